@@ -1,0 +1,25 @@
+# Build type, language level, instruction set, warnings: the same for every target of the project.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# One instruction set per build: shared inline code must not be compiled twice with different ones.
+add_library(supple_options INTERFACE)
+target_compile_options(supple_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-march=${SUPPLE_ARCH} -Wall -Wextra -Wpedantic -Wno-unknown-pragmas -fno-math-errno -ffp-contract=fast>)
+if(SUPPLE_WERROR)
+  target_compile_options(supple_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(SUPPLE_CONTRACTS OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_definitions(supple_options INTERFACE SUPPLE_CONTRACTS=1)
+endif()
+if(SUPPLE_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined> -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+install(TARGETS supple_options EXPORT supple)

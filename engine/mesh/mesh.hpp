@@ -1,0 +1,47 @@
+#pragma once
+// A finite-element mesh in memory: nodes in metres, linear tetrahedra and trilinear hexahedra, boundary triangles as found
+// in the file, named groups. Node order of cells: VTK's (tetra 10, hexahedron 12); positive volume when det > 0.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "kernels/math/small.hpp"
+
+namespace supple {
+
+enum class CellType { triangle, tetrahedron, hexahedron };
+
+// Named set of cells of one type ("physical group" of gmsh): indices into the array of that type.
+struct CellGroup {
+  std::string name;
+  CellType type = CellType::tetrahedron;
+  std::vector<int> cells;
+};
+
+struct Mesh {
+  std::vector<Vec3d> nodes;
+  std::vector<std::array<int, 4>> tetrahedra;
+  std::vector<std::array<int, 8>> hexahedra;
+  std::vector<std::array<int, 3>> triangles;
+  std::vector<CellGroup> groups;
+  // Elements are numbered tetrahedra first, then hexahedra.
+  int element_count() const { return static_cast<int>(tetrahedra.size() + hexahedra.size()); }
+};
+
+// Triangulated surface (STL, OBJ, or the boundary of a mesh), metres.
+struct Surface {
+  std::vector<Vec3d> nodes;
+  std::vector<std::array<int, 3>> triangles;
+};
+
+// x -> scale * R x + translation, R = Rz Ry Rx of the given angles [rad] (rotated about x first, then y, then z).
+struct Transform {
+  Vec3d rotation{{0, 0, 0}};
+  Vec3d translation{{0, 0, 0}};
+  double scale = 1;
+};
+
+Vec3d apply(const Transform& transform, const Vec3d& x);
+
+}  // namespace supple

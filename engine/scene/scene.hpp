@@ -1,0 +1,144 @@
+#pragma once
+// A scene as plain data: everything in SI (m, kg, s, N, Pa, rad), every default filled in. Filled by read_scene (scene/reader.hpp);
+// nothing here is derived from the mesh. One body per scene so far; the field is a list because several are coming.
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/mesh/mesh.hpp"
+#include "kernels/base/error.hpp"
+
+namespace supple {
+
+inline constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+struct Interval {
+  double lower = -unlimited;
+  double upper = unlimited;
+};
+
+// A part of space or a named group of the mesh; a node (or element centroid) belongs to it when it is inside.
+struct Region {
+  enum class Kind { all, box, sphere, group };
+  Kind kind = Kind::all;
+  Vec3d lower{{0, 0, 0}}, upper{{0, 0, 0}};  // box corners [m]
+  Vec3d centre{{0, 0, 0}};                   // sphere [m]
+  double radius = 0;
+  std::string group;  // name of a group of the mesh
+  Place place;
+};
+
+enum class MaterialModel { corotational, st_venant_kirchhoff, stable_neo_hookean, mooney_rivlin };
+
+// Which rotation the corotational law takes out: polar factor of F; frame on the element's edges (SOFA's "large"); polar factor of the
+// element's edge matrix (SOFA's "polar"). The last two only for tetrahedra.
+enum class RotationKind { polar, edge_frame, edge_polar };
+
+struct MaterialScene {
+  MaterialModel model = MaterialModel::corotational;
+  double young = 0;     // Pa
+  double poisson = 0;   // -
+  RotationKind rotation = RotationKind::polar;
+  // Mooney-Rivlin W = C01 (I1bar - 3) + C10 (I2bar - 3) + D (J - 1)^2 [Pa], as written in the paper's eq. 10; given directly, or from young
+  // and poisson: mu = 2 (C01 + C10), C10 / C01 = mooney_ratio, D = bulk modulus / 2.
+  std::optional<double> c01, c10, d;
+  double mooney_ratio = 0.25;
+  std::optional<double> density;  // kg/m^3, overrides the body's
+  Region region;                  // elements it applies to; later entries win
+  Place place;
+};
+
+enum class MassKind { consistent, lumped, per_node };
+
+// Nodes taken out of the system: held at rest, following a motion, or tied to rest by springs.
+struct FixScene {
+  Region region;
+  // Prescribed translation: amplitude along this direction is the input named `motion` (empty = held at rest).
+  std::string motion;
+  Vec3d motion_direction{{0, 0, 0}};
+  Interval motion_range;
+  double stiffness = unlimited;  // N/m per node; finite: rest-shape springs instead of removed nodes
+  Place place;
+};
+
+struct BodyScene {
+  std::string name = "body";
+  std::string mesh_file;  // absolute
+  double mesh_unit = 1;   // m per file unit
+  Transform transform;    // applied after the unit
+  std::optional<double> mass;     // kg in total; else density
+  std::optional<double> density;  // kg/m^3
+  MassKind mass_kind = MassKind::consistent;
+  double rayleigh_mass = 0;       // 1/s
+  double rayleigh_stiffness = 0;  // s
+  std::vector<MaterialScene> materials;
+  std::vector<FixScene> fixes;
+  Place place;
+};
+
+enum class CableControl { displacement, force };
+
+// Frictionless inextensible cable through points embedded in the body: point[0] is its attachment, the last point is where it is
+// pulled (embedded), or pull_point (fixed in space) follows.
+struct CableScene {
+  std::string name;
+  std::vector<Vec3d> points;          // m, rest positions in the transformed frame
+  std::optional<Vec3d> pull_point;    // m, fixed in space
+  double attachment_radius = 0;       // m; > 0 spreads each point over the nodes within this radius
+  CableControl control = CableControl::displacement;
+  Interval range;                     // of the command: m pulled (displacement) or N (force)
+  double rate = unlimited;            // limit on |d command / dt|: m/s or N/s
+  bool bilateral = false;             // true: the cable may push
+  Interval force;                     // limits on the tension [N]; unilateral cables have lower = max(lower, 0)
+  int samples = 2;                    // grid samples of this actuator in offline sampling, s_i >= 2
+  Place place;
+};
+
+struct PointScene {  // an effector (type "position") or a probe
+  std::string name;
+  Vec3d point{{0, 0, 0}};  // m, rest position in the transformed frame
+  std::string set;         // probes only: points of one set are reported together (the diamond's arms)
+  Place place;
+};
+
+enum class Integrator { implicit_euler, implicit_euler_newton, quasi_static };
+
+enum class SamplingKind { latin_hypercube, grid };
+
+// Offline recipe: [reduce] and its sub-tables.
+struct ReductionScene {
+  SamplingKind sampling = SamplingKind::latin_hypercube;
+  int states = 272;            // Latin hypercube: number of states
+  int sweep_steps = 9;         // grid: increments between neighbouring grid points (figure 1)
+  int budget = 4096;           // grid points above which the grid falls back to the hypercube (Algorithm 1)
+  bool converged = true;       // snapshots are converged equilibria; false: one linearised step per increment, as in the paper
+  double pod_tolerance = 1e-3;
+  bool pod_tolerance_squared = false;  // true: sum tail / sum <= tolerance; false: its square root
+  int max_modes = 0;                   // 0 = by tolerance alone
+  double ecsw_tolerance = 0.02;        // tau
+  std::string ecsw_training = "projected";  // or "rerun": the paper's second pass with the reduced model
+  std::string ecsw_selection = "lawson-hanson-pruned";
+  std::uint64_t seed = 1;
+  int validation_states = 30;
+  std::optional<double> goal_error_limit, shape_error_limit;  // fractions; exceeding one refuses the model
+};
+
+struct Scene {
+  std::string file;  // as given; "" when built in memory
+  std::string name;
+  Vec3d gravity{{0, 0, -9.81}};
+  double time_step = 0.01;
+  double duration = 1;  // default length of `simulate`
+  Integrator integrator = Integrator::implicit_euler;
+  std::vector<BodyScene> bodies;
+  std::vector<CableScene> cables;
+  std::vector<PointScene> effectors;
+  std::vector<PointScene> probes;
+  ReductionScene reduction;
+};
+
+}  // namespace supple

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Installs with apt what Supple needs on Debian 12: the command-line tier by default.
+#   scripts/setup.sh            what building, testing and running needs
+#   scripts/setup.sh --dev      also clang (sanitizers, fuzzers, clang-format, clang-tidy) and gmsh (to regenerate meshes)
+# Packages that are present are left alone; without root rights the missing ones are named and the exit code is 3.
+set -euo pipefail
+
+packages=(
+  g++ make cmake ninja-build pkg-config git
+  libeigen3-dev libopenblas-dev liblapacke-dev
+  libmumps-seq-dev libmetis-dev
+  libcli11-dev libtomlplusplus-dev libudunits2-dev libfmt-dev libspdlog-dev nlohmann-json3-dev
+  libhdf5-dev libpugixml-dev zlib1g-dev libnanoflann-dev libxxhash-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
+  gnuplot-nox
+)
+for option in "$@"; do
+  case "$option" in
+    --dev) packages+=(clang clang-format clang-tidy libclang-rt-14-dev gmsh) ;;
+    -h | --help) sed -n '2,5p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    *) echo "setup.sh: unknown option '$option' (try --help)" >&2; exit 2 ;;
+  esac
+done
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "setup.sh: all ${#packages[@]} packages are installed"
+  exit 0
+fi
+
+sudo=()
+if [ "$(id -u)" -ne 0 ]; then
+  if command -v sudo >/dev/null; then
+    sudo=(sudo)
+  else
+    echo "setup.sh: missing packages and no root rights; run as root: apt-get install ${missing[*]}" >&2
+    exit 3
+  fi
+fi
+echo "setup.sh: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${sudo[@]}" apt-get update -qq
+"${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"

@@ -1,0 +1,24 @@
+#pragma once
+// Dense symmetric factorisations for reduced systems, n up to a few hundred, no allocation. Matrices are row-major, lower triangle used.
+
+#include <span>
+
+namespace supple {
+
+enum class DenseFactorStatus { ok, not_positive, singular };
+
+struct [[nodiscard]] DenseFactorReport {
+  DenseFactorStatus status = DenseFactorStatus::ok;
+  int negative_pivots = 0;
+};
+
+// A = L L^T in place (lower triangle, row stride ld). Stops at the first pivot <= 0.
+DenseFactorReport cholesky_factor(double* a, int n, int ld);
+// Solves L L^T x = b for `count` right-hand sides, each contiguous of length n with stride ldx.
+void cholesky_solve(const double* a, int n, int ld, double* x, int count, int ldx);
+
+// A = P L B L^T P^T with Bunch-Kaufman pivoting (1x1 and 2x2 blocks) in place; `pivots` has n entries. Inertia in negative_pivots.
+DenseFactorReport ldlt_factor(double* a, int n, int ld, int* pivots);
+void ldlt_solve(const double* a, int n, int ld, const int* pivots, double* x, int count, int ldx);
+
+}  // namespace supple

@@ -1,0 +1,35 @@
+#pragma once
+// Proper orthogonal decomposition of a snapshot matrix (paper 001, eqs. 13-15).
+
+#include <span>
+#include <vector>
+
+namespace supple {
+
+enum class PodTruncation {
+  root,     // smallest p with sqrt(sum_{i>p} s_i^2 / sum s_i^2) <= tolerance (gives the paper's 34 modes at 1e-3)
+  squared,  // smallest p with      sum_{i>p} s_i^2 / sum s_i^2  <= tolerance
+};
+
+struct PodSettings {
+  double tolerance = 1e-3;
+  PodTruncation truncation = PodTruncation::root;
+  int max_modes = 0;  // 0 = no limit
+};
+
+struct Pod {
+  int rows = 0;                          // length of a mode
+  int modes = 0;                         // p
+  std::vector<double> basis;             // rows x p, column-major, orthonormal; sign: largest-magnitude entry of each mode positive
+  std::vector<double> singular_values;   // all of them, descending
+  double truncation_error = 0;           // in the sense of `truncation`
+};
+
+// snapshots: rows x count, column-major. Method: eigenvalues of the Gram matrix (count x count), the basis re-orthonormalised once (so that
+// Phi^T Phi = I to rounding), modes whose singular value is below 1e-12 of the largest dropped. Deterministic.
+Pod proper_orthogonal_decomposition(std::span<const double> snapshots, int rows, int count, const PodSettings& settings);
+
+// The error of keeping p modes, for each p = 0..count: the curve to plot.
+std::vector<double> truncation_errors(std::span<const double> singular_values, PodTruncation truncation);
+
+}  // namespace supple

@@ -1,0 +1,41 @@
+#pragma once
+// Direct solution of A x = b for symmetric sparse A: one analysis per pattern, many factorisations, many right-hand sides.
+// MUMPS (sequential, METIS ordering) where it is built in, else Eigen's simplicial LDLt with METIS.
+
+#include <memory>
+#include <string>
+
+#include "solvers/sparse/symmetric_matrix.hpp"
+
+namespace supple {
+
+enum class Definiteness {
+  positive,    // Cholesky-like, fails on a non-positive pivot
+  indefinite,  // LDLt with numerical pivoting (MUMPS) or without (Eigen); negative pivots are counted
+};
+
+enum class FactorStatus { ok, singular, not_positive, out_of_memory };
+
+struct [[nodiscard]] FactorReport {
+  FactorStatus status = FactorStatus::ok;
+  int negative_pivots = 0;    // inertia: number of negative eigenvalues of A
+  double factor_nonzeros = 0;
+};
+
+// Not thread-safe: use from one thread at a time (sequential MUMPS allows one per process).
+class SparseDirect {
+ public:
+  virtual ~SparseDirect() = default;
+  // Symbolic analysis. The pattern is copied. Call once per pattern and kind of matrix.
+  virtual void analyse(const SymmetricPattern& pattern, Definiteness kind) = 0;
+  // Numerical factorisation of the lower triangle `values`, ordered as the pattern.
+  virtual FactorReport factor(const double* values) = 0;
+  // Solves for `count` right-hand sides in place, column-major with leading dimension n. Needs a successful factor().
+  virtual void solve(double* x, int count = 1) = 0;
+  virtual std::string name() const = 0;
+};
+
+// backend: "auto" (MUMPS if built in), "mumps", "eigen". Throws CapabilityError for one that is not built in.
+std::unique_ptr<SparseDirect> make_sparse_direct(const std::string& backend = "auto");
+
+}  // namespace supple

@@ -1,0 +1,19 @@
+#pragma once
+// Symmetric sparse matrix: lower triangle in compressed columns, rows ascending in each column, the diagonal entry always present
+// and first. column_start has n + 1 entries.
+
+#include <vector>
+
+namespace supple {
+
+struct SymmetricPattern {
+  int n = 0;
+  std::vector<int> column_start;
+  std::vector<int> row;
+  int nonzeros() const { return static_cast<int>(row.size()); }
+};
+
+// y = A x with A given by the pattern and the values of its lower triangle. Serial, fixed order of additions.
+void multiply(const SymmetricPattern& pattern, const double* values, const double* x, double* y);
+
+}  // namespace supple
