@@ -24,8 +24,12 @@ std::string cuda_absence_reason() {
   return std::string("CUDA answers: ") + cudaGetErrorString(status);
 }
 #else
-int cuda_device_count() { return 0; }
-std::string cuda_absence_reason() { return "this build has no CUDA code (configured with SUPPLE_CUDA=OFF or without nvcc)"; }
+int cuda_device_count() {
+  return 0;
+}
+std::string cuda_absence_reason() {
+  return "this build has no CUDA code (configured with SUPPLE_CUDA=OFF or without nvcc)";
+}
 #endif
 
 Device parse_device(const std::string& text) {
@@ -40,11 +44,11 @@ Device parse_device(const std::string& text) {
       index = std::stoi(digits);
     }
     if (index >= cuda_device_count())
-      throw CapabilityError("no CUDA device " + std::to_string(index) + " (" +
-                                (cuda_device_count() == 0 ? cuda_absence_reason()
-                                                          : "there are " + std::to_string(cuda_device_count())) +
-                                ")",
-                            "--device cpu");
+      throw CapabilityError(
+          "no CUDA device " + std::to_string(index) + " (" +
+              (cuda_device_count() == 0 ? cuda_absence_reason() : "there are " + std::to_string(cuda_device_count())) +
+              ")",
+          "--device cpu");
     return cuda(index);
   }
   throw InputError("device '" + text + "' is not understood", "cpu, cuda:0, cuda:1, ... or auto");

@@ -1,5 +1,6 @@
 #pragma once
-// Where work runs: a value passed as an argument, never a global. cpu() always exists; cuda(n) needs a CUDA build and a GPU.
+// Where work runs: a value passed as an argument, never a global. cpu() always exists; cuda(n) needs a CUDA build and a
+// GPU.
 
 #include <string>
 
@@ -12,12 +13,17 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-inline Device cpu() { return {}; }
-inline Device cuda(int index) { return {Device::Kind::cuda, index}; }
+inline Device cpu() {
+  return {};
+}
+inline Device cuda(int index) {
+  return {Device::Kind::cuda, index};
+}
 
 // "cpu", "cuda:0".
 std::string to_string(const Device& device);
-// Parses "cpu", "cuda", "cuda:N", "auto" (the first GPU if there is one, else the CPU). Throws InputError or CapabilityError.
+// Parses "cpu", "cuda", "cuda:N", "auto" (the first GPU if there is one, else the CPU). Throws InputError or
+// CapabilityError.
 Device parse_device(const std::string& text);
 // Number of usable CUDA devices; 0 without a GPU, a driver, or CUDA in the build.
 int cuda_device_count();

@@ -8,7 +8,8 @@
 
 namespace supple {
 
-// Where in a text file something is wrong. line and column count from 1; 0 = unknown. `text` is that line's text, when known.
+// Where in a text file something is wrong. line and column count from 1; 0 = unknown. `text` is that line's text, when
+// known.
 struct Place {
   std::string file;
   int line = 0;

@@ -111,9 +111,9 @@ SUPPLE_INLINE S determinant(const Mat3<S>& a) {
 // Cofactor matrix: cof(A) = det(A) A^-T, defined for singular A too; d det(A) / dA.
 template <class S>
 SUPPLE_INLINE Mat3<S> cofactor(const Mat3<S>& a) {
-  return {{a[4] * a[8] - a[5] * a[7], a[5] * a[6] - a[3] * a[8], a[3] * a[7] - a[4] * a[6],
-           a[2] * a[7] - a[1] * a[8], a[0] * a[8] - a[2] * a[6], a[1] * a[6] - a[0] * a[7],
-           a[1] * a[5] - a[2] * a[4], a[2] * a[3] - a[0] * a[5], a[0] * a[4] - a[1] * a[3]}};
+  return {{a[4] * a[8] - a[5] * a[7], a[5] * a[6] - a[3] * a[8], a[3] * a[7] - a[4] * a[6], a[2] * a[7] - a[1] * a[8],
+           a[0] * a[8] - a[2] * a[6], a[1] * a[6] - a[0] * a[7], a[1] * a[5] - a[2] * a[4], a[2] * a[3] - a[0] * a[5],
+           a[0] * a[4] - a[1] * a[3]}};
 }
 template <class S>
 SUPPLE_INLINE Mat3<S> inverse(const Mat3<S>& a) {

@@ -1,0 +1,39 @@
+#pragma once
+// From the run-time name of a law to its type, outside of every loop.
+
+#include "kernels/materials/corotational.hpp"
+#include "kernels/materials/mooney_rivlin.hpp"
+#include "kernels/materials/st_venant_kirchhoff.hpp"
+#include "kernels/materials/stable_neo_hookean.hpp"
+
+namespace supple {
+
+enum class LawId {
+  corotational,             // rotation = polar factor of F
+  corotational_edge_frame,  // SOFA's "large"
+  corotational_edge_polar,  // SOFA's "polar"
+  st_venant_kirchhoff,
+  stable_neo_hookean,
+  mooney_rivlin,
+};
+
+template <class Visitor>
+decltype(auto) visit_law(LawId id, Visitor&& visitor) {
+  switch (id) {
+    case LawId::corotational:
+      return visitor(Corotational<PolarOfGradient>{});
+    case LawId::corotational_edge_frame:
+      return visitor(Corotational<EdgeFrame>{});
+    case LawId::corotational_edge_polar:
+      return visitor(Corotational<PolarOfEdges>{});
+    case LawId::st_venant_kirchhoff:
+      return visitor(StVenantKirchhoff{});
+    case LawId::stable_neo_hookean:
+      return visitor(StableNeoHookean{});
+    case LawId::mooney_rivlin:
+      break;
+  }
+  return visitor(MooneyRivlin{});
+}
+
+}  // namespace supple

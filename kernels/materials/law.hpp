@@ -1,0 +1,62 @@
+#pragma once
+// What a material law is. A law is a stateless type with, for the deformation gradient F of one point,
+//   stress (F, m, edges, P)            first Piola-Kirchhoff stress P = dW/dF                          [Pa]
+//   tangent(F, m, edges, kind, C)      C = dP/dF, 9x9 row-major over the row-major entries of F, symmetric [Pa]
+//   energy (F, m, edges)               W                                                              [J/m^3]
+// templates on the scalar, for host and device. `edges` is the rest edge matrix of a tetrahedron, used by two
+// corotational rotations only.
+
+#include "kernels/math/small.hpp"
+
+namespace supple {
+
+// Up to three parameters; each law says which.
+template <class S>
+struct MaterialParameters {
+  S p[3];
+};
+
+// Which linearisation of the internal force (DESIGN: two tangents).
+enum class TangentKind {
+  none,
+  safe,   // positive semidefinite at every point: rotation frozen, or eigenvalues clamped. For one-linearisation steps
+  exact,  // the derivative. For Newton's method and quasi-static equilibria
+};
+
+enum class PointStatus : unsigned char {
+  regular = 0,
+  inverted = 1,   // det F <= 0, the law is still defined there
+  undefined = 2,  // the law has no value there (or F is not finite); P and C are set to zero
+};
+
+// C += s a b^T for vectors of 9.
+template <class S>
+SUPPLE_INLINE void add_outer(S s, const Mat3<S>& a, const Mat3<S>& b, S* C) {
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j) C[9 * i + j] += s * a[i] * b[j];
+}
+
+template <class S>
+SUPPLE_INLINE void set_zero(S* C) {
+  for (int i = 0; i < 81; ++i) C[i] = S(0);
+}
+
+// Second derivative of det F: C += s * d cof(F) / dF, where d cof(F)_ij / dF_kl = eps_ikm eps_jln F_mn.
+template <class S>
+SUPPLE_HD inline void add_determinant_hessian(S s, const Mat3<S>& f, S* C) {
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 3; ++k) {
+      if (i == k) continue;
+      const int m = 3 - i - k;
+      const S sign_ik = (k - i + 3) % 3 == 1 ? S(1) : S(-1);
+      for (int j = 0; j < 3; ++j)
+        for (int l = 0; l < 3; ++l) {
+          if (j == l) continue;
+          const int n = 3 - j - l;
+          const S sign_jl = (l - j + 3) % 3 == 1 ? S(1) : S(-1);
+          C[9 * (3 * i + j) + 3 * k + l] += s * sign_ik * sign_jl * f(m, n);
+        }
+    }
+}
+
+}  // namespace supple

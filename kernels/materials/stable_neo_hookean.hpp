@@ -1,0 +1,61 @@
+#pragma once
+// Stable neo-Hookean (B. Smith, F. de Goes, T. Kim, "Stable neo-Hookean flesh simulation", 2018, eq. 14):
+//   W = mu/2 (I_C - 3) + lambda/2 (J - a)^2 - mu/2 log(I_C + 1),   a = 1 + mu/lambda - mu/(4 lambda),   I_C = |F|^2
+//   P = mu (1 - 1/(I_C + 1)) F + lambda (J - a) cof F
+// Parameters: p[0] = mu, p[1] = lambda of this energy; from the Lame constants mu = 4/3 mu_L, lambda = lambda_L + 5/6
+// mu_L so that small strains agree with linear elasticity. Defined for every F, also inverted; W is not zero at rest (a
+// constant).
+
+#include "kernels/materials/clamp.hpp"
+
+namespace supple {
+
+struct StableNeoHookean {
+  template <class S>
+  SUPPLE_INLINE static S offset(const MaterialParameters<S>& m) {
+    return S(1) + S(0.75) * m.p[0] / m.p[1];
+  }
+
+  template <class S>
+  SUPPLE_HD static S energy(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&) {
+    using std::log;
+    const S ic = dot(F, F), j = determinant(F) - offset(m);
+    return S(0.5) * m.p[0] * (ic - S(3)) + S(0.5) * m.p[1] * j * j - S(0.5) * m.p[0] * log(ic + S(1));
+  }
+
+  template <class S>
+  SUPPLE_HD static PointStatus stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, Mat3<S>& P) {
+    const S ic = dot(F, F), J = determinant(F);
+    P = (m.p[0] * (S(1) - S(1) / (ic + S(1)))) * F + (m.p[1] * (J - offset(m))) * cofactor(F);
+    const S size2 = dot(P, P);
+    if (!(size2 - size2 == S(0))) {
+      P = Mat3<S>::zero();
+      return PointStatus::undefined;
+    }
+    return J > S(0) ? PointStatus::regular : PointStatus::inverted;
+  }
+
+  // C = mu (1 - 1/(I_C+1)) I + 2 mu/(I_C+1)^2 F F^T + lambda cof cof^T + lambda (J - a) d cof/dF
+  template <class S>
+  SUPPLE_HD static PointStatus tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
+                                       TangentKind kind, S* C) {
+    const S ic = dot(F, F), J = determinant(F);
+    const Mat3<S> cof = cofactor(F);
+    set_zero(C);
+    const S diagonal = m.p[0] * (S(1) - S(1) / (ic + S(1)));
+    for (int i = 0; i < 9; ++i) C[10 * i] = diagonal;
+    add_outer(S(2) * m.p[0] / ((ic + S(1)) * (ic + S(1))), F, F, C);
+    add_outer(m.p[1], cof, cof, C);
+    add_determinant_hessian(m.p[1] * (J - offset(m)), F, C);
+    S sum = 0;
+    for (int i = 0; i < 81; ++i) sum += C[i] * C[i];
+    if (!(sum - sum == S(0))) {
+      set_zero(C);
+      return PointStatus::undefined;
+    }
+    if (kind == TangentKind::safe) clamp_isotropic_tangent(F, C);
+    return PointStatus::regular;
+  }
+};
+
+}  // namespace supple
