@@ -1,0 +1,289 @@
+#include "engine/dynamics/full_mechanics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/array/launch.hpp"
+#include "kernels/base/contract.hpp"
+
+namespace supple {
+
+FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
+    : model_(model), backend_(backend), rows_(row_layout(model.robot)) {
+  for (const CableRow& cable : model.robot.cables) {
+    std::vector<int> nodes;
+    for (int k = 0; k < cable.point_count; ++k)
+      for (int node : model.interpolation[static_cast<std::size_t>(cable.first_point + k)].node) nodes.push_back(node);
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    row_nodes_.push_back(std::move(nodes));
+  }
+  pattern_ = build_node_pattern(model, row_nodes_);
+  block_offset_ = element_block_offsets(model);
+
+  std::vector<std::vector<Corner>> by_node(model.free_nodes.size());
+  for (std::size_t f = 0; f < model.fields.size(); ++f) {
+    const ElementField& field = model.fields[f];
+    for (int p = 0; p < field.points(); ++p)
+      for (int a = 0; a < field.nodes_per_element; ++a) {
+        const int e = p / field.points_per_element;
+        const int unknown = model.node_unknown[static_cast<std::size_t>(
+            field.node[static_cast<std::size_t>(e * field.nodes_per_element + a)])];
+        if (unknown >= 0) by_node[static_cast<std::size_t>(unknown)].push_back({static_cast<int>(f), p, a});
+      }
+    const auto padded_points = static_cast<std::size_t>(padded(field.points()));
+    F_.emplace_back(padded_points * 9);
+    P_.emplace_back(padded_points * 9);
+    status_.emplace_back(padded_points);
+  }
+  corner_start_.push_back(0);
+  for (const auto& list : by_node) {
+    corners_.insert(corners_.end(), list.begin(), list.end());
+    corner_start_.push_back(static_cast<int>(corners_.size()));
+  }
+  mass_.assign(pattern_.row.size(), 0.0);
+  for (int column = 0; column < static_cast<int>(model.mesh.nodes.size()); ++column)
+    for (int k = model.mass.column_start[static_cast<std::size_t>(column)];
+         k < model.mass.column_start[static_cast<std::size_t>(column) + 1]; ++k) {
+      int i = model.node_unknown[static_cast<std::size_t>(model.mass.row[static_cast<std::size_t>(k)])];
+      int j = model.node_unknown[static_cast<std::size_t>(column)];
+      if (i < 0 || j < 0) continue;
+      if (i < j) std::swap(i, j);
+      mass_[static_cast<std::size_t>(pattern_.find(i, j))] = model.mass.value[static_cast<std::size_t>(k)];
+    }
+  u_.assign(3 * model.mesh.nodes.size(), 0.0);
+  magnitude_.assign(static_cast<std::size_t>(model.coordinates.nv), 0.0);
+}
+
+void FullMechanics::node_displacements(std::span<const double> q, std::span<const double> c,
+                                       std::span<double> u) const {
+  for (std::size_t node = 0; node < model_.mesh.nodes.size(); ++node) {
+    const int unknown = model_.node_unknown[node], motion = model_.node_motion[node];
+    for (int k = 0; k < 3; ++k)
+      u[3 * node + static_cast<std::size_t>(k)] =
+          unknown >= 0  ? q[static_cast<std::size_t>(3 * unknown + k)]
+          : motion >= 0 ? c[static_cast<std::size_t>(motion)] *
+                              model_.robot.motions[static_cast<std::size_t>(motion)].direction[k]
+                        : 0.0;
+  }
+}
+
+void FullMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
+  node_displacements(q, c, u_);
+  for (std::size_t p = 0; p < model_.interpolation.size(); ++p) {
+    const Interpolation& interpolation = model_.interpolation[p];
+    for (std::size_t k = 0; k < 3; ++k) {
+      double sum = model_.robot.rest_points[p][static_cast<int>(k)];
+      for (std::size_t n = 0; n < interpolation.node.size(); ++n)
+        sum += interpolation.weight[n] * u_[3 * static_cast<std::size_t>(interpolation.node[n]) + k];
+      y[3 * p + k] = sum;
+    }
+  }
+}
+
+PointField<double> FullMechanics::point_field(std::size_t f) const {
+  const ElementField& field = model_.fields[f];
+  return {field.points(), field.volume.data(), field.region.data(), field.parameters.data(),
+          field.edges.empty() ? nullptr : field.edges.data()};
+}
+
+PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                                           std::span<double> f) {
+  PointReport report;
+  node_displacements(q, c, u_);
+  if (kind != TangentKind::none) element_blocks_.resize(9 * static_cast<std::size_t>(block_offset_.back()));
+  std::vector<FieldStress<double>> stresses;
+  for (std::size_t k = 0; k < model_.fields.size(); ++k) {
+    const ElementField& field = model_.fields[k];
+    const int padded_points = padded(field.points());
+    launch_cpu(padded_points,
+               GatherGradientOp<double>{field.points(), field.nodes_per_element, field.points_per_element,
+                                        field.node.data(), field.gradient.data(), u_.data(), F_[k].data()});
+    visit_law(field.law, [&](auto law) {
+      using Law = decltype(law);
+      launch_cpu(padded_points, StressOp<Law, double>{point_field(k), F_[k].data(), P_[k].data(), status_[k].data()});
+      if (kind != TangentKind::none)
+        launch_cpu(field.elements(),
+                   ElementStiffnessOp<Law, double>{point_field(k), kind, field.nodes_per_element,
+                                                   field.points_per_element, field.gradient.data(), F_[k].data(),
+                                                   element_blocks_.data() + 9 * block_offset_[k]});
+    });
+    for (int p = 0; p < field.points(); ++p) {
+      const auto status = static_cast<PointStatus>(status_[k][static_cast<std::size_t>(p)]);
+      if (status == PointStatus::inverted) ++report.inverted;
+      if (status != PointStatus::undefined) continue;
+      if (report.undefined++ == 0)
+        report.first_undefined = field.element[static_cast<std::size_t>(p / field.points_per_element)];
+    }
+    stresses.push_back({P_[k].data(), field.gradient.data(), field.nodes_per_element});
+  }
+  const int free_nodes = static_cast<int>(model_.free_nodes.size());
+  launch_cpu(free_nodes,
+             NodeForceOp<double>{corner_start_.data(), corners_.data(), stresses.data(), f.data(), magnitude_.data()});
+  double scale = 0;
+  for (std::size_t i = 0; i < magnitude_.size(); ++i) {
+    const double spring = model_.node_spring[i / 3] * q[i];
+    f[i] += spring;
+    const double size = magnitude_[i] + std::abs(spring);
+    scale += size * size;
+  }
+  report.force_scale = std::sqrt(scale);
+  tangent_ = kind;
+  if (kind != TangentKind::none) {
+    stiffness_.resize(pattern_.scalar.row.size());
+    launch_cpu(free_nodes, AssembleOp<double>{pattern_.column_start.data(), pattern_.contribution_start.data(),
+                                              pattern_.source.data(), element_blocks_.data(),
+                                              pattern_.scalar.column_start.data(), stiffness_.data()});
+    for (int i = 0; i < free_nodes; ++i)
+      for (int k = 0; k < 3; ++k)
+        stiffness_[static_cast<std::size_t>(pattern_.scalar.column_start[static_cast<std::size_t>(3 * i + k)])] +=
+            model_.node_spring[static_cast<std::size_t>(i)];
+  }
+  return report;
+}
+
+void FullMechanics::external_forces(std::span<double> p) const {
+  std::fill(p.begin(), p.end(), 0.0);
+  const auto add = [&](int node, double mass) {
+    const int unknown = model_.node_unknown[static_cast<std::size_t>(node)];
+    if (unknown < 0) return;
+    for (int k = 0; k < 3; ++k) p[static_cast<std::size_t>(3 * unknown + k)] += mass * model_.robot.gravity[k];
+  };
+  for (int column = 0; column < static_cast<int>(model_.mesh.nodes.size()); ++column)
+    for (int k = model_.mass.column_start[static_cast<std::size_t>(column)];
+         k < model_.mass.column_start[static_cast<std::size_t>(column) + 1]; ++k) {
+      const int row = model_.mass.row[static_cast<std::size_t>(k)];
+      add(row, model_.mass.value[static_cast<std::size_t>(k)]);
+      if (row != column) add(column, model_.mass.value[static_cast<std::size_t>(k)]);
+    }
+}
+
+void FullMechanics::inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const {
+  std::fill(out.begin(), out.end(), 0.0);
+  const auto velocity = [&](int node, int k) {
+    const int unknown = model_.node_unknown[static_cast<std::size_t>(node)],
+              motion = model_.node_motion[static_cast<std::size_t>(node)];
+    if (unknown >= 0) return v[static_cast<std::size_t>(3 * unknown + k)];
+    if (motion >= 0 && !v_c.empty())
+      return v_c[static_cast<std::size_t>(motion)] *
+             model_.robot.motions[static_cast<std::size_t>(motion)].direction[k];
+    return 0.0;
+  };
+  const auto add = [&](int node, int other, double mass) {
+    const int unknown = model_.node_unknown[static_cast<std::size_t>(node)];
+    if (unknown < 0) return;
+    for (int k = 0; k < 3; ++k) out[static_cast<std::size_t>(3 * unknown + k)] += mass * velocity(other, k);
+  };
+  for (int column = 0; column < static_cast<int>(model_.mesh.nodes.size()); ++column)
+    for (int k = model_.mass.column_start[static_cast<std::size_t>(column)];
+         k < model_.mass.column_start[static_cast<std::size_t>(column) + 1]; ++k) {
+      const int row = model_.mass.row[static_cast<std::size_t>(k)];
+      add(row, column, model_.mass.value[static_cast<std::size_t>(k)]);
+      if (row != column) add(column, row, model_.mass.value[static_cast<std::size_t>(k)]);
+    }
+}
+
+void FullMechanics::damping(std::span<const double> v, std::span<double> out) {
+  std::fill(out.begin(), out.end(), 0.0);
+  if (model_.robot.rayleigh_mass != 0) {
+    inertia(v, {}, out);
+    for (double& x : out) x *= model_.robot.rayleigh_mass;
+  }
+  if (model_.robot.rayleigh_stiffness != 0) {
+    SUPPLE_EXPECT(tangent_ != TangentKind::none);
+    std::vector<double> product(v.size());
+    multiply(pattern_.scalar, stiffness_.data(), v.data(), product.data());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += model_.robot.rayleigh_stiffness * product[i];
+  }
+}
+
+void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers,
+                                            double* values) const {
+  // K += L^T S L with S the row's curvature at its mapped points; the pattern holds every pair of its nodes.
+  std::vector<double> curvature;
+  for (int row = 0; row < rows_.rows(); ++row) {
+    const double lambda = multipliers[static_cast<std::size_t>(row)];
+    if (lambda == 0) continue;
+    const CableRow& cable = model_.robot.cables[static_cast<std::size_t>(row)];
+    const int n = rows_.count[static_cast<std::size_t>(row)];
+    curvature.resize(static_cast<std::size_t>(n * n));
+    row_curvature(model_.robot, rows_, row, y, lambda, curvature);
+    for (int a = 0; a < cable.point_count; ++a)
+      for (int b = 0; b < cable.point_count; ++b) {
+        const Interpolation& left = model_.interpolation[static_cast<std::size_t>(cable.first_point + a)];
+        const Interpolation& right = model_.interpolation[static_cast<std::size_t>(cable.first_point + b)];
+        for (std::size_t s = 0; s < left.node.size(); ++s)
+          for (std::size_t t = 0; t < right.node.size(); ++t) {
+            const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];
+            const int j = model_.node_unknown[static_cast<std::size_t>(right.node[t])];
+            if (i < 0 || j < 0 || i < j) continue;
+            const int block = pattern_.find(i, j);
+            const double weight = left.weight[s] * right.weight[t];
+            for (int c = 0; c < 3; ++c)
+              for (int r = i == j ? c : 0; r < 3; ++r)
+                values[pattern_.position(block, j, r, c)] +=
+                    weight * curvature[static_cast<std::size_t>((3 * a + r) * n + 3 * b + c)];
+          }
+      }
+  }
+}
+
+SystemReport FullMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                                   std::span<const double> multipliers) {
+  SUPPLE_EXPECT(tangent_ != TangentKind::none);
+  system_.resize(stiffness_.size());
+  for (std::size_t i = 0; i < system_.size(); ++i) system_[i] = coefficients.stiffness * stiffness_[i];
+  if (coefficients.mass != 0)
+    for (int column = 0; column < static_cast<int>(model_.free_nodes.size()); ++column)
+      for (int block = pattern_.column_start[static_cast<std::size_t>(column)];
+           block < pattern_.column_start[static_cast<std::size_t>(column) + 1]; ++block)
+        for (int k = 0; k < 3; ++k)
+          system_[static_cast<std::size_t>(pattern_.position(block, column, k, k))] +=
+              coefficients.mass * mass_[static_cast<std::size_t>(block)];
+  if (coefficients.geometric) add_geometric_stiffness(y, multipliers, system_.data());
+
+  const bool positive = tangent_ == TangentKind::safe;
+  std::unique_ptr<SparseDirect>& solver = solvers_[positive ? 0 : 1];
+  if (!solver) {
+    solver = make_sparse_direct(backend_);
+    solver->analyse(pattern_.scalar, positive ? Definiteness::positive : Definiteness::indefinite);
+  }
+  solver_ = solver.get();
+  const FactorReport report = solver_->factor(system_.data());
+  switch (report.status) {
+    case FactorStatus::ok:
+      return {SystemStatus::ok, report.negative_pivots};
+    case FactorStatus::singular:
+      return {SystemStatus::singular, report.negative_pivots};
+    case FactorStatus::not_positive:
+      return {SystemStatus::not_positive, report.negative_pivots};
+    case FactorStatus::out_of_memory:
+      break;
+  }
+  return {SystemStatus::out_of_memory, 0};
+}
+
+void FullMechanics::row_jacobians(std::span<const double> gradients, std::span<double> H) const {
+  const auto nv = static_cast<std::size_t>(model_.coordinates.nv);
+  std::fill(H.begin(), H.end(), 0.0);
+  for (std::size_t row = 0; row < model_.robot.cables.size(); ++row) {
+    const CableRow& cable = model_.robot.cables[row];
+    for (int p = 0; p < cable.point_count; ++p) {
+      const Interpolation& interpolation = model_.interpolation[static_cast<std::size_t>(cable.first_point + p)];
+      const double* g = gradients.data() + rows_.offset[row] + 3 * p;
+      for (std::size_t n = 0; n < interpolation.node.size(); ++n) {
+        const int unknown = model_.node_unknown[static_cast<std::size_t>(interpolation.node[n])];
+        if (unknown < 0) continue;
+        for (int k = 0; k < 3; ++k)
+          H[row * nv + static_cast<std::size_t>(3 * unknown + k)] += interpolation.weight[n] * g[k];
+      }
+    }
+  }
+}
+
+void FullMechanics::solve(std::span<double> X, int count) {
+  SUPPLE_EXPECT(solver_ != nullptr);
+  solver_->solve(X.data(), count);
+}
+
+}  // namespace supple

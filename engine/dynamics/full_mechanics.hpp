@@ -1,0 +1,62 @@
+#pragma once
+// Mechanics of the full-order model: one robot, sparse direct solver, gather assembly. See mechanics.hpp.
+
+#include <memory>
+
+#include "engine/dynamics/mechanics.hpp"
+#include "engine/dynamics/node_pattern.hpp"
+#include "engine/model/full_model.hpp"
+#include "kernels/points/element_ops.hpp"
+#include "solvers/sparse/direct.hpp"
+
+namespace supple {
+
+class FullMechanics final : public Mechanics {
+ public:
+  // The model must outlive this object. backend: see make_sparse_direct.
+  explicit FullMechanics(const FullModel& model, const std::string& backend = "auto");
+
+  int robots() const override { return 1; }
+  const Robot& robot() const override { return model_.robot; }
+  const Coordinates& coordinates() const override { return model_.coordinates; }
+  const RowLayout& rows() const override { return rows_; }
+  void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
+  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                              std::span<double> f) override;
+  void external_forces(std::span<double> p) const override;
+  void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
+  void damping(std::span<const double> v, std::span<double> out) override;
+  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                      std::span<const double> multipliers) override;
+  void row_jacobians(std::span<const double> gradients, std::span<double> H) const override;
+  void solve(std::span<double> X, int count) override;
+
+  const FullModel& model() const { return model_; }
+  // Displacement of every mesh node [nodes][3] for coordinates q and prescribed inputs c.
+  void node_displacements(std::span<const double> q, std::span<const double> c, std::span<double> u) const;
+  // Weighted stress tiles P of field f, as left by the last evaluate_forces (hyper-reduction training).
+  std::span<const double> weighted_stress(int field) const { return P_[static_cast<std::size_t>(field)]; }
+
+ private:
+  void add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers, double* values) const;
+  PointField<double> point_field(std::size_t f) const;
+
+  const FullModel& model_;
+  std::string backend_;
+  RowLayout rows_;
+  std::vector<std::vector<int>> row_nodes_;  // mesh nodes a row's points hang on
+  NodePattern pattern_;
+  std::vector<int> corner_start_;
+  std::vector<Corner> corners_;
+  std::vector<long> block_offset_;
+  std::vector<double> mass_;  // per block of the pattern [kg]
+  TangentKind tangent_ = TangentKind::none;
+  std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
+  SparseDirect* solver_ = nullptr;
+  // Scratch of one evaluation.
+  std::vector<double> u_, magnitude_, element_blocks_, stiffness_, system_;
+  std::vector<std::vector<double>> F_, P_;
+  std::vector<std::vector<unsigned char>> status_;
+};
+
+}  // namespace supple

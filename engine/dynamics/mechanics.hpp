@@ -1,0 +1,65 @@
+#pragma once
+// The three mechanics behind one time step: full model, reduced model, batch of reduced models. Everything is batched
+// over B robots, robot-major; nq, nv, outputs and rows are those of one robot.
+
+#include <span>
+
+#include "engine/constraints/rows.hpp"
+#include "engine/model/coordinates.hpp"
+#include "kernels/materials/law.hpp"
+
+namespace supple {
+
+// What the points found.
+struct PointReport {
+  int inverted = 0;          // points with det F <= 0
+  int undefined = 0;         // points where the law has no value: the result must not be used
+  int first_undefined = -1;  // element (mesh number) of the first of them, when known
+  double force_scale = 0;    // norm of the element forces before they cancel [N]: residuals are judged against it
+};
+
+// A = stiffness K + mass M with K the tangent of the last evaluate_forces plus the rows' geometric stiffness. For a
+// time step h: mass = 1/h^2 + a/h, stiffness = 1 + b/h with Rayleigh damping D = a M + b K; quasi-static: mass = 0,
+// stiffness = 1.
+struct SystemCoefficients {
+  double mass = 0;
+  double stiffness = 1;
+  bool geometric = false;  // add the rows' geometric stiffness
+};
+
+enum class SystemStatus { ok, singular, not_positive, out_of_memory };
+
+struct SystemReport {
+  SystemStatus status = SystemStatus::ok;
+  int negative_pivots = 0;
+};
+
+class Mechanics {
+ public:
+  virtual ~Mechanics() = default;
+  virtual int robots() const = 0;
+  virtual const Robot& robot() const = 0;
+  virtual const Coordinates& coordinates() const = 0;
+  virtual const RowLayout& rows() const = 0;
+
+  // y [B x outputs] = y_rest + L q + L_c c; c [B x motions].
+  virtual void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) = 0;
+  // Internal force f [B x nv, N]; keeps the tangent of the given kind for factor().
+  virtual PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                                      std::span<double> f) = 0;
+  // p [B x nv]: gravity [N].
+  virtual void external_forces(std::span<double> p) const = 0;
+  // out = M v + M_c v_c [B x nv]; v_c [B x motions]: velocities of the prescribed inputs.
+  virtual void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const = 0;
+  // out = (a M + b K) v with the tangent of the last evaluate_forces [B x nv].
+  virtual void damping(std::span<const double> v, std::span<double> out) = 0;
+  // Assembles and factors A. y, multipliers: where geometric stiffness is evaluated.
+  virtual SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                              std::span<const double> multipliers) = 0;
+  // H [B x rows x nv] = (d phi/dy) L from the flat gradients [B x layout size].
+  virtual void row_jacobians(std::span<const double> gradients, std::span<double> H) const = 0;
+  // X [B x count x nv] <- A^-1 X in place.
+  virtual void solve(std::span<double> X, int count) = 0;
+};
+
+}  // namespace supple

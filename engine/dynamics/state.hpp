@@ -1,0 +1,28 @@
+#pragma once
+// State: exactly what restarts a run. Control: what drives a step. Both batched over B robots, robot-major.
+
+#include <cstdint>
+#include <vector>
+
+namespace supple {
+
+struct State {
+  int robots = 1;
+  double time = 0;                  // s
+  std::vector<double> q;            // B x nq: m for node displacements
+  std::vector<double> v;            // B x nv
+  std::vector<double> multipliers;  // B x rows: tensions at the end of the last step [N], warm start of the next
+  std::vector<double> commands;     // B x rows: commands of the last step (rate limits)
+  std::vector<double> motions;            // B x motions: prescribed inputs of the last step [m]
+  std::vector<double> motion_velocities;  // B x motions [m/s]
+};
+
+struct Control {
+  std::vector<double> commands;  // B x rows: m pulled or N
+  std::vector<double> motions;   // B x motions [m]
+};
+
+// 64-bit hash of all bits of the state (xxHash), independent of the machine's endianness only.
+std::uint64_t hash(const State& state);
+
+}  // namespace supple

@@ -1,0 +1,87 @@
+#pragma once
+// One time step, written once for the full model, the reduced model and batches.
+//
+// The unknown is the increment u of the coordinates over the step; with A in stiffness units every stage is the same in
+// dynamics and statics:
+//   residual  r = M (v_n/h - u/h^2) - D u/h + p - f(q_n + u)          (implicit Euler, v_{n+1} = u/h; paper 001, eqs.
+//   4-9) system    A = M/h^2 + D/h + K            quasi-static: r = p - f(q_n + u), A = K free      u_f = A^-1 r (seed
+//   003, step I) space     W = H A^-1 H^T, d = phi(q_n + u) + H u_f                 (step II) lambda    complementarity
+//   of lambda and W lambda + d - target      [N] correct   u <- u + u_f + A^-1 H^T lambda (step III)
+// One pass from u = 0 is the paper's one-linearisation step (its b = -h^2 K v + h (p - f) is the same system in dv);
+// repeated until the residual vanishes it is Newton's method on the implicit step or on the equilibrium.
+
+#include <string>
+#include <vector>
+
+#include "engine/dynamics/mechanics.hpp"
+#include "engine/dynamics/state.hpp"
+
+namespace supple {
+
+enum class StepScheme { one_linearisation, newton, quasi_static };
+
+struct StepSettings {
+  StepScheme scheme = StepScheme::one_linearisation;
+  double time_step = 0.01;       // s; quasi-static: used for rate limits only (0 = none)
+  double tolerance = 1e-9;       // Newton: residual relative to the element forces, converged below
+  double row_tolerance = 1e-11;  // Newton: violation of a row's law [m], relative to 1 m
+  int max_iterations = 40;
+};
+
+enum class StepStatus { ok, not_converged, undefined_points, singular, not_positive, out_of_memory, rows_unsolved };
+
+const char* describe(StepStatus status);
+
+// Seconds spent per stage, summed over iterations.
+struct StageTimes {
+  double outputs = 0, forces = 0, factor = 0, solve = 0, rows = 0;
+  double total() const { return outputs + forces + factor + solve + rows; }
+};
+
+struct [[nodiscard]] StepReport {
+  StepStatus status = StepStatus::ok;
+  int iterations = 0;        // factorisations
+  double residual = 0;       // relative, at the accepted state (Newton)
+  int inverted = 0;          // points with det F <= 0 at the last evaluation
+  int failed_element = -1;   // undefined_points: mesh element
+  int negative_pivots = 0;   // of the last exact factorisation
+  int limited_commands = 0;  // commands cut to their range or rate
+  StageTimes times;
+};
+
+class Stepper {
+ public:
+  // Sizes all scratch; no allocation in step() beyond what a full model's sparse solver does. `mechanics` must outlive
+  // this object.
+  Stepper(Mechanics& mechanics, const StepSettings& settings);
+
+  // Advances `state` by one step under `control`. On failure the state is unchanged.
+  StepReport step(const Control& control, State& state);
+
+  const StepSettings& settings() const { return settings_; }
+  void set_time_step(double h) { settings_.time_step = h; }
+  // Mapped points y [B x outputs] at the end of the last step.
+  const std::vector<double>& outputs() const { return y_; }
+  // phi [B x rows] at the last linearisation.
+  const std::vector<double>& row_values() const { return phi_; }
+  // Compliance W [B x rows x rows] of the last linearisation [m/N].
+  const std::vector<double>& compliance() const { return W_; }
+
+ private:
+  void residual(const State& state, const Control& control);
+  void solve_rows(StepReport& report);
+  double row_violation() const;
+
+  Mechanics& mechanics_;
+  StepSettings settings_;
+  int robots_, nq_, nv_, ny_, rows_count_;
+  std::vector<double> q_, u_, du_, f_, p_, inertia_, damping_, velocity_, motion_velocity_, y_, phi_, gradients_, H_,
+      X_, W_, d_;
+  std::vector<double> r_, lambda_, lower_, upper_, target_, work_;
+};
+
+// A state at rest under zero commands.
+State rest_state(const Mechanics& mechanics);
+Control zero_control(const Mechanics& mechanics);
+
+}  // namespace supple

@@ -1,0 +1,236 @@
+#include "engine/io/hdf5_file.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+
+#include "kernels/base/error.hpp"
+
+namespace supple {
+
+namespace {
+
+// An HDF5 object that closes itself.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator hid_t() const { return id_; }  // NOLINT: reads like the C library
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+void silence() {
+  static const bool once = [] {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    return true;
+  }();
+  (void)once;
+}
+
+// No array of a file may be larger than this many entries (a damaged header is told from a large model).
+constexpr hssize_t largest_array = hssize_t{1} << 33;
+
+}  // namespace
+
+Hdf5File::Hdf5File(const std::string& path, Mode mode) : path_(path) {
+  silence();
+  if (mode == Mode::create) {
+    file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    if (file_ < 0)
+      throw InputError("cannot create '" + path + "'", "check that the folder exists and is writable",
+                       {path, 0, 0, ""});
+    return;
+  }
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    throw InputError("there is no file '" + path + "'", "check the path", {path, 0, 0, ""});
+  if (H5Fis_hdf5(path.c_str()) <= 0)
+    throw InputError("'" + path + "' is not an HDF5 file, or it is cut off",
+                     "give a file written by supple; if it was, write it again", {path, 0, 0, ""});
+  file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (file_ < 0)
+    throw InputError("'" + path + "' cannot be opened (damaged or still being written)", "write it again",
+                     {path, 0, 0, ""});
+}
+
+Hdf5File::~Hdf5File() {
+  if (file_ >= 0) H5Fclose(file_);
+}
+
+void Hdf5File::close() {
+  if (file_ < 0) return;
+  const bool flushed = H5Fflush(file_, H5F_SCOPE_GLOBAL) >= 0;
+  const bool closed = H5Fclose(file_) >= 0;
+  file_ = -1;
+  if (!flushed || !closed) throw RunError("writing '" + path_ + "' failed", "is the disk full?", {path_, 0, 0, ""});
+}
+
+void Hdf5File::fail(const std::string& object, const std::string& problem) const {
+  throw InputError("'" + object + "' " + problem, "the file is damaged or of another kind: write it again",
+                   {path_, 0, 0, ""});
+}
+
+bool Hdf5File::has(const std::string& object) const {
+  // Every link on the way must exist: H5Lexists fails on a missing group.
+  for (std::size_t end = object.find('/', 1); end != std::string::npos; end = object.find('/', end + 1))
+    if (H5Lexists(file_, object.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+  return H5Lexists(file_, object.c_str(), H5P_DEFAULT) > 0;
+}
+
+std::int64_t Hdf5File::open(const std::string& object) const {
+  if (!has(object)) fail(object, "is missing");
+  const hid_t set = H5Dopen2(file_, object.c_str(), H5P_DEFAULT);
+  if (set < 0) fail(object, "cannot be opened");
+  return set;
+}
+
+std::vector<std::size_t> Hdf5File::shape(const std::string& object) const {
+  const Handle set(open(object), H5Dclose);
+  const Handle space(H5Dget_space(set), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space);
+  if (rank < 0 || rank > 8) fail(object, "has no usable shape");
+  std::vector<hsize_t> extent(static_cast<std::size_t>(rank));
+  H5Sget_simple_extent_dims(space, extent.data(), nullptr);
+  return {extent.begin(), extent.end()};
+}
+
+std::vector<std::string> Hdf5File::list(const std::string& group) const {
+  const Handle id(H5Gopen2(file_, group.c_str(), H5P_DEFAULT), H5Gclose);
+  if (id < 0) fail(group, "is not a group");
+  H5G_info_t info;
+  if (H5Gget_info(id, &info) < 0) fail(group, "cannot be listed");
+  std::vector<std::string> names;
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    const ssize_t length = H5Lget_name_by_idx(id, ".", H5_INDEX_NAME, H5_ITER_INC, i, nullptr, 0, H5P_DEFAULT);
+    if (length <= 0) continue;
+    std::string name(static_cast<std::size_t>(length) + 1, '\0');
+    H5Lget_name_by_idx(id, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
+    name.pop_back();
+    names.push_back(name);
+  }
+  return names;
+}
+
+template <class T>
+std::vector<T> Hdf5File::read(const std::string& object, std::int64_t type) const {
+  const Handle set(open(object), H5Dclose);
+  const Handle space(H5Dget_space(set), H5Sclose), stored(H5Dget_type(set), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(stored);
+  if (kind != H5T_FLOAT && kind != H5T_INTEGER) fail(object, "does not hold numbers");
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  // Contiguous data cannot be larger than the file; a damaged header could ask for any amount of memory.
+  std::error_code error;
+  const auto file_size = static_cast<hssize_t>(std::filesystem::file_size(path_, error));
+  if (count < 0 || count > largest_array) fail(object, "has an impossible size");
+  const Handle properties(H5Dget_create_plist(set), H5Pclose);
+  if (H5Pget_layout(properties) != H5D_CHUNKED && count * static_cast<hssize_t>(H5Tget_size(stored)) > file_size)
+    fail(object, "is larger than its file");
+  if (H5Pget_layout(properties) == H5D_CHUNKED && count > (hssize_t{1} << 28)) fail(object, "has an impossible size");
+  std::vector<T> values(static_cast<std::size_t>(count));
+  if (count > 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) fail(object, "cannot be read");
+  return values;
+}
+
+std::vector<double> Hdf5File::read_doubles(const std::string& object) const {
+  return read<double>(object, H5T_NATIVE_DOUBLE);
+}
+std::vector<int> Hdf5File::read_ints(const std::string& object) const {
+  return read<int>(object, H5T_NATIVE_INT);
+}
+
+std::vector<double> Hdf5File::read_doubles(const std::string& object, const std::vector<std::size_t>& expected) const {
+  if (shape(object) != expected) fail(object, "does not have the shape it should");
+  return read_doubles(object);
+}
+
+std::vector<int> Hdf5File::read_ints(const std::string& object, const std::vector<std::size_t>& expected) const {
+  if (shape(object) != expected) fail(object, "does not have the shape it should");
+  return read_ints(object);
+}
+
+double Hdf5File::read_double(const std::string& object) const {
+  const auto values = read_doubles(object);
+  if (values.size() != 1) fail(object, "is not one number");
+  return values.front();
+}
+
+std::int64_t Hdf5File::read_int(const std::string& object) const {
+  const auto values = read<std::int64_t>(object, H5T_NATIVE_INT64);
+  if (values.size() != 1) fail(object, "is not one number");
+  return values.front();
+}
+
+std::string Hdf5File::read_text(const std::string& object) const {
+  const Handle set(open(object), H5Dclose);
+  const Handle stored(H5Dget_type(set), H5Tclose);
+  if (H5Tget_class(stored) != H5T_STRING || H5Tis_variable_str(stored) > 0) fail(object, "is not a text");
+  const std::size_t size = H5Tget_size(stored);
+  if (size > (std::size_t{1} << 28)) fail(object, "has an impossible size");
+  std::string text(size, '\0');
+  if (size > 0 && H5Dread(set, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0) fail(object, "cannot be read");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+void Hdf5File::write_raw(const std::string& object, const void* data, std::int64_t type,
+                         const std::vector<std::size_t>& extent) {
+  const std::vector<hsize_t> dimensions(extent.begin(), extent.end());
+  const Handle space(extent.empty() ? H5Screate(H5S_SCALAR)
+                                    : H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr),
+                     H5Sclose);
+  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(links, 1);
+  const Handle set(H5Dcreate2(file_, object.c_str(), type, space, links, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+    throw RunError("writing '" + object + "' to '" + path_ + "' failed", "is the disk full?", {path_, 0, 0, ""});
+}
+
+void Hdf5File::write(const std::string& object, const std::vector<double>& values,
+                     const std::vector<std::size_t>& extent) {
+  write_raw(object, values.data(), H5T_NATIVE_DOUBLE, extent);
+}
+void Hdf5File::write(const std::string& object, const std::vector<int>& values,
+                     const std::vector<std::size_t>& extent) {
+  write_raw(object, values.data(), H5T_NATIVE_INT, extent);
+}
+void Hdf5File::write(const std::string& object, double value) {
+  write_raw(object, &value, H5T_NATIVE_DOUBLE, {});
+}
+void Hdf5File::write(const std::string& object, std::int64_t value) {
+  write_raw(object, &value, H5T_NATIVE_INT64, {});
+}
+void Hdf5File::write(const std::string& object, const std::string& text) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, text.size() + 1);
+  write_raw(object, text.c_str(), type, {});
+}
+
+std::string temporary_name(const std::string& path) {
+  return path + ".part-" + std::to_string(getpid());
+}
+
+void replace_file(const std::string& temporary, const std::string& path) {
+  // The data must be on disk before the name is: after a power cut there is the old file or the new one.
+  const int descriptor = ::open(temporary.c_str(), O_RDONLY);
+  if (descriptor >= 0) {
+    ::fsync(descriptor);
+    ::close(descriptor);
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::remove(temporary.c_str());
+    throw InputError("cannot write '" + path + "'", "check that the folder exists and is writable", {path, 0, 0, ""});
+  }
+}
+
+}  // namespace supple

@@ -1,0 +1,25 @@
+#pragma once
+// Parts of build_full_model: force fields and mass of a body.
+
+#include "engine/model/full_model.hpp"
+
+namespace supple {
+
+// Elements grouped by law and shape, with rest gradients and volumes. Throws InputError: an element without a material,
+// a law that does not go with its shape.
+std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh& mesh);
+
+// Law parameters of a material in SI (see kernels/materials/*.hpp for what they mean).
+MaterialParameters<double> law_parameters(const MaterialScene& material);
+LawId law_of(const MaterialScene& material);
+// False: the law has no exact tangent, so only one-linearisation steps are possible.
+bool has_exact_tangent(LawId law);
+
+// Mass matrix over nodes [kg]. Throws InputError unless exactly one of mass and density is given.
+NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, double& total_mass);
+
+// Numbers of the mesh's elements, or its nodes, in a region.
+std::vector<int> elements_in(const Region& region, const Mesh& mesh);
+std::vector<int> nodes_in(const Region& region, const Mesh& mesh);
+
+}  // namespace supple

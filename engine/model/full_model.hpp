@@ -1,0 +1,68 @@
+#pragma once
+// The full-order finite-element model: immutable after building. Linear tetrahedra (one point) and trilinear hexahedra
+// (eight points), unknowns = displacements from rest of the nodes that are neither fixed nor driven, three per node, in
+// node order.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/mesh/mesh.hpp"
+#include "engine/model/coordinates.hpp"
+#include "engine/model/robot.hpp"
+#include "kernels/materials/dispatch.hpp"
+
+namespace supple {
+
+// One force field: the elements that share a law and a shape; hyper-reduction selects within one.
+struct ElementField {
+  std::string name;
+  LawId law = LawId::corotational;
+  int nodes_per_element = 4;
+  int points_per_element = 1;
+  std::vector<int> element;      // [E] number in the mesh (tetrahedra first)
+  std::vector<int> node;         // [E][nodes_per_element]
+  std::vector<double> gradient;  // [points][nodes_per_element][3]: rest gradients of the shape functions [1/m]
+  std::vector<double> volume;    // [points] rest volume [m^3]
+  std::vector<int> region;       // [points] -> parameters
+  std::vector<MaterialParameters<double>> parameters;
+  std::vector<Mat3d> edges;  // [points], only where the law needs them
+  int elements() const { return static_cast<int>(element.size()); }
+  int points() const { return elements() * points_per_element; }
+};
+
+// A mapped point: y = y_rest + sum_k weight_k u_{node_k}; weights sum to one.
+struct Interpolation {
+  std::vector<int> node;
+  std::vector<double> weight;
+};
+
+// Symmetric matrix over nodes, one scalar per node pair (mass times I3): lower triangle in compressed columns, diagonal
+// first.
+struct NodeMatrix {
+  std::vector<int> column_start;
+  std::vector<int> row;
+  std::vector<double> value;  // kg
+};
+
+struct FullModel {
+  Robot robot;
+  Mesh mesh;  // in metres, transformed, checked
+  Coordinates coordinates;
+  std::vector<int> free_nodes;    // mesh nodes that are unknowns
+  std::vector<int> node_unknown;  // mesh node -> index in free_nodes, or -1
+  std::vector<int> node_motion;   // mesh node -> motion input, or -1
+  std::vector<ElementField> fields;
+  std::vector<double> node_spring;  // per free node [N/m]
+  NodeMatrix mass;                  // over all mesh nodes
+  double total_mass = 0, total_volume = 0;
+  std::vector<Interpolation> interpolation;  // per mapped point
+  std::vector<std::string> notes;            // what building found, for the user
+};
+
+// Builds the model of a scene's body from its mesh (already read; checked, transformed here). Throws InputError.
+FullModel build_full_model(const Scene& scene, Mesh mesh);
+// Reads the mesh named in the scene, then as above.
+FullModel build_full_model(const Scene& scene);
+
+}  // namespace supple

@@ -1,0 +1,84 @@
+#pragma once
+// Cholesky A = L L^T of a small dense matrix by a team of threads: one thread on the CPU, a thread block on a GPU. A is
+// n x n row-major with row stride ld >= n; only the lower triangle is read and written. All members of the team call
+// with the same arguments and get the same answer. Right-looking, two barriers per column; Golub & Van Loan, Matrix
+// Computations, 4.2. A Team has rank() in [0, size()), size() and sync(), a barrier that also makes writes to `a` and
+// `x` visible.
+//
+// One CPU core has its own blocked and vectorised version, solvers/dense/symmetric_factor.hpp: measured at n = 34
+// about four times faster than this form with a team of one.
+
+#include <cmath>
+
+#include "kernels/base/macros.hpp"
+
+namespace supple {
+
+struct SingleThread {
+  SUPPLE_HD int rank() const { return 0; }
+  SUPPLE_HD int size() const { return 1; }
+  SUPPLE_HD void sync() const {}
+};
+
+// Returns n on success, else the index of the first pivot that is not > 0 (columns before it hold L, the rest is the
+// remainder).
+template <class S, class Team>
+SUPPLE_HD int cholesky_factor(Team team, S* a, int n, int ld) {
+  team.sync();
+  for (int k = 0; k < n; ++k) {
+    const S pivot = a[k * ld + k];
+    if (!(pivot > S(0))) return k;
+    const S root = std::sqrt(pivot);
+    const S inverse = S(1) / root;
+    // l_ik = a_ik / l_kk
+    for (int i = k + 1 + team.rank(); i < n; i += team.size()) a[i * ld + k] *= inverse;
+    team.sync();
+    // a_ij -= l_ik l_jk, k < j <= i. Nobody reads a_kk here, so it can be replaced.
+    if (team.rank() == 0) a[k * ld + k] = root;
+    const int left = n - k - 1;
+    if (team.size() == 1) {
+      for (int i = k + 1; i < n; ++i) {
+        const S l = a[i * ld + k];
+        for (int j = k + 1; j <= i; ++j) a[i * ld + j] -= l * a[j * ld + k];
+      }
+    } else {
+      for (int entry = team.rank(); entry < left * left; entry += team.size()) {
+        const int i = k + 1 + entry / left, j = k + 1 + entry % left;
+        if (j <= i) a[i * ld + j] -= a[i * ld + k] * a[j * ld + k];
+      }
+    }
+    team.sync();
+  }
+  return n;
+}
+
+// Solves L L^T x = b in place for `count` right-hand sides, the c-th at x + c ldx.
+template <class S, class Team>
+SUPPLE_HD void cholesky_solve(Team team, const S* a, int n, int ld, S* x, int count, int ldx) {
+  team.sync();
+  // L y = b, column by column. Row k itself is divided one step later, when nobody reads the undivided value any more.
+  for (int k = 0; k < n; ++k) {
+    const S inverse = S(1) / a[k * ld + k];
+    const int left = n - k - 1;
+    for (int entry = team.rank(); entry < left * count; entry += team.size()) {
+      const int c = entry / left, i = k + 1 + entry % left;
+      x[c * ldx + i] -= a[i * ld + k] * (x[c * ldx + k] * inverse);
+    }
+    team.sync();
+    for (int c = team.rank(); c < count; c += team.size()) x[c * ldx + k] *= inverse;
+  }
+  team.sync();
+  // L^T x = y.
+  for (int k = n - 1; k >= 0; --k) {
+    const S inverse = S(1) / a[k * ld + k];
+    for (int entry = team.rank(); entry < k * count; entry += team.size()) {
+      const int c = entry / k, i = entry % k;
+      x[c * ldx + i] -= a[k * ld + i] * (x[c * ldx + k] * inverse);
+    }
+    team.sync();
+    for (int c = team.rank(); c < count; c += team.size()) x[c * ldx + k] *= inverse;
+  }
+  team.sync();
+}
+
+}  // namespace supple

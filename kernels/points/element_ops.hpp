@@ -1,0 +1,143 @@
+#pragma once
+// Element operations of the full model: deformation gradients by gather, element stiffness, nodal forces and system
+// blocks by gather. Same conventions as point_ops.hpp; one robot.
+
+#include "kernels/points/point_ops.hpp"
+
+namespace supple {
+
+// F_p = I + sum_a u_a g_a^T into tiles. u: displacement of every mesh node [m].
+template <class S>
+struct GatherGradientOp {
+  int points, nodes_per_element, points_per_element;
+  const int* node;    // [elements][nodes_per_element]
+  const S* gradient;  // [points][nodes_per_element][3]
+  const S* u;         // [nodes][3]
+  S* F;
+
+  SUPPLE_HD void operator()(int p) const {
+    Mat3<S> f = Mat3<S>::identity();
+    if (p < points) {
+      const int e = p / points_per_element;
+      for (int a = 0; a < nodes_per_element; ++a) {
+        const S* x = u + 3 * static_cast<std::size_t>(node[static_cast<std::size_t>(e) * nodes_per_element + a]);
+        const S* g = gradient + 3 * (static_cast<std::size_t>(p) * nodes_per_element + a);
+        for (int i = 0; i < 3; ++i)
+          for (int j = 0; j < 3; ++j) f(i, j) += x[i] * g[j];
+      }
+    }
+    for (int c = 0; c < 9; ++c) F[tile_index(p, c, 9)] = f[c];
+  }
+};
+
+// Element stiffness K_ab = sum_p w g_a^T C g_b, node pairs a <= b, 3x3 blocks row-major.
+template <class Law, class S>
+struct ElementStiffnessOp {
+  static constexpr int max_nodes = 8;
+  PointField<S> field;
+  TangentKind kind;
+  int nodes_per_element, points_per_element;
+  const S* gradient;
+  const S* F;
+  S* blocks;  // [elements][pairs][9]
+
+  SUPPLE_HD void operator()(int e) const {
+    const int n = nodes_per_element, pairs = n * (n + 1) / 2;
+    S* out = blocks + static_cast<std::size_t>(e) * pairs * 9;
+    for (int k = 0; k < pairs * 9; ++k) out[k] = S(0);
+    for (int q = 0; q < points_per_element; ++q) {
+      const int p = e * points_per_element + q;
+      S C[81];
+      (void)Law::tangent(load_tile(F, p), field.parameters[field.region[p]], field.edges_of(p), kind, C);
+      const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
+      const S weight = field.weight[p];
+      for (int b = 0; b < n; ++b) {
+        // T[(i j), k] = w sum_l C[(i j), (k l)] g_b[l]
+        S T[27];
+        for (int ij = 0; ij < 9; ++ij)
+          for (int k = 0; k < 3; ++k)
+            T[3 * ij + k] = weight * (C[9 * ij + 3 * k] * g[3 * b] + C[9 * ij + 3 * k + 1] * g[3 * b + 1] +
+                                      C[9 * ij + 3 * k + 2] * g[3 * b + 2]);
+        for (int a = 0; a <= b; ++a) {
+          S* block = out + 9 * (a * n - a * (a - 1) / 2 + b - a);
+          for (int i = 0; i < 3; ++i)
+            for (int k = 0; k < 3; ++k)
+              block[3 * i + k] += g[3 * a] * T[3 * (3 * i) + k] + g[3 * a + 1] * T[3 * (3 * i + 1) + k] +
+                                  g[3 * a + 2] * T[3 * (3 * i + 2) + k];
+        }
+      }
+    }
+  }
+};
+
+// One contribution to a node's force: corner a of point p of a field.
+struct Corner {
+  int field, point, corner;
+};
+
+// What a node needs of each field to gather its force.
+template <class S>
+struct FieldStress {
+  const S* P;         // tiles, weighted
+  const S* gradient;  // [points][nodes_per_element][3]
+  int nodes_per_element;
+};
+
+// f_i = sum over corners of P g_a [N]; magnitude_i = the sum of their absolute values (before they cancel).
+template <class S>
+struct NodeForceOp {
+  const int* start;  // [free nodes + 1]
+  const Corner* corners;
+  const FieldStress<S>* fields;
+  S* f;
+  S* magnitude;
+
+  SUPPLE_HD void operator()(int i) const {
+    Vec3<S> sum{{0, 0, 0}}, size{{0, 0, 0}};
+    for (int k = start[i]; k < start[i + 1]; ++k) {
+      const Corner c = corners[k];
+      const FieldStress<S>& field = fields[c.field];
+      const Mat3<S> P = load_tile(field.P, c.point);
+      const S* g = field.gradient + 3 * (static_cast<std::size_t>(c.point) * field.nodes_per_element + c.corner);
+      for (int r = 0; r < 3; ++r) {
+        const S term = P(r, 0) * g[0] + P(r, 1) * g[1] + P(r, 2) * g[2];
+        sum[r] += term;
+        size[r] += term < S(0) ? -term : term;
+      }
+    }
+    for (int r = 0; r < 3; ++r) {
+      f[3 * static_cast<std::size_t>(i) + r] = sum[r];
+      magnitude[3 * static_cast<std::size_t>(i) + r] = size[r];
+    }
+  }
+};
+
+// One block column of the system (lower triangle): values = sum of element blocks, in a fixed order.
+template <class S>
+struct AssembleOp {
+  const int* block_start;         // [columns + 1]
+  const int* contribution_start;  // [blocks + 1]
+  const long* source;             // 2 * block + transposed
+  const S* blocks;
+  const int* scalar_start;  // column starts of the scalar matrix
+  S* values;
+
+  SUPPLE_HD void operator()(int column) const {
+    for (int b = block_start[column]; b < block_start[column + 1]; ++b) {
+      Mat3<S> sum = Mat3<S>::zero();
+      for (int k = contribution_start[b]; k < contribution_start[b + 1]; ++k) {
+        const S* block = blocks + 9 * (source[k] >> 1);
+        if (source[k] & 1)
+          for (int r = 0; r < 3; ++r)
+            for (int c = 0; c < 3; ++c) sum(r, c) += block[3 * c + r];
+        else
+          for (int c = 0; c < 9; ++c) sum[c] += block[c];
+      }
+      const int k = b - block_start[column];
+      for (int c = 0; c < 3; ++c)
+        for (int r = k == 0 ? c : 0; r < 3; ++r) values[scalar_start[3 * column + c] + 3 * k + r - c] = sum(r, c);
+    }
+  }
+};
+
+}  // namespace supple
