@@ -1,6 +1,6 @@
 #pragma once
-// A finite-element mesh in memory: nodes in metres, linear tetrahedra and trilinear hexahedra, boundary triangles as found
-// in the file, named groups. Node order of cells: VTK's (tetra 10, hexahedron 12); positive volume when det > 0.
+// A finite-element mesh in memory: nodes in metres, linear tetrahedra and trilinear hexahedra, boundary triangles as
+// found in the file, named groups. Node order of cells: VTK's (tetra 10, hexahedron 12); positive volume when det > 0.
 
 #include <array>
 #include <string>
@@ -25,6 +25,8 @@ struct Mesh {
   std::vector<std::array<int, 8>> hexahedra;
   std::vector<std::array<int, 3>> triangles;
   std::vector<CellGroup> groups;
+  std::string name;                // the file it came from, for messages; "" when made in memory
+  std::vector<std::string> notes;  // what the reader left out or changed, in plain words
   // Elements are numbered tetrahedra first, then hexahedra.
   int element_count() const { return static_cast<int>(tetrahedra.size() + hexahedra.size()); }
 };
@@ -33,6 +35,8 @@ struct Mesh {
 struct Surface {
   std::vector<Vec3d> nodes;
   std::vector<std::array<int, 3>> triangles;
+  std::string name;
+  std::vector<std::string> notes;
 };
 
 // x -> scale * R x + translation, R = Rz Ry Rx of the given angles [rad] (rotated about x first, then y, then z).
@@ -42,6 +46,12 @@ struct Transform {
   double scale = 1;
 };
 
+// R of the transform, without its scale.
+Mat3d rotation_matrix(const Transform& transform);
 Vec3d apply(const Transform& transform, const Vec3d& x);
+// x -> transform(unit * x) for every node; unit = metres per file unit. Throws InputError if unit or scale is not
+// positive and finite.
+void transform_mesh(Mesh& mesh, double unit, const Transform& transform);
+void transform_surface(Surface& surface, double unit, const Transform& transform);
 
 }  // namespace supple

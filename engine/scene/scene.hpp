@@ -1,6 +1,7 @@
 #pragma once
-// A scene as plain data: everything in SI (m, kg, s, N, Pa, rad), every default filled in. Filled by read_scene (scene/reader.hpp);
-// nothing here is derived from the mesh. One body per scene so far; the field is a list because several are coming.
+// A scene as plain data: everything in SI (m, kg, s, N, Pa, rad), every default filled in. Filled by read_scene
+// (scene/reader.hpp); nothing here is derived from the mesh. One body per scene so far; the field is a list because
+// several are coming.
 
 #include <array>
 #include <cstdint>
@@ -34,17 +35,17 @@ struct Region {
 
 enum class MaterialModel { corotational, st_venant_kirchhoff, stable_neo_hookean, mooney_rivlin };
 
-// Which rotation the corotational law takes out: polar factor of F; frame on the element's edges (SOFA's "large"); polar factor of the
-// element's edge matrix (SOFA's "polar"). The last two only for tetrahedra.
+// Which rotation the corotational law takes out: polar factor of F; frame on the element's edges (SOFA's "large");
+// polar factor of the element's edge matrix (SOFA's "polar"). The last two only for tetrahedra.
 enum class RotationKind { polar, edge_frame, edge_polar };
 
 struct MaterialScene {
   MaterialModel model = MaterialModel::corotational;
-  double young = 0;     // Pa
-  double poisson = 0;   // -
+  double young = 0;    // Pa
+  double poisson = 0;  // -
   RotationKind rotation = RotationKind::polar;
-  // Mooney-Rivlin W = C01 (I1bar - 3) + C10 (I2bar - 3) + D (J - 1)^2 [Pa], as written in the paper's eq. 10; given directly, or from young
-  // and poisson: mu = 2 (C01 + C10), C10 / C01 = mooney_ratio, D = bulk modulus / 2.
+  // Mooney-Rivlin W = C01 (I1bar - 3) + C10 (I2bar - 3) + D (J - 1)^2 [Pa], as written in the paper's eq. 10; given
+  // directly, or from young and poisson: mu = 2 (C01 + C10), C10 / C01 = mooney_ratio, D = bulk modulus / 2.
   std::optional<double> c01, c10, d;
   double mooney_ratio = 0.25;
   std::optional<double> density;  // kg/m^3, overrides the body's
@@ -67,9 +68,9 @@ struct FixScene {
 
 struct BodyScene {
   std::string name = "body";
-  std::string mesh_file;  // absolute
-  double mesh_unit = 1;   // m per file unit
-  Transform transform;    // applied after the unit
+  std::string mesh_file;          // absolute
+  double mesh_unit = 1;           // m per file unit
+  Transform transform;            // applied after the unit
   std::optional<double> mass;     // kg in total; else density
   std::optional<double> density;  // kg/m^3
   MassKind mass_kind = MassKind::consistent;
@@ -82,19 +83,19 @@ struct BodyScene {
 
 enum class CableControl { displacement, force };
 
-// Frictionless inextensible cable through points embedded in the body: point[0] is its attachment, the last point is where it is
-// pulled (embedded), or pull_point (fixed in space) follows.
+// Frictionless inextensible cable through points embedded in the body: point[0] is its attachment, the last point is
+// where it is pulled (embedded), or pull_point (fixed in space) follows.
 struct CableScene {
   std::string name;
-  std::vector<Vec3d> points;          // m, rest positions in the transformed frame
-  std::optional<Vec3d> pull_point;    // m, fixed in space
-  double attachment_radius = 0;       // m; > 0 spreads each point over the nodes within this radius
+  std::vector<Vec3d> points;        // m, rest positions in the transformed frame
+  std::optional<Vec3d> pull_point;  // m, fixed in space
+  double attachment_radius = 0;     // m; > 0 spreads each point over the nodes within this radius
   CableControl control = CableControl::displacement;
-  Interval range;                     // of the command: m pulled (displacement) or N (force)
-  double rate = unlimited;            // limit on |d command / dt|: m/s or N/s
-  bool bilateral = false;             // true: the cable may push
-  Interval force;                     // limits on the tension [N]; unilateral cables have lower = max(lower, 0)
-  int samples = 2;                    // grid samples of this actuator in offline sampling, s_i >= 2
+  Interval range;           // of the command: m pulled (displacement) or N (force)
+  double rate = unlimited;  // limit on |d command / dt|: m/s or N/s
+  bool bilateral = false;   // true: the cable may push
+  Interval force;           // limits on the tension [N]; unilateral cables have lower = max(lower, 0)
+  int samples = 2;          // grid samples of this actuator in offline sampling, s_i >= 2
   Place place;
 };
 
@@ -112,14 +113,15 @@ enum class SamplingKind { latin_hypercube, grid };
 // Offline recipe: [reduce] and its sub-tables.
 struct ReductionScene {
   SamplingKind sampling = SamplingKind::latin_hypercube;
-  int states = 272;            // Latin hypercube: number of states
-  int sweep_steps = 9;         // grid: increments between neighbouring grid points (figure 1)
-  int budget = 4096;           // grid points above which the grid falls back to the hypercube (Algorithm 1)
-  bool converged = true;       // snapshots are converged equilibria; false: one linearised step per increment, as in the paper
+  int states = 272;     // Latin hypercube: number of states
+  int sweep_steps = 9;  // grid: increments between neighbouring grid points (figure 1)
+  int budget = 4096;    // grid points above which the grid falls back to the hypercube (Algorithm 1)
+  bool converged =
+      true;  // snapshots are converged equilibria; false: one linearised step per increment, as in the paper
   double pod_tolerance = 1e-3;
-  bool pod_tolerance_squared = false;  // true: sum tail / sum <= tolerance; false: its square root
-  int max_modes = 0;                   // 0 = by tolerance alone
-  double ecsw_tolerance = 0.02;        // tau
+  bool pod_tolerance_squared = false;       // true: sum tail / sum <= tolerance; false: its square root
+  int max_modes = 0;                        // 0 = by tolerance alone
+  double ecsw_tolerance = 0.02;             // tau
   std::string ecsw_training = "projected";  // or "rerun": the paper's second pass with the reduced model
   std::string ecsw_selection = "lawson-hanson-pruned";
   std::uint64_t seed = 1;
@@ -140,5 +142,8 @@ struct Scene {
   std::vector<PointScene> probes;
   ReductionScene reduction;
 };
+
+// The same but for places and `file` (engine/scene/compare.cpp).
+bool operator==(const Scene& a, const Scene& b);
 
 }  // namespace supple

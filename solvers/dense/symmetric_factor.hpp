@@ -1,5 +1,7 @@
 #pragma once
-// Dense symmetric factorisations for reduced systems, n up to a few hundred, no allocation. Matrices are row-major, lower triangle used.
+// Dense symmetric factorisations for reduced systems on one core, n up to a few hundred, no allocation. Matrices are
+// row-major; the strict upper triangle is neither read nor written. For a GPU block, or float:
+// kernels/dense/cholesky.hpp.
 
 #include <span>
 
@@ -12,13 +14,15 @@ struct [[nodiscard]] DenseFactorReport {
   int negative_pivots = 0;
 };
 
-// A = L L^T in place (lower triangle, row stride ld). Stops at the first pivot <= 0.
+// A = L L^T in place (lower triangle, row stride ld). Stops at the first pivot that is not > 0.
 DenseFactorReport cholesky_factor(double* a, int n, int ld);
 // Solves L L^T x = b for `count` right-hand sides, each contiguous of length n with stride ldx.
 void cholesky_solve(const double* a, int n, int ld, double* x, int count, int ldx);
 
-// A = P L B L^T P^T with Bunch-Kaufman pivoting (1x1 and 2x2 blocks) in place; `pivots` has n entries. Inertia in negative_pivots.
-DenseFactorReport ldlt_factor(double* a, int n, int ld, int* pivots);
+// A = P L B L^T P^T with Bunch-Kaufman pivoting (1x1 and 2x2 blocks) in place; `pivots` has n entries. Inertia in
+// negative_pivots. Singular: a pivot column below `tolerance` times the largest |a_ij|, where 0 stands for n times the
+// machine epsilon, or an entry that is not finite. Rows in units far apart should be scaled by the caller.
+DenseFactorReport ldlt_factor(double* a, int n, int ld, int* pivots, double tolerance = 0);
 void ldlt_solve(const double* a, int n, int ld, const int* pivots, double* x, int count, int ldx);
 
 }  // namespace supple

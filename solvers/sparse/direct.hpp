@@ -1,6 +1,6 @@
 #pragma once
-// Direct solution of A x = b for symmetric sparse A: one analysis per pattern, many factorisations, many right-hand sides.
-// MUMPS (sequential, METIS ordering) where it is built in, else Eigen's simplicial LDLt with METIS.
+// Direct solution of A x = b for symmetric sparse A: one analysis per pattern, many factorisations, many right-hand
+// sides. MUMPS (sequential, METIS ordering) where it is built in, else Eigen's simplicial LDLt with METIS.
 
 #include <memory>
 #include <string>
@@ -18,7 +18,7 @@ enum class FactorStatus { ok, singular, not_positive, out_of_memory };
 
 struct [[nodiscard]] FactorReport {
   FactorStatus status = FactorStatus::ok;
-  int negative_pivots = 0;    // inertia: number of negative eigenvalues of A
+  int negative_pivots = 0;  // inertia: number of negative eigenvalues of A
   double factor_nonzeros = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Symmetric sparse matrix: lower triangle in compressed columns, rows ascending in each column, the diagonal entry always present
-// and first. column_start has n + 1 entries.
+// Symmetric sparse matrix: lower triangle in compressed columns, rows ascending in each column, the diagonal entry
+// always present and first. column_start has n + 1 entries.
 
 #include <vector>
 

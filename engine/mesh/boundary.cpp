@@ -1,0 +1,44 @@
+#include "engine/mesh/boundary.hpp"
+
+#include <algorithm>
+
+#include "engine/mesh/geometry.hpp"
+
+namespace supple {
+
+BoundarySurface boundary_surface(const Mesh& mesh) {
+  const auto faces = all_faces(mesh);
+  const auto groups = group_faces(faces);
+  std::vector<int> outer;
+  for (std::size_t g = 0; g + 1 < groups.begin.size(); ++g)
+    if (groups.begin[g + 1] - groups.begin[g] == 1)
+      outer.push_back(groups.order[static_cast<std::size_t>(groups.begin[g])]);
+  std::sort(outer.begin(), outer.end());
+
+  BoundarySurface boundary;
+  boundary.surface.name = mesh.name;
+  std::vector<int> surface_node(mesh.nodes.size(), -1);
+  for (const int f : outer) {
+    const Face& face = faces[static_cast<std::size_t>(f)];
+    for (std::size_t k = 0; k < static_cast<std::size_t>(face.count); ++k)
+      surface_node[static_cast<std::size_t>(face.nodes[k])] = 0;
+  }
+  for (std::size_t i = 0; i < surface_node.size(); ++i) {
+    if (surface_node[i] < 0) continue;
+    surface_node[i] = static_cast<int>(boundary.mesh_node.size());
+    boundary.mesh_node.push_back(static_cast<int>(i));
+    boundary.surface.nodes.push_back(mesh.nodes[i]);
+  }
+  for (const int f : outer) {
+    const Face& face = faces[static_cast<std::size_t>(f)];
+    const auto at = [&](std::size_t k) { return surface_node[static_cast<std::size_t>(face.nodes[k])]; };
+    boundary.surface.triangles.push_back({at(0), at(1), at(2)});
+    boundary.element.push_back(face.element);
+    if (face.count < 4) continue;
+    boundary.surface.triangles.push_back({at(0), at(2), at(3)});
+    boundary.element.push_back(face.element);
+  }
+  return boundary;
+}
+
+}  // namespace supple

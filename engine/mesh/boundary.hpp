@@ -1,0 +1,19 @@
+#pragma once
+// The skin of a volume mesh.
+
+#include <vector>
+
+#include "engine/mesh/mesh.hpp"
+
+namespace supple {
+
+struct BoundarySurface {
+  Surface surface;  // triangles oriented outwards (for elements of positive volume); quadrilaterals split in two
+  std::vector<int> mesh_node;  // node i of the surface is node mesh_node[i] of the mesh; ascending
+  std::vector<int> element;    // element behind each triangle
+};
+
+// Faces that belong to one element only, in order of their elements.
+BoundarySurface boundary_surface(const Mesh& mesh);
+
+}  // namespace supple

@@ -1,0 +1,58 @@
+#pragma once
+// Points carried by a mesh: x = sum_i w_i X_i over the nodes of one element, with sum_i w_i = 1.
+
+#include <array>
+#include <vector>
+
+#include "engine/mesh/mesh.hpp"
+
+namespace supple {
+
+struct EmbeddedPoint {
+  int element = -1;    // tetrahedra first, then hexahedra
+  int node_count = 0;  // 4 or 8
+  std::array<int, 8> nodes{};
+  std::array<double, 8> weights{};
+  bool inside = false;  // in the element, with a tolerance of 1e-9 of its size
+  double distance = 0;  // to the element; 0 inside
+};
+
+// sum_i w_i x_i with any positions of the nodes.
+Vec3d embedded_position(const EmbeddedPoint& point, const std::vector<Vec3d>& nodes);
+
+// Search structure over a mesh (a tree of boxes). Keeps a reference: the mesh must outlive it, unchanged.
+class Embedding {
+ public:
+  // The mesh must have passed check_mesh. Throws InputError if it has no element.
+  explicit Embedding(const Mesh& mesh);
+  Embedding(Mesh&&) = delete;
+
+  // The element that contains x; else the one at the least distance (to its true surface; faces of hexahedra as two
+  // triangles each), with weights continued from it so that x is reproduced exactly. Among equals the lowest index.
+  // Weights of tetrahedra are barycentric coordinates; of hexahedra the trilinear shape functions inside, continued
+  // linearly from the surface outside. Throws InputError if x is not finite.
+  EmbeddedPoint locate(const Vec3d& x) const;
+  std::vector<EmbeddedPoint> locate_all(const std::vector<Vec3d>& points) const;
+  // Weights of x in a given element, inside or not.
+  EmbeddedPoint in_element(int element, const Vec3d& x) const;
+
+ private:
+  struct Box {
+    Vec3d lower, upper;
+  };
+  // Children of a branch: the next node and `second`; leaf: elements order_[begin, end).
+  struct Node {
+    Box box;
+    int begin = 0, end = 0, second = -1;
+  };
+  int build(int begin, int end, std::vector<Vec3d>& centres);
+  static double distance_to_box(const Box& box, const Vec3d& x);
+  double distance_to_element(int element, const Vec3d& x) const;
+
+  const Mesh& mesh_;
+  std::vector<Box> boxes_;  // of elements
+  std::vector<int> order_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace supple

@@ -1,0 +1,51 @@
+#pragma once
+// Volumes, faces and shape functions of single cells. Local node order is VTK's.
+
+#include <array>
+#include <vector>
+
+#include "engine/mesh/mesh.hpp"
+
+namespace supple {
+
+// det(b - a, c - a, d - a) / 6, positive when d is on the side the normal of (a, b, c) points to.
+double tetrahedron_volume(const Vec3d& a, const Vec3d& b, const Vec3d& c, const Vec3d& d);
+double tetrahedron_volume(const Mesh& mesh, int tetrahedron);
+// Integral of det dx/dxi by 2x2x2 Gauss points: exact for the trilinear map.
+double hexahedron_volume(const Mesh& mesh, int hexahedron);
+// Of element `element`: tetrahedra first, then hexahedra.
+double element_volume(const Mesh& mesh, int element);
+// Mean of the element's nodes.
+Vec3d element_centroid(const Mesh& mesh, int element);
+// 4 or 8 node indices.
+int element_nodes(const Mesh& mesh, int element, std::array<int, 8>& nodes);
+
+// Radius ratio 3 r_in / r_out: 1 for the regular tetrahedron, 0 for a flat one.
+double tetrahedron_quality(const Mesh& mesh, int tetrahedron);
+// Least det of the unit edge vectors over the eight corners: 1 for a box, <= 0 for a folded corner.
+double hexahedron_quality(const Mesh& mesh, int hexahedron);
+
+// Trilinear shape functions and their derivatives d N_i / d xi_k on [-1, 1]^3.
+std::array<double, 8> trilinear_shape(const Vec3d& xi);
+std::array<Vec3d, 8> trilinear_gradient(const Vec3d& xi);
+
+// A face of an element, nodes anticlockwise seen from outside (for positive volume); count = 3 or 4.
+struct Face {
+  int element = 0;
+  int count = 0;
+  std::array<int, 4> nodes{{-1, -1, -1, -1}};
+};
+// Every face of every element, by element.
+std::vector<Face> all_faces(const Mesh& mesh);
+// Indices of `faces` sorted so that faces with the same node set are neighbours, and the rank at which each such set
+// begins (one more entry at the end).
+struct FaceGroups {
+  std::vector<int> order;
+  std::vector<int> begin;
+};
+FaceGroups group_faces(const std::vector<Face>& faces);
+
+// Least distance from x to the triangle (a, b, c).
+double distance_to_triangle(const Vec3d& x, const Vec3d& a, const Vec3d& b, const Vec3d& c);
+
+}  // namespace supple

@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <tuple>
+
+#include "engine/scene/scene.hpp"
+
+namespace supple {
+namespace {
+
+auto fields(const Interval& v) {
+  return std::tie(v.lower, v.upper);
+}
+auto fields(const Transform& v) {
+  return std::tie(v.rotation, v.translation, v.scale);
+}
+auto fields(const Region& v) {
+  return std::tie(v.kind, v.lower, v.upper, v.centre, v.radius, v.group);
+}
+auto fields(const PointScene& v) {
+  return std::tie(v.name, v.point, v.set);
+}
+auto fields(const ReductionScene& v) {
+  return std::tie(v.sampling, v.states, v.sweep_steps, v.budget, v.converged, v.pod_tolerance, v.pod_tolerance_squared,
+                  v.max_modes, v.ecsw_tolerance, v.ecsw_training, v.ecsw_selection, v.seed, v.validation_states,
+                  v.goal_error_limit, v.shape_error_limit);
+}
+
+template <class T>
+bool same(const T& a, const T& b) {
+  return fields(a) == fields(b);
+}
+bool same(const MaterialScene& a, const MaterialScene& b) {
+  const auto plain = [](const MaterialScene& v) {
+    return std::tie(v.model, v.young, v.poisson, v.rotation, v.c01, v.c10, v.d, v.mooney_ratio, v.density);
+  };
+  return plain(a) == plain(b) && same(a.region, b.region);
+}
+bool same(const FixScene& a, const FixScene& b) {
+  const auto plain = [](const FixScene& v) { return std::tie(v.motion, v.motion_direction, v.stiffness); };
+  return plain(a) == plain(b) && same(a.region, b.region) && same(a.motion_range, b.motion_range);
+}
+bool same(const CableScene& a, const CableScene& b) {
+  const auto plain = [](const CableScene& v) {
+    return std::tie(v.name, v.points, v.pull_point, v.attachment_radius, v.control, v.rate, v.bilateral, v.samples);
+  };
+  return plain(a) == plain(b) && same(a.range, b.range) && same(a.force, b.force);
+}
+template <class T>
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return same(x, y); });
+}
+bool same_body(const BodyScene& a, const BodyScene& b) {
+  const auto plain = [](const BodyScene& v) {
+    return std::tie(v.name, v.mesh_file, v.mesh_unit, v.mass, v.density, v.mass_kind, v.rayleigh_mass,
+                    v.rayleigh_stiffness);
+  };
+  return plain(a) == plain(b) && same(a.transform, b.transform) && same(a.materials, b.materials) &&
+         same(a.fixes, b.fixes);
+}
+
+}  // namespace
+
+bool operator==(const Scene& a, const Scene& b) {
+  const auto plain = [](const Scene& v) { return std::tie(v.name, v.gravity, v.time_step, v.duration, v.integrator); };
+  return plain(a) == plain(b) &&
+         std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(), same_body) &&
+         same(a.cables, b.cables) && same(a.effectors, b.effectors) && same(a.probes, b.probes) &&
+         same(a.reduction, b.reduction);
+}
+
+}  // namespace supple

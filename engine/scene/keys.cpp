@@ -1,0 +1,166 @@
+#include "engine/scene/keys.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/base/contract.hpp"
+
+namespace supple {
+namespace {
+
+using enum ValueKind;
+using D = Dimension;
+
+// clang-format off
+constexpr std::array root_keys{
+    Key{.name = "include", .kind = text, .fallback = "none", .meaning = "scene file to build on: tables are merged, anything else written here replaces what it says"},
+    Key{.name = "name", .kind = text, .fallback = "the file's name", .meaning = "name of the robot"},
+    Key{.name = "gravity", .kind = vector, .dimension = D::acceleration, .fallback = "[0, 0, \"-9.81 m/s^2\"]", .meaning = "gravity; z is up"},
+    Key{.name = "time_step", .kind = quantity, .dimension = D::time, .fallback = "\"10 ms\"", .meaning = "length of a step", .bound = Bound::positive},
+    Key{.name = "duration", .kind = quantity, .dimension = D::time, .fallback = "\"1 s\"", .meaning = "time that `simulate` covers unless told otherwise", .bound = Bound::positive},
+    Key{.name = "integrator", .kind = choice, .fallback = "\"implicit-euler\"", .meaning = "how time advances: one linearisation a step, Newton to convergence, or static equilibria", .choices = "implicit-euler | implicit-euler-newton | quasi-static"},
+    Key{.name = "body", .kind = table, .fallback = "required", .meaning = "the deformable body", .subtable = "[body]"},
+    Key{.name = "fix", .kind = tables, .fallback = "none", .meaning = "parts of the body that are held, moved or tied", .subtable = "[[fix]]"},
+    Key{.name = "actuator", .kind = tables, .fallback = "none", .meaning = "what drives the robot", .subtable = "[[actuator]]"},
+    Key{.name = "effector", .kind = tables, .fallback = "none", .meaning = "points that the inverse control steers and errors are measured at", .subtable = "[[effector]]"},
+    Key{.name = "probe", .kind = tables, .fallback = "none", .meaning = "points that are only reported", .subtable = "[[probe]]"},
+    Key{.name = "reduce", .kind = table, .fallback = "all defaults", .meaning = "how the reduced model is made", .subtable = "[reduce]"},
+};
+
+constexpr std::array body_keys{
+    Key{.name = "name", .kind = text, .fallback = "\"body\"", .meaning = "name of the body"},
+    Key{.name = "mesh", .kind = table, .fallback = "required", .meaning = "its mesh", .subtable = "mesh"},
+    Key{.name = "mass", .kind = quantity, .dimension = D::mass, .fallback = "none", .meaning = "mass of the whole body; `mass` or densities, not both", .bound = Bound::positive},
+    Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "none", .meaning = "density where the material gives none", .bound = Bound::positive},
+    Key{.name = "mass_distribution", .kind = choice, .fallback = "\"consistent\"", .meaning = "consistent mass matrix; lumped by volume; or the same mass on every node (depends on the mesh)", .choices = "consistent | lumped | per-node"},
+    Key{.name = "rayleigh_mass", .kind = quantity, .dimension = D::frequency, .fallback = "0", .meaning = "damping proportional to the mass matrix", .bound = Bound::non_negative},
+    Key{.name = "rayleigh_stiffness", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "damping proportional to the stiffness matrix", .bound = Bound::non_negative},
+    Key{.name = "material", .kind = tables, .fallback = "required", .meaning = "materials; where regions overlap the later one holds", .subtable = "[[body.material]]"},
+};
+
+constexpr std::array mesh_keys{
+    Key{.name = "file", .kind = text, .fallback = "required", .meaning = "path from the scene file that says it"},
+    Key{.name = "unit", .kind = text, .dimension = D::length, .fallback = "\"m\"", .meaning = "unit of length of the mesh file, for instance \"mm\""},
+    Key{.name = "scale", .kind = quantity, .fallback = "1", .meaning = "factor after the unit", .bound = Bound::positive},
+    Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "turns about x, then y, then z, after scaling"},
+    Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "shift after turning; every other position in the scene is in this transformed frame"},
+};
+
+constexpr std::array material_keys{
+    Key{.name = "model", .kind = choice, .fallback = "\"corotational\"", .meaning = "stress law", .choices = "corotational | st-venant-kirchhoff | stable-neo-hookean | mooney-rivlin"},
+    Key{.name = "young", .kind = quantity, .dimension = D::stress, .fallback = "required, but for Mooney-Rivlin by its constants", .meaning = "Young's modulus", .bound = Bound::positive},
+    Key{.name = "poisson", .kind = quantity, .fallback = "required, but for Mooney-Rivlin by its constants", .meaning = "Poisson's ratio, above -1 and below 0.5"},
+    Key{.name = "rotation", .kind = choice, .fallback = "\"polar\"", .meaning = "corotational only: polar factor of F; frame on the element's edges; polar factor of its edge matrix (the last two for tetrahedra)", .choices = "polar | edge-frame | edge-polar"},
+    Key{.name = "c01", .kind = quantity, .dimension = D::stress, .fallback = "from young and poisson", .meaning = "Mooney-Rivlin: W = c01 (I1 - 3) + c10 (I2 - 3) + d (J - 1)^2", .bound = Bound::non_negative},
+    Key{.name = "c10", .kind = quantity, .dimension = D::stress, .fallback = "from young and poisson", .meaning = "Mooney-Rivlin, see c01", .bound = Bound::non_negative},
+    Key{.name = "d", .kind = quantity, .dimension = D::stress, .fallback = "from young and poisson", .meaning = "Mooney-Rivlin, see c01: half the bulk modulus", .bound = Bound::positive},
+    Key{.name = "mooney_ratio", .kind = quantity, .fallback = "0.25", .meaning = "Mooney-Rivlin from young and poisson: c10 / c01", .bound = Bound::non_negative},
+    Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "the body's", .meaning = "density of this material", .bound = Bound::positive},
+    Key{.name = "region", .kind = table, .fallback = "the whole body", .meaning = "elements it applies to, by their centroids", .subtable = "region"},
+};
+
+constexpr std::array region_keys{
+    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "one of the three", .meaning = "lower and upper corner of a box along the axes"},
+    Key{.name = "sphere", .kind = table, .fallback = "one of the three", .meaning = "a ball", .subtable = "sphere"},
+    Key{.name = "group", .kind = text, .fallback = "one of the three", .meaning = "name of a group of the mesh"},
+};
+
+constexpr std::array sphere_keys{
+    Key{.name = "centre", .kind = vector, .dimension = D::length, .fallback = "required", .meaning = "its centre"},
+    Key{.name = "radius", .kind = quantity, .dimension = D::length, .fallback = "required", .meaning = "its radius", .bound = Bound::positive},
+};
+
+constexpr std::array fix_keys{
+    region_keys[0],
+    region_keys[1],
+    region_keys[2],
+    Key{.name = "motion", .kind = text, .fallback = "none: held at rest", .meaning = "name of the input that moves these nodes along `direction`"},
+    Key{.name = "direction", .kind = vector, .fallback = "required with motion", .meaning = "direction of the motion; only its direction counts"},
+    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[-inf, inf]", .meaning = "limits of the motion"},
+    Key{.name = "stiffness", .kind = quantity, .dimension = D::stiffness, .fallback = "inf", .meaning = "springs to the rest position instead of a rigid hold, for each node", .bound = Bound::positive, .infinite = true},
+};
+
+constexpr std::array actuator_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "name of the command"},
+    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "what it is: a frictionless cable that does not stretch", .choices = "cable"},
+    Key{.name = "points", .kind = vectors, .dimension = D::length, .fallback = "required", .meaning = "points of the body that the cable runs through; the first is its attachment"},
+    Key{.name = "pull_point", .kind = vector, .dimension = D::length, .fallback = "the last of `points`", .meaning = "point fixed in space where the cable is pulled"},
+    Key{.name = "attachment_radius", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "spreads each point over the nodes this near, so that it indents the body less", .bound = Bound::non_negative},
+    Key{.name = "control", .kind = choice, .fallback = "\"displacement\"", .meaning = "what the command is: length pulled, or tension", .choices = "displacement | force"},
+    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "limits of the command, lengths or forces after `control`; a reduction needs both ends"},
+    Key{.name = "rate", .kind = quantity, .dimension = D::speed, .fallback = "inf", .meaning = "limit on the change of the command, speed or force per time after `control`", .bound = Bound::positive, .infinite = true},
+    Key{.name = "bilateral", .kind = boolean, .fallback = "false", .meaning = "true: it may push too"},
+    Key{.name = "force", .kind = interval, .dimension = D::force, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "limits of the tension"},
+    Key{.name = "samples", .kind = integer, .fallback = "2", .meaning = "values of this command on the grid of the offline sampling", .least = 2},
+};
+
+constexpr std::array effector_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
+    Key{.name = "type", .kind = choice, .fallback = "\"position\"", .meaning = "what is steered", .choices = "position"},
+    Key{.name = "point", .kind = vector, .dimension = D::length, .fallback = "required", .meaning = "point of the body, at rest"},
+};
+
+constexpr std::array probe_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
+    Key{.name = "point", .kind = vector, .dimension = D::length, .fallback = "required", .meaning = "point of the body, at rest"},
+    Key{.name = "set", .kind = text, .fallback = "none", .meaning = "probes of one set are reported together"},
+};
+
+constexpr std::array reduce_keys{
+    Key{.name = "sampling", .kind = choice, .fallback = "\"latin-hypercube\"", .meaning = "which commands are simulated to learn from", .choices = "latin-hypercube | grid"},
+    Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "latin-hypercube: number of states", .least = 1},
+    Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points", .least = 1},
+    Key{.name = "budget", .kind = integer, .fallback = "4096", .meaning = "grid: with more points than this the hypercube is used instead", .least = 1},
+    Key{.name = "converged", .kind = boolean, .fallback = "true", .meaning = "learn from converged equilibria; false: one linearised step for each increment"},
+    Key{.name = "modes_tolerance", .kind = quantity, .fallback = "1e-3", .meaning = "share of the snapshots that the modes may leave out", .bound = Bound::positive},
+    Key{.name = "modes_tolerance_squared", .kind = boolean, .fallback = "false", .meaning = "compare the share of the squared singular values itself, not its square root"},
+    Key{.name = "max_modes", .kind = integer, .fallback = "0", .meaning = "most modes to keep; 0: as the tolerance asks"},
+    Key{.name = "elements_tolerance", .kind = quantity, .fallback = "0.02", .meaning = "residual of the forces at which the choice of elements stops", .bound = Bound::positive},
+    Key{.name = "training", .kind = choice, .fallback = "\"projected\"", .meaning = "states for the choice of elements: snapshots projected on the modes, or a second pass with the modes", .choices = "projected | rerun"},
+    Key{.name = "selection", .kind = choice, .fallback = "\"lawson-hanson-pruned\"", .meaning = "how elements are chosen", .choices = "lawson-hanson-pruned | lawson-hanson"},
+    Key{.name = "seed", .kind = integer, .fallback = "1", .meaning = "seed of the sampling"},
+    Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen states that the model is measured on", .least = 1},
+    Key{.name = "goal_error_limit", .kind = quantity, .fallback = "none", .meaning = "mean error at the effectors (0.01 or \"1 %\") above which the model is refused", .bound = Bound::positive},
+    Key{.name = "shape_error_limit", .kind = quantity, .fallback = "none", .meaning = "the same over all nodes", .bound = Bound::positive},
+};
+
+constexpr std::array tables_of_scene{
+    TableKeys{"the scene", "Keys at the top of the file, before the first table.", root_keys},
+    TableKeys{"[body]", "The deformable body; one in a scene so far.", body_keys},
+    TableKeys{"mesh", "`mesh = {...}` in `[body]`. Formats: `.msh` 2.2 and 4.1, `.vtu`, `.vtk`.", mesh_keys},
+    TableKeys{"[[body.material]]", "A material of the body.", material_keys},
+    TableKeys{"region", "`region = {...}` in `[[body.material]]`: exactly one of these.", region_keys},
+    TableKeys{"sphere", "`sphere = {...}` in a region.", sphere_keys},
+    TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` says which.", fix_keys},
+    TableKeys{"[[actuator]]", "Something that drives the robot.", actuator_keys},
+    TableKeys{"[[effector]]", "A point that is steered.", effector_keys},
+    TableKeys{"[[probe]]", "A point that is reported.", probe_keys},
+    TableKeys{"[reduce]", "How `supple reduce` samples, reduces and validates.", reduce_keys},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const TableKeys> scene_tables() {
+  return tables_of_scene;
+}
+
+const TableKeys& scene_table(std::string_view title) {
+  const auto found = std::find_if(tables_of_scene.begin(), tables_of_scene.end(),
+                                  [&](const TableKeys& table) { return table.title == title; });
+  SUPPLE_EXPECT(found != tables_of_scene.end());
+  return *found;
+}
+
+std::vector<std::string_view> split_choices(std::string_view choices) {
+  std::vector<std::string_view> words;
+  constexpr std::string_view separator = " | ";
+  while (!choices.empty()) {
+    const std::size_t end = std::min(choices.find(separator), choices.size());
+    words.push_back(choices.substr(0, end));
+    choices.remove_prefix(std::min(end + separator.size(), choices.size()));
+  }
+  return words;
+}
+
+}  // namespace supple

@@ -1,0 +1,354 @@
+#include "engine/scene/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+
+#include "engine/scene/table_reader.hpp"
+
+namespace supple {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t most = 1'000'000'000;  // of any count
+
+Region read_region(const TableReader& table, std::string_view title) {
+  Region region;
+  region.place = table.place();
+  std::string_view chosen;
+  for (const std::string_view kind : {"box", "sphere", "group"}) {
+    if (!table.has(kind)) continue;
+    if (!chosen.empty())
+      table.fail(kind, fmt::format("{} has both {} and {}", title, chosen, kind),
+                 "one of them; write two entries for two regions");
+    chosen = kind;
+  }
+  if (chosen.empty())
+    table.fail("box", fmt::format("{} has no region", title),
+               "one of box = [lower, upper], sphere = {centre, radius}, group = \"name\"");
+  if (chosen == "box") {
+    region.kind = Region::Kind::box;
+    std::tie(region.lower, region.upper) = table.corners("box");
+  } else if (chosen == "sphere") {
+    const TableReader sphere = table.table("sphere");
+    region.kind = Region::Kind::sphere;
+    region.centre = sphere.vector("centre", {});
+    region.radius = sphere.quantity("radius", 0);
+  } else {
+    region.kind = Region::Kind::group;
+    region.group = table.text("group");
+  }
+  return region;
+}
+
+void read_mesh(const TableReader& table, BodyScene* body) {
+  const std::string file = table.text("file");
+  const fs::path folder = fs::path(table.place("file").file).parent_path();
+  body->mesh_file = fs::absolute(folder / file).lexically_normal().string();
+  if (table.has("unit")) body->mesh_unit = parse_unit(table.text("unit"), Dimension::length, table.place("unit"));
+  body->transform.scale = table.quantity("scale", body->transform.scale);
+  body->transform.rotation = table.vector("rotation", body->transform.rotation);
+  body->transform.translation = table.vector("translation", body->transform.translation);
+}
+
+// Keys that this model does not have.
+void refuse(const TableReader& table, std::string_view model, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names)
+    if (table.has(name))
+      table.fail(name, fmt::format("{} means nothing to {}", name, model), "leave it out, or choose another model");
+}
+
+void read_elastic_constants(const TableReader& table, std::string_view model, MaterialScene* material) {
+  for (const std::string_view name : {"young", "poisson"})
+    if (!table.has(name))
+      table.fail(name, fmt::format("[[body.material]] has no {} ({} needs it)", name, model),
+                 name == "young" ? "young = \"450 kPa\"" : "poisson = 0.45");
+  material->young = table.quantity("young", 0);
+  material->poisson = table.quantity("poisson", 0);
+  if (!(material->poisson > -1 && material->poisson < 0.5))
+    table.fail("poisson",
+               fmt::format("poisson is {:g} (a stable material lies above -1 and below 0.5)", material->poisson),
+               "0.45 to 0.49 for silicone");
+}
+
+void read_mooney_rivlin(const TableReader& table, MaterialScene* material) {
+  const bool constants = table.has("c01") || table.has("c10") || table.has("d");
+  if (!constants) {
+    read_elastic_constants(table, "mooney-rivlin without c01, c10 and d", material);
+    material->mooney_ratio = table.quantity("mooney_ratio", material->mooney_ratio);
+    return;
+  }
+  refuse(table, "mooney-rivlin with c01, c10 and d", {"young", "poisson", "mooney_ratio"});
+  for (const std::string_view name : {"c01", "c10", "d"})
+    if (!table.has(name))
+      table.fail(name,
+                 fmt::format("[[body.material]] has no {} (the constants come all three, or young and poisson)", name),
+                 fmt::format("{} = \"100 kPa\"", name));
+  material->c01 = table.optional_quantity("c01");
+  material->c10 = table.optional_quantity("c10");
+  material->d = table.optional_quantity("d");
+  if (!(*material->c01 + *material->c10 > 0))
+    table.fail("c01", "c01 + c10 is 0 (the material would have no shear stiffness)", "half the shear modulus");
+}
+
+MaterialScene read_material(const TableReader& table) {
+  MaterialScene material;
+  material.place = table.place();
+  material.model = table.choice("model", material.model);
+  if (material.model != MaterialModel::corotational) refuse(table, "this model", {"rotation"});
+  if (material.model == MaterialModel::mooney_rivlin) {
+    read_mooney_rivlin(table, &material);
+  } else {
+    refuse(table, "this model", {"c01", "c10", "d", "mooney_ratio"});
+    read_elastic_constants(table, "this model", &material);
+  }
+  material.rotation = table.choice("rotation", material.rotation);
+  material.density = table.optional_quantity("density");
+  if (table.has("region")) material.region = read_region(table.table("region"), "region");
+  return material;
+}
+
+FixScene read_fix(const TableReader& table) {
+  FixScene fix;
+  fix.place = table.place();
+  fix.region = read_region(table, "[[fix]]");
+  fix.stiffness = table.quantity("stiffness", fix.stiffness);
+  if (!table.has("motion")) {
+    for (const std::string_view name : {"direction", "range"})
+      if (table.has(name)) table.fail(name, fmt::format("{} without a motion", name), "motion = \"name of the input\"");
+    return fix;
+  }
+  if (table.has("stiffness"))
+    table.fail("stiffness", "a motion cannot have a stiffness (its nodes follow exactly)",
+               "one of motion and stiffness");
+  fix.motion = table.identifier("motion");
+  if (!table.has("direction"))
+    table.fail("direction", fmt::format("motion '{}' has no direction", fix.motion), "direction = [0, 0, 1]");
+  fix.motion_direction = table.vector("direction", {});
+  const double length = norm(fix.motion_direction);
+  if (!(length > 0) || !std::isfinite(length))
+    table.fail("direction", "direction has no length", "direction = [0, 0, 1]");
+  if (std::abs(length - 1) > 1e-12) fix.motion_direction = normalized(fix.motion_direction);
+  fix.motion_range = table.interval("range", fix.motion_range, Dimension::length);
+  return fix;
+}
+
+void check_mass(const TableReader& table, const BodyScene& body) {
+  if (body.mass && body.density)
+    table.fail("density", "a body cannot have both mass and density", "mass = the whole, or density");
+  const auto dense = [](const MaterialScene& material) { return material.density.has_value(); };
+  const auto first = std::find_if(body.materials.begin(), body.materials.end(), dense);
+  if (body.mass && first != body.materials.end())
+    throw InputError("a material has a density although the body has a mass", "remove one of them", first->place);
+  if (!body.mass && !body.density && !std::all_of(body.materials.begin(), body.materials.end(), dense))
+    throw InputError("[body] has neither mass nor density", "mass = \"500 g\" or density = \"1000 kg/m^3\"",
+                     table.place());
+}
+
+BodyScene read_body(const TableReader& table) {
+  BodyScene body;
+  body.place = table.place();
+  if (table.has("name")) body.name = table.identifier("name");
+  read_mesh(table.table("mesh"), &body);
+  body.mass = table.optional_quantity("mass");
+  body.density = table.optional_quantity("density");
+  body.mass_kind = table.choice("mass_distribution", body.mass_kind);
+  body.rayleigh_mass = table.quantity("rayleigh_mass", body.rayleigh_mass);
+  body.rayleigh_stiffness = table.quantity("rayleigh_stiffness", body.rayleigh_stiffness);
+  for (const TableReader& material : table.tables("material")) body.materials.push_back(read_material(material));
+  if (body.materials.empty()) table.fail("material", "[body] has no material", "[[body.material]]");
+  check_mass(table, body);
+  return body;
+}
+
+CableScene read_cable(const TableReader& table) {
+  CableScene cable;
+  cable.place = table.place();
+  cable.name = table.identifier("name");
+  table.choice("type", 0);
+  cable.points = table.vectors("points");
+  if (table.has("pull_point")) cable.pull_point = table.vector("pull_point", {});
+  std::vector<Vec3d> path = cable.points;
+  if (cable.pull_point) path.push_back(*cable.pull_point);
+  if (path.size() < 2)
+    table.fail("points", fmt::format("cable '{}' has one point (it needs two to pull between)", cable.name),
+               "pull_point = [x, y, z], or more points");
+  for (std::size_t i = 1; i < path.size(); ++i)
+    if (!(norm(path[i] - path[i - 1]) > 0))
+      table.fail(i < cable.points.size() ? "points" : "pull_point",
+                 fmt::format("points {} and {} of cable '{}' are the same", i, i + 1, cable.name),
+                 "remove one of them");
+  cable.attachment_radius = table.quantity("attachment_radius", 0);
+  cable.control = table.choice("control", cable.control);
+  cable.bilateral = table.boolean("bilateral", false);
+
+  const bool by_force = cable.control == CableControl::force;
+  const Interval all = cable.bilateral ? Interval{} : Interval{0, unlimited};
+  cable.range = table.interval("range", all, by_force ? Dimension::force : Dimension::length);
+  cable.rate = table.quantity("rate", unlimited, by_force ? Dimension::force_rate : Dimension::speed);
+  cable.force = table.interval("force", all, Dimension::force);
+  const auto only_pulls = [&](std::string_view name, Interval* limits) {
+    if (cable.bilateral) return;
+    if (limits->lower == -unlimited) limits->lower = 0;
+    if (limits->lower < 0 || limits->upper < 0)
+      table.fail(name, fmt::format("{} of cable '{}' is negative (a cable only pulls)", name, cable.name),
+                 "bilateral = true");
+  };
+  only_pulls("force", &cable.force);
+  if (by_force) only_pulls("range", &cable.range);
+  cable.samples = static_cast<int>(table.integer("samples", cable.samples, 1000));
+  return cable;
+}
+
+PointScene read_point(const TableReader& table) {
+  PointScene point;
+  point.place = table.place();
+  point.name = table.identifier("name");
+  point.point = table.vector("point", {});
+  return point;
+}
+
+ReductionScene read_reduction(const TableReader& table) {
+  ReductionScene r;
+  const auto count = [&](std::string_view name, int fallback) {
+    return static_cast<int>(table.integer(name, fallback, most));
+  };
+  r.sampling = table.choice("sampling", r.sampling);
+  r.states = count("states", r.states);
+  r.sweep_steps = count("sweep_steps", r.sweep_steps);
+  r.budget = count("budget", r.budget);
+  r.converged = table.boolean("converged", r.converged);
+  r.pod_tolerance = table.quantity("modes_tolerance", r.pod_tolerance);
+  r.pod_tolerance_squared = table.boolean("modes_tolerance_squared", r.pod_tolerance_squared);
+  r.max_modes = count("max_modes", r.max_modes);
+  r.ecsw_tolerance = table.quantity("elements_tolerance", r.ecsw_tolerance);
+  for (const std::string_view name : {"modes_tolerance", "elements_tolerance"})
+    if (table.quantity(name, 0) >= 1) table.fail(name, fmt::format("{} is not below 1", name), "0.001 to 0.1");
+  table.choice("training", 0);
+  table.choice("selection", 0);
+  r.ecsw_training = table.text("training", r.ecsw_training);
+  r.ecsw_selection = table.text("selection", r.ecsw_selection);
+  r.seed = static_cast<std::uint64_t>(table.integer("seed", 1, std::numeric_limits<std::int64_t>::max()));
+  r.validation_states = count("validation_states", r.validation_states);
+  r.goal_error_limit = table.optional_quantity("goal_error_limit");
+  r.shape_error_limit = table.optional_quantity("shape_error_limit");
+  return r;
+}
+
+// One name, one thing: commands, effectors and probes are columns of the same tables. Regions may share a motion.
+void check_names(const Scene& scene) {
+  struct Named {
+    std::string_view name;
+    const Place* place;
+    const FixScene* motion;
+  };
+  std::vector<Named> names;
+  const auto add = [&](std::string_view name, const Place& place, const FixScene* motion) {
+    for (const Named& other : names) {
+      if (other.name != name) continue;
+      const bool same = motion != nullptr && other.motion != nullptr &&
+                        motion->motion_direction == other.motion->motion_direction &&
+                        motion->motion_range.lower == other.motion->motion_range.lower &&
+                        motion->motion_range.upper == other.motion->motion_range.upper;
+      if (same) continue;
+      throw InputError(motion != nullptr && other.motion != nullptr
+                           ? fmt::format("motion '{}' differs from line {}", name, other.place->line)
+                           : fmt::format("the name '{}' is taken (line {})", name, other.place->line),
+                       motion != nullptr ? "the same direction and range, or another name" : "another name", place);
+    }
+    names.push_back({name, &place, motion});
+  };
+  for (const BodyScene& body : scene.bodies)
+    for (const FixScene& fix : body.fixes)
+      if (!fix.motion.empty()) add(fix.motion, fix.place, &fix);
+  for (const CableScene& cable : scene.cables) add(cable.name, cable.place, nullptr);
+  for (const PointScene& effector : scene.effectors) add(effector.name, effector.place, nullptr);
+  for (const PointScene& probe : scene.probes) add(probe.name, probe.place, nullptr);
+}
+
+Scene read(const Document& document, const std::string& name) {
+  const TableReader table(document, document.root, document.root.at, scene_table("the scene"));
+  Scene scene;
+  scene.file = name;
+  scene.name = table.has("name") ? table.text("name") : fs::path(name).stem().string();
+  scene.gravity = table.vector("gravity", scene.gravity);
+  scene.time_step = table.quantity("time_step", scene.time_step);
+  scene.duration = table.quantity("duration", scene.duration);
+  scene.integrator = table.choice("integrator", scene.integrator);
+  scene.bodies.push_back(read_body(table.table("body")));
+  for (const TableReader& fix : table.tables("fix")) scene.bodies.front().fixes.push_back(read_fix(fix));
+  for (const TableReader& actuator : table.tables("actuator")) scene.cables.push_back(read_cable(actuator));
+  for (const TableReader& effector : table.tables("effector")) {
+    effector.choice("type", 0);
+    scene.effectors.push_back(read_point(effector));
+  }
+  for (const TableReader& probe : table.tables("probe")) {
+    scene.probes.push_back(read_point(probe));
+    scene.probes.back().set = probe.has("set") ? probe.identifier("set") : "";
+  }
+  if (table.has("reduce")) scene.reduction = read_reduction(table.table("reduce"));
+  check_names(scene);
+  return scene;
+}
+
+void check_mesh_exists(const Document& document, const BodyScene& body) {
+  std::error_code error;
+  const fs::path path = body.mesh_file;
+  if (fs::is_regular_file(path, error)) return;
+  std::vector<std::string> meshes;
+  for (fs::directory_iterator entry(path.parent_path(), error), end; !error && entry != end; entry.increment(error))
+    if (const auto suffix = entry->path().extension(); suffix == ".msh" || suffix == ".vtu" || suffix == ".vtk")
+      meshes.push_back(entry->path().filename().string());
+  std::sort(meshes.begin(), meshes.end());
+  const std::string near = nearest_word(path.filename().string(), meshes);
+  const SourcePoint at = document.root.find("body")->value.find("mesh")->value.find("file")->value.at;
+  throw InputError(
+      fmt::format("the mesh '{}' does not exist", path.string()),
+      near.empty() ? "check the path; it starts from the scene file's folder" : fmt::format("file = \"{}\"", near),
+      document.place(at));
+}
+
+}  // namespace
+
+Scene read_scene(const std::string& path) {
+  std::error_code error;
+  const fs::path inside = fs::path(path) / "scene.toml";
+  const std::string file = fs::is_directory(path, error) && fs::exists(inside, error) ? inside.string() : path;
+  const Document document = read_document(file);
+  Scene scene = read(document, file);
+  check_mesh_exists(document, scene.bodies.front());
+  return scene;
+}
+
+Scene parse_scene(std::string_view text, const std::string& name) {
+  return read(parse_document(text, name), name);
+}
+
+void check_reducible(const Scene& scene) {
+  const auto finite = [](const Interval& range) { return std::isfinite(range.lower) && std::isfinite(range.upper); };
+  bool driven = !scene.cables.empty();
+  for (const CableScene& cable : scene.cables)
+    if (!finite(cable.range))
+      throw InputError(fmt::format("the range of '{}' is unlimited (a reduction samples all of it)", cable.name),
+                       cable.control == CableControl::force ? "range = [0, \"5 N\"]" : "range = [0, \"40 mm\"]",
+                       cable.place);
+  for (const BodyScene& body : scene.bodies)
+    for (const FixScene& fix : body.fixes) {
+      if (fix.motion.empty()) continue;
+      driven = true;
+      if (!finite(fix.motion_range))
+        throw InputError(fmt::format("the range of '{}' is unlimited (a reduction samples all of it)", fix.motion),
+                         "range = [\"-10 mm\", \"10 mm\"]", fix.place);
+    }
+  const Place whole{scene.file, 0, 0, ""};
+  if (!driven) throw InputError("the scene has no actuator (there is nothing to sample)", "[[actuator]]", whole);
+  if (scene.effectors.empty())
+    throw InputError("the scene has no effector (the error of a reduced model is measured there)", "[[effector]]",
+                     whole);
+}
+
+}  // namespace supple

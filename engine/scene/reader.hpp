@@ -1,0 +1,25 @@
+#pragma once
+// Scene files (TOML, docs/reference/scene.md) to Scene. The first file to read here: reader.cpp follows the file from
+// top to bottom; keys.cpp lists the keys; units.hpp reads quantities; document.hpp is TOML with places and includes.
+
+#include <string>
+#include <string_view>
+
+#include "engine/scene/scene.hpp"
+
+namespace supple {
+
+// `path`: a scene file, or a folder with a scene.toml in it. The mesh must exist; it is not opened.
+// Errors: InputError with file, line, column and a remedy for everything that is wrong with the text; CapabilityError
+// without the unit database.
+Scene read_scene(const std::string& path);
+
+// The same from text in memory. `name` stands for the file in messages and in Scene::file, and mesh paths start from
+// its folder. Neither includes nor the existence of the mesh are looked at.
+Scene parse_scene(std::string_view text, const std::string& name);
+
+// What a reduction needs beyond a simulation: at least one command (actuator or motion) and one effector, every command
+// with a finite range. Errors: InputError at the entry that lacks it.
+void check_reducible(const Scene& scene);
+
+}  // namespace supple

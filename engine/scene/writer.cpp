@@ -1,0 +1,200 @@
+#include "engine/scene/writer.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string_view>
+
+#include "engine/scene/keys.hpp"
+
+namespace supple {
+namespace {
+
+std::string toml(double value) {
+  return value == 0 ? "0" : fmt::format("{}", value);  // shortest text that reads back the same; no -0
+}
+std::string toml(bool value) {
+  return value ? "true" : "false";
+}
+std::string toml(int value) {
+  return fmt::format("{}", value);
+}
+std::string toml(std::uint64_t value) {
+  return fmt::format("{}", value);
+}
+std::string toml(const Vec3d& v) {
+  return fmt::format("[{}, {}, {}]", toml(v[0]), toml(v[1]), toml(v[2]));
+}
+std::string toml(const Interval& range) {
+  return fmt::format("[{}, {}]", toml(range.lower), toml(range.upper));
+}
+std::string toml(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      quoted += c;
+  }
+  return quoted + "\"";
+}
+std::string toml(const std::string& text) {
+  return toml(std::string_view(text));
+}
+std::string toml(const std::vector<Vec3d>& points) {
+  std::string list = "[";
+  for (const Vec3d& point : points) list += (list.size() > 1 ? ", " : "") + toml(point);
+  return list + "]";
+}
+
+class Writer {
+ public:
+  explicit Writer(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string take() { return std::move(text_); }
+
+  void scene(const Scene& scene) {
+    open("the scene");
+    if (!scene.name.empty()) put("name", scene.name);
+    put("gravity", scene.gravity);
+    put("time_step", scene.time_step);
+    put("duration", scene.duration);
+    choice("integrator", scene.integrator);
+    for (const BodyScene& b : scene.bodies) body(b);
+    for (const BodyScene& b : scene.bodies)
+      for (const FixScene& f : b.fixes) fix(f);
+    for (const CableScene& c : scene.cables) cable(c);
+    for (const PointScene& p : scene.effectors) {
+      open("[[effector]]");
+      put("name", p.name);
+      put("point", p.point);
+    }
+    for (const PointScene& p : scene.probes) {
+      open("[[probe]]");
+      put("name", p.name);
+      put("point", p.point);
+      if (!p.set.empty()) put("set", p.set);
+    }
+    reduction(scene.reduction);
+  }
+
+ private:
+  void open(std::string_view title) {
+    table_ = &scene_table(title);
+    if (title.front() == '[') text_ += fmt::format("\n{}\n", title);
+  }
+  template <class T>
+  void put(std::string_view key, const T& value) {
+    text_ += fmt::format("{} = {}\n", key, toml(value));
+  }
+  void put(std::string_view key, const std::optional<double>& value) {
+    if (value) put(key, *value);
+  }
+  template <class E>
+  void choice(std::string_view name, E value) {
+    for (const Key& key : table_->keys)
+      if (key.name == name) put(name, split_choices(key.choices)[static_cast<std::size_t>(value)]);
+  }
+
+  void body(const BodyScene& b) {
+    open("[body]");
+    put("name", b.name);
+    const std::string file = folder_.empty()
+                                 ? b.mesh_file
+                                 : std::filesystem::path(b.mesh_file)
+                                       .lexically_relative(std::filesystem::absolute(folder_).lexically_normal())
+                                       .string();
+    text_ += fmt::format("mesh = {{file = {}, unit = \"{} m\", scale = {}, rotation = {}, translation = {}}}\n",
+                         toml(file.empty() ? b.mesh_file : file), toml(b.mesh_unit), toml(b.transform.scale),
+                         toml(b.transform.rotation), toml(b.transform.translation));
+    put("mass", b.mass);
+    put("density", b.density);
+    choice("mass_distribution", b.mass_kind);
+    put("rayleigh_mass", b.rayleigh_mass);
+    put("rayleigh_stiffness", b.rayleigh_stiffness);
+    for (const MaterialScene& m : b.materials) material(m);
+  }
+
+  void material(const MaterialScene& m) {
+    open("[[body.material]]");
+    choice("model", m.model);
+    if (m.c01) {
+      put("c01", m.c01);
+      put("c10", m.c10);
+      put("d", m.d);
+    } else {
+      put("young", m.young);
+      put("poisson", m.poisson);
+      if (m.model == MaterialModel::mooney_rivlin) put("mooney_ratio", m.mooney_ratio);
+    }
+    if (m.model == MaterialModel::corotational) choice("rotation", m.rotation);
+    put("density", m.density);
+    if (m.region.kind != Region::Kind::all) text_ += fmt::format("region = {{{}}}\n", region(m.region));
+  }
+
+  std::string region(const Region& r) {
+    if (r.kind == Region::Kind::box) return fmt::format("box = [{}, {}]", toml(r.lower), toml(r.upper));
+    if (r.kind == Region::Kind::group) return fmt::format("group = {}", toml(r.group));
+    return fmt::format("sphere = {{centre = {}, radius = {}}}", toml(r.centre), toml(r.radius));
+  }
+
+  void fix(const FixScene& f) {
+    open("[[fix]]");
+    text_ += region(f.region) + "\n";
+    if (!f.motion.empty()) {
+      put("motion", f.motion);
+      put("direction", f.motion_direction);
+      put("range", f.motion_range);
+    } else {
+      put("stiffness", f.stiffness);
+    }
+  }
+
+  void cable(const CableScene& c) {
+    open("[[actuator]]");
+    put("name", c.name);
+    put("type", std::string_view("cable"));
+    put("points", c.points);
+    if (c.pull_point) put("pull_point", *c.pull_point);
+    put("attachment_radius", c.attachment_radius);
+    choice("control", c.control);
+    put("range", c.range);
+    put("rate", c.rate);
+    put("bilateral", c.bilateral);
+    put("force", c.force);
+    put("samples", c.samples);
+  }
+
+  void reduction(const ReductionScene& r) {
+    open("[reduce]");
+    choice("sampling", r.sampling);
+    put("states", r.states);
+    put("sweep_steps", r.sweep_steps);
+    put("budget", r.budget);
+    put("converged", r.converged);
+    put("modes_tolerance", r.pod_tolerance);
+    put("modes_tolerance_squared", r.pod_tolerance_squared);
+    put("max_modes", r.max_modes);
+    put("elements_tolerance", r.ecsw_tolerance);
+    put("training", r.ecsw_training);
+    put("selection", r.ecsw_selection);
+    put("seed", r.seed);
+    put("validation_states", r.validation_states);
+    put("goal_error_limit", r.goal_error_limit);
+    put("shape_error_limit", r.shape_error_limit);
+  }
+
+  std::string folder_, text_;
+  const TableKeys* table_ = nullptr;
+};
+
+}  // namespace
+
+std::string write_scene(const Scene& scene, const std::string& mesh_folder) {
+  Writer writer(mesh_folder);
+  writer.scene(scene);
+  return writer.take();
+}
+
+}  // namespace supple

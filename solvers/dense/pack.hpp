@@ -1,0 +1,45 @@
+#pragma once
+// Eight doubles at a time (GCC and Clang vector extension; the compiler splits a pack where registers are shorter), and
+// sums whose order of additions depends on the length alone, not on the address. Values go by reference: no vector
+// crosses a function boundary.
+
+#include <cstring>
+
+namespace supple {
+
+constexpr int pack_width = 8;
+using Pack = double __attribute__((vector_size(64)));
+
+inline void load(Pack& p, const double* from) {
+  std::memcpy(&p, from, sizeof(Pack));
+}
+inline void store(double* to, const Pack& p) {
+  std::memcpy(to, &p, sizeof(Pack));
+}
+
+// sum_i a_i b_i
+inline double dot(const double* a, const double* b, int n) {
+  Pack s0 = {}, s1 = {}, s2 = {}, s3 = {}, x, y;
+  int i = 0;
+  for (; i + 4 * pack_width <= n; i += 4 * pack_width) {
+    load(x, a + i), load(y, b + i), s0 += x * y;
+    load(x, a + i + 8), load(y, b + i + 8), s1 += x * y;
+    load(x, a + i + 16), load(y, b + i + 16), s2 += x * y;
+    load(x, a + i + 24), load(y, b + i + 24), s3 += x * y;
+  }
+  for (; i + pack_width <= n; i += pack_width) load(x, a + i), load(y, b + i), s0 += x * y;
+  s0 = (s0 + s1) + (s2 + s3);
+  double sum = ((s0[0] + s0[1]) + (s0[2] + s0[3])) + ((s0[4] + s0[5]) + (s0[6] + s0[7]));
+  for (; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// y += factor x
+inline void add_scaled(double* y, double factor, const double* x, int n) {
+  Pack u, v;
+  int i = 0;
+  for (; i + pack_width <= n; i += pack_width) load(u, x + i), load(v, y + i), v += factor * u, store(y + i, v);
+  for (; i < n; ++i) y[i] += factor * x[i];
+}
+
+}  // namespace supple

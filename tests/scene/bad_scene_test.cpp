@@ -1,0 +1,162 @@
+// Scenes with one mistake each: the message points at it and says what to do.
+#include <gtest/gtest.h>
+
+#include "engine/scene/reader.hpp"
+#include "scene_text.hpp"
+
+namespace supple {
+namespace {
+
+struct Bad {
+  const char* name;
+  std::string text;
+  int line, column;
+  const char* problem;     // a part of it
+  const char* suggestion;  // a part of it
+};
+
+void PrintTo(const Bad& bad, std::ostream* out) {
+  *out << bad.name;
+}
+
+// `minimal` is 6 lines; what follows starts on line 7.
+std::string after(const std::string& more) {
+  return test::minimal + more;
+}
+// One line of `minimal` replaced.
+std::string with(int line, const std::string& replacement) {
+  std::string text = test::minimal;
+  std::size_t begin = 0;
+  for (int i = 1; i < line; ++i) begin = text.find('\n', begin) + 1;
+  return text.replace(begin, text.find('\n', begin) - begin, replacement);
+}
+std::string cable(const std::string& more) {
+  return after("[[actuator]]\nname = \"a\"\ntype = \"cable\"\npoints = [[0, 0, 0], [0, 0, 1]]\n" + more);
+}
+
+class BadScene : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadScene, IsExplained) {
+  const Bad& bad = GetParam();
+  try {
+    parse_scene(bad.text, "robot.toml");
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    SCOPED_TRACE(error.report());
+    EXPECT_EQ(error.place().file, "robot.toml");
+    EXPECT_EQ(error.place().line, bad.line);
+    EXPECT_EQ(error.place().column, bad.column);
+    EXPECT_NE(std::string(error.what()).find(bad.problem), std::string::npos);
+    EXPECT_NE(error.suggestion().find(bad.suggestion), std::string::npos);
+    EXPECT_FALSE(error.suggestion().empty());
+    EXPECT_EQ(error.place().text.empty(), bad.line == 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadScene,
+    testing::Values(
+        Bad{"syntax", with(5, "young = 450 kPa"), 5, 13, "not valid TOML", "quotes"},
+        Bad{"unterminated", with(5, "young = \"450 kPa"), 5, 17, "not valid TOML", "quotes"},
+        Bad{"twice", with(6, "young = 1"), 6, 9, "not valid TOML", "each key once"},
+        Bad{"three_brackets", after("[[[fix]]]\n"), 7, 3, "not valid TOML", "[[...]]"},
+        Bad{"bad_utf8", "name = \"é\xff\"\n", 1, 10, "not UTF-8", "as UTF-8"},
+        Bad{"foreign", with(5, "# ü\nyoung = 450 µPa"), 6, 13, "not valid TOML", "in quotes"},
+        Bad{"empty", "", 0, 0, "the scene has no body", "[body]"},
+        Bad{"unknown_top", "gravty = [0, 0, 0]\n" + test::minimal, 1, 1, "did you mean 'gravity'?", "time_step"},
+        Bad{"unknown_body", with(3, "masss = 1"), 3, 1, "did you mean 'mass'?", "the keys of [body]"},
+        Bad{"unknown_material", with(5, "yuong = 1"), 5, 1,
+            "unknown key 'yuong' in [[body.material]] (did you mean 'young'?)", "poisson"},
+        Bad{"unknown_mesh", with(2, "mesh = {file = \"bar.msh\", units = \"mm\"}"), 2, 27, "did you mean 'unit'?",
+            "scale"},
+        Bad{"elsewhere", with(3, "young = 1"), 3, 1, "it belongs to [[body.material]]", "density"},
+        Bad{"planned", after("[[contact]]\n"), 7, 3, "not in this version", "actuator"},
+        Bad{"include_text", "include = \"a.toml\"\n", 1, 1, "include needs a file", "file"},
+        Bad{"name_number", "name = 3\n" + test::minimal, 1, 8, "name cannot be a whole number", "name ="},
+        Bad{"gravity_scalar", "gravity = -9.81\n" + test::minimal, 1, 11, "gravity cannot be a number", "gravity = ["},
+        Bad{"gravity_two", "gravity = [0, 0]\n" + test::minimal, 1, 11, "has a list of 2, one of 3", "gravity = ["},
+        Bad{"gravity_unit", "gravity = [0, 0, \"-9.81 m\"]\n" + test::minimal, 1, 18,
+            "is a length, an acceleration is expected", "m/s^2"},
+        Bad{"gravity_nan", "gravity = [0, nan, 0]\n" + test::minimal, 1, 15, "not a finite number", "gravity"},
+        Bad{"step_zero", "time_step = 0\n" + test::minimal, 1, 13, "time_step is 0 ms", "above 0"},
+        Bad{"step_date", "time_step = 2024-01-01\n" + test::minimal, 1, 13, "time_step cannot be a date", "10 ms"},
+        Bad{"integrator", "integrator = \"implicit_euler\"\n" + test::minimal, 1, 14, "did you mean 'implicit-euler'?",
+            "quasi-static"},
+        Bad{"scheme", "integrator = {scheme = \"alpha-beta\"}\n" + test::minimal, 1, 14, "integrator cannot be a table",
+            "implicit-euler"},
+        Bad{"bodies", "[[body]]\n", 1, 3, "body is a list", "[body]"},
+        Bad{"no_mesh", "[body]\nmass = 1\n", 1, 1, "[body] has no mesh", "mesh = {file"},
+        Bad{"mesh_text", with(2, "mesh = \"bar.msh\""), 2, 8, "mesh is a text, a table is expected", "unit = \"mm\""},
+        Bad{"mesh_empty", with(2, "mesh = {file = \"\"}"), 2, 16, "file is empty", "leave the key out"},
+        Bad{"mesh_unit", with(2, "mesh = {file = \"b\", unit = \"kg\"}"), 2, 28, "'kg' is a mass, a length is expected",
+            "mm"},
+        Bad{"mesh_scale", with(2, "mesh = {file = \"b\", scale = -1}"), 2, 29, "scale is -1", "above 0"},
+        Bad{"mass_twice", with(3, "mass = 1\ndensity = 1"), 4, 11, "both mass and density", "mass"},
+        Bad{"mass_none", with(3, ""), 1, 1, "neither mass nor density", "density ="},
+        Bad{"mass_material", with(3, "mass = 1") + "density = 1\n", 4, 1, "although the body has a mass", "remove"},
+        Bad{"mass_unit", with(3, "mass = \"3 mm\""), 3, 8, "is a length, a mass is expected", "kg"},
+        Bad{"no_material", "[body]\nmesh = {file = \"b\"}\nmass = 1\n", 1, 1, "[body] has no material",
+            "[[body.material]]"},
+        Bad{"material_single", "[body]\nmesh = {file = \"b\"}\nmass = 1\n[body.material]\n", 4, 7,
+            "material is a table", "[[body.material]]"},
+        Bad{"model", with(5, "model = \"neo-hookean\"\nyoung = 1"), 5, 9, "unknown model 'neo-hookean'",
+            "stable-neo-hookean"},
+        Bad{"young_negative", with(5, "young = \"-450 kPa\""), 5, 9, "young is -450 kPa", "above 0"},
+        Bad{"young_missing", with(5, ""), 4, 1, "has no young", "young ="},
+        Bad{"young_unit", with(5, "young = \"450 kpa\""), 5, 9, "'kpa' is no unit", "kPa"},
+        Bad{"poisson_half", with(6, "poisson = 0.5"), 6, 11, "poisson is 0.5", "0.45"},
+        Bad{"poisson_low", with(6, "poisson = -1"), 6, 11, "poisson is -1", "0.45"},
+        Bad{"constants", with(6, "poisson = 0.4\nc01 = 1"), 7, 7, "c01 means nothing", "leave it out"},
+        Bad{"mooney_two", with(5, "model = \"mooney-rivlin\"\nc01 = 1\nd = 1"), 8, 11, "poisson means nothing",
+            "leave it out"},
+        Bad{"rotation", with(6, "poisson = 0.4\nmodel = \"st-venant-kirchhoff\"\nrotation = \"polar\""), 8, 12,
+            "rotation means nothing", "leave it out"},
+        Bad{"fix_none", after("[[fix]]\n"), 7, 1, "[[fix]] has no region", "group"},
+        Bad{"fix_two", after("[[fix]]\ngroup = \"a\"\nbox = [[0, 0, 0], [1, 1, 1]]\n"), 8, 9, "both box and group",
+            "one of them"},
+        Bad{"box_reversed", after("[[fix]]\nbox = [[0, 1, 0], [1, 0, 1]]\n"), 8, 7, "reversed along y",
+            "lower corner first"},
+        Bad{"sphere", after("[[fix]]\nsphere = {centre = [0, 0, 0]}\n"), 8, 10, "sphere has no radius", "radius ="},
+        Bad{"motion", after("[[fix]]\ngroup = \"a\"\nmotion = \"m\"\n"), 7, 1, "'m' has no direction", "direction ="},
+        Bad{"direction", after("[[fix]]\ngroup = \"a\"\nmotion = \"m\"\ndirection = [0, 0, 0]\n"), 10, 13, "no length",
+            "direction ="},
+        Bad{"motion_spring", after("[[fix]]\ngroup = \"a\"\nmotion = \"m\"\nstiffness = 1\n"), 10, 13,
+            "cannot have a stiffness", "one of"},
+        Bad{"single_bracket", after("[actuator]\nname = \"a\"\n"), 7, 2, "actuator is a table", "[[actuator]]"},
+        Bad{"pressure", after("[[actuator]]\nname = \"a\"\ntype = \"pressure\"\npoints = []\n"), 9, 8,
+            "unknown type 'pressure'", "this version has: cable"},
+        Bad{"cavity", after("[[cavity]]\n"), 7, 3, "unknown key 'cavity'", "actuator"},
+        Bad{"no_points", after("[[actuator]]\nname = \"a\"\ntype = \"cable\"\npoints = []\n"), 10, 10,
+            "points is empty", "points ="},
+        Bad{"one_point", after("[[actuator]]\nname = \"a\"\ntype = \"cable\"\npoints = [[0, 0, 0]]\n"), 10, 10,
+            "has one point", "pull_point"},
+        Bad{"same_points", cable("pull_point = [0, 0, 1]\n"), 11, 14, "points 2 and 3 of cable 'a' are the same",
+            "remove"},
+        Bad{"range_reversed", cable("range = [\"40 mm\", 0]\n"), 11, 9, "range is reversed (40 mm is above 0 mm)",
+            "lower end first"},
+        Bad{"range_unit", cable("control = \"force\"\nrange = [0, \"40 mm\"]\n"), 12, 13,
+            "is a length, a force is expected", "N"},
+        Bad{"range_negative", cable("control = \"force\"\nrange = [\"-1 N\", 1]\n"), 12, 9, "a cable only pulls",
+            "bilateral"},
+        Bad{"force_negative", cable("force = [-1, 1]\n"), 11, 9, "a cable only pulls", "bilateral"},
+        Bad{"rate", cable("rate = \"0 mm/s\"\n"), 11, 8, "rate is 0 mm/s", "above 0"},
+        Bad{"samples", cable("samples = 1\n"), 11, 11, "samples is 1, at least 2", "samples = 2"},
+        Bad{"samples_real", cable("samples = 2.5\n"), 11, 11, "samples cannot be a number", "samples = 2"},
+        Bad{"bilateral", cable("bilateral = \"yes\"\n"), 11, 13, "bilateral cannot be a text", "true"},
+        Bad{"twin_cables", cable("[[actuator]]\nname = \"a\"\ntype = \"cable\"\npoints = [[0, 0, 0], [0, 0, 1]]\n"), 11,
+            1, "'a' is taken (line 7)", "another name"},
+        Bad{"twin_probe", cable("[[probe]]\nname = \"a\"\npoint = [0, 0, 0]\n"), 11, 1, "'a' is taken", "another name"},
+        Bad{"name_missing", after("[[probe]]\npoint = [0, 0, 0]\n"), 7, 1, "[[probe]] has no name", "name ="},
+        Bad{"name_comma", after("[[probe]]\nname = \"a,b\"\npoint = [0, 0, 0]\n"), 8, 8, "cannot be a name", "letters"},
+        Bad{"point_list", after("[[effector]]\nname = \"e\"\npoint = [0, 0, [1]]\n"), 9, 16, "point cannot be a list",
+            "point ="},
+        Bad{"effector_type", after("[[effector]]\nname = \"e\"\ntype = \"orientation\"\npoint = [0, 0, 1]\n"), 9, 8,
+            "unknown type 'orientation'", "this version has: position"},
+        Bad{"states", after("[reduce]\nstates = 0\n"), 8, 10, "states is 0, at least 1", "states = 272"},
+        Bad{"tolerance", after("[reduce]\nmodes_tolerance = 1\n"), 8, 19, "not below 1", "0.001"},
+        Bad{"seed", after("[reduce]\nseed = -1\n"), 8, 8, "seed is -1", "seed = 1"},
+        Bad{"selection", after("[reduce]\nselection = \"nnls\"\n"), 8, 13, "unknown selection", "lawson-hanson"}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace supple

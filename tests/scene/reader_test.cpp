@@ -1,0 +1,150 @@
+#include "engine/scene/reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+#include "engine/scene/keys.hpp"
+#include "scene_text.hpp"
+
+namespace supple {
+namespace {
+
+TEST(SceneReader, MinimalHasTheDocumentedDefaults) {
+  const Scene scene = parse_scene(test::minimal, "robots/bar.toml");
+  const Scene defaults;
+  EXPECT_EQ(scene.name, "bar");
+  EXPECT_EQ(scene.file, "robots/bar.toml");
+  EXPECT_EQ(scene.gravity, (Vec3d{{0, 0, -9.81}}));
+  EXPECT_DOUBLE_EQ(scene.time_step, 0.01);
+  EXPECT_DOUBLE_EQ(scene.duration, 1);
+  EXPECT_EQ(scene.integrator, Integrator::implicit_euler);
+  ASSERT_EQ(scene.bodies.size(), 1u);
+  const BodyScene& body = scene.bodies.front();
+  EXPECT_TRUE(body.mesh_file.starts_with("/") && body.mesh_file.ends_with("/robots/bar.msh")) << body.mesh_file;
+  EXPECT_DOUBLE_EQ(body.mesh_unit, 1e-3);
+  EXPECT_FALSE(body.mass);
+  EXPECT_EQ(body.mass_kind, MassKind::consistent);
+  EXPECT_EQ(body.materials.front().model, MaterialModel::corotational);
+  EXPECT_EQ(body.materials.front().rotation, RotationKind::polar);
+  EXPECT_EQ(body.materials.front().region.kind, Region::Kind::all);
+  EXPECT_TRUE(body.fixes.empty());
+  EXPECT_EQ(scene.reduction.states, defaults.reduction.states);
+}
+
+// The defaults that the reference prints are those of the structs.
+TEST(SceneReader, ReferenceDefaultsAreTrue) {
+  std::string text = test::minimal + "[reduce]\n";
+  for (const Key& key : scene_table("[reduce]").keys)
+    if (key.fallback != "none") text += std::string(key.name) + " = " + std::string(key.fallback) + "\n";
+  const ReductionScene written = parse_scene(text, "").reduction, absent;
+  EXPECT_EQ(written.sampling, absent.sampling);
+  EXPECT_EQ(written.states, absent.states);
+  EXPECT_EQ(written.sweep_steps, absent.sweep_steps);
+  EXPECT_EQ(written.budget, absent.budget);
+  EXPECT_EQ(written.converged, absent.converged);
+  EXPECT_EQ(written.pod_tolerance, absent.pod_tolerance);
+  EXPECT_EQ(written.pod_tolerance_squared, absent.pod_tolerance_squared);
+  EXPECT_EQ(written.max_modes, absent.max_modes);
+  EXPECT_EQ(written.ecsw_tolerance, absent.ecsw_tolerance);
+  EXPECT_EQ(written.ecsw_training, absent.ecsw_training);
+  EXPECT_EQ(written.ecsw_selection, absent.ecsw_selection);
+  EXPECT_EQ(written.seed, absent.seed);
+  EXPECT_EQ(written.validation_states, absent.validation_states);
+}
+
+TEST(SceneReader, FullScene) {
+  const Scene scene = parse_scene(test::full, "all.toml");
+  EXPECT_EQ(scene.name, "everything \"quoted\"");
+  EXPECT_DOUBLE_EQ(scene.time_step, 0.005);
+  EXPECT_DOUBLE_EQ(scene.duration, 2);
+  EXPECT_EQ(scene.integrator, Integrator::implicit_euler_newton);
+  const BodyScene& body = scene.bodies.front();
+  EXPECT_EQ(body.name, "arm");
+  EXPECT_DOUBLE_EQ(body.transform.scale, 2);
+  EXPECT_DOUBLE_EQ(body.transform.rotation[0], std::numbers::pi / 2);
+  EXPECT_DOUBLE_EQ(body.transform.rotation[2], std::numbers::pi / 2);
+  EXPECT_DOUBLE_EQ(body.transform.translation[2], 0.035);
+  EXPECT_DOUBLE_EQ(*body.density, 1070);
+  EXPECT_EQ(body.mass_kind, MassKind::per_node);
+  EXPECT_DOUBLE_EQ(body.rayleigh_mass, 0.1);
+  EXPECT_DOUBLE_EQ(body.rayleigh_stiffness, 0.002);
+
+  ASSERT_EQ(body.materials.size(), 4u);
+  EXPECT_EQ(body.materials[0].rotation, RotationKind::edge_frame);
+  EXPECT_DOUBLE_EQ(*body.materials[0].density, 1000);
+  EXPECT_EQ(body.materials[1].model, MaterialModel::mooney_rivlin);
+  EXPECT_DOUBLE_EQ(*body.materials[1].c01, 60e3);
+  EXPECT_DOUBLE_EQ(*body.materials[1].d, 750e3);
+  EXPECT_EQ(body.materials[1].region.kind, Region::Kind::sphere);
+  EXPECT_DOUBLE_EQ(body.materials[1].region.radius, 0.005);
+  EXPECT_DOUBLE_EQ(body.materials[2].mooney_ratio, 0.5);
+  EXPECT_EQ(body.materials[2].region.group, "skin");
+  EXPECT_EQ(body.materials[3].model, MaterialModel::stable_neo_hookean);
+
+  ASSERT_EQ(body.fixes.size(), 3u);
+  EXPECT_DOUBLE_EQ(body.fixes[0].region.lower[2], -0.04);
+  EXPECT_EQ(body.fixes[0].stiffness, unlimited);
+  EXPECT_EQ(body.fixes[1].motion, "lift");
+  EXPECT_DOUBLE_EQ(norm(body.fixes[1].motion_direction), 1);
+  EXPECT_DOUBLE_EQ(body.fixes[1].motion_range.upper, 0.01);
+  EXPECT_DOUBLE_EQ(body.fixes[2].stiffness, 100);
+  EXPECT_EQ(body.fixes[2].place.line, 51);
+
+  ASSERT_EQ(scene.cables.size(), 2u);
+  const CableScene &north = scene.cables[0], &south = scene.cables[1];
+  EXPECT_EQ(north.points.size(), 2u);
+  EXPECT_DOUBLE_EQ((*north.pull_point)[1], 0.01);
+  EXPECT_DOUBLE_EQ(north.attachment_radius, 0.002);
+  EXPECT_DOUBLE_EQ(north.range.upper, 0.04);
+  EXPECT_DOUBLE_EQ(north.rate, 0.02);
+  EXPECT_DOUBLE_EQ(north.force.upper, 30);
+  EXPECT_EQ(north.samples, 3);
+  EXPECT_EQ(south.control, CableControl::force);
+  EXPECT_DOUBLE_EQ(south.range.lower, -1);
+  EXPECT_DOUBLE_EQ(south.rate, 5);
+  EXPECT_EQ(south.force.lower, -unlimited);
+  EXPECT_FALSE(south.pull_point);
+
+  EXPECT_EQ(scene.effectors.at(0).name, "top");
+  EXPECT_EQ(scene.probes.at(0).set, "arms");
+  EXPECT_EQ(scene.reduction.sampling, SamplingKind::grid);
+  EXPECT_DOUBLE_EQ(scene.reduction.pod_tolerance, 0.002);
+  EXPECT_FALSE(scene.reduction.converged);
+  EXPECT_EQ(scene.reduction.seed, 7u);
+  EXPECT_DOUBLE_EQ(*scene.reduction.shape_error_limit, 0.02);
+  EXPECT_NO_THROW(check_reducible(scene));
+}
+
+TEST(SceneReader, NamesInAnyLanguage) {
+  EXPECT_EQ(parse_scene("\xef\xbb\xbfname = \"Rüssel 象\"\n" + test::minimal, "").name, "Rüssel 象");
+}
+
+TEST(SceneReader, UnilateralCablesOnlyPull) {
+  const Scene scene = parse_scene(
+      test::minimal + "[[actuator]]\nname='a'\ntype='cable'\npoints=[[0,0,0],[0,0,1]]\nforce=[-inf,'5 N']\n", "");
+  EXPECT_EQ(scene.cables.front().force.lower, 0);
+  EXPECT_EQ(scene.cables.front().range.lower, 0);
+  EXPECT_EQ(scene.cables.front().range.upper, unlimited);
+}
+
+TEST(SceneReader, WhatAReductionNeeds) {
+  const std::string cable = "[[actuator]]\nname='a'\ntype='cable'\npoints=[[0,0,0],[0,0,1]]\n";
+  const std::string effector = "[[effector]]\nname='e'\npoint=[0,0,0]\n";
+  const auto problem = [](const std::string& text) -> std::string {
+    try {
+      check_reducible(parse_scene(test::minimal + text, "s.toml"));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(problem(effector), "the scene has no actuator (there is nothing to sample)");
+  EXPECT_EQ(problem(cable + effector), "the range of 'a' is unlimited (a reduction samples all of it)");
+  EXPECT_EQ(problem(cable + "range=[0,1]\n"),
+            "the scene has no effector (the error of a reduced model is measured there)");
+  EXPECT_EQ(problem(cable + "range=[0,1]\n" + effector), "none");
+}
+
+}  // namespace
+}  // namespace supple

@@ -1,0 +1,120 @@
+#pragma once
+// Scenes as text, for the tests of this folder.
+
+#include <string>
+
+namespace supple::test {
+
+// The smallest scene; line 1 is [body], its last line is poisson.
+inline const std::string minimal = R"([body]
+mesh = {file = "bar.msh", unit = "mm"}
+density = "1000 kg/m^3"
+[[body.material]]
+young = "450 kPa"
+poisson = 0.45
+)";
+
+// Every key but include and those that exclude each other.
+inline const std::string full = R"(name = "everything \"quoted\""
+gravity = ["0 m/s^2", 0, "-9.81 m/s^2"]
+time_step = "5 ms"
+duration = "2 s"
+integrator = "implicit-euler-newton"
+
+[body]
+name = "arm"
+mesh = {file = "bar.msh", unit = "mm", scale = 2, rotation = ["90 deg", 0, "0.25 rev"], translation = [0, 0, "35 mm"]}
+mass_distribution = "per-node"
+density = "1.07 g/cm^3"
+rayleigh_mass = "0.1 1/s"
+rayleigh_stiffness = "2 ms"
+
+[[body.material]]
+model = "corotational"
+young = "450 kPa"
+poisson = 0.45
+rotation = "edge-frame"
+density = "1000 kg/m^3"
+
+[[body.material]]
+model = "mooney-rivlin"
+c01 = "60 kPa"
+c10 = "15 kPa"
+d = "750 kPa"
+region = {sphere = {centre = [0, 0, "10 mm"], radius = "5 mm"}}
+
+[[body.material]]
+model = "mooney-rivlin"
+young = "450 kPa"
+poisson = 0.45
+mooney_ratio = 0.5
+region = {group = "skin"}
+
+[[body.material]]
+model = "stable-neo-hookean"
+young = "1 MPa"
+poisson = 0.49
+region = {box = [[0, 0, 0], [1, 1, 1]]}
+
+[[fix]]
+box = [["-15 mm", "-15 mm", "-40 mm"], ["15 mm", "15 mm", "10 mm"]]
+
+[[fix]]
+group = "base"
+motion = "lift"
+direction = [0, 1, 2]
+range = ["-10 mm", "10 mm"]
+
+[[fix]]
+sphere = {centre = [0, 0, 0], radius = "3 mm"}
+stiffness = "100 N/m"
+
+[[actuator]]
+name = "north"
+type = "cable"
+points = [["0 mm", "97 mm", "45 mm"], [0, "90 mm", "40 mm"]]
+pull_point = ["0 mm", "10 mm", "30 mm"]
+attachment_radius = "2 mm"
+range = ["0 mm", "40 mm"]
+rate = "20 mm/s"
+force = [0, "30 N"]
+samples = 3
+
+[[actuator]]
+name = "south"
+type = "cable"
+points = [[0, 0, 0], [0, 0, 1]]
+control = "force"
+range = ["-1 N", "5 N"]
+rate = "5 N/s"
+bilateral = true
+
+[[effector]]
+name = "top"
+type = "position"
+point = ["0 mm", "0 mm", "125 mm"]
+
+[[probe]]
+name = "elbow"
+set = "arms"
+point = ["0 mm", "97 mm", "45 mm"]
+
+[reduce]
+sampling = "grid"
+states = 100
+sweep_steps = 5
+budget = 64
+converged = false
+modes_tolerance = "0.2 %"
+modes_tolerance_squared = true
+max_modes = 40
+elements_tolerance = 0.05
+training = "rerun"
+selection = "lawson-hanson"
+seed = 7
+validation_states = 40
+goal_error_limit = 0.01
+shape_error_limit = "2 %"
+)";
+
+}  // namespace supple::test

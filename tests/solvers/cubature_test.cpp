@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "random_matrix.hpp"
+#include "solvers/cubature/compress_rows.hpp"
+#include "solvers/cubature/cubature.hpp"
+
+namespace supple {
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+std::span<const double> view(const Matrix& G) {
+  return {G.data(), static_cast<std::size_t>(G.size())};
+}
+std::span<const double> view(const Vector& y) {
+  return {y.data(), static_cast<std::size_t>(y.size())};
+}
+
+// Smooth positive-ish columns of low numerical rank, as element contributions to reduced forces: element i at position
+// t_i, rows are decaying oscillations of it.
+Matrix smooth(int rows, int columns) {
+  test::Random random(11);
+  const int rank = std::min(rows, 60);
+  Matrix profile(rank, columns);
+  for (int i = 0; i < columns; ++i) {
+    const double t = (i + 0.5) / columns, s = random.uniform(0, 1), volume = random.uniform(0.5, 1.5);
+    for (int k = 0; k < rank; ++k)
+      profile(k, i) = volume * std::cos(k % 8 * 3.1 * t) * std::cos(k / 8 * 3.1 * s) / (1 + 0.3 * (k % 8 + k / 8));
+  }
+  return random.matrix(rows, rank) * profile;
+}
+
+Vector fit(const Matrix& G, const Cubature& c) {
+  Vector sum = Vector::Zero(G.rows());
+  for (std::size_t k = 0; k < c.columns.size(); ++k) sum += c.weights[k] * G.col(c.columns[k]);
+  return sum;
+}
+
+void expect_valid(const Matrix& G, const Vector& y, const Cubature& c) {
+  EXPECT_EQ(c.columns.size(), c.weights.size());
+  EXPECT_TRUE(std::is_sorted(c.columns.begin(), c.columns.end()));
+  EXPECT_EQ(std::set<int>(c.columns.begin(), c.columns.end()).size(), c.columns.size());
+  for (double w : c.weights) EXPECT_GT(w, 0);
+  EXPECT_NEAR(c.relative_residual, (fit(G, c) - y).norm() / y.norm(), 1e-13);
+}
+
+enum class Rule { lawson_hanson, nn_ols };
+class CubatureTest : public ::testing::TestWithParam<Rule> {
+ protected:
+  Cubature select(const Matrix& G, const CubatureSettings& settings, const CubatureProgress& progress = {},
+                  const Vector& y = {}) {
+    const int rows = static_cast<int>(G.rows()), columns = static_cast<int>(G.cols());
+    return GetParam() == Rule::nn_ols ? select_nn_ols(view(G), rows, columns, settings, progress, view(y))
+                                      : select_lawson_hanson(view(G), rows, columns, settings, progress, view(y));
+  }
+};
+
+TEST_P(CubatureTest, OptimalityConditionsWhereTheToleranceIsOutOfReach) {
+  for (int trial = 0; trial < 20; ++trial) {
+    test::Random random(trial + 1);
+    const Matrix G = random.matrix(30, 50).cwiseAbs();
+    const Vector y = random.vector(30);
+    const Cubature c = select(G, {.tolerance = 0}, {}, y);
+    EXPECT_EQ(c.status, CubatureStatus::stalled);
+    expect_valid(G, y, c);
+    const Vector mu = G.transpose() * (y - fit(G, c));
+    const double scale = y.norm() * G.colwise().norm().maxCoeff();
+    EXPECT_LT(mu.maxCoeff(), 1e-10 * scale);
+    for (int column : c.columns) EXPECT_LT(std::abs(mu[column]), 1e-10 * scale);
+  }
+}
+
+TEST_P(CubatureTest, RecoversASparseCombination) {
+  test::Random random(5);
+  const Matrix G = random.matrix(60, 200);
+  Vector x = Vector::Zero(200);
+  for (int i : {3, 50, 51, 120, 199}) x[i] = random.uniform(0.5, 2);
+  const Vector y = G * x;
+  const Cubature c = select(G, {.tolerance = 1e-12}, {}, y);
+  EXPECT_EQ(c.status, CubatureStatus::converged);
+  EXPECT_EQ(c.columns, (std::vector<int>{3, 50, 51, 120, 199}));
+  for (std::size_t k = 0; k < c.columns.size(); ++k) EXPECT_NEAR(c.weights[k], x[c.columns[k]], 1e-10);
+}
+
+TEST_P(CubatureTest, PruningKeepsTheToleranceAndIsNotLarger) {
+  const Matrix G = smooth(120, 800);
+  const Vector y = G.rowwise().sum();
+  for (double tolerance : {0.1, 0.02, 1e-3}) {
+    const Cubature plain = select(G, {.tolerance = tolerance, .prune = false});
+    const Cubature pruned = select(G, {.tolerance = tolerance});
+    const Cubature tight = select(G, {.tolerance = tolerance, .selection_fraction = 0.1});
+    for (const Cubature* c : {&plain, &pruned, &tight}) {
+      EXPECT_EQ(c->status, CubatureStatus::converged);
+      EXPECT_LE(c->relative_residual, tolerance);
+      expect_valid(G, y, *c);
+    }
+    EXPECT_LE(pruned.columns.size(), plain.columns.size());
+    ASSERT_FALSE(plain.history.empty());
+    for (std::size_t k = 1; k < plain.history.size(); ++k)
+      EXPECT_LT(plain.history[k].relative_residual, plain.history[k - 1].relative_residual);
+    EXPECT_EQ(plain.history.back().columns, static_cast<int>(plain.columns.size()));
+  }
+}
+
+TEST_P(CubatureTest, EqualZeroAndScaledColumns) {
+  Matrix G = smooth(40, 120);
+  for (int i = 0; i < 120; i += 3) G.col(i) = 2 * G.col(i + 1);
+  G.col(5).setZero();
+  G.col(77) *= 1e-9;
+  const Vector y = G.rowwise().sum();
+  const Cubature c = select(G, {.tolerance = 1e-6});
+  EXPECT_EQ(c.status, CubatureStatus::converged);
+  expect_valid(G, y, c);
+  EXPECT_EQ(std::count(c.columns.begin(), c.columns.end(), 5), 0);
+}
+
+TEST_P(CubatureTest, ZeroToleranceIsReachedToRounding) {
+  const Matrix G = smooth(40, 120);
+  const Cubature c = select(G, {.tolerance = 0, .prune = false});
+  EXPECT_LT(c.relative_residual, 1e-9);
+  EXPECT_LE(c.columns.size(), 41u);
+}
+
+TEST_P(CubatureTest, LimitsInterruptionAndEmptyTargets) {
+  const Matrix G = smooth(60, 300);
+  const Cubature limited = select(G, {.tolerance = 1e-6, .max_columns = 7});
+  EXPECT_EQ(limited.status, CubatureStatus::column_limit);
+  EXPECT_EQ(limited.columns.size(), 7u);
+  const Cubature stopped = select(G, {.tolerance = 1e-6}, [](int columns, double) { return columns < 5; });
+  EXPECT_EQ(stopped.status, CubatureStatus::interrupted);
+  EXPECT_EQ(stopped.columns.size(), 5u);
+  const Cubature nothing = select(G, {}, {}, Vector::Zero(60));
+  EXPECT_EQ(nothing.status, CubatureStatus::converged);
+  EXPECT_TRUE(nothing.columns.empty());
+  const Cubature impossible = select(G.cwiseAbs(), {}, {}, Vector::Constant(60, -1));
+  EXPECT_EQ(impossible.status, CubatureStatus::stalled);
+  EXPECT_TRUE(impossible.columns.empty());
+}
+
+TEST_P(CubatureTest, SameBitsForAnyThreadCount) {
+  const Matrix G = smooth(150, 2500);
+  const int threads = omp_get_max_threads();
+  std::vector<Cubature> results;
+  for (int count : {1, 2, 5}) {
+    omp_set_num_threads(count);
+    results.push_back(select(G, {.tolerance = 3e-3}));
+  }
+  omp_set_num_threads(threads);
+  for (const Cubature& c : results) {
+    EXPECT_EQ(c.columns, results[0].columns);
+    EXPECT_EQ(c.weights, results[0].weights);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, CubatureTest, ::testing::Values(Rule::lawson_hanson, Rule::nn_ols),
+                         [](const auto& info) { return info.param == Rule::nn_ols ? "nn_ols" : "lawson_hanson"; });
+
+TEST(PruneAndRegrow, AnyStartIsBroughtToTheTolerance) {
+  const Matrix G = smooth(80, 400);
+  const Vector y = G.rowwise().sum();
+  Cubature everything;
+  for (int i = 0; i < 400; i += 4) everything.columns.push_back(i), everything.weights.push_back(4);
+  const CubatureSettings settings{.tolerance = 0.02};
+  const Cubature from_many = prune_and_regrow(view(G), 80, 400, view(y), everything, settings);
+  const Cubature from_none = prune_and_regrow(view(G), 80, 400, view(y), {}, settings);
+  for (const Cubature* c : {&from_many, &from_none}) {
+    EXPECT_EQ(c->status, CubatureStatus::converged);
+    EXPECT_LE(c->relative_residual, 0.02);
+    expect_valid(G, y, *c);
+  }
+  EXPECT_LT(from_many.columns.size(), 60u);
+}
+
+TEST(CompressRows, ExactWithToleranceZero) {
+  test::Random random(1);
+  for (auto [rows, columns] : {std::pair{90, 30}, {30, 90}}) {
+    const Matrix G = random.matrix(rows, columns);
+    const CompressedRows c = compress_rows(view(G), rows, columns, 0);
+    EXPECT_EQ(c.rows, 30);
+    const Eigen::Map<const Matrix> R(c.matrix.data(), c.rows, columns);
+    EXPECT_LT((R.transpose() * R - G.transpose() * G).norm(), 1e-13 * G.squaredNorm());
+  }
+}
+
+TEST(CompressRows, KeepsNormsToTheTolerance) {
+  const int rows = 700, columns = 500;
+  test::Random random(2);
+  Vector decay(250);
+  for (int i = 0; i < 250; ++i) decay[i] = std::pow(10, -0.05 * i);
+  const Matrix G = random.orthonormal(rows, 250) * decay.asDiagonal() * random.orthonormal(columns, 250).transpose();
+  int before = 0;
+  for (double tolerance : {1e-1, 1e-2, 1e-4}) {
+    const CompressedRows c = compress_rows(view(G), rows, columns, tolerance);
+    EXPECT_LE(c.relative_error, tolerance);
+    EXPECT_GT(c.rows, before);
+    // optimal count: the tail of the spectrum fits; two more are allowed (the target direction, the halved budget)
+    int optimal = 0;
+    while (decay.tail(250 - optimal).norm() > tolerance * decay.norm()) ++optimal;
+    EXPECT_LE(c.rows, optimal + 5);
+    before = c.rows;
+    const Eigen::Map<const Matrix> R(c.matrix.data(), c.rows, columns);
+    EXPECT_LT((R.transpose() * R - G.transpose() * G).norm(), 2 * tolerance * G.squaredNorm());
+    for (int trial = 0; trial < 10; ++trial) {
+      const Vector x = random.vector(columns);
+      EXPECT_NEAR((R * x).norm(), (G * x).norm(), tolerance * G.norm() * x.norm());
+    }
+    EXPECT_NEAR(R.rowwise().sum().norm(), G.rowwise().sum().norm(), 1e-12 * G.norm() * std::sqrt(columns));
+  }
+}
+
+TEST(CompressRows, SameBitsForAnyThreadCount) {
+  const Matrix G = smooth(600, 900);
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const CompressedRows one = compress_rows(view(G), 600, 900, 1e-3);
+  omp_set_num_threads(3);
+  const CompressedRows three = compress_rows(view(G), 600, 900, 1e-3);
+  omp_set_num_threads(threads);
+  EXPECT_EQ(one.rows, three.rows);
+  EXPECT_EQ(one.matrix, three.matrix);
+  EXPECT_LE(one.rows, 62);
+}
+
+}  // namespace
+}  // namespace supple

@@ -1,0 +1,200 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <Eigen/Sparse>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "kernels/base/error.hpp"
+#include "random_matrix.hpp"
+#include "solvers/sparse/direct.hpp"
+
+namespace supple {
+namespace {
+
+struct Matrix {
+  SymmetricPattern pattern;
+  std::vector<double> values;
+};
+
+using Entries = std::map<std::pair<int, int>, double>;  // (column, row), row >= column
+
+Matrix assemble(int n, const Entries& entries) {
+  Matrix A;
+  A.pattern.n = n;
+  A.pattern.column_start.assign(n + 1, 0);
+  for (const auto& [place, value] : entries) {
+    ++A.pattern.column_start[place.first + 1];
+    A.pattern.row.push_back(place.second);
+    A.values.push_back(value);
+  }
+  for (int j = 0; j < n; ++j) A.pattern.column_start[j + 1] += A.pattern.column_start[j];
+  return A;
+}
+
+// Springs between neighbours (also diagonal ones) of an m^3 grid with `components` unknowns per node: n n^T along the
+// spring plus a part of the identity, as in an elastic solid; `ground` on the diagonal. ground 0: singular, constant
+// vectors are in the kernel.
+Matrix lattice(int m, int components, double ground) {
+  Entries entries;
+  const auto node = [m](int x, int y, int z) { return (x * m + y) * m + z; };
+  const auto add = [&](int i, int j, double value) {
+    if (i >= j) entries[{j, i}] += value;
+  };
+  for (int x = 0; x < m; ++x)
+    for (int y = 0; y < m; ++y)
+      for (int z = 0; z < m; ++z) {
+        for (int c = 0; c < components; ++c)
+          add(node(x, y, z) * components + c, node(x, y, z) * components + c, ground);
+        for (auto [dx, dy, dz] : {std::array{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {0, 1, 1}, {1, 0, 1}}) {
+          if (x + dx >= m || y + dy >= m || z + dz >= m) continue;
+          const int a = node(x, y, z), b = node(x + dx, y + dy, z + dz);
+          const double direction[] = {1.0 * dx, 1.0 * dy, 1.0 * dz};
+          for (int c = 0; c < components; ++c)
+            for (int d = 0; d < components; ++d) {
+              const double k = components == 1 ? 1 : direction[c] * direction[d] + (c == d ? 0.2 : 0);
+              add(a * components + c, a * components + d, k);
+              add(b * components + c, b * components + d, k);
+              add(a * components + c, b * components + d, -k);
+              add(b * components + c, a * components + d, -k);
+            }
+        }
+      }
+  return assemble(m * m * m * components, entries);
+}
+
+double relative_residual(const Matrix& A, const double* x, const double* b) {
+  const int n = A.pattern.n;
+  Eigen::VectorXd y(n);
+  multiply(A.pattern, A.values.data(), x, y.data());
+  const Eigen::Map<const Eigen::VectorXd> right(b, n);
+  return (y - right).norm() / right.norm();
+}
+
+class SparseDirectTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    try {
+      solver_ = make_sparse_direct(GetParam());
+    } catch (const CapabilityError& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+  std::unique_ptr<SparseDirect> solver_;
+};
+
+TEST(SymmetricMatrix, MultiplyAgreesWithEigen) {
+  const Matrix A = lattice(5, 3, 0.3);
+  const Eigen::Map<const Eigen::SparseMatrix<double>> lower(A.pattern.n, A.pattern.n, A.pattern.nonzeros(),
+                                                            A.pattern.column_start.data(), A.pattern.row.data(),
+                                                            A.values.data());
+  const Eigen::VectorXd x = test::Random(1).vector(A.pattern.n);
+  Eigen::VectorXd y(A.pattern.n);
+  multiply(A.pattern, A.values.data(), x.data(), y.data());
+  const Eigen::VectorXd reference = lower.selfadjointView<Eigen::Lower>() * x;
+  EXPECT_LT((y - reference).norm(), 1e-14 * reference.norm());
+}
+
+TEST_P(SparseDirectTest, SolvesPositiveWithOneAndManyRightHandSides) {
+  for (int components : {1, 3}) {
+    const Matrix A = lattice(components == 1 ? 14 : 9, components, 0.01);
+    const int n = A.pattern.n;
+    for (Definiteness kind : {Definiteness::positive, Definiteness::indefinite}) {
+      solver_->analyse(A.pattern, kind);
+      const FactorReport report = solver_->factor(A.values.data());
+      ASSERT_EQ(report.status, FactorStatus::ok);
+      EXPECT_EQ(report.negative_pivots, 0);
+      EXPECT_GT(report.factor_nonzeros, A.pattern.nonzeros());
+      for (int count : {1, 16, 70}) {
+        const Eigen::MatrixXd B = test::Random(2).matrix(n, count);
+        Eigen::MatrixXd X = B;
+        solver_->solve(X.data(), count);
+        for (int c = 0; c < count; ++c) EXPECT_LT(relative_residual(A, X.col(c).data(), B.col(c).data()), 1e-12);
+      }
+    }
+  }
+}
+
+TEST_P(SparseDirectTest, PatternIsReused) {
+  Matrix A = lattice(8, 3, 0.1);
+  solver_->analyse(A.pattern, Definiteness::positive);
+  const Eigen::VectorXd b = test::Random(3).vector(A.pattern.n);
+  for (int pass = 1; pass < 4; ++pass) {
+    for (double& value : A.values) value *= pass;
+    ASSERT_EQ(solver_->factor(A.values.data()).status, FactorStatus::ok);
+    Eigen::VectorXd x = b;
+    solver_->solve(x.data());
+    EXPECT_LT(relative_residual(A, x.data(), b.data()), 1e-12);
+  }
+  // and another pattern in the same object
+  A = lattice(6, 1, 0.1);
+  solver_->analyse(A.pattern, Definiteness::positive);
+  ASSERT_EQ(solver_->factor(A.values.data()).status, FactorStatus::ok);
+  Eigen::VectorXd x = b.head(A.pattern.n);
+  solver_->solve(x.data());
+  EXPECT_LT(relative_residual(A, x.data(), b.data()), 1e-12);
+}
+
+TEST_P(SparseDirectTest, CountsNegativeEigenvalues) {
+  for (double shift : {0.7, 2.0, 5.0}) {
+    Matrix A = lattice(5, 3, -shift);
+    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(A.pattern.n, A.pattern.n);
+    for (int j = 0; j < A.pattern.n; ++j)
+      for (int k = A.pattern.column_start[j]; k < A.pattern.column_start[j + 1]; ++k)
+        dense(A.pattern.row[k], j) = A.values[k];
+    const auto eigenvalues =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense, Eigen::EigenvaluesOnly).eigenvalues();
+    solver_->analyse(A.pattern, Definiteness::indefinite);
+    const FactorReport report = solver_->factor(A.values.data());
+    ASSERT_EQ(report.status, FactorStatus::ok);
+    EXPECT_EQ(report.negative_pivots, (eigenvalues.array() < 0).count()) << shift;
+    const Eigen::VectorXd b = test::Random(4).vector(A.pattern.n);
+    Eigen::VectorXd x = b;
+    solver_->solve(x.data());
+    EXPECT_LT(relative_residual(A, x.data(), b.data()), 1e-9);
+  }
+}
+
+TEST_P(SparseDirectTest, RefusesIndefiniteAsPositive) {
+  Matrix A = lattice(7, 3, 0.1);
+  solver_->analyse(A.pattern, Definiteness::positive);
+  A.values[A.pattern.column_start[500]] = -3;
+  EXPECT_EQ(solver_->factor(A.values.data()).status, FactorStatus::not_positive);
+  A = lattice(7, 3, -0.01);
+  EXPECT_EQ(solver_->factor(A.values.data()).status, FactorStatus::not_positive);
+  A = lattice(7, 3, 0.01);
+  EXPECT_EQ(solver_->factor(A.values.data()).status, FactorStatus::ok);
+}
+
+TEST_P(SparseDirectTest, ReportsSingular) {
+  for (int components : {1, 3})
+    for (int m : {4, 9}) {
+      const Matrix free = lattice(m, components, 0);
+      for (Definiteness kind : {Definiteness::indefinite, Definiteness::positive}) {
+        solver_->analyse(free.pattern, kind);
+        const FactorStatus status = solver_->factor(free.values.data()).status;
+        // Rounding may as well make the last pivot slightly negative.
+        if (kind == Definiteness::indefinite)
+          EXPECT_EQ(status, FactorStatus::singular);
+        else
+          EXPECT_TRUE(status == FactorStatus::singular || status == FactorStatus::not_positive);
+      }
+    }
+  Matrix zero_row = lattice(4, 1, 1);
+  for (int j = 0; j < zero_row.pattern.n; ++j)
+    for (int k = zero_row.pattern.column_start[j]; k < zero_row.pattern.column_start[j + 1]; ++k)
+      if (j == 20 || zero_row.pattern.row[k] == 20) zero_row.values[k] = 0;
+  solver_->analyse(zero_row.pattern, Definiteness::indefinite);
+  EXPECT_EQ(solver_->factor(zero_row.values.data()).status, FactorStatus::singular);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, SparseDirectTest, ::testing::Values("mumps", "eigen"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(MakeSparseDirect, RefusesUnknownBackend) {
+  EXPECT_THROW((void)make_sparse_direct("pardiso"), InputError);
+}
+
+}  // namespace
+}  // namespace supple
