@@ -11,7 +11,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # One instruction set per build: shared inline code must not be compiled twice with different ones.
 add_library(supple_options INTERFACE)
 target_compile_options(supple_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-march=${SUPPLE_ARCH} -Wall -Wextra -Wpedantic -Wno-unknown-pragmas -fno-math-errno -ffp-contract=fast>)
+  $<$<COMPILE_LANGUAGE:CXX>:-march=${SUPPLE_ARCH} -Wall -Wextra -Wpedantic -Wno-unknown-pragmas -Wno-psabi -fno-math-errno -ffp-contract=fast>)
 if(SUPPLE_WERROR)
   target_compile_options(supple_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()

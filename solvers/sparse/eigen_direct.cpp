@@ -1,5 +1,7 @@
 // Eigen's simplicial LDLt, METIS ordering, no numerical pivoting: the signs of D are the inertia.
-// clang-format off: MetisSupport uses std::cerr without including it.
+
+// MetisSupport uses std::cerr without including it, so the order matters.
+// clang-format off
 #include <iostream>
 #include <Eigen/MetisSupport>
 // clang-format on
@@ -39,10 +41,8 @@ class EigenDirect final : public SparseDirect {
       return report;
     }
     const Eigen::VectorXd pivots = factor_.vectorD();
-    const double largest = pivots.cwiseAbs().maxCoeff();
-    const double smallest = pivots.cwiseAbs().minCoeff();
     report.negative_pivots = static_cast<int>((pivots.array() < 0).count());
-    if (!std::isfinite(largest) || !(smallest > sparse_singular_pivot * largest)) {
+    if (!pivots.allFinite() || vanished(pivots, values)) {
       report.status = FactorStatus::singular;
     } else if (kind_ == Definiteness::positive && report.negative_pivots > 0) {
       report.status = FactorStatus::not_positive;
@@ -62,6 +62,18 @@ class EigenDirect final : public SparseDirect {
 
   Eigen::Map<const Sparse> matrix(const double* values) const {
     return {pattern_.n, pattern_.n, pattern_.nonzeros(), pattern_.column_start.data(), pattern_.row.data(), values};
+  }
+
+  // Is a pivot nothing against the largest entry of its row in A?
+  bool vanished(const Eigen::VectorXd& pivots, const double* values) const {
+    Eigen::VectorXd size = Eigen::VectorXd::Zero(pattern_.n);
+    for (int j = 0; j < pattern_.n; ++j)
+      for (int k = pattern_.column_start[j]; k < pattern_.column_start[j + 1]; ++k) {
+        size(j) = std::max(size(j), std::abs(values[k]));
+        size(pattern_.row[k]) = std::max(size(pattern_.row[k]), std::abs(values[k]));
+      }
+    const Eigen::VectorXd permuted = factor_.permutationP() * size;
+    return (pivots.array().abs() <= sparse_singular_pivot * permuted.array()).any();
   }
 
   Definiteness kind_ = Definiteness::positive;

@@ -1,14 +1,16 @@
-// Sequential MUMPS 5.x (multifrontal LDLt), METIS ordering forced. Numbers below are those of its users' guide, counted
-// from 1.
+// Sequential MUMPS 5.x (multifrontal LDLt). Numbers below are those of its users' guide, counted from 1. The ordering
+// is METIS called here: through MUMPS, METIS gives another ordering, so other bits, on every run.
 #include "solvers/sparse/backends.hpp"
 
 #ifdef SUPPLE_HAVE_MUMPS
 
 #include <cblas.h>
 #include <dmumps_c.h>
+#include <metis.h>
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
@@ -21,6 +23,34 @@ std::mutex mumps_mutex;
 
 constexpr int right_hand_sides_per_call = 64;
 constexpr int growth_attempts = 6;
+
+// Nested dissection: the place, from 1, of each unknown in the order of elimination.
+std::vector<MUMPS_INT> nested_dissection(const SymmetricPattern& pattern) {
+  idx_t n = pattern.n;
+  // The graph: both triangles, no diagonal.
+  std::vector<idx_t> start(n + 1, 0);
+  const auto for_each_edge = [&](auto visit) {
+    for (int j = 0; j < n; ++j)
+      for (int k = pattern.column_start[j]; k < pattern.column_start[j + 1]; ++k)
+        if (pattern.row[k] != j) visit(j, pattern.row[k]), visit(pattern.row[k], j);
+  };
+  for_each_edge([&](int from, int) { ++start[from + 1]; });
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  std::vector<idx_t> next(start.begin(), start.end() - 1), neighbour(start.back() + 1), order(n), place(n);
+  for_each_edge([&](int from, int to) { neighbour[next[from]++] = to; });
+  std::vector<MUMPS_INT> result(n);
+  if (start.back() == 0) {  // diagonal: METIS refuses a graph without edges
+    std::iota(result.begin(), result.end(), 1);
+    return result;
+  }
+  idx_t options[METIS_NOPTIONS];
+  METIS_SetDefaultOptions(options);
+  options[METIS_OPTION_SEED] = 1;
+  if (METIS_NodeND(&n, start.data(), neighbour.data(), nullptr, options, order.data(), place.data()) != METIS_OK)
+    throw RunError("no elimination order for the sparse matrix (METIS ran out of memory)", "use a coarser mesh");
+  for (int i = 0; i < n; ++i) result[i] = static_cast<MUMPS_INT>(place[i]) + 1;
+  return result;
+}
 
 enum Job { initialise = -1, finish = -2, analysis = 1, factorisation = 2, solution = 3 };
 
@@ -41,6 +71,8 @@ class MumpsDirect final : public SparseDirect {
         columns_[k] = j + 1;
       }
     mumps_ = DMUMPS_STRUC_C{};
+    // sym = 1 would neither detect null pivots nor stop at negative ones; sym = 2 with hardly any pivoting
+    // takes as long and counts both.
     mumps_.sym = 2;
     mumps_.par = 1;
     mumps_.comm_fortran = -987654;
@@ -48,16 +80,21 @@ class MumpsDirect final : public SparseDirect {
     open_ = true;
     for (int stream : {1, 2, 3, 4}) icntl(stream) = stream < 4 ? -1 : 0;  // silent
     icntl(6) = 0;                                                         // no column permutation: the diagonal is kept
-    icntl(7) = 5;                                                         // METIS
+    icntl(7) = 1;                                                         // the ordering given below
     icntl(28) = 1;                                                        // sequential analysis
-    if (kind == Definiteness::positive) mumps_.cntl[0] = 0, icntl(12) = 1;
     icntl(13) = 1;                                                        // no ScaLAPACK at the root: exact inertia
     icntl(14) = 30;                                                       // % of workspace above the estimate
     icntl(24) = 1;                                                        // null pivots are detected, not divided by
     icntl(27) = 16;                                                       // right-hand sides per block
-    mumps_.cntl[2] = sparse_singular_pivot;  // CNTL(3): null pivot, relative to the norm of the matrix
+    mumps_.cntl[2] = sparse_singular_pivot;  // CNTL(3): null pivot, relative to the norm of the scaled matrix
+    if (kind == Definiteness::positive) {
+      mumps_.cntl[0] = 1e-10;  // CNTL(1): as good as no pivoting; with 0, null pivots would not be detected
+      icntl(12) = 1;           // ordering of the plain graph, without 2x2 blocks
+    }
     mumps_.n = n_;
     mumps_.nnz = static_cast<MUMPS_INT8>(rows_.size());
+    permutation_ = nested_dissection(pattern);
+    mumps_.perm_in = permutation_.data();
     mumps_.irn = rows_.data();
     mumps_.jcn = columns_.data();
     mumps_.a = values_.data();
@@ -135,7 +172,7 @@ class MumpsDirect final : public SparseDirect {
   int n_ = 0;
   bool open_ = false;
   DMUMPS_STRUC_C mumps_{};
-  std::vector<MUMPS_INT> rows_, columns_;
+  std::vector<MUMPS_INT> rows_, columns_, permutation_;
   std::vector<double> values_;
 };
 

@@ -1,0 +1,58 @@
+#pragma once
+// What the inputs of a robot do over time: straight lines between given instants, the first and the last value held
+// before and after. Inputs are the actuators' commands followed by the motions of driven regions.
+
+#include <string>
+#include <vector>
+
+#include "engine/dynamics/state.hpp"
+#include "engine/model/robot.hpp"
+#include "engine/scene/units.hpp"
+
+namespace supple::cli {
+
+struct Input {
+  std::string name;
+  Dimension dimension = Dimension::length;
+  Interval range;
+  bool motion = false;
+};
+
+// All inputs of a robot, in the order of Control.
+std::vector<Input> inputs_of(const Robot& robot);
+
+// The unit people see for an input: "mm" or "N", and its size in SI.
+std::string display_unit(Dimension dimension);
+double display_scale(Dimension dimension);
+
+class Actuation {
+ public:
+  // Every input at zero.
+  explicit Actuation(std::vector<Input> inputs);
+  // From tables of a saved run: times [T], ascending, values [T][inputs]. Throws InputError if they do not fit.
+  Actuation(std::vector<Input> inputs, const std::vector<std::string>& names, std::vector<double> times,
+            std::vector<double> values);
+
+  // "north=20 mm": held at that value throughout. Throws InputError: unknown input, bad value.
+  void set(const std::string& assignment);
+  // The commands at `time`, the same for each of `robots` robots; `control` keeps its size.
+  void evaluate(double time, int robots, Control& control) const;
+
+  const std::vector<Input>& inputs() const { return inputs_; }
+  const std::vector<double>& times() const { return times_; }
+  const std::vector<double>& values() const { return values_; }
+  double end() const { return times_.back(); }
+  // Commands beyond their range, one line for each input: a step cuts them.
+  std::vector<std::string> notes() const;
+
+ private:
+  std::vector<Input> inputs_;
+  std::vector<double> times_, values_;
+};
+
+// CSV: a header of `time [s]` and names of inputs, each with a unit in brackets or in SI, then numbers; `#` begins a
+// comment. Inputs without a column stay at zero. Errors: InputError with file and line.
+Actuation read_actuation(const std::string& path, const Robot& robot);
+Actuation parse_actuation(const std::string& text, const std::string& name, const Robot& robot);
+
+}  // namespace supple::cli

@@ -1,0 +1,80 @@
+#include "engine/cli/build_facts.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sys/utsname.h>
+
+#include <fstream>
+
+#include "engine/io/recording.hpp"
+#include "kernels/array/device.hpp"
+#include "solvers/sparse/direct.hpp"
+
+// Given by the build where it knows them.
+#ifndef SUPPLE_VERSION
+#define SUPPLE_VERSION "0.1.0"
+#endif
+#ifndef SUPPLE_COMMIT
+#define SUPPLE_COMMIT "unknown"
+#endif
+#ifndef SUPPLE_BUILD_TYPE
+#ifdef __OPTIMIZE__
+#define SUPPLE_BUILD_TYPE "optimised"
+#else
+#define SUPPLE_BUILD_TYPE "not optimised"
+#endif
+#endif
+
+namespace supple::cli {
+
+std::string version() {
+  return SUPPLE_VERSION;
+}
+std::string commit() {
+  return SUPPLE_COMMIT;
+}
+std::string build_type() {
+  return SUPPLE_BUILD_TYPE;
+}
+
+std::string isa() {
+#if defined(__AVX512F__)
+  return "x86-64-v4 (AVX-512)";
+#elif defined(__AVX2__) && defined(__FMA__)
+  return "x86-64-v3 (AVX2, FMA)";
+#elif defined(__SSE4_2__)
+  return "x86-64-v2 (SSE4.2)";
+#elif defined(__x86_64__)
+  return "x86-64";
+#elif defined(__aarch64__)
+  return "aarch64";
+#else
+  return "unknown";
+#endif
+}
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) {
+      const auto colon = line.find(": ");
+      if (colon != std::string::npos) return line.substr(colon + 2);
+    }
+  utsname names{};
+  return uname(&names) == 0 ? names.machine : "unknown";
+}
+
+std::vector<std::pair<std::string, std::string>> build_facts() {
+  const int devices = cuda_device_count();
+  return {{"version", version()},
+          {"commit", commit()},
+          {"build", fmt::format("{}, {}", build_type(), isa())},
+          {"processor", processor()},
+          {"threads", fmt::format("{} (OpenMP)", omp_get_max_threads())},
+          {"sparse solver", make_sparse_direct()->name()},
+          {"CUDA", devices > 0 ? fmt::format("{} device{}", devices, devices > 1 ? "s" : "")
+                               : "not used: " + cuda_absence_reason()},
+          {"HDF5", hdf5_version()}};
+}
+
+}  // namespace supple::cli

@@ -1,0 +1,19 @@
+#pragma once
+// What this program and this machine are: printed by `supple info`, written into every JSON.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace supple::cli {
+
+std::string version();     // "0.1.0"
+std::string commit();      // `git describe` when it was configured, or "unknown"
+std::string isa();         // instruction set it was compiled for, "x86-64-v4 (AVX-512)"
+std::string build_type();  // "Release"
+std::string processor();   // model of this machine's processor
+
+// Label and value, for people.
+std::vector<std::pair<std::string, std::string>> build_facts();
+
+}  // namespace supple::cli

@@ -1,0 +1,12 @@
+#pragma once
+// From the command line to a verb.
+
+#include <string>
+#include <vector>
+
+namespace supple::cli {
+
+// Runs the verb of `arguments` (without the program's name) and returns its exit code. Throws what it throws.
+int dispatch(const std::vector<std::string>& arguments);
+
+}  // namespace supple::cli

@@ -1,0 +1,146 @@
+#include "engine/cli/drive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "engine/dynamics/equilibrium.hpp"
+#include "engine/scene/units.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+StepReport equilibrium_step(Equilibrium& equilibrium, const Control& control, State& state) {
+  const EquilibriumReport found = equilibrium.solve(control, state);
+  StepReport report;
+  report.status = found.status;
+  report.iterations = found.iterations;
+  report.residual = found.residual;
+  report.inverted = found.inverted;
+  report.failed_element = found.failed_element;
+  report.negative_pivots = found.negative_pivots;
+  return report;
+}
+
+void add(StageTimes& sum, const StageTimes& times) {
+  sum.outputs += times.outputs;
+  sum.forces += times.forces;
+  sum.factor += times.factor;
+  sum.solve += times.solve;
+  sum.rows += times.rows;
+}
+
+}  // namespace
+
+DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
+                  const Progress& progress, const std::function<void(long)>& after) {
+  const bool statics = settings.integrator == Integrator::quasi_static;
+  Equilibrium equilibrium(mechanics, {});
+  Stepper stepper(mechanics, {.scheme = settings.integrator == Integrator::implicit_euler_newton
+                                            ? StepScheme::newton
+                                            : StepScheme::one_linearisation,
+                              .time_step = settings.time_step});
+  Control control = zero_control(mechanics);
+  DriveReport report;
+  report.step = settings.first;
+  report.seconds.reserve(static_cast<std::size_t>(std::max(0L, settings.last - settings.first)));
+  while (report.step < settings.last) {
+    if (progress.stopped()) {
+      report.stopped = true;
+      return report;
+    }
+    const double time = static_cast<double>(report.step + 1) * settings.time_step;
+    actuation.evaluate(time, state.robots, control);
+    const auto start = std::chrono::steady_clock::now();
+    report.final = statics ? equilibrium_step(equilibrium, control, state) : stepper.step(control, state);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (report.failed()) return report;
+    if (statics) state.time = time;
+    ++report.step;
+    report.seconds.push_back(seconds);
+    add(report.stages, report.final.times);
+    report.limited += report.final.limited_commands;
+    after(report.step);
+    progress("simulating", static_cast<double>(report.step), static_cast<double>(settings.last),
+             format_quantity(time, Dimension::time));
+  }
+  return report;
+}
+
+double quantile(std::vector<double> seconds, double q) {
+  if (seconds.empty()) return 0;
+  const auto n = static_cast<double>(seconds.size());
+  const auto rank = static_cast<std::ptrdiff_t>(std::max(0.0, std::ceil(q * n) - 1));
+  std::nth_element(seconds.begin(), seconds.begin() + rank, seconds.end());
+  return seconds[static_cast<std::size_t>(rank)];
+}
+
+nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSettings& settings, int robots) {
+  const double total = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
+  const auto steps = static_cast<double>(report.seconds.size());
+  const double rate = total > 0 ? steps * robots / total : 0;
+  const auto mean_us = [&](double seconds) { return steps > 0 ? 1e6 * seconds / steps : 0; };
+  const StageTimes& stages = report.stages;
+  return {{"steps", report.seconds.size()},
+          {"steps_per_s", rate},
+          {"realtime_factor", rate / robots * settings.time_step},
+          {"p50_us", 1e6 * quantile(report.seconds, 0.5)},
+          {"p99_us", 1e6 * quantile(report.seconds, 0.99)},
+          {"p999_us", 1e6 * quantile(report.seconds, 0.999)},
+          {"batch", robots},
+          {"stages_us",
+           {{"outputs", mean_us(stages.outputs)},
+            {"forces", mean_us(stages.forces)},
+            {"factor", mean_us(stages.factor)},
+            {"solve", mean_us(stages.solve)},
+            {"rows", mean_us(stages.rows)}}}};
+}
+
+const std::vector<std::string>& integrator_names() {
+  static const std::vector<std::string> names{"implicit-euler", "implicit-euler-newton", "quasi-static"};
+  return names;
+}
+
+std::string integrator_name(Integrator integrator) {
+  return integrator_names().at(static_cast<std::size_t>(integrator));
+}
+
+Integrator integrator_of(const std::string& name) {
+  const auto& names = integrator_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) throw InputError(fmt::format("'{}' is no integrator", name), "quasi-static");
+  return static_cast<Integrator>(found - names.begin());
+}
+
+void throw_step_failure(const DriveReport& report, const DriveSettings& settings, const std::string& saved) {
+  const StepReport& step = report.final;
+  std::string problem = fmt::format("step {} (to {}) failed: {}", report.step + 1,
+                                    format_quantity(static_cast<double>(report.step + 1) * settings.time_step,
+                                                    Dimension::time),
+                                    describe(step.status));
+  if (step.failed_element >= 0) problem += fmt::format(", element {}", step.failed_element);
+  if (step.status == StepStatus::not_converged)
+    problem += fmt::format(", residual {:.2g} after {} iterations", step.residual, step.iterations);
+  std::string remedy;
+  switch (step.status) {
+    case StepStatus::singular:
+      remedy = "hold the body with a [[fix]] region; `supple check` shows what is fixed";
+      break;
+    case StepStatus::out_of_memory:
+      remedy = "a coarser mesh, or a machine with more memory";
+      break;
+    default:
+      remedy = settings.integrator == Integrator::implicit_euler
+                   ? "slower commands, a shorter --time-step, or --integrator implicit-euler-newton"
+                   : "slower or smaller commands, or a shorter --time-step; `supple check` looks at the mesh";
+  }
+  if (!saved.empty()) remedy += fmt::format("\n       (the last good state is in {})", saved);
+  throw RunError(problem, remedy);
+}
+
+}  // namespace supple::cli

@@ -1,0 +1,51 @@
+#pragma once
+// A run: one step after the other under given commands, timed, until it is done, fails or is interrupted. The same for
+// the full and the reduced mechanics.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/cli/actuation.hpp"
+#include "engine/dynamics/step.hpp"
+#include "kernels/base/progress.hpp"
+
+namespace supple::cli {
+
+struct DriveSettings {
+  Integrator integrator = Integrator::implicit_euler;
+  double time_step = 0.01;  // s
+  long first = 0;           // steps done before
+  long last = 0;            // steps done when the run is complete
+};
+
+struct DriveReport {
+  long step = 0;  // steps done, in all
+  bool stopped = false;
+  StepReport final;             // of the last step tried: its status tells whether the run failed
+  std::vector<double> seconds;  // of each step done here
+  StageTimes stages;            // summed
+  long limited = 0;             // commands cut to their range or rate
+  bool failed() const { return final.status != StepStatus::ok; }
+};
+
+// Step k goes to time k h under the commands of that time (implicit). `after` is called with k when it is done, outside
+// the timing. After a failed step `state` is that of the step before it (quasi-static: the last equilibrium reached).
+DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
+                  const Progress& progress, const std::function<void(long)>& after);
+
+// {steps, steps_per_s, realtime_factor, p50_us, p99_us, p999_us, batch, stages_us}; stages are means per step.
+nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSettings& settings, int robots);
+// The q-quantile (0..1) of seconds, 0 if there are none.
+double quantile(std::vector<double> seconds, double q);
+
+// Words of scene files.
+std::string integrator_name(Integrator integrator);
+Integrator integrator_of(const std::string& name);
+const std::vector<std::string>& integrator_names();
+
+// The RunError for a failed step: what happened, where, and what may help.
+[[noreturn]] void throw_step_failure(const DriveReport& report, const DriveSettings& settings,
+                                     const std::string& saved);
+
+}  // namespace supple::cli

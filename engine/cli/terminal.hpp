@@ -1,0 +1,21 @@
+#pragma once
+// What stderr is, and text for people on it.
+
+#include <string>
+
+#include "kernels/base/error.hpp"
+
+namespace supple::cli {
+
+bool stderr_is_terminal();
+// Columns of the terminal behind stderr; 80 when unknown.
+int terminal_width();
+// error.report(), coloured where stderr is a terminal and NO_COLOR is not set.
+std::string coloured_report(const Error& error);
+// "note: ..." on stderr, one line.
+void print_note(const std::string& text);
+
+// An argument as a shell takes it: quoted where it needs to be.
+std::string shell_quoted(const std::string& argument);
+
+}  // namespace supple::cli

@@ -1,0 +1,276 @@
+#include "engine/dynamics/reduced_mechanics.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/points/reduced_tile.hpp"
+#include "solvers/dense/symmetric_factor.hpp"
+
+namespace supple {
+
+namespace {
+
+std::size_t size(int a, int b = 1, int c = 1) {
+  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
+}
+
+bool is_corotational(LawId law) {
+  return law == LawId::corotational || law == LawId::corotational_edge_frame || law == LawId::corotational_edge_polar;
+}
+
+// The points of tile `tile` as a field of its own.
+PointField<double> tile_field(const ReducedField& field, int tile) {
+  const int first = tile * tile_size;
+  return {std::min(tile_size, field.points() - first), field.weight.data() + first, field.region.data() + first,
+          field.parameters.data(), field.edges.empty() ? nullptr : field.edges.data() + first};
+}
+
+template <class Law>
+constexpr bool four_rows_law = requires {
+  Law::template four_rows<double>;
+};
+
+}  // namespace
+
+ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
+    : model_(model), robots_(robots), r_(model.modes), rows_(row_layout(model.robot)) {
+  coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
+  constant_stiffness_ = model.stiffness;
+  // The constant of the four-row form, with the domain's own weights: sum 2 mu w G^T G.
+  for (const ReducedField& field : model.fields) {
+    if (!is_corotational(field.law)) continue;
+    AlignedVector<double> scaled(size(r_, tile_rows));
+    for (int tile = 0; tile < tile_count(field.points()); ++tile) {
+      const double* G = field.G.data() + size(tile, r_, tile_rows);
+      const PointField<double> points = tile_field(field, tile);
+      for (int j = 0; j < r_; ++j)
+        for (int c = 0; c < gradient_components; ++c)
+          for (int l = 0; l < tile_size; ++l) {
+            const double factor =
+                l < points.points ? 2 * points.parameters[points.region[l]].p[0] * points.weight[l] : 0.0;
+            scaled[size(j, tile_rows) + size(c, tile_size) + static_cast<std::size_t>(l)] =
+                factor * G[size(j, tile_rows) + size(c, tile_size) + static_cast<std::size_t>(l)];
+          }
+      tile_rank_update(SingleTeam{}, r_, tile_rows, G, scaled.data(), constant_stiffness_.data(), r_);
+    }
+  }
+  stiffness_.assign(size(robots, r_, r_), 0.0);
+  system_.assign(size(robots, r_, r_), 0.0);
+  pivots_.assign(size(robots, r_), 0);
+  reports_.resize(static_cast<std::size_t>(robots));
+  system_reports_.resize(static_cast<std::size_t>(robots));
+  scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
+  int most_coordinates = 0;
+  for (int count : rows_.count) most_coordinates = std::max(most_coordinates, count);
+  for (Scratch& s : scratch_) {
+    s.F.assign(tile_rows, 0.0);
+    s.P.assign(tile_rows, 0.0);
+    s.tangent.assign(size(81, tile_size), 0.0);
+    s.X.assign(size(r_, 4, tile_size), 0.0);
+    s.Y.assign(size(r_, tile_rows), 0.0);
+    s.curvature.assign(size(most_coordinates, most_coordinates), 0.0);
+    s.magnitude.assign(static_cast<std::size_t>(r_), 0.0);
+  }
+}
+
+void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<const double>, std::span<double> y) {
+  const int ny = model_.robot.outputs();
+  for (int b = 0; b < robots_; ++b)
+    for (int i = 0; i < ny; ++i) {
+      const double* row = model_.outputs.data() + size(i, r_);
+      const double* a = q.data() + size(b, r_);
+      double sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int j = 0; j < r_; ++j) sum += row[j] * a[j];
+      y[size(b, ny) + static_cast<std::size_t>(i)] =
+          model_.robot.rest_points[static_cast<std::size_t>(i / 3)][i % 3] + sum;
+    }
+}
+
+PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, double* f, double* K, Scratch& s) const {
+  PointReport report;
+  std::fill(f, f + r_, 0.0);
+  std::fill(s.magnitude.begin(), s.magnitude.end(), 0.0);
+  if (kind != TangentKind::none) std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
+  const SingleTeam team;
+  for (const ReducedField& field : model_.fields)
+    visit_law(field.law, [&](auto law) {
+      using Law = decltype(law);
+      for (int tile = 0; tile < tile_count(field.points()); ++tile) {
+        const double* G = field.G.data() + size(tile, r_, tile_rows);
+        const PointField<double> points = tile_field(field, tile);
+        tile_gradient(team, r_, G, q, s.F.data());
+        const StressOp<Law, double> stress{points, s.F.data(), s.P.data(), s.status};
+        for (int l = 0; l < tile_size; ++l) stress(l);
+        for (int l = 0; l < points.points; ++l) {
+          const auto status = static_cast<PointStatus>(s.status[l]);
+          if (status == PointStatus::inverted) ++report.inverted;
+          if (status == PointStatus::undefined && report.undefined++ == 0)
+            report.first_undefined =
+                field.element[static_cast<std::size_t>((tile * tile_size + l) / field.points_per_element)];
+        }
+        tile_forces(team, r_, G, s.P.data(), f, s.magnitude.data());
+        if (kind == TangentKind::none) continue;
+        if constexpr (four_rows_law<Law>) {
+          const FourRowOp<Law, double> tangent{points, kind, s.F.data(), s.tangent.data()};
+          for (int l = 0; l < tile_size; ++l) tangent(l);
+          tile_four_rows(team, r_, G, s.tangent.data(), s.X.data(), s.Y.data());
+          tile_rank_update(team, r_, 4 * tile_size, s.X.data(), s.Y.data(), K, r_);
+        } else {
+          const TangentOp<Law, double> tangent{points, kind, s.F.data(), s.tangent.data()};
+          for (int l = 0; l < tile_size; ++l) tangent(l);
+          tile_tangent_rows(team, r_, G, s.tangent.data(), s.Y.data());
+          tile_rank_update(team, r_, tile_rows, G, s.Y.data(), K, r_);
+        }
+      }
+    });
+  double scale = 0;
+  for (int i = 0; i < r_; ++i) {
+    double spring = 0;
+    for (int j = 0; j < r_; ++j) spring += model_.stiffness[size(i, r_) + static_cast<std::size_t>(j)] * q[j];
+    f[i] += spring;
+    const double magnitude = s.magnitude[static_cast<std::size_t>(i)] + std::abs(spring);
+    scale += magnitude * magnitude;
+  }
+  report.force_scale = std::sqrt(scale);
+  return report;
+}
+
+PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<const double>, TangentKind kind,
+                                              std::span<double> f) {
+  tangent_ = kind;
+  const int threads = static_cast<int>(scratch_.size());
+#pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
+  for (int b = 0; b < robots_; ++b)
+    reports_[static_cast<std::size_t>(b)] =
+        robot_forces(q.data() + size(b, r_), kind, f.data() + size(b, r_), stiffness_.data() + size(b, r_, r_),
+                     scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)]);
+  PointReport total;
+  double scale = 0;
+  for (const PointReport& report : reports_) {
+    total.inverted += report.inverted;
+    total.undefined += report.undefined;
+    if (total.first_undefined < 0) total.first_undefined = report.first_undefined;
+    scale += report.force_scale * report.force_scale;
+  }
+  total.force_scale = std::sqrt(scale);
+  return total;
+}
+
+void ReducedMechanics::external_forces(std::span<double> p) const {
+  for (int b = 0; b < robots_; ++b)
+    for (int i = 0; i < r_; ++i) {
+      const double* g = model_.gravity.data() + size(i, 3);
+      p[size(b, r_) + static_cast<std::size_t>(i)] =
+          g[0] * model_.robot.gravity[0] + g[1] * model_.robot.gravity[1] + g[2] * model_.robot.gravity[2];
+    }
+}
+
+void ReducedMechanics::inertia(std::span<const double> v, std::span<const double>, std::span<double> out) const {
+  for (int b = 0; b < robots_; ++b)
+    for (int i = 0; i < r_; ++i) {
+      const double* row = model_.mass.data() + size(i, r_);
+      const double* x = v.data() + size(b, r_);
+      double sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int j = 0; j < r_; ++j) sum += row[j] * x[j];
+      out[size(b, r_) + static_cast<std::size_t>(i)] = sum;
+    }
+}
+
+void ReducedMechanics::damping(std::span<const double> v, std::span<double> out) {
+  SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
+  inertia(v, {}, out);
+  for (int b = 0; b < robots_; ++b) {
+    const double* K = stiffness_.data() + size(b, r_, r_);
+    const double* x = v.data() + size(b, r_);
+    for (int i = 0; i < r_; ++i) {
+      double sum = 0;
+      for (int j = 0; j < r_; ++j) sum += (j <= i ? K[i * r_ + j] : K[j * r_ + i]) * x[j];
+      double& value = out[size(b, r_) + static_cast<std::size_t>(i)];
+      value = model_.robot.rayleigh_mass * value + model_.robot.rayleigh_stiffness * sum;
+    }
+  }
+}
+
+SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                                      std::span<const double> multipliers) {
+  SUPPLE_EXPECT(tangent_ != TangentKind::none);
+  const int ny = model_.robot.outputs(), n = rows_.rows(), threads = static_cast<int>(scratch_.size());
+#pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
+  for (int b = 0; b < robots_; ++b) {
+    double* A = system_.data() + size(b, r_, r_);
+    const double* K = stiffness_.data() + size(b, r_, r_);
+    for (int i = 0; i < r_; ++i)
+      for (int j = 0; j <= i; ++j)
+        A[i * r_ + j] = coefficients.stiffness * K[i * r_ + j] +
+                        coefficients.mass * model_.mass[size(i, r_) + static_cast<std::size_t>(j)];
+    if (coefficients.geometric) {
+      Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
+      for (int row = 0; row < n; ++row) {
+        const double lambda = multipliers[size(b, n) + static_cast<std::size_t>(row)];
+        if (lambda == 0) continue;
+        const int first = rows_.first[static_cast<std::size_t>(row)],
+                  count = rows_.count[static_cast<std::size_t>(row)];
+        row_curvature(model_.robot, rows_, row, y.subspan(size(b, ny), static_cast<std::size_t>(ny)), lambda,
+                      s.curvature);
+        for (int k = 0; k < count; ++k)
+          for (int m = 0; m < count; ++m) {
+            const double c = s.curvature[size(k, count) + static_cast<std::size_t>(m)];
+            const double* left = model_.outputs.data() + size(first + k, r_);
+            const double* right = model_.outputs.data() + size(first + m, r_);
+            for (int i = 0; i < r_; ++i)
+              for (int j = 0; j <= i; ++j) A[i * r_ + j] += c * left[i] * right[j];
+          }
+      }
+    }
+    const DenseFactorReport report = tangent_ == TangentKind::safe
+                                         ? cholesky_factor(A, r_, r_)
+                                         : ldlt_factor(A, r_, r_, pivots_.data() + size(b, r_));
+    system_reports_[static_cast<std::size_t>(b)] = {report.status == DenseFactorStatus::ok ? SystemStatus::ok
+                                                    : report.status == DenseFactorStatus::singular
+                                                        ? SystemStatus::singular
+                                                        : SystemStatus::not_positive,
+                                                    report.negative_pivots};
+  }
+  SystemReport worst;
+  for (const SystemReport& report : system_reports_) {
+    if (worst.status == SystemStatus::ok) worst.status = report.status;
+    worst.negative_pivots = std::max(worst.negative_pivots, report.negative_pivots);
+  }
+  return worst;
+}
+
+void ReducedMechanics::row_jacobians(std::span<const double> gradients, std::span<double> H) const {
+  const int n = rows_.rows(), flat = rows_.offset.back();
+  for (int b = 0; b < robots_; ++b)
+    for (int row = 0; row < n; ++row) {
+      double* h = H.data() + size(b, n, r_) + size(row, r_);
+      std::fill(h, h + r_, 0.0);
+      const double* g = gradients.data() + size(b, flat) + rows_.offset[static_cast<std::size_t>(row)];
+      for (int k = 0; k < rows_.count[static_cast<std::size_t>(row)]; ++k) {
+        const double* output = model_.outputs.data() + size(rows_.first[static_cast<std::size_t>(row)] + k, r_);
+        for (int j = 0; j < r_; ++j) h[j] += g[k] * output[j];
+      }
+    }
+}
+
+void ReducedMechanics::solve(std::span<double> X, int count) {
+  for (int b = 0; b < robots_; ++b) {
+    const double* A = system_.data() + size(b, r_, r_);
+    double* x = X.data() + size(b, count, r_);
+    if (tangent_ == TangentKind::safe)
+      cholesky_solve(A, r_, r_, x, count, r_);
+    else
+      ldlt_solve(A, r_, r_, pivots_.data() + size(b, r_), x, count, r_);
+  }
+}
+
+std::span<const double> ReducedMechanics::stiffness(int robot) const {
+  return std::span<const double>(stiffness_).subspan(size(robot, r_, r_), size(r_, r_));
+}
+
+}  // namespace supple

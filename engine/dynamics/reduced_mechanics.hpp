@@ -1,0 +1,58 @@
+#pragma once
+// Mechanics of a reduced model on the CPU: one robot or a batch. Robots are independent and spread over threads; each
+// is computed by one thread in a fixed order, so the bits do not depend on the number of threads. No allocation after
+// construction. See mechanics.hpp.
+
+#include "engine/dynamics/mechanics.hpp"
+#include "engine/reduction/reduced_model.hpp"
+#include "kernels/points/point_ops.hpp"
+
+namespace supple {
+
+class ReducedMechanics final : public Mechanics {
+ public:
+  // The model must outlive this object.
+  explicit ReducedMechanics(const ReducedModel& model, int robots = 1);
+
+  int robots() const override { return robots_; }
+  const Robot& robot() const override { return model_.robot; }
+  const Coordinates& coordinates() const override { return coordinates_; }
+  const RowLayout& rows() const override { return rows_; }
+  void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
+  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                              std::span<double> f) override;
+  void external_forces(std::span<double> p) const override;
+  void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
+  void damping(std::span<const double> v, std::span<double> out) override;
+  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                      std::span<const double> multipliers) override;
+  void row_jacobians(std::span<const double> gradients, std::span<double> H) const override;
+  void solve(std::span<double> X, int count) override;
+
+  const ReducedModel& model() const { return model_; }
+  // Tangent K of robot b as left by evaluate_forces: r x r row-major, lower triangle.
+  std::span<const double> stiffness(int robot) const;
+
+ private:
+  // Scratch of one thread.
+  struct Scratch {
+    AlignedVector<double> F, P, tangent, X, Y, curvature;
+    unsigned char status[tile_size];
+    std::vector<double> magnitude;
+  };
+  PointReport robot_forces(const double* q, TangentKind kind, double* f, double* K, Scratch& scratch) const;
+
+  const ReducedModel& model_;
+  int robots_, r_;
+  Coordinates coordinates_;
+  RowLayout rows_;
+  std::vector<double> constant_stiffness_;  // springs and the corotational fields' constant term
+  TangentKind tangent_ = TangentKind::none;
+  AlignedVector<double> stiffness_, system_;  // per robot r x r
+  std::vector<int> pivots_;
+  std::vector<Scratch> scratch_;
+  std::vector<PointReport> reports_;
+  std::vector<SystemReport> system_reports_;
+};
+
+}  // namespace supple

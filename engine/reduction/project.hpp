@@ -1,0 +1,30 @@
+#pragma once
+// From a full model and a basis to a reduced model (paper 001, eqs. 16-20): everything projected once, exactly, except
+// the nonlinear internal forces, which are integrated on the chosen elements with their weights.
+
+#include <span>
+
+#include "engine/model/full_model.hpp"
+#include "engine/reduction/reduced_model.hpp"
+
+namespace supple {
+
+// Elements of one field that are kept (numbers within the field) and their weights xi > 0.
+struct IntegrationDomain {
+  std::vector<int> elements;
+  std::vector<double> xi;
+  double tolerance = 0, residual = 0;
+};
+
+// Every element with weight one: POD without hyper-reduction.
+std::vector<IntegrationDomain> all_elements(const FullModel& model);
+
+// basis: nv x modes, column-major, orthonormal. One domain per field. Throws InputError for what cannot be reduced yet
+// (driven regions).
+ReducedModel project(const FullModel& model, std::span<const double> basis, int modes,
+                     const std::vector<IntegrationDomain>& domains);
+
+// The same reduced model on other domains: copies only the kept elements' part of a model projected with all_elements.
+ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationDomain>& domains);
+
+}  // namespace supple

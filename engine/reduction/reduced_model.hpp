@@ -1,0 +1,82 @@
+#pragma once
+// A hyper-reduced robot: everything the online step needs and nothing of the mesh. Coordinates alpha (r modes): u = Phi
+// alpha. Immutable after building. Written to and read from one HDF5 file (model_file.hpp).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/mesh/mesh.hpp"
+#include "engine/model/robot.hpp"
+#include "kernels/array/aligned.hpp"
+#include "kernels/materials/dispatch.hpp"
+
+namespace supple {
+
+// A force field on its reduced integration domain.
+struct ReducedField {
+  std::string name;
+  LawId law = LawId::corotational;
+  int total_elements = 0;  // of the full field
+  int points_per_element = 1;
+  std::vector<int> element;    // kept elements (mesh numbers)
+  std::vector<double> xi;      // their weights
+  std::vector<double> weight;  // [points] xi V_p [m^3]
+  std::vector<int> region;     // [points]
+  std::vector<MaterialParameters<double>> parameters;
+  std::vector<Mat3d> edges;  // [points] or empty
+  AlignedVector<double> G;   // tiles: [tile][mode][component][lane], see kernels/points/tiles.hpp
+  double tolerance = 0;      // tau asked for; 0: all elements with xi = 1
+  double residual = 0;       // reached on the training set
+  int points() const { return static_cast<int>(weight.size()); }
+};
+
+// Skin for display: node positions at rest, triangles, modes at those nodes.
+struct ReducedSkin {
+  std::vector<Vec3d> rest;
+  std::vector<std::array<int, 3>> triangles;
+  std::vector<double> modes;  // [3 nodes][r]
+};
+
+// Errors against the full model on actuation never seen before (DESIGN 5): fractions of the mean displacement.
+struct ErrorSummary {
+  int states = 0;
+  int failed = 0;  // counted as errors of 1
+  double goal_mean = 0, goal_median = 0, goal_max = 0;
+  double shape_mean = 0, shape_median = 0, shape_max = 0;
+  struct Set {  // probes reported together
+    std::string name;
+    double mean = 0, median = 0, max = 0;
+  };
+  std::vector<Set> sets;
+  int worst_state = -1;
+  std::vector<double> worst_commands;
+};
+
+struct Provenance {
+  std::string scene_name, scene_text;  // canonical TOML of the scene
+  std::uint64_t scene_hash = 0, mesh_hash = 0;
+  std::string version;
+  int nodes = 0, elements = 0;
+  int snapshots = 0;
+  double pod_tolerance = 0;
+  bool pod_tolerance_squared = false;
+  double pod_error = 0;
+  std::uint64_t seed = 0;
+};
+
+struct ReducedModel {
+  Robot robot;
+  int modes = 0;
+  std::vector<ReducedField> fields;
+  std::vector<double> mass;       // r x r, Phi^T M Phi [kg]
+  std::vector<double> stiffness;  // r x r, linear springs projected [N/m]
+  std::vector<double> gravity;    // r x 3, Phi^T M e_x, e_y, e_z [kg]
+  std::vector<double> outputs;    // [3 points][r], L_r = L Phi
+  std::vector<double> singular_values;
+  ReducedSkin skin;
+  Provenance provenance;
+  ErrorSummary errors;
+};
+
+}  // namespace supple

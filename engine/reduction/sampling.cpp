@@ -1,0 +1,129 @@
+#include "engine/reduction/sampling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+namespace supple {
+
+namespace {
+
+// Uniform in [0, 1): the top 53 bits.
+double uniform(std::mt19937_64& generator) {
+  return static_cast<double>(generator() >> 11) * 0x1.0p-53;
+}
+
+double at(const Interval& range, double fraction) {
+  return range.lower + fraction * (range.upper - range.lower);
+}
+
+// Samples of a path of this length: short enough to lose little when killed, long enough for continuation to pay.
+constexpr int path_length = 8;
+
+}  // namespace
+
+double grid_size(const Robot& robot) {
+  double size = 1;
+  for (const CableRow& cable : robot.cables) size *= cable.samples;
+  return size;
+}
+
+std::vector<Sample> gray_grid(const Robot& robot) {
+  // Reflected mixed-radix Gray code: each digit runs up and down in turn.
+  const std::size_t n = robot.cables.size();
+  std::vector<int> digit(n, 0), direction(n, 1);
+  std::vector<Sample> grid;
+  for (;;) {
+    Sample sample(n);
+    for (std::size_t i = 0; i < n; ++i)
+      sample[i] = at(robot.cables[i].range, static_cast<double>(digit[i]) / (robot.cables[i].samples - 1));
+    grid.push_back(std::move(sample));
+    std::size_t i = 0;
+    while (i < n && (digit[i] + direction[i] < 0 || digit[i] + direction[i] >= robot.cables[i].samples)) {
+      direction[i] = -direction[i];
+      ++i;
+    }
+    if (i == n) return grid;
+    digit[i] += direction[i];
+  }
+}
+
+std::vector<Sample> latin_hypercube(const Robot& robot, int count, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(robot.cables.size()));
+  std::vector<int> stratum(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < robot.cables.size(); ++i) {
+    for (int k = 0; k < count; ++k) stratum[static_cast<std::size_t>(k)] = k;
+    for (int k = count - 1; k > 0; --k)
+      std::swap(stratum[static_cast<std::size_t>(k)], stratum[static_cast<std::size_t>(uniform(generator) * (k + 1))]);
+    for (std::size_t k = 0; k < samples.size(); ++k)
+      samples[k][i] = at(robot.cables[i].range, (stratum[k] + uniform(generator)) / count);
+  }
+  return samples;
+}
+
+std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(robot.cables.size()));
+  for (Sample& sample : samples)
+    for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = at(robot.cables[i].range, uniform(generator));
+  return samples;
+}
+
+int SamplingPlan::states() const {
+  std::size_t count = 0;
+  for (const SamplePath& path : paths) count += path.samples.size();
+  return static_cast<int>(count);
+}
+
+SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
+  SamplingPlan plan;
+  const bool too_large = grid_size(robot) > recipe.budget;
+  if (recipe.sampling == SamplingKind::grid && !too_large) {
+    plan.kind = "grid";
+    SamplePath path;
+    const std::vector<Sample> grid = gray_grid(robot);
+    path.samples.push_back(grid.front());
+    for (std::size_t k = 1; k < grid.size(); ++k)
+      for (int step = 1; step <= recipe.sweep_steps; ++step) {
+        Sample sample = grid[k];
+        for (std::size_t i = 0; i < sample.size(); ++i)
+          sample[i] = step == recipe.sweep_steps
+                          ? grid[k][i]
+                          : grid[k - 1][i] + step * (grid[k][i] - grid[k - 1][i]) / recipe.sweep_steps;
+        path.samples.push_back(std::move(sample));
+      }
+    plan.paths.push_back(std::move(path));
+    return plan;
+  }
+  plan.kind = "latin-hypercube";
+  if (recipe.sampling == SamplingKind::grid)
+    plan.note =
+        fmt::format("the grid has {:.3g} points, more than the budget of {}: a Latin hypercube of {} states instead",
+                    grid_size(robot), recipe.budget, recipe.states);
+  std::vector<Sample> samples = latin_hypercube(robot, recipe.states, recipe.seed);
+  const auto distance = [&](const Sample& a, const Sample& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const Interval& range = robot.cables[i].range;
+      const double d = (a[i] - b[i]) / (range.upper - range.lower);
+      sum += d * d;
+    }
+    return sum;
+  };
+  Sample here(robot.cables.size());
+  for (std::size_t i = 0; i < here.size(); ++i) here[i] = robot.cables[i].range.lower;
+  for (std::size_t k = 0; k < samples.size(); ++k) {
+    std::size_t nearest = k;
+    for (std::size_t m = k + 1; m < samples.size(); ++m)
+      if (distance(samples[m], here) < distance(samples[nearest], here)) nearest = m;
+    std::swap(samples[k], samples[nearest]);
+    here = samples[k];
+    if (k % path_length == 0) plan.paths.emplace_back();
+    plan.paths.back().samples.push_back(here);
+  }
+  return plan;
+}
+
+}  // namespace supple

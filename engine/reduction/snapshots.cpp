@@ -1,0 +1,206 @@
+#include "engine/reduction/snapshots.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/dynamics/equilibrium.hpp"
+#include "engine/dynamics/full_mechanics.hpp"
+#include "engine/io/hdf5_file.hpp"
+#include "engine/scene/writer.hpp"
+#include "kernels/base/hash.hpp"
+
+namespace supple {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t path_identity(const SceneIdentity& identity, const SamplePath& path) {
+  std::uint64_t hash = hash_bytes(&identity, sizeof identity);
+  for (const Sample& sample : path.samples) hash = hash_bytes(sample.data(), sample.size() * sizeof(double), hash);
+  return hash;
+}
+
+std::string plan_text(const SceneIdentity& identity, const SamplingPlan& plan) {
+  nlohmann::ordered_json json;
+  json["format"] = "supple snapshots 1";
+  json["scene_hash"] = hash_hex(identity.scene);
+  json["mesh_hash"] = hash_hex(identity.mesh);
+  json["sampling"] = plan.kind;
+  json["states"] = plan.states();
+  for (std::size_t k = 0; k < plan.paths.size(); ++k)
+    json["paths"].push_back({{"file", fs::path(path_file("", static_cast<int>(k))).filename().string()},
+                             {"states", plan.paths[k].samples.size()},
+                             {"hash", hash_hex(path_identity(identity, plan.paths[k]))},
+                             {"commands", plan.paths[k].samples}});
+  return json.dump(1) + "\n";
+}
+
+bool is_path_of(const std::string& file, std::uint64_t identity) {
+  try {
+    return fs::exists(file) && Hdf5File(file, Hdf5File::Mode::read).read_text("/identity") == hash_hex(identity);
+  } catch (const InputError&) {
+    return false;  // cut off or foreign: computed again
+  }
+}
+
+}  // namespace
+
+SceneIdentity identify(const Scene& scene) {
+  Scene essential = scene;
+  // Only what changes states: the recipe's tolerances do not, and where the plan's samples lie is in the plan.
+  essential.reduction = ReductionScene{};
+  essential.reduction.converged = scene.reduction.converged;
+  const BodyScene& body = scene.bodies.front();
+  return {hash_text(write_scene(essential, fs::path(body.mesh_file).parent_path().string())),
+          hash_file(body.mesh_file)};
+}
+
+std::string path_file(const std::string& folder, int path) {
+  return (fs::path(folder) / fmt::format("path_{:04}.h5", path)).string();
+}
+
+void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan,
+                             ExistingFolder existing) {
+  const fs::path plan_file = fs::path(folder) / "plan.json";
+  const std::string text = plan_text(identity, plan);
+  std::error_code error;
+  if (fs::exists(plan_file) && existing != ExistingFolder::replace) {
+    if (existing == ExistingFolder::refuse)
+      throw InputError("'" + folder + "' already holds snapshots",
+                       "--resume to go on with them, --force to start over, or another -o",
+                       {plan_file.string(), 0, 0, ""});
+    std::ifstream file(plan_file);
+    const std::string stored((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (stored != text)
+      throw InputError("the snapshots in '" + folder + "' belong to another scene, mesh or sampling",
+                       "another folder with -o, or --force to start over", {plan_file.string(), 0, 0, ""});
+    return;
+  }
+  if (existing == ExistingFolder::replace && fs::exists(plan_file)) {
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string();
+      if (name.rfind("path_", 0) == 0) fs::remove(entry.path(), error);
+    }
+  } else if (fs::exists(folder) && !fs::is_empty(folder, error)) {
+    throw InputError("'" + folder + "' is not empty and holds no snapshots", "give a new folder with -o",
+                     {folder, 0, 0, ""});
+  }
+  fs::create_directories(folder, error);
+  const std::string temporary = temporary_name(plan_file.string());
+  {
+    std::ofstream file(temporary);
+    file << text;
+    if (!file)
+      throw InputError("cannot write to '" + folder + "'", "check that the folder exists and is writable",
+                       {folder, 0, 0, ""});
+  }
+  replace_file(temporary, plan_file.string());
+}
+
+std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan) {
+  std::vector<int> missing;
+  for (std::size_t k = 0; k < plan.paths.size(); ++k)
+    if (!is_path_of(path_file(folder, static_cast<int>(k)), path_identity(identity, plan.paths[k])))
+      missing.push_back(static_cast<int>(k));
+  return missing;
+}
+
+SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
+                          const SamplingPlan& plan, const std::string& folder, int shard, int shards,
+                          const Progress& progress) {
+  SnapshotRun run;
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<int> todo;
+  int states = 0;
+  for (int path : missing_paths(folder, identity, plan))
+    if (path % shards == shard) {
+      todo.push_back(path);
+      states += static_cast<int>(plan.paths[static_cast<std::size_t>(path)].samples.size());
+    }
+  if (todo.empty()) return run;
+  FullMechanics mechanics(model);
+  Equilibrium equilibrium(mechanics, {});
+  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = scene.time_step});
+  const auto rows = static_cast<std::size_t>(model.robot.rows()), nv = static_cast<std::size_t>(model.coordinates.nv);
+  for (int index : todo) {
+    const SamplePath& path = plan.paths[static_cast<std::size_t>(index)];
+    State state = rest_state(mechanics);
+    Control control = zero_control(mechanics);
+    std::vector<double> commands, q, multipliers;
+    std::vector<int> status, factorisations;
+    for (const Sample& sample : path.samples) {
+      if (progress.stopped())
+        throw Interrupted(fmt::format("stopped with {} of {} states of this run done", run.states, states),
+                          "the same command with --resume");
+      control.commands = sample;
+      StepStatus result;
+      int iterations;
+      if (scene.reduction.converged) {
+        const EquilibriumReport report = equilibrium.solve(control, state);
+        result = report.status;
+        iterations = report.iterations;
+      } else {
+        const StepReport report = stepper.step(control, state);
+        result = report.status;
+        iterations = report.iterations;
+      }
+      if (result != StepStatus::ok) ++run.failed;
+      ++run.states;
+      run.factorisations += iterations;
+      status.push_back(static_cast<int>(result));
+      factorisations.push_back(iterations);
+      commands.insert(commands.end(), sample.begin(), sample.end());
+      q.insert(q.end(), state.q.begin(), state.q.end());
+      multipliers.insert(multipliers.end(), state.multipliers.begin(), state.multipliers.end());
+      progress("snapshots", run.states, states, run.failed ? fmt::format("{} failed", run.failed) : std::string());
+    }
+    const std::size_t n = path.samples.size();
+    write_hdf5_atomically(path_file(folder, index), [&](Hdf5File& file) {
+      file.write("/identity", hash_hex(path_identity(identity, path)));
+      file.write("/commands", commands, {n, rows});
+      file.write("/q", q, {n, nv});
+      file.write("/multipliers", multipliers, {n, rows});
+      file.write("/status", status, {n});
+      file.write("/factorisations", factorisations, {n});
+    });
+  }
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return run;
+}
+
+SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan, int nv,
+                           int rows) {
+  SnapshotSet set;
+  for (std::size_t k = 0; k < plan.paths.size(); ++k) {
+    const SamplePath& path = plan.paths[k];
+    const std::size_t n = path.samples.size();
+    const Hdf5File file(path_file(folder, static_cast<int>(k)), Hdf5File::Mode::read);
+    if (file.read_text("/identity") != hash_hex(path_identity(identity, path)))
+      throw InputError("'" + file.path() + "' belongs to another scene, mesh or sampling",
+                       "compute the snapshots again (`supple snapshots --force`)", {file.path(), 0, 0, ""});
+    const auto status = file.read_ints("/status", {n});
+    const auto factorisations = file.read_ints("/factorisations", {n});
+    const auto q = file.read_doubles("/q", {n, static_cast<std::size_t>(nv)});
+    const auto multipliers = file.read_doubles("/multipliers", {n, static_cast<std::size_t>(rows)});
+    for (std::size_t i = 0; i < n; ++i) {
+      set.factorisations += factorisations[i];
+      if (status[i] != 0) {
+        ++set.failed;
+        continue;
+      }
+      ++set.count;
+      set.commands.push_back(path.samples[i]);
+      set.q.insert(set.q.end(), q.begin() + static_cast<long>(i) * nv, q.begin() + static_cast<long>(i + 1) * nv);
+      set.multipliers.insert(set.multipliers.end(), multipliers.begin() + static_cast<long>(i) * rows,
+                             multipliers.begin() + static_cast<long>(i + 1) * rows);
+    }
+  }
+  return set;
+}
+
+}  // namespace supple

@@ -1,0 +1,63 @@
+#pragma once
+// Full-order states over the actuation box, as a folder: plan.json (what, from which scene and mesh) and one HDF5 file
+// per path, written under a temporary name and renamed. Resuming, sharding and parallel jobs are directory operations;
+// the bits of a path depend on nothing but the path.
+//
+// path_NNNN.h5: commands [n][rows], q [n][nv] (m), multipliers [n][rows] (N), status [n] (StepStatus, 0 = ok),
+// factorisations [n], identity (hash of scene, mesh and path).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/dynamics/step.hpp"
+#include "engine/model/full_model.hpp"
+#include "engine/reduction/sampling.hpp"
+#include "kernels/base/progress.hpp"
+
+namespace supple {
+
+// Tells whether stored states still belong to a scene: its text without the parts of [reduce] that do not change
+// states, and its mesh's bytes.
+struct SceneIdentity {
+  std::uint64_t scene = 0, mesh = 0;
+};
+SceneIdentity identify(const Scene& scene);
+
+enum class ExistingFolder { refuse, resume, replace };
+
+// Makes the folder ready: writes plan.json. An existing folder is resumed only if its plan is this plan. Throws
+// InputError otherwise.
+void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan,
+                             ExistingFolder existing);
+
+std::string path_file(const std::string& folder, int path);
+// Paths of the plan that are not in the folder yet.
+std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan);
+
+struct SnapshotRun {
+  int states = 0;  // computed now
+  int failed = 0;
+  int factorisations = 0;
+  double seconds = 0;
+};
+
+// Computes the missing paths k with k % shards == shard (counted over the plan). Throws Interrupted between states;
+// finished paths stay.
+SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
+                          const SamplingPlan& plan, const std::string& folder, int shard, int shards,
+                          const Progress& progress);
+
+// States in memory; failed ones left out.
+struct SnapshotSet {
+  int count = 0, failed = 0;
+  std::vector<Sample> commands;
+  std::vector<double> q;            // [count][nv]
+  std::vector<double> multipliers;  // [count][rows]
+  int factorisations = 0;
+};
+// Throws InputError if a path is missing, damaged or of another scene.
+SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan, int nv,
+                           int rows);
+
+}  // namespace supple

@@ -1,0 +1,26 @@
+#pragma once
+// Training data of the hyper-reduction (paper 001, eqs. 18-21): for every training state and mode, what each element
+// contributes to the generalised internal force. Columns are elements, rows (state, mode); the target is the sum over
+// all elements.
+
+#include <span>
+#include <vector>
+
+#include "engine/reduction/reduced_model.hpp"
+
+namespace supple {
+
+struct TrainingMatrix {
+  int rows = 0, columns = 0;
+  std::vector<double> G;  // rows x columns, column-major: G[e * rows + state * modes + mode] [N in modal coordinates]
+};
+
+// all: a model projected with every element; states: [count][modes] reduced coordinates at which element forces are
+// taken.
+TrainingMatrix training_matrix(const ReducedModel& all, int field, std::span<const double> states, int count);
+
+// alpha = Phi^T u for full states u [count][nv]: the projected states. basis column-major nv x modes.
+std::vector<double> project_states(std::span<const double> basis, int nv, int modes, std::span<const double> q,
+                                   int count);
+
+}  // namespace supple

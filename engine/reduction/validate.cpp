@@ -1,0 +1,256 @@
+#include "engine/reduction/validate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "engine/dynamics/full_mechanics.hpp"
+#include "engine/dynamics/reduced_mechanics.hpp"
+
+namespace supple {
+
+namespace {
+
+std::size_t size(int a, int b = 1) {
+  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<long>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+// Deviations and displacements of one quantity over all states, and their summary.
+struct Deviations {
+  std::vector<double> error, displacement;
+  double mean_displacement() const {
+    double sum = 0;
+    for (double d : displacement) sum += d;
+    return displacement.empty() ? 0 : sum / static_cast<double>(displacement.size());
+  }
+  void summarise(double& mean, double& middle, double& largest) const {
+    const double scale = mean_displacement();
+    mean = middle = largest = 0;
+    if (!(scale > 0)) return;
+    for (double e : error) mean += e / scale / static_cast<double>(error.size());
+    middle = median(error) / scale;
+    largest = *std::max_element(error.begin(), error.end()) / scale;
+  }
+};
+
+// Squared distance between two sets of mapped points.
+double distance(const std::vector<int>& points, const double* a, const double* b) {
+  double sum = 0;
+  for (int p : points)
+    for (int k = 0; k < 3; ++k) sum += (a[3 * p + k] - b[3 * p + k]) * (a[3 * p + k] - b[3 * p + k]);
+  return std::sqrt(sum);
+}
+
+std::vector<double> rest_outputs(const Robot& robot) {
+  std::vector<double> y;
+  for (const Vec3d& x : robot.rest_points) y.insert(y.end(), x.v, x.v + 3);
+  return y;
+}
+
+std::vector<int> effector_points(const Robot& robot) {
+  std::vector<int> points;
+  for (const NamedPoint& effector : robot.effectors) points.push_back(effector.point);
+  return points;
+}
+
+}  // namespace
+
+ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set) {
+  ReferenceStates reference;
+  reference.count = set.count;
+  reference.failed = set.failed;
+  reference.nv = model.coordinates.nv;
+  reference.commands = set.commands;
+  reference.q = set.q;
+  const int ny = model.robot.outputs();
+  reference.outputs = rest_outputs(model.robot);
+  const std::vector<double> rest = reference.outputs;
+  reference.outputs.clear();
+  for (int s = 0; s < set.count; ++s) {
+    std::vector<double> y = rest;
+    const double* q = set.q.data() + size(s, reference.nv);
+    for (std::size_t p = 0; p < model.interpolation.size(); ++p)
+      for (std::size_t n = 0; n < model.interpolation[p].node.size(); ++n) {
+        const int unknown = model.node_unknown[static_cast<std::size_t>(model.interpolation[p].node[n])];
+        if (unknown < 0) continue;
+        for (std::size_t k = 0; k < 3; ++k)
+          y[3 * p + k] += model.interpolation[p].weight[n] * q[3 * static_cast<std::size_t>(unknown) + k];
+      }
+    reference.outputs.insert(reference.outputs.end(), y.begin(), y.begin() + ny);
+  }
+  return reference;
+}
+
+ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
+                             const ReferenceStates& reference) {
+  ErrorSummary summary;
+  summary.states = reference.count;
+  const int r = model.modes, nv = reference.nv, ny = model.robot.outputs();
+  const std::vector<double> rest = rest_outputs(model.robot);
+  std::map<std::string, std::vector<int>> sets;
+  for (const NamedPoint& probe : model.robot.probes)
+    if (!probe.set.empty()) sets[probe.set].push_back(probe.point);
+  const std::vector<int> goal_points = effector_points(model.robot);
+  Deviations goal, shape;
+  std::vector<Deviations> of_set(sets.size());
+
+  ReducedMechanics mechanics(model);
+  Equilibrium equilibrium(mechanics, {});
+  double worst = -1;
+  std::vector<double> u(static_cast<std::size_t>(nv));
+  for (int s = 0; s < reference.count; ++s) {
+    State state = rest_state(mechanics);
+    Control control = zero_control(mechanics);
+    control.commands = reference.commands[static_cast<std::size_t>(s)];
+    const bool solved = equilibrium.solve(control, state).status == StepStatus::ok;
+    if (!solved) ++summary.failed;
+    const double* truth = reference.outputs.data() + size(s, ny);
+    const double* y = solved ? equilibrium.outputs().data() : rest.data();
+    goal.error.push_back(distance(goal_points, y, truth));
+    goal.displacement.push_back(distance(goal_points, truth, rest.data()));
+    std::size_t k = 0;
+    for (const auto& [name, points] : sets) {
+      of_set[k].error.push_back(distance(points, y, truth));
+      of_set[k++].displacement.push_back(distance(points, truth, rest.data()));
+    }
+    std::fill(u.begin(), u.end(), 0.0);
+    if (solved)
+      for (int m = 0; m < r; ++m)
+        for (int i = 0; i < nv; ++i)
+          u[static_cast<std::size_t>(i)] +=
+              basis[size(m, nv) + static_cast<std::size_t>(i)] * state.q[static_cast<std::size_t>(m)];
+    double difference = 0, displacement = 0;
+    for (int i = 0; i < nv; ++i) {
+      const double full = reference.q[size(s, nv) + static_cast<std::size_t>(i)],
+                   d = u[static_cast<std::size_t>(i)] - full;
+      difference += d * d;
+      displacement += full * full;
+    }
+    shape.error.push_back(std::sqrt(difference));
+    shape.displacement.push_back(std::sqrt(displacement));
+    if (goal.error.back() > worst) {
+      worst = goal.error.back();
+      summary.worst_state = s;
+      summary.worst_commands = reference.commands[static_cast<std::size_t>(s)];
+    }
+  }
+  goal.summarise(summary.goal_mean, summary.goal_median, summary.goal_max);
+  shape.summarise(summary.shape_mean, summary.shape_median, summary.shape_max);
+  std::size_t k = 0;
+  for (const auto& [name, points] : sets) {
+    ErrorSummary::Set set{name, 0, 0, 0};
+    of_set[k++].summarise(set.mean, set.median, set.max);
+    summary.sets.push_back(set);
+  }
+  return summary;
+}
+
+SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1.0p-53; };
+  for (const CableRow& cable : robot.cables) {
+    range_.push_back(cable.range);
+    // Factors spread over [0.7, 1.4]: the path does not close.
+    frequency_.push_back(2 * M_PI / period * (0.7 + 0.7 * uniform()));
+    phase_.push_back(2 * M_PI * uniform());
+  }
+}
+
+Sample SmoothPath::at(double time) const {
+  Sample sample(range_.size());
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    // Fades in over a tenth of a period, so that a path from rest does not jump.
+    const double fade = std::min(1.0, time * frequency_[i] / (0.2 * M_PI));
+    sample[i] = range_[i].lower +
+                fade * (range_[i].upper - range_[i].lower) * (0.5 - 0.5 * std::cos(frequency_[i] * time + phase_[i]));
+  }
+  return sample;
+}
+
+Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t seed) {
+  Rate rate;
+  const double h = mechanics.robot().time_step;
+  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
+  const SmoothPath path(mechanics.robot(), 200 * h, seed);
+  State state = rest_state(mechanics);
+  Control control = zero_control(mechanics);
+  std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(steps));
+  const auto start = std::chrono::steady_clock::now();
+  for (int k = 0; k < steps; ++k) {
+    control.commands = path.at((k + 1) * h);
+    const auto begin = std::chrono::steady_clock::now();
+    const StepReport report = stepper.step(control, state);
+    const auto end = std::chrono::steady_clock::now();
+    if (report.status != StepStatus::ok) {
+      rate.status = report.status;
+      break;
+    }
+    times.push_back(std::chrono::duration<double>(end - begin).count());
+    rate.mean.outputs += report.times.outputs;
+    rate.mean.forces += report.times.forces;
+    rate.mean.factor += report.times.factor;
+    rate.mean.solve += report.times.solve;
+    rate.mean.rows += report.times.rows;
+    ++rate.steps;
+    if (k >= 20 && std::chrono::duration<double>(end - start).count() > seconds) break;
+  }
+  for (double* stage : {&rate.mean.outputs, &rate.mean.forces, &rate.mean.factor, &rate.mean.solve, &rate.mean.rows})
+    *stage /= std::max(1, rate.steps);
+  times.erase(times.begin(), times.begin() + static_cast<long>(times.size() / 10));
+  if (times.empty()) return rate;
+  std::sort(times.begin(), times.end());
+  const auto percentile = [&](double p) {
+    return 1e6 * times[std::min(times.size() - 1, static_cast<std::size_t>(p * static_cast<double>(times.size())))];
+  };
+  rate.p50_us = percentile(0.5);
+  rate.p99_us = percentile(0.99);
+  rate.p999_us = percentile(0.999);
+  rate.steps_per_s = 1e6 / rate.p50_us;
+  rate.state_hash = hash(state);
+  return rate;
+}
+
+DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced, int steps, std::uint64_t seed,
+                              const Progress& progress) {
+  DynamicError result;
+  const double h = full.robot.time_step;
+  FullMechanics full_mechanics(full);
+  ReducedMechanics reduced_mechanics(reduced);
+  const StepSettings settings{.scheme = StepScheme::one_linearisation, .time_step = h};
+  Stepper a(full_mechanics, settings), b(reduced_mechanics, settings);
+  State x = rest_state(full_mechanics), z = rest_state(reduced_mechanics);
+  Control control = zero_control(full_mechanics);
+  const SmoothPath path(full.robot, 200 * h, seed);
+  const std::vector<double> rest = rest_outputs(full.robot);
+  const std::vector<int> points = effector_points(full.robot);
+  Deviations goal;
+  for (int k = 0; k < steps; ++k) {
+    if (progress.stopped())
+      throw Interrupted("stopped during the dynamic comparison", "the same command again; snapshots are kept");
+    control.commands = path.at((k + 1) * h);
+    if (a.step(control, x).status != StepStatus::ok || b.step(control, z).status != StepStatus::ok) {
+      result.failed = true;
+      break;
+    }
+    goal.error.push_back(distance(points, a.outputs().data(), b.outputs().data()));
+    goal.displacement.push_back(distance(points, a.outputs().data(), rest.data()));
+    ++result.steps;
+    progress("dynamic path", k + 1, steps);
+  }
+  double middle;
+  if (!goal.error.empty()) goal.summarise(result.goal_mean, middle, result.goal_max);
+  return result;
+}
+
+}  // namespace supple

@@ -1,0 +1,61 @@
+#pragma once
+// Errors of a reduced model against full-order equilibria it has never seen, and rates of both, measured the same way.
+
+#include "engine/dynamics/equilibrium.hpp"
+#include "engine/reduction/reduced_model.hpp"
+#include "engine/reduction/snapshots.hpp"
+
+namespace supple {
+
+// Full equilibria to compare with: commands, node displacements of the unknowns [count][nv], and mapped points
+// [count][outputs].
+struct ReferenceStates {
+  int count = 0, failed = 0, nv = 0;
+  std::vector<Sample> commands;
+  std::vector<double> q;
+  std::vector<double> outputs;
+};
+ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set);
+
+// The reduced model solves every state from rest to the same tolerance. goal = mean_i |p_i - p_i^full| / mean_i
+// |p_i^full - p_rest| with p the effectors' positions stacked, max and median with the same denominator; shape the same
+// over all free nodes (needs the basis, nv x modes column-major); sets the same per probe set. A failed solve counts as
+// an error of 1 (its deviation is |p_i^full - p_rest|).
+ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
+                             const ReferenceStates& reference);
+
+// A smooth path through the actuation box for step k = 0, 1, ...: sines of incommensurate periods around `period` [s],
+// phases from the seed.
+class SmoothPath {
+ public:
+  SmoothPath(const Robot& robot, double period, std::uint64_t seed);
+  Sample at(double time) const;
+
+ private:
+  std::vector<Interval> range_;
+  std::vector<double> frequency_, phase_;
+};
+
+struct Rate {
+  int steps = 0;
+  double steps_per_s = 0;  // from the median step
+  double p50_us = 0, p99_us = 0, p999_us = 0;
+  StageTimes mean;  // s per step
+  std::uint64_t state_hash = 0;
+  StepStatus status = StepStatus::ok;
+};
+
+// One-linearisation implicit Euler steps at the robot's time step along a SmoothPath, one robot; the first tenth is
+// warm-up. Stops after `seconds` or `steps`, whichever comes first (at least 20 steps).
+Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t seed);
+
+struct DynamicError {
+  int steps = 0;
+  bool failed = false;
+  double goal_mean = 0, goal_max = 0;  // over the path, denominator mean |p^full - p_rest|
+};
+// Both models driven along the same smooth unseen path with the same scheme from rest.
+DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced, int steps, std::uint64_t seed,
+                              const Progress& progress);
+
+}  // namespace supple

@@ -1,0 +1,47 @@
+#pragma once
+// Definition of launch_cuda (kernels/array/launch.hpp): one thread per index, blocks of 256. Only the .cu files of this
+// folder include it, and each ends in a list of explicit instantiations, so an op without one is a link error.
+
+#include <cuda_runtime.h>
+
+#include <string>
+#include <type_traits>
+
+#include "kernels/array/launch.hpp"
+#include "kernels/base/contract.hpp"
+
+namespace supple {
+
+inline constexpr unsigned threads_per_block = 256;
+
+// Throws RunError with CUDA's own words unless `status` is success.
+inline void check_cuda(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  throw RunError(std::string(what) + " failed (" + cudaGetErrorName(status) + ": " + cudaGetErrorString(status) + ")",
+                 "--device cpu");
+}
+
+template <class Op>
+__global__ void __launch_bounds__(threads_per_block) run_op(unsigned n, Op op) {
+  // Unsigned: the last block's indices may pass the largest int.
+  const unsigned i = blockIdx.x * threads_per_block + threadIdx.x;
+  if (i < n) op(static_cast<int>(i));
+}
+
+// Queues the work on the device's default stream and returns: launches of one device run in the order of their calls.
+// An error of the work itself (a bad address) shows at the next call that waits for the device.
+template <class Op>
+void launch_cuda(int device, int n, const Op& op) {
+  static_assert(std::is_trivially_copyable_v<Op>, "an op travels to the device byte by byte");
+  SUPPLE_EXPECT(n >= 0);
+  if (n == 0) return;
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
+  const unsigned count = static_cast<unsigned>(n);
+  run_op<<<(count + threads_per_block - 1) / threads_per_block, threads_per_block>>>(count, op);
+  check_cuda(cudaGetLastError(), "starting a CUDA kernel");
+}
+
+// One instantiation, for the lists in the .cu files.
+#define SUPPLE_LAUNCH(...) template void launch_cuda<__VA_ARGS__>(int, int, const __VA_ARGS__&)
+
+}  // namespace supple

@@ -1,0 +1,29 @@
+// Device instantiations of StressOp and FourRowOp (kernels/points/point_ops.hpp), in double and float.
+
+#include "kernels/points/point_ops.hpp"
+
+#include "kernels/cuda/launch.cuh"
+#include "kernels/materials/dispatch.hpp"
+
+namespace supple {
+
+#define SUPPLE_STRESS(...)                      \
+  SUPPLE_LAUNCH(StressOp<__VA_ARGS__, double>); \
+  SUPPLE_LAUNCH(StressOp<__VA_ARGS__, float>)
+
+SUPPLE_STRESS(Corotational<PolarOfGradient>);
+SUPPLE_STRESS(Corotational<EdgeFrame>);
+SUPPLE_STRESS(Corotational<PolarOfEdges>);
+SUPPLE_STRESS(StVenantKirchhoff);
+SUPPLE_STRESS(StableNeoHookean);
+SUPPLE_STRESS(MooneyRivlin);
+
+#define SUPPLE_FOUR_ROWS(...)                    \
+  SUPPLE_LAUNCH(FourRowOp<__VA_ARGS__, double>); \
+  SUPPLE_LAUNCH(FourRowOp<__VA_ARGS__, float>)
+
+SUPPLE_FOUR_ROWS(Corotational<PolarOfGradient>);
+SUPPLE_FOUR_ROWS(Corotational<EdgeFrame>);
+SUPPLE_FOUR_ROWS(Corotational<PolarOfEdges>);
+
+}  // namespace supple
