@@ -63,7 +63,8 @@ double parse_cell(const Cell& cell, Place place) {
   double value = 0;
   const char* end = cell.text.data() + cell.text.size();
   const auto [stop, status] = std::from_chars(cell.text.data(), end, value);
-  if (cell.text.empty()) throw InputError("a number is missing here", "fill the cell; units stand in the header", place);
+  if (cell.text.empty())
+    throw InputError("a number is missing here", "fill the cell; units stand in the header", place);
   if (status != std::errc() || stop != end || !std::isfinite(value))
     throw InputError(fmt::format("'{}' is not a number", cell.text), "a number; units stand in the header", place);
   return value;
@@ -89,9 +90,10 @@ double unit_size(const Column& column, Dimension dimension, const Place& place) 
 std::vector<Input> inputs_of(const Robot& robot) {
   std::vector<Input> inputs;
   for (const CableRow& cable : robot.cables)
-    inputs.push_back({cable.name, cable.control == CableControl::force ? Dimension::force : Dimension::length,
-                      cable.range, false});
-  for (const MotionInput& motion : robot.motions) inputs.push_back({motion.name, Dimension::length, motion.range, true});
+    inputs.push_back(
+        {cable.name, cable.control == CableControl::force ? Dimension::force : Dimension::length, cable.range, false});
+  for (const MotionInput& motion : robot.motions)
+    inputs.push_back({motion.name, Dimension::length, motion.range, true});
   return inputs;
 }
 
@@ -102,8 +104,7 @@ double display_scale(Dimension dimension) {
   return dimension == Dimension::length ? 1e-3 : 1.0;
 }
 
-Actuation::Actuation(std::vector<Input> inputs)
-    : inputs_(std::move(inputs)), times_{0}, values_(inputs_.size(), 0.0) {}
+Actuation::Actuation(std::vector<Input> inputs) : inputs_(std::move(inputs)), times_{0}, values_(inputs_.size(), 0.0) {}
 
 Actuation::Actuation(std::vector<Input> inputs, const std::vector<std::string>& names, std::vector<double> times,
                      std::vector<double> values)
@@ -148,12 +149,10 @@ std::vector<std::string> Actuation::notes() const {
       // A rounding in the file is not worth a word.
       const double slack = 1e-9 * std::abs(value);
       if (value >= input.range.lower - slack && value <= input.range.upper + slack) continue;
-      notes.push_back(fmt::format("{} of {} at {} is beyond its range {} to {}{}",
-                                  format_quantity(value, input.dimension), input.name,
-                                  format_quantity(times_[t], Dimension::time),
-                                  format_quantity(input.range.lower, input.dimension),
-                                  format_quantity(input.range.upper, input.dimension),
-                                  input.motion ? "" : "; it is cut to it"));
+      notes.push_back(fmt::format(
+          "{} of {} at {} is beyond its range {} to {}{}", format_quantity(value, input.dimension), input.name,
+          format_quantity(times_[t], Dimension::time), format_quantity(input.range.lower, input.dimension),
+          format_quantity(input.range.upper, input.dimension), input.motion ? "" : "; it is cut to it"));
       break;
     }
   return notes;

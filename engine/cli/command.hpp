@@ -1,6 +1,6 @@
 #pragma once
-// A verb of `supple`: one file with a function that returns its Command. commands.cpp lists them; dispatch.cpp finds the
-// one asked for, parses its options and runs it.
+// A verb of `supple`: one file with a function that returns its Command. commands.cpp lists them; dispatch.cpp finds
+// the one asked for, parses its options and runs it.
 
 #include <cstdint>
 #include <functional>

@@ -17,7 +17,8 @@ namespace supple::cli {
 namespace {
 
 std::string program_help(const std::vector<Command>& commands) {
-  std::string text = "Reduced-order soft robots: simulate, reduce, control.\n\nUsage: supple VERB [arguments]\n\nVerbs:\n";
+  std::string text =
+      "Reduced-order soft robots: simulate, reduce, control.\n\nUsage: supple VERB [arguments]\n\nVerbs:\n";
   for (const Command& command : commands) text += two_columns(command.name, command.description, 10);
   text += "\nOptions:\n" + two_columns("--version", "print the version", 10);
   text += two_columns("-h, --help", "print this help; after a verb, its own", 10);

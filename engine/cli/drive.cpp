@@ -41,10 +41,10 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
                   const Progress& progress, const std::function<void(long)>& after) {
   const bool statics = settings.integrator == Integrator::quasi_static;
   Equilibrium equilibrium(mechanics, {});
-  Stepper stepper(mechanics, {.scheme = settings.integrator == Integrator::implicit_euler_newton
-                                            ? StepScheme::newton
-                                            : StepScheme::one_linearisation,
-                              .time_step = settings.time_step});
+  Stepper stepper(mechanics,
+                  {.scheme = settings.integrator == Integrator::implicit_euler_newton ? StepScheme::newton
+                                                                                      : StepScheme::one_linearisation,
+                   .time_step = settings.time_step});
   Control control = zero_control(mechanics);
   DriveReport report;
   report.step = settings.first;
@@ -119,10 +119,10 @@ Integrator integrator_of(const std::string& name) {
 
 void throw_step_failure(const DriveReport& report, const DriveSettings& settings, const std::string& saved) {
   const StepReport& step = report.final;
-  std::string problem = fmt::format("step {} (to {}) failed: {}", report.step + 1,
-                                    format_quantity(static_cast<double>(report.step + 1) * settings.time_step,
-                                                    Dimension::time),
-                                    describe(step.status));
+  std::string problem =
+      fmt::format("step {} (to {}) failed: {}", report.step + 1,
+                  format_quantity(static_cast<double>(report.step + 1) * settings.time_step, Dimension::time),
+                  describe(step.status));
   if (step.failed_element >= 0) problem += fmt::format(", element {}", step.failed_element);
   if (step.status == StepStatus::not_converged)
     problem += fmt::format(", residual {:.2g} after {} iterations", step.residual, step.iterations);

@@ -23,14 +23,15 @@ void check_json_target(const Context& context) {
 }
 
 nlohmann::ordered_json machine_facts(const Context& context, const std::string& device) {
-  return {{"device", device},     {"threads", context.common.threads}, {"machine", processor()}, {"isa", isa()},
-          {"build", build_type()}, {"commit", commit()},                {"version", version()}};
+  return {{"device", device},       {"threads", context.common.threads},
+          {"machine", processor()}, {"isa", isa()},
+          {"build", build_type()},  {"commit", commit()},
+          {"version", version()}};
 }
 
 void write_json(const Context& context, const nlohmann::ordered_json& report) {
   if (context.common.json.empty()) return;
-  write_file(context.common.json,
-             report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  write_file(context.common.json, report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace supple::cli

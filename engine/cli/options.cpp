@@ -71,7 +71,10 @@ void Options::text(const std::string& flags, std::string& value, const std::stri
 void Options::texts(const std::string& flags, std::vector<std::string>& values, const std::string& placeholder,
                     const std::string& help) {
   // One value for each time the option is given, so that a positional argument may follow.
-  parser_->app.add_option(flags, values)->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  parser_->app.add_option(flags, values)
+      ->type_size(1)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   parser_->describe(flags, placeholder, help + " (may be repeated)");
 }
 
@@ -116,14 +119,12 @@ void Options::flag(const std::string& flags, bool& value, const std::string& hel
 void Options::common(CommonOptions& options) {
   parser_->common = true;
   text("--json", options.json, "FILE", "write what was measured here");
-  parser_->app.add_option_function<std::string>("--threads", [&options](const std::string& text) {
-    options.threads = parse_number<int>("--threads", text, 1);
-  });
+  parser_->app.add_option_function<std::string>(
+      "--threads", [&options](const std::string& text) { options.threads = parse_number<int>("--threads", text, 1); });
   parser_->describe("--threads", "N", "processor threads; without it all of them");
   text("--device", options.device, "NAME", "cpu, cuda:0, cuda:1, ... or auto (the default)");
-  parser_->app.add_option_function<std::string>("--seed", [&options](const std::string& text) {
-    options.seed = parse_number<std::uint64_t>("--seed", text, 0);
-  });
+  parser_->app.add_option_function<std::string>(
+      "--seed", [&options](const std::string& text) { options.seed = parse_number<std::uint64_t>("--seed", text, 0); });
   parser_->describe("--seed", "N", "seed of random numbers; without it the scene's");
   flag("--force", options.force, "replace files that exist");
   flag("--quiet", options.quiet, "print errors only");

@@ -43,8 +43,7 @@ void print_note(const std::string& text) {
 }
 
 std::string shell_quoted(const std::string& argument) {
-  constexpr const char* harmless =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  constexpr const char* harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
   if (!argument.empty() && argument.find_first_not_of(harmless) == std::string::npos) return argument;
   std::string quoted = "'";
   for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -11,12 +11,12 @@ namespace supple {
 
 struct SavedRun {
   State state;
-  std::int64_t step = 0;      // steps done
-  std::int64_t steps = 0;     // steps the run was to have
-  std::int64_t every = 1;     // steps between two pictures
-  double time_step = 0;       // s
-  std::string integrator;     // word of the scene file
-  std::string model;          // absolute path of the scene or model file
+  std::int64_t step = 0;          // steps done
+  std::int64_t steps = 0;         // steps the run was to have
+  std::int64_t every = 1;         // steps between two pictures
+  double time_step = 0;           // s
+  std::string integrator;         // word of the scene file
+  std::string model;              // absolute path of the scene or model file
   std::uint64_t fingerprint = 0;  // of what is simulated: a changed scene or mesh must not go on from this state
   // The commands: names of all inputs, times [T, s] and values [T][inputs] in SI, linear in between.
   std::vector<std::string> inputs;

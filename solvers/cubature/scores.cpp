@@ -9,8 +9,9 @@
 namespace supple {
 namespace {
 
-constexpr double rounding = 1e-12;   // mu below this fraction of ||g_i|| ||y|| counts as zero
-constexpr double dependent = 1e-10;  // ||g_i||^2 left outside the span of Q, relative
+constexpr long parallel_from = 2000000;  // entries touched
+constexpr double rounding = 1e-12;       // mu below this fraction of ||g_i|| ||y|| counts as zero
+constexpr double dependent = 1e-10;      // ||g_i||^2 left outside the span of Q, relative
 
 std::vector<double> squared_lengths(const ColumnMatrix& G) {
   std::vector<double> squared(G.columns);
@@ -83,7 +84,7 @@ void OrthogonalScore::update(const PassiveSet& passive) {
   const int n = passive.size();
   std::vector<double> v(n, 0.0);
   for (int i = 0; i < n; ++i) add_scaled(v.data(), passive.weights()[i], passive.factor_row(i).data(), i + 1);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (static_cast <long>(n) * G_.columns > parallel_from)
   for (int b = 0; b < chunk_count(G_); ++b) {
     const int first = b * column_chunk, width = std::min(column_chunk, G_.columns - first);
     std::copy_n(target_.data() + first, width, mu_.data() + first);
@@ -97,7 +98,7 @@ void OrthogonalScore::appended(const PassiveSet& passive) {
   const double* g = G_.column(passive.columns()[n]);
   std::vector<double>& t = T_.emplace_back(G_.columns);
   // t = (g^T G - sum_k l_k T_k) / l_n
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (static_cast <long>(n + G_.rows) * G_.columns > parallel_from)
   for (int b = 0; b < chunk_count(G_); ++b) {
     const int first = b * column_chunk, width = std::min(column_chunk, G_.columns - first);
     double* part = t.data() + first;
@@ -111,7 +112,7 @@ void OrthogonalScore::appended(const PassiveSet& passive) {
 }
 
 void OrthogonalScore::removed(const Removal& removal) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (static_cast <long>(removal.rotations.size()) * G_.columns > parallel_from)
   for (int b = 0; b < chunk_count(G_); ++b) {
     const int first = b * column_chunk, last = std::min(first + column_chunk, G_.columns);
     int k = removal.position;

@@ -1,0 +1,137 @@
+#include "engine/cli/result_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "engine/mesh/output_file.hpp"
+#include "kernels/base/error.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* fixed_names[] = {"result.pvd", "trajectory.csv", "state.h5"};
+
+bool is_shape(const std::string& name) {
+  return name.starts_with("step_") && name.ends_with(".vtu");
+}
+
+std::vector<fs::path> results_in(const std::string& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const char* name : fixed_names)
+    if (fs::exists(fs::path(folder) / name, error)) found.push_back(fs::path(folder) / name);
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (is_shape(entry.path().filename().string())) found.push_back(entry.path());
+  return found;
+}
+
+std::string quoted(const std::string& cell) {
+  return cell.find(',') == std::string::npos ? cell : "\"" + cell + "\"";
+}
+
+}  // namespace
+
+void ResultFolder::check(const std::string& folder, bool force) {
+  std::error_code error;
+  if (fs::exists(folder, error) && !fs::is_directory(folder, error))
+    throw InputError(fmt::format("'{}' is a file, not a folder", folder), "another name for the folder of results");
+  const auto found = results_in(folder);
+  if (!found.empty() && !force)
+    throw InputError(
+        fmt::format("'{}' holds the results of a run already ({})", folder, found.front().filename().string()),
+        "another folder, --force to replace them, or --resume to go on");
+}
+
+ResultFolder::ResultFolder(const std::string& folder, Mechanics& mechanics, WriteShape write_shape, long every)
+    : folder_(folder),
+      mechanics_(mechanics),
+      write_shape_(std::move(write_shape)),
+      every_(every),
+      inputs_(inputs_of(mechanics.robot())),
+      y_(static_cast<std::size_t>(mechanics.robot().outputs())) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw InputError(fmt::format("cannot create the folder '{}' ({})", folder, error.message()),
+                     "check that it may be written there");
+  for (const fs::path& path : results_in(folder)) fs::remove(path, error);
+  trajectory_ = header();
+  shapes_ = std::make_unique<PvdWriter>(folder_ + "/result.pvd");
+}
+
+ResultFolder::ResultFolder(const std::string& folder, Mechanics& mechanics, WriteShape write_shape, long every,
+                           long step)
+    : folder_(folder),
+      mechanics_(mechanics),
+      write_shape_(std::move(write_shape)),
+      every_(every),
+      inputs_(inputs_of(mechanics.robot())),
+      y_(static_cast<std::size_t>(mechanics.robot().outputs())) {
+  const std::string path = folder + "/trajectory.csv";
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  const auto refuse = [&](const std::string& problem) {
+    throw InputError(problem, "run it from its beginning, with --force", {path, 0, 0, ""});
+  };
+  if (!std::getline(file, line)) refuse("the trajectory of the run cannot be read");
+  trajectory_ = line + "\n";
+  if (trajectory_ != header()) refuse("the columns are not those of this robot");
+  shapes_ = std::make_unique<PvdWriter>(folder_ + "/result.pvd");
+  std::error_code error;
+  for (long k = 0; k <= step; ++k) {
+    if (!std::getline(file, line)) refuse(fmt::format("the trajectory ends before step {}", step));
+    trajectory_ += line + "\n";
+    if (k % every_ == 0 && fs::exists(shape_name(k), error)) shapes_->add(std::atof(line.c_str()), shape_name(k));
+  }
+}
+
+std::string ResultFolder::shape_name(long step) const {
+  return fmt::format("{}/step_{:06}.vtu", folder_, step);
+}
+
+std::string ResultFolder::header() const {
+  std::string text = "time [s]";
+  for (const Input& input : inputs_)
+    text += "," + quoted(fmt::format("{} [{}]", input.name, display_unit(input.dimension)));
+  for (const CableRow& cable : mechanics_.robot().cables) text += "," + quoted(cable.name + " tension [N]");
+  for (const auto* points : {&mechanics_.robot().effectors, &mechanics_.robot().probes})
+    for (const NamedPoint& point : *points)
+      for (const char* axis : {"x", "y", "z"}) text += "," + quoted(fmt::format("{} {} [mm]", point.name, axis));
+  return text + "\n";
+}
+
+void ResultFolder::record(long step, const State& state) {
+  const Robot& robot = mechanics_.robot();
+  mechanics_.evaluate_outputs(state.q, state.motions, y_);
+  auto out = std::back_inserter(trajectory_);
+  fmt::format_to(out, "{:.9g}", state.time);
+  const auto rows = static_cast<std::size_t>(robot.rows());
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    fmt::format_to(out, ",{:.9g}",
+                   (i < rows ? state.commands[i] : state.motions[i - rows]) / display_scale(inputs_[i].dimension));
+  for (std::size_t i = 0; i < rows; ++i) fmt::format_to(out, ",{:.9g}", state.multipliers[i]);
+  for (const auto* points : {&robot.effectors, &robot.probes})
+    for (const NamedPoint& point : *points)
+      for (int k = 0; k < 3; ++k)
+        fmt::format_to(out, ",{:.9g}", 1e3 * y_[static_cast<std::size_t>(3 * point.point + k)]);
+  trajectory_ += '\n';
+  if (step % every_ == 0) {
+    write_shape_(shape_name(step), state);
+    shapes_->add(state.time, shape_name(step));
+  }
+}
+
+void ResultFolder::save(const SavedRun& run) {
+  // The state last: what it belongs to is there before it is.
+  write_file(folder_ + "/trajectory.csv", trajectory_);
+  write_state(state_file(folder_), run);
+}
+
+}  // namespace supple::cli

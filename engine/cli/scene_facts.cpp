@@ -1,0 +1,198 @@
+#include "engine/cli/scene_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/actuation.hpp"
+#include "engine/cli/drive.hpp"
+#include "engine/scene/writer.hpp"
+#include "kernels/base/hash.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+std::string format_elements(int tetrahedra, int hexahedra) {
+  if (hexahedra == 0) return fmt::format("{} tetrahedra", tetrahedra);
+  if (tetrahedra == 0) return fmt::format("{} hexahedra", hexahedra);
+  return fmt::format("{} tetrahedra, {} hexahedra", tetrahedra, hexahedra);
+}
+
+std::string format_material(const MaterialScene& material) {
+  static constexpr const char* names[] = {"corotational", "St Venant-Kirchhoff", "stable neo-Hookean", "Mooney-Rivlin"};
+  std::string text = names[static_cast<int>(material.model)];
+  if (material.young > 0)
+    text +=
+        fmt::format(", Young {}, Poisson {:.4g}", format_quantity(material.young, Dimension::stress), material.poisson);
+  if (material.c01) text += fmt::format(", C01 {}", format_quantity(*material.c01, Dimension::stress));
+  if (material.c10) text += fmt::format(", C10 {}", format_quantity(*material.c10, Dimension::stress));
+  if (material.d) text += fmt::format(", D {}", format_quantity(*material.d, Dimension::stress));
+  if (material.density) text += fmt::format(", density {}", format_quantity(*material.density, Dimension::density));
+  return text;
+}
+
+void extent(const Mesh& mesh, Vec3d& lower, Vec3d& upper) {
+  lower = upper = mesh.nodes.front();
+  for (const Vec3d& x : mesh.nodes)
+    for (int k = 0; k < 3; ++k) {
+      lower[k] = std::min(lower[k], x[k]);
+      upper[k] = std::max(upper[k], x[k]);
+    }
+}
+
+std::string format_box(const Vec3d& lower, const Vec3d& upper, double scale, const char* unit) {
+  const Vec3d a = scale * lower, b = scale * upper;
+  return fmt::format("x {:.4g} to {:.4g}, y {:.4g} to {:.4g}, z {:.4g} to {:.4g}{}", a[0], b[0], a[1], b[1], a[2], b[2],
+                     unit);
+}
+
+nlohmann::ordered_json range_json(const Interval& range) {
+  const auto end = [](double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+  };
+  return {end(range.lower), end(range.upper)};
+}
+
+nlohmann::ordered_json vector_json(const Vec3d& x) {
+  return {x[0], x[1], x[2]};
+}
+
+}  // namespace
+
+std::string format_range(const Interval& range, Dimension dimension) {
+  return fmt::format("{} to {}", format_quantity(range.lower, dimension), format_quantity(range.upper, dimension));
+}
+
+std::string format_point(const Vec3d& x) {
+  // + 0.0: no "-0".
+  const auto mm = [](double value) { return std::abs(value) < 5e-9 ? 0.0 : 1e3 * value; };
+  return fmt::format("({:.5g}, {:.5g}, {:.5g}) mm", mm(x[0]), mm(x[1]), mm(x[2]));
+}
+
+Facts mesh_facts(const MeshReport& report, double unit) {
+  const bool known = unit > 0;
+  Facts facts{{"nodes", fmt::format("{}", report.nodes)},
+              {"elements", format_elements(report.tetrahedra, report.hexahedra)},
+              {"extent", known ? format_box(report.lower, report.upper, 1e3 * unit, " mm")
+                               : format_box(report.lower, report.upper, 1, " in the file's unit")},
+              {"volume", known ? fmt::format("{:.4g} cm^3", 1e6 * unit * unit * unit * report.volume)
+                               : fmt::format("{:.4g} in the cube of the file's unit", report.volume)},
+              {"boundary", fmt::format("{} faces", report.boundary_faces)},
+              {"parts", fmt::format("{}", report.components)},
+              {"quality", fmt::format("at least {:.3f} (element {}), {} below 0.05", report.min_quality,
+                                      report.worst_element, report.slivers)}};
+  return facts;
+}
+
+nlohmann::ordered_json mesh_json(const MeshReport& report) {
+  return {{"nodes", report.nodes},
+          {"elements", report.tetrahedra + report.hexahedra},
+          {"tetrahedra", report.tetrahedra},
+          {"hexahedra", report.hexahedra},
+          {"lower", vector_json(report.lower)},
+          {"upper", vector_json(report.upper)},
+          {"volume", report.volume},
+          {"boundary_faces", report.boundary_faces},
+          {"components", report.components},
+          {"min_quality", report.min_quality},
+          {"worst_element", report.worst_element},
+          {"slivers", report.slivers},
+          {"notes", report.notes}};
+}
+
+Facts scene_facts(const Scene& scene, const FullModel& model) {
+  const BodyScene& body = scene.bodies.front();
+  const Robot& robot = model.robot;
+  Vec3d lower, upper;
+  extent(model.mesh, lower, upper);
+  Facts facts{{"robot", scene.name},
+              {"mesh", std::filesystem::path(body.mesh_file).filename().string()},
+              {"nodes", fmt::format("{}, {} of them held or driven", model.mesh.nodes.size(),
+                                    model.mesh.nodes.size() - model.free_nodes.size())},
+              {"elements", format_elements(static_cast<int>(model.mesh.tetrahedra.size()),
+                                           static_cast<int>(model.mesh.hexahedra.size()))},
+              {"unknowns", fmt::format("{}", model.coordinates.nv)},
+              {"extent", format_box(lower, upper, 1e3, " mm")},
+              {"volume", fmt::format("{:.4g} cm^3", 1e6 * model.total_volume)},
+              {"mass", format_quantity(model.total_mass, Dimension::mass)}};
+  std::string text;
+  for (const MaterialScene& material : body.materials) text += (text.empty() ? "" : "\n") + format_material(material);
+  facts.emplace_back(body.materials.size() > 1 ? "materials" : "material", text);
+  const Vec3d& g = scene.gravity;
+  facts.emplace_back("gravity", fmt::format("({:.4g}, {:.4g}, {:.4g}) m/s^2", g[0], g[1], g[2]));
+  facts.emplace_back("time step", fmt::format("{}, {}", format_quantity(scene.time_step, Dimension::time),
+                                              integrator_name(scene.integrator)));
+  std::vector<std::vector<std::string>> rows;
+  const std::vector<Input> inputs = inputs_of(robot);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Input& input = inputs[i];
+    std::string kind = "moves a fixed region";
+    if (!input.motion)
+      kind = fmt::format("cable, {}{}", input.dimension == Dimension::force ? "tension" : "length pulled",
+                         robot.cables[i].bilateral ? ", pushes too" : "");
+    rows.push_back({input.name, kind, format_range(input.range, input.dimension)});
+  }
+  const auto lines = [](std::string table) {
+    if (!table.empty()) table.pop_back();
+    return table;
+  };
+  facts.emplace_back("actuators", rows.empty() ? "none" : lines(format_table(rows)));
+  const auto point_rows = [&](const std::vector<NamedPoint>& points) {
+    std::vector<std::vector<std::string>> cells;
+    for (const NamedPoint& point : points)
+      cells.push_back({point.name, "at " + format_point(robot.rest_points[static_cast<std::size_t>(point.point)]),
+                       point.set.empty() ? "" : "in set " + point.set});
+    return cells.empty() ? std::string("none") : lines(format_table(cells));
+  };
+  facts.emplace_back("effectors", point_rows(robot.effectors));
+  if (!robot.probes.empty()) facts.emplace_back("probes", point_rows(robot.probes));
+  for (const std::string& note : model.notes) facts.emplace_back("note", note);
+  return facts;
+}
+
+nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
+  Vec3d lower, upper;
+  extent(model.mesh, lower, upper);
+  nlohmann::ordered_json json{{"name", scene.name},
+                              {"nodes", model.mesh.nodes.size()},
+                              {"fixed_nodes", model.mesh.nodes.size() - model.free_nodes.size()},
+                              {"elements", model.mesh.element_count()},
+                              {"tetrahedra", model.mesh.tetrahedra.size()},
+                              {"hexahedra", model.mesh.hexahedra.size()},
+                              {"unknowns", model.coordinates.nv},
+                              {"lower", vector_json(lower)},
+                              {"upper", vector_json(upper)},
+                              {"volume", model.total_volume},
+                              {"mass", model.total_mass},
+                              {"time_step", scene.time_step},
+                              {"integrator", integrator_name(scene.integrator)}};
+  json["actuators"] = nlohmann::ordered_json::array();
+  for (const Input& input : inputs_of(model.robot))
+    json["actuators"].push_back(
+        {{"name", input.name}, {"unit", si_unit(input.dimension)}, {"range", range_json(input.range)}});
+  for (const auto& [key, points] : {std::pair{"effectors", &model.robot.effectors}, {"probes", &model.robot.probes}}) {
+    json[key] = nlohmann::ordered_json::array();
+    for (const NamedPoint& point : *points)
+      json[key].push_back({{"name", point.name},
+                           {"point", vector_json(model.robot.rest_points[static_cast<std::size_t>(point.point)])}});
+  }
+  json["notes"] = model.notes;
+  return json;
+}
+
+std::uint64_t scene_fingerprint(Scene scene) {
+  // What does not move the robot: how long it is simulated, how it would be reduced.
+  scene.duration = 1;
+  scene.reduction = {};
+  std::string text;
+  for (const BodyScene& body : scene.bodies) {
+    text += hash_hex(hash_file(body.mesh_file));
+    text += write_scene(scene, std::filesystem::path(body.mesh_file).parent_path().string());
+  }
+  return hash_text(text);
+}
+
+}  // namespace supple::cli

@@ -1,0 +1,18 @@
+#pragma once
+// Full-order work in worker processes: the sequential sparse solver allows one factorisation per process. Each worker
+// is this program's `snapshots` verb on one shard of the same folder; the parent only watches files appear.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/base/progress.hpp"
+
+namespace supple {
+
+// Runs `jobs` processes, the k-th with arguments(k), and waits. `done` is polled for progress (units of `total`). A
+// failed worker is a RunError with its last words; a stop request is passed on as SIGINT and becomes Interrupted.
+void run_workers(const std::string& executable, int jobs, const std::function<std::vector<std::string>(int)>& arguments,
+                 const std::string& stage, double total, const std::function<double()>& done, const Progress& progress);
+
+}  // namespace supple

@@ -1,0 +1,346 @@
+#include "engine/reduction/model_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "engine/io/hdf5_file.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
+#include "kernels/points/tiles.hpp"
+
+namespace supple {
+
+namespace {
+
+constexpr const char* magic = "supple reduced model";
+
+std::size_t size(int a, int b = 1, int c = 1) {
+  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
+}
+
+std::vector<double> flat(const std::vector<Vec3d>& points) {
+  std::vector<double> values;
+  for (const Vec3d& x : points) values.insert(values.end(), x.v, x.v + 3);
+  return values;
+}
+
+std::vector<Vec3d> points_of(const std::vector<double>& values) {
+  std::vector<Vec3d> points(values.size() / 3);
+  for (std::size_t i = 0; i < values.size(); ++i) points[i / 3][static_cast<int>(i % 3)] = values[i];
+  return points;
+}
+
+// What a damaged or foreign file breaks first.
+class Checked {
+ public:
+  explicit Checked(const Hdf5File& file) : file_(file) {}
+  void require(bool condition, const std::string& object, const std::string& problem) const {
+    if (!condition)
+      throw InputError("'" + object + "' " + problem, "the model file is damaged: reduce again",
+                       {file_.path(), 0, 0, ""});
+  }
+  std::vector<double> doubles(const std::string& object, const std::vector<std::size_t>& shape) const {
+    auto values = file_.read_doubles(object, shape);
+    for (double x : values) require(std::isfinite(x), object, "holds a number that is not finite");
+    return values;
+  }
+  int count(const std::string& object, int lowest, int highest) const {
+    const std::int64_t value = file_.read_int(object);
+    require(value >= lowest && value <= highest, object,
+            fmt::format("is {}, outside of {} ... {}", value, lowest, highest));
+    return static_cast<int>(value);
+  }
+
+ private:
+  const Hdf5File& file_;
+};
+
+std::string name_of(std::size_t index) {
+  return fmt::format("{:02}", index);
+}
+
+void write_robot(Hdf5File& file, const Robot& robot) {
+  file.write("/robot/name", robot.name);
+  file.write("/robot/gravity", {robot.gravity[0], robot.gravity[1], robot.gravity[2]}, {3});
+  file.write("/robot/time_step", robot.time_step);
+  file.write("/robot/rayleigh", {robot.rayleigh_mass, robot.rayleigh_stiffness}, {2});
+  file.write("/robot/rest_points", flat(robot.rest_points), {robot.rest_points.size(), 3});
+  file.write("/robot/cable_count", static_cast<std::int64_t>(robot.cables.size()));
+  for (std::size_t i = 0; i < robot.cables.size(); ++i) {
+    const CableRow& cable = robot.cables[i];
+    const std::string at = "/robot/cables/" + name_of(i);
+    file.write(at + "/name", cable.name);
+    file.write(at + "/points", std::vector<int>{cable.first_point, cable.point_count}, {2});
+    if (cable.pull_point)
+      file.write(at + "/pull_point", {(*cable.pull_point)[0], (*cable.pull_point)[1], (*cable.pull_point)[2]}, {3});
+    file.write(at + "/rest_length", cable.rest_length);
+    file.write(at + "/control", std::string(cable.control == CableControl::force ? "force" : "displacement"));
+    file.write(at + "/bilateral", static_cast<std::int64_t>(cable.bilateral));
+    file.write(at + "/limits", {cable.range.lower, cable.range.upper, cable.force.lower, cable.force.upper, cable.rate},
+               {5});
+    file.write(at + "/samples", static_cast<std::int64_t>(cable.samples));
+  }
+  const auto points = [&](const std::string& at, const std::vector<NamedPoint>& list) {
+    file.write(at + "/count", static_cast<std::int64_t>(list.size()));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      file.write(at + "/" + name_of(i) + "/name", list[i].name);
+      file.write(at + "/" + name_of(i) + "/set", list[i].set);
+      file.write(at + "/" + name_of(i) + "/point", static_cast<std::int64_t>(list[i].point));
+    }
+  };
+  points("/robot/effectors", robot.effectors);
+  points("/robot/probes", robot.probes);
+}
+
+Robot read_robot(const Hdf5File& file, const Checked& checked) {
+  Robot robot;
+  robot.name = file.read_text("/robot/name");
+  const auto gravity = checked.doubles("/robot/gravity", {3});
+  robot.gravity = {{gravity[0], gravity[1], gravity[2]}};
+  robot.time_step = file.read_double("/robot/time_step");
+  checked.require(robot.time_step > 0 && std::isfinite(robot.time_step), "/robot/time_step", "is not positive");
+  const auto rayleigh = checked.doubles("/robot/rayleigh", {2});
+  robot.rayleigh_mass = rayleigh[0];
+  robot.rayleigh_stiffness = rayleigh[1];
+  const auto shape = file.shape("/robot/rest_points");
+  checked.require(shape.size() == 2 && shape[1] == 3 && shape[0] < 1000000, "/robot/rest_points", "has a wrong shape");
+  robot.rest_points = points_of(checked.doubles("/robot/rest_points", shape));
+  const int point_count = static_cast<int>(robot.rest_points.size());
+  const int cables = checked.count("/robot/cable_count", 0, 10000);
+  for (int i = 0; i < cables; ++i) {
+    const std::string at = "/robot/cables/" + name_of(static_cast<std::size_t>(i));
+    CableRow cable;
+    cable.name = file.read_text(at + "/name");
+    const auto points = file.read_ints(at + "/points", {2});
+    cable.first_point = points[0];
+    cable.point_count = points[1];
+    checked.require(
+        points[0] >= 0 && points[1] >= 1 && points[1] <= point_count && points[0] <= point_count - points[1],
+        at + "/points", "names points that are not there");
+    if (file.has(at + "/pull_point")) {
+      const auto pull = checked.doubles(at + "/pull_point", {3});
+      cable.pull_point = {{pull[0], pull[1], pull[2]}};
+    }
+    cable.rest_length = file.read_double(at + "/rest_length");
+    cable.control = file.read_text(at + "/control") == "force" ? CableControl::force : CableControl::displacement;
+    cable.bilateral = checked.count(at + "/bilateral", 0, 1) == 1;
+    const auto limits = file.read_doubles(at + "/limits", {5});
+    for (double limit : limits) checked.require(!std::isnan(limit), at + "/limits", "holds a number that is none");
+    cable.range = {limits[0], limits[1]};
+    cable.force = {limits[2], limits[3]};
+    cable.rate = limits[4];
+    checked.require(cable.range.lower <= cable.range.upper && cable.force.lower <= cable.force.upper, at + "/limits",
+                    "are reversed");
+    cable.samples = checked.count(at + "/samples", 2, 1000000);
+    robot.cables.push_back(std::move(cable));
+  }
+  const auto points = [&](const std::string& at) {
+    std::vector<NamedPoint> list;
+    const int count = checked.count(at + "/count", 0, 100000);
+    for (int i = 0; i < count; ++i) {
+      const std::string entry = at + "/" + name_of(static_cast<std::size_t>(i));
+      list.push_back({file.read_text(entry + "/name"), file.read_text(entry + "/set"),
+                      checked.count(entry + "/point", 0, point_count - 1)});
+    }
+    return list;
+  };
+  robot.effectors = points("/robot/effectors");
+  robot.probes = points("/robot/probes");
+  return robot;
+}
+
+void write_field(Hdf5File& file, const std::string& at, const ReducedField& field, int modes) {
+  const auto points = static_cast<std::size_t>(field.points());
+  file.write(at + "/name", field.name);
+  file.write(at + "/law", static_cast<std::int64_t>(field.law));
+  file.write(at + "/total_elements", static_cast<std::int64_t>(field.total_elements));
+  file.write(at + "/points_per_element", static_cast<std::int64_t>(field.points_per_element));
+  file.write(at + "/tolerance", field.tolerance);
+  file.write(at + "/residual", field.residual);
+  file.write(at + "/elements", field.element, {field.element.size()});
+  file.write(at + "/xi", field.xi, {field.xi.size()});
+  file.write(at + "/weight", field.weight, {points});
+  file.write(at + "/region", field.region, {points});
+  std::vector<double> parameters, edges;
+  for (const auto& p : field.parameters) parameters.insert(parameters.end(), p.p, p.p + 3);
+  for (const Mat3d& m : field.edges) edges.insert(edges.end(), m.m, m.m + 9);
+  file.write(at + "/parameters", parameters, {field.parameters.size(), 3});
+  file.write(at + "/edges", edges, {field.edges.size(), 9});
+  file.write(at + "/G", std::vector<double>(field.G.begin(), field.G.end()),
+             {static_cast<std::size_t>(tile_count(field.points())), static_cast<std::size_t>(modes),
+              gradient_components, tile_size});
+}
+
+ReducedField read_field(const Hdf5File& file, const Checked& checked, const std::string& at, int modes) {
+  ReducedField field;
+  field.name = file.read_text(at + "/name");
+  field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(LawId::mooney_rivlin)));
+  field.total_elements = checked.count(at + "/total_elements", 0, 2000000000);
+  field.points_per_element = checked.count(at + "/points_per_element", 1, 8);
+  field.tolerance = file.read_double(at + "/tolerance");
+  field.residual = file.read_double(at + "/residual");
+  field.element = file.read_ints(at + "/elements");
+  field.xi = checked.doubles(at + "/xi", {field.element.size()});
+  const std::size_t points = field.element.size() * static_cast<std::size_t>(field.points_per_element);
+  field.weight = checked.doubles(at + "/weight", {points});
+  for (double w : field.weight) checked.require(w >= 0, at + "/weight", "holds a negative weight");
+  field.region = file.read_ints(at + "/region", {points});
+  const auto shape = file.shape(at + "/parameters");
+  checked.require(shape.size() == 2 && shape[1] == 3, at + "/parameters", "has a wrong shape");
+  const auto parameters = checked.doubles(at + "/parameters", shape);
+  for (std::size_t i = 0; i < shape[0]; ++i)
+    field.parameters.push_back({{parameters[3 * i], parameters[3 * i + 1], parameters[3 * i + 2]}});
+  for (int region : field.region)
+    checked.require(region >= 0 && static_cast<std::size_t>(region) < field.parameters.size(), at + "/region",
+                    "names a material that is not there");
+  const auto edge_shape = file.shape(at + "/edges");
+  const bool needs_edges = field.law == LawId::corotational_edge_frame || field.law == LawId::corotational_edge_polar;
+  checked.require(edge_shape.size() == 2 && edge_shape[1] == 9 && edge_shape[0] == (needs_edges ? points : 0),
+                  at + "/edges", "has a wrong shape");
+  const auto edges = checked.doubles(at + "/edges", edge_shape);
+  for (std::size_t i = 0; i < edge_shape[0]; ++i) {
+    Mat3d m;
+    std::copy_n(edges.begin() + static_cast<long>(9 * i), 9, m.m);
+    field.edges.push_back(m);
+  }
+  const auto G = checked.doubles(at + "/G", {static_cast<std::size_t>(tile_count(static_cast<int>(points))),
+                                             static_cast<std::size_t>(modes), gradient_components, tile_size});
+  field.G.assign(G.begin(), G.end());
+  return field;
+}
+
+void write_provenance(Hdf5File& file, const ReducedModel& model) {
+  const Provenance& p = model.provenance;
+  file.write("/provenance/scene_name", p.scene_name);
+  file.write("/provenance/scene", p.scene_text);
+  file.write("/provenance/scene_hash", hash_hex(p.scene_hash));
+  file.write("/provenance/mesh_hash", hash_hex(p.mesh_hash));
+  file.write("/provenance/version", p.version);
+  file.write("/provenance/mesh", std::vector<int>{p.nodes, p.elements}, {2});
+  file.write("/provenance/snapshots", static_cast<std::int64_t>(p.snapshots));
+  file.write("/provenance/seed", static_cast<std::int64_t>(p.seed));
+  file.write("/provenance/pod", {p.pod_tolerance, p.pod_tolerance_squared ? 1.0 : 0.0, p.pod_error}, {3});
+  file.write("/provenance/singular_values", model.singular_values, {model.singular_values.size()});
+  const ErrorSummary& e = model.errors;
+  file.write("/errors/states", std::vector<int>{e.states, e.failed, e.worst_state}, {3});
+  file.write("/errors/goal", {e.goal_mean, e.goal_median, e.goal_max}, {3});
+  file.write("/errors/shape", {e.shape_mean, e.shape_median, e.shape_max}, {3});
+  file.write("/errors/worst_commands", e.worst_commands, {e.worst_commands.size()});
+  file.write("/errors/set_count", static_cast<std::int64_t>(e.sets.size()));
+  for (std::size_t i = 0; i < e.sets.size(); ++i) {
+    file.write("/errors/sets/" + name_of(i) + "/name", e.sets[i].name);
+    file.write("/errors/sets/" + name_of(i) + "/error", {e.sets[i].mean, e.sets[i].median, e.sets[i].max}, {3});
+  }
+}
+
+void read_provenance(const Hdf5File& file, const Checked& checked, ReducedModel& model) {
+  Provenance& p = model.provenance;
+  p.scene_name = file.read_text("/provenance/scene_name");
+  p.scene_text = file.read_text("/provenance/scene");
+  p.scene_hash = std::strtoull(file.read_text("/provenance/scene_hash").c_str(), nullptr, 16);
+  p.mesh_hash = std::strtoull(file.read_text("/provenance/mesh_hash").c_str(), nullptr, 16);
+  p.version = file.read_text("/provenance/version");
+  const auto mesh = file.read_ints("/provenance/mesh", {2});
+  p.nodes = mesh[0];
+  p.elements = mesh[1];
+  p.snapshots = checked.count("/provenance/snapshots", 0, 2000000000);
+  p.seed = static_cast<std::uint64_t>(file.read_int("/provenance/seed"));
+  const auto pod = checked.doubles("/provenance/pod", {3});
+  p.pod_tolerance = pod[0];
+  p.pod_tolerance_squared = pod[1] != 0;
+  p.pod_error = pod[2];
+  model.singular_values = file.read_doubles("/provenance/singular_values");
+  ErrorSummary& e = model.errors;
+  const auto states = file.read_ints("/errors/states", {3});
+  e.states = states[0];
+  e.failed = states[1];
+  e.worst_state = states[2];
+  const auto goal = checked.doubles("/errors/goal", {3}), shape = checked.doubles("/errors/shape", {3});
+  e.goal_mean = goal[0], e.goal_median = goal[1], e.goal_max = goal[2];
+  e.shape_mean = shape[0], e.shape_median = shape[1], e.shape_max = shape[2];
+  e.worst_commands = file.read_doubles("/errors/worst_commands");
+  const int sets = checked.count("/errors/set_count", 0, 100000);
+  for (int i = 0; i < sets; ++i) {
+    const std::string at = "/errors/sets/" + name_of(static_cast<std::size_t>(i));
+    const auto error = checked.doubles(at + "/error", {3});
+    e.sets.push_back({file.read_text(at + "/name"), error[0], error[1], error[2]});
+  }
+}
+
+}  // namespace
+
+void write_model(const ReducedModel& model, const std::string& path) {
+  const int r = model.modes;
+  write_hdf5_atomically(path, [&](Hdf5File& file) {
+    file.write("/format", std::string(magic));
+    file.write("/format_version", static_cast<std::int64_t>(model_format_version));
+    file.write("/units", std::string("SI: m, kg, s, N, Pa"));
+    file.write("/modes", static_cast<std::int64_t>(r));
+    write_robot(file, model.robot);
+    file.write("/field_count", static_cast<std::int64_t>(model.fields.size()));
+    for (std::size_t f = 0; f < model.fields.size(); ++f)
+      write_field(file, "/fields/" + name_of(f), model.fields[f], r);
+    file.write("/mass", model.mass, {size(r), size(r)});
+    file.write("/stiffness", model.stiffness, {size(r), size(r)});
+    file.write("/gravity", model.gravity, {size(r), 3});
+    file.write("/outputs", model.outputs, {size(model.robot.outputs()), size(r)});
+    file.write("/skin/rest", flat(model.skin.rest), {model.skin.rest.size(), 3});
+    std::vector<int> triangles;
+    for (const auto& t : model.skin.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
+    file.write("/skin/triangles", triangles, {model.skin.triangles.size(), 3});
+    file.write("/skin/modes", model.skin.modes, {3 * model.skin.rest.size(), size(r)});
+    write_provenance(file, model);
+  });
+}
+
+bool is_model_file(const std::string& path) {
+  try {
+    const Hdf5File file(path, Hdf5File::Mode::read);
+    return file.has("/format") && file.read_text("/format") == magic;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+ReducedModel read_model(const std::string& path) {
+  const Hdf5File file(path, Hdf5File::Mode::read);
+  const Checked checked(file);
+  if (!file.has("/format") || file.read_text("/format") != magic)
+    throw InputError("this HDF5 file is not a reduced model", "give a .rom.h5 written by `supple reduce`",
+                     {path, 0, 0, ""});
+  const std::int64_t version = file.read_int("/format_version");
+  if (version != model_format_version)
+    throw InputError(
+        fmt::format("the model file has format {}, this program reads format {}", version, model_format_version),
+        version > model_format_version ? "use a newer supple" : "reduce again", {path, 0, 0, ""});
+  ReducedModel model;
+  model.modes = checked.count("/modes", 1, 10000);
+  const int r = model.modes;
+  model.robot = read_robot(file, checked);
+  const int fields = checked.count("/field_count", 0, 1000);
+  for (int f = 0; f < fields; ++f)
+    model.fields.push_back(read_field(file, checked, "/fields/" + name_of(static_cast<std::size_t>(f)), r));
+  model.mass = checked.doubles("/mass", {size(r), size(r)});
+  model.stiffness = checked.doubles("/stiffness", {size(r), size(r)});
+  model.gravity = checked.doubles("/gravity", {size(r), 3});
+  model.outputs = checked.doubles("/outputs", {size(model.robot.outputs()), size(r)});
+  const auto skin = file.shape("/skin/rest");
+  checked.require(skin.size() == 2 && skin[1] == 3, "/skin/rest", "has a wrong shape");
+  model.skin.rest = points_of(checked.doubles("/skin/rest", skin));
+  const auto triangle_shape = file.shape("/skin/triangles");
+  checked.require(triangle_shape.size() == 2 && triangle_shape[1] == 3, "/skin/triangles", "has a wrong shape");
+  const auto triangles = file.read_ints("/skin/triangles");
+  for (std::size_t t = 0; t < triangle_shape[0]; ++t) {
+    for (std::size_t k = 0; k < 3; ++k)
+      checked.require(triangles[3 * t + k] >= 0 && static_cast<std::size_t>(triangles[3 * t + k]) < skin[0],
+                      "/skin/triangles", "names a node that is not there");
+    model.skin.triangles.push_back({triangles[3 * t], triangles[3 * t + 1], triangles[3 * t + 2]});
+  }
+  model.skin.modes = checked.doubles("/skin/modes", {3 * skin[0], size(r)});
+  read_provenance(file, checked, model);
+  return model;
+}
+
+}  // namespace supple

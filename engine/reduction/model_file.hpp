@@ -1,0 +1,21 @@
+#pragma once
+// The reduced model as one self-describing HDF5 file (docs/reference/model-file.md). It needs no mesh and no scene.
+
+#include <string>
+
+#include "engine/reduction/reduced_model.hpp"
+
+namespace supple {
+
+inline constexpr int model_format_version = 1;
+
+// Written aside and renamed.
+void write_model(const ReducedModel& model, const std::string& path);
+
+// Throws InputError for a file that is not a reduced model, is damaged, inconsistent or of a newer format.
+ReducedModel read_model(const std::string& path);
+
+// True if the file is HDF5 and calls itself a reduced model (cheap; for `info` and `view`).
+bool is_model_file(const std::string& path);
+
+}  // namespace supple

@@ -1,0 +1,327 @@
+#include "engine/reduction/pipeline.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/dynamics/full_mechanics.hpp"
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/io/hdf5_file.hpp"
+#include "engine/reduction/jobs.hpp"
+#include "engine/reduction/project.hpp"
+#include "engine/reduction/training.hpp"
+#include "engine/scene/writer.hpp"
+#include "solvers/cubature/compress_rows.hpp"
+#include "solvers/cubature/cubature.hpp"
+#include "solvers/pod/pod.hpp"
+
+namespace supple {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Largest training matrix held at once [bytes]; above it training states are thinned evenly.
+constexpr double training_bytes = 2.5e9;
+// Selection compresses the rows of its matrix to this relative accuracy, far below every tolerance asked for.
+constexpr double compression = 1e-4;
+
+SamplingPlan draws(const Robot& robot, int count, std::uint64_t seed) {
+  SamplingPlan plan;
+  plan.kind = "uniform";
+  // Independent states: every path is one state from rest.
+  for (Sample& sample : uniform_draws(robot, count, seed)) plan.paths.push_back({{std::move(sample)}});
+  return plan;
+}
+
+struct SetPlan {
+  std::string folder;
+  const SamplingPlan* plan;
+};
+
+std::vector<SetPlan> sets_of(const SamplingPlans& plans, const std::string& folder, bool with_validation) {
+  std::vector<SetPlan> sets{{(fs::path(folder) / "training").string(), &plans.training}};
+  if (with_validation) {
+    sets.push_back({(fs::path(folder) / "selection").string(), &plans.selection});
+    sets.push_back({(fs::path(folder) / "test").string(), &plans.test});
+  }
+  return sets;
+}
+
+double states_present(const std::vector<SetPlan>& sets) {
+  double states = 0;
+  for (const SetPlan& set : sets)
+    for (std::size_t k = 0; k < set.plan->paths.size(); ++k)
+      if (fs::exists(path_file(set.folder, static_cast<int>(k))))
+        states += static_cast<double>(set.plan->paths[k].samples.size());
+  return states;
+}
+
+std::string write_scene_copy(const Scene& scene, const std::string& folder) {
+  const std::string file = (fs::path(folder) / "scene.toml").string();
+  const std::string temporary = temporary_name(file);
+  {
+    std::ofstream stream(temporary);
+    stream << write_scene(scene);
+  }
+  replace_file(temporary, file);
+  return file;
+}
+
+// Reduced states to train on: full states projected, or the paper's second pass with the POD-only model.
+std::vector<double> training_states(const Scene& scene, const ReducedModel& all, std::span<const double> basis,
+                                    const SnapshotSet& set, int nv, std::vector<std::string>& notes,
+                                    const Progress& progress) {
+  std::vector<double> alpha = project_states(basis, nv, all.modes, set.q, set.count);
+  if (scene.reduction.ecsw_training != "rerun") return alpha;
+  ReducedMechanics mechanics(all);
+  Equilibrium equilibrium(mechanics, {});
+  State state = rest_state(mechanics);
+  Control control = zero_control(mechanics);
+  int failed = 0;
+  for (int s = 0; s < set.count; ++s) {
+    control.commands = set.commands[static_cast<std::size_t>(s)];
+    if (equilibrium.solve(control, state).status == StepStatus::ok)
+      std::copy(state.q.begin(), state.q.end(), alpha.begin() + static_cast<long>(s) * all.modes);
+    else
+      ++failed;  // its projected state stays
+    progress("second pass", s + 1, set.count);
+  }
+  if (failed > 0)
+    notes.push_back(
+        fmt::format("second pass: {} of {} states did not converge, their projections were used", failed, set.count));
+  return alpha;
+}
+
+}  // namespace
+
+SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
+  // Seeds of the validation sets are derived from the scene's by fixed odd offsets, used nowhere else.
+  return {make_plan(robot, recipe),
+          draws(robot, std::max(10, recipe.validation_states / 2), recipe.seed + 0x9e3779b97f4a7c15ULL),
+          draws(robot, recipe.validation_states, recipe.seed + 0xd1b54a32d192ed03ULL)};
+}
+
+SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, const SnapshotJob& job,
+                                 const Progress& progress) {
+  const double start = now();
+  const SceneIdentity identity = identify(scene);
+  const SamplingPlans plans = make_plans(model.robot, scene.reduction);
+  const std::vector<SetPlan> sets = sets_of(plans, job.folder, job.with_validation);
+  std::error_code error;
+  fs::create_directories(job.folder, error);
+  for (const SetPlan& set : sets) prepare_snapshot_folder(set.folder, identity, *set.plan, job.existing);
+  double total = 0;
+  std::size_t missing = 0;
+  for (const SetPlan& set : sets) {
+    total += set.plan->states();
+    missing += missing_paths(set.folder, identity, *set.plan).size();
+  }
+  const int jobs = std::min<int>(job.jobs, static_cast<int>(missing));
+  if (jobs > 1 && !job.executable.empty()) {
+    const std::string copy = write_scene_copy(scene, job.folder);
+    run_workers(
+        job.executable, jobs,
+        [&](int k) {
+          std::vector<std::string> words{
+              "snapshots", copy, "-o", job.folder, "--resume", "--jobs", "1", "--shard", fmt::format("{}/{}", k, jobs),
+              "--quiet"};
+          if (job.with_validation) words.push_back("--with-validation");
+          return words;
+        },
+        "snapshots", total, [&] { return states_present(sets); }, progress);
+  } else {
+    for (const SetPlan& set : sets)
+      (void)compute_paths(model, scene, identity, *set.plan, set.folder, job.shard, job.shards, progress);
+  }
+  SnapshotTotals totals;
+  totals.seconds = now() - start;
+  if (job.shards == 1)
+    for (const SetPlan& set : sets) {
+      const SnapshotSet read =
+          read_snapshots(set.folder, identity, *set.plan, model.coordinates.nv, model.robot.rows());
+      totals.states += read.count;
+      totals.failed += read.failed;
+      totals.factorisations += read.factorisations;
+    }
+  return totals;
+}
+
+Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress) {
+  const double start = now();
+  Reduction result;
+  ReduceReport& report = result.report;
+  const ReductionScene& recipe = scene.reduction;
+  const auto check_stop = [&] {
+    if (progress.stopped())
+      throw Interrupted("stopped; the full-order states are kept", "the same command with --resume");
+  };
+
+  report.snapshots = compute_snapshots(full, scene, settings.snapshots, progress);
+  report.seconds.snapshots = now() - start;
+  const SceneIdentity identity = identify(scene);
+  const SamplingPlans plans = make_plans(full.robot, recipe);
+  const std::vector<SetPlan> sets = sets_of(plans, settings.snapshots.folder, true);
+  const int nv = full.coordinates.nv, rows = full.robot.rows();
+  const auto read = [&](std::size_t k) { return read_snapshots(sets[k].folder, identity, *sets[k].plan, nv, rows); };
+  const SnapshotSet training = read(0);
+  if (!plans.training.note.empty()) report.notes.push_back(plans.training.note);
+  if (training.failed > 0)
+    report.notes.push_back(fmt::format("{} of {} training states did not converge and were left out", training.failed,
+                                       training.failed + training.count));
+  if (training.count < 2)
+    throw RunError("fewer than two training states converged", "`supple simulate` the scene; smaller actuator ranges");
+  const ReferenceStates selection = reference_states(full, read(1)), test = reference_states(full, read(2));
+  if (test.failed > 0)
+    report.notes.push_back(fmt::format("{} of {} test states of the full model did not converge and were left out",
+                                       test.failed, test.failed + test.count));
+  if (test.count == 0)
+    throw RunError("no test state of the full model converged", "`supple simulate` the scene; smaller actuator ranges");
+
+  double mark = now();
+  progress("POD", 0, 1);
+  const Pod pod = proper_orthogonal_decomposition(
+      training.q, nv, training.count,
+      {.tolerance = recipe.pod_tolerance,
+       .truncation = recipe.pod_tolerance_squared ? PodTruncation::squared : PodTruncation::root,
+       .max_modes = recipe.max_modes});
+  report.singular_values = pod.singular_values;
+  report.truncation_error = truncation_errors(
+      pod.singular_values, recipe.pod_tolerance_squared ? PodTruncation::squared : PodTruncation::root);
+  if (pod.modes == 0)
+    throw RunError("the training states are all at rest: there is nothing to reduce",
+                   "check gravity and the actuators' ranges");
+  report.seconds.pod = now() - mark;
+  check_stop();
+
+  mark = now();
+  ReducedModel all = project(full, pod.basis, pod.modes, all_elements(full));
+  Provenance& provenance = all.provenance;
+  provenance.scene_name = scene.name;
+  provenance.scene_text = write_scene(scene);
+  provenance.scene_hash = identity.scene;
+  provenance.mesh_hash = identity.mesh;
+  provenance.snapshots = training.count;
+  provenance.pod_tolerance = recipe.pod_tolerance;
+  provenance.pod_tolerance_squared = recipe.pod_tolerance_squared;
+  provenance.pod_error = pod.truncation_error;
+  provenance.seed = recipe.seed;
+  all.singular_values = pod.singular_values;
+  const std::vector<double> alpha = training_states(scene, all, pod.basis, training, nv, report.notes, progress);
+  report.seconds.training = now() - mark;
+
+  // Domains for every tolerance, field by field (one training matrix in memory at a time).
+  std::vector<double> tolerances = settings.curve_tolerances;
+  const double small = 2.5 * recipe.ecsw_tolerance;
+  tolerances.push_back(small);
+  tolerances.push_back(recipe.ecsw_tolerance);
+  std::vector<std::vector<IntegrationDomain>> domains(tolerances.size(),
+                                                      std::vector<IntegrationDomain>(full.fields.size()));
+  for (std::size_t f = 0; f < all.fields.size(); ++f) {
+    mark = now();
+    const int elements = static_cast<int>(all.fields[f].element.size());
+    const int most = std::max(1, static_cast<int>(training_bytes / 8 / pod.modes / elements));
+    const int used = std::min(training.count, most);
+    std::vector<double> chosen;
+    for (int s = 0; s < used; ++s) {
+      const long source = static_cast<long>(s) * training.count / used;
+      chosen.insert(chosen.end(), alpha.begin() + source * pod.modes, alpha.begin() + (source + 1) * pod.modes);
+    }
+    if (used < training.count)
+      report.notes.push_back(fmt::format("{}: {} of {} training states select the elements (memory)",
+                                         all.fields[f].name, used, training.count));
+    progress("element forces", 0, 1);
+    TrainingMatrix matrix = training_matrix(all, static_cast<int>(f), chosen, used);
+    report.seconds.training += now() - mark;
+    check_stop();
+    mark = now();
+    progress("row compression", 0, 1);
+    const CompressedRows compressed = compress_rows(matrix.G, matrix.rows, matrix.columns, compression);
+    matrix.G = {};
+    for (std::size_t t = 0; t < tolerances.size(); ++t) {
+      CubatureSettings cubature;
+      cubature.tolerance = tolerances[t];
+      cubature.prune = recipe.ecsw_selection != "lawson-hanson";
+      const auto watch = [&](int columns, double residual) {
+        progress("selection", static_cast<double>(t), static_cast<double>(tolerances.size()),
+                 fmt::format("{} elements, residual {:.3g}", columns, residual));
+        return !progress.stopped();
+      };
+      const Cubature cubature_result =
+          select_lawson_hanson(compressed.matrix, compressed.rows, matrix.columns, cubature, watch);
+      check_stop();
+      domains[t][f] = {cubature_result.columns, cubature_result.weights, tolerances[t],
+                       cubature_result.relative_residual};
+      if (cubature_result.status != CubatureStatus::converged)
+        report.notes.push_back(fmt::format("{}: tolerance {:g} was not reached (residual {:.3g})", all.fields[f].name,
+                                           tolerances[t], cubature_result.relative_residual));
+    }
+    report.seconds.selection += now() - mark;
+  }
+
+  mark = now();
+  const auto row = [&](const std::string& label, const ReducedModel& model, const ReferenceStates& reference,
+                       double seconds) {
+    ModelRow line;
+    line.label = label;
+    line.modes = model.modes;
+    for (const ReducedField& field : model.fields) {
+      line.elements += static_cast<int>(field.element.size());
+      line.tolerance = field.tolerance;
+      line.residual = std::max(line.residual, field.residual);
+    }
+    line.errors = evaluate_errors(model, pod.basis, reference);
+    ReducedMechanics mechanics(model);
+    line.rate = measure_rate(mechanics, 100000, seconds, recipe.seed + 7);
+    check_stop();
+    return line;
+  };
+  const std::size_t curve = settings.curve_tolerances.size();
+  if (selection.count > 0)
+    for (std::size_t t = 0; t < curve; ++t) {
+      progress("validation", static_cast<double>(t), static_cast<double>(curve + 4), "selection set");
+      report.curve.push_back(row(fmt::format("tau {:g}", tolerances[t]), restrict_to(all, domains[t]), selection,
+                                 0.25 * settings.rate_seconds));
+    }
+  progress("validation", static_cast<double>(curve), static_cast<double>(curve + 4), "full model");
+  ModelRow line;
+  line.label = "full";
+  {
+    // One thread, as every rate of the table.
+    const int threads = omp_get_max_threads();
+    omp_set_num_threads(1);
+    FullMechanics mechanics(full);
+    line.rate = measure_rate(mechanics, 2000, 2 * settings.rate_seconds, recipe.seed + 7);
+    omp_set_num_threads(threads);
+  }
+  report.table.push_back(line);
+  report.table.push_back(row("POD only", all, test, settings.rate_seconds));
+  report.table.push_back(row("hyper-reduced, small", restrict_to(all, domains[curve]), test, settings.rate_seconds));
+  result.model = restrict_to(all, domains[curve + 1]);
+  report.table.push_back(row("hyper-reduced", result.model, test, settings.rate_seconds));
+  result.model.errors = report.table.back().errors;
+  all = {};
+  report.dynamic = compare_dynamics(full, result.model, settings.dynamic_steps, recipe.seed + 11, progress);
+  report.seconds.validation = now() - mark;
+  report.seconds.total = now() - start;
+
+  const ErrorSummary& errors = result.model.errors;
+  if (recipe.goal_error_limit && errors.goal_mean > *recipe.goal_error_limit)
+    report.refused = fmt::format("mean goal error {:.3g} % exceeds its limit of {:.3g} %", 100 * errors.goal_mean,
+                                 100 * *recipe.goal_error_limit);
+  else if (recipe.shape_error_limit && errors.shape_mean > *recipe.shape_error_limit)
+    report.refused = fmt::format("mean shape error {:.3g} % exceeds its limit of {:.3g} %", 100 * errors.shape_mean,
+                                 100 * *recipe.shape_error_limit);
+  return result;
+}
+
+}  // namespace supple

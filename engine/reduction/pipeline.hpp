@@ -1,0 +1,76 @@
+#pragma once
+// The main job (paper 001, Algorithm 1): scene -> full-order states -> POD -> reduced integration domain -> validation
+// on actuation never seen
+// -> reduced model.
+
+#include <string>
+#include <vector>
+
+#include "engine/reduction/reduced_model.hpp"
+#include "engine/reduction/validate.hpp"
+
+namespace supple {
+
+// The three disjoint sets of full-order states. Training: the scene's sampling; selection (which domain to take, the
+// curves) and test (the errors that are reported): independent uniform draws from seeds used nowhere else.
+struct SamplingPlans {
+  SamplingPlan training, selection, test;
+};
+SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe);
+
+// Folder layout: scene.toml (canonical copy), training/, selection/, test/ (snapshots.hpp).
+struct SnapshotJob {
+  std::string folder;
+  ExistingFolder existing = ExistingFolder::resume;
+  int jobs = 1;
+  std::string executable;  // program whose `snapshots` verb the workers run; needed for jobs > 1
+  int shard = 0, shards = 1;
+  bool with_validation = true;
+};
+struct SnapshotTotals {
+  int states = 0;  // in the folder now
+  int failed = 0;
+  int factorisations = 0;
+  double seconds = 0;  // of this call
+};
+SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, const SnapshotJob& job,
+                                 const Progress& progress);
+
+// One line of the table (the paper's Table I), errors on the test set.
+struct ModelRow {
+  std::string label;
+  int modes = 0, elements = 0;  // 0 = full
+  double tolerance = 0, residual = 0;
+  ErrorSummary errors;
+  Rate rate;
+};
+
+struct StageSeconds {
+  double snapshots = 0, pod = 0, training = 0, selection = 0, validation = 0, total = 0;
+};
+
+struct ReduceReport {
+  std::vector<ModelRow> table;  // full, POD only, small domain, the model
+  std::vector<ModelRow> curve;  // elements against error, on the selection set, each with its rate
+  std::vector<double> singular_values, truncation_error;
+  DynamicError dynamic;
+  SnapshotTotals snapshots;
+  StageSeconds seconds;
+  std::vector<std::string> notes;
+  std::string refused;  // empty, or why the model missed its configured limit
+};
+
+struct ReduceSettings {
+  SnapshotJob snapshots;
+  int dynamic_steps = 100;
+  double rate_seconds = 2;  // measuring time per model
+  std::vector<double> curve_tolerances{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
+};
+
+struct Reduction {
+  ReducedModel model;
+  ReduceReport report;
+};
+Reduction reduce(const Scene& scene, const FullModel& model, const ReduceSettings& settings, const Progress& progress);
+
+}  // namespace supple
