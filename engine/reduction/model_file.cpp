@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -13,6 +14,8 @@
 namespace supple {
 
 namespace {
+
+using Numbers = std::vector<double>;
 
 constexpr const char* magic = "supple reduced model";
 
@@ -63,9 +66,9 @@ std::string name_of(std::size_t index) {
 
 void write_robot(Hdf5File& file, const Robot& robot) {
   file.write("/robot/name", robot.name);
-  file.write("/robot/gravity", {robot.gravity[0], robot.gravity[1], robot.gravity[2]}, {3});
+  file.write("/robot/gravity", Numbers{robot.gravity[0], robot.gravity[1], robot.gravity[2]}, {3});
   file.write("/robot/time_step", robot.time_step);
-  file.write("/robot/rayleigh", {robot.rayleigh_mass, robot.rayleigh_stiffness}, {2});
+  file.write("/robot/rayleigh", Numbers{robot.rayleigh_mass, robot.rayleigh_stiffness}, {2});
   file.write("/robot/rest_points", flat(robot.rest_points), {robot.rest_points.size(), 3});
   file.write("/robot/cable_count", static_cast<std::int64_t>(robot.cables.size()));
   for (std::size_t i = 0; i < robot.cables.size(); ++i) {
@@ -74,12 +77,13 @@ void write_robot(Hdf5File& file, const Robot& robot) {
     file.write(at + "/name", cable.name);
     file.write(at + "/points", std::vector<int>{cable.first_point, cable.point_count}, {2});
     if (cable.pull_point)
-      file.write(at + "/pull_point", {(*cable.pull_point)[0], (*cable.pull_point)[1], (*cable.pull_point)[2]}, {3});
+      file.write(at + "/pull_point", Numbers{(*cable.pull_point)[0], (*cable.pull_point)[1], (*cable.pull_point)[2]},
+                 {3});
     file.write(at + "/rest_length", cable.rest_length);
     file.write(at + "/control", std::string(cable.control == CableControl::force ? "force" : "displacement"));
     file.write(at + "/bilateral", static_cast<std::int64_t>(cable.bilateral));
-    file.write(at + "/limits", {cable.range.lower, cable.range.upper, cable.force.lower, cable.force.upper, cable.rate},
-               {5});
+    file.write(at + "/limits",
+               Numbers{cable.range.lower, cable.range.upper, cable.force.lower, cable.force.upper, cable.rate}, {5});
     file.write(at + "/samples", static_cast<std::int64_t>(cable.samples));
   }
   const auto points = [&](const std::string& at, const std::vector<NamedPoint>& list) {
@@ -221,17 +225,17 @@ void write_provenance(Hdf5File& file, const ReducedModel& model) {
   file.write("/provenance/mesh", std::vector<int>{p.nodes, p.elements}, {2});
   file.write("/provenance/snapshots", static_cast<std::int64_t>(p.snapshots));
   file.write("/provenance/seed", static_cast<std::int64_t>(p.seed));
-  file.write("/provenance/pod", {p.pod_tolerance, p.pod_tolerance_squared ? 1.0 : 0.0, p.pod_error}, {3});
+  file.write("/provenance/pod", Numbers{p.pod_tolerance, p.pod_tolerance_squared ? 1.0 : 0.0, p.pod_error}, {3});
   file.write("/provenance/singular_values", model.singular_values, {model.singular_values.size()});
   const ErrorSummary& e = model.errors;
   file.write("/errors/states", std::vector<int>{e.states, e.failed, e.worst_state}, {3});
-  file.write("/errors/goal", {e.goal_mean, e.goal_median, e.goal_max}, {3});
-  file.write("/errors/shape", {e.shape_mean, e.shape_median, e.shape_max}, {3});
+  file.write("/errors/goal", Numbers{e.goal_mean, e.goal_median, e.goal_max}, {3});
+  file.write("/errors/shape", Numbers{e.shape_mean, e.shape_median, e.shape_max}, {3});
   file.write("/errors/worst_commands", e.worst_commands, {e.worst_commands.size()});
   file.write("/errors/set_count", static_cast<std::int64_t>(e.sets.size()));
   for (std::size_t i = 0; i < e.sets.size(); ++i) {
     file.write("/errors/sets/" + name_of(i) + "/name", e.sets[i].name);
-    file.write("/errors/sets/" + name_of(i) + "/error", {e.sets[i].mean, e.sets[i].median, e.sets[i].max}, {3});
+    file.write("/errors/sets/" + name_of(i) + "/error", Numbers{e.sets[i].mean, e.sets[i].median, e.sets[i].max}, {3});
   }
 }
 
