@@ -2,6 +2,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# Programs that include the headers need the language too.
+target_compile_features(supple_options INTERFACE cxx_std_20)
+
 install(DIRECTORY kernels solvers engine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/supple
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN cli EXCLUDE)
 install(DIRECTORY assets DESTINATION ${CMAKE_INSTALL_DATADIR}/supple)

@@ -56,11 +56,14 @@ for library in $libraries; do
   [[ "$soname" =~ $glibc ]] && continue
   cp -L "$library" "$root/lib/$soname"
   # The licence of what is shipped goes with it.
-  package=$(dpkg-query -S "$(readlink -f "$library")" 2>/dev/null | head -n 1 | cut -d: -f1 || true)
-  if [ -n "$package" ] && [ -f "/usr/share/doc/$package/copyright" ]; then
-    mkdir -p "$root/share/doc/$package"
-    cp -L "/usr/share/doc/$package/copyright" "$root/share/doc/$package/copyright"
+  # (By name: Debian lists some libraries under /lib, which is /usr/lib.)
+  package=$(dpkg-query -S "*/$(basename "$(readlink -f "$library")")" 2>/dev/null | head -n 1 | cut -d: -f1 || true)
+  if [ -z "$package" ] || [ ! -f "/usr/share/doc/$package/copyright" ]; then
+    echo "bundle.sh: no copyright file found for $library" >&2
+    exit 1
   fi
+  mkdir -p "$root/share/doc/$package"
+  cp -L "/usr/share/doc/$package/copyright" "$root/share/doc/$package/copyright"
 done
 chmod u+w "$root"/lib/*
 strip --strip-unneeded "$root"/lib/* "${programs[@]}" 2>/dev/null || true

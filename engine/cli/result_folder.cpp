@@ -32,8 +32,8 @@ std::vector<fs::path> results_in(const std::string& folder) {
   return found;
 }
 
-std::string quoted(const std::string& cell) {
-  return cell.find(',') == std::string::npos ? cell : "\"" + cell + "\"";
+std::string csv_cell(const std::string& cell) {
+  return cell.find(',') == std::string::npos ? cell : fmt::format("\"{}\"", cell);
 }
 
 }  // namespace
@@ -97,14 +97,15 @@ std::string ResultFolder::shape_name(long step) const {
 }
 
 std::string ResultFolder::header() const {
-  std::string text = "time [s]";
-  for (const Input& input : inputs_)
-    text += "," + quoted(fmt::format("{} [{}]", input.name, display_unit(input.dimension)));
-  for (const CableRow& cable : mechanics_.robot().cables) text += "," + quoted(cable.name + " tension [N]");
-  for (const auto* points : {&mechanics_.robot().effectors, &mechanics_.robot().probes})
+  const Robot& robot = mechanics_.robot();
+  std::vector<std::string> names{"time [s]"};
+  for (const Input& input : inputs_) names.push_back(fmt::format("{} [{}]", input.name, display_unit(input.dimension)));
+  for (const CableRow& cable : robot.cables) names.push_back(fmt::format("{} tension [N]", cable.name));
+  for (const auto* points : {&robot.effectors, &robot.probes})
     for (const NamedPoint& point : *points)
-      for (const char* axis : {"x", "y", "z"}) text += "," + quoted(fmt::format("{} {} [mm]", point.name, axis));
-  return text + "\n";
+      for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} {} [mm]", point.name, axis));
+  for (std::string& name : names) name = csv_cell(name);
+  return fmt::format("{}\n", fmt::join(names, ","));
 }
 
 void ResultFolder::record(long step, const State& state) {

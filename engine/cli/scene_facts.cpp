@@ -119,7 +119,8 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
               {"volume", fmt::format("{:.4g} cm^3", 1e6 * model.total_volume)},
               {"mass", format_quantity(model.total_mass, Dimension::mass)}};
   std::string text;
-  for (const MaterialScene& material : body.materials) text += (text.empty() ? "" : "\n") + format_material(material);
+  for (const MaterialScene& material : body.materials)
+    text += fmt::format("{}{}", text.empty() ? "" : "\n", format_material(material));
   facts.emplace_back(body.materials.size() > 1 ? "materials" : "material", text);
   const Vec3d& g = scene.gravity;
   facts.emplace_back("gravity", fmt::format("({:.4g}, {:.4g}, {:.4g}) m/s^2", g[0], g[1], g[2]));
@@ -143,8 +144,9 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
   const auto point_rows = [&](const std::vector<NamedPoint>& points) {
     std::vector<std::vector<std::string>> cells;
     for (const NamedPoint& point : points)
-      cells.push_back({point.name, "at " + format_point(robot.rest_points[static_cast<std::size_t>(point.point)]),
-                       point.set.empty() ? "" : "in set " + point.set});
+      cells.push_back({point.name,
+                       fmt::format("at {}", format_point(robot.rest_points[static_cast<std::size_t>(point.point)])),
+                       point.set.empty() ? "" : fmt::format("in set {}", point.set)});
     return cells.empty() ? std::string("none") : lines(format_table(cells));
   };
   facts.emplace_back("effectors", point_rows(robot.effectors));

@@ -7,6 +7,7 @@
 #include "engine/cli/table.hpp"
 #include "engine/mesh/check.hpp"
 #include "engine/model/full_model.hpp"
+#include "engine/scene/units.hpp"
 
 namespace supple::cli {
 

@@ -1,45 +1,88 @@
 #include "engine/dynamics/equilibrium.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace supple {
+
+namespace {
+
+// A failed increment is cut by `cut`; a successful one is followed by one `growth` times as long that stays `below` the
+// last that failed, which is forgotten little by little.
+constexpr double cut = 0.6, growth = 1.5, below = 0.8, forgetting = 1.2;
+// An increment fails when the residual has not halved in so many iterations, or when halving a step once does not bring
+// it back to where every point has a stress: iterates beyond that rarely return.
+constexpr int patience = 3, halvings = 1;
+constexpr int patient_halvings = 12;
+
+}  // namespace
 
 Equilibrium::Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings)
     : settings_(settings),
       // time_step = 0: commands of a static solve have no rate.
-      stepper_(mechanics, {.scheme = StepScheme::quasi_static,
-                           .time_step = 0,
-                           .tolerance = settings.tolerance,
-                           .max_iterations = settings.max_iterations}),
+      stepper_(mechanics, {.scheme = StepScheme::quasi_static, .time_step = 0}),
       partial_(zero_control(mechanics)) {}
+
+StepReport Equilibrium::advance(const State& start, const Control& control, double fraction, State& state) {
+  const auto interpolate = [&](const std::vector<double>& from, const std::vector<double>& to,
+                               std::vector<double>& out) {
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = fraction == 1 ? to[i] : from[i] + fraction * (to[i] - from[i]);
+  };
+  interpolate(start.commands, control.commands, partial_.commands);
+  interpolate(start.motions, control.motions, partial_.motions);
+  return stepper_.step(partial_, state);
+}
 
 EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
   EquilibriumReport report;
   const State start = state;
-  double done = 0, increment = settings_.first_increment;
-  while (done < 1) {
-    const double next = std::min(1.0, done + increment);
-    for (std::size_t i = 0; i < partial_.commands.size(); ++i)
-      partial_.commands[i] =
-          next == 1 ? control.commands[i] : start.commands[i] + next * (control.commands[i] - start.commands[i]);
-    for (std::size_t i = 0; i < partial_.motions.size(); ++i)
-      partial_.motions[i] =
-          next == 1 ? control.motions[i] : start.motions[i] + next * (control.motions[i] - start.motions[i]);
-    const StepReport step = stepper_.step(partial_, state);
+  const StepSettings exact{.tolerance = settings_.tolerance};
+  const auto follow = [&](double fraction) {
+    const StepReport step = advance(start, control, fraction, state);
     report.iterations += step.iterations;
     report.status = step.status;
     report.residual = step.residual;
     report.inverted = step.inverted;
     report.negative_pivots = step.negative_pivots;
     report.failed_element = step.failed_element;
-    if (step.status == StepStatus::ok) {
-      ++report.increments;
+    if (step.status == StepStatus::ok) ++report.increments;
+    return step.status;
+  };
+
+  stepper_.set_patience(settings_.max_iterations, halvings, patience);
+  double done = 0, increment = settings_.first_increment, failed = std::numeric_limits<double>::infinity();
+  const double smallest = control.commands == start.commands && control.motions == start.motions
+                              ? 1.0  // nothing to cut
+                              : settings_.smallest_increment;
+  while (done < 1 && increment >= smallest) {
+    const double next = done + increment > 1 - 1e-9 ? 1.0 : done + increment;
+    if (next == 1)
+      stepper_.set_tolerances(exact.tolerance, exact.row_tolerance);
+    else
+      stepper_.set_tolerances(settings_.path_tolerance, settings_.path_row_tolerance);
+    if (follow(next) == StepStatus::ok) {
       done = next;
-      increment *= 2;
+      failed *= forgetting;
+      increment = std::min(growth * increment, below * failed);
+      // Two equal increments rather than one and a rest.
+      const double left = 1 - done;
+      if (increment < left && left < growth * increment) increment = left / 2;
       continue;
     }
-    increment /= 2;
-    if (increment < settings_.smallest_increment || step.status == StepStatus::out_of_memory) return report;
+    if (report.status == StepStatus::out_of_memory) return report;
+    failed = next - done;
+    increment = cut * failed;
+  }
+  stepper_.set_tolerances(exact.tolerance, exact.row_tolerance);
+  if (done < 1 && settings_.patient_iterations > 0) {
+    stepper_.set_patience(settings_.patient_iterations, patient_halvings, 0);
+    if (follow(1) == StepStatus::ok) done = 1;
+  }
+  if (done > 0 && done < 1) {
+    // Leave an equilibrium, not a state near one.
+    const StepReport step = advance(start, control, done, state);
+    report.iterations += step.iterations;
   }
   return report;
 }

@@ -183,17 +183,46 @@ void FullMechanics::inertia(std::span<const double> v, std::span<const double> v
     }
 }
 
-void FullMechanics::damping(std::span<const double> v, std::span<double> out) {
+void FullMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
   std::fill(out.begin(), out.end(), 0.0);
   if (model_.robot.rayleigh_mass != 0) {
-    inertia(v, {}, out);
+    inertia(v, v_c, out);
     for (double& x : out) x *= model_.robot.rayleigh_mass;
   }
   if (model_.robot.rayleigh_stiffness != 0) {
     SUPPLE_EXPECT(tangent_ != TangentKind::none);
     std::vector<double> product(v.size());
     multiply(pattern_.scalar, stiffness_.data(), v.data(), product.data());
+    add_prescribed_stiffness(v_c, product);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] += model_.robot.rayleigh_stiffness * product[i];
+  }
+}
+
+void FullMechanics::add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const {
+  // out += K_fc v_c, element by element: the columns of prescribed nodes are not in the pattern.
+  if (model_.robot.motions.empty()) return;
+  for (std::size_t f = 0; f < model_.fields.size(); ++f) {
+    const ElementField& field = model_.fields[f];
+    const int n = field.nodes_per_element;
+    for (int e = 0; e < field.elements(); ++e) {
+      const int* node = field.node.data() + e * n;
+      const double* blocks = element_blocks_.data() + 9 * (block_offset_[f] + static_cast<long>(e) * pair_count(n));
+      for (int b = 0; b < n; ++b) {
+        const int motion = model_.node_motion[static_cast<std::size_t>(node[b])];
+        if (motion < 0) continue;
+        const Vec3d v =
+            v_c[static_cast<std::size_t>(motion)] * model_.robot.motions[static_cast<std::size_t>(motion)].direction;
+        for (int a = 0; a < n; ++a) {
+          const int unknown = model_.node_unknown[static_cast<std::size_t>(node[a])];
+          if (unknown < 0) continue;
+          const int i = std::min(a, b), j = std::max(a, b);  // stored: pairs i <= j
+          const double* block = blocks + 9 * (i * n - i * (i - 1) / 2 + j - i);
+          for (int r = 0; r < 3; ++r)
+            for (int c = 0; c < 3; ++c)
+              out[static_cast<std::size_t>(3 * unknown + r)] += (a <= b ? block[3 * r + c] : block[3 * c + r]) * v[c];
+        }
+      }
+    }
   }
 }
 

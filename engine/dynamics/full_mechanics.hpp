@@ -25,7 +25,7 @@ class FullMechanics final : public Mechanics {
                               std::span<double> f) override;
   void external_forces(std::span<double> p) const override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
-  void damping(std::span<const double> v, std::span<double> out) override;
+  void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
   SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
                       std::span<const double> multipliers) override;
   void row_jacobians(std::span<const double> gradients, std::span<double> H) const override;
@@ -38,6 +38,7 @@ class FullMechanics final : public Mechanics {
   std::span<const double> weighted_stress(int field) const { return P_[static_cast<std::size_t>(field)]; }
 
  private:
+  void add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const;
   void add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers, double* values) const;
   PointField<double> point_field(std::size_t f) const;
 

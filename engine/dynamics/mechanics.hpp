@@ -51,8 +51,9 @@ class Mechanics {
   virtual void external_forces(std::span<double> p) const = 0;
   // out = M v + M_c v_c [B x nv]; v_c [B x motions]: velocities of the prescribed inputs.
   virtual void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const = 0;
-  // out = (a M + b K) v with the tangent of the last evaluate_forces [B x nv].
-  virtual void damping(std::span<const double> v, std::span<double> out) = 0;
+  // out = D v + D_c v_c, D = a M + b K with the tangent of the last evaluate_forces [B x nv]; v_c as in inertia: a body
+  // that is carried along without strain is damped by a M alone.
+  virtual void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) = 0;
   // Assembles and factors A. y, multipliers: where geometric stiffness is evaluated.
   virtual SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
                               std::span<const double> multipliers) = 0;

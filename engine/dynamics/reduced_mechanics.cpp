@@ -181,7 +181,7 @@ void ReducedMechanics::inertia(std::span<const double> v, std::span<const double
     }
 }
 
-void ReducedMechanics::damping(std::span<const double> v, std::span<double> out) {
+void ReducedMechanics::damping(std::span<const double> v, std::span<const double>, std::span<double> out) {
   SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
   inertia(v, {}, out);
   for (int b = 0; b < robots_; ++b) {

@@ -23,7 +23,7 @@ class ReducedMechanics final : public Mechanics {
                               std::span<double> f) override;
   void external_forces(std::span<double> p) const override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
-  void damping(std::span<const double> v, std::span<double> out) override;
+  void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
   SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
                       std::span<const double> multipliers) override;
   void row_jacobians(std::span<const double> gradients, std::span<double> H) const override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "kernels/base/contract.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
@@ -97,7 +98,9 @@ void Stepper::residual(const State& state, const Control& control) {
   const Robot& robot = mechanics_.robot();
   if (robot.rayleigh_mass != 0 || robot.rayleigh_stiffness != 0) {
     for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = u_[i] / h;
-    mechanics_.damping(velocity_, damping_);
+    for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
+      motion_velocity_[i] = (control.motions[i] - state.motions[i]) / h;
+    mechanics_.damping(velocity_, motion_velocity_, damping_);
     for (std::size_t i = 0; i < r_.size(); ++i) r_[i] -= damping_[i];
   }
 }
@@ -171,8 +174,8 @@ StepReport Stepper::step(const Control& control, State& state) {
     }
 
   std::fill(u_.begin(), u_.end(), 0.0);
-  double largest_residual = 0;
-  int halvings = 0;
+  double largest_residual = 0, least_residual = std::numeric_limits<double>::infinity();
+  int least_at = 0, halvings = 0;
   for (;;) {
     for (int b = 0; b < robots_; ++b) {
       std::copy_n(state.q.begin() + b * nq_, nq_, q_.begin() + b * nq_);
@@ -198,7 +201,7 @@ StepReport Stepper::step(const Control& control, State& state) {
     report.inverted = points.inverted;
     if (points.undefined > 0 || !all_finite(f_)) {
       // Newton stepped too far: halve its last step. The first evaluation has no step to halve.
-      if (iterate && report.iterations > 0 && halvings < 12) {
+      if (iterate && report.iterations > 0 && halvings < settings_.max_halvings) {
         ++halvings;
         for (std::size_t i = 0; i < u_.size(); ++i) {
           du_[i] *= 0.5;
@@ -232,6 +235,13 @@ StepReport Stepper::step(const Control& control, State& state) {
         return report;
       }
       largest_residual = std::max(largest_residual, report.residual);
+      if (report.residual < 0.5 * least_residual) {
+        least_residual = report.residual;
+        least_at = report.iterations;
+      } else if (settings_.patience > 0 && report.iterations - least_at >= settings_.patience) {
+        report.status = StepStatus::not_converged;
+        return report;
+      }
     }
     {
       Timer timer(report.times.factor);

@@ -26,6 +26,8 @@ struct StepSettings {
   double tolerance = 1e-9;       // Newton: residual relative to the element forces, converged below
   double row_tolerance = 1e-11;  // Newton: violation of a row's law [m], relative to 1 m
   int max_iterations = 40;
+  int max_halvings = 12;  // Newton: of one step that leads to points where a law has no stress
+  int patience = 0;       // Newton: gives up when the least residual has not halved in so many iterations; 0 = never
 };
 
 enum class StepStatus { ok, not_converged, undefined_points, singular, not_positive, out_of_memory, rows_unsolved };
@@ -60,6 +62,16 @@ class Stepper {
 
   const StepSettings& settings() const { return settings_; }
   void set_time_step(double h) { settings_.time_step = h; }
+  // How exactly and how stubbornly Newton's method solves; see StepSettings.
+  void set_tolerances(double residual, double rows) {
+    settings_.tolerance = residual;
+    settings_.row_tolerance = rows;
+  }
+  void set_patience(int max_iterations, int max_halvings, int patience) {
+    settings_.max_iterations = max_iterations;
+    settings_.max_halvings = max_halvings;
+    settings_.patience = patience;
+  }
   // Mapped points y [B x outputs] at the end of the last step.
   const std::vector<double>& outputs() const { return y_; }
   // phi [B x rows] at the last linearisation.

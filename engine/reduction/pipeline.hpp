@@ -62,7 +62,7 @@ struct ReduceReport {
 
 struct ReduceSettings {
   SnapshotJob snapshots;
-  int dynamic_steps = 100;
+  int dynamic_steps = 200;
   double rate_seconds = 2;  // measuring time per model
   std::vector<double> curve_tolerances{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
 };

@@ -13,6 +13,9 @@ namespace supple {
 
 namespace {
 
+// Period of a smooth path in time steps: slow enough that the robot follows, fast enough that its inertia shows.
+constexpr double path_period_steps = 400;
+
 std::size_t size(int a, int b = 1) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
 }
@@ -169,8 +172,8 @@ SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed) {
 Sample SmoothPath::at(double time) const {
   Sample sample(range_.size());
   for (std::size_t i = 0; i < sample.size(); ++i) {
-    // Fades in over a tenth of a period, so that a path from rest does not jump.
-    const double fade = std::min(1.0, time * frequency_[i] / (0.2 * M_PI));
+    // Fades in over half a period, so that a path from rest does not jump.
+    const double fade = 0.5 - 0.5 * std::cos(std::min(M_PI, time * frequency_[i]));
     sample[i] = range_[i].lower +
                 fade * (range_[i].upper - range_[i].lower) * (0.5 - 0.5 * std::cos(frequency_[i] * time + phase_[i]));
   }
@@ -181,7 +184,7 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
   Rate rate;
   const double h = mechanics.robot().time_step;
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
-  const SmoothPath path(mechanics.robot(), 200 * h, seed);
+  const SmoothPath path(mechanics.robot(), path_period_steps * h, seed);
   State state = rest_state(mechanics);
   Control control = zero_control(mechanics);
   std::vector<double> times;
@@ -231,10 +234,16 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
   Stepper a(full_mechanics, settings), b(reduced_mechanics, settings);
   State x = rest_state(full_mechanics), z = rest_state(reduced_mechanics);
   Control control = zero_control(full_mechanics);
-  const SmoothPath path(full.robot, 200 * h, seed);
+  const SmoothPath path(full.robot, path_period_steps * h, seed);
   const std::vector<double> rest = rest_outputs(full.robot);
   const std::vector<int> points = effector_points(full.robot);
   Deviations goal;
+  control.commands = path.at(0);
+  if (Equilibrium(full_mechanics, {}).solve(control, x).status != StepStatus::ok ||
+      Equilibrium(reduced_mechanics, {}).solve(control, z).status != StepStatus::ok) {
+    result.failed = true;
+    return result;
+  }
   for (int k = 0; k < steps; ++k) {
     if (progress.stopped())
       throw Interrupted("stopped during the dynamic comparison", "the same command again; snapshots are kept");

@@ -54,7 +54,8 @@ struct DynamicError {
   bool failed = false;
   double goal_mean = 0, goal_max = 0;  // over the path, denominator mean |p^full - p_rest|
 };
-// Both models driven along the same smooth unseen path with the same scheme from rest.
+// Both models settle under the path's first commands, then are driven along the same smooth unseen path with
+// one-linearisation steps.
 DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced, int steps, std::uint64_t seed,
                               const Progress& progress);
 

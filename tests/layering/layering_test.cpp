@@ -19,6 +19,11 @@ std::string at(const SourceText& source, int line, const std::string& what) {
   return source.path + ":" + std::to_string(line) + ": " + what;
 }
 
+std::string quoted(const std::string& text) {
+  std::string out(1, '\'');
+  return out.append(text).append(1, '\'');
+}
+
 bool starts_with(const std::string& text, const std::string& start) {
   return text.rfind(start, 0) == 0;
 }
@@ -53,12 +58,12 @@ Violations include_direction(const SourceText& source) {
     const std::string& target = include.target;
     const bool ours = include.quoted;
     if (ours && target.find('/') == std::string::npos)
-      found.push_back(at(source, include.line, "'" + target + "' is no path from the root"));
+      found.push_back(at(source, include.line, quoted(target) + " is no path from the root"));
     if (!ours) continue;
     bool fine = is_inside(target, here);
     for (const std::string& from : rule->second) fine = fine || is_inside(target, from);
     for (const std::string& top : tops) fine = fine && (!is_inside(target, top) || is_inside(source.path, top));
-    if (!fine) found.push_back(at(source, include.line, here + " may not include '" + target + "'"));
+    if (!fine) found.push_back(at(source, include.line, here + " may not include " + quoted(target)));
   }
   return found;
 }
@@ -84,7 +89,7 @@ Violations device_headers(const SourceText& source) {
         include.quoted && (is_device_visible(include.target) || include.target == "kernels/base/macros.hpp" ||
                            include.target == "kernels/base/contract.hpp");
     if (!ours && !(standard.count(include.target) && !include.quoted))
-      found.push_back(at(source, include.line, "'" + include.target + "' in a device-visible header"));
+      found.push_back(at(source, include.line, quoted(include.target) + " in a device-visible header"));
   }
   static const std::regex word(
       R"(\b(?:(?:throw|try|catch|virtual|new|malloc|dynamic_cast)\b|(?:thrust|Eigen|spdlog|fmt)::|std::(?:vector|string|cout|cerr)\b))");
@@ -93,7 +98,7 @@ Violations device_headers(const SourceText& source) {
   for (int number = 1; std::getline(lines, line); ++number) {
     std::smatch match;
     if (std::regex_search(line, match, word))
-      found.push_back(at(source, number, "'" + match[0].str() + "' in a device-visible header"));
+      found.push_back(at(source, number, quoted(match[0].str()) + " in a device-visible header"));
   }
   return found;
 }
@@ -119,7 +124,7 @@ Violations cuda_headers(const SourceText& source) {
     const bool device_file = ends_with(include.target, ".cuh") || ends_with(include.target, ".cu");
     const bool fine = primitives && starts_with(include.target, "thrust/");
     if (device_file || (!include.quoted && is_cuda_header(include.target) && !fine))
-      found.push_back(at(source, include.line, "CUDA header '" + include.target + "'"));
+      found.push_back(at(source, include.line, "CUDA header " + quoted(include.target)));
   }
   return found;
 }
