@@ -44,5 +44,10 @@ std::vector<Command> all_commands();
 Command info_command();
 Command check_command();
 Command simulate_command();
+Command snapshots_command();
+Command reduce_command();
+Command run_command();
+Command bench_command();
+Command export_command();
 
 }  // namespace supple::cli

@@ -3,7 +3,8 @@
 namespace supple::cli {
 
 std::vector<Command> all_commands() {
-  return {info_command(), check_command(), simulate_command()};
+  return {info_command(),   check_command(), simulate_command(), snapshots_command(),
+          reduce_command(), run_command(),   bench_command(),    export_command()};
 }
 
 }  // namespace supple::cli

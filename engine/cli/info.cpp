@@ -8,10 +8,11 @@
 #include "engine/cli/build_facts.hpp"
 #include "engine/cli/command.hpp"
 #include "engine/cli/json_report.hpp"
+#include "engine/cli/model_facts.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/scene_facts.hpp"
-#include "engine/mesh/boundary.hpp"
 #include "engine/mesh/read.hpp"
+#include "engine/reduction/model_file.hpp"
 #include "engine/scene/reader.hpp"
 
 namespace supple::cli {
@@ -56,22 +57,30 @@ void info_of_scene(const std::string& path, nlohmann::ordered_json& json, bool q
   if (!quiet) print_facts(scene_facts(scene, model));
 }
 
+void info_of_model(const std::string& path, nlohmann::ordered_json& json, bool quiet) {
+  const ReducedModel model = read_model(path);
+  json["model"] = model_json(model);
+  if (!quiet) print_facts(model_facts(model));
+}
+
 }  // namespace
 
 Command info_command() {
   Command command;
   command.name = "info";
-  command.description = "say what a scene or a mesh holds, or what this program is";
+  command.description = "say what a scene, a mesh or a model holds, or what this program is";
   command.examples =
       "  supple info\n"
       "  supple info assets/diamond\n"
-      "  supple info assets/diamond/diamond_coarse.msh --unit mm\n";
+      "  supple info assets/diamond/diamond_coarse.msh --unit mm\n"
+      "  supple info diamond.rom.h5\n";
   command.declare = [](Options& options) -> Run {
     struct Arguments {
       std::string file, unit;
     };
     const auto arguments = std::make_shared<Arguments>();
-    options.positional("FILE", arguments->file, "scene (.toml, or its folder) or mesh (.msh, .vtu, .vtk)", false);
+    options.positional("FILE", arguments->file,
+                       "scene (.toml, or its folder), mesh (.msh, .vtu, .vtk) or reduced model (.h5)", false);
     options.text("--unit", arguments->unit, "UNIT", "unit of length of a mesh file, for instance mm");
     return [arguments](Context& context) {
       check_json_target(context);
@@ -82,6 +91,8 @@ Command info_command() {
         info_of_program(json, context.common.quiet);
       else if (std::filesystem::is_directory(file, error) || ends_with_any(file, {".toml"}))
         info_of_scene(file, json, context.common.quiet);
+      else if (is_model_file(file) || ends_with_any(file, {".h5"}))
+        info_of_model(file, json, context.common.quiet);
       else
         info_of_mesh(file, arguments->unit, json, context.common.quiet);
       write_json(context, json);

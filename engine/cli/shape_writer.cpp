@@ -19,4 +19,23 @@ WriteShape full_shape_writer(const FullMechanics& mechanics) {
   };
 }
 
+std::vector<double> skin_displacements(const ReducedModel& model, const std::vector<double>& q) {
+  const auto r = static_cast<std::size_t>(model.modes);
+  std::vector<double> u(3 * model.skin.rest.size());
+  for (std::size_t i = 0; i < u.size(); ++i)
+    for (std::size_t m = 0; m < r; ++m) u[i] += model.skin.modes[i * r + m] * q[m];
+  return u;
+}
+
+WriteShape reduced_shape_writer(const ReducedModel& model) {
+  return [&model](const std::string& path, const State& state) {
+    std::vector<double> u = skin_displacements(model, state.q);
+    Surface surface;
+    surface.nodes = model.skin.rest;
+    surface.triangles = model.skin.triangles;
+    for (std::size_t i = 0; i < u.size(); ++i) surface.nodes[i / 3][static_cast<int>(i % 3)] += u[i];
+    write_vtu(path, surface, {{"displacement", VtuField::On::nodes, 3, std::move(u)}});
+  };
+}
+
 }  // namespace supple::cli

@@ -3,11 +3,18 @@
 
 #include "engine/cli/result_folder.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
+#include "engine/reduction/reduced_model.hpp"
 
 namespace supple::cli {
 
 // The deformed mesh with the nodes' `displacement` [m] and the elements' `volume_ratio` (1 at rest, negative where
 // turned inside out). `mechanics` must outlive what is returned.
 WriteShape full_shape_writer(const FullMechanics& mechanics);
+
+// The deformed skin with the nodes' `displacement` [m]. `model` must outlive what is returned.
+WriteShape reduced_shape_writer(const ReducedModel& model);
+
+// Displacements of the skin's nodes [nodes][3] for the modes' coordinates.
+std::vector<double> skin_displacements(const ReducedModel& model, const std::vector<double>& q);
 
 }  // namespace supple::cli

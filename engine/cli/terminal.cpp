@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 namespace supple::cli {
 
@@ -48,6 +49,11 @@ std::string shell_quoted(const std::string& argument) {
   std::string quoted = "'";
   for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+std::string this_executable() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
 }  // namespace supple::cli

@@ -17,5 +17,7 @@ void print_note(const std::string& text);
 
 // An argument as a shell takes it: quoted where it needs to be.
 std::string shell_quoted(const std::string& argument);
+// Path of this program.
+std::string this_executable();
 
 }  // namespace supple::cli

@@ -174,7 +174,7 @@ StepReport Stepper::step(const Control& control, State& state) {
     }
 
   std::fill(u_.begin(), u_.end(), 0.0);
-  double largest_residual = 0, least_residual = std::numeric_limits<double>::infinity();
+  double first_scale = 0, largest_residual = 0, least_residual = std::numeric_limits<double>::infinity();
   int least_at = 0, halvings = 0;
   for (;;) {
     for (int b = 0; b < robots_; ++b) {
@@ -217,16 +217,22 @@ StepReport Stepper::step(const Control& control, State& state) {
     residual(state, control);
     if (iterate) {
       // Residual with the multipliers of the last iteration.
-      double sum = 0;
+      double sum = 0, row_forces = 0;
       for (int b = 0; b < robots_; ++b)
         for (int k = 0; k < nv_; ++k) {
-          double value = r_[size(b, nv_) + static_cast<std::size_t>(k)];
+          double rows = 0;
           for (int i = 0; i < rows_count_; ++i)
-            value += H_[size(b, rows_count_, nv_) + size(i, nv_) + static_cast<std::size_t>(k)] *
-                     lambda_[size(b, rows_count_) + static_cast<std::size_t>(i)];
+            rows += H_[size(b, rows_count_, nv_) + size(i, nv_) + static_cast<std::size_t>(k)] *
+                    lambda_[size(b, rows_count_) + static_cast<std::size_t>(i)];
+          const double value = r_[size(b, nv_) + static_cast<std::size_t>(k)] + rows;
           sum += value * value;
+          row_forces += rows * rows;
         }
-      const double scale = points.force_scale + norm(p_);
+      // Judged against the forces at work now and, since they may vanish on the way (a body let go, a base that has
+      // moved on), those the step began with, inertia among them.
+      double scale = points.force_scale + norm(p_) + std::sqrt(row_forces);
+      if (report.iterations == 0) first_scale = std::max(scale, std::sqrt(sum));
+      scale = std::max(scale, first_scale);
       report.residual = scale > 0 ? std::sqrt(sum) / scale : 0;
       if (report.residual <= settings_.tolerance && row_violation() <= settings_.row_tolerance) break;
       if (report.iterations >= settings_.max_iterations ||

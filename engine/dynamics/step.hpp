@@ -23,7 +23,7 @@ enum class StepScheme { one_linearisation, newton, quasi_static };
 struct StepSettings {
   StepScheme scheme = StepScheme::one_linearisation;
   double time_step = 0.01;       // s; quasi-static: used for rate limits only (0 = none)
-  double tolerance = 1e-9;       // Newton: residual relative to the element forces, converged below
+  double tolerance = 1e-9;       // Newton: residual relative to the forces at work, converged below
   double row_tolerance = 1e-11;  // Newton: violation of a row's law [m], relative to 1 m
   int max_iterations = 40;
   int max_halvings = 12;  // Newton: of one step that leads to points where a law has no stress

@@ -247,23 +247,31 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
     progress("row compression", 0, 1);
     const CompressedRows compressed = compress_rows(matrix.G, matrix.rows, matrix.columns, compression);
     matrix.G = {};
+    // Lawson-Hanson once, to half of the tightest tolerance; every domain is pruned from that set (a tight start prunes
+    // to better domains), or, without pruning, selected on its own.
+    const bool prune = recipe.ecsw_selection != "lawson-hanson";
+    std::string what = "selection";
+    const auto watch = [&](int columns, double residual) {
+      progress(what, 0, 1, fmt::format("{} elements, residual {:.3g}", columns, residual));
+      return !progress.stopped();
+    };
+    const std::vector<double> target = column_sum(compressed.matrix, compressed.rows, matrix.columns);
+    CubatureSettings cubature{.tolerance = 0.5 * *std::min_element(tolerances.begin(), tolerances.end()),
+                              .prune = false};
+    Cubature tight;
+    if (prune) tight = select_lawson_hanson(compressed.matrix, compressed.rows, matrix.columns, cubature, watch);
+    check_stop();
     for (std::size_t t = 0; t < tolerances.size(); ++t) {
-      CubatureSettings cubature;
       cubature.tolerance = tolerances[t];
-      cubature.prune = recipe.ecsw_selection != "lawson-hanson";
-      const auto watch = [&](int columns, double residual) {
-        progress("selection", static_cast<double>(t), static_cast<double>(tolerances.size()),
-                 fmt::format("{} elements, residual {:.3g}", columns, residual));
-        return !progress.stopped();
-      };
-      const Cubature cubature_result =
-          select_lawson_hanson(compressed.matrix, compressed.rows, matrix.columns, cubature, watch);
+      what = fmt::format("selection for tau {:g}", tolerances[t]);
+      const Cubature domain =
+          prune ? prune_and_regrow(compressed.matrix, compressed.rows, matrix.columns, target, tight, cubature, watch)
+                : select_lawson_hanson(compressed.matrix, compressed.rows, matrix.columns, cubature, watch);
       check_stop();
-      domains[t][f] = {cubature_result.columns, cubature_result.weights, tolerances[t],
-                       cubature_result.relative_residual};
-      if (cubature_result.status != CubatureStatus::converged)
+      domains[t][f] = {domain.columns, domain.weights, tolerances[t], domain.relative_residual};
+      if (domain.status != CubatureStatus::converged)
         report.notes.push_back(fmt::format("{}: tolerance {:g} was not reached (residual {:.3g})", all.fields[f].name,
-                                           tolerances[t], cubature_result.relative_residual));
+                                           tolerances[t], domain.relative_residual));
     }
     report.seconds.selection += now() - mark;
   }

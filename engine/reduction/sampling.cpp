@@ -20,6 +20,8 @@ double at(const Interval& range, double fraction) {
 
 // Samples of a path of this length: short enough to lose little when killed, long enough for continuation to pay.
 constexpr int path_length = 8;
+// 64 corners. A hypercube alone leaves them to extrapolation, released actuators (the state at rest) among them.
+constexpr std::size_t most_corner_actuators = 6;
 
 }  // namespace
 
@@ -103,6 +105,13 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
         fmt::format("the grid has {:.3g} points, more than the budget of {}: a Latin hypercube of {} states instead",
                     grid_size(robot), recipe.budget, recipe.states);
   std::vector<Sample> samples = latin_hypercube(robot, recipe.states, recipe.seed);
+  if (recipe.corners && robot.cables.size() <= most_corner_actuators)
+    for (std::size_t corner = 0; corner < std::size_t{1} << robot.cables.size(); ++corner) {
+      Sample sample(robot.cables.size());
+      for (std::size_t i = 0; i < sample.size(); ++i)
+        sample[i] = at(robot.cables[i].range, (corner >> i) & 1 ? 1.0 : 0.0);
+      samples.push_back(std::move(sample));
+    }
   const auto distance = [&](const Sample& a, const Sample& b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {

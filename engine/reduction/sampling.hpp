@@ -35,8 +35,9 @@ struct SamplingPlan {
 };
 
 // The plan a scene asks for. Grid: one path, sweep_steps increments between neighbours. Latin hypercube: the samples
-// ordered by a greedy nearest-neighbour walk from the box's lower corner and cut into paths of equal length. A grid
-// above the budget falls back to the hypercube (Algorithm 1) and says so in `note`.
+// ordered by a greedy nearest-neighbour walk from the box's lower corner and cut into paths of equal length; with
+// `corners` the corners of the box are among the samples. A grid above the budget falls back to the hypercube
+// (Algorithm 1) and says so in `note`.
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe);
 
 }  // namespace supple

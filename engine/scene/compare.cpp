@@ -19,9 +19,9 @@ auto fields(const PointScene& v) {
   return std::tie(v.name, v.point, v.set);
 }
 auto fields(const ReductionScene& v) {
-  return std::tie(v.sampling, v.states, v.sweep_steps, v.budget, v.converged, v.pod_tolerance, v.pod_tolerance_squared,
-                  v.max_modes, v.ecsw_tolerance, v.ecsw_training, v.ecsw_selection, v.seed, v.validation_states,
-                  v.goal_error_limit, v.shape_error_limit);
+  return std::tie(v.sampling, v.states, v.sweep_steps, v.budget, v.corners, v.converged, v.pod_tolerance,
+                  v.pod_tolerance_squared, v.max_modes, v.ecsw_tolerance, v.ecsw_training, v.ecsw_selection, v.seed,
+                  v.validation_states, v.goal_error_limit, v.shape_error_limit);
 }
 
 template <class T>

@@ -111,6 +111,7 @@ constexpr std::array reduce_keys{
     Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "latin-hypercube: number of states", .least = 1},
     Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points", .least = 1},
     Key{.name = "budget", .kind = integer, .fallback = "4096", .meaning = "grid: with more points than this the hypercube is used instead", .least = 1},
+    Key{.name = "corners", .kind = boolean, .fallback = "true", .meaning = "hypercube: also learn the corners of the actuation box, all actuators released among them, when there are at most 64"},
     Key{.name = "converged", .kind = boolean, .fallback = "true", .meaning = "learn from converged equilibria; false: one linearised step for each increment"},
     Key{.name = "modes_tolerance", .kind = quantity, .fallback = "1e-3", .meaning = "share of the snapshots that the modes may leave out", .bound = Bound::positive},
     Key{.name = "modes_tolerance_squared", .kind = boolean, .fallback = "false", .meaning = "compare the share of the squared singular values itself, not its square root"},

@@ -221,6 +221,7 @@ ReductionScene read_reduction(const TableReader& table) {
   r.states = count("states", r.states);
   r.sweep_steps = count("sweep_steps", r.sweep_steps);
   r.budget = count("budget", r.budget);
+  r.corners = table.boolean("corners", r.corners);
   r.converged = table.boolean("converged", r.converged);
   r.pod_tolerance = table.quantity("modes_tolerance", r.pod_tolerance);
   r.pod_tolerance_squared = table.boolean("modes_tolerance_squared", r.pod_tolerance_squared);

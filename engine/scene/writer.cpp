@@ -172,6 +172,7 @@ class Writer {
     put("states", r.states);
     put("sweep_steps", r.sweep_steps);
     put("budget", r.budget);
+    put("corners", r.corners);
     put("converged", r.converged);
     put("modes_tolerance", r.pod_tolerance);
     put("modes_tolerance_squared", r.pod_tolerance_squared);

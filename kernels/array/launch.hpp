@@ -3,8 +3,11 @@
 // every order and every number of threads gives the same bits. CUDA instantiations are listed explicitly in
 // kernels/cuda/*.cu: a forgotten one is a link error.
 
+#include <omp.h>
+
 #include "kernels/array/device.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/team.hpp"
 
 namespace supple {
 
@@ -17,9 +20,19 @@ void launch_cpu(int n, const Op& op) {
   for (int i = 0; i < n; ++i) op(i);
 }
 
-#ifdef SUPPLE_HAVE_CUDA
 template <class Op>
-void launch_cuda(int device, int n, const Op& op);  // kernels/cuda/launch.cuh
+void launch_teams_cpu(int n, int teams, const Op& op) {
+#pragma omp parallel for schedule(static) num_threads(teams) if (teams > 1)
+  for (int i = 0; i < n; ++i) op(SingleTeam{}, omp_get_thread_num(), i);
+}
+
+#ifdef SUPPLE_HAVE_CUDA
+// kernels/cuda/launch.cuh
+template <class Op>
+void launch_cuda(int device, int n, const Op& op);
+template <class Op>
+void launch_teams_cuda(int device, int n, int teams, const Op& op);
+int cuda_team_count(int device);
 #endif
 
 template <class Op>
@@ -30,6 +43,25 @@ void launch(const Device& device, int n, const Op& op) {
   }
 #ifdef SUPPLE_HAVE_CUDA
   launch_cuda(device.index, n, op);
+#else
+  throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
+#endif
+}
+
+// How many teams work at once on n indices: threads of a CPU, thread blocks of a GPU.
+int team_count(const Device& device, int n);
+
+// launch_teams(device, n, teams, op): for every index i in [0, n) one team runs op(team, slot, i). At most `teams`
+// teams work at a time and slot in [0, teams) tells them apart: a team's scratch lies at its slot. What an op computes
+// must not depend on the slot.
+template <class Op>
+void launch_teams(const Device& device, int n, int teams, const Op& op) {
+  if (device.kind == Device::Kind::cpu) {
+    launch_teams_cpu(n, teams, op);
+    return;
+  }
+#ifdef SUPPLE_HAVE_CUDA
+  launch_teams_cuda(device.index, n, teams, op);
 #else
   throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
 #endif

@@ -1,5 +1,6 @@
 #pragma once
-// Definition of launch_cuda (kernels/array/launch.hpp): one thread per index, blocks of 256. Only the .cu files of this
+// Definitions of launch_cuda and launch_teams_cuda (kernels/array/launch.hpp): one thread per index in blocks of 256;
+// one block of 64 threads per team. Only the .cu files of this
 // folder include it, and each ends in a list of explicit instantiations, so an op without one is a link error.
 
 #include <cuda_runtime.h>
@@ -41,7 +42,28 @@ void launch_cuda(int device, int n, const Op& op) {
   check_cuda(cudaGetLastError(), "starting a CUDA kernel");
 }
 
+// A team of 64 shares the 45 blocks of 4 x 4 of a 34 x 34 stiffness; several teams fill a multiprocessor.
+inline constexpr unsigned threads_per_team = 64;
+
+template <class Op>
+__global__ void __launch_bounds__(threads_per_team) run_team_op(unsigned n, Op op) {
+  // Unsigned: the index after the last may pass the largest int.
+  for (unsigned i = blockIdx.x; i < n; i += gridDim.x)
+    op(BlockTeam{}, static_cast<int>(blockIdx.x), static_cast<int>(i));
+}
+
+template <class Op>
+void launch_teams_cuda(int device, int n, int teams, const Op& op) {
+  static_assert(std::is_trivially_copyable_v<Op>, "an op travels to the device byte by byte");
+  SUPPLE_EXPECT(n >= 0 && (teams > 0 || n == 0));
+  if (n == 0) return;
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
+  run_team_op<<<static_cast<unsigned>(teams < n ? teams : n), threads_per_team>>>(static_cast<unsigned>(n), op);
+  check_cuda(cudaGetLastError(), "starting a CUDA kernel");
+}
+
 // One instantiation, for the lists in the .cu files.
 #define SUPPLE_LAUNCH(...) template void launch_cuda<__VA_ARGS__>(int, int, const __VA_ARGS__&)
+#define SUPPLE_LAUNCH_TEAMS(...) template void launch_teams_cuda<__VA_ARGS__>(int, int, int, const __VA_ARGS__&)
 
 }  // namespace supple

@@ -7,16 +7,28 @@
 //   corotational: 4 kinds, X = (t, w0, w1, w2), Y = (lambda t, Q w)      54 r + 4 r (r+1) flop a point (PERFORMANCE.md
 //   1) other laws:   9 kinds, X = G itself,        Y = C G
 
-#include "kernels/points/team.hpp"
+#include "kernels/points/lanes.hpp"
 #include "kernels/points/tiles.hpp"
 
 namespace supple {
 
+// How a team shares loops over the lanes and modes of a tile: a member begins at (lane, mode) and advances by (lanes,
+// modes). A block whose size is a multiple of the lanes gives neighbouring lanes to neighbouring threads (coalesced); a
+// smaller team takes every lane in turn.
+struct LaneShare {
+  int lane, lanes, mode, modes;
+};
+template <class Team>
+SUPPLE_INLINE LaneShare lane_share(Team team, int lanes) {
+  if (team.size() % lanes != 0) return {0, 1, team.rank(), team.size()};
+  return {team.rank() % lanes, lanes, team.rank() / lanes, team.size() / lanes};
+}
+
 // F[288] = I + G alpha.
 template <class S, class Team>
 SUPPLE_HD inline void tile_gradient(Team team, int r, const S* G, const S* alpha, S* F) {
-  using V = typename Lanes<S>::type;
-  constexpr int width = Lanes<S>::width;
+  using V = typename Lanes<S, Team>::type;
+  constexpr int width = Lanes<S, Team>::width;
   constexpr int group = 6;  // vectors kept in registers
   for (int row = team.rank() * group * width; row < tile_rows; row += team.size() * group * width) {
     V sum[group];
@@ -40,8 +52,8 @@ SUPPLE_HD inline void tile_gradient(Team team, int r, const S* G, const S* alpha
 // f[r] += G^T P; magnitude[r] += |G^T| |P| summed over components (for judging residuals).
 template <class S, class Team>
 SUPPLE_HD inline void tile_forces(Team team, int r, const S* G, const S* P, S* f, S* magnitude) {
-  using V = typename Lanes<S>::type;
-  constexpr int width = Lanes<S>::width;
+  using V = typename Lanes<S, Team>::type;
+  constexpr int width = Lanes<S, Team>::width;
   for (int j = team.rank(); j < r; j += team.size()) {
     const S* column = G + static_cast<std::size_t>(j) * tile_rows;
     V total = V{};
@@ -63,9 +75,10 @@ SUPPLE_HD inline void tile_forces(Team team, int r, const S* G, const S* P, S* f
 // Rows of a corotational tile: rows = FourRowOp's 19 components. X, Y: [r][4][32].
 template <class S, class Team>
 SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows, S* X, S* Y) {
-  using V = typename Lanes<S>::type;
-  constexpr int width = Lanes<S>::width;
-  for (int l = 0; l < tile_size; l += width) {
+  using V = typename Lanes<S, Team>::type;
+  constexpr int width = Lanes<S, Team>::width;
+  const LaneShare share = lane_share(team, tile_size / width);
+  for (int l = share.lane * width; l < tile_size; l += share.lanes * width) {
     const auto at = [&](const S* base, int c) { return *reinterpret_cast<const V*>(base + c * tile_size + l); };
     V R[9], Q[9];
     for (int c = 0; c < 9; ++c) {
@@ -73,7 +86,7 @@ SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows
       Q[c] = at(rows, 9 + c);
     }
     const V lambda = at(rows, 18);
-    for (int j = team.rank(); j < r; j += team.size()) {
+    for (int j = share.mode; j < r; j += share.modes) {
       const S* g = G + static_cast<std::size_t>(j) * tile_rows;
       V t = V{}, w0 = V{}, w1 = V{}, w2 = V{};
       for (int i = 0; i < 3; ++i) {
@@ -103,10 +116,11 @@ SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows
 // Y = C G for TangentOp's 81 components. Y: [r][9][32]; X is G itself.
 template <class S, class Team>
 SUPPLE_HD inline void tile_tangent_rows(Team team, int r, const S* G, const S* C, S* Y) {
-  using V = typename Lanes<S>::type;
-  constexpr int width = Lanes<S>::width;
-  for (int l = 0; l < tile_size; l += width)
-    for (int j = team.rank(); j < r; j += team.size()) {
+  using V = typename Lanes<S, Team>::type;
+  constexpr int width = Lanes<S, Team>::width;
+  const LaneShare share = lane_share(team, tile_size / width);
+  for (int l = share.lane * width; l < tile_size; l += share.lanes * width)
+    for (int j = share.mode; j < r; j += share.modes) {
       const S* g = G + static_cast<std::size_t>(j) * tile_rows + l;
       S* y = Y + static_cast<std::size_t>(j) * tile_rows + l;
       V column[9];
@@ -123,8 +137,8 @@ SUPPLE_HD inline void tile_tangent_rows(Team team, int r, const S* G, const S* C
 // K += X Y^T over rows of `length` entries (a multiple of 32), lower triangle, in blocks of 4 x 4.
 template <class S, class Team>
 SUPPLE_HD inline void tile_rank_update(Team team, int r, int length, const S* X, const S* Y, S* K, int ld) {
-  using V = typename Lanes<S>::type;
-  constexpr int width = Lanes<S>::width;
+  using V = typename Lanes<S, Team>::type;
+  constexpr int width = Lanes<S, Team>::width;
   const int blocks = (r + 3) / 4;
   for (int index = team.rank(); index < blocks * (blocks + 1) / 2; index += team.size()) {
     // index -> (row block, column block) of the lower triangle.

@@ -126,7 +126,7 @@ void solve_interleaved(const double* a, int n, int ld, double* y) {
 DenseFactorReport cholesky_factor(double* a, int n, int ld) {
   SUPPLE_EXPECT(n >= 0 && ld >= n);
   const DenseFactorReport failed{DenseFactorStatus::not_positive, 0};
-  if (n > largest_panel) return cholesky_factor(SingleThread{}, a, n, ld) == n ? DenseFactorReport{} : failed;
+  if (n > largest_panel) return cholesky_factor(SingleTeam{}, a, n, ld) == n ? DenseFactorReport{} : failed;
   Panel panel;
   for (int k = 0; k < n; k += W) {
     const int rows = n - k - W;

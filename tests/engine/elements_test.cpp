@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/dynamics/equilibrium.hpp"
 #include "tests/engine/boxes.hpp"
 
@@ -138,10 +140,14 @@ TEST_P(Elements, TangentsAreSymmetricAndTheSafeOneIsPositive) {
       mechanics.damping(v, {}, Kv);
       mechanics.damping(w, {}, Kw);
       EXPECT_NEAR(boxes::dot(Kv, w), boxes::dot(Kw, v), 1e-12 * boxes::norm(Kv) * boxes::norm(w));
-      if (kind == TangentKind::safe) EXPECT_GE(boxes::dot(Kv, v), 0);
+      if (kind == TangentKind::safe) {
+        EXPECT_GE(boxes::dot(Kv, v), 0);
+      }
     }
     // The factorisation knows definiteness over all directions, not twenty: A = K + 1e-6 M / s^2.
-    if (kind == TangentKind::safe) EXPECT_EQ(mechanics.factor({1e-6, 1, false}, {}, {}).status, SystemStatus::ok);
+    if (kind == TangentKind::safe) {
+      EXPECT_EQ(mechanics.factor({1e-6, 1, false}, {}, {}).status, SystemStatus::ok);
+    }
   }
 }
 
@@ -195,7 +201,9 @@ TEST_P(ElementsEquilibrium, NewtonConvergesQuadratically) {
   // Once below 1e-2 the next residual is at most C r^2; C = 1e3 covers every law (large bending over small stretching
   // stiffness), and still tells 2 from a linear rate: 1e-3 -> 1e-3 would need no bound at all, so check the last step.
   for (std::size_t k = 0; k + 1 < residuals.size(); ++k)
-    if (residuals[k] < 1e-4) EXPECT_LT(residuals[k + 1], std::max(1e3 * residuals[k] * residuals[k], 1e-12));
+    if (residuals[k] < 1e-4) {
+      EXPECT_LT(residuals[k + 1], std::max(1e3 * residuals[k] * residuals[k], 1e-12));
+    }
   double tip = 0;
   for (double u : state.q) tip = std::max(tip, std::abs(u));
   EXPECT_GT(tip, 0.05) << "the load must bend the bar visibly";

@@ -336,8 +336,9 @@ TEST(RowsInAStep, DynamicStepsKeepComplementarity) {
         EXPECT_GE(state.multipliers[i], 0);
         (state.multipliers[i] > 0 ? taut : slack)++;
         const double gap = stepper.row_values()[i] - control.commands[i];
-        if (scheme == StepScheme::newton)
+        if (scheme == StepScheme::newton) {
           EXPECT_NEAR(state.multipliers[i] > 0 ? gap : std::min(gap, 0.0), 0, 1e-9) << "step " << step;
+        }
       }
     }
     EXPECT_GT(slack, 5);

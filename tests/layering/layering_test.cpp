@@ -87,7 +87,7 @@ Violations device_headers(const SourceText& source) {
   for (const Include& include : source.includes) {
     const bool ours =
         include.quoted && (is_device_visible(include.target) || include.target == "kernels/base/macros.hpp" ||
-                           include.target == "kernels/base/contract.hpp");
+                           include.target == "kernels/base/team.hpp" || include.target == "kernels/base/contract.hpp");
     if (!ours && !(standard.count(include.target) && !include.quoted))
       found.push_back(at(source, include.line, quoted(include.target) + " in a device-visible header"));
   }

@@ -75,7 +75,7 @@ TEST(Cholesky, RefusesWhatIsNotPositive) {
       std::vector<double> a = lower_of(A, n);
       EXPECT_EQ(cholesky_factor(a.data(), n, n).status, DenseFactorStatus::not_positive);
       a = lower_of(A, n);
-      EXPECT_LE(cholesky_factor(SingleThread{}, a.data(), n, n), bad);
+      EXPECT_LE(cholesky_factor(SingleTeam{}, a.data(), n, n), bad);
     }
   }
   double nan = std::numeric_limits<double>::quiet_NaN();
@@ -102,8 +102,8 @@ void compare_with_team(int n, int members, double tolerance) {
   const std::vector<double> lower = lower_of(A, n);
   std::vector<S> single(lower.begin(), lower.end()), team = single;
   std::vector<S> x(B.data(), B.data() + B.size()), y = x;
-  ASSERT_EQ(cholesky_factor(SingleThread{}, single.data(), n, n), n);
-  cholesky_solve(SingleThread{}, single.data(), n, n, x.data(), 3, n);
+  ASSERT_EQ(cholesky_factor(SingleTeam{}, single.data(), n, n), n);
+  cholesky_solve(SingleTeam{}, single.data(), n, n, x.data(), 3, n);
   std::barrier<> barrier(members);
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < members; ++rank)

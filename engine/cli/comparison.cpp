@@ -1,0 +1,131 @@
+#include "engine/cli/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "engine/cli/interrupt.hpp"
+#include "engine/cli/progress_bar.hpp"
+#include "engine/cli/shape_writer.hpp"
+#include "engine/dynamics/equilibrium.hpp"
+#include "engine/dynamics/full_mechanics.hpp"
+#include "engine/mesh/boundary.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+struct Deviations {
+  std::vector<double> error, displacement;
+
+  void summarise(double& mean, double& median, double& largest) const {
+    const double scale = std::accumulate(displacement.begin(), displacement.end(), 0.0);
+    if (error.empty() || !(scale > 0)) return;
+    std::vector<double> sorted = error;
+    std::sort(sorted.begin(), sorted.end());
+    const auto n = static_cast<double>(sorted.size());
+    mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / scale;
+    median = sorted[sorted.size() / 2] * n / scale;
+    largest = sorted.back() * n / scale;
+  }
+};
+
+double square(double x) {
+  return x * x;
+}
+
+}  // namespace
+
+Comparison compare_with_full(const FullModel& full, const ReducedModel& model, const SessionResult& result,
+                             const Trajectory& reduced, bool settle, bool quiet) {
+  const BoundarySurface skin = boundary_surface(full.mesh);
+  if (full.robot.effectors.size() != model.robot.effectors.size() || skin.mesh_node.size() != model.skin.rest.size())
+    throw InputError("the scene's robot and the model's cannot be compared (other effectors, or another mesh)",
+                     "the scene the model was made from");
+  FullMechanics mechanics(full);
+  State state = rest_state(mechanics);
+  const Actuation actuation = session_actuation(result, full.robot);
+  if (settle) {
+    Control control = zero_control(mechanics);
+    actuation.evaluate(0, 1, control);
+    const EquilibriumReport report = Equilibrium(mechanics, {}).solve(control, state);
+    if (report.status != StepStatus::ok)
+      throw RunError(fmt::format("the full model does not settle: {}", describe(report.status)), "leave --settle out");
+  }
+  Deviations goal, shape;
+  std::vector<double> u(3 * full.mesh.nodes.size());
+  const auto outputs = static_cast<std::size_t>(model.robot.outputs()), modes = static_cast<std::size_t>(model.modes);
+  std::vector<double> y(static_cast<std::size_t>(full.robot.outputs()));
+  const auto after = [&](long step) {
+    const std::vector<double>& q = reduced.at(static_cast<std::size_t>(step - 1));
+    mechanics.evaluate_outputs(state.q, state.motions, y);
+    double error = 0, displacement = 0;
+    for (std::size_t e = 0; e < full.robot.effectors.size(); ++e) {
+      const auto p = static_cast<std::size_t>(full.robot.effectors[e].point),
+                 r = static_cast<std::size_t>(model.robot.effectors[e].point);
+      for (std::size_t k = 0; k < 3; ++k) {
+        const double rest = full.robot.rest_points[p][static_cast<int>(k)];
+        double moved = 0;  // of the reduced model's point
+        for (std::size_t m = 0; m < modes && 3 * r + k < outputs; ++m)
+          moved += model.outputs[(3 * r + k) * modes + m] * q[m];
+        error += square(rest + moved - y[3 * p + k]);
+        displacement += square(y[3 * p + k] - rest);
+      }
+    }
+    goal.error.push_back(std::sqrt(error));
+    goal.displacement.push_back(std::sqrt(displacement));
+    mechanics.node_displacements(state.q, state.motions, u);
+    const std::vector<double> v = skin_displacements(model, q);
+    error = displacement = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const double truth = u[3 * static_cast<std::size_t>(skin.mesh_node[i / 3]) + i % 3];
+      error += square(v[i] - truth);
+      displacement += square(truth);
+    }
+    shape.error.push_back(std::sqrt(error));
+    shape.displacement.push_back(std::sqrt(displacement));
+  };
+  const InterruptGuard guard;
+  ProgressBar bar(quiet);
+  const DriveReport report = drive(mechanics, result.settings, actuation, state, bar.progress(), after);
+  bar.finish();
+  if (report.failed()) throw_step_failure(report, result.settings, "");
+  if (report.stopped)
+    throw Interrupted("interrupted while the full model ran for comparison", "the same command again");
+  Comparison comparison;
+  comparison.states = static_cast<int>(goal.error.size());
+  goal.summarise(comparison.goal_mean, comparison.goal_median, comparison.goal_max);
+  shape.summarise(comparison.shape_mean, comparison.shape_median, comparison.shape_max);
+  const double full_median = quantile(report.seconds, 0.5), median = quantile(result.report.seconds, 0.5);
+  comparison.full_steps_per_s = full_median > 0 ? 1 / full_median : 0;
+  comparison.speedup = median > 0 ? full_median / median : 0;
+  return comparison;
+}
+
+nlohmann::ordered_json comparison_json(const Comparison& comparison) {
+  return {{"states", comparison.states},
+          {"goal_error_mean", comparison.goal_mean},
+          {"goal_error_median", comparison.goal_median},
+          {"goal_error_max", comparison.goal_max},
+          {"shape_error_mean", comparison.shape_mean},
+          {"shape_error_median", comparison.shape_median},
+          {"shape_error_max", comparison.shape_max},
+          {"full_steps_per_s", comparison.full_steps_per_s},
+          {"speedup", comparison.speedup}};
+}
+
+void print_comparison(const Comparison& comparison) {
+  const auto line = [](double mean, double median, double largest) {
+    return fmt::format("{:.3g} % on average, {:.3g} % median, {:.3g} % at most", 100 * mean, 100 * median,
+                       100 * largest);
+  };
+  print_facts({{"goal error", line(comparison.goal_mean, comparison.goal_median, comparison.goal_max)},
+               {"shape error", line(comparison.shape_mean, comparison.shape_median, comparison.shape_max)},
+               {"full model",
+                fmt::format("{:.4g} steps/s, {:.4g} times slower", comparison.full_steps_per_s, comparison.speedup)}});
+}
+
+}  // namespace supple::cli

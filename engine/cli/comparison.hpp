@@ -1,0 +1,33 @@
+#pragma once
+// The full model driven along the commands of a reduced run, and the distance between the two.
+
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "engine/cli/session.hpp"
+#include "engine/model/full_model.hpp"
+#include "engine/reduction/reduced_model.hpp"
+
+namespace supple::cli {
+
+// Coordinates of the reduced model after each step.
+using Trajectory = std::vector<std::vector<double>>;
+
+// Fractions of the mean displacement of the full model over the run: goal at the effectors, shape over the nodes of the
+// skin (a reduced model holds no others).
+struct Comparison {
+  int states = 0;
+  double goal_mean = 0, goal_median = 0, goal_max = 0;
+  double shape_mean = 0, shape_median = 0, shape_max = 0;
+  double full_steps_per_s = 0, speedup = 0;
+};
+
+// `settle`: both began in equilibrium. Throws InputError if the effectors differ in number or the skins do, RunError if
+// the full model fails, Interrupted.
+Comparison compare_with_full(const FullModel& full, const ReducedModel& model, const SessionResult& result,
+                             const Trajectory& reduced, bool settle, bool quiet);
+
+nlohmann::ordered_json comparison_json(const Comparison& comparison);
+void print_comparison(const Comparison& comparison);
+
+}  // namespace supple::cli

@@ -1,0 +1,89 @@
+#include "engine/cli/model_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/actuation.hpp"
+#include "engine/cli/drive.hpp"
+#include "engine/cli/scene_facts.hpp"
+#include "kernels/base/hash.hpp"
+
+namespace supple::cli {
+
+nlohmann::ordered_json rid_json(const ReducedModel& model) {
+  auto json = nlohmann::ordered_json::object();
+  for (const ReducedField& field : model.fields)
+    json[field.name] = {{"elements", field.element.size()},
+                        {"of", field.total_elements},
+                        {"tolerance", field.tolerance},
+                        {"residual", field.residual}};
+  return json;
+}
+
+nlohmann::ordered_json errors_json(const ErrorSummary& errors) {
+  return {{"states", errors.states},
+          {"goal_error_mean", errors.goal_mean},
+          {"goal_error_median", errors.goal_median},
+          {"goal_error_max", errors.goal_max},
+          {"shape_error_mean", errors.shape_mean},
+          {"shape_error_median", errors.shape_median},
+          {"shape_error_max", errors.shape_max}};
+}
+
+Facts model_facts(const ReducedModel& model) {
+  const Provenance& from = model.provenance;
+  Facts facts{{"robot", model.robot.name},
+              {"from", fmt::format("{} nodes, {} elements, {} states", from.nodes, from.elements, from.snapshots)},
+              {"modes", fmt::format("{} (tolerance {:g})", model.modes, from.pod_tolerance)}};
+  for (const ReducedField& field : model.fields)
+    facts.emplace_back("elements", fmt::format("{} of {} in {} (tolerance {:g}, residual {:.3g})", field.element.size(),
+                                               field.total_elements, field.name, field.tolerance, field.residual));
+  const ErrorSummary& errors = model.errors;
+  if (errors.states > 0) {
+    const auto line = [](double mean, double median, double largest) {
+      return fmt::format("{:.3g} % on average, {:.3g} % median, {:.3g} % at most", 100 * mean, 100 * median,
+                         100 * largest);
+    };
+    facts.emplace_back("goal error", line(errors.goal_mean, errors.goal_median, errors.goal_max));
+    facts.emplace_back("shape error", line(errors.shape_mean, errors.shape_median, errors.shape_max));
+    facts.emplace_back("measured on", fmt::format("{} equilibria under actuation never seen, {} failed", errors.states,
+                                                  errors.failed));
+  } else {
+    facts.emplace_back("errors", "never measured: do not trust this model");
+  }
+  facts.emplace_back("time step", fmt::format("{}, {}", format_quantity(model.robot.time_step, Dimension::time),
+                                              integrator_name(model.robot.integrator)));
+  std::vector<std::vector<std::string>> rows;
+  for (const Input& input : inputs_of(model.robot))
+    rows.push_back({input.name, format_range(input.range, input.dimension)});
+  std::string table = rows.empty() ? "none\n" : format_table(rows);
+  table.pop_back();
+  facts.emplace_back("actuators", table);
+  for (const NamedPoint& point : model.robot.effectors)
+    facts.emplace_back("effector",
+                       fmt::format("{} at {}", point.name,
+                                   format_point(model.robot.rest_points[static_cast<std::size_t>(point.point)])));
+  facts.emplace_back("scene hash", hash_hex(from.scene_hash));
+  facts.emplace_back("mesh hash", hash_hex(from.mesh_hash));
+  facts.emplace_back("made by", fmt::format("supple {}, seed {}", from.version, from.seed));
+  return facts;
+}
+
+nlohmann::ordered_json model_json(const ReducedModel& model) {
+  const Provenance& from = model.provenance;
+  return {{"name", model.robot.name},
+          {"nodes", from.nodes},
+          {"elements", from.elements},
+          {"actuators", model.robot.cables.size()},
+          {"snapshots", from.snapshots},
+          {"modes", model.modes},
+          {"pod_tolerance", from.pod_tolerance},
+          {"rid", rid_json(model)},
+          {"validation", errors_json(model.errors)},
+          {"scene_hash", hash_hex(from.scene_hash)},
+          {"mesh_hash", hash_hex(from.mesh_hash)},
+          {"seed", from.seed}};
+}
+
+}  // namespace supple::cli

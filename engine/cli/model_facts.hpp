@@ -1,0 +1,19 @@
+#pragma once
+// What a reduced model holds, beside scene_facts.hpp.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "engine/cli/table.hpp"
+#include "engine/reduction/reduced_model.hpp"
+
+namespace supple::cli {
+
+Facts model_facts(const ReducedModel& model);
+nlohmann::ordered_json model_json(const ReducedModel& model);
+
+// {field: {elements, of, tolerance, residual}}.
+nlohmann::ordered_json rid_json(const ReducedModel& model);
+// {states, goal_error_mean, ..., shape_error_max}: fractions.
+nlohmann::ordered_json errors_json(const ErrorSummary& errors);
+
+}  // namespace supple::cli

@@ -1,0 +1,174 @@
+// supple reduce: a scene to a reduced model, with its errors on actuation never seen.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/command.hpp"
+#include "engine/cli/interrupt.hpp"
+#include "engine/cli/json_report.hpp"
+#include "engine/cli/model_facts.hpp"
+#include "engine/cli/options.hpp"
+#include "engine/cli/progress_bar.hpp"
+#include "engine/cli/terminal.hpp"
+#include "engine/reduction/model_file.hpp"
+#include "engine/reduction/pipeline.hpp"
+#include "engine/scene/reader.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+struct Arguments {
+  std::string scene, output, snapshots;
+  std::optional<long> jobs, modes;
+  std::optional<double> tolerance, modes_tolerance;
+};
+
+// a.rom.h5 -> a.snapshots.
+std::string default_snapshots(const std::string& model) {
+  std::string stem = model;
+  for (const std::string& ending : {".h5", ".rom"})
+    if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
+  return stem + ".snapshots";
+}
+
+nlohmann::ordered_json report_json(const Reduction& reduction) {
+  const ReducedModel& model = reduction.model;
+  const ReduceReport& report = reduction.report;
+  nlohmann::ordered_json json{{"nodes", model.provenance.nodes},
+                              {"elements", model.provenance.elements},
+                              {"actuators", model.robot.cables.size()},
+                              {"snapshots", model.provenance.snapshots},
+                              {"modes", model.modes},
+                              {"pod_tolerance", model.provenance.pod_tolerance},
+                              {"rid", rid_json(model)},
+                              {"validation", errors_json(model.errors)}};
+  json["validation"]["failed"] = model.errors.failed;
+  json["validation"]["dynamic_goal_error_mean"] = report.dynamic.goal_mean;
+  json["validation"]["dynamic_goal_error_max"] = report.dynamic.goal_max;
+  const auto rate = [&](std::size_t row) { return report.table.at(row).rate.steps_per_s; };
+  json["speed"] = {{"fom_steps_per_s", rate(0)}, {"rom_steps_per_s", rate(1)}, {"hrom_steps_per_s", rate(3)}};
+  const StageSeconds& seconds = report.seconds;
+  json["seconds"] = {{"snapshots", seconds.snapshots},   {"pod", seconds.pod},
+                     {"training", seconds.training},     {"selection", seconds.selection},
+                     {"validation", seconds.validation}, {"total", seconds.total}};
+  for (const auto& [key, rows] : {std::pair{"table", &report.table}, {"curve", &report.curve}}) {
+    json[key] = nlohmann::ordered_json::array();
+    for (const ModelRow& row : *rows)
+      json[key].push_back({{"label", row.label},
+                           {"modes", row.modes},
+                           {"elements", row.elements},
+                           {"tolerance", row.tolerance},
+                           {"residual", row.residual},
+                           {"goal_error_mean", row.errors.goal_mean},
+                           {"goal_error_max", row.errors.goal_max},
+                           {"shape_error_mean", row.errors.shape_mean},
+                           {"shape_error_max", row.errors.shape_max},
+                           {"steps_per_s", row.rate.steps_per_s},
+                           {"p50_us", row.rate.p50_us}});
+  }
+  json["singular_values"] = report.singular_values;
+  json["notes"] = report.notes;
+  json["refused"] = report.refused;
+  return json;
+}
+
+void print_report(const Reduction& reduction) {
+  const ReduceReport& report = reduction.report;
+  const ReducedModel& model = reduction.model;
+  const auto percent = [](double fraction) { return fmt::format("{:.3g} %", 100 * fraction); };
+  std::vector<std::vector<std::string>> rows{
+      {"model", "modes", "elements", "goal error", "largest", "shape error", "largest", "steps/s"}};
+  for (const ModelRow& row : report.table) {
+    const bool full = row.modes == 0;
+    const auto error = [&](double value) { return full ? std::string("-") : percent(value); };
+    rows.push_back({row.label, full ? "-" : fmt::format("{}", row.modes),
+                    fmt::format("{}", full ? model.provenance.elements : row.elements), error(row.errors.goal_mean),
+                    error(row.errors.goal_max), error(row.errors.shape_mean), error(row.errors.shape_max),
+                    fmt::format("{:.4g}", row.rate.steps_per_s)});
+  }
+  fmt::print("{}", format_table(rows, {1, 2, 3, 4, 5, 6, 7}));
+  fmt::print("errors on {} equilibria under actuation never seen; steps on one thread\n", model.errors.states);
+  if (!report.dynamic.failed)
+    fmt::print("driven along an unseen path: goal error {} on average, {} at most\n", percent(report.dynamic.goal_mean),
+               percent(report.dynamic.goal_max));
+  for (const std::string& note : report.notes) print_note(note);
+}
+
+int reduce_scene(Context& context, const Arguments& arguments) {
+  check_json_target(context);
+  Scene scene = read_scene(arguments.scene);
+  ReductionScene& recipe = scene.reduction;
+  if (context.common.seed) recipe.seed = *context.common.seed;
+  if (arguments.tolerance) recipe.ecsw_tolerance = *arguments.tolerance;
+  if (arguments.modes_tolerance) recipe.pod_tolerance = *arguments.modes_tolerance;
+  if (arguments.modes) recipe.max_modes = static_cast<int>(*arguments.modes);
+  check_reducible(scene);
+  const std::string output = arguments.output.empty() ? scene.name + ".rom.h5" : arguments.output;
+  refuse_existing(output, context.common.force);
+  const FullModel model = build_full_model(scene);
+  ReduceSettings settings;
+  // States that are there are used if they are this scene's, and never replaced: they are what took the time.
+  settings.snapshots.folder = arguments.snapshots.empty() ? default_snapshots(output) : arguments.snapshots;
+  settings.snapshots.jobs = static_cast<int>(arguments.jobs.value_or(1));
+  settings.snapshots.executable = this_executable();
+
+  const InterruptGuard guard;
+  Reduction reduction;
+  try {
+    ProgressBar bar(context.common.quiet);
+    reduction = reduce(scene, model, settings, bar.progress());
+  } catch (const Interrupted&) {
+    std::string words = "supple";
+    for (const std::string& argument : context.arguments) words += fmt::format(" {}", shell_quoted(argument));
+    throw Interrupted(fmt::format("interrupted, finished states are in '{}'", settings.snapshots.folder),
+                      words + " (goes on)");
+  }
+  nlohmann::ordered_json json = report_json(reduction);
+  json.update(machine_facts(context, "cpu"));
+  json["file"] = output;
+  if (!context.common.quiet) print_report(reduction);
+  if (!reduction.report.refused.empty()) {
+    write_json(context, json);
+    throw RunError(fmt::format("the model is refused: {}", reduction.report.refused),
+                   fmt::format("a smaller --tolerance or --modes-tolerance, or more states; those there are in '{}' "
+                               "are used again",
+                               settings.snapshots.folder));
+  }
+  write_model(reduction.model, output);
+  write_json(context, json);
+  if (!context.common.quiet)
+    fmt::print("written to {} in {}; states in {}\n", output, format_duration(reduction.report.seconds.total),
+               settings.snapshots.folder);
+  return 0;
+}
+
+}  // namespace
+
+Command reduce_command() {
+  Command command;
+  command.name = "reduce";
+  command.description = "make a reduced model of a scene and measure its errors";
+  command.examples =
+      "  supple reduce assets/diamond -o diamond.rom.h5 --jobs 4\n"
+      "  supple reduce assets/diamond --snapshots diamond.snapshots --tolerance 0.01 -o finer.rom.h5\n";
+  command.declare = [](Options& options) -> Run {
+    const auto arguments = std::make_shared<Arguments>();
+    options.positional("SCENE", arguments->scene, "scene file, or a folder with a scene.toml");
+    options.text("-o,--output", arguments->output, "FILE", "the model; without it NAME.rom.h5");
+    options.text("--snapshots", arguments->snapshots, "DIR",
+                 "states of `supple snapshots`; what is missing is computed; without it NAME.snapshots");
+    options.whole("--jobs", arguments->jobs, 1, "N", "worker processes for the states");
+    options.quantity("--tolerance", arguments->tolerance, Dimension::number, "T",
+                     "of the reduced integration domain, instead of the scene's");
+    options.quantity("--modes-tolerance", arguments->modes_tolerance, Dimension::number, "T",
+                     "of the modes, instead of the scene's");
+    options.whole("--modes", arguments->modes, 1, "N", "at most so many modes");
+    return [arguments](Context& context) { return reduce_scene(context, *arguments); };
+  };
+  return command;
+}
+
+}  // namespace supple::cli

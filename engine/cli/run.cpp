@@ -1,0 +1,111 @@
+// supple run: a reduced model, step by step; one robot or many.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/command.hpp"
+#include "engine/cli/comparison.hpp"
+#include "engine/cli/json_report.hpp"
+#include "engine/cli/options.hpp"
+#include "engine/cli/session.hpp"
+#include "engine/cli/shape_writer.hpp"
+#include "engine/cli/terminal.hpp"
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/model_file.hpp"
+#include "engine/scene/reader.hpp"
+#include "kernels/array/device.hpp"
+#include "kernels/base/hash.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+struct Arguments {
+  SessionArguments session;
+  std::string compare;
+  std::optional<long> batch;
+};
+
+// Both runs along the same commands. Throws InputError if the scene has other effectors or inputs.
+Comparison compare(Context& context, const Arguments& arguments, const ReducedModel& model, const SessionResult& result,
+                   const Trajectory& reduced) {
+  Scene scene = read_scene(arguments.compare);
+  scene.integrator = result.settings.integrator;
+  scene.time_step = result.settings.time_step;
+  const FullModel full = build_full_model(scene);
+  if (identify(scene).mesh != model.provenance.mesh_hash)
+    print_note("the model was made from another mesh than the scene's: its errors include that difference");
+  return compare_with_full(full, model, result, reduced, arguments.session.settle, context.common.quiet);
+}
+
+int run_model(Context& context, Arguments& arguments) {
+  check_json_target(context);
+  if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
+    throw CapabilityError("this build steps reduced models on the CPU only", "--device cpu");
+  SessionPlan plan = plan_session(context, arguments.session, "run", "MODEL");
+  if (plan.saved) {
+    arguments.batch = plan.saved->state.robots;
+    if (!arguments.compare.empty())
+      throw InputError("--compare does not go with --resume", "compare a run from its beginning");
+  }
+  const int robots = static_cast<int>(arguments.batch.value_or(1));
+  if (robots > 1 && (!arguments.session.output.empty() || !arguments.compare.empty()))
+    throw InputError("-o and --compare go with one robot only", "leave --batch out");
+  const ReducedModel model = read_model(plan.model);
+  ReducedMechanics mechanics(model, robots);
+  const Subject subject{
+      mechanics, "run", model.robot.name, plan.model, hash_file(plan.model), 1, reduced_shape_writer(model)};
+  DriveSettings settings;
+  settings.integrator = plan.integrator ? integrator_of(*plan.integrator) : model.robot.integrator;
+  settings.time_step = plan.time_step.value_or(model.robot.time_step);
+  Trajectory reduced;
+  std::function<void(long, const State&)> after;
+  if (!arguments.compare.empty()) after = [&](long, const State& state) { reduced.push_back(state.q); };
+  const SessionResult result = perform(context, arguments.session, plan, subject, settings, after);
+
+  nlohmann::ordered_json json = session_json(context, result, "cpu");
+  json["model"] = plan.model;
+  json["modes"] = model.modes;
+  json["model_errors"] = {{"goal_error_mean", model.errors.goal_mean}, {"shape_error_mean", model.errors.shape_mean}};
+  std::optional<Comparison> comparison;
+  if (!arguments.compare.empty()) {
+    comparison = compare(context, arguments, model, result, reduced);
+    json.update(comparison_json(*comparison));
+  }
+  write_json(context, json);
+  if (context.common.quiet) return 0;
+  print_session(plan, subject, result);
+  if (comparison)
+    print_comparison(*comparison);
+  else
+    fmt::print("model's errors: goal {:.3g} %, shape {:.3g} % on average over {} unseen equilibria\n",
+               100 * model.errors.goal_mean, 100 * model.errors.shape_mean, model.errors.states);
+  return 0;
+}
+
+}  // namespace
+
+Command run_command() {
+  Command command;
+  command.name = "run";
+  command.description = "simulate a reduced model, alone or beside the full one";
+  command.examples =
+      "  supple run diamond.rom.h5 --set north=\"20 mm\" --duration \"2 s\"\n"
+      "  supple run diamond.rom.h5 --actuation commands.csv -o /tmp/diamond\n"
+      "  supple run diamond.rom.h5 --actuation commands.csv --compare assets/diamond\n"
+      "  supple run diamond.rom.h5 --batch 1024 --steps 100 --json speed.json\n"
+      "\n"
+      "A file of commands is one as for `supple simulate`.\n";
+  command.declare = [](Options& options) -> Run {
+    const auto arguments = std::make_shared<Arguments>();
+    options.positional("MODEL", arguments->session.model, "file of `supple reduce`", false);
+    declare_session(options, arguments->session);
+    options.whole("--batch", arguments->batch, 1, "N", "so many robots at once, all with the same commands");
+    options.text("--compare", arguments->compare, "SCENE", "run the full model too and measure the errors");
+    return [arguments](Context& context) { return run_model(context, *arguments); };
+  };
+  return command;
+}
+
+}  // namespace supple::cli

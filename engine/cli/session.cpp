@@ -1,0 +1,270 @@
+#include "engine/cli/session.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/command.hpp"
+#include "engine/cli/interrupt.hpp"
+#include "engine/cli/json_report.hpp"
+#include "engine/cli/options.hpp"
+#include "engine/cli/progress_bar.hpp"
+#include "engine/cli/scene_facts.hpp"
+#include "engine/cli/terminal.hpp"
+#include "engine/dynamics/equilibrium.hpp"
+#include "kernels/base/hash.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Wall time between two saves of a run: what is lost when the machine goes down.
+constexpr std::chrono::seconds save_interval{30};
+
+std::vector<std::string> names_of(const std::vector<Input>& inputs) {
+  std::vector<std::string> names;
+  for (const Input& input : inputs) names.push_back(input.name);
+  return names;
+}
+
+Actuation make_actuation(const SessionArguments& arguments, const SessionPlan& plan, const Robot& robot) {
+  Actuation actuation(inputs_of(robot));
+  if (!arguments.actuation.empty())
+    actuation = read_actuation(arguments.actuation, robot);
+  else if (plan.saved)
+    actuation = Actuation(inputs_of(robot), plan.saved->inputs, plan.saved->times, plan.saved->values);
+  for (const std::string& assignment : arguments.assignments) actuation.set(assignment);
+  for (const std::string& note : actuation.notes()) print_note(note);
+  return actuation;
+}
+
+long steps_of(const SessionArguments& arguments, const SessionPlan& plan, const Actuation& actuation, double duration,
+              double time_step) {
+  if (arguments.steps) return *arguments.steps;
+  if (!arguments.duration && plan.saved) return static_cast<long>(plan.saved->steps);
+  const double time = arguments.duration ? *arguments.duration : actuation.end() > 0 ? actuation.end() : duration;
+  return std::max(1L, std::lround(time / time_step));
+}
+
+void settle(Mechanics& mechanics, const Actuation& actuation, State& state) {
+  Control control = zero_control(mechanics);
+  actuation.evaluate(0, state.robots, control);
+  const EquilibriumReport report = Equilibrium(mechanics, {}).solve(control, state);
+  if (report.status != StepStatus::ok)
+    throw RunError(fmt::format("the robot does not settle: {}", describe(report.status)),
+                   "`supple check` looks for its equilibrium with all commands at zero");
+}
+
+bool fits(const State& saved, const State& rest) {
+  return saved.robots == rest.robots && saved.q.size() == rest.q.size() && saved.v.size() == rest.v.size() &&
+         saved.multipliers.size() == rest.multipliers.size() && saved.commands.size() == rest.commands.size() &&
+         saved.motions.size() == rest.motions.size() && saved.motion_velocities.size() == rest.motion_velocities.size();
+}
+
+// A folder for the state of a run that has none.
+std::string rescue_folder(const std::string& name) {
+  std::error_code error;
+  for (int i = 1;; ++i) {
+    const std::string folder = fmt::format("{}-interrupted{}", name, i == 1 ? "" : fmt::format("-{}", i));
+    if (fs::exists(folder, error)) continue;
+    fs::create_directories(folder, error);
+    if (error) throw RunError(fmt::format("cannot create '{}' to save the state in", folder), "-o DIR");
+    return folder;
+  }
+}
+
+}  // namespace
+
+void declare_session(Options& options, SessionArguments& arguments) {
+  options.whole("--steps", arguments.steps, 1, "N", "steps of the whole run");
+  options.quantity("--duration", arguments.duration, Dimension::time, "TIME",
+                   "time of the whole run, \"2 s\"; without both as long as the file of commands, or the scene's");
+  options.text("--actuation", arguments.actuation, "CSV", "commands over time");
+  options.texts("--set", arguments.assignments, "NAME=VALUE", "hold a command, north=\"20 mm\"");
+  options.choice("--integrator", arguments.integrator, integrator_names(), "instead of the scene's");
+  options.quantity("--time-step", arguments.time_step, Dimension::time, "TIME", "instead of the scene's");
+  options.flag("--settle", arguments.settle, "begin in equilibrium under gravity and the first commands");
+  options.text("-o,--output", arguments.output, "DIR",
+               "write result.pvd with shapes for ParaView, trajectory.csv and state.h5");
+  options.whole("--every", arguments.every, 1, "K", "steps between two shapes; without it about 100 in all");
+  options.text("--resume", arguments.resume, "DIR", "go on with the run saved there");
+}
+
+SessionPlan plan_session(const Context& context, const SessionArguments& arguments, const std::string& verb,
+                         const std::string& what) {
+  SessionPlan plan;
+  plan.model = arguments.model;
+  if (arguments.steps && arguments.duration)
+    throw InputError("--steps and --duration say the same thing twice", "one of them");
+  if (!arguments.resume.empty()) {
+    const auto refuse = [](bool given, const char* option) {
+      if (given)
+        throw InputError(fmt::format("{} does not go with --resume (it was settled when the run began)", option),
+                         "start a new run");
+    };
+    refuse(!arguments.output.empty(), "-o");
+    refuse(!arguments.integrator.empty(), "--integrator");
+    refuse(arguments.time_step.has_value(), "--time-step");
+    refuse(arguments.every.has_value(), "--every");
+    refuse(arguments.settle, "--settle");
+    plan.saved = read_state(ResultFolder::state_file(arguments.resume));
+    plan.folder = arguments.resume;
+    plan.integrator = plan.saved->integrator;
+    plan.time_step = plan.saved->time_step;
+    if (plan.model.empty()) plan.model = plan.saved->model;
+    return plan;
+  }
+  if (plan.model.empty())
+    throw InputError(fmt::format("`supple {}` needs {}, or --resume DIR", verb, what),
+                     fmt::format("supple {} --help", verb));
+  if (!arguments.output.empty()) ResultFolder::check(arguments.output, context.common.force);
+  plan.folder = arguments.output;
+  if (!arguments.integrator.empty()) plan.integrator = arguments.integrator;
+  plan.time_step = arguments.time_step;
+  return plan;
+}
+
+SessionResult perform(const Context& context, const SessionArguments& arguments, SessionPlan& plan,
+                      const Subject& subject, DriveSettings settings,
+                      const std::function<void(long, const State&)>& after) {
+  Mechanics& mechanics = subject.mechanics;
+  const Actuation actuation = make_actuation(arguments, plan, mechanics.robot());
+  settings.last = steps_of(arguments, plan, actuation, subject.duration, settings.time_step);
+  long every = arguments.every.value_or(std::max(1L, (settings.last + 99) / 100));
+  State state = rest_state(mechanics);
+  if (plan.saved) {
+    const SavedRun& saved = *plan.saved;
+    if (saved.fingerprint != subject.fingerprint || !fits(saved.state, state))
+      throw InputError(
+          fmt::format("'{}' was saved from something else, or '{}' has changed since", plan.folder, subject.file),
+          "run it from its beginning");
+    state = saved.state;
+    settings.first = static_cast<long>(saved.step);
+    every = static_cast<long>(saved.every);
+    if (settings.last <= settings.first)
+      throw InputError(
+          fmt::format("the run in '{}' is at step {} of {} already", plan.folder, settings.first, settings.last),
+          fmt::format("--steps {} (counted from its beginning)", 2 * std::max(1L, settings.first)));
+  }
+  if (arguments.settle) settle(mechanics, actuation, state);
+
+  std::unique_ptr<ResultFolder> results;
+  std::error_code error;
+  if (plan.saved && fs::exists(plan.folder + "/trajectory.csv", error))
+    results = std::make_unique<ResultFolder>(plan.folder, mechanics, subject.write_shape, every, settings.first);
+  else if (!plan.saved && !plan.folder.empty())
+    results = std::make_unique<ResultFolder>(plan.folder, mechanics, subject.write_shape, every);
+  if (results && !plan.saved) results->record(0, state);
+
+  long done = settings.first;
+  const auto save = [&] {
+    if (plan.folder.empty()) return;
+    SavedRun run;
+    run.state = state;
+    run.step = done;
+    run.steps = settings.last;
+    run.every = every;
+    run.time_step = settings.time_step;
+    run.integrator = integrator_name(settings.integrator);
+    run.model = fs::absolute(subject.file).string();
+    run.fingerprint = subject.fingerprint;
+    run.inputs = names_of(actuation.inputs());
+    run.times = actuation.times();
+    run.values = actuation.values();
+    if (results)
+      results->save(run);
+    else
+      write_state(ResultFolder::state_file(plan.folder), run);
+  };
+
+  SessionResult result;
+  {
+    const InterruptGuard guard;
+    ProgressBar bar(context.common.quiet);
+    auto last_save = std::chrono::steady_clock::now();
+    result.report = drive(mechanics, settings, actuation, state, bar.progress(), [&](long step) {
+      done = step;
+      if (after) after(step, state);
+      if (!results) return;
+      results->record(step, state);
+      if (std::chrono::steady_clock::now() - last_save < save_interval) return;
+      save();
+      last_save = std::chrono::steady_clock::now();
+    });
+    bar.finish();
+    if (result.report.stopped && plan.folder.empty()) plan.folder = rescue_folder(subject.name);
+    save();
+  }
+  if (result.report.failed()) throw_step_failure(result.report, settings, plan.folder);
+  if (result.report.stopped)
+    throw Interrupted(
+        fmt::format("interrupted after step {} of {}, the state is in '{}'", done, settings.last, plan.folder),
+        fmt::format("supple {} --resume {} (goes on from there)", subject.verb, shell_quoted(plan.folder)));
+  result.settings = settings;
+  result.state = std::move(state);
+  result.times = actuation.times();
+  result.values = actuation.values();
+  return result;
+}
+
+Actuation session_actuation(const SessionResult& result, const Robot& robot) {
+  const std::vector<Input> inputs = inputs_of(robot);
+  return {inputs, names_of(inputs), result.times, result.values};
+}
+
+nlohmann::ordered_json session_json(const Context& context, const SessionResult& result, const std::string& device) {
+  nlohmann::ordered_json json = speed_facts(result.report, result.settings, result.state.robots);
+  json.update(machine_facts(context, device));
+  json["integrator"] = integrator_name(result.settings.integrator);
+  json["first_step"] = result.settings.first;
+  json["last_step"] = result.report.step;
+  json["time"] = result.state.time;
+  json["limited_commands"] = result.report.limited;
+  json["state_hash"] = hash_hex(hash(result.state));
+  return json;
+}
+
+void print_session(const SessionPlan& plan, const Subject& subject, const SessionResult& result) {
+  const DriveReport& report = result.report;
+  const State& state = result.state;
+  const double h = result.settings.time_step;
+  double wall = 0;
+  for (const double seconds : report.seconds) wall += seconds;
+  const auto n = static_cast<double>(report.seconds.size());
+  const auto time = [](double seconds) { return format_quantity(seconds, Dimension::time); };
+  const double rate = wall > 0 ? n / wall : 0;
+  fmt::print("{}: {} steps of {}{}, {} simulated in {} ({:.4g} steps/s, {:.3g} x real time)\n", subject.name,
+             report.seconds.size(), time(h), state.robots > 1 ? fmt::format(" of {} robots", state.robots) : "",
+             time(n * h), time(wall), rate * state.robots, rate * h);
+  Facts facts{
+      {"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}", time(quantile(report.seconds, 0.5)),
+                                time(quantile(report.seconds, 0.99)), time(quantile(report.seconds, 0.999)))}};
+  const Robot& robot = subject.mechanics.robot();
+  std::vector<double> y(static_cast<std::size_t>(robot.outputs() * state.robots));
+  subject.mechanics.evaluate_outputs(state.q, state.motions, y);
+  for (const NamedPoint& effector : robot.effectors) {
+    const auto p = static_cast<std::size_t>(effector.point);
+    const Vec3d x{{y[3 * p], y[3 * p + 1], y[3 * p + 2]}};
+    facts.emplace_back(effector.name, fmt::format("{}, {} from rest", format_point(x),
+                                                  format_quantity(norm(x - robot.rest_points[p]), Dimension::length)));
+  }
+  const std::vector<Input> inputs = inputs_of(robot);
+  for (std::size_t i = 0; i < robot.cables.size(); ++i)
+    facts.emplace_back(robot.cables[i].name,
+                       fmt::format("command {}, tension {}", format_quantity(state.commands[i], inputs[i].dimension),
+                                   format_quantity(state.multipliers[i], Dimension::force)));
+  facts.emplace_back("state hash", hash_hex(hash(state)));
+  if (!plan.folder.empty()) facts.emplace_back("written", plan.folder + "/result.pvd, trajectory.csv, state.h5");
+  print_facts(facts);
+  if (report.limited > 0) print_note(fmt::format("commands were cut to their range or rate {} times", report.limited));
+  if (report.final.inverted > 0)
+    print_note(fmt::format("{} points of elements are turned inside out at the end: do not trust this result",
+                           report.final.inverted));
+}
+
+}  // namespace supple::cli

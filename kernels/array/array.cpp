@@ -1,0 +1,66 @@
+#include "kernels/array/array.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/array/aligned.hpp"
+#include "kernels/array/launch.hpp"
+#include "kernels/base/error.hpp"
+
+namespace supple {
+
+#ifdef SUPPLE_HAVE_CUDA
+// kernels/cuda/memory.cu
+void* allocate_cuda(int device, std::size_t bytes);
+void release_cuda(int device, void* data) noexcept;
+void copy_cuda(void* target, const void* source, std::size_t bytes);
+void synchronize_cuda(int device);
+#else
+namespace {
+[[noreturn]] void* allocate_cuda(int, std::size_t) {
+  throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
+}
+// Without an array on a GPU nothing can ask for these.
+void release_cuda(int, void*) noexcept {}
+void copy_cuda(void*, const void*, std::size_t) {}
+void synchronize_cuda(int) {}
+}  // namespace
+#endif
+
+void* allocate_bytes(const Device& device, std::size_t bytes) {
+  if (device.kind != Device::Kind::cpu) return allocate_cuda(device.index, bytes);
+  char* data = AlignedAllocator<char>{}.allocate(std::max<std::size_t>(bytes, 1));
+  std::memset(data, 0, bytes);
+  return data;
+}
+
+void release_bytes(const Device& device, void* data) noexcept {
+  if (data == nullptr) return;
+  if (device.kind == Device::Kind::cpu)
+    AlignedAllocator<char>{}.deallocate(static_cast<char*>(data), 0);
+  else
+    release_cuda(device.index, data);
+}
+
+void copy_bytes(const Device& to, void* target, const Device& from, const void* source, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (to.kind == Device::Kind::cpu && from.kind == Device::Kind::cpu)
+    std::memcpy(target, source, bytes);
+  else
+    copy_cuda(target, source, bytes);
+}
+
+void synchronize(const Device& device) {
+  if (device.kind != Device::Kind::cpu) synchronize_cuda(device.index);
+}
+
+int team_count(const Device& device, int n) {
+#ifdef SUPPLE_HAVE_CUDA
+  if (device.kind == Device::Kind::cuda) return std::min(n, cuda_team_count(device.index));
+#endif
+  return std::min(n, device.kind == Device::Kind::cpu ? omp_get_max_threads() : 0);
+}
+
+}  // namespace supple

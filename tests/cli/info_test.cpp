@@ -1,0 +1,76 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace supple::test {
+namespace {
+
+using nlohmann::json;
+
+class Inspect : public Cli {};
+
+TEST_F(Inspect, TheProgram) {
+  const Outcome outcome = run({"info", "--json", "info.json", "--threads", "1"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* label : {"version", "commit", "build", "processor", "sparse solver", "CUDA", "HDF5"})
+    EXPECT_TRUE(contains(outcome.out, label));
+  const json report = json::parse(read_text(path("info.json")));
+  for (const char* key : {"version", "commit", "isa", "machine", "threads"}) EXPECT_TRUE(report.contains(key)) << key;
+  EXPECT_EQ(report["threads"], 1);
+}
+
+TEST_F(Inspect, AMesh) {
+  const Outcome outcome = run({"info", "beam.msh", "--unit", "m", "--json", "info.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "5 hexahedra"));
+  EXPECT_TRUE(contains(outcome.out, "x 0 to 200, y 0 to 40, z 0 to 40 mm"));
+  EXPECT_TRUE(contains(outcome.out, "320 cm^3"));
+  EXPECT_EQ(json::parse(read_text(path("info.json")))["mesh"]["nodes"], 24);
+}
+
+TEST_F(Inspect, AScene) {
+  const Outcome outcome = run({"info", ".", "--json", "info.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* words :
+       {"24, 4 of them held", "320 g", "500 kPa", "0 mm to 20 mm", "0 N to 2 N", "(200, 20, 20) mm"})
+    EXPECT_TRUE(contains(outcome.out, words));
+  const json scene = json::parse(read_text(path("info.json")))["scene"];
+  EXPECT_EQ(scene["unknowns"], 60);
+  EXPECT_NEAR(scene["mass"].get<double>(), 0.32, 1e-12);
+  EXPECT_EQ(scene["actuators"][1]["range"][1], 0.02);
+}
+
+TEST_F(Inspect, CheckFindsTheEquilibrium) {
+  const Outcome outcome = run({"check", "scene.toml", "--json", "check.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "fit to be simulated"));
+  const json report = json::parse(read_text(path("check.json")));
+  EXPECT_EQ(report["equilibrium"]["status"], "ok");
+  EXPECT_GT(report["equilibrium"]["max_displacement"].get<double>(), 1e-4);
+  EXPECT_EQ(report["reducible"], true);
+}
+
+TEST_F(Inspect, CheckRefusesABodyThatTurns) {
+  // Held on an edge only: it swings.
+  std::string text = read_text(path("scene.toml"));
+  text.replace(text.find("group = \"x-\""), 12,
+               "box = [[\"-1 mm\", \"-1 mm\", \"-1 mm\"], [\"1 mm\", \"50 mm\", \"1 mm\"]]");
+  text.erase(text.find("[[actuator]]"), text.find("[[effector]]") - text.find("[[actuator]]"));
+  write_text(path("hinge.toml"), text);
+  const Outcome outcome = run({"check", "hinge.toml"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "no equilibrium under gravity"));
+}
+
+TEST_F(Inspect, AnExistingJsonFileIsKept) {
+  write_text(path("mine.json"), "precious");
+  const Outcome refused = run({"check", "scene.toml", "--json", "mine.json"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "--force"));
+  EXPECT_EQ(read_text(path("mine.json")), "precious");
+  EXPECT_EQ(run({"check", "scene.toml", "--json", "mine.json", "--force"}).code, 0);
+  EXPECT_EQ(read_text(path("mine.json"))[0], '{');
+}
+
+}  // namespace
+}  // namespace supple::test

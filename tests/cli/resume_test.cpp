@@ -1,0 +1,94 @@
+// Ctrl-C and going on: the bits are those of a run that was never interrupted.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace supple::test {
+namespace {
+
+using nlohmann::json;
+
+class Resume : public Cli {
+ protected:
+  std::string hash_of(const std::string& report) {
+    return json::parse(read_text(path(report)))["state_hash"].get<std::string>();
+  }
+
+  // Starts a run and interrupts it when `file` has appeared.
+  Outcome interrupt(const std::vector<std::string>& arguments, const std::string& file, int signal) {
+    const pid_t child = start(arguments);
+    for (int i = 0; i < 2000 && !exists(file); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    kill(child, signal);
+    return finish(child);
+  }
+
+  const std::vector<std::string> long_run{"simulate", ".",    "--actuation", "commands.csv",
+                                          "--steps",  "2000", "--threads",   "1"};
+  void SetUp() override {
+    Cli::SetUp();
+    write_text(path("commands.csv"), "time [s],lift [N],bend [mm]\n0,0,0\n3,2,5\n9,0,15\n20,1,0\n");
+  }
+  std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) const {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+};
+
+TEST_F(Resume, AnInterruptedRunEndsInTheSameState) {
+  ASSERT_EQ(run(with(long_run, {"--json", "whole.json", "-o", "whole", "--every", "500"})).code, 0);
+  const Outcome stopped = interrupt(with(long_run, {"-o", "r", "--every", "100"}), "r/step_000100.vtu", SIGINT);
+  ASSERT_EQ(stopped.code, 130) << stopped.err;
+  EXPECT_TRUE(contains(stopped.err, "supple simulate --resume r"));
+  ASSERT_TRUE(exists("r/state.h5"));
+
+  const Outcome outcome = run({"simulate", "--resume", "r", "--json", "rest.json", "--threads", "1"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(hash_of("rest.json"), hash_of("whole.json"));
+  EXPECT_EQ(read_text(path("r/trajectory.csv")), read_text(path("whole/trajectory.csv")));
+  const std::string shapes = read_text(path("r/result.pvd"));
+  EXPECT_TRUE(contains(shapes, "step_000100.vtu"));
+  EXPECT_TRUE(contains(shapes, "step_002000.vtu"));
+}
+
+TEST_F(Resume, WithoutAFolderTheStateIsSavedToo) {
+  const pid_t child = start({"simulate", ".", "--steps", "1000000", "--threads", "1"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  kill(child, SIGTERM);
+  const Outcome stopped = finish(child);
+  ASSERT_EQ(stopped.code, 130) << stopped.err;
+  EXPECT_TRUE(contains(stopped.err, "supple simulate --resume beam-interrupted"));
+  EXPECT_TRUE(exists("beam-interrupted/state.h5"));
+}
+
+TEST_F(Resume, ARunCanBeMadeLonger) {
+  ASSERT_EQ(run({"simulate", ".", "--set", "bend=3 mm", "--steps", "12", "--json", "whole.json"}).code, 0);
+  ASSERT_EQ(run({"simulate", ".", "--set", "bend=3 mm", "--steps", "5", "-o", "r"}).code, 0);
+  const Outcome done = run({"simulate", "--resume", "r"});
+  EXPECT_EQ(done.code, 2);
+  EXPECT_TRUE(contains(done.err, "at step 5 of 5 already"));
+  ASSERT_EQ(run({"simulate", "--resume", "r", "--steps", "12", "--json", "rest.json"}).code, 0);
+  EXPECT_EQ(hash_of("rest.json"), hash_of("whole.json"));
+}
+
+TEST_F(Resume, AChangedSceneIsRefused) {
+  ASSERT_EQ(run({"simulate", ".", "--steps", "3", "-o", "r"}).code, 0);
+  std::string text = read_text(path("scene.toml"));
+  text.replace(text.find("500 kPa"), 7, "501 kPa");
+  write_text(path("scene.toml"), text);
+  const Outcome outcome = run({"simulate", "--resume", "r", "--steps", "9"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "changed since"));
+}
+
+TEST_F(Resume, ADamagedStateIsRefused) {
+  ASSERT_EQ(run({"simulate", ".", "--steps", "3", "-o", "r"}).code, 0);
+  const std::string bytes = read_text(path("r/state.h5"));
+  write_text(path("r/state.h5"), bytes.substr(0, bytes.size() / 2));
+  EXPECT_EQ(run({"simulate", "--resume", "r", "--steps", "9"}).code, 2);
+  write_text(path("r/state.h5"), "no HDF5");
+  EXPECT_EQ(run({"simulate", "--resume", "r", "--steps", "9"}).code, 2);
+  EXPECT_EQ(run({"simulate", "--resume", "nowhere"}).code, 2);
+}
+
+}  // namespace
+}  // namespace supple::test
