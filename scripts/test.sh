@@ -19,6 +19,6 @@ for argument in "$@"; do
 done
 
 if $setup; then scripts/setup.sh; fi
-cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSUPPLE_TESTS=ON
+cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSUPPLE_TESTS=ON -DSUPPLE_CUDA="${SUPPLE_CUDA:-OFF}"
 cmake --build build --parallel "$(nproc)"
 ctest --test-dir build -L "$labels" -j2 --output-on-failure --no-tests=error

@@ -10,6 +10,7 @@
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/progress_bar.hpp"
 #include "engine/cli/shape_writer.hpp"
+#include "engine/cli/table.hpp"
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/mesh/boundary.hpp"

@@ -29,7 +29,7 @@ struct Arguments {
 // a.rom.h5 -> a.snapshots.
 std::string default_snapshots(const std::string& model) {
   std::string stem = model;
-  for (const std::string& ending : {".h5", ".rom"})
+  for (const std::string ending : {".h5", ".rom"})
     if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
   return stem + ".snapshots";
 }

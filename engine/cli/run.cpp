@@ -13,6 +13,7 @@
 #include "engine/cli/terminal.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/reduction/model_file.hpp"
+#include "engine/reduction/snapshots.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
 #include "kernels/base/hash.hpp"

@@ -1,12 +1,9 @@
 #include "kernels/array/array.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/array/aligned.hpp"
-#include "kernels/array/launch.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
@@ -15,7 +12,7 @@ namespace supple {
 // kernels/cuda/memory.cu
 void* allocate_cuda(int device, std::size_t bytes);
 void release_cuda(int device, void* data) noexcept;
-void copy_cuda(void* target, const void* source, std::size_t bytes);
+void copy_cuda(int device, void* target, const void* source, std::size_t bytes);
 void synchronize_cuda(int device);
 #else
 namespace {
@@ -24,7 +21,7 @@ namespace {
 }
 // Without an array on a GPU nothing can ask for these.
 void release_cuda(int, void*) noexcept {}
-void copy_cuda(void*, const void*, std::size_t) {}
+void copy_cuda(int, void*, const void*, std::size_t) {}
 void synchronize_cuda(int) {}
 }  // namespace
 #endif
@@ -46,21 +43,17 @@ void release_bytes(const Device& device, void* data) noexcept {
 
 void copy_bytes(const Device& to, void* target, const Device& from, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
-  if (to.kind == Device::Kind::cpu && from.kind == Device::Kind::cpu)
+  if (to == cpu() && from == cpu()) {
     std::memcpy(target, source, bytes);
-  else
-    copy_cuda(target, source, bytes);
+    return;
+  }
+  // The copy queues up on one device; work on another that it depends on is waited for.
+  if (to != cpu() && from != cpu() && to != from) synchronize(from);
+  copy_cuda(to == cpu() ? from.index : to.index, target, source, bytes);
 }
 
 void synchronize(const Device& device) {
   if (device.kind != Device::Kind::cpu) synchronize_cuda(device.index);
-}
-
-int team_count(const Device& device, int n) {
-#ifdef SUPPLE_HAVE_CUDA
-  if (device.kind == Device::Kind::cuda) return std::min(n, cuda_team_count(device.index));
-#endif
-  return std::min(n, device.kind == Device::Kind::cpu ? omp_get_max_threads() : 0);
 }
 
 }  // namespace supple

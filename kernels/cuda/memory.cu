@@ -25,9 +25,10 @@ void release_cuda(int device, void* data) noexcept {
   (void)cudaFree(data);
 }
 
-// One address space holds the host and every device, so the addresses say where they lie. Waits for earlier work of the
-// default stream.
-void copy_cuda(void* target, const void* source, std::size_t bytes) {
+// One address space holds the host and every device, so the addresses say where they lie. Comes after earlier work of
+// the device's default stream.
+void copy_cuda(int device, void* target, const void* source, std::size_t bytes) {
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
   check_cuda(cudaMemcpy(target, source, bytes, cudaMemcpyDefault), "copying to or from the GPU");
 }
 

@@ -64,27 +64,27 @@ TEST(Cantilever, SmallSagConvergesToTimoshenkoAtSecondOrder) {
   EXPECT_LT(errors.back(), 2.5e-3);
 }
 
-TEST(Cantilever, SlenderBeamApproachesEulerBernoulli) {
-  // The part of the deflection beyond Euler-Bernoulli is Timoshenko's shear, 0.8 (H/L)^2 of it for a uniform load and
-  // nu = 0, plus discretisation.
-  double previous = 1;
-  for (const double H : {0.1, 0.05, 0.025}) {
-    const double E = 1e7, g = 1e-4, w = 1000 * g * H * H, I = H * H * H * H / 12;
+TEST(Cantilever, SlenderBeamsApproachEulerBernoulli) {
+  // Timoshenko's shear adds 0.8 (H/L)^2 to Euler-Bernoulli for a uniform load and nu = 0 (k = 1 where one element spans
+  // the height, as here: 2/3 (H/L)^2), and n elements per height lock by 1/2 n^-2 of the rest.
+  for (const double H : {0.2, 0.1, 0.05}) {
+    const int per_height = 8;
+    const double E = 1e7, g = 1e-2, w = 1000 * g * H * H, I = H * H * H * H / 12;
     Scene scene = boxes::scene(st_venant, E, 0);
     scene.gravity = {{0, 0, -g}};
     scene.bodies[0].fixes = {boxes::clamp_at_origin()};
     add_probe(scene, {{1, H / 2, H / 2}});
-    const FullModel model =
-        build_full_model(scene, box_hexahedra({{0, 0, 0}}, {{1, H, H}}, static_cast<int>(std::lround(16 / H)), 1, 1));
+    const FullModel model = build_full_model(
+        scene, box_hexahedra({{0, 0, 0}}, {{1, H, H}}, static_cast<int>(std::lround(per_height / H)), 1, 1));
     FullMechanics mechanics(model);
     State state = rest_state(mechanics);
     Equilibrium equilibrium(mechanics, {});
     ASSERT_EQ(equilibrium.solve(zero_control(mechanics), state).status, StepStatus::ok);
-    const double error = std::abs((H / 2 - equilibrium.outputs()[2]) / (w / (8 * E * I)) - 1);
-    EXPECT_LT(error, previous);
-    previous = error;
+    const double ratio = (H / 2 - equilibrium.outputs()[2]) / (w / (8 * E * I));
+    const double expected = 2.0 / 3.0 * H * H + 1 / (1 + 0.5 / (per_height * per_height));
+    // The end's section, a clamp and the finite sag (1e-3 of the length) are left out.
+    EXPECT_NEAR(ratio, expected, 2e-4 + 0.02 * H * H) << "height " << H;
   }
-  EXPECT_LT(previous, 3e-3);  // 16 elements per height lock by 1/2 (1/16)^2 = 2e-3
 }
 
 // Elastica: a rod clamped along x with a dead load P downwards at its end, E I theta'' = -P cos theta, theta(0) = 0,
@@ -221,21 +221,21 @@ TEST_P(UniaxialTension, StretchUnderTensionFollowsTheLaw) {
     const double lateral = 0.5 * (low + high), stress = law.stress(stretch, lateral)[0];
     Scene scene = boxes::scene({"", law.model}, E_test, nu_test);
     FixScene springs;
-    springs.stiffness = 1e-9 * E_test;
+    springs.stiffness = 1e-7 * E_test;
     scene.bodies[0].fixes = {springs};
     for (const double x : {0.0, 1.0})
       for (const double y : {0.0, 1.0})
         for (const double z : {0.0, 1.0})
           scene.cables.push_back(boxes::pull("pull" + std::to_string(scene.cables.size()), {{x, y, z}},
-                                             {{x > 0.5 ? 1.0 : -1.0, 0, 0}}, 1e7));
+                                             {{x > 0.5 ? 1.0 : -1.0, 0, 0}}, 1e5));
     const FullModel model = build_full_model(scene, boxes::cube(true, 1));
     FullMechanics mechanics(model);
     State state = rest_state(mechanics);
     Control control = zero_control(mechanics);
     control.commands.assign(8, stress / 4);
-    Equilibrium equilibrium(mechanics, {.tolerance = 1e-11});
+    Equilibrium equilibrium(mechanics, {.tolerance = 1e-9});
     const EquilibriumReport report = equilibrium.solve(control, state);
-    ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
+    ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status) << report.residual;
     const std::vector<double>& y = equilibrium.outputs();
     // Springs 1e-9, load directions 1e-7 from parallel.
     EXPECT_NEAR(y[3 * 4] - y[0], stretch, 1e-6) << "tension " << stress;
@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(Laws, UniaxialTension, testing::ValuesIn(uniaxial_cases
 TEST(Springs, HangingCubeFollowsHooke) {
   // Every node of a stiff cube on springs of its own, consistent mass: the whole cube sinks by weight / sum of springs.
   const double k = 50;
-  Scene scene = boxes::scene({"", MaterialModel::corotational}, 1e9, 0.3);
+  Scene scene = boxes::scene({"", MaterialModel::corotational}, 1e6, 0.3);
   scene.gravity = {{0, 0, -9.81}};
   FixScene springs;
   springs.stiffness = k;
@@ -258,7 +258,7 @@ TEST(Springs, HangingCubeFollowsHooke) {
   const FullModel model = build_full_model(scene, boxes::cube(true, 2));
   FullMechanics mechanics(model);
   State state = rest_state(mechanics);
-  Equilibrium equilibrium(mechanics, {.tolerance = 1e-12});
+  Equilibrium equilibrium(mechanics, {.tolerance = 1e-11});
   ASSERT_EQ(equilibrium.solve(zero_control(mechanics), state).status, StepStatus::ok);
   double mean = 0;
   for (std::size_t i = 2; i < state.q.size(); i += 3) mean += state.q[i] / static_cast<double>(model.free_nodes.size());
@@ -333,11 +333,13 @@ TEST(DrivenBase, SteadyTravelStaysSteadyWithEveryDamping) {
           control.motions = {speed * h * step};
           ASSERT_EQ(stepper.step(control, state).status, StepStatus::ok);
         }
-        // Rounding of the elastic force, E A of 1e3 N over masses of 0.1 kg, times h: 1e-12 m/s a step.
+        // Newton's residual is 1e-9 of the forces a base ahead of its body by h v would meet. One linearisation is made
+        // with the base ahead by h v = 5 % of the first element: second order in that.
+        const double tolerance = scheme == StepScheme::newton ? 1e-7 : 1e-3 * speed;
         for (std::size_t i = 0; i < state.v.size(); i += 3) {
-          EXPECT_NEAR(state.v[i], 0, 1e-9);
-          EXPECT_NEAR(state.v[i + 1], 0.6 * speed, 1e-9);
-          EXPECT_NEAR(state.v[i + 2], 0.8 * speed, 1e-9);
+          EXPECT_NEAR(state.v[i], 0, tolerance);
+          EXPECT_NEAR(state.v[i + 1], 0.6 * speed, tolerance);
+          EXPECT_NEAR(state.v[i + 2], 0.8 * speed, tolerance);
         }
       }
 }

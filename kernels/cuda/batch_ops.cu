@@ -1,0 +1,31 @@
+// Device instantiations of the batch's operations (kernels/points/batch_ops.hpp), in double and float.
+
+#include "kernels/points/batch_ops.hpp"
+
+#include "kernels/cuda/launch.cuh"
+
+namespace supple {
+
+// Teams that a multiprocessor has room for beside each other; their scratch (70 kB each at 34 modes) should stay in the
+// second-level cache.
+int cuda_team_count(int device) {
+  int multiprocessors = 0;
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking the GPU");
+  return 4 * multiprocessors;
+}
+
+SUPPLE_LAUNCH(PointCountOp);
+
+#define SUPPLE_BATCH(...)                                                      \
+  SUPPLE_LAUNCH(IdentityOp<__VA_ARGS__>);                                      \
+  SUPPLE_LAUNCH(RepeatOp<__VA_ARGS__>);                                        \
+  SUPPLE_LAUNCH(SystemOp<__VA_ARGS__>);                                        \
+  SUPPLE_LAUNCH(DampingOp<__VA_ARGS__>);                                       \
+  SUPPLE_LAUNCH(AddressOp<__VA_ARGS__>);                                       \
+  SUPPLE_LAUNCH_TEAMS(ReducedStiffnessTeamOp<__VA_ARGS__, TangentRows::four>); \
+  SUPPLE_LAUNCH_TEAMS(ReducedStiffnessTeamOp<__VA_ARGS__, TangentRows::nine>)
+
+SUPPLE_BATCH(double);
+SUPPLE_BATCH(float);
+
+}  // namespace supple

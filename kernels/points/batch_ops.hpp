@@ -1,0 +1,138 @@
+#pragma once
+// What a batch of reduced robots needs beside point_ops.hpp and matrix products. Layouts, robot-major: F, P and the
+// tangent's components are [robot][tile][component][lane], so that F of all robots at one tile is the column-major
+// matrix of 288 rows, one column per robot and a column stride of 9 padded(points) that a product G_tile alpha writes.
+
+#include "kernels/points/point_ops.hpp"
+#include "kernels/points/reduced_tile.hpp"
+
+namespace supple {
+
+// F = I at every point, index k = robot * padded(points) + point. F is one array: tiles of all robots follow each
+// other.
+template <class S>
+struct IdentityOp {
+  S* F;
+  SUPPLE_HD void operator()(int k) const {
+    S* tile = F + static_cast<std::size_t>(k / tile_size) * tile_rows + k % tile_size;
+    for (int c = 0; c < gradient_components; ++c) tile[c * tile_size] = c % 4 == 0 ? S(1) : S(0);
+  }
+};
+
+// What a robot's points found, over all its force fields; `undefined_at` is the first such point, numbered across
+// fields, or -1.
+struct PointCount {
+  int inverted, undefined, undefined_at;
+};
+
+// Adds the statuses of one field to each robot's counts. Index: robot. first: number of the field's first point.
+struct PointCountOp {
+  const unsigned char* status;  // [robot][padded(points)]
+  int points, first;
+  PointCount* counts;
+  SUPPLE_HD void operator()(int robot) const {
+    PointCount count = counts[robot];
+    const unsigned char* mine = status + static_cast<std::size_t>(robot) * static_cast<std::size_t>(padded(points));
+    for (int p = 0; p < points; ++p) {
+      count.inverted += mine[p] == static_cast<unsigned char>(PointStatus::inverted);
+      if (mine[p] == static_cast<unsigned char>(PointStatus::undefined) && count.undefined++ == 0)
+        count.undefined_at = first + p;
+    }
+    counts[robot] = count;
+  }
+};
+
+// out_k = k-th entry of `pattern` repeated.
+template <class T>
+struct RepeatOp {
+  const T* pattern;
+  int length;
+  T* out;
+  SUPPLE_HD void operator()(int k) const { out[k] = pattern[k % length]; }
+};
+
+// a x + b y of patterns: A = stiffness K + mass M for every robot; M repeats with period `length`.
+template <class S>
+struct SystemOp {
+  S stiffness, mass;
+  const S* K;
+  const S* M;
+  int length;
+  S* A;
+  SUPPLE_HD void operator()(int k) const { A[k] = stiffness * K[k] + mass * M[k % length]; }
+};
+
+// Rayleigh damping out = a out + b K v, with out = M v on entry. K: r x r row-major, lower triangle. Index: robot * r +
+// row.
+template <class S>
+struct DampingOp {
+  int r;
+  S mass, stiffness;
+  const S* K;
+  const S* v;
+  S* out;
+  SUPPLE_HD void operator()(int k) const {
+    const int i = k % r;
+    const S* x = v + (k - i);
+    const S* matrix = K + static_cast<std::size_t>(k / r) * static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
+    S sum = 0;
+    for (int j = 0; j < r; ++j) sum += (j <= i ? matrix[i * r + j] : matrix[j * r + i]) * x[j];
+    out[k] = mass * out[k] + stiffness * sum;
+  }
+};
+
+// The k-th matrix of a strided batch, for routines that want one address each.
+template <class S>
+struct AddressOp {
+  S* data;
+  std::size_t stride;
+  S** addresses;
+  SUPPLE_HD void operator()(int k) const { addresses[k] = data + static_cast<std::size_t>(k) * stride; }
+};
+
+enum class TangentRows { four, nine };
+
+// Entries of S a team needs as scratch.
+constexpr std::size_t stiffness_scratch(TangentRows rows, int r) {
+  return static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
+}
+
+// Projected stiffness of one robot by one team: K (+)= sum over the tiles of a field of G^T (w dP/dF) G, tiles in
+// order. K starts from `initial` (r x r, lower triangle), or from what it holds where that is null. Two fields: two
+// launches.
+template <class S, TangentRows rows>
+struct ReducedStiffnessTeamOp {
+  int r, tiles;
+  const S* G;        // [tile][mode][component][lane]
+  const S* tangent;  // FourRowOp's or TangentOp's components of every robot
+  const S* initial;
+  S* K;        // [robot] r x r row-major, lower triangle
+  S* scratch;  // [slot] stiffness_scratch(rows, r)
+
+  template <class Team>
+  SUPPLE_HD void operator()(Team team, int slot, int robot) const {
+    constexpr int components = rows == TangentRows::four ? four_row_components : 81;
+    const std::size_t tile_length = static_cast<std::size_t>(r) * tile_rows;
+    S* k = K + static_cast<std::size_t>(robot) * static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
+    S* X = scratch + static_cast<std::size_t>(slot) * stiffness_scratch(rows, r);
+    if (initial != nullptr)
+      for (int e = team.rank(); e < r * r; e += team.size()) k[e] = initial[e];
+    team.sync();
+    for (int tile = 0; tile < tiles; ++tile) {
+      const S* g = G + static_cast<std::size_t>(tile) * tile_length;
+      const S* t = tangent + (static_cast<std::size_t>(robot) * static_cast<std::size_t>(tiles) +
+                              static_cast<std::size_t>(tile)) *
+                                 (components * tile_size);
+      if constexpr (rows == TangentRows::four) {
+        S* Y = X + static_cast<std::size_t>(r) * (4 * tile_size);
+        tile_four_rows(team, r, g, t, X, Y);
+        tile_rank_update(team, r, 4 * tile_size, X, Y, k, r);
+      } else {
+        tile_tangent_rows(team, r, g, t, X);
+        tile_rank_update(team, r, tile_rows, g, X, k, r);
+      }
+    }
+  }
+};
+
+}  // namespace supple

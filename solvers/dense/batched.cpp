@@ -1,0 +1,154 @@
+#include "solvers/dense/batched.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/dense/cholesky.hpp"
+#include "solvers/dense/batched_backends.hpp"
+#include "solvers/dense/symmetric_factor.hpp"
+
+namespace supple {
+
+namespace {
+
+// Columns of C that one thread computes at a time, whatever the number of threads.
+constexpr int columns_per_piece = 32;
+
+template <class S>
+using ColumnMajor = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>;
+template <class S>
+using View = Eigen::Map<const ColumnMajor<S>, 0, Eigen::OuterStride<>>;
+
+// C += alpha A B by Eigen: compiled for this build's instruction set, one thread, no state.
+template <class S>
+void add_product(int m, int n, int k, S alpha, const S* A, int lda, Transpose a, const S* B, int ldb, Transpose b, S* C,
+                 int ldc) {
+  Eigen::Map<ColumnMajor<S>, 0, Eigen::OuterStride<>> out(C, m, n, Eigen::OuterStride<>(ldc));
+  const bool at = a == Transpose::yes, bt = b == Transpose::yes;
+  const View<S> left(A, at ? k : m, at ? m : k, Eigen::OuterStride<>(lda));
+  const View<S> right(B, bt ? n : k, bt ? k : n, Eigen::OuterStride<>(ldb));
+  if (at && bt)
+    out.noalias() += alpha * (left.transpose() * right.transpose());
+  else if (at)
+    out.noalias() += alpha * (left.transpose() * right);
+  else if (bt)
+    out.noalias() += alpha * (left * right.transpose());
+  else
+    out.noalias() += alpha * (left * right);
+}
+
+template <class S>
+void gemm_cpu(int m, int n, int k, S alpha, const Operand<S>& A, const Operand<S>& B, S beta, const Target<S>& C,
+              int batch) {
+  const int pieces = (n + columns_per_piece - 1) / columns_per_piece;
+#pragma omp parallel for collapse(2) schedule(static) if (pieces * batch > 1)
+  for (int b = 0; b < batch; ++b)
+    for (int piece = 0; piece < pieces; ++piece) {
+      const int first = piece * columns_per_piece, columns = std::min(columns_per_piece, n - first);
+      S* c = C.data + b * C.stride + static_cast<std::ptrdiff_t>(first) * C.ld;
+      if (beta != S(1))
+        for (int j = 0; j < columns; ++j)
+          for (int i = 0; i < m; ++i) {
+            S& entry = c[static_cast<std::ptrdiff_t>(j) * C.ld + i];
+            entry = beta == S(0) ? S(0) : beta * entry;
+          }
+      const std::ptrdiff_t skip = B.transpose == Transpose::yes ? first : static_cast<std::ptrdiff_t>(first) * B.ld;
+      add_product(m, columns, k, alpha, A.data + b * A.stride, A.ld, A.transpose, B.data + b * B.stride + skip, B.ld,
+                  B.transpose, c, C.ld);
+    }
+}
+
+// 0 or the number (from 1) of a leading minor that is not positive.
+int factor(double* a, int n, int ld) {
+  return cholesky_factor(a, n, ld).status == DenseFactorStatus::ok ? 0 : n;
+}
+int factor(float* a, int n, int ld) {
+  const int done = cholesky_factor(SingleTeam{}, a, n, ld);
+  return done == n ? 0 : done + 1;
+}
+void substitute(const double* a, int n, int ld, double* x, int count, int ldx) {
+  cholesky_solve(a, n, ld, x, count, ldx);
+}
+void substitute(const float* a, int n, int ld, float* x, int count, int ldx) {
+  cholesky_solve(SingleTeam{}, a, n, ld, x, count, ldx);
+}
+
+}  // namespace
+
+#ifndef SUPPLE_HAVE_CUDA
+namespace {
+[[noreturn]] void refuse() {
+  throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
+}
+}  // namespace
+std::shared_ptr<CudaDense> make_cuda_dense(const Device&) {
+  refuse();
+}
+template <class S>
+void gemm_cuda(CudaDense&, int, int, int, S, const Operand<S>&, const Operand<S>&, S, const Target<S>&, int) {
+  refuse();
+}
+template <class S>
+void potrf_batched_cuda(CudaDense&, int, S*, int, std::ptrdiff_t, int*, int) {
+  refuse();
+}
+template <class S>
+void potrs_batched_cuda(CudaDense&, int, int, const S*, int, std::ptrdiff_t, S*, int, std::ptrdiff_t, int) {
+  refuse();
+}
+#endif
+
+DenseContext::DenseContext(const Device& device) : device_(device) {
+  if (device.kind == Device::Kind::cuda) cuda_ = make_cuda_dense(device);
+}
+
+template <class S>
+void gemm(DenseContext& context, int m, int n, int k, S alpha, const std::type_identity_t<Operand<S>>& A,
+          const std::type_identity_t<Operand<S>>& B, std::type_identity_t<S> beta,
+          const std::type_identity_t<Target<S>>& C, int batch) {
+  SUPPLE_EXPECT(m >= 0 && n >= 0 && k >= 0 && batch >= 0 && C.ld >= m);
+  SUPPLE_EXPECT(A.ld >= (A.transpose == Transpose::yes ? k : m) && B.ld >= (B.transpose == Transpose::yes ? n : k));
+  if (m == 0 || n == 0 || batch == 0) return;
+  if (context.cuda())
+    gemm_cuda(*context.cuda(), m, n, k, alpha, A, B, beta, C, batch);
+  else
+    gemm_cpu(m, n, k, alpha, A, B, beta, C, batch);
+}
+
+template <class S>
+void potrf_batched(DenseContext& context, int n, S* A, int ld, std::ptrdiff_t stride, int* info, int batch) {
+  SUPPLE_EXPECT(n >= 0 && ld >= n && batch >= 0);
+  if (batch == 0) return;
+  if (context.cuda()) {
+    potrf_batched_cuda(*context.cuda(), n, A, ld, stride, info, batch);
+    return;
+  }
+#pragma omp parallel for schedule(static) if (batch > 1)
+  for (int b = 0; b < batch; ++b) info[b] = factor(A + b * stride, n, ld);
+}
+
+template <class S>
+void potrs_batched(DenseContext& context, int n, int count, const S* L, int ld, std::ptrdiff_t stride, S* X, int ldx,
+                   std::ptrdiff_t stride_x, int batch) {
+  SUPPLE_EXPECT(n >= 0 && count >= 0 && ld >= n && ldx >= n && batch >= 0);
+  if (n == 0 || count == 0 || batch == 0) return;
+  if (context.cuda()) {
+    potrs_batched_cuda(*context.cuda(), n, count, L, ld, stride, X, ldx, stride_x, batch);
+    return;
+  }
+#pragma omp parallel for schedule(static) if (batch > 1)
+  for (int b = 0; b < batch; ++b) substitute(L + b * stride, n, ld, X + b * stride_x, count, ldx);
+}
+
+#define SUPPLE_BATCHED(S)                                                                                           \
+  template void gemm<S>(DenseContext&, int, int, int, S, const Operand<S>&, const Operand<S>&, S, const Target<S>&, \
+                        int);                                                                                       \
+  template void potrf_batched<S>(DenseContext&, int, S*, int, std::ptrdiff_t, int*, int);                           \
+  template void potrs_batched<S>(DenseContext&, int, int, const S*, int, std::ptrdiff_t, S*, int, std::ptrdiff_t, int)
+
+SUPPLE_BATCHED(double);
+SUPPLE_BATCHED(float);
+
+}  // namespace supple

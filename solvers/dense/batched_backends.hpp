@@ -1,0 +1,19 @@
+#pragma once
+// The GPU half of batched.hpp, for batched.cpp only: batched_cuda.cpp defines it in builds with CUDA.
+
+#include "solvers/dense/batched.hpp"
+
+namespace supple {
+
+std::shared_ptr<CudaDense> make_cuda_dense(const Device& device);
+
+template <class S>
+void gemm_cuda(CudaDense& cuda, int m, int n, int k, S alpha, const Operand<S>& A, const Operand<S>& B, S beta,
+               const Target<S>& C, int batch);
+template <class S>
+void potrf_batched_cuda(CudaDense& cuda, int n, S* A, int ld, std::ptrdiff_t stride, int* info, int batch);
+template <class S>
+void potrs_batched_cuda(CudaDense& cuda, int n, int count, const S* L, int ld, std::ptrdiff_t stride, S* X, int ldx,
+                        std::ptrdiff_t stride_x, int batch);
+
+}  // namespace supple

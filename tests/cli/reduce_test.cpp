@@ -1,0 +1,111 @@
+// From a scene to a reduced model and its use, as a user does it; the beam is small enough for seconds.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace supple::test {
+namespace {
+
+using nlohmann::json;
+
+class Reduce : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    write_text(path("scene.toml"), read_text(path("scene.toml")) + "[reduce]\nstates = 16\nvalidation_states = 6\n");
+  }
+  json parse(const std::string& name) { return json::parse(read_text(path(name))); }
+};
+
+TEST_F(Reduce, AModelIsMadeRunAndCompared) {
+  Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--jobs", "2", "--json", "reduce.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "hyper-reduced"));
+  const json report = parse("reduce.json");
+  for (const char* key : {"nodes", "elements", "actuators", "snapshots", "modes", "pod_tolerance", "rid", "validation",
+                          "speed", "seconds"})
+    EXPECT_TRUE(report.contains(key)) << key;
+  for (const auto& [name, field] : report["rid"].items())
+    for (const char* key : {"elements", "of", "tolerance", "residual"}) EXPECT_TRUE(field.contains(key)) << key;
+  for (const char* key : {"states", "goal_error_mean", "goal_error_median", "goal_error_max", "shape_error_mean",
+                          "shape_error_median", "shape_error_max"})
+    EXPECT_TRUE(report["validation"].contains(key)) << key;
+  for (const char* key : {"fom_steps_per_s", "rom_steps_per_s", "hrom_steps_per_s"})
+    EXPECT_GT(report["speed"][key].get<double>(), 0) << key;
+  for (const char* key : {"snapshots", "pod", "training", "selection", "validation", "total"})
+    EXPECT_TRUE(report["seconds"].contains(key)) << key;
+  EXPECT_LT(report["validation"]["goal_error_mean"].get<double>(), 0.1);
+
+  outcome = run({"reduce", ".", "-o", "beam.rom.h5"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "--force"));
+
+  outcome = run({"info", "beam.rom.h5"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "goal error"));
+
+  write_text(path("commands.csv"), "time [s],bend [mm]\n0,0\n0.2,8\n0.3,8\n");
+  outcome = run({"run", "beam.rom.h5", "--actuation", "commands.csv", "--compare", ".", "--settle", "--json",
+                 "run.json", "-o", "r"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json measured = parse("run.json");
+  EXPECT_EQ(measured["steps"], 30);
+  for (const char* key : {"goal_error_mean", "shape_error_max", "state_hash", "p999_us"})
+    EXPECT_TRUE(measured.contains(key)) << key;
+  EXPECT_LT(measured["goal_error_mean"].get<double>(), 0.1);
+  EXPECT_TRUE(exists("r/step_000030.vtu"));
+
+  // One robot and the first of a batch are the same robot.
+  ASSERT_EQ(run({"run", "beam.rom.h5", "--batch", "3", "--steps", "5", "--json", "batch.json"}).code, 0);
+  EXPECT_EQ(parse("batch.json")["batch"], 3);
+
+  // The run made longer ends as one that was longer.
+  const std::vector<std::string> whole{"run", "beam.rom.h5", "--set", "bend=3 mm", "--steps"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), whole.begin(), whole.end());
+    return run(more);
+  };
+  ASSERT_EQ(with({"40", "--json", "whole.json"}).code, 0);
+  ASSERT_EQ(with({"15", "-o", "s"}).code, 0);
+  ASSERT_EQ(run({"run", "--resume", "s", "--steps", "40", "--json", "rest.json"}).code, 0);
+  EXPECT_EQ(parse("rest.json")["state_hash"], parse("whole.json")["state_hash"]);
+
+  EXPECT_EQ(run({"export", "beam.rom.h5", "-o", "skin.stl"}).code, 0);
+  EXPECT_EQ(run({"export", ".", "-o", "beam.vtu"}).code, 0);
+  EXPECT_TRUE(exists("skin.stl") && exists("beam.vtu"));
+  EXPECT_EQ(run({"export", "beam.rom.h5", "-o", "skin.msh"}).code, 2);
+  outcome = run({"bench", "--assets", "nowhere", "--model", "beam.rom.h5", "--seconds", "100 ms", "--json", "b.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* key : {"case", "device", "batch", "threads", "modes", "elements", "error", "steps_per_s", "p50_us",
+                          "p99_us", "p999_us", "stages_us", "machine", "isa", "commit", "state_hash"})
+    EXPECT_TRUE(parse("b.json")[0].contains(key)) << key;
+}
+
+TEST_F(Reduce, ShardsAndJobsGiveTheSameFolder) {
+  ASSERT_EQ(run({"snapshots", ".", "-o", "one"}).code, 0);
+  ASSERT_EQ(run({"snapshots", ".", "-o", "two", "--shard", "1/2"}).code, 0);
+  ASSERT_EQ(run({"snapshots", ".", "-o", "two", "--shard", "0/2", "--resume"}).code, 0);
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path("one/training"))) {
+    ++files;
+    const std::string name = entry.path().filename().string();
+    EXPECT_TRUE(read_text(path("one/training/" + name)) == read_text(path("two/training/" + name))) << name;
+  }
+  EXPECT_GT(files, 1);
+  const Outcome again = run({"snapshots", ".", "-o", "one"});
+  EXPECT_EQ(again.code, 2) << "a folder is not gone over unasked";
+  EXPECT_EQ(run({"snapshots", ".", "-o", "one", "--shard", "2/2"}).code, 2);
+  EXPECT_EQ(run({"snapshots", "."}).code, 2);
+}
+
+TEST_F(Reduce, AModelBeyondItsLimitIsRefused) {
+  write_text(path("scene.toml"), read_text(path("scene.toml")) + "goal_error_limit = 1e-12\n");
+  const Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--json", "reduce.json"});
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "the model is refused"));
+  EXPECT_FALSE(exists("beam.rom.h5"));
+  EXPECT_TRUE(exists("reduce.json"));
+}
+
+}  // namespace
+}  // namespace supple::test

@@ -1,0 +1,231 @@
+#pragma once
+// Small robots and bases for the tests of the reduced model: a bar with springs and cables, full-rank and random bases,
+// comparison of two reduced models field by field.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/project.hpp"
+#include "tests/engine/boxes.hpp"
+
+namespace supple::reduced_bodies {
+
+// Bar of 0.3 x 0.1 x 0.1 m, irregular so that nothing cancels by symmetry.
+inline Mesh bar(bool hexahedra, int cells = 3) {
+  const Vec3d lower{{0, 0, 0}}, upper{{0.3, 0.1, 0.1}};
+  Mesh mesh = hexahedra ? box_hexahedra(lower, upper, cells, 1, 1) : box_tetrahedra(lower, upper, cells, 1, 1);
+  boxes::Random random;
+  for (Vec3d& x : mesh.nodes)
+    for (int k = 0; k < 3; ++k)
+      if (x[0] > 1e-9 || k > 0) x[k] += 0.004 * random();
+  return mesh;
+}
+
+// Held at x = 0, springs at the far end, gravity, Rayleigh damping; three cables: pulled by a length, by a force, and
+// one between two points of the body that may push; two effectors, two probes.
+inline Scene scene(const boxes::Law& law) {
+  Scene scene = boxes::scene(law, 2e5, 0.35);
+  scene.name = "bar";
+  scene.gravity = {{1, -2, -9.81}};
+  scene.time_step = 0.01;
+  BodyScene& body = scene.bodies[0];
+  body.fixes = {boxes::clamp_at_origin()};
+  FixScene spring;
+  spring.region.kind = Region::Kind::box;
+  spring.region.lower = {{0.28, -1, -1}};
+  spring.region.upper = {{1, 1, 0.05}};
+  spring.stiffness = 30;
+  body.fixes.push_back(spring);
+  body.rayleigh_mass = 0.3;
+  body.rayleigh_stiffness = 0.002;
+  CableScene length;
+  length.name = "length";
+  length.points = {{{0.27, 0.05, 0.08}}, {{0.15, 0.04, 0.09}}};
+  length.pull_point = {{-0.1, 0.05, 0.1}};
+  length.range = {0, 0.02};
+  length.samples = 3;
+  CableScene force = boxes::pull("force", {{0.28, 0.05, 0.05}}, {{0, 0.8, 0.6}}, 0.5);
+  force.range = {0, 2};
+  force.force = {0, 5};
+  CableScene strut;
+  strut.name = "strut";
+  strut.points = {{{0.1, 0.02, 0.03}}, {{0.25, 0.07, 0.06}}};
+  strut.range = {-0.003, 0.003};
+  strut.bilateral = true;
+  strut.rate = 0.5;
+  scene.cables = {length, force, strut};
+  scene.effectors = {{"tip", {{0.29, 0.05, 0.05}}, "", {}}, {"side", {{0.2, 0.02, 0.08}}, "", {}}};
+  scene.probes = {{"a", {{0.1, 0.05, 0.05}}, "arm", {}}, {"b", {{0.2, 0.05, 0.05}}, "arm", {}}};
+  return scene;
+}
+
+// Column-major nv x nv.
+inline std::vector<double> full_basis(int nv) {
+  const auto n = static_cast<std::size_t>(nv);
+  std::vector<double> basis(n * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) basis[i * n + i] = 1;
+  return basis;
+}
+
+// Orthonormal, column-major nv x modes: Gram-Schmidt, twice.
+inline std::vector<double> random_basis(int nv, int modes) {
+  boxes::Random random;
+  const auto n = static_cast<std::size_t>(nv);
+  std::vector<double> basis;
+  for (std::size_t m = 0; m < static_cast<std::size_t>(modes); ++m) {
+    std::vector<double> column(n);
+    for (double& x : column) x = random();
+    for (int pass = 0; pass < 2; ++pass)
+      for (std::size_t k = 0; k < m; ++k) {
+        double product = 0;
+        for (std::size_t i = 0; i < n; ++i) product += basis[k * n + i] * column[i];
+        for (std::size_t i = 0; i < n; ++i) column[i] -= product * basis[k * n + i];
+      }
+    const double length = boxes::norm(column);
+    for (double x : column) basis.push_back(x / length);
+  }
+  return basis;
+}
+
+// Phi alpha.
+inline std::vector<double> lift(const std::vector<double>& basis, const std::vector<double>& alpha) {
+  const std::size_t n = basis.size() / alpha.size();
+  std::vector<double> u(n, 0.0);
+  for (std::size_t m = 0; m < alpha.size(); ++m)
+    for (std::size_t i = 0; i < n; ++i) u[i] += basis[m * n + i] * alpha[m];
+  return u;
+}
+
+// Phi^T f.
+inline std::vector<double> restrict_vector(const std::vector<double>& basis, const std::vector<double>& f) {
+  const std::size_t n = f.size();
+  std::vector<double> result(basis.size() / n, 0.0);
+  for (std::size_t m = 0; m < result.size(); ++m)
+    for (std::size_t i = 0; i < n; ++i) result[m] += basis[m * n + i] * f[i];
+  return result;
+}
+
+// Every second element with an irregular weight.
+inline std::vector<IntegrationDomain> some_elements(const FullModel& model) {
+  std::vector<IntegrationDomain> domains;
+  for (const ElementField& field : model.fields) {
+    IntegrationDomain domain;
+    for (int e = 0; e < field.elements(); e += 2) {
+      domain.elements.push_back(e);
+      domain.xi.push_back(1.5 + 0.1 * e);
+    }
+    domain.tolerance = 0.02;
+    domain.residual = 0.019;
+    domains.push_back(std::move(domain));
+  }
+  return domains;
+}
+
+template <class Vector>
+bool same_bits(const Vector& a, const Vector& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0);
+}
+
+inline void expect_same_errors(const ErrorSummary& a, const ErrorSummary& b) {
+  EXPECT_EQ(a.states, b.states);
+  EXPECT_EQ(a.failed, b.failed);
+  for (const auto member : {&ErrorSummary::goal_mean, &ErrorSummary::goal_median, &ErrorSummary::goal_max,
+                            &ErrorSummary::shape_mean, &ErrorSummary::shape_median, &ErrorSummary::shape_max})
+    EXPECT_EQ(a.*member, b.*member);
+  ASSERT_EQ(a.sets.size(), b.sets.size());
+  for (std::size_t i = 0; i < a.sets.size(); ++i) {
+    EXPECT_EQ(a.sets[i].name, b.sets[i].name);
+    EXPECT_EQ(a.sets[i].mean, b.sets[i].mean);
+    EXPECT_EQ(a.sets[i].median, b.sets[i].median);
+    EXPECT_EQ(a.sets[i].max, b.sets[i].max);
+  }
+  EXPECT_EQ(a.worst_state, b.worst_state);
+  EXPECT_EQ(a.worst_commands, b.worst_commands);
+}
+
+inline void expect_same_robot(const Robot& a, const Robot& b) {
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_TRUE(std::equal(a.gravity.v, a.gravity.v + 3, b.gravity.v));
+  EXPECT_EQ(a.time_step, b.time_step);
+  EXPECT_EQ(a.integrator, b.integrator);
+  EXPECT_EQ(a.rayleigh_mass, b.rayleigh_mass);
+  EXPECT_EQ(a.rayleigh_stiffness, b.rayleigh_stiffness);
+  EXPECT_TRUE(same_bits(a.rest_points, b.rest_points));
+  ASSERT_EQ(a.cables.size(), b.cables.size());
+  for (std::size_t i = 0; i < a.cables.size(); ++i) {
+    const CableRow &x = a.cables[i], &y = b.cables[i];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.first_point, y.first_point);
+    EXPECT_EQ(x.point_count, y.point_count);
+    ASSERT_EQ(x.pull_point.has_value(), y.pull_point.has_value());
+    if (x.pull_point) EXPECT_TRUE(std::equal(x.pull_point->v, x.pull_point->v + 3, y.pull_point->v));
+    EXPECT_EQ(x.rest_length, y.rest_length);
+    EXPECT_EQ(x.control, y.control);
+    EXPECT_EQ(x.bilateral, y.bilateral);
+    EXPECT_EQ(x.range.lower, y.range.lower);
+    EXPECT_EQ(x.range.upper, y.range.upper);
+    EXPECT_EQ(x.force.lower, y.force.lower);
+    EXPECT_EQ(x.force.upper, y.force.upper);
+    EXPECT_EQ(x.rate, y.rate);
+    EXPECT_EQ(x.samples, y.samples);
+  }
+  const auto points = [](const std::vector<NamedPoint>& p, const std::vector<NamedPoint>& q) {
+    ASSERT_EQ(p.size(), q.size());
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      EXPECT_EQ(p[i].name, q[i].name);
+      EXPECT_EQ(p[i].set, q[i].set);
+      EXPECT_EQ(p[i].point, q[i].point);
+    }
+  };
+  points(a.effectors, b.effectors);
+  points(a.probes, b.probes);
+}
+
+// Every number the same, bit for bit.
+inline void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
+  expect_same_robot(a.robot, b.robot);
+  EXPECT_EQ(a.modes, b.modes);
+  ASSERT_EQ(a.fields.size(), b.fields.size());
+  for (std::size_t f = 0; f < a.fields.size(); ++f) {
+    const ReducedField &x = a.fields[f], &y = b.fields[f];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.law, y.law);
+    EXPECT_EQ(x.total_elements, y.total_elements);
+    EXPECT_EQ(x.points_per_element, y.points_per_element);
+    EXPECT_EQ(x.element, y.element);
+    EXPECT_TRUE(same_bits(x.xi, y.xi));
+    EXPECT_TRUE(same_bits(x.weight, y.weight));
+    EXPECT_EQ(x.region, y.region);
+    EXPECT_TRUE(same_bits(x.parameters, y.parameters));
+    EXPECT_TRUE(same_bits(x.edges, y.edges));
+    EXPECT_TRUE(same_bits(x.G, y.G));
+    EXPECT_EQ(x.tolerance, y.tolerance);
+    EXPECT_EQ(x.residual, y.residual);
+  }
+  EXPECT_TRUE(same_bits(a.mass, b.mass));
+  EXPECT_TRUE(same_bits(a.stiffness, b.stiffness));
+  EXPECT_TRUE(same_bits(a.gravity, b.gravity));
+  EXPECT_TRUE(same_bits(a.outputs, b.outputs));
+  EXPECT_TRUE(same_bits(a.singular_values, b.singular_values));
+  EXPECT_TRUE(same_bits(a.skin.rest, b.skin.rest));
+  EXPECT_TRUE(same_bits(a.skin.triangles, b.skin.triangles));
+  EXPECT_TRUE(same_bits(a.skin.modes, b.skin.modes));
+  const Provenance &p = a.provenance, &q = b.provenance;
+  EXPECT_EQ(p.scene_name, q.scene_name);
+  EXPECT_EQ(p.scene_text, q.scene_text);
+  EXPECT_EQ(p.scene_hash, q.scene_hash);
+  EXPECT_EQ(p.mesh_hash, q.mesh_hash);
+  EXPECT_EQ(p.version, q.version);
+  EXPECT_EQ(p.nodes, q.nodes);
+  EXPECT_EQ(p.elements, q.elements);
+  EXPECT_EQ(p.snapshots, q.snapshots);
+  EXPECT_EQ(p.pod_tolerance, q.pod_tolerance);
+  EXPECT_EQ(p.pod_tolerance_squared, q.pod_tolerance_squared);
+  EXPECT_EQ(p.pod_error, q.pod_error);
+  EXPECT_EQ(p.seed, q.seed);
+  expect_same_errors(a.errors, b.errors);
+}
+
+}  // namespace supple::reduced_bodies
