@@ -56,8 +56,9 @@ for library in $libraries; do
   [[ "$soname" =~ $glibc ]] && continue
   cp -L "$library" "$root/lib/$soname"
   # The licence of what is shipped goes with it.
-  # (By name: Debian lists some libraries under /lib, which is /usr/lib.)
-  package=$(dpkg-query -S "*/$(basename "$(readlink -f "$library")")" 2>/dev/null | head -n 1 | cut -d: -f1 || true)
+  # (Debian lists some libraries under /lib, which is /usr/lib.)
+  file=$(readlink -f "$library")
+  package=$( (dpkg-query -S "$file" || dpkg-query -S "${file#/usr}") 2>/dev/null | head -n 1 | cut -d: -f1 || true)
   if [ -z "$package" ] || [ ! -f "/usr/share/doc/$package/copyright" ]; then
     echo "bundle.sh: no copyright file found for $library" >&2
     exit 1

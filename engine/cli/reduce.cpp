@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/cli/build_facts.hpp"
 #include "engine/cli/command.hpp"
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/json_report.hpp"
@@ -23,7 +24,7 @@ namespace {
 struct Arguments {
   std::string scene, output, snapshots;
   std::optional<long> jobs, modes;
-  std::optional<double> tolerance, modes_tolerance;
+  std::optional<double> tolerance, modes_tolerance, seconds;
 };
 
 // a.rom.h5 -> a.snapshots.
@@ -114,6 +115,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   settings.snapshots.folder = arguments.snapshots.empty() ? default_snapshots(output) : arguments.snapshots;
   settings.snapshots.jobs = static_cast<int>(arguments.jobs.value_or(1));
   settings.snapshots.executable = this_executable();
+  settings.rate_seconds = arguments.seconds.value_or(settings.rate_seconds);
 
   const InterruptGuard guard;
   Reduction reduction;
@@ -137,6 +139,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
                                "are used again",
                                settings.snapshots.folder));
   }
+  reduction.model.provenance.version = version();
   write_model(reduction.model, output);
   write_json(context, json);
   if (!context.common.quiet)
@@ -166,6 +169,7 @@ Command reduce_command() {
     options.quantity("--modes-tolerance", arguments->modes_tolerance, Dimension::number, "T",
                      "of the modes, instead of the scene's");
     options.whole("--modes", arguments->modes, 1, "N", "at most so many modes");
+    options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (2 s)");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };
   };
   return command;

@@ -17,10 +17,6 @@ std::size_t size(int a, int b = 1, int c = 1) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
 }
 
-bool is_corotational(LawId law) {
-  return law == LawId::corotational || law == LawId::corotational_edge_frame || law == LawId::corotational_edge_polar;
-}
-
 // The points of tile `tile` as a field of its own.
 PointField<double> tile_field(const ReducedField& field, int tile) {
   const int first = tile * tile_size;
@@ -35,28 +31,40 @@ constexpr bool four_rows_law = requires {
 
 }  // namespace
 
-ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
-    : model_(model), robots_(robots), r_(model.modes), rows_(row_layout(model.robot)) {
-  coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
-  constant_stiffness_ = model.stiffness;
-  // The constant of the four-row form, with the domain's own weights: sum 2 mu w G^T G.
+bool has_four_rows(LawId law) {
+  return visit_law(law, [](auto type) { return four_rows_law<decltype(type)>; });
+}
+
+std::vector<double> constant_stiffness(const ReducedModel& model) {
+  const int r = model.modes;
+  std::vector<double> K = model.stiffness;
   for (const ReducedField& field : model.fields) {
-    if (!is_corotational(field.law)) continue;
-    AlignedVector<double> scaled(size(r_, tile_rows));
+    if (!has_four_rows(field.law)) continue;
+    AlignedVector<double> scaled(size(r, tile_rows));
     for (int tile = 0; tile < tile_count(field.points()); ++tile) {
-      const double* G = field.G.data() + size(tile, r_, tile_rows);
+      const double* G = field.G.data() + size(tile, r, tile_rows);
       const PointField<double> points = tile_field(field, tile);
-      for (int j = 0; j < r_; ++j)
+      for (int j = 0; j < r; ++j)
         for (int c = 0; c < gradient_components; ++c)
           for (int l = 0; l < tile_size; ++l) {
             const double factor =
                 l < points.points ? 2 * points.parameters[points.region[l]].p[0] * points.weight[l] : 0.0;
-            scaled[size(j, tile_rows) + size(c, tile_size) + static_cast<std::size_t>(l)] =
-                factor * G[size(j, tile_rows) + size(c, tile_size) + static_cast<std::size_t>(l)];
+            const std::size_t k = size(j, tile_rows) + size(c, tile_size) + static_cast<std::size_t>(l);
+            scaled[k] = factor * G[k];
           }
-      tile_rank_update(SingleTeam{}, r_, tile_rows, G, scaled.data(), constant_stiffness_.data(), r_);
+      tile_rank_update(SingleTeam{}, r, tile_rows, G, scaled.data(), K.data(), r);
     }
   }
+  return K;
+}
+
+ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
+    : model_(model),
+      robots_(robots),
+      r_(model.modes),
+      rows_(row_layout(model.robot)),
+      constant_stiffness_(constant_stiffness(model)) {
+  coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
   stiffness_.assign(size(robots, r_, r_), 0.0);
   system_.assign(size(robots, r_, r_), 0.0);
   pivots_.assign(size(robots, r_), 0);

@@ -9,6 +9,12 @@
 
 namespace supple {
 
+// The part of K that no state changes, r x r row-major, lower triangle (springs whole): linear springs and the constant
+// term of the corotational fields' four-row form, sum 2 mu w G^T G with the domain's own weights (PERFORMANCE.md 1).
+std::vector<double> constant_stiffness(const ReducedModel& model);
+// Laws whose tangent is that constant and four rows a point.
+bool has_four_rows(LawId law);
+
 class ReducedMechanics final : public Mechanics {
  public:
   // The model must outlive this object.
@@ -46,7 +52,7 @@ class ReducedMechanics final : public Mechanics {
   int robots_, r_;
   Coordinates coordinates_;
   RowLayout rows_;
-  std::vector<double> constant_stiffness_;  // springs and the corotational fields' constant term
+  std::vector<double> constant_stiffness_;
   TangentKind tangent_ = TangentKind::none;
   AlignedVector<double> stiffness_, system_;  // per robot r x r
   std::vector<int> pivots_;

@@ -21,7 +21,6 @@ SUPPLE_LAUNCH(PointCountOp);
   SUPPLE_LAUNCH(RepeatOp<__VA_ARGS__>);                                        \
   SUPPLE_LAUNCH(SystemOp<__VA_ARGS__>);                                        \
   SUPPLE_LAUNCH(DampingOp<__VA_ARGS__>);                                       \
-  SUPPLE_LAUNCH(AddressOp<__VA_ARGS__>);                                       \
   SUPPLE_LAUNCH_TEAMS(ReducedStiffnessTeamOp<__VA_ARGS__, TangentRows::four>); \
   SUPPLE_LAUNCH_TEAMS(ReducedStiffnessTeamOp<__VA_ARGS__, TangentRows::nine>)
 

@@ -1,8 +1,9 @@
-// Device memory behind the plain functions of kernels/array/array.cpp.
+// Device memory behind the plain functions of kernels/array/array.cpp; addresses of batches.
 
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/array/addresses.hpp"
 #include "kernels/cuda/launch.cuh"
 
 namespace supple {
@@ -36,5 +37,7 @@ void synchronize_cuda(int device) {
   check_cuda(cudaSetDevice(device), "choosing the CUDA device");
   check_cuda(cudaDeviceSynchronize(), "work on the GPU");
 }
+
+SUPPLE_LAUNCH(AddressOp);
 
 }  // namespace supple

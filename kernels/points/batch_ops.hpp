@@ -29,14 +29,16 @@ struct PointCount {
 struct PointCountOp {
   const unsigned char* status;  // [robot][padded(points)]
   int points, first;
+  bool begins;  // the first field: counts start from zero
   PointCount* counts;
   SUPPLE_HD void operator()(int robot) const {
-    PointCount count = counts[robot];
+    PointCount count = begins ? PointCount{0, 0, -1} : counts[robot];
     const unsigned char* mine = status + static_cast<std::size_t>(robot) * static_cast<std::size_t>(padded(points));
     for (int p = 0; p < points; ++p) {
       count.inverted += mine[p] == static_cast<unsigned char>(PointStatus::inverted);
-      if (mine[p] == static_cast<unsigned char>(PointStatus::undefined) && count.undefined++ == 0)
-        count.undefined_at = first + p;
+      if (mine[p] != static_cast<unsigned char>(PointStatus::undefined)) continue;
+      if (count.undefined_at < 0) count.undefined_at = first + p;
+      ++count.undefined;
     }
     counts[robot] = count;
   }
@@ -51,7 +53,7 @@ struct RepeatOp {
   SUPPLE_HD void operator()(int k) const { out[k] = pattern[k % length]; }
 };
 
-// a x + b y of patterns: A = stiffness K + mass M for every robot; M repeats with period `length`.
+// A = stiffness K + mass M for every robot; M repeats with period `length`.
 template <class S>
 struct SystemOp {
   S stiffness, mass;
@@ -81,19 +83,10 @@ struct DampingOp {
   }
 };
 
-// The k-th matrix of a strided batch, for routines that want one address each.
-template <class S>
-struct AddressOp {
-  S* data;
-  std::size_t stride;
-  S** addresses;
-  SUPPLE_HD void operator()(int k) const { addresses[k] = data + static_cast<std::size_t>(k) * stride; }
-};
-
 enum class TangentRows { four, nine };
 
 // Entries of S a team needs as scratch.
-constexpr std::size_t stiffness_scratch(TangentRows rows, int r) {
+SUPPLE_INLINE constexpr std::size_t stiffness_scratch(TangentRows rows, int r) {
   return static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
 }
 

@@ -1,6 +1,7 @@
 // From a scene to a reduced model and its use, as a user does it; the beam is small enough for seconds.
 #include <nlohmann/json.hpp>
 
+#include "engine/io/hdf5_file.hpp"
 #include "tests/cli/program.hpp"
 
 namespace supple::test {
@@ -18,7 +19,8 @@ class Reduce : public Cli {
 };
 
 TEST_F(Reduce, AModelIsMadeRunAndCompared) {
-  Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--jobs", "2", "--json", "reduce.json"});
+  Outcome outcome =
+      run({"reduce", ".", "-o", "beam.rom.h5", "--jobs", "2", "--seconds", "100 ms", "--json", "reduce.json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(contains(outcome.out, "hyper-reduced"));
   const json report = parse("reduce.json");
@@ -87,9 +89,14 @@ TEST_F(Reduce, ShardsAndJobsGiveTheSameFolder) {
   ASSERT_EQ(run({"snapshots", ".", "-o", "two", "--shard", "0/2", "--resume"}).code, 0);
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(path("one/training"))) {
-    ++files;
     const std::string name = entry.path().filename().string();
-    EXPECT_TRUE(read_text(path("one/training/" + name)) == read_text(path("two/training/" + name))) << name;
+    if (!name.ends_with(".h5")) continue;
+    ++files;
+    // Of the arrays, not of the files: HDF5 notes the time in them.
+    const Hdf5File one(path("one/training/" + name), Hdf5File::Mode::read);
+    const Hdf5File two(path("two/training/" + name), Hdf5File::Mode::read);
+    for (const char* array : {"/commands", "/q", "/multipliers"})
+      EXPECT_EQ(one.read_doubles(array), two.read_doubles(array)) << name << array;
   }
   EXPECT_GT(files, 1);
   const Outcome again = run({"snapshots", ".", "-o", "one"});
@@ -100,7 +107,7 @@ TEST_F(Reduce, ShardsAndJobsGiveTheSameFolder) {
 
 TEST_F(Reduce, AModelBeyondItsLimitIsRefused) {
   write_text(path("scene.toml"), read_text(path("scene.toml")) + "goal_error_limit = 1e-12\n");
-  const Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--json", "reduce.json"});
+  const Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--seconds", "100 ms", "--json", "reduce.json"});
   EXPECT_EQ(outcome.code, 1) << outcome.err;
   EXPECT_TRUE(contains(outcome.err, "the model is refused"));
   EXPECT_FALSE(exists("beam.rom.h5"));

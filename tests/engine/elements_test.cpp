@@ -42,6 +42,9 @@ class Elements : public testing::TestWithParam<Case> {
   }
 };
 
+// Rotations from element edges have no exact tangent, and their law's force is not the derivative of its energy.
+class ExactElements : public Elements {};
+
 TEST_P(Elements, PatchTest) {
   // An affine displacement gives the same stress at every point and no force on interior nodes, whatever the mesh.
   // Rotations from edges differ from element to element by the strain, so those two laws pass to second order only.
@@ -86,8 +89,7 @@ TEST_P(Elements, RigidMotionGivesNoForce) {
   }
 }
 
-TEST_P(Elements, TangentIsTheDerivativeOfTheForce) {
-  if (!GetParam().law.exact()) GTEST_SKIP() << "rotations from element edges have no exact tangent";
+TEST_P(ExactElements, TangentIsTheDerivativeOfTheForce) {
   const FullModel model = build(2, 0.08);
   FullMechanics mechanics(model);
   const int n = model.coordinates.nv;
@@ -105,8 +107,7 @@ TEST_P(Elements, TangentIsTheDerivativeOfTheForce) {
   EXPECT_LT(boxes::difference(Kv, expected), 1e-8);
 }
 
-TEST_P(Elements, ForceIsTheDerivativeOfTheEnergy) {
-  if (!GetParam().law.exact()) GTEST_SKIP() << "the energy's derivative through an edge frame is not the law's force";
+TEST_P(ExactElements, ForceIsTheDerivativeOfTheEnergy) {
   const FullModel model = build(2, 0.08);
   FullMechanics mechanics(model);
   const int n = model.coordinates.nv;
@@ -170,11 +171,12 @@ TEST_P(Elements, SolveInvertsTheSystem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllLaws, Elements, testing::ValuesIn(cases(boxes::all_laws())), name_of);
+INSTANTIATE_TEST_SUITE_P(ExactLaws, ExactElements, testing::ValuesIn(cases(boxes::exact_laws())), name_of);
 
 class ElementsEquilibrium : public testing::TestWithParam<Case> {};
 
 TEST_P(ElementsEquilibrium, NewtonConvergesQuadratically) {
-  // A bar of 10:2:2 bent by its weight to about a quarter of its length, in one increment.
+  // A bar of 10:2:2 bent by its weight by more than a tenth of its length, in one increment.
   Scene scene = boxes::scene(GetParam().law, 4e5, 0.3);
   scene.gravity = {{0, 0, -9.81}};
   scene.bodies[0].fixes = {boxes::clamp_at_origin()};
@@ -196,10 +198,10 @@ TEST_P(ElementsEquilibrium, NewtonConvergesQuadratically) {
     if (report.status == StepStatus::ok) break;
   }
   const StepReport report = stepper.step(zero_control(mechanics), state);
-  EXPECT_EQ(report.status, StepStatus::ok) << describe(report.status) << report.residual;
+  EXPECT_EQ(report.status, StepStatus::ok) << describe(report.status) << ", residual " << report.residual;
   EXPECT_LE(report.iterations, 8);
-  // Once below 1e-2 the next residual is at most C r^2; C = 1e3 covers every law (large bending over small stretching
-  // stiffness), and still tells 2 from a linear rate: 1e-3 -> 1e-3 would need no bound at all, so check the last step.
+  // Below 1e-4 the next residual is at most 1e3 r^2, a factor of ten at least and soon far more; 1e3 is measured, with
+  // room, on the four laws (slender bodies bend softly and stretch stiffly).
   for (std::size_t k = 0; k + 1 < residuals.size(); ++k)
     if (residuals[k] < 1e-4) {
       EXPECT_LT(residuals[k + 1], std::max(1e3 * residuals[k] * residuals[k], 1e-12));

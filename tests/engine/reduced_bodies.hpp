@@ -4,9 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstring>
+#include <filesystem>
+#include <stdexcept>
 
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/mesh/write.hpp"
 #include "engine/reduction/project.hpp"
 #include "tests/engine/boxes.hpp"
 
@@ -25,7 +30,7 @@ inline Mesh bar(bool hexahedra, int cells = 3) {
 
 // Held at x = 0, springs at the far end, gravity, Rayleigh damping; three cables: pulled by a length, by a force, and
 // one between two points of the body that may push; two effectors, two probes.
-inline Scene scene(const boxes::Law& law) {
+inline Scene bar_scene(const boxes::Law& law) {
   Scene scene = boxes::scene(law, 2e5, 0.35);
   scene.name = "bar";
   scene.gravity = {{1, -2, -9.81}};
@@ -58,6 +63,39 @@ inline Scene scene(const boxes::Law& law) {
   scene.cables = {length, force, strut};
   scene.effectors = {{"tip", {{0.29, 0.05, 0.05}}, "", {}}, {"side", {{0.2, 0.02, 0.08}}, "", {}}};
   scene.probes = {{"a", {{0.1, 0.05, 0.05}}, "arm", {}}, {"b", {{0.2, 0.05, 0.05}}, "arm", {}}};
+  return scene;
+}
+
+// A folder of this test's own, gone when it ends.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "supple-test-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder");
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string operator/(const std::string& name) const { return (std::filesystem::path(path_) / name).string(); }
+
+ private:
+  std::string path_;
+};
+
+// A bar on disk with the length and the force cable, to be reduced in a second: 8 x 2 x 2 cells.
+inline Scene saved_bar(const TemporaryFolder& folder, const boxes::Law& law, bool hexahedra) {
+  const Vec3d lower{{0, 0, 0}}, upper{{0.3, 0.1, 0.1}};
+  write_msh(folder / "bar.msh",
+            hexahedra ? box_hexahedra(lower, upper, 8, 2, 2) : box_tetrahedra(lower, upper, 8, 2, 2));
+  Scene scene = bar_scene(law);
+  scene.cables.pop_back();
+  scene.bodies[0].mesh_file = folder / "bar.msh";
+  scene.reduction.states = 12;
+  scene.reduction.validation_states = 6;
   return scene;
 }
 
@@ -160,7 +198,9 @@ inline void expect_same_robot(const Robot& a, const Robot& b) {
     EXPECT_EQ(x.first_point, y.first_point);
     EXPECT_EQ(x.point_count, y.point_count);
     ASSERT_EQ(x.pull_point.has_value(), y.pull_point.has_value());
-    if (x.pull_point) EXPECT_TRUE(std::equal(x.pull_point->v, x.pull_point->v + 3, y.pull_point->v));
+    if (x.pull_point) {
+      EXPECT_TRUE(std::equal(x.pull_point->v, x.pull_point->v + 3, y.pull_point->v));
+    }
     EXPECT_EQ(x.rest_length, y.rest_length);
     EXPECT_EQ(x.control, y.control);
     EXPECT_EQ(x.bilateral, y.bilateral);

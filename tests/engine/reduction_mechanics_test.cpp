@@ -78,7 +78,8 @@ TEST_P(FullBasis, EvaluatesTheFullModel) {
       full.evaluate_outputs(q, {}, y);
       const std::vector<double> lambda{1.5, 0.7, -0.4};
       std::vector<double> X = boxes::random_vector(2 * nv, 1), Y = X;
-      ASSERT_EQ(full.factor(coefficients, y, lambda).status, SystemStatus::ok);
+      ASSERT_EQ(full.factor(coefficients, y, lambda).status, SystemStatus::ok)
+          << "mass " << coefficients.mass << ", geometric " << coefficients.geometric;
       ASSERT_EQ(mine.factor(coefficients, y, lambda).status, SystemStatus::ok);
       full.solve(X, 2);
       mine.solve(Y, 2);
@@ -88,7 +89,7 @@ TEST_P(FullBasis, EvaluatesTheFullModel) {
 }
 
 TEST_P(FullBasis, MapsAsTheFullModel) {
-  const FullModel model = build_full_model(scene(GetParam().law), bar(GetParam().hexahedra));
+  const FullModel model = build_full_model(bar_scene(GetParam().law), bar(GetParam().hexahedra));
   const int nv = model.coordinates.nv;
   const ReducedModel reduced = project(model, full_basis(nv), nv, all_elements(model));
   FullMechanics full(model);
@@ -116,7 +117,7 @@ TEST_P(FullBasis, MapsAsTheFullModel) {
 }
 
 TEST_P(FullBasis, StepsAsTheFullModel) {
-  const FullModel model = build_full_model(scene(GetParam().law), bar(GetParam().hexahedra));
+  const FullModel model = build_full_model(bar_scene(GetParam().law), bar(GetParam().hexahedra));
   const int nv = model.coordinates.nv;
   const ReducedModel reduced = project(model, full_basis(nv), nv, all_elements(model));
   FullMechanics full(model);
@@ -145,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Laws, FullBasis, testing::ValuesIn(bodies(false)), name
 class FullBasisStatics : public testing::TestWithParam<Body> {};
 
 TEST_P(FullBasisStatics, HasTheFullModelsEquilibria) {
-  const FullModel model = build_full_model(scene(GetParam().law), bar(GetParam().hexahedra));
+  const FullModel model = build_full_model(bar_scene(GetParam().law), bar(GetParam().hexahedra));
   const int nv = model.coordinates.nv;
   const ReducedModel reduced = project(model, full_basis(nv), nv, all_elements(model));
   FullMechanics full(model);
@@ -255,14 +256,14 @@ TEST_P(ReducedTangent, IsTheDerivativeOfTheForce) {
 INSTANTIATE_TEST_SUITE_P(Laws, ReducedTangent, testing::ValuesIn(bodies(true)), name_of);
 
 TEST(Project, AllElementsIsThePodModel) {
-  const FullModel model = build_full_model(scene(boxes::all_laws()[0]), bar(true));
+  const FullModel model = build_full_model(bar_scene(boxes::all_laws()[0]), bar(true));
   const ReducedModel all = project(model, random_basis(model.coordinates.nv, 5), 5, all_elements(model));
   expect_same_model(restrict_to(all, all_elements(model)), all);
   EXPECT_EQ(all.fields[0].points(), 8 * model.fields[0].elements());
 }
 
 TEST(Project, MassAndGravityAreTheFullModels) {
-  const FullModel model = build_full_model(scene(boxes::all_laws()[0]), bar(false));
+  const FullModel model = build_full_model(bar_scene(boxes::all_laws()[0]), bar(false));
   const int nv = model.coordinates.nv, r = 4;
   const std::vector<double> basis = random_basis(nv, r);
   const ReducedModel reduced = project(model, basis, r, some_elements(model));
@@ -280,7 +281,7 @@ TEST(Project, MassAndGravityAreTheFullModels) {
 }
 
 TEST(Project, DrivenRegionsAreRefused) {
-  Scene driven = scene(boxes::all_laws()[0]);
+  Scene driven = bar_scene(boxes::all_laws()[0]);
   driven.bodies[0].fixes[0].motion = "base";
   driven.bodies[0].fixes[0].motion_direction = {{1, 0, 0}};
   driven.bodies[0].fixes[0].motion_range = {0, 0.01};
@@ -290,7 +291,7 @@ TEST(Project, DrivenRegionsAreRefused) {
 
 // Robots of a batch do not know of each other: the bits are those of robots stepped alone, for any number of threads.
 TEST(ReducedBatch, IsFiveRobotsAlone) {
-  const FullModel model = build_full_model(scene(boxes::all_laws()[0]), bar(false));
+  const FullModel model = build_full_model(bar_scene(boxes::all_laws()[0]), bar(false));
   const int r = 9, robots = 5, steps = 12;
   const ReducedModel reduced = project(model, random_basis(model.coordinates.nv, r), r, some_elements(model));
   const auto command = [](int robot, int k) {

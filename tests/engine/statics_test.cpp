@@ -58,7 +58,6 @@ TEST(Cantilever, SmallSagConvergesToTimoshenkoAtSecondOrder) {
     last = H / 2 - equilibrium.outputs()[2];
     errors.push_back(std::abs(last / expected - 1));
   }
-  // Against the limit of its own sequence (Richardson) rather than the beam formula, which is not exact itself.
   testing::Test::RecordProperty("relative_error_finest", fmt::format("{:.2e}", errors.back()));
   for (const double order : orders(errors)) EXPECT_NEAR(order, 2, 0.25);
   EXPECT_LT(errors.back(), 2.5e-3);
@@ -132,14 +131,15 @@ TEST(Cantilever, ElasticaOfTheTestItself) {
   EXPECT_NEAR(-elastica_tip(1e-3)[1], 1e-3 / 3, 1e-9);
 }
 
-TEST(Cantilever, LargeDeflectionConvergesToTheElastica) {
+// Distances of the beam's tip from the elastica's, in lengths of the beam, for so many elements per height.
+std::vector<double> elastica_errors(const boxes::Law& law, const std::vector<int>& refinements) {
   // Height L/50, nu = 0; the dead load is a force-controlled cable pulled from 10 km below, whose direction turns by
   // less than 1e-4. What remains in the limit is shear and stretch, of order (H/L)^2 = 4e-4.
   const double E = 1e7, H = 0.02, I = H * H * H * H / 12, k = 3;
   const std::array<double, 2> expected = elastica_tip(k);
   std::vector<double> errors;
-  for (const int per_height : {2, 4, 8, 16}) {
-    Scene scene = boxes::scene(st_venant, E, 0);
+  for (const int per_height : refinements) {
+    Scene scene = boxes::scene(law, E, 0);
     scene.bodies[0].fixes = {boxes::clamp_at_origin()};
     scene.cables = {boxes::pull("load", {{1, H / 2, H / 2}}, {{0, 0, -1}}, 1e4)};
     for (const double y : {0.0, H})
@@ -151,15 +151,29 @@ TEST(Cantilever, LargeDeflectionConvergesToTheElastica) {
     control.commands = {k * E * I};
     Equilibrium equilibrium(mechanics, {});
     const EquilibriumReport report = equilibrium.solve(control, state);
-    ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status) << " after " << report.iterations;
+    EXPECT_EQ(report.status, StepStatus::ok) << describe(report.status) << " after " << report.iterations;
     const Vec3d tip = mean_of_probes(model, equilibrium.outputs());
     errors.push_back(std::hypot(tip[0] - expected[0], tip[2] - H / 2 - expected[1]));
   }
+  return errors;
+}
+
+// One element through the height locks by 1/2 per_height^-2 of the bending stiffness, of which k = 3 passes about a
+// third on to the tip, on top of some 3e-4 that is not the elastica: 3e-3 at 8 per height, 1e-3 at 16.
+TEST(Cantilever, LargeDeflectionApproachesTheElastica) {
+  const std::vector<double> errors = elastica_errors({"", MaterialModel::corotational}, {2, 4, 8});
   RecordProperty("error_finest", fmt::format("{:.2e}", errors.back()));
-  // One element through the height locks by 1/2 per_height^-2 of the bending stiffness, of which k = 3 passes about a
-  // third on to the tip: 4e-4 at 16 per height, on top of 4e-4 that is not the elastica.
-  EXPECT_LT(errors.back(), 1.5e-3);
-  for (std::size_t i = 0; i + 1 < errors.size(); ++i) EXPECT_LT(errors[i + 1], 0.5 * errors[i]);
+  EXPECT_LT(errors[1], 0.4 * errors[0]);
+  EXPECT_LT(errors[2], 0.4 * errors[1]);
+  EXPECT_LT(errors[2], 3e-3);
+}
+
+TEST(LongCantilever, LargeDeflectionConvergesToTheElastica) {
+  const std::vector<double> errors = elastica_errors(st_venant, {8, 16, 32});
+  RecordProperty("error_finest", fmt::format("{:.2e}", errors.back()));
+  EXPECT_LT(errors[1], 0.5 * errors[0]);
+  EXPECT_LT(errors[1], 1e-3);
+  EXPECT_LT(errors[2], 5e-4);
 }
 
 // Nominal stress of a law under uniaxial tension by its own formula; `lateral` is the free stretch.
@@ -208,8 +222,7 @@ const Uniaxial uniaxial_cases[] = {
 class UniaxialTension : public testing::TestWithParam<Uniaxial> {};
 
 TEST_P(UniaxialTension, StretchUnderTensionFollowsTheLaw) {
-  // A cube of one hexahedron, and one of tetrahedra (24 of the 27 corners of two cells each way carry load), pulled at
-  // its two ends by dead loads; springs 1e-9 as stiff as the cube hold it in place.
+  // A cube of one hexahedron pulled at its two ends by dead loads; springs 1e-7 as stiff as the cube hold it in place.
   const auto& law = GetParam();
   for (const double stretch : {1.05, 1.3, 1.6}) {
     // Free lateral stretch by bisection.
@@ -235,12 +248,13 @@ TEST_P(UniaxialTension, StretchUnderTensionFollowsTheLaw) {
     control.commands.assign(8, stress / 4);
     Equilibrium equilibrium(mechanics, {.tolerance = 1e-9});
     const EquilibriumReport report = equilibrium.solve(control, state);
-    ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status) << report.residual;
+    ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status) << ", residual " << report.residual;
     const std::vector<double>& y = equilibrium.outputs();
-    // Springs 1e-9, load directions 1e-7 from parallel.
-    EXPECT_NEAR(y[3 * 4] - y[0], stretch, 1e-6) << "tension " << stress;
-    EXPECT_NEAR(y[3 * 2 + 1] - y[1], lateral, 1e-6);
-    EXPECT_NEAR(y[3 * 1 + 2] - y[2], lateral, 1e-6);
+    // Springs 1e-7 as stiff as the cube, load directions within 1e-5 of parallel: 1e-6 of stress, and St.
+    // Venant-Kirchhoff is five times softer at these stretches than at rest.
+    EXPECT_NEAR(y[3 * 4] - y[0], stretch, 5e-6) << "tension " << stress;
+    EXPECT_NEAR(y[3 * 2 + 1] - y[1], lateral, 5e-6);
+    EXPECT_NEAR(y[3 * 1 + 2] - y[2], lateral, 5e-6);
   }
 }
 

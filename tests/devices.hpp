@@ -1,0 +1,32 @@
+#pragma once
+// The devices a test runs on: the CPU, and a GPU where there is one. Without one the cuda case is visibly skipped, or
+// fails where SUPPLE_REQUIRE_CUDA=1.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "kernels/array/device.hpp"
+
+namespace supple::test {
+
+class OnDevice : public testing::TestWithParam<Device> {
+ protected:
+  void SetUp() override {
+    if (GetParam().kind == Device::Kind::cpu || cuda_device_count() > 0) return;
+    const char* required = std::getenv("SUPPLE_REQUIRE_CUDA");
+    if (required != nullptr && std::string(required) == "1")
+      FAIL() << "SUPPLE_REQUIRE_CUDA=1, but " << cuda_absence_reason();
+    GTEST_SKIP() << cuda_absence_reason();
+  }
+};
+
+inline std::string device_name(const testing::TestParamInfo<Device>& info) {
+  return info.param.kind == Device::Kind::cpu ? "cpu" : "cuda";
+}
+inline auto every_device() {
+  return testing::Values(cpu(), cuda(0));
+}
+
+}  // namespace supple::test

@@ -1,0 +1,124 @@
+// The quasi-static solver: increments that fail are made smaller, given up early, and leave an equilibrium behind.
+
+#include "engine/dynamics/equilibrium.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/boxes.hpp"
+
+namespace supple {
+namespace {
+
+// A soft bar of 0.4 x 0.1 x 0.1 m held at x = 0, its tip pulled back along a cable through a point in space.
+Scene pulled_bar(MaterialModel model) {
+  Scene scene = boxes::scene({"", model}, 1e5, 0.45);
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  CableScene cable;
+  cable.name = "cable";
+  cable.points = {{{0.4, 0.05, 0.1}}};
+  cable.pull_point = Vec3d{{0.05, 0.05, 0.25}};
+  cable.range = {-1, 1};
+  scene.cables = {cable};
+  return scene;
+}
+
+FullModel build(MaterialModel model) {
+  return build_full_model(pulled_bar(model), box_hexahedra({{0, 0, 0}}, {{0.4, 0.1, 0.1}}, 8, 2, 2));
+}
+
+// Norm of f - H^T lambda relative to that of H^T lambda, and the row's value, at a state.
+std::pair<double, double> imbalance(const FullModel& model, FullMechanics& mechanics, const State& state) {
+  std::vector<double> f(state.q.size()), H(state.q.size()), y(static_cast<std::size_t>(model.robot.outputs())), phi(1),
+      gradients(3);
+  EXPECT_EQ(mechanics.evaluate_forces(state.q, state.motions, TangentKind::none, f).undefined, 0);
+  mechanics.evaluate_outputs(state.q, state.motions, y);
+  evaluate_rows(model.robot, mechanics.rows(), y, phi, gradients);
+  mechanics.row_jacobians(gradients, H);
+  for (double& h : H) h *= state.multipliers[0];
+  return {boxes::difference(f, H), phi[0]};
+}
+
+class HyperelasticEquilibrium : public testing::TestWithParam<MaterialModel> {};
+
+TEST_P(HyperelasticEquilibrium, LargeCommandAtOnceEndsWhereSmallOnesDo) {
+  const FullModel model = build(GetParam());
+  FullMechanics mechanics(model);
+  Control control = zero_control(mechanics);
+  Equilibrium equilibrium(mechanics, {});
+  State at_once = rest_state(mechanics), slowly = at_once;
+  control.commands = {0.12};
+  const EquilibriumReport report = equilibrium.solve(control, at_once);
+  ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
+  RecordProperty("iterations", report.iterations);
+  RecordProperty("increments", report.increments);
+  // Measured 6 to 20; before hopeless increments were given up early, up to ten times as many.
+  EXPECT_LE(report.iterations, 40);
+  for (int step = 1; step <= 24; ++step) {
+    control.commands = {0.005 * step};
+    ASSERT_EQ(equilibrium.solve(control, slowly).status, StepStatus::ok);
+  }
+  // Both converged to 1e-9 of the forces; the bar's softest mode is some hundred times softer than its elements.
+  EXPECT_LT(boxes::difference(at_once.q, slowly.q), 1e-6);
+  const auto [residual, phi] = imbalance(model, mechanics, at_once);
+  EXPECT_LT(residual, 1e-7);
+  EXPECT_NEAR(phi, 0.12, 1e-9);
+}
+
+TEST_P(HyperelasticEquilibrium, LettingGoComesBackToRest) {
+  // Forces vanish at the end: the residual must not be judged against what is left of them.
+  const FullModel model = build(GetParam());
+  FullMechanics mechanics(model);
+  Control control = zero_control(mechanics);
+  Equilibrium equilibrium(mechanics, {});
+  State state = rest_state(mechanics);
+  control.commands = {0.05};
+  ASSERT_EQ(equilibrium.solve(control, state).status, StepStatus::ok);
+  control.commands = {-0.05};
+  const EquilibriumReport report = equilibrium.solve(control, state);
+  ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
+  EXPECT_EQ(state.multipliers[0], 0);
+  // 1e-9 of the forces of the loaded bar, which moved by 0.05 m.
+  for (double u : state.q) EXPECT_NEAR(u, 0, 1e-7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Laws, HyperelasticEquilibrium,
+                         testing::Values(MaterialModel::corotational, MaterialModel::stable_neo_hookean,
+                                         MaterialModel::mooney_rivlin),
+                         [](const auto& info) {
+                           return std::string(info.param == MaterialModel::corotational         ? "corotational"
+                                              : info.param == MaterialModel::stable_neo_hookean ? "stable_neo_hookean"
+                                                                                                : "mooney_rivlin");
+                         });
+
+TEST(FailedEquilibrium, LeavesTheLastOneReached) {
+  // Shortening the cable by more than its length cannot be done.
+  const FullModel model = build(MaterialModel::mooney_rivlin);
+  FullMechanics mechanics(model);
+  Control control = zero_control(mechanics);
+  Equilibrium equilibrium(mechanics, {.smallest_increment = 1.0 / 64, .patient_iterations = 5});
+  State state = rest_state(mechanics);
+  control.commands = {0.5};
+  const EquilibriumReport report = equilibrium.solve(control, state);
+  EXPECT_NE(report.status, StepStatus::ok);
+  EXPECT_GT(report.increments, 0);
+  EXPECT_GT(state.commands[0], 0);
+  EXPECT_LT(state.commands[0], 0.5);
+  const auto [residual, phi] = imbalance(model, mechanics, state);
+  EXPECT_LT(residual, 1e-7);
+  EXPECT_NEAR(phi, state.commands[0], 1e-9);
+}
+
+TEST(FailedEquilibrium, OfABodyHeldNowhereIsSingular) {
+  Scene scene = boxes::scene({"", MaterialModel::corotational});
+  scene.gravity = {{0, 0, -9.81}};
+  const FullModel model = build_full_model(scene, boxes::cube(true, 2));
+  FullMechanics mechanics(model);
+  State state = rest_state(mechanics);
+  const std::uint64_t before = hash(state);
+  Equilibrium equilibrium(mechanics, {});
+  EXPECT_NE(equilibrium.solve(zero_control(mechanics), state).status, StepStatus::ok);
+  EXPECT_EQ(hash(state), before);
+}
+
+}  // namespace
+}  // namespace supple

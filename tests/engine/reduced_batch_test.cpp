@@ -1,0 +1,239 @@
+// The batched mechanics against the one that computes robot by robot: same steps up to rounding, on every device.
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <Eigen/QR>
+#include <barrier>
+#include <thread>
+
+#include "engine/dynamics/reduced_batch_mechanics.hpp"
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/project.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/points/batch_ops.hpp"
+#include "tests/devices.hpp"
+#include "tests/engine/boxes.hpp"
+
+namespace supple {
+namespace {
+
+constexpr int modes = 14;
+
+// Bar of 0.4 x 0.1 x 0.1 m, held at x = 0, under gravity and two cables; smooth modes s^a y^b z^c, and every third
+// element with three times its weight.
+ReducedModel bar(const boxes::Law& law, double rayleigh = 0) {
+  Scene scene = boxes::scene(law);
+  scene.gravity = {{0, 0, -9.81}};
+  scene.bodies[0].rayleigh_mass = rayleigh;
+  scene.bodies[0].rayleigh_stiffness = 0.01 * rayleigh;
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  CableScene cable;
+  cable.name = "below";
+  cable.points = {{{0.39, 0.05, 0.01}}, {{0.2, 0.05, 0.01}}};
+  cable.pull_point = {{0, 0.05, 0.01}};
+  cable.range = {0, 0.05};
+  scene.cables = {cable, boxes::pull("side", {{0.4, 0.05, 0.05}}, {{0, 1, 0}}, 0.3)};
+  const FullModel full = build_full_model(scene, box_tetrahedra({{0, 0, 0}}, {{0.4, 0.1, 0.1}}, 8, 2, 2));
+
+  const int nv = full.coordinates.nv;
+  Eigen::MatrixXd fields = Eigen::MatrixXd::Zero(nv, modes);
+  const int powers[][3] = {{1, 0, 0}, {2, 0, 0}, {1, 1, 0}, {1, 0, 1}, {2, 0, 1}};
+  for (int k = 0; k < modes; ++k)
+    for (int node = 0; node < nv / 3; ++node) {
+      const Vec3d x = full.mesh.nodes[static_cast<std::size_t>(full.free_nodes[static_cast<std::size_t>(node)])];
+      const auto& p = powers[k / 3];
+      fields(3 * node + k % 3, k) =
+          std::pow(x[0] / 0.4, p[0]) * std::pow(x[1] / 0.1 - 0.5, p[1]) * std::pow(x[2] / 0.1 - 0.5, p[2]);
+    }
+  const Eigen::MatrixXd basis =
+      Eigen::HouseholderQR<Eigen::MatrixXd>(fields).householderQ() * Eigen::MatrixXd::Identity(nv, modes);
+  std::vector<IntegrationDomain> domains(full.fields.size());
+  for (std::size_t f = 0; f < domains.size(); ++f)
+    for (int e = 0; e < full.fields[f].elements(); e += 3) {
+      domains[f].elements.push_back(e);
+      domains[f].xi.push_back(3);
+    }
+  return project(full, {basis.data(), static_cast<std::size_t>(basis.size())}, modes, domains);
+}
+
+// Robot b pulls the first cable by up to 30 mm and the second with up to 2 N, each in its own rhythm.
+void command(int step, int robots, Control& control) {
+  for (int b = 0; b < robots; ++b) {
+    control.commands[static_cast<std::size_t>(2 * b)] = 0.015 * (1 - std::cos(0.1 * step * (1 + 0.1 * (b % 7))));
+    control.commands[static_cast<std::size_t>(2 * b + 1)] = 1 + std::sin(0.2 * step + b);
+  }
+}
+
+State run(Mechanics& mechanics, int steps, std::vector<double>* outputs = nullptr) {
+  Stepper stepper(mechanics, {.time_step = 0.01});
+  State state = rest_state(mechanics);
+  Control control = zero_control(mechanics);
+  for (int step = 0; step < steps; ++step) {
+    command(step, mechanics.robots(), control);
+    const StepReport report = stepper.step(control, state);
+    EXPECT_EQ(report.status, StepStatus::ok) << describe(report.status);
+    if (report.status != StepStatus::ok) break;
+  }
+  if (outputs) *outputs = stepper.outputs();
+  return state;
+}
+
+class ReducedBatch : public test::OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, ReducedBatch, test::every_device(), test::device_name);
+
+// Both compute the same sums in another order. One step's rounding is about 1e-15 times the condition number of A
+// (1e3), implicit Euler damps what it leaves, and fifty steps stay within a thousand times that.
+constexpr double tolerance = 1e-10;
+
+void expect_same_motion(const ReducedModel& model, const Device& device, int robots, int steps) {
+  ReducedMechanics one_by_one(model, robots);
+  ReducedBatchMechanics batch(model, device, robots);
+  std::vector<double> y, y_batch;
+  const State expected = run(one_by_one, steps, &y), state = run(batch, steps, &y_batch);
+  EXPECT_LT(boxes::difference(state.q, expected.q), tolerance);
+  EXPECT_LT(boxes::difference(state.v, expected.v), tolerance);
+  EXPECT_LT(boxes::difference(state.multipliers, expected.multipliers), tolerance);
+  EXPECT_LT(boxes::difference(y_batch, y), tolerance);
+  // The robots do different things, and far from nothing.
+  const double* first = expected.q.data();
+  EXPECT_NE(std::vector<double>(first, first + modes), std::vector<double>(first + modes, first + 2 * modes));
+  EXPECT_GT(boxes::norm(expected.q), 1e-3);
+}
+
+TEST_P(ReducedBatch, EveryLawMovesAsRobotByRobot) {
+  for (const boxes::Law& law : boxes::all_laws()) {
+    SCOPED_TRACE(law.name);
+    expect_same_motion(bar(law), GetParam(), 7, 50);
+  }
+}
+
+TEST_P(ReducedBatch, DampedFieldsOfTwoLawsInSeveralPortions) {
+  ReducedModel model = bar(boxes::all_laws()[0], 0.5);
+  const ReducedModel other = bar(boxes::all_laws()[4]);
+  model.fields.push_back(other.fields[0]);
+  expect_same_motion(model, GetParam(), 70, 10);
+}
+
+TEST_P(ReducedBatch, OneRobot) {
+  const ReducedModel model = bar(boxes::all_laws()[0]);
+  ReducedMechanics one(model, 1);
+  ReducedBatchMechanics batch(model, GetParam(), 1);
+  EXPECT_LT(boxes::difference(run(batch, 50).q, run(one, 50).q), tolerance);
+}
+
+TEST_P(ReducedBatch, ForcesStiffnessAndCountsFarFromRest) {
+  for (const boxes::Law& law : boxes::all_laws()) {
+    SCOPED_TRACE(law.name);
+    const ReducedModel model = bar(law);
+    const int robots = 40;
+    ReducedMechanics one_by_one(model, robots);
+    ReducedBatchMechanics batch(model, GetParam(), robots);
+    std::vector<double> q = boxes::random_vector(robots * modes, 1.0), f(q.size()), f_batch(q.size());
+    for (const TangentKind kind : {TangentKind::safe, TangentKind::none}) {
+      const PointReport expected = one_by_one.evaluate_forces(q, {}, kind, f);
+      const PointReport report = batch.evaluate_forces(q, {}, kind, f_batch);
+      EXPECT_LT(boxes::difference(f_batch, f), 1e-12);
+      EXPECT_EQ(report.inverted, expected.inverted);
+      EXPECT_EQ(report.undefined, expected.undefined);
+      EXPECT_EQ(report.first_undefined, expected.first_undefined);
+      EXPECT_GT(expected.inverted + expected.undefined, 0);
+    }
+    const std::vector<double> K = batch.stiffness();
+    for (int b = 0; b < robots; ++b) {
+      const std::span<const double> reference = one_by_one.stiffness(b);
+      double error = 0, size = 0;
+      for (int i = 0; i < modes; ++i)
+        for (int j = 0; j <= i; ++j) {
+          const auto k = static_cast<std::size_t>(i * modes + j);
+          error += std::pow(K[static_cast<std::size_t>(b) * modes * modes + k] - reference[k], 2);
+          size += reference[k] * reference[k];
+        }
+      EXPECT_LE(error, 1e-24 * size);
+    }
+  }
+}
+
+TEST_P(ReducedBatch, SaysThatASystemIsNotPositive) {
+  ReducedModel model = bar(boxes::all_laws()[0]);
+  ReducedBatchMechanics batch(model, GetParam(), 3);
+  std::vector<double> f(3 * modes);
+  batch.evaluate_forces(std::vector<double>(3 * modes, 0.0), {}, TangentKind::safe, f);
+  EXPECT_EQ(batch.factor({0, 1, false}, {}, {}).status, SystemStatus::ok);
+  EXPECT_EQ(batch.factor({0, -1, false}, {}, {}).status, SystemStatus::not_positive);
+}
+
+TEST_P(ReducedBatch, OffersNoExactTangent) {
+  const ReducedModel model = bar(boxes::all_laws()[0]);
+  ReducedBatchMechanics batch(model, GetParam(), 2);
+  Stepper stepper(batch, {.scheme = StepScheme::newton});
+  State state = rest_state(batch);
+  EXPECT_THROW((void)stepper.step(zero_control(batch), state), CapabilityError);
+}
+
+TEST_P(ReducedBatch, BitsDoNotDependOnThreads) {
+  const int threads = omp_get_max_threads();
+  for (const int law : {0, 4}) {
+    const ReducedModel model = bar(boxes::all_laws()[static_cast<std::size_t>(law)], 0.1);
+    std::vector<std::uint64_t> hashes;
+    for (const int count : {1, 2, 8}) {
+      omp_set_num_threads(count);
+      ReducedBatchMechanics batch(model, GetParam(), 37);
+      hashes.push_back(hash(run(batch, 10)));
+    }
+    omp_set_num_threads(threads);
+    EXPECT_EQ(hashes[0], hashes[1]);
+    EXPECT_EQ(hashes[0], hashes[2]);
+  }
+}
+
+TEST(ReducedBatchDevices, RefusesAGpuThatIsNotThere) {
+  if (cuda_device_count() > 0) GTEST_SKIP() << "this machine has a GPU";
+  const ReducedModel model = bar(boxes::all_laws()[0]);
+  EXPECT_THROW(ReducedBatchMechanics(model, cuda(0), 2), CapabilityError);
+}
+
+// A team of CPU threads behaves as a thread block does: a missing barrier or an entry that two members own would show.
+struct ThreadTeam {
+  int index, members;
+  std::barrier<>* barrier;
+  int rank() const { return index; }
+  int size() const { return members; }
+  void sync() const { barrier->arrive_and_wait(); }
+};
+
+template <class S, TangentRows rows>
+void compare_team_with_one(int members) {
+  const int r = 10, tiles = 2, robots = 2, components = rows == TangentRows::four ? four_row_components : 81;
+  const auto random = [](int n) {
+    const std::vector<double> values = boxes::random_vector(n, 1);
+    return std::vector<S>(values.begin(), values.end());
+  };
+  const std::vector<S> G = random(tiles * r * tile_rows), tangent = random(robots * tiles * components * tile_size),
+                       initial = random(r * r);
+  std::vector<S> scratch(stiffness_scratch(rows, r)), one(robots * r * r), many(one.size());
+  ReducedStiffnessTeamOp<S, rows> op{r, tiles, G.data(), tangent.data(), initial.data(), one.data(), scratch.data()};
+  for (int robot = 0; robot < robots; ++robot) op(SingleTeam{}, 0, robot);
+  op.K = many.data();
+  std::barrier<> barrier(members);
+  {
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < members; ++rank)
+      threads.emplace_back([&, rank] {
+        for (int robot = 0; robot < robots; ++robot) op(ThreadTeam{rank, members, &barrier}, 0, robot);
+      });
+  }
+  EXPECT_EQ(one, many);
+}
+
+TEST(ReducedStiffnessTeam, ManyThreadsAgreeWithOne) {
+  for (const int members : {3, 4, 8}) {
+    compare_team_with_one<double, TangentRows::four>(members);
+    compare_team_with_one<double, TangentRows::nine>(members);
+    compare_team_with_one<float, TangentRows::four>(members);
+    compare_team_with_one<float, TangentRows::nine>(members);
+  }
+}
+
+}  // namespace
+}  // namespace supple

@@ -1,0 +1,227 @@
+// Where samples lie: Gray order, Latin strata, plans, disjoint sets, the same numbers on every machine.
+
+#include "engine/reduction/sampling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "engine/reduction/pipeline.hpp"
+
+namespace supple {
+namespace {
+
+// A robot of cables with these ranges and samples.
+Robot robot_of(const std::vector<std::pair<Interval, int>>& actuators) {
+  Robot robot;
+  for (const auto& [range, samples] : actuators) {
+    CableRow cable;
+    cable.range = range;
+    cable.samples = samples;
+    robot.cables.push_back(cable);
+  }
+  return robot;
+}
+
+Robot diamond() {
+  return robot_of(std::vector<std::pair<Interval, int>>(4, {{0, 0.04}, 2}));
+}
+
+TEST(GrayGrid, VisitsEveryPointOnceByOneStep) {
+  const Robot robot = robot_of({{{0, 1}, 2}, {{-1, 1}, 5}, {{2, 8}, 3}, {{0, 3}, 4}});
+  const std::vector<Sample> grid = gray_grid(robot);
+  ASSERT_EQ(static_cast<double>(grid.size()), grid_size(robot));
+  EXPECT_EQ(grid.size(), 120U);
+  std::set<std::vector<int>> seen;
+  std::vector<int> before;
+  for (const Sample& sample : grid) {
+    std::vector<int> digit;
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+      const CableRow& cable = robot.cables[i];
+      const double position =
+          (sample[i] - cable.range.lower) / (cable.range.upper - cable.range.lower) * (cable.samples - 1);
+      digit.push_back(static_cast<int>(std::lround(position)));
+      EXPECT_NEAR(position, digit.back(), 1e-12);
+      EXPECT_GE(sample[i], cable.range.lower);
+      EXPECT_LE(sample[i], cable.range.upper);
+    }
+    EXPECT_TRUE(seen.insert(digit).second);
+    if (!before.empty()) {
+      int steps = 0;
+      for (std::size_t i = 0; i < digit.size(); ++i) steps += std::abs(digit[i] - before[i]);
+      EXPECT_EQ(steps, 1);
+    }
+    before = digit;
+  }
+  EXPECT_EQ(grid.front(), (Sample{0, -1, 2, 0}));  // it begins with every actuator at its lower end
+}
+
+TEST(GrayGrid, SizeDoesNotOverflow) {
+  EXPECT_EQ(grid_size(robot_of(std::vector<std::pair<Interval, int>>(40, {{0, 1}, 10}))), 1e40);
+}
+
+TEST(SamplingPlan, DiamondOfThePaper) {
+  // Figure 1 and Algorithm 1: 2^4 corners, 15 edges of nine increments, and the start.
+  ReductionScene recipe;
+  recipe.sampling = SamplingKind::grid;
+  recipe.sweep_steps = 9;
+  const SamplingPlan plan = make_plan(diamond(), recipe);
+  EXPECT_EQ(plan.kind, "grid");
+  EXPECT_TRUE(plan.note.empty());
+  ASSERT_EQ(plan.paths.size(), 1U);
+  EXPECT_EQ(plan.states(), 136);
+  const std::vector<Sample>& samples = plan.paths[0].samples;
+  for (std::size_t k = 1; k < samples.size(); ++k) {
+    double distance = 0;
+    for (std::size_t i = 0; i < 4; ++i) distance += std::abs(samples[k][i] - samples[k - 1][i]);
+    EXPECT_NEAR(distance, 0.04 / 9, 1e-15);
+  }
+  const std::vector<Sample> grid = gray_grid(diamond());
+  for (std::size_t k = 0; k < grid.size(); ++k) EXPECT_EQ(samples[9 * k], grid[k]);  // exactly, not by rounding
+}
+
+TEST(SamplingPlan, GridAboveTheBudgetFallsBackAndSaysSo) {
+  ReductionScene recipe;
+  recipe.sampling = SamplingKind::grid;
+  recipe.budget = 15;
+  recipe.states = 20;
+  recipe.corners = false;
+  const SamplingPlan plan = make_plan(diamond(), recipe);
+  EXPECT_EQ(plan.kind, "latin-hypercube");
+  EXPECT_NE(plan.note.find("16"), std::string::npos) << plan.note;
+  EXPECT_NE(plan.note.find("15"), std::string::npos) << plan.note;
+  EXPECT_EQ(plan.states(), 20);
+  recipe.budget = 16;
+  EXPECT_EQ(make_plan(diamond(), recipe).kind, "grid");
+  recipe.sampling = SamplingKind::latin_hypercube;  // what was asked for needs no note
+  EXPECT_TRUE(make_plan(diamond(), recipe).note.empty());
+}
+
+TEST(LatinHypercube, HasOneSamplePerStratum) {
+  const Robot robot = robot_of({{{0, 1}, 2}, {{-3, 5}, 2}, {{1e-3, 2e-3}, 2}});
+  for (const int count : {1, 2, 17, 100}) {
+    const std::vector<Sample> samples = latin_hypercube(robot, count, 3);
+    ASSERT_EQ(samples.size(), static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < robot.cables.size(); ++i) {
+      const Interval range = robot.cables[i].range;
+      std::set<int> strata;
+      for (const Sample& sample : samples)
+        strata.insert(static_cast<int>((sample[i] - range.lower) / (range.upper - range.lower) * count));
+      EXPECT_EQ(strata.size(), samples.size());
+      EXPECT_GE(*strata.begin(), 0);
+      EXPECT_LT(*strata.rbegin(), count);
+    }
+  }
+}
+
+TEST(LatinHypercube, ActuatorsAreIndependent) {
+  const int count = 2000;
+  const std::vector<Sample> samples = latin_hypercube(robot_of({{{-1, 1}, 2}, {{-1, 1}, 2}}), count, 11);
+  double product = 0, square = 0;
+  for (const Sample& s : samples) {
+    product += s[0] * s[1] / count;
+    square += s[0] * s[0] / count;
+  }
+  EXPECT_NEAR(square, 1.0 / 3, 1e-3);  // stratified: far better than 1 / sqrt(count)
+  // Correlation of independent permutations: standard deviation 1 / sqrt(count) of the variance; four of them.
+  EXPECT_NEAR(product, 0, 4 / std::sqrt(count) / 3);
+}
+
+// mt19937_64's published numbers, the top 53 bits of each; every machine must draw these.
+TEST(Draws, AreTheSameEverywhere) {
+  std::mt19937_64 generator(5489);
+  for (int k = 1; k < 10000; ++k) generator();
+  ASSERT_EQ(generator(), 9981545732273789042ULL);  // the standard's check value
+  const Robot robot = robot_of({{{0, 1}, 2}, {{0, 1}, 2}});
+  const std::vector<Sample> draws = uniform_draws(robot, 3, 1);
+  const double expected[] = {0.13387664401253263, 0.13640703636619722, 0.4512149038445381,
+                             0.02102422841672702, 0.35089811378291946, 0.9113580479111768};
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(draws[k / 2][k % 2], expected[k]);
+  const std::vector<Sample> cube = latin_hypercube(robot, 3, 1);
+  const double strata[] = {0.4837383012815127,  0.3581416800237222,  0.6736747428055757,
+                           0.18994904956736555, 0.11696603792763982, 0.8784104061045787};
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(cube[k / 2][k % 2], strata[k]);
+  EXPECT_EQ(uniform_draws(robot, 3, 1), draws);
+  EXPECT_NE(uniform_draws(robot, 3, 2), draws);
+}
+
+TEST(SamplingPlan, HypercubePathsAreAShortWalk) {
+  ReductionScene recipe;
+  recipe.states = 100;
+  recipe.corners = false;
+  recipe.seed = 5;
+  const Robot robot = diamond();
+  const SamplingPlan plan = make_plan(robot, recipe);
+  EXPECT_EQ(plan.states(), 100);
+  std::vector<Sample> walk, cube = latin_hypercube(robot, 100, 5);
+  for (const SamplePath& path : plan.paths) {
+    EXPECT_LE(path.samples.size(), plan.paths.front().samples.size());
+    walk.insert(walk.end(), path.samples.begin(), path.samples.end());
+  }
+  const auto length = [](const std::vector<Sample>& samples) {
+    double sum = 0;
+    for (std::size_t k = 1; k < samples.size(); ++k) {
+      double d = 0;
+      for (std::size_t i = 0; i < 4; ++i) d += std::pow(samples[k][i] - samples[k - 1][i], 2);
+      sum += std::sqrt(d);
+    }
+    return sum;
+  };
+  EXPECT_LT(length(walk), 0.7 * length(cube));
+  std::sort(walk.begin(), walk.end());
+  std::sort(cube.begin(), cube.end());
+  EXPECT_EQ(walk, cube);  // the same samples, in another order
+}
+
+TEST(SamplingPlan, CornersAreAmongTheSamples) {
+  ReductionScene recipe;
+  recipe.states = 30;
+  recipe.corners = true;
+  const SamplingPlan plan = make_plan(diamond(), recipe);
+  EXPECT_EQ(plan.states(), 30 + 16);
+  EXPECT_EQ(plan.paths.front().samples.front(), (Sample{0, 0, 0, 0}));  // all released: the walk begins there
+  std::set<Sample> corners;
+  for (const SamplePath& path : plan.paths)
+    for (const Sample& sample : path.samples)
+      if (std::all_of(sample.begin(), sample.end(), [](double x) { return x == 0 || x == 0.04; }))
+        corners.insert(sample);
+  EXPECT_EQ(corners.size(), 16U);
+  // 2^7 corners would be more than the states: none of them.
+  const Robot seven = robot_of(std::vector<std::pair<Interval, int>>(7, {{0, 1}, 2}));
+  EXPECT_EQ(make_plan(seven, recipe).states(), 30);
+}
+
+TEST(SamplingPlans, TrainingSelectionAndTestAreDisjoint) {
+  for (const SamplingKind kind : {SamplingKind::latin_hypercube, SamplingKind::grid}) {
+    ReductionScene recipe;
+    recipe.sampling = kind;
+    recipe.states = 60;
+    recipe.validation_states = 40;
+    const SamplingPlans plans = make_plans(diamond(), recipe);
+    EXPECT_EQ(plans.test.states(), 40);
+    EXPECT_EQ(plans.selection.states(), 20);
+    std::set<Sample> all;
+    int states = 0;
+    for (const SamplingPlan* plan : {&plans.training, &plans.selection, &plans.test}) {
+      states += plan->states();
+      for (const SamplePath& path : plan->paths)
+        for (const Sample& sample : path.samples) {
+          all.insert(sample);
+          for (double x : sample) {
+            EXPECT_GE(x, 0);
+            EXPECT_LE(x, 0.04);
+          }
+        }
+    }
+    EXPECT_EQ(static_cast<int>(all.size()), states);
+    // Validation starts every state from rest, so that no state profits from its neighbour.
+    for (const SamplePath& path : plans.test.paths) EXPECT_EQ(path.samples.size(), 1U);
+    for (const SamplePath& path : plans.selection.paths) EXPECT_EQ(path.samples.size(), 1U);
+  }
+}
+
+}  // namespace
+}  // namespace supple
