@@ -11,9 +11,11 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # One instruction set per build: shared inline code must not be compiled twice with different ones.
 add_library(supple_options INTERFACE)
 target_compile_options(supple_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-march=${SUPPLE_ARCH} -Wall -Wextra -Wpedantic -Wno-unknown-pragmas -Wno-psabi -fno-math-errno -ffp-contract=fast>)
+  $<$<COMPILE_LANGUAGE:CXX>:-march=${SUPPLE_ARCH}>)
+target_compile_options(supple_options INTERFACE
+  $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wno-unknown-pragmas;-Wno-psabi;-fno-math-errno;-ffp-contract=fast>>)
 if(SUPPLE_WERROR)
-  target_compile_options(supple_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  target_compile_options(supple_options INTERFACE $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Werror>>)
 endif()
 if(SUPPLE_CONTRACTS OR CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_compile_definitions(supple_options INTERFACE SUPPLE_CONTRACTS=1)

@@ -16,7 +16,7 @@ packages=(
 )
 for option in "$@"; do
   case "$option" in
-    --dev) packages+=(clang clang-format clang-tidy libclang-rt-14-dev gmsh) ;;
+    --dev) packages+=(clang clang-format clang-tidy libclang-rt-14-dev libomp-dev dpkg-dev gmsh) ;;
     -h | --help) sed -n '2,5p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     *) echo "setup.sh: unknown option '$option' (try --help)" >&2; exit 2 ;;
   esac

@@ -10,32 +10,7 @@
 #include "kernels/array/device.hpp"
 #include "solvers/sparse/direct.hpp"
 
-// Given by the build where it knows them.
-#ifndef SUPPLE_VERSION
-#define SUPPLE_VERSION "0.1.0"
-#endif
-#ifndef SUPPLE_COMMIT
-#define SUPPLE_COMMIT "unknown"
-#endif
-#ifndef SUPPLE_BUILD_TYPE
-#ifdef __OPTIMIZE__
-#define SUPPLE_BUILD_TYPE "optimised"
-#else
-#define SUPPLE_BUILD_TYPE "not optimised"
-#endif
-#endif
-
 namespace supple::cli {
-
-std::string version() {
-  return SUPPLE_VERSION;
-}
-std::string commit() {
-  return SUPPLE_COMMIT;
-}
-std::string build_type() {
-  return SUPPLE_BUILD_TYPE;
-}
 
 std::string isa() {
 #if defined(__AVX512F__)

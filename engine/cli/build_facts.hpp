@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/base/version.hpp"
+
 namespace supple::cli {
 
-std::string version();     // "0.1.0"
-std::string commit();      // `git describe` when it was configured, or "unknown"
-std::string isa();         // instruction set it was compiled for, "x86-64-v4 (AVX-512)"
-std::string build_type();  // "Release"
-std::string processor();   // model of this machine's processor
+std::string isa();        // instruction set it was compiled for, "x86-64-v4 (AVX-512)"
+std::string processor();  // model of this machine's processor
 
 // Label and value, for people.
 std::vector<std::pair<std::string, std::string>> build_facts();

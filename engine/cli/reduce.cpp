@@ -15,6 +15,7 @@
 #include "engine/cli/terminal.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/plots.hpp"
 #include "engine/scene/reader.hpp"
 
 namespace supple::cli {
@@ -22,7 +23,7 @@ namespace supple::cli {
 namespace {
 
 struct Arguments {
-  std::string scene, output, snapshots;
+  std::string scene, output, snapshots, plots;
   std::optional<long> jobs, modes;
   std::optional<double> tolerance, modes_tolerance, seconds;
 };
@@ -80,17 +81,27 @@ void print_report(const Reduction& reduction) {
   const ReduceReport& report = reduction.report;
   const ReducedModel& model = reduction.model;
   const auto percent = [](double fraction) { return fmt::format("{:.3g} %", 100 * fraction); };
-  std::vector<std::vector<std::string>> rows{
-      {"model", "modes", "elements", "goal error", "largest", "shape error", "largest", "steps/s"}};
+  std::vector<std::string> head{"model", "modes", "elements", "goal error", "largest"};
+  for (const ErrorSummary::Set& set : model.errors.sets) head.push_back(set.name + " error");
+  for (const char* title : {"shape error", "largest", "steps/s", "p99 us"}) head.push_back(title);
+  std::vector<std::size_t> numbers;
+  for (std::size_t k = 1; k < head.size(); ++k) numbers.push_back(k);
+  std::vector<std::vector<std::string>> rows{head};
   for (const ModelRow& row : report.table) {
     const bool full = row.modes == 0;
     const auto error = [&](double value) { return full ? std::string("-") : percent(value); };
-    rows.push_back({row.label, full ? "-" : fmt::format("{}", row.modes),
-                    fmt::format("{}", full ? model.provenance.elements : row.elements), error(row.errors.goal_mean),
-                    error(row.errors.goal_max), error(row.errors.shape_mean), error(row.errors.shape_max),
-                    fmt::format("{:.4g}", row.rate.steps_per_s)});
+    std::vector<std::string> line{row.label, full ? "-" : fmt::format("{}", row.modes),
+                                  fmt::format("{}", full ? model.provenance.elements : row.elements),
+                                  error(row.errors.goal_mean), error(row.errors.goal_max)};
+    for (std::size_t k = 0; k < model.errors.sets.size(); ++k)
+      line.push_back(full ? "-" : percent(row.errors.sets[k].mean));
+    for (const std::string& text :
+         {error(row.errors.shape_mean), error(row.errors.shape_max), fmt::format("{:.4g}", row.rate.steps_per_s),
+          fmt::format("{:.4g}", row.rate.p99_us)})
+      line.push_back(text);
+    rows.push_back(std::move(line));
   }
-  fmt::print("{}", format_table(rows, {1, 2, 3, 4, 5, 6, 7}));
+  fmt::print("{}", format_table(rows, numbers));
   fmt::print("errors on {} equilibria under actuation never seen; steps on one thread\n", model.errors.states);
   if (!report.dynamic.failed)
     fmt::print("driven along an unseen path: goal error {} on average, {} at most\n", percent(report.dynamic.goal_mean),
@@ -132,6 +143,10 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   json.update(machine_facts(context, "cpu"));
   json["file"] = output;
   if (!context.common.quiet) print_report(reduction);
+  if (!arguments.plots.empty()) {
+    const Plots plots = write_plots(reduction.report, scene.name, arguments.plots);
+    if (!plots.note.empty() && !context.common.quiet) print_note(plots.note);
+  }
   if (!reduction.report.refused.empty()) {
     write_json(context, json);
     throw RunError(fmt::format("the model is refused: {}", reduction.report.refused),
@@ -139,7 +154,6 @@ int reduce_scene(Context& context, const Arguments& arguments) {
                                "are used again",
                                settings.snapshots.folder));
   }
-  reduction.model.provenance.version = version();
   write_model(reduction.model, output);
   write_json(context, json);
   if (!context.common.quiet)
@@ -163,6 +177,7 @@ Command reduce_command() {
     options.text("-o,--output", arguments->output, "FILE", "the model; without it NAME.rom.h5");
     options.text("--snapshots", arguments->snapshots, "DIR",
                  "states of `supple snapshots`; what is missing is computed; without it NAME.snapshots");
+    options.text("--plots", arguments->plots, "DIR", "curves as CSV, gnuplot scripts and pictures");
     options.whole("--jobs", arguments->jobs, 1, "N", "worker processes for the states");
     options.quantity("--tolerance", arguments->tolerance, Dimension::number, "T",
                      "of the reduced integration domain, instead of the scene's");

@@ -191,7 +191,10 @@ void Hdf5File::write_raw(const std::string& object, const void* data, std::int64
                      H5Sclose);
   const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(links, 1);
-  const Handle set(H5Dcreate2(file_, object.c_str(), type, space, links, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  // No time stamps: equal data give equal bytes.
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  const Handle set(H5Dcreate2(file_, object.c_str(), type, space, links, creation, H5P_DEFAULT), H5Dclose);
   if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
     throw RunError("writing '" + object + "' to '" + path_ + "' failed", "is the disk full?", {path_, 0, 0, ""});
 }

@@ -74,9 +74,14 @@ void run_workers(const std::string& executable, int jobs, const std::function<st
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, worker.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    // A process group of its own: Ctrl-C in a terminal reaches the parent only, which passes it on once.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     const int error =
-        posix_spawn(&worker.process, executable.c_str(), &actions, nullptr, argv.data(), environment_pointers.data());
+        posix_spawn(&worker.process, executable.c_str(), &actions, &attributes, argv.data(), environment_pointers.data());
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     if (error != 0) {
       for (const Worker& started : workers)
         if (started.process > 0) kill(started.process, SIGTERM);

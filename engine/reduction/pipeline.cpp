@@ -16,6 +16,7 @@
 #include "engine/reduction/project.hpp"
 #include "engine/reduction/training.hpp"
 #include "engine/scene/writer.hpp"
+#include "kernels/base/version.hpp"
 #include "solvers/cubature/compress_rows.hpp"
 #include "solvers/cubature/cubature.hpp"
 #include "solvers/pod/pod.hpp"
@@ -206,6 +207,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   mark = now();
   ReducedModel all = project(full, pod.basis, pod.modes, all_elements(full));
   Provenance& provenance = all.provenance;
+  provenance.version = version();
   provenance.scene_name = scene.name;
   provenance.scene_text = write_scene(scene);
   provenance.scene_hash = identity.scene;

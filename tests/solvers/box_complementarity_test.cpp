@@ -17,6 +17,10 @@ namespace {
 std::atomic<long> allocations{0};
 }
 // Not inlined: the compiler would see free() on what it knows as new.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++allocations;
+  return std::malloc(size);
+}
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;
