@@ -44,6 +44,9 @@ int run_model(Context& context, Arguments& arguments) {
   check_json_target(context);
   if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
     throw CapabilityError("this build steps reduced models on the CPU only", "--device cpu");
+  SessionArguments& session = arguments.session;
+  if (session.actuation.empty() && session.assignments.empty() && session.resume.empty() && !session.sweep)
+    session.sweep = session.settle = true;
   SessionPlan plan = plan_session(context, arguments.session, "run", "MODEL");
   if (plan.saved) {
     arguments.batch = plan.saved->state.robots;
@@ -97,7 +100,8 @@ Command run_command() {
       "  supple run diamond.rom.h5 --actuation commands.csv --compare assets/diamond\n"
       "  supple run diamond.rom.h5 --batch 1024 --steps 100 --json speed.json\n"
       "\n"
-      "A file of commands is one as for `supple simulate`.\n";
+      "A file of commands is one as for `supple simulate`. Without commands the robot settles and then sweeps\n"
+      "smoothly through its actuators' ranges (--settle --sweep).\n";
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("MODEL", arguments->session.model, "file of `supple reduce`", false);

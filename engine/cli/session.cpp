@@ -15,6 +15,7 @@
 #include "engine/cli/scene_facts.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/dynamics/equilibrium.hpp"
+#include "engine/reduction/validate.hpp"
 #include "kernels/base/hash.hpp"
 
 namespace supple::cli {
@@ -32,10 +33,31 @@ std::vector<std::string> names_of(const std::vector<Input>& inputs) {
   return names;
 }
 
-Actuation make_actuation(const SessionArguments& arguments, const SessionPlan& plan, const Robot& robot) {
+// The built-in sweep: a smooth path through every actuator's range, point by point of the run's steps.
+Actuation sweep_actuation(const Robot& robot, double time_step, double duration, std::uint64_t seed) {
+  for (const CableRow& cable : robot.cables)
+    if (!(cable.range.lower > -unlimited && cable.range.upper < unlimited))
+      throw InputError(fmt::format("--sweep needs a finite range for '{}'", cable.name),
+                       "range = [..] in the scene, or --actuation CSV");
+  const SmoothPath path(robot, smooth_path_period_steps * time_step, seed);
+  const std::vector<Input> inputs = inputs_of(robot);
+  std::vector<double> times, values;
+  for (long k = 0; k <= std::lround(duration / time_step); ++k) {
+    times.push_back(static_cast<double>(k) * time_step);
+    const Sample sample = path.at(times.back());
+    values.insert(values.end(), sample.begin(), sample.end());
+    values.resize(times.size() * inputs.size(), 0.0);  // driven regions stay
+  }
+  return Actuation(inputs, names_of(inputs), times, values);
+}
+
+Actuation make_actuation(const SessionArguments& arguments, const SessionPlan& plan, const Robot& robot,
+                         double time_step, double duration, std::uint64_t seed) {
   Actuation actuation(inputs_of(robot));
   if (!arguments.actuation.empty())
     actuation = read_actuation(arguments.actuation, robot);
+  else if (arguments.sweep)
+    actuation = sweep_actuation(robot, time_step, duration, seed);
   else if (plan.saved)
     actuation = Actuation(inputs_of(robot), plan.saved->inputs, plan.saved->times, plan.saved->values);
   for (const std::string& assignment : arguments.assignments) actuation.set(assignment);
@@ -85,6 +107,8 @@ void declare_session(Options& options, SessionArguments& arguments) {
   options.quantity("--duration", arguments.duration, Dimension::time, "TIME",
                    "time of the whole run, \"2 s\"; without both as long as the file of commands, or the scene's");
   options.text("--actuation", arguments.actuation, "CSV", "commands over time");
+  options.flag("--sweep", arguments.sweep,
+               "drive every actuator smoothly through its range (another --seed, another path)");
   options.texts("--set", arguments.assignments, "NAME=VALUE", "hold a command, north=\"20 mm\"");
   options.choice("--integrator", arguments.integrator, integrator_names(), "instead of the scene's");
   options.quantity("--time-step", arguments.time_step, Dimension::time, "TIME", "instead of the scene's");
@@ -101,6 +125,8 @@ SessionPlan plan_session(const Context& context, const SessionArguments& argumen
   plan.model = arguments.model;
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
+  if (arguments.sweep && !arguments.actuation.empty())
+    throw InputError("--sweep and --actuation both say what the actuators do", "one of them");
   if (!arguments.resume.empty()) {
     const auto refuse = [](bool given, const char* option) {
       if (given)
@@ -112,6 +138,7 @@ SessionPlan plan_session(const Context& context, const SessionArguments& argumen
     refuse(arguments.time_step.has_value(), "--time-step");
     refuse(arguments.every.has_value(), "--every");
     refuse(arguments.settle, "--settle");
+    refuse(arguments.sweep, "--sweep");
     plan.saved = read_state(ResultFolder::state_file(arguments.resume));
     plan.folder = arguments.resume;
     plan.integrator = plan.saved->integrator;
@@ -133,7 +160,11 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
                       const Subject& subject, DriveSettings settings,
                       const std::function<void(long, const State&)>& after) {
   Mechanics& mechanics = subject.mechanics;
-  const Actuation actuation = make_actuation(arguments, plan, mechanics.robot());
+  const double horizon = arguments.steps      ? static_cast<double>(*arguments.steps) * settings.time_step
+                         : arguments.duration ? *arguments.duration
+                                              : subject.duration;
+  const Actuation actuation =
+      make_actuation(arguments, plan, mechanics.robot(), settings.time_step, horizon, context.common.seed.value_or(1));
   settings.last = steps_of(arguments, plan, actuation, subject.duration, settings.time_step);
   long every = arguments.every.value_or(std::max(1L, (settings.last + 99) / 100));
   State state = rest_state(mechanics);

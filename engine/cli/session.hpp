@@ -23,6 +23,7 @@ struct SessionArguments {
   std::optional<long> steps, every;
   std::optional<double> duration, time_step;
   bool settle = false;
+  bool sweep = false;
 };
 void declare_session(Options& options, SessionArguments& arguments);
 

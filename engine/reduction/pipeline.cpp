@@ -302,6 +302,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
       report.curve.push_back(row(fmt::format("tau {:g}", tolerances[t]), restrict_to(all, domains[t]), selection,
                                  0.25 * settings.rate_seconds));
     }
+  if (selection.count > 0) report.curve.push_back(row("all elements", all, selection, 0));
   progress("validation", static_cast<double>(curve), static_cast<double>(curve + 4), "full model");
   ModelRow line;
   line.label = "full";
@@ -315,7 +316,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   }
   report.table.push_back(line);
   report.table.push_back(row("POD only", all, test, settings.rate_seconds));
-  report.table.push_back(row("hyper-reduced, small", restrict_to(all, domains[curve]), test, settings.rate_seconds));
+  report.table.push_back(row("hyper-reduced (small)", restrict_to(all, domains[curve]), test, settings.rate_seconds));
   result.model = restrict_to(all, domains[curve + 1]);
   report.table.push_back(row("hyper-reduced", result.model, test, settings.rate_seconds));
   result.model.errors = report.table.back().errors;

@@ -51,7 +51,7 @@ struct StageSeconds {
 
 struct ReduceReport {
   std::vector<ModelRow> table;  // full, POD only, small domain, the model
-  std::vector<ModelRow> curve;  // elements against error, on the selection set, each with its rate
+  std::vector<ModelRow> curve;  // elements against error on the selection set, each with its rate; last: all elements
   std::vector<double> singular_values, truncation_error;
   DynamicError dynamic;
   SnapshotTotals snapshots;

@@ -13,9 +13,6 @@ namespace supple {
 
 namespace {
 
-// Period of a smooth path in time steps: slow enough that the robot follows, fast enough that its inertia shows.
-constexpr double path_period_steps = 400;
-
 std::size_t size(int a, int b = 1) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
 }
@@ -184,7 +181,7 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
   Rate rate;
   const double h = mechanics.robot().time_step;
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
-  const SmoothPath path(mechanics.robot(), path_period_steps * h, seed);
+  const SmoothPath path(mechanics.robot(), smooth_path_period_steps * h, seed);
   State state = rest_state(mechanics);
   Control control = zero_control(mechanics);
   std::vector<double> times;
@@ -234,7 +231,7 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
   Stepper a(full_mechanics, settings), b(reduced_mechanics, settings);
   State x = rest_state(full_mechanics), z = rest_state(reduced_mechanics);
   Control control = zero_control(full_mechanics);
-  const SmoothPath path(full.robot, path_period_steps * h, seed);
+  const SmoothPath path(full.robot, smooth_path_period_steps * h, seed);
   const std::vector<double> rest = rest_outputs(full.robot);
   const std::vector<int> points = effector_points(full.robot);
   Deviations goal;

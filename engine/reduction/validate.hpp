@@ -24,6 +24,10 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
 ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
                              const ReferenceStates& reference);
 
+// Period of the smooth paths used for rates and comparisons, in time steps: slow enough that the robot follows, fast
+// enough that its inertia shows.
+inline constexpr double smooth_path_period_steps = 400;
+
 // A smooth path through the actuation box for step k = 0, 1, ...: sines of incommensurate periods around `period` [s],
 // phases from the seed.
 class SmoothPath {

@@ -13,6 +13,11 @@ namespace supple {
 
 namespace {
 
+// Whether this much work (multiply-adds) is worth waking other threads for: some ten microseconds of one core.
+bool worth_threads(double work) {
+  return work > 2e5;
+}
+
 // Columns of C that one thread computes at a time, whatever the number of threads.
 constexpr int columns_per_piece = 32;
 
@@ -43,7 +48,7 @@ template <class S>
 void gemm_cpu(int m, int n, int k, S alpha, const Operand<S>& A, const Operand<S>& B, S beta, const Target<S>& C,
               int batch) {
   const int pieces = (n + columns_per_piece - 1) / columns_per_piece;
-#pragma omp parallel for collapse(2) schedule(static) if (pieces * batch > 1)
+#pragma omp parallel for collapse(2) schedule(static) if (worth_threads(1.0 * m * n * k * batch))
   for (int b = 0; b < batch; ++b)
     for (int piece = 0; piece < pieces; ++piece) {
       const int first = piece * columns_per_piece, columns = std::min(columns_per_piece, n - first);
@@ -125,7 +130,7 @@ void potrf_batched(DenseContext& context, int n, S* A, int ld, std::ptrdiff_t st
     potrf_batched_cuda(*context.cuda(), n, A, ld, stride, info, batch);
     return;
   }
-#pragma omp parallel for schedule(static) if (batch > 1)
+#pragma omp parallel for schedule(static) if (worth_threads(n * (n * (n / 6.0)) * batch))
   for (int b = 0; b < batch; ++b) info[b] = factor(A + b * stride, n, ld);
 }
 
@@ -138,7 +143,7 @@ void potrs_batched(DenseContext& context, int n, int count, const S* L, int ld, 
     potrs_batched_cuda(*context.cuda(), n, count, L, ld, stride, X, ldx, stride_x, batch);
     return;
   }
-#pragma omp parallel for schedule(static) if (batch > 1)
+#pragma omp parallel for schedule(static) if (worth_threads(1.0 * n * n * count * batch))
   for (int b = 0; b < batch; ++b) substitute(L + b * stride, n, ld, X + b * stride_x, count, ldx);
 }
 

@@ -42,7 +42,7 @@ std::vector<double> stiffness_times(Mechanics& mechanics, const std::vector<doub
 }
 
 FullModel undamped(const Body& body) {
-  FullModel model = build_full_model(scene(body.law), bar(body.hexahedra));
+  FullModel model = build_full_model(bar_scene(body.law), bar(body.hexahedra));
   model.robot.rayleigh_mass = 0;
   model.robot.rayleigh_stiffness = 1;  // damping() is then the product with K
   return model;

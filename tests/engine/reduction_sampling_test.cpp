@@ -60,7 +60,7 @@ TEST(GrayGrid, VisitsEveryPointOnceByOneStep) {
 }
 
 TEST(GrayGrid, SizeDoesNotOverflow) {
-  EXPECT_EQ(grid_size(robot_of(std::vector<std::pair<Interval, int>>(40, {{0, 1}, 10}))), 1e40);
+  EXPECT_DOUBLE_EQ(grid_size(robot_of(std::vector<std::pair<Interval, int>>(40, {{0, 1}, 10}))), 1e40);
 }
 
 TEST(SamplingPlan, DiamondOfThePaper) {

@@ -21,9 +21,9 @@ class Training : public testing::TestWithParam<Body> {};
 
 // Modes and states of a bar under random loads: displacements of 1 % of its length.
 struct Trained {
+  int modes = 6, count = 7;
   FullModel model;
   std::vector<double> basis, states;
-  int modes = 6, count = 7;
   explicit Trained(const Body& body)
       : model(build_full_model(bar_scene(body.law), bar(body.hexahedra, 5))),
         basis(random_basis(model.coordinates.nv, modes)),

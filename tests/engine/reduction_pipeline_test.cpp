@@ -1,0 +1,199 @@
+// From a scene to a reduced model on a bar of 32 cells: errors on unseen actuation, the report, refusal, the same bits
+// from every run.
+
+#include "engine/reduction/pipeline.hpp"
+
+#include <omp.h>
+
+#include <cmath>
+
+#include "engine/reduction/training.hpp"
+#include "tests/engine/reduced_bodies.hpp"
+
+namespace supple {
+namespace {
+
+using reduced_bodies::TemporaryFolder;
+
+ReduceSettings quick(const std::string& folder) {
+  ReduceSettings settings;
+  settings.snapshots.folder = folder;
+  settings.dynamic_steps = 10;
+  settings.rate_seconds = 0.01;
+  settings.curve_tolerances = {0.2, 0.02};
+  return settings;
+}
+
+class Pipeline : public testing::TestWithParam<bool> {
+ public:
+  Pipeline()
+      : scene_(reduced_bodies::saved_bar(folder_, {"corotational", MaterialModel::corotational}, GetParam())),
+        model_(build_full_model(scene_)) {}
+
+ protected:
+  TemporaryFolder folder_;
+  Scene scene_;
+  FullModel model_;
+};
+
+TEST_P(Pipeline, ReportsAnAccurateModel) {
+  const Reduction result = reduce(scene_, model_, quick(folder_ / "states"), {});
+  const ReducedModel& model = result.model;
+  const ReduceReport& report = result.report;
+  EXPECT_TRUE(report.refused.empty()) << report.refused;
+  EXPECT_EQ(report.snapshots.states, 12 + 4 + 10 + 6);  // training with its corners, selection, test
+  EXPECT_EQ(report.snapshots.failed, 0);
+  // Two actuators and gravity bend the bar in a few shapes.
+  EXPECT_GE(model.modes, 3);
+  EXPECT_LE(model.modes, 16);
+  EXPECT_EQ(report.singular_values.size(), 16U);
+  EXPECT_TRUE(std::is_sorted(report.singular_values.rbegin(), report.singular_values.rend()));
+  ASSERT_EQ(report.truncation_error.size(), 17U);
+  EXPECT_LE(report.truncation_error[static_cast<std::size_t>(model.modes)], scene_.reduction.pod_tolerance);
+  EXPECT_GT(report.truncation_error[static_cast<std::size_t>(model.modes - 1)], scene_.reduction.pod_tolerance);
+
+  ASSERT_EQ(report.table.size(), 4U);
+  const ModelRow &full = report.table[0], &pod = report.table[1], &small = report.table[2], &hyper = report.table[3];
+  EXPECT_EQ(full.modes, 0);
+  EXPECT_EQ(pod.elements, model_.fields[0].elements());
+  EXPECT_LT(small.elements, hyper.elements + 1);
+  EXPECT_LT(hyper.elements, pod.elements);
+  EXPECT_EQ(static_cast<int>(model.fields[0].element.size()), hyper.elements);
+  EXPECT_LE(hyper.residual, scene_.reduction.ecsw_tolerance * 1.001);
+  for (const ModelRow& row : report.table) {
+    EXPECT_EQ(row.rate.status, StepStatus::ok);
+    EXPECT_GT(row.rate.steps, 0);
+    EXPECT_GT(row.rate.steps_per_s, 0);
+    EXPECT_LE(row.rate.p50_us, row.rate.p99_us);
+    EXPECT_LE(row.rate.p99_us, row.rate.p999_us);
+  }
+  for (const ModelRow* row : {&pod, &small, &hyper}) {
+    const ErrorSummary& errors = row->errors;
+    EXPECT_EQ(errors.states, 6);
+    EXPECT_EQ(errors.failed, 0);
+    EXPECT_GT(errors.goal_mean, 0);
+    EXPECT_LE(errors.goal_median, errors.goal_max);
+    EXPECT_LE(errors.goal_mean, errors.goal_max);
+    EXPECT_GT(errors.shape_mean, 0);
+    EXPECT_LE(errors.shape_mean, errors.shape_max);
+    ASSERT_EQ(errors.sets.size(), 1U);
+    EXPECT_EQ(errors.sets[0].name, "arm");
+    EXPECT_GT(errors.sets[0].mean, 0);
+    ASSERT_EQ(errors.worst_commands.size(), 2U);
+  }
+  // POD at 1e-3 learnt from sixteen states of a smooth two-parameter family; tau = 0.02 on top.
+  EXPECT_LT(pod.errors.goal_max, 0.02);
+  EXPECT_LT(hyper.errors.goal_max, 0.05);
+  EXPECT_LT(hyper.errors.shape_max, 0.05);
+  ASSERT_EQ(report.curve.size(), 2U);
+  EXPECT_LE(report.curve[0].elements, report.curve[1].elements);
+  EXPECT_EQ(report.curve[0].errors.states, 10);
+  EXPECT_FALSE(report.dynamic.failed);
+  EXPECT_EQ(report.dynamic.steps, 10);
+  EXPECT_LT(report.dynamic.goal_max, 0.05);
+  const StageSeconds& s = report.seconds;
+  EXPECT_LE(s.snapshots + s.pod + s.training + s.selection + s.validation, s.total * 1.001);
+
+  reduced_bodies::expect_same_errors(model.errors, hyper.errors);
+  EXPECT_EQ(model.provenance.snapshots, 16);
+  EXPECT_EQ(model.provenance.nodes, static_cast<int>(model_.mesh.nodes.size()));
+  EXPECT_EQ(model.provenance.scene_hash, identify(scene_).scene);
+  EXPECT_EQ(model.provenance.mesh_hash, identify(scene_).mesh);
+  EXPECT_EQ(model.singular_values, report.singular_values);
+}
+
+TEST_P(Pipeline, GivesTheSameBitsForAnyNumberOfThreads) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const Reduction one = reduce(scene_, model_, quick(folder_ / "one"), {});
+  const Reduction again = reduce(scene_, model_, quick(folder_ / "one"), {});  // from the states on disk
+  omp_set_num_threads(2);
+  const Reduction two = reduce(scene_, model_, quick(folder_ / "two"), {});
+  omp_set_num_threads(before);
+  reduced_bodies::expect_same_model(one.model, again.model);
+  reduced_bodies::expect_same_model(one.model, two.model);
+}
+
+TEST_P(Pipeline, LimitsRefuseAModelFromTheSameStates) {
+  (void)reduce(scene_, model_, quick(folder_ / "states"), {});
+  scene_.reduction.goal_error_limit = 1e-9;
+  const Reduction goal = reduce(scene_, model_, quick(folder_ / "states"), {});
+  EXPECT_NE(goal.report.refused.find("goal"), std::string::npos) << goal.report.refused;
+  scene_.reduction.goal_error_limit = 0.5;
+  scene_.reduction.shape_error_limit = 1e-9;
+  const Reduction shape = reduce(scene_, model_, quick(folder_ / "states"), {});
+  EXPECT_NE(shape.report.refused.find("shape"), std::string::npos) << shape.report.refused;
+  scene_.reduction.shape_error_limit = 0.5;
+  EXPECT_TRUE(reduce(scene_, model_, quick(folder_ / "states"), {}).report.refused.empty());
+}
+
+TEST_P(Pipeline, RecipeIsFollowed) {
+  scene_.reduction.ecsw_training = "rerun";
+  scene_.reduction.max_modes = 3;
+  const Reduction rerun = reduce(scene_, model_, quick(folder_ / "states"), {});
+  EXPECT_EQ(rerun.model.modes, 3);
+  EXPECT_LT(rerun.model.errors.goal_mean, 0.3);  // three modes: rough, but a model
+  for (const std::string& note : rerun.report.notes) EXPECT_EQ(note.find("second pass"), std::string::npos) << note;
+  scene_.reduction.ecsw_training = "projected";
+  const Reduction projected = reduce(scene_, model_, quick(folder_ / "states"), {});
+  // The states differ by the POD error, so the weights do.
+  EXPECT_NE(projected.model.fields[0].xi, rerun.model.fields[0].xi);
+  scene_.reduction.ecsw_selection = "lawson-hanson";
+  const Reduction whole = reduce(scene_, model_, quick(folder_ / "states"), {});
+  EXPECT_GE(whole.model.fields[0].element.size(), projected.model.fields[0].element.size());
+}
+
+TEST_P(Pipeline, StopsWhenAsked) {
+  Progress progress;
+  std::string stage;
+  progress.report = [&](const std::string& name, double, double, const std::string&) { stage = name; };
+  progress.stop = [&] { return stage == "element forces"; };
+  EXPECT_THROW((void)reduce(scene_, model_, quick(folder_ / "states"), progress), Interrupted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Bars, Pipeline, testing::Bool(),
+                         [](const auto& info) { return info.param ? "hexahedra" : "tetrahedra"; });
+
+// A reduced model that is the full one (every coordinate a mode, every element) makes no error, and one that cannot
+// move makes errors of the size of what it misses.
+TEST(Errors, AreZeroForTheFullBasisAndOneForARigidBody) {
+  const TemporaryFolder folder;
+  Scene scene = reduced_bodies::bar_scene({"corotational", MaterialModel::corotational});
+  const FullModel model = build_full_model(scene, reduced_bodies::bar(false));
+  const int nv = model.coordinates.nv;
+  FullMechanics mechanics(model);
+  SnapshotSet set;
+  for (const Sample& sample : uniform_draws(model.robot, 4, 3)) {
+    State state = rest_state(mechanics);
+    Control control = zero_control(mechanics);
+    control.commands = sample;
+    ASSERT_EQ(Equilibrium(mechanics, {}).solve(control, state).status, StepStatus::ok);
+    set.commands.push_back(sample);
+    set.q.insert(set.q.end(), state.q.begin(), state.q.end());
+    ++set.count;
+  }
+  const ReferenceStates reference = reference_states(model, set);
+  std::vector<double> y(static_cast<std::size_t>(model.robot.outputs()));
+  mechanics.evaluate_outputs(std::span<const double>(set.q).subspan(0, static_cast<std::size_t>(nv)), {}, y);
+  EXPECT_LT(boxes::difference(
+                std::vector<double>(reference.outputs.begin(), reference.outputs.begin() + model.robot.outputs()), y),
+            1e-14);
+  const std::vector<double> basis = reduced_bodies::full_basis(nv);
+  const ReducedModel same = project(model, basis, nv, all_elements(model));
+  const ErrorSummary none = evaluate_errors(same, basis, reference);
+  EXPECT_EQ(none.failed, 0);
+  EXPECT_LT(none.goal_max, 1e-6);  // two solutions of residual 1e-9 of a bar of condition 1e4
+  EXPECT_LT(none.shape_max, 1e-6);
+  // A thousand times stiffer: it stays where it is, so it errs by the whole displacement.
+  ReducedModel stiff = same;
+  for (auto& parameters : stiff.fields[0].parameters)
+    for (double& p : parameters.p) p *= 1e6;
+  stiff.robot.cables[0].range = {0, 1e-9};
+  stiff.robot.cables[2].range = {-1e-9, 1e-9};
+  const ErrorSummary all = evaluate_errors(stiff, basis, reference);
+  EXPECT_NEAR(all.goal_mean, 1, 1e-3);
+  EXPECT_NEAR(all.shape_mean, 1, 1e-3);
+}
+
+}  // namespace
+}  // namespace supple
