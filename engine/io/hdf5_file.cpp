@@ -122,6 +122,19 @@ std::vector<std::string> Hdf5File::list(const std::string& group) const {
   return names;
 }
 
+// Data lie in this file, and contiguous data cannot be larger than it: a damaged header could ask for any amount of
+// memory, or for the content of other files.
+void Hdf5File::check_storage(std::int64_t set, const std::string& object, std::size_t count, std::size_t size) const {
+  const Handle properties(H5Dget_create_plist(set), H5Pclose);
+  const H5D_layout_t layout = H5Pget_layout(properties);
+  if (layout != H5D_CONTIGUOUS && layout != H5D_COMPACT && layout != H5D_CHUNKED) fail(object, "is not stored in it");
+  if (layout == H5D_CONTIGUOUS && H5Pget_external_count(properties) != 0) fail(object, "is not stored in it");
+  std::error_code error;
+  const std::uintmax_t file_size = std::filesystem::file_size(path_, error);
+  if (layout == H5D_CHUNKED ? count > (std::size_t{1} << 28) : size == 0 || count > file_size / size)
+    fail(object, "has an impossible size");
+}
+
 template <class T>
 std::vector<T> Hdf5File::read(const std::string& object, std::int64_t type) const {
   const Handle set(open(object), H5Dclose);
@@ -129,14 +142,8 @@ std::vector<T> Hdf5File::read(const std::string& object, std::int64_t type) cons
   const H5T_class_t kind = H5Tget_class(stored);
   if (kind != H5T_FLOAT && kind != H5T_INTEGER) fail(object, "does not hold numbers");
   const hssize_t count = H5Sget_simple_extent_npoints(space);
-  // Contiguous data cannot be larger than the file; a damaged header could ask for any amount of memory.
-  std::error_code error;
-  const auto file_size = static_cast<hssize_t>(std::filesystem::file_size(path_, error));
   if (count < 0 || count > largest_array) fail(object, "has an impossible size");
-  const Handle properties(H5Dget_create_plist(set), H5Pclose);
-  if (H5Pget_layout(properties) != H5D_CHUNKED && count * static_cast<hssize_t>(H5Tget_size(stored)) > file_size)
-    fail(object, "is larger than its file");
-  if (H5Pget_layout(properties) == H5D_CHUNKED && count > (hssize_t{1} << 28)) fail(object, "has an impossible size");
+  check_storage(set, object, static_cast<std::size_t>(count), H5Tget_size(stored));
   std::vector<T> values(static_cast<std::size_t>(count));
   if (count > 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) fail(object, "cannot be read");
   return values;
@@ -175,8 +182,10 @@ std::string Hdf5File::read_text(const std::string& object) const {
   const Handle set(open(object), H5Dclose);
   const Handle stored(H5Dget_type(set), H5Tclose);
   if (H5Tget_class(stored) != H5T_STRING || H5Tis_variable_str(stored) > 0) fail(object, "is not a text");
+  const Handle space(H5Dget_space(set), H5Sclose);
+  if (H5Sget_simple_extent_npoints(space) != 1) fail(object, "is not one text");
   const std::size_t size = H5Tget_size(stored);
-  if (size > (std::size_t{1} << 28)) fail(object, "has an impossible size");
+  check_storage(set, object, 1, size);
   std::string text(size, '\0');
   if (size > 0 && H5Dread(set, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0) fail(object, "cannot be read");
   while (!text.empty() && text.back() == '\0') text.pop_back();

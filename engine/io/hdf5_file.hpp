@@ -45,6 +45,7 @@ class Hdf5File {
  private:
   [[noreturn]] void fail(const std::string& object, const std::string& problem) const;
   std::int64_t open(const std::string& object) const;
+  void check_storage(std::int64_t set, const std::string& object, std::size_t count, std::size_t size) const;
   template <class T>
   std::vector<T> read(const std::string& object, std::int64_t type) const;
   void write_raw(const std::string& object, const void* data, std::int64_t type, const std::vector<std::size_t>& shape);

@@ -18,6 +18,8 @@ namespace {
 using Numbers = std::vector<double>;
 
 constexpr const char* magic = "supple reduced model";
+// In the order of Integrator.
+constexpr const char* integrator_words[] = {"implicit-euler", "implicit-euler-newton", "quasi-static"};
 
 std::size_t size(int a, int b = 1, int c = 1) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
@@ -49,6 +51,11 @@ class Checked {
     for (double x : values) require(std::isfinite(x), object, "holds a number that is not finite");
     return values;
   }
+  double number(const std::string& object) const {
+    const double value = file_.read_double(object);
+    require(std::isfinite(value), object, "is not a finite number");
+    return value;
+  }
   int count(const std::string& object, int lowest, int highest) const {
     const std::int64_t value = file_.read_int(object);
     require(value >= lowest && value <= highest, object,
@@ -68,6 +75,7 @@ void write_robot(Hdf5File& file, const Robot& robot) {
   file.write("/robot/name", robot.name);
   file.write("/robot/gravity", Numbers{robot.gravity[0], robot.gravity[1], robot.gravity[2]}, {3});
   file.write("/robot/time_step", robot.time_step);
+  file.write("/robot/integrator", std::string(integrator_words[static_cast<int>(robot.integrator)]));
   file.write("/robot/rayleigh", Numbers{robot.rayleigh_mass, robot.rayleigh_stiffness}, {2});
   file.write("/robot/rest_points", flat(robot.rest_points), {robot.rest_points.size(), 3});
   file.write("/robot/cable_count", static_cast<std::int64_t>(robot.cables.size()));
@@ -105,6 +113,10 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
   robot.gravity = {{gravity[0], gravity[1], gravity[2]}};
   robot.time_step = file.read_double("/robot/time_step");
   checked.require(robot.time_step > 0 && std::isfinite(robot.time_step), "/robot/time_step", "is not positive");
+  const std::string word = file.read_text("/robot/integrator");
+  const auto known = std::find(std::begin(integrator_words), std::end(integrator_words), word);
+  checked.require(known != std::end(integrator_words), "/robot/integrator", "is none that this program knows");
+  robot.integrator = static_cast<Integrator>(known - std::begin(integrator_words));
   const auto rayleigh = checked.doubles("/robot/rayleigh", {2});
   robot.rayleigh_mass = rayleigh[0];
   robot.rayleigh_stiffness = rayleigh[1];
@@ -127,7 +139,7 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
       const auto pull = checked.doubles(at + "/pull_point", {3});
       cable.pull_point = {{pull[0], pull[1], pull[2]}};
     }
-    cable.rest_length = file.read_double(at + "/rest_length");
+    cable.rest_length = checked.number(at + "/rest_length");
     cable.control = file.read_text(at + "/control") == "force" ? CableControl::force : CableControl::displacement;
     cable.bilateral = checked.count(at + "/bilateral", 0, 1) == 1;
     const auto limits = file.read_doubles(at + "/limits", {5});
@@ -183,8 +195,8 @@ ReducedField read_field(const Hdf5File& file, const Checked& checked, const std:
   field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(LawId::mooney_rivlin)));
   field.total_elements = checked.count(at + "/total_elements", 0, 2000000000);
   field.points_per_element = checked.count(at + "/points_per_element", 1, 8);
-  field.tolerance = file.read_double(at + "/tolerance");
-  field.residual = file.read_double(at + "/residual");
+  field.tolerance = checked.number(at + "/tolerance");
+  field.residual = checked.number(at + "/residual");
   field.element = file.read_ints(at + "/elements");
   field.xi = checked.doubles(at + "/xi", {field.element.size()});
   const std::size_t points = field.element.size() * static_cast<std::size_t>(field.points_per_element);
@@ -255,7 +267,9 @@ void read_provenance(const Hdf5File& file, const Checked& checked, ReducedModel&
   p.pod_tolerance = pod[0];
   p.pod_tolerance_squared = pod[1] != 0;
   p.pod_error = pod[2];
-  model.singular_values = file.read_doubles("/provenance/singular_values");
+  const auto shape_of_values = file.shape("/provenance/singular_values");
+  checked.require(shape_of_values.size() == 1, "/provenance/singular_values", "has a wrong shape");
+  model.singular_values = checked.doubles("/provenance/singular_values", shape_of_values);
   ErrorSummary& e = model.errors;
   const auto states = file.read_ints("/errors/states", {3});
   e.states = states[0];

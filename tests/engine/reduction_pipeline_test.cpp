@@ -28,7 +28,9 @@ class Pipeline : public testing::TestWithParam<bool> {
  public:
   Pipeline()
       : scene_(reduced_bodies::saved_bar(folder_, {"corotational", MaterialModel::corotational}, GetParam())),
-        model_(build_full_model(scene_)) {}
+        model_(build_full_model(scene_)) {
+    scene_.reduction.ecsw_tolerance = 1e-3;
+  }
 
  protected:
   TemporaryFolder folder_;
@@ -81,16 +83,18 @@ TEST_P(Pipeline, ReportsAnAccurateModel) {
     EXPECT_GT(errors.sets[0].mean, 0);
     ASSERT_EQ(errors.worst_commands.size(), 2U);
   }
-  // POD at 1e-3 learnt from sixteen states of a smooth two-parameter family; tau = 0.02 on top.
-  EXPECT_LT(pod.errors.goal_max, 0.02);
-  EXPECT_LT(hyper.errors.goal_max, 0.05);
-  EXPECT_LT(hyper.errors.shape_max, 0.05);
-  ASSERT_EQ(report.curve.size(), 2U);
+  // Measured: POD 4e-4. Forces within tau = 1e-3 leave 7e-3, five to ten times tau: the forces that tau is measured
+  // against are those of the bar's stiff modes, the errors arise in its soft ones.
+  EXPECT_LT(pod.errors.goal_max, 2e-3);
+  EXPECT_LT(hyper.errors.goal_max, 0.03);
+  EXPECT_LT(hyper.errors.shape_max, 0.03);
+  ASSERT_GE(report.curve.size(), 2U);
   EXPECT_LE(report.curve[0].elements, report.curve[1].elements);
+  EXPECT_GT(report.curve[0].errors.goal_mean, report.curve[1].errors.goal_mean);  // tau 0.2 against 0.02
   EXPECT_EQ(report.curve[0].errors.states, 10);
   EXPECT_FALSE(report.dynamic.failed);
   EXPECT_EQ(report.dynamic.steps, 10);
-  EXPECT_LT(report.dynamic.goal_max, 0.05);
+  EXPECT_LT(report.dynamic.goal_max, 0.03);
   const StageSeconds& s = report.seconds;
   EXPECT_LE(s.snapshots + s.pod + s.training + s.selection + s.validation, s.total * 1.001);
 
@@ -184,7 +188,7 @@ TEST(Errors, AreZeroForTheFullBasisAndOneForARigidBody) {
   EXPECT_EQ(none.failed, 0);
   EXPECT_LT(none.goal_max, 1e-6);  // two solutions of residual 1e-9 of a bar of condition 1e4
   EXPECT_LT(none.shape_max, 1e-6);
-  // A thousand times stiffer: it stays where it is, so it errs by the whole displacement.
+  // A million times stiffer, its cables hardly pulled: it stays where it is, so it errs by the whole displacement.
   ReducedModel stiff = same;
   for (auto& parameters : stiff.fields[0].parameters)
     for (double& p : parameters.p) p *= 1e6;

@@ -1,0 +1,231 @@
+// The model file: everything comes back bit for bit, and a damaged file is an error, not a crash.
+
+#include "engine/reduction/model_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "engine/io/hdf5_file.hpp"
+#include "tests/engine/reduced_bodies.hpp"
+
+namespace supple {
+namespace {
+
+using reduced_bodies::TemporaryFolder;
+
+// A model in which every field holds something of its own.
+ReducedModel example(const boxes::Law& law, bool hexahedra, int modes = 5) {
+  Scene scene = reduced_bodies::bar_scene(law);
+  scene.name = "bar, \xC3\xA9lastique";
+  if (law.exact()) scene.integrator = Integrator::quasi_static;
+  const FullModel full = build_full_model(scene, reduced_bodies::bar(hexahedra));
+  ReducedModel model = project(full, reduced_bodies::random_basis(full.coordinates.nv, modes), modes,
+                               reduced_bodies::some_elements(full));
+  model.singular_values = {3, 2, 1e-9, 0};
+  Provenance& p = model.provenance;
+  p.scene_name = scene.name;
+  p.scene_text = "name = \"bar\"\n# a text\n";
+  p.scene_hash = 0xfedcba9876543210ULL;
+  p.mesh_hash = 42;
+  p.version = "1.2.3";
+  p.snapshots = 136;
+  p.pod_tolerance = 1e-3;
+  p.pod_tolerance_squared = true;
+  p.pod_error = 0.7e-3;
+  p.seed = 0xd1b54a32d192ed03ULL;
+  model.errors = {
+      30, 1, 0.01, 0.009, 0.05, 0.02, 0.019, 0.06, {{"arm", 0.1, 0.2, 0.3}, {"", 0, 0, 0}}, 17, {0.01, 1.5, -0.001}};
+  return model;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// Some steps with all actuators at work.
+std::uint64_t hash_after_steps(const ReducedModel& model) {
+  ReducedMechanics mechanics(model);
+  Stepper stepper(mechanics, {.time_step = model.robot.time_step});
+  State state = rest_state(mechanics);
+  Control control = zero_control(mechanics);
+  for (int k = 1; k <= 5; ++k) {
+    control.commands = {0.001 * k, 0.2 * k, 0.0005 * k};
+    EXPECT_EQ(stepper.step(control, state).status, StepStatus::ok);
+  }
+  return hash(state);
+}
+
+class ModelFile : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "bar.rom.h5";
+};
+
+TEST_F(ModelFile, EverythingComesBackBitForBit) {
+  for (const boxes::Law& law : boxes::all_laws())
+    for (const bool hexahedra : {false, true}) {
+      if (hexahedra && !law.exact()) continue;
+      const ReducedModel model = example(law, hexahedra);
+      write_model(model, path_);
+      EXPECT_TRUE(is_model_file(path_));
+      const ReducedModel read = read_model(path_);
+      reduced_bodies::expect_same_model(read, model);
+      EXPECT_EQ(hash_after_steps(read), hash_after_steps(model));
+    }
+}
+
+TEST_F(ModelFile, EmptyListsComeBack) {
+  ReducedModel model = example(boxes::all_laws()[0], false);
+  model.robot.cables.clear();
+  model.robot.effectors.clear();
+  model.robot.probes.clear();
+  model.robot.rest_points.clear();
+  model.outputs.clear();
+  model.skin = {};
+  model.singular_values.clear();
+  model.errors = {};
+  model.provenance = {};
+  model.robot.name = "";
+  write_model(model, path_);
+  reduced_bodies::expect_same_model(read_model(path_), model);
+}
+
+TEST_F(ModelFile, ManyPointsAndSeveralFieldsComeBack) {
+  ReducedModel model = example(boxes::all_laws()[1], false);
+  model.fields.push_back(example(boxes::all_laws()[5], false).fields[0]);
+  for (int i = 0; i < 130; ++i) model.robot.probes.push_back({fmt::format("p{}", i), "set", i % 5});
+  write_model(model, path_);
+  reduced_bodies::expect_same_model(read_model(path_), model);
+}
+
+TEST_F(ModelFile, OtherFilesAreToldApart) {
+  EXPECT_FALSE(is_model_file(folder_ / "nothing"));
+  EXPECT_THROW(read_model(folder_ / "nothing"), InputError);
+  write_bytes(path_, "a text");
+  EXPECT_FALSE(is_model_file(path_));
+  EXPECT_THROW(read_model(path_), InputError);
+  {
+    Hdf5File other(path_, Hdf5File::Mode::create);
+    other.write("/x", 1.0);
+    other.close();
+  }
+  EXPECT_FALSE(is_model_file(path_));
+  EXPECT_THROW(read_model(path_), InputError);
+  EXPECT_THROW(read_model(folder_ / "."), InputError);
+}
+
+TEST_F(ModelFile, NewerFormatAsksForANewerProgram) {
+  {
+    Hdf5File file(path_, Hdf5File::Mode::create);
+    file.write("/format", std::string("supple reduced model"));
+    file.write("/format_version", std::int64_t{model_format_version + 1});
+    file.close();
+  }
+  EXPECT_TRUE(is_model_file(path_));
+  try {
+    read_model(path_);
+    FAIL() << "read a newer format";
+  } catch (const InputError& error) {
+    EXPECT_NE(error.suggestion().find("newer"), std::string::npos) << error.suggestion();
+  }
+}
+
+TEST_F(ModelFile, IsReplacedWholeOrNotAtAll) {
+  const ReducedModel model = example(boxes::all_laws()[0], false);
+  write_model(model, path_);
+  const std::string before = bytes_of(path_);
+  EXPECT_THROW(write_model(model, folder_ / "no/such/folder.rom.h5"), InputError);
+  ReducedModel wrong = model;
+  wrong.robot.name = "other";
+  write_model(wrong, path_);
+  EXPECT_NE(bytes_of(path_), before);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "."))
+    EXPECT_EQ(entry.path().filename(), "bar.rom.h5");  // no temporary file is left
+}
+
+TEST_F(ModelFile, CutOffFilesAreErrors) {
+  write_model(example(boxes::all_laws()[0], false), path_);
+  const std::string whole = bytes_of(path_);
+  const std::string cut = folder_ / "cut";
+  for (std::size_t length = 0; length < whole.size(); length += length < 2048 ? 64 : 1999) {
+    write_bytes(cut, whole.substr(0, length));
+    EXPECT_THROW(read_model(cut), InputError) << length << " of " << whole.size() << " bytes";
+  }
+  write_bytes(cut, whole.substr(0, whole.size() - 1));
+  EXPECT_THROW(read_model(cut), InputError);
+}
+
+// What is read can be used: no index points outside, no number of the operators is not finite.
+void use(const ReducedModel& model) {
+  ReducedMechanics mechanics(model);
+  Stepper stepper(mechanics, {.time_step = model.robot.time_step});
+  State state = rest_state(mechanics);
+  (void)stepper.step(zero_control(mechanics), state);
+}
+
+TEST_F(ModelFile, FlippedBitsAreErrorsOrModels) {
+  write_model(example({"edge_frame", MaterialModel::corotational, RotationKind::edge_frame}, false, 3), path_);
+  const std::string whole = bytes_of(path_);
+  boxes::Random random;
+  const auto below = [&](std::size_t n) {
+    return std::min(n - 1, static_cast<std::size_t>((random() + 1) / 2 * static_cast<double>(n)));
+  };
+  int errors = 0;
+  const std::string flipped = folder_ / "flipped";
+  for (int k = 0; k < 600; ++k) {
+    std::string bytes = whole;
+    for (std::size_t n = 1 + below(3); n > 0; --n)
+      // Half of them in the first kilobytes, which hold the superblock and the root group.
+      bytes[below(k % 2 ? bytes.size() : 4096)] ^= static_cast<char>(1 << below(8));
+    write_bytes(flipped, bytes);
+    try {
+      use(read_model(flipped));
+    } catch (const InputError& error) {
+      EXPECT_FALSE(error.report().empty());
+      ++errors;
+    }
+  }
+  EXPECT_GT(errors, 50);
+  RecordProperty("errors", errors);
+}
+
+// Single values of a whole file that must not be believed.
+TEST_F(ModelFile, InconsistentContentIsAnError) {
+  const ReducedModel good = example({"edge_frame", MaterialModel::corotational, RotationKind::edge_frame}, false);
+  const auto refused = [&](const std::string& what, const auto& change) {
+    ReducedModel model = good;
+    change(model);
+    write_model(model, path_);
+    EXPECT_THROW(read_model(path_), InputError) << what;
+  };
+  const double nan = std::nan("");
+  refused("G", [&](ReducedModel& m) { m.fields[0].G[3] = nan; });
+  refused("mass", [&](ReducedModel& m) { m.mass[0] = INFINITY; });
+  refused("stiffness", [&](ReducedModel& m) { m.stiffness[1] = nan; });
+  refused("outputs", [&](ReducedModel& m) { m.outputs[0] = nan; });
+  refused("weight", [&](ReducedModel& m) { m.fields[0].weight[0] = -1; });
+  refused("region", [&](ReducedModel& m) { m.fields[0].region[0] = 7; });
+  refused("negative region", [&](ReducedModel& m) { m.fields[0].region[0] = -1; });
+  refused("edges", [&](ReducedModel& m) { m.fields[0].edges.clear(); });
+  refused("material", [&](ReducedModel& m) { m.fields[0].parameters[0].p[0] = nan; });
+  refused("triangle", [&](ReducedModel& m) { m.skin.triangles[0][1] = static_cast<int>(m.skin.rest.size()); });
+  refused("effector", [&](ReducedModel& m) { m.robot.effectors[0].point = 1000; });
+  refused("cable", [&](ReducedModel& m) { m.robot.cables[0].first_point = 1000; });
+  refused("cable without points", [&](ReducedModel& m) { m.robot.cables[0].point_count = 0; });
+  refused("cable length", [&](ReducedModel& m) { m.robot.cables[0].rest_length = nan; });
+  refused("cable range", [&](ReducedModel& m) { m.robot.cables[0].range = {2, 1}; });
+  refused("time step", [&](ReducedModel& m) { m.robot.time_step = 0; });
+  refused("gravity", [&](ReducedModel& m) { m.gravity[0] = nan; });
+  refused("tolerance", [&](ReducedModel& m) { m.fields[0].tolerance = nan; });
+  write_model(good, path_);
+  EXPECT_NO_THROW(read_model(path_));
+}
+
+}  // namespace
+}  // namespace supple

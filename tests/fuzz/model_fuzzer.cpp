@@ -1,0 +1,31 @@
+// Any bytes are a reduced model or an InputError; a model that is read can be stepped.
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/dynamics/step.hpp"
+#include "engine/reduction/model_file.hpp"
+#include "kernels/base/error.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::string path = "/dev/shm/supple-model-fuzzer-" + std::to_string(getpid());
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (!file) return 0;
+  std::fwrite(data, 1, size, file);
+  std::fclose(file);
+  try {
+    const supple::ReducedModel model = supple::read_model(path);
+    if (model.modes > 64) return 0;  // slow, not wrong
+    supple::ReducedMechanics mechanics(model);
+    supple::Stepper stepper(mechanics, {.time_step = model.robot.time_step});
+    supple::State state = supple::rest_state(mechanics);
+    (void)stepper.step(supple::zero_control(mechanics), state);
+  } catch (const supple::InputError& error) {
+    if (error.report().empty()) std::abort();
+  }
+  return 0;
+}
