@@ -140,12 +140,16 @@ void ReducedBatchMechanics::Resident::portion_forces(const ReducedModel& model, 
          {F.data(), column, tile_rows}, field.tiles());
     visit_law(field.law, [&](auto law) {
       using Law = decltype(law);
-      launch(device, count * stride, StressOp<Law, double>{field.view(), F.data(), P.data(), status.data()});
-      if (kind == TangentKind::none) return;
       if constexpr (requires { Law::template four_rows<double>; })
-        launch(device, count * stride, FourRowOp<Law, double>{field.view(), kind, F.data(), tangent.data()});
-      else
-        launch(device, count * stride, TangentOp<Law, double>{field.view(), kind, F.data(), tangent.data()});
+        if (kind != TangentKind::none) {
+          launch(device, count * stride,
+                 StressFourRowOp<Law, double>{field.view(), kind, F.data(), P.data(), status.data(), tangent.data()});
+          return;
+        }
+      launch(device, count * stride, StressOp<Law, double>{field.view(), F.data(), P.data(), status.data()});
+      if constexpr (!requires { Law::template four_rows<double>; })
+        if (kind != TangentKind::none)
+          launch(device, count * stride, TangentOp<Law, double>{field.view(), kind, F.data(), tangent.data()});
     });
     const bool begins = &field == &fields.front();
     launch(device, count, PointCountOp{status.data(), field.points, field.first, begins, counts.data() + first});

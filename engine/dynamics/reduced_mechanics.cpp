@@ -111,8 +111,15 @@ PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, do
         const double* G = field.G.data() + size(tile, r_, tile_rows);
         const PointField<double> points = tile_field(field, tile);
         tile_gradient(team, r_, G, q, s.F.data());
+        const bool four = four_rows_law<Law> && kind != TangentKind::none;
+        if constexpr (four_rows_law<Law>) {
+          const StressFourRowOp<Law, double> both{points, kind, s.F.data(), s.P.data(), s.status, s.tangent.data()};
+          if (four)
+            for (int l = 0; l < tile_size; ++l) both(l);
+        }
         const StressOp<Law, double> stress{points, s.F.data(), s.P.data(), s.status};
-        for (int l = 0; l < tile_size; ++l) stress(l);
+        if (!four)
+          for (int l = 0; l < tile_size; ++l) stress(l);
         for (int l = 0; l < points.points; ++l) {
           const auto status = static_cast<PointStatus>(s.status[l]);
           if (status == PointStatus::inverted) ++report.inverted;
@@ -123,8 +130,6 @@ PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, do
         tile_forces(team, r_, G, s.P.data(), f, s.magnitude.data());
         if (kind == TangentKind::none) continue;
         if constexpr (four_rows_law<Law>) {
-          const FourRowOp<Law, double> tangent{points, kind, s.F.data(), s.tangent.data()};
-          for (int l = 0; l < tile_size; ++l) tangent(l);
           tile_four_rows(team, r_, G, s.tangent.data(), s.X.data(), s.Y.data());
           tile_rank_update(team, r_, 4 * tile_size, s.X.data(), s.Y.data(), K, r_);
         } else {

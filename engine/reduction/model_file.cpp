@@ -140,7 +140,10 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
       cable.pull_point = {{pull[0], pull[1], pull[2]}};
     }
     cable.rest_length = checked.number(at + "/rest_length");
-    cable.control = file.read_text(at + "/control") == "force" ? CableControl::force : CableControl::displacement;
+    const std::string control = file.read_text(at + "/control");
+    checked.require(control == "force" || control == "displacement", at + "/control",
+                    "is none that this program knows");
+    cable.control = control == "force" ? CableControl::force : CableControl::displacement;
     cable.bilateral = checked.count(at + "/bilateral", 0, 1) == 1;
     const auto limits = file.read_doubles(at + "/limits", {5});
     for (double limit : limits) checked.require(!std::isnan(limit), at + "/limits", "holds a number that is none");

@@ -3,11 +3,6 @@
 namespace supple {
 
 const char* version() { return SUPPLE_VERSION; }
-const char* commit() {
-  return
-#include "commit.inc"
-      ;
-}
 const char* build_type() { return SUPPLE_BUILD_TYPE; }
 
 }  // namespace supple

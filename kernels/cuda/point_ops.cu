@@ -1,4 +1,4 @@
-// Device instantiations of StressOp and FourRowOp (kernels/points/point_ops.hpp), in double and float.
+// Device instantiations of StressOp and StressFourRowOp (kernels/points/point_ops.hpp), in double and float.
 
 #include "kernels/points/point_ops.hpp"
 
@@ -19,8 +19,8 @@ SUPPLE_STRESS(StableNeoHookean);
 SUPPLE_STRESS(MooneyRivlin);
 
 #define SUPPLE_FOUR_ROWS(...)                    \
-  SUPPLE_LAUNCH(FourRowOp<__VA_ARGS__, double>); \
-  SUPPLE_LAUNCH(FourRowOp<__VA_ARGS__, float>)
+  SUPPLE_LAUNCH(StressFourRowOp<__VA_ARGS__, double>); \
+  SUPPLE_LAUNCH(StressFourRowOp<__VA_ARGS__, float>)
 
 SUPPLE_FOUR_ROWS(Corotational<PolarOfGradient>);
 SUPPLE_FOUR_ROWS(Corotational<EdgeFrame>);

@@ -60,6 +60,11 @@ struct FourRows {
 template <class Rotation>
 struct Corotational {
   template <class S>
+  SUPPLE_INLINE static Mat3<S> rotation(const Mat3<S>& F, const Mat3<S>& edges) {
+    return Rotation::rotation(F, edges);
+  }
+
+  template <class S>
   SUPPLE_HD static S energy(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges) {
     const Mat3<S> A = transpose(Rotation::rotation(F, edges)) * F;
     const Mat3<S> e = S(0.5) * (A + transpose(A)) - Mat3<S>::identity();
@@ -74,7 +79,13 @@ struct Corotational {
       P = Mat3<S>::zero();
       return PointStatus::undefined;
     }
-    const Mat3<S> R = Rotation::rotation(F, edges);
+    return stress_of(Rotation::rotation(F, edges), F, m, P);
+  }
+
+  // The same where the rotation is known.
+  template <class S>
+  SUPPLE_HD static PointStatus stress_of(const Mat3<S>& R, const Mat3<S>& F, const MaterialParameters<S>& m,
+                                         Mat3<S>& P) {
     const Mat3<S> A = transpose(R) * F;
     Mat3<S> s = m.p[0] * (A + transpose(A));
     const S pressure = m.p[1] * (trace(A) - S(3)) - S(2) * m.p[0];
@@ -86,9 +97,15 @@ struct Corotational {
   template <class S>
   SUPPLE_HD static FourRows<S> four_rows(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges,
                                          TangentKind kind) {
+    return four_rows_of(Rotation::rotation(F, edges), F, m, kind);
+  }
+
+  // The same where the rotation is known.
+  template <class S>
+  SUPPLE_HD static FourRows<S> four_rows_of(const Mat3<S>& R, const Mat3<S>& F, const MaterialParameters<S>& m,
+                                            TangentKind kind) {
     const S mu = m.p[0], lambda = m.p[1];
     FourRows<S> rows;
-    const Mat3<S> R = Rotation::rotation(F, edges);
     rows.t = R;
     // A_ij = sum_m R_mi dF_mj; w_0 = A_21 - A_12, w_1 = A_02 - A_20, w_2 = A_10 - A_01.
     for (int k = 0; k < 3; ++k) {

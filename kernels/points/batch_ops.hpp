@@ -97,7 +97,7 @@ template <class S, TangentRows rows>
 struct ReducedStiffnessTeamOp {
   int r, tiles;
   const S* G;        // [tile][mode][component][lane]
-  const S* tangent;  // FourRowOp's or TangentOp's components of every robot
+  const S* tangent;  // StressFourRowOp's or TangentOp's components of every robot
   const S* initial;
   S* K;        // [robot] r x r row-major, lower triangle
   S* scratch;  // [slot] stiffness_scratch(rows, r)

@@ -21,9 +21,10 @@ struct Lanes<S, BlockTeam> {
 };
 #endif
 
-// Sum of the lanes in a fixed tree order, the same for every instruction set.
+// Sum of the lanes in a fixed tree order, the same for every instruction set. By value: deduced behind a reference, V
+// would ask for the alignment of a whole vector, which Lanes' type does not have.
 template <class S, class V>
-SUPPLE_INLINE S lane_sum(const V& v) {
+SUPPLE_INLINE S lane_sum(V v) {
   if constexpr (std::is_same_v<S, V>) {
     return v;
   } else {

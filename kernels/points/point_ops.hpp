@@ -73,33 +73,49 @@ struct TangentOp {
   }
 };
 
-// Four-row tangent of a corotational law (corotational.hpp): R (9), w Q (9), w lambda (1): 19 components per point. The
-// term 2 mu w |dF|^2 is constant and not written.
+// Stress and four-row tangent of a corotational law (corotational.hpp) with one rotation for both: P and status as
+// StressOp writes them, and R (9), w Q (9), w lambda (1): 19 components per point. The term 2 mu w |dF|^2 is constant
+// and not written.
 inline constexpr int four_row_components = 19;
 
 template <class Law, class S>
-struct FourRowOp {
+struct StressFourRowOp {
   PointField<S> field;
   TangentKind kind;
   const S* F;
+  S* P;
+  unsigned char* status;
   S* rows;
 
   SUPPLE_HD void operator()(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
     S* out = rows + base * four_row_components;
-    if (p >= field.points) {
-      for (int c = 0; c < four_row_components; ++c) out[tile_index(p, c, four_row_components)] = S(0);
-      return;
+    S* stress_out = P + base * 9;
+    Mat3<S> stress = Mat3<S>::zero(), R = Mat3<S>::zero(), Q = Mat3<S>::zero();
+    S lambda = 0;
+    status[k] = 0;
+    if (p < field.points) {
+      const Mat3<S> f = load_tile(F + base * 9, p);
+      const S w = field.weight[p], size2 = dot(f, f);
+      if (size2 - size2 == S(0)) {
+        const MaterialParameters<S>& m = field.parameters[field.region[p]];
+        R = Law::rotation(f, field.edges_of(p));
+        status[k] = static_cast<unsigned char>(Law::stress_of(R, f, m, stress));
+        const auto r = Law::four_rows_of(R, f, m, kind);
+        stress = w * stress;
+        Q = w * r.Q;
+        lambda = w * r.lambda;
+      } else {
+        status[k] = static_cast<unsigned char>(PointStatus::undefined);
+      }
     }
-    const Mat3<S> f = load_tile(F + base * 9, p);
-    const auto r = Law::four_rows(f, field.parameters[field.region[p]], field.edges_of(p), kind);
-    const S w = field.weight[p];
     for (int c = 0; c < 9; ++c) {
-      out[tile_index(p, c, four_row_components)] = r.t[c];
-      out[tile_index(p, 9 + c, four_row_components)] = w * r.Q[c];
+      stress_out[tile_index(p, c, 9)] = stress[c];
+      out[tile_index(p, c, four_row_components)] = R[c];
+      out[tile_index(p, 9 + c, four_row_components)] = Q[c];
     }
-    out[tile_index(p, 18, four_row_components)] = w * r.lambda;
+    out[tile_index(p, 18, four_row_components)] = lambda;
   }
 };
 

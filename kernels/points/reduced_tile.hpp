@@ -72,7 +72,7 @@ SUPPLE_HD inline void tile_forces(Team team, int r, const S* G, const S* P, S* f
   }
 }
 
-// Rows of a corotational tile: rows = FourRowOp's 19 components. X, Y: [r][4][32].
+// Rows of a corotational tile: rows = StressFourRowOp's 19 components. X, Y: [r][4][32].
 template <class S, class Team>
 SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows, S* X, S* Y) {
   using V = typename Lanes<S, Team>::type;

@@ -148,8 +148,15 @@ void expect_stiffness(int r, TangentKind kind, bool four_rows, S tolerance) {
     const PointField<S> view = field.view(t);
     if constexpr (requires { Law::template four_rows<S>; }) {
       if (four_rows) {
-        const FourRowOp<Law, S> op{view, kind, F.data(), C.data()};
-        for (int l = 0; l < tile_size; ++l) op(l);
+        AlignedVector<S> P(tile_rows), same(tile_rows);
+        unsigned char status[tile_size];
+        const StressFourRowOp<Law, S> op{view, kind, F.data(), P.data(), status, C.data()};
+        const StressOp<Law, S> stress{view, F.data(), same.data(), status};
+        for (int l = 0; l < tile_size; ++l) {
+          op(l);
+          stress(l);
+        }
+        EXPECT_EQ(P, same);  // the same rotation, the same arithmetic
         tile_four_rows(SingleTeam{}, r, field.tile(t), C.data(), X.data(), Y.data());
         tile_rank_update(SingleTeam{}, r, 4 * tile_size, X.data(), Y.data(), K.data(), r);
       }
