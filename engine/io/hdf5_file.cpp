@@ -47,7 +47,11 @@ constexpr hssize_t largest_array = hssize_t{1} << 33;
 Hdf5File::Hdf5File(const std::string& path, Mode mode) : path_(path) {
   silence();
   if (mode == Mode::create) {
-    file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    // The format of HDF5 1.8 and later has checksums over everything but the numbers themselves.
+    const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose), access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_obj_track_times(creation, false);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
     if (file_ < 0)
       throw InputError("cannot create '" + path + "'", "check that the folder exists and is writable",
                        {path, 0, 0, ""});
@@ -80,6 +84,11 @@ void Hdf5File::close() {
 void Hdf5File::fail(const std::string& object, const std::string& problem) const {
   throw InputError("'" + object + "' " + problem, "the file is damaged or of another kind: write it again",
                    {path_, 0, 0, ""});
+}
+
+bool Hdf5File::checksummed() const {
+  H5F_info2_t info;
+  return H5Fget_info2(file_, &info) >= 0 && info.super.version >= 2;
 }
 
 bool Hdf5File::has(const std::string& object) const {
@@ -200,12 +209,14 @@ void Hdf5File::write_raw(const std::string& object, const void* data, std::int64
   const Handle space(extent.empty() ? H5Screate(H5S_SCALAR)
                                     : H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr),
                      H5Sclose);
-  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links, 1);
   // No time stamps: equal data give equal bytes.
-  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const Handle group(H5Pcreate(H5P_GROUP_CREATE), H5Pclose), creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(group, false);
   H5Pset_obj_track_times(creation, false);
-  const Handle set(H5Dcreate2(file_, object.c_str(), type, space, links, creation, H5P_DEFAULT), H5Dclose);
+  for (std::size_t end = object.find('/', 1); end != std::string::npos; end = object.find('/', end + 1))
+    if (const std::string parent = object.substr(0, end); !has(parent))
+      Handle(H5Gcreate2(file_, parent.c_str(), H5P_DEFAULT, group, H5P_DEFAULT), H5Gclose);
+  const Handle set(H5Dcreate2(file_, object.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
   if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
     throw RunError("writing '" + object + "' to '" + path_ + "' failed", "is the disk full?", {path_, 0, 0, ""});
 }

@@ -17,6 +17,8 @@ class Hdf5File {
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
 
+  // Written by Hdf5File, or otherwise in the format of HDF5 1.8 or later: damage outside of the numbers is detected.
+  bool checksummed() const;
   bool has(const std::string& object) const;
   std::vector<std::size_t> shape(const std::string& object) const;
   // Names of the objects in a group.

@@ -319,7 +319,7 @@ void write_model(const ReducedModel& model, const std::string& path) {
 bool is_model_file(const std::string& path) {
   try {
     const Hdf5File file(path, Hdf5File::Mode::read);
-    return file.has("/format") && file.read_text("/format") == magic;
+    return file.checksummed() && file.has("/format") && file.read_text("/format") == magic;
   } catch (const InputError&) {
     return false;
   }
@@ -328,7 +328,8 @@ bool is_model_file(const std::string& path) {
 ReducedModel read_model(const std::string& path) {
   const Hdf5File file(path, Hdf5File::Mode::read);
   const Checked checked(file);
-  if (!file.has("/format") || file.read_text("/format") != magic)
+  // Without checksums HDF5 believes whatever a damaged file says of its own structure.
+  if (!file.checksummed() || !file.has("/format") || file.read_text("/format") != magic)
     throw InputError("this HDF5 file is not a reduced model", "give a .rom.h5 written by `supple reduce`",
                      {path, 0, 0, ""});
   const std::int64_t version = file.read_int("/format_version");

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
+#include <thread>
 
 #include "engine/io/hdf5_file.hpp"
 #include "tests/engine/reduced_bodies.hpp"
@@ -134,6 +136,15 @@ TEST_F(ModelFile, NewerFormatAsksForANewerProgram) {
   } catch (const InputError& error) {
     EXPECT_NE(error.suggestion().find("newer"), std::string::npos) << error.suggestion();
   }
+}
+
+TEST_F(ModelFile, EqualModelsAreEqualBytes) {
+  const ReducedModel model = example(boxes::all_laws()[0], false);
+  write_model(model, path_);
+  const std::string before = bytes_of(path_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // another second on the clock
+  write_model(read_model(path_), path_);
+  EXPECT_EQ(bytes_of(path_), before);
 }
 
 TEST_F(ModelFile, IsReplacedWholeOrNotAtAll) {
