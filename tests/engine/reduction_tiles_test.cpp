@@ -156,7 +156,8 @@ void expect_stiffness(int r, TangentKind kind, bool four_rows, S tolerance) {
           op(l);
           stress(l);
         }
-        EXPECT_EQ(P, same);  // the same rotation, the same arithmetic
+        // The same arithmetic; the compiler may contract it differently in the two places. Stresses reach 30.
+        for (std::size_t i = 0; i < tile_rows; ++i) ASSERT_NEAR(P[i], same[i], 30 * tolerance);
         tile_four_rows(SingleTeam{}, r, field.tile(t), C.data(), X.data(), Y.data());
         tile_rank_update(SingleTeam{}, r, 4 * tile_size, X.data(), Y.data(), K.data(), r);
       }
