@@ -97,6 +97,12 @@ std::vector<Input> inputs_of(const Robot& robot) {
   return inputs;
 }
 
+std::string unbounded_actuator(const Robot& robot) {
+  for (const CableRow& cable : robot.cables)
+    if (!(cable.range.lower > -unlimited && cable.range.upper < unlimited)) return cable.name;
+  return "";
+}
+
 std::string display_unit(Dimension dimension) {
   return dimension == Dimension::length ? "mm" : std::string(si_unit(dimension));
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/cli/actuation.hpp"
 #include "engine/cli/command.hpp"
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/json_report.hpp"
@@ -47,6 +48,7 @@ struct Row {
   int modes = 0, elements = 0;
   std::optional<double> error;  // mean goal error; none: it is the reference itself
   Rate rate;
+  std::string unbounded;  // actuator without a finite range: nothing was measured
 };
 
 std::vector<Case> find_cases(const Arguments& arguments) {
@@ -72,17 +74,21 @@ std::vector<Case> find_cases(const Arguments& arguments) {
 }
 
 Row measure(const Case& entry, double seconds) {
-  Row row{entry.name, 0, 0, {}, {}};
+  Row row{entry.name, 0, 0, {}, {}, {}};
   if (entry.reduced) {
     const ReducedModel model = read_model(entry.file);
     row.modes = model.modes;
     for (const ReducedField& field : model.fields) row.elements += static_cast<int>(field.element.size());
     row.error = model.errors.states > 0 ? model.errors.goal_mean : std::nan("");
+    row.unbounded = unbounded_actuator(model.robot);
+    if (!row.unbounded.empty()) return row;
     ReducedMechanics mechanics(model);
     row.rate = measure_rate(mechanics, 10'000'000, seconds, path_seed);
   } else {
     const FullModel model = build_full_model(read_scene(entry.file));
     row.elements = model.mesh.element_count();
+    row.unbounded = unbounded_actuator(model.robot);
+    if (!row.unbounded.empty()) return row;
     FullMechanics mechanics(model);
     row.rate = measure_rate(mechanics, 10'000'000, seconds, path_seed);
   }
@@ -92,13 +98,15 @@ Row measure(const Case& entry, double seconds) {
 nlohmann::ordered_json row_json(const Context& context, const Row& row) {
   const Rate& rate = row.rate;
   nlohmann::ordered_json json{{"case", row.name}, {"batch", 1}, {"modes", row.modes}, {"elements", row.elements}};
+  const bool ok = rate.status == StepStatus::ok;
+  const auto number = [&](double value) { return ok ? nlohmann::ordered_json(value) : nlohmann::ordered_json(); };
   json["error"] = row.error ? nlohmann::ordered_json(*row.error) : nlohmann::ordered_json(0.0);
   json.update(nlohmann::ordered_json{{"status", describe(rate.status)},
                                      {"steps", rate.steps},
-                                     {"steps_per_s", rate.steps_per_s},
-                                     {"p50_us", rate.p50_us},
-                                     {"p99_us", rate.p99_us},
-                                     {"p999_us", rate.p999_us},
+                                     {"steps_per_s", number(rate.steps_per_s)},
+                                     {"p50_us", number(rate.p50_us)},
+                                     {"p99_us", number(rate.p99_us)},
+                                     {"p999_us", number(rate.p999_us)},
                                      {"stages_us",
                                       {{"outputs", 1e6 * rate.mean.outputs},
                                        {"forces", 1e6 * rate.mean.forces},
@@ -117,6 +125,7 @@ int bench(Context& context, const Arguments& arguments) {
   const std::vector<Case> cases = find_cases(arguments);
   auto json = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> table{{"case", "modes", "elements", "error", "steps/s", "median", "99 %"}};
+  std::vector<std::string> notes, failures;
   const InterruptGuard guard;
   {
     ProgressBar bar(context.common.quiet);
@@ -124,21 +133,32 @@ int bench(Context& context, const Arguments& arguments) {
       bar.update("measuring", static_cast<double>(json.size()), static_cast<double>(cases.size()), entry.name);
       if (interrupted()) throw Interrupted("interrupted, nothing is kept", "--case for one case alone");
       const Row row = measure(entry, arguments.seconds.value_or(2));
+      if (!row.unbounded.empty()) {
+        notes.push_back(
+            fmt::format("{} is left out: '{}' has no finite range to move through", row.name, row.unbounded));
+        continue;
+      }
       json.push_back(row_json(context, row));
       const bool ok = row.rate.status == StepStatus::ok;
+      if (!ok) failures.push_back(fmt::format("{} ({})", row.name, describe(row.rate.status)));
       table.push_back({row.name, row.modes > 0 ? fmt::format("{}", row.modes) : "-", fmt::format("{}", row.elements),
                        !row.error                  ? "reference"
                        : std::isfinite(*row.error) ? fmt::format("{:.3g} %", 100 * *row.error)
                                                    : "unknown",
                        ok ? fmt::format("{:.4g}", row.rate.steps_per_s) : "failed",
-                       format_quantity(1e-6 * row.rate.p50_us, Dimension::time),
-                       format_quantity(1e-6 * row.rate.p99_us, Dimension::time)});
+                       ok ? format_quantity(1e-6 * row.rate.p50_us, Dimension::time) : "-",
+                       ok ? format_quantity(1e-6 * row.rate.p99_us, Dimension::time) : "-"});
     }
   }
   write_json(context, json);
   if (!context.common.quiet)
     fmt::print("{}one-linearisation implicit Euler steps, commands changing every step, {} thread{}\n",
                format_table(table, {1, 2, 3, 4, 5, 6}), context.common.threads, context.common.threads > 1 ? "s" : "");
+  for (const std::string& note : notes) print_note(note);
+  if (!failures.empty())
+    throw RunError(fmt::format("{} of {} cases failed: {}", failures.size(), json.size(), fmt::join(failures, ", ")),
+                   "`supple check` looks at the scene");
+  if (json.empty()) throw InputError("no case could be measured", "range = [..] for each [[actuator]] in the scene");
   return 0;
 }
 

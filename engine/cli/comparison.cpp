@@ -29,7 +29,8 @@ struct Deviations {
     std::sort(sorted.begin(), sorted.end());
     const auto n = static_cast<double>(sorted.size());
     mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / scale;
-    median = sorted[sorted.size() / 2] * n / scale;
+    const std::size_t half = sorted.size() / 2;
+    median = (sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2) * n / scale;
     largest = sorted.back() * n / scale;
   }
 };
@@ -38,13 +39,29 @@ double square(double x) {
   return x * x;
 }
 
+// For each effector of `full`, the mapped point of `reduced` with its name; fewer if names differ.
+std::vector<std::size_t> matching_points(const Robot& full, const Robot& reduced) {
+  std::vector<std::size_t> points;
+  for (const NamedPoint& effector : full.effectors)
+    for (const NamedPoint& other : reduced.effectors)
+      if (other.name == effector.name) {
+        points.push_back(static_cast<std::size_t>(other.point));
+        break;
+      }
+  return points;
+}
+
 }  // namespace
 
 Comparison compare_with_full(const FullModel& full, const ReducedModel& model, const SessionResult& result,
                              const Trajectory& reduced, bool settle, bool quiet) {
   const BoundarySurface skin = boundary_surface(full.mesh);
-  if (full.robot.effectors.size() != model.robot.effectors.size() || skin.mesh_node.size() != model.skin.rest.size())
-    throw InputError("the scene's robot and the model's cannot be compared (other effectors, or another mesh)",
+  const std::vector<std::size_t> points = matching_points(full.robot, model.robot);
+  if (full.robot.effectors.size() != model.robot.effectors.size() || points.size() != full.robot.effectors.size())
+    throw InputError("the effectors of the scene's robot have other names than the model's",
+                     "the scene the model was made from");
+  if (skin.mesh_node.size() != model.skin.rest.size())
+    throw InputError("the scene's robot and the model's cannot be compared (another mesh)",
                      "the scene the model was made from");
   FullMechanics mechanics(full);
   State state = rest_state(mechanics);
@@ -65,8 +82,7 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
     mechanics.evaluate_outputs(state.q, state.motions, y);
     double error = 0, displacement = 0;
     for (std::size_t e = 0; e < full.robot.effectors.size(); ++e) {
-      const auto p = static_cast<std::size_t>(full.robot.effectors[e].point),
-                 r = static_cast<std::size_t>(model.robot.effectors[e].point);
+      const auto p = static_cast<std::size_t>(full.robot.effectors[e].point), r = points[e];
       for (std::size_t k = 0; k < 3; ++k) {
         const double rest = full.robot.rest_points[p][static_cast<int>(k)];
         double moved = 0;  // of the reduced model's point
@@ -118,15 +134,16 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison) {
           {"speedup", comparison.speedup}};
 }
 
-void print_comparison(const Comparison& comparison) {
+void print_comparison(const Comparison& comparison, int threads) {
   const auto line = [](double mean, double median, double largest) {
     return fmt::format("{:.3g} % on average, {:.3g} % median, {:.3g} % at most", 100 * mean, 100 * median,
                        100 * largest);
   };
   print_facts({{"goal error", line(comparison.goal_mean, comparison.goal_median, comparison.goal_max)},
-               {"shape error", line(comparison.shape_mean, comparison.shape_median, comparison.shape_max)},
+               {"shape error of the skin", line(comparison.shape_mean, comparison.shape_median, comparison.shape_max)},
                {"full model",
-                fmt::format("{:.4g} steps/s, {:.4g} times slower", comparison.full_steps_per_s, comparison.speedup)}});
+                fmt::format("{:.4g} steps/s, {:.4g} times slower than the reduced one (full: {} thread{}, reduced: 1)",
+                            comparison.full_steps_per_s, comparison.speedup, threads, threads > 1 ? "s" : "")}});
 }
 
 }  // namespace supple::cli

@@ -22,12 +22,13 @@ struct Comparison {
   double full_steps_per_s = 0, speedup = 0;
 };
 
-// `settle`: both began in equilibrium. Throws InputError if the effectors differ in number or the skins do, RunError if
-// the full model fails, Interrupted.
+// `settle`: both began in equilibrium. Throws InputError if the names of the effectors differ or the skins do, RunError
+// if the full model fails, Interrupted.
 Comparison compare_with_full(const FullModel& full, const ReducedModel& model, const SessionResult& result,
                              const Trajectory& reduced, bool settle, bool quiet);
 
 nlohmann::ordered_json comparison_json(const Comparison& comparison);
-void print_comparison(const Comparison& comparison);
+// `threads`: of the full run; one reduced robot steps on one.
+void print_comparison(const Comparison& comparison, int threads);
 
 }  // namespace supple::cli

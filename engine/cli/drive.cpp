@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/scene/units.hpp"
@@ -46,9 +47,10 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
                                                                                       : StepScheme::one_linearisation,
                    .time_step = settings.time_step});
   Control control = zero_control(mechanics);
+  State trial;  // a failed equilibrium leaves its argument somewhere on the way
   DriveReport report;
   report.step = settings.first;
-  report.seconds.reserve(static_cast<std::size_t>(std::max(0L, settings.last - settings.first)));
+  report.seconds.reserve(static_cast<std::size_t>(std::clamp(settings.last - settings.first, 0L, 1'000'000L)));
   while (report.step < settings.last) {
     if (progress.stopped()) {
       report.stopped = true;
@@ -56,11 +58,15 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
     }
     const double time = static_cast<double>(report.step + 1) * settings.time_step;
     actuation.evaluate(time, state.robots, control);
+    if (statics) trial = state;
     const auto start = std::chrono::steady_clock::now();
-    report.final = statics ? equilibrium_step(equilibrium, control, state) : stepper.step(control, state);
+    report.final = statics ? equilibrium_step(equilibrium, control, trial) : stepper.step(control, state);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (report.failed()) return report;
-    if (statics) state.time = time;
+    if (statics) {
+      std::swap(state, trial);
+      state.time = time;
+    }
     ++report.step;
     report.seconds.push_back(seconds);
     add(report.stages, report.final.times);

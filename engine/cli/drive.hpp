@@ -30,7 +30,7 @@ struct DriveReport {
 };
 
 // Step k goes to time k h under the commands of that time (implicit). `after` is called with k when it is done, outside
-// the timing. After a failed step `state` is that of the step before it (quasi-static: the last equilibrium reached).
+// the timing. After a failed step `state` is that of the step before it.
 DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
                   const Progress& progress, const std::function<void(long)>& after);
 

@@ -22,13 +22,16 @@ nlohmann::ordered_json rid_json(const ReducedModel& model) {
 }
 
 nlohmann::ordered_json errors_json(const ErrorSummary& errors) {
+  const bool known = errors.worst_state >= 0;
   return {{"states", errors.states},
           {"goal_error_mean", errors.goal_mean},
           {"goal_error_median", errors.goal_median},
           {"goal_error_max", errors.goal_max},
           {"shape_error_mean", errors.shape_mean},
           {"shape_error_median", errors.shape_median},
-          {"shape_error_max", errors.shape_max}};
+          {"shape_error_max", errors.shape_max},
+          {"worst_state", known ? nlohmann::ordered_json(errors.worst_state) : nlohmann::ordered_json()},
+          {"worst_commands", errors.worst_commands}};
 }
 
 Facts model_facts(const ReducedModel& model) {

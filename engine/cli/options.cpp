@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <sstream>
 
 #include "engine/cli/command.hpp"
@@ -15,9 +17,13 @@ namespace {
 constexpr std::size_t line_length = 100;
 
 template <class Number>
-Number parse_number(const std::string& option, const std::string& text, Number least) {
+Number parse_number(const std::string& option, const std::string& text, Number least,
+                    Number most = std::numeric_limits<Number>::max()) {
   Number value{};
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool overflow = status == std::errc::result_out_of_range && !text.starts_with('-');
+  if ((overflow && end == text.data() + text.size()) || (status == std::errc() && value > most))
+    throw InputError(fmt::format("{}: '{}' is too large, at most {} is possible", option, text, most), "a smaller one");
   if (status != std::errc() || end != text.data() + text.size() || value < least)
     throw InputError(fmt::format("{}: '{}' is not a whole number of at least {}", option, text, least),
                      fmt::format("{} {}", option, std::max<Number>(least, 1)));
@@ -92,10 +98,10 @@ void Options::choice(const std::string& flags, std::string& value, const std::ve
   parser_->describe(flags, "WORD", fmt::format("{}: {}", help, fmt::join(choices, ", ")));
 }
 
-void Options::whole(const std::string& flags, std::optional<long>& value, long least, const std::string& placeholder,
-                    const std::string& help) {
-  const auto read = [&value, least, name = long_name(flags)](const std::string& text) {
-    value = parse_number<long>(name, text, least);
+void Options::whole(const std::string& flags, std::optional<long>& value, long least, long most,
+                    const std::string& placeholder, const std::string& help) {
+  const auto read = [&value, least, most, name = long_name(flags)](const std::string& text) {
+    value = parse_number<long>(name, text, least, most);
   };
   parser_->app.add_option_function<std::string>(flags, read);
   parser_->describe(flags, placeholder, help);
@@ -123,8 +129,10 @@ void Options::common(CommonOptions& options) {
       "--threads", [&options](const std::string& text) { options.threads = parse_number<int>("--threads", text, 1); });
   parser_->describe("--threads", "N", "processor threads; without it all of them");
   text("--device", options.device, "NAME", "cpu, cuda:0, cuda:1, ... or auto (the default)");
-  parser_->app.add_option_function<std::string>(
-      "--seed", [&options](const std::string& text) { options.seed = parse_number<std::uint64_t>("--seed", text, 0); });
+  parser_->app.add_option_function<std::string>("--seed", [&options](const std::string& text) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();  // what a scene file can hold
+    options.seed = static_cast<std::uint64_t>(parse_number<std::int64_t>("--seed", text, 0, most));
+  });
   parser_->describe("--seed", "N", "seed of random numbers; without it the scene's");
   flag("--force", options.force, "replace files that exist");
   flag("--quiet", options.quiet, "print errors only");

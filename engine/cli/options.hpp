@@ -28,8 +28,9 @@ class Options {
              const std::string& help);
   void choice(const std::string& flags, std::string& value, const std::vector<std::string>& choices,
               const std::string& help);
-  void whole(const std::string& flags, std::optional<long>& value, long least, const std::string& placeholder,
-             const std::string& help);
+  // From `least` to `most`.
+  void whole(const std::string& flags, std::optional<long>& value, long least, long most,
+             const std::string& placeholder, const std::string& help);
   // With a unit, into SI; above 0.
   void quantity(const std::string& flags, std::optional<double>& value, Dimension dimension,
                 const std::string& placeholder, const std::string& help);

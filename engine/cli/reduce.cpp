@@ -1,7 +1,9 @@
 // supple reduce: a scene to a reduced model, with its errors on actuation never seen.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -48,9 +50,18 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
                               {"rid", rid_json(model)},
                               {"validation", errors_json(model.errors)}};
   json["validation"]["failed"] = model.errors.failed;
-  json["validation"]["dynamic_goal_error_mean"] = report.dynamic.goal_mean;
-  json["validation"]["dynamic_goal_error_max"] = report.dynamic.goal_max;
-  const auto rate = [&](std::size_t row) { return report.table.at(row).rate.steps_per_s; };
+  const auto number = [](bool known, double value) {
+    return known ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+  };
+  const DynamicError& dynamic = report.dynamic;
+  json["validation"]["dynamic_failed"] = dynamic.failed;
+  json["validation"]["dynamic_steps"] = dynamic.steps;
+  json["validation"]["dynamic_goal_error_mean"] = number(!dynamic.failed, dynamic.goal_mean);
+  json["validation"]["dynamic_goal_error_max"] = number(!dynamic.failed, dynamic.goal_max);
+  const auto rate = [&](std::size_t row) {
+    const Rate& measured = report.table.at(row).rate;
+    return number(measured.status == StepStatus::ok, measured.steps_per_s);
+  };
   json["speed"] = {{"fom_steps_per_s", rate(0)}, {"rom_steps_per_s", rate(1)}, {"hrom_steps_per_s", rate(3)}};
   const StageSeconds& seconds = report.seconds;
   json["seconds"] = {{"snapshots", seconds.snapshots},   {"pod", seconds.pod},
@@ -58,7 +69,8 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
                      {"validation", seconds.validation}, {"total", seconds.total}};
   for (const auto& [key, rows] : {std::pair{"table", &report.table}, {"curve", &report.curve}}) {
     json[key] = nlohmann::ordered_json::array();
-    for (const ModelRow& row : *rows)
+    for (const ModelRow& row : *rows) {
+      const bool ok = row.rate.status == StepStatus::ok;
       json[key].push_back({{"label", row.label},
                            {"modes", row.modes},
                            {"elements", row.elements},
@@ -68,13 +80,28 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
                            {"goal_error_max", row.errors.goal_max},
                            {"shape_error_mean", row.errors.shape_mean},
                            {"shape_error_max", row.errors.shape_max},
-                           {"steps_per_s", row.rate.steps_per_s},
-                           {"p50_us", row.rate.p50_us}});
+                           {"steps_per_s", number(ok, row.rate.steps_per_s)},
+                           {"p50_us", number(ok, row.rate.p50_us)}});
+    }
   }
   json["singular_values"] = report.singular_values;
   json["notes"] = report.notes;
   json["refused"] = report.refused;
   return json;
+}
+
+// What was to be measured and could not be, among the notes.
+void note_failures(ReduceReport& report) {
+  for (const auto* rows : {&report.table, &report.curve})
+    for (const ModelRow& row : *rows)
+      if (row.rate.status != StepStatus::ok)
+        report.notes.push_back(fmt::format("no rate of '{}' ({} modes, {} elements): {}", row.label, row.modes,
+                                           row.elements, describe(row.rate.status)));
+  if (report.dynamic.failed)
+    report.notes.push_back(
+        fmt::format("driven along an unseen path the model or the full one failed after {} steps: no goal error in "
+                    "motion",
+                    report.dynamic.steps));
 }
 
 void print_report(const Reduction& reduction) {
@@ -95,9 +122,10 @@ void print_report(const Reduction& reduction) {
                                   error(row.errors.goal_mean), error(row.errors.goal_max)};
     for (std::size_t k = 0; k < model.errors.sets.size(); ++k)
       line.push_back(full ? "-" : percent(row.errors.sets[k].mean));
-    for (const std::string& text :
-         {error(row.errors.shape_mean), error(row.errors.shape_max), fmt::format("{:.4g}", row.rate.steps_per_s),
-          fmt::format("{:.4g}", row.rate.p99_us)})
+    const bool ok = row.rate.status == StepStatus::ok;
+    for (const std::string& text : {error(row.errors.shape_mean), error(row.errors.shape_max),
+                                    ok ? fmt::format("{:.4g}", row.rate.steps_per_s) : std::string("failed"),
+                                    ok ? fmt::format("{:.4g}", row.rate.p99_us) : std::string("-")})
       line.push_back(text);
     rows.push_back(std::move(line));
   }
@@ -109,8 +137,30 @@ void print_report(const Reduction& reduction) {
   for (const std::string& note : report.notes) print_note(note);
 }
 
+// Before the work: where the model goes. Throws InputError.
+void check_folder(const std::string& output) {
+  std::error_code error;
+  if (std::filesystem::is_directory(output, error))
+    throw InputError(fmt::format("-o: '{}' is a folder", output), "the name of a file in it");
+  std::string folder = std::filesystem::path(output).parent_path().string();
+  if (folder.empty()) folder = ".";
+  if (!std::filesystem::is_directory(folder, error))
+    throw InputError(fmt::format("-o: there is no folder '{}'", folder),
+                     fmt::format("mkdir -p {}", shell_quoted(folder)));
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    throw InputError(fmt::format("-o: the folder '{}' cannot be written to", folder), "another folder");
+}
+
+void check_tolerance(const char* option, const std::optional<double>& tolerance) {
+  if (tolerance && !(*tolerance > 0 && *tolerance < 1))
+    throw InputError(fmt::format("{}: {:g} is not between 0 and 1", option, *tolerance),
+                     fmt::format("{} 0.01", option));
+}
+
 int reduce_scene(Context& context, const Arguments& arguments) {
   check_json_target(context);
+  check_tolerance("--tolerance", arguments.tolerance);
+  check_tolerance("--modes-tolerance", arguments.modes_tolerance);
   Scene scene = read_scene(arguments.scene);
   ReductionScene& recipe = scene.reduction;
   if (context.common.seed) recipe.seed = *context.common.seed;
@@ -120,6 +170,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   check_reducible(scene);
   const std::string output = arguments.output.empty() ? scene.name + ".rom.h5" : arguments.output;
   refuse_existing(output, context.common.force);
+  check_folder(output);
   const FullModel model = build_full_model(scene);
   ReduceSettings settings;
   // States that are there are used if they are this scene's, and never replaced: they are what took the time.
@@ -139,23 +190,24 @@ int reduce_scene(Context& context, const Arguments& arguments) {
     throw Interrupted(fmt::format("interrupted, finished states are in '{}'", settings.snapshots.folder),
                       words + " (goes on)");
   }
+  note_failures(reduction.report);
   nlohmann::ordered_json json = report_json(reduction);
   json.update(machine_facts(context, "cpu"));
   json["file"] = output;
   if (!context.common.quiet) print_report(reduction);
+  // The model first: nothing that goes wrong after it loses the work.
+  const bool refused = !reduction.report.refused.empty();
+  if (!refused) write_model(reduction.model, output);
+  write_json(context, json);
   if (!arguments.plots.empty()) {
     const Plots plots = write_plots(reduction.report, scene.name, arguments.plots);
     if (!plots.note.empty() && !context.common.quiet) print_note(plots.note);
   }
-  if (!reduction.report.refused.empty()) {
-    write_json(context, json);
+  if (refused)
     throw RunError(fmt::format("the model is refused: {}", reduction.report.refused),
                    fmt::format("a smaller --tolerance or --modes-tolerance, or more states; those there are in '{}' "
                                "are used again",
                                settings.snapshots.folder));
-  }
-  write_model(reduction.model, output);
-  write_json(context, json);
   if (!context.common.quiet)
     fmt::print("written to {} in {}; states in {}\n", output, format_duration(reduction.report.seconds.total),
                settings.snapshots.folder);
@@ -178,12 +230,13 @@ Command reduce_command() {
     options.text("--snapshots", arguments->snapshots, "DIR",
                  "states of `supple snapshots`; what is missing is computed; without it NAME.snapshots");
     options.text("--plots", arguments->plots, "DIR", "curves as CSV, gnuplot scripts and pictures");
-    options.whole("--jobs", arguments->jobs, 1, "N", "worker processes for the states");
+    options.whole("--jobs", arguments->jobs, 1, std::numeric_limits<int>::max(), "N",
+                  "worker processes for the states");
     options.quantity("--tolerance", arguments->tolerance, Dimension::number, "T",
                      "of the reduced integration domain, instead of the scene's");
     options.quantity("--modes-tolerance", arguments->modes_tolerance, Dimension::number, "T",
                      "of the modes, instead of the scene's");
-    options.whole("--modes", arguments->modes, 1, "N", "at most so many modes");
+    options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (2 s)");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };
   };

@@ -1,6 +1,7 @@
 // supple run: a reduced model, step by step; one robot or many.
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -81,7 +82,7 @@ int run_model(Context& context, Arguments& arguments) {
   if (context.common.quiet) return 0;
   print_session(plan, subject, result);
   if (comparison)
-    print_comparison(*comparison);
+    print_comparison(*comparison, context.common.threads);
   else
     fmt::print("model's errors: goal {:.3g} %, shape {:.3g} % on average over {} unseen equilibria\n",
                100 * model.errors.goal_mean, 100 * model.errors.shape_mean, model.errors.states);
@@ -105,8 +106,9 @@ Command run_command() {
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("MODEL", arguments->session.model, "file of `supple reduce`", false);
-    declare_session(options, arguments->session);
-    options.whole("--batch", arguments->batch, 1, "N", "so many robots at once, all with the same commands");
+    declare_session(options, arguments->session, "model", "1 s");
+    options.whole("--batch", arguments->batch, 1, std::numeric_limits<int>::max(), "N",
+                  "so many robots at once, all with the same commands");
     options.text("--compare", arguments->compare, "SCENE", "run the full model too and measure the errors");
     return [arguments](Context& context) { return run_model(context, *arguments); };
   };

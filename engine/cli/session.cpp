@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/command.hpp"
@@ -27,6 +28,19 @@ namespace fs = std::filesystem;
 // Wall time between two saves of a run: what is lost when the machine goes down.
 constexpr std::chrono::seconds save_interval{30};
 
+constexpr long most_steps = 1'000'000'000;  // of one run
+
+// Whole steps in `time`. Throws InputError if they are too many.
+long count_steps(double time, double time_step) {
+  const double steps = time / time_step;
+  if (!(steps < static_cast<double>(most_steps) + 0.5))
+    throw InputError(
+        fmt::format("{} are too many steps of {}, at most {} are possible", format_quantity(time, Dimension::time),
+                    format_quantity(time_step, Dimension::time), most_steps),
+        "a shorter --duration, or a longer --time-step");
+  return std::lround(steps);
+}
+
 std::vector<std::string> names_of(const std::vector<Input>& inputs) {
   std::vector<std::string> names;
   for (const Input& input : inputs) names.push_back(input.name);
@@ -35,14 +49,14 @@ std::vector<std::string> names_of(const std::vector<Input>& inputs) {
 
 // The built-in sweep: a smooth path through every actuator's range, point by point of the run's steps.
 Actuation sweep_actuation(const Robot& robot, double time_step, double duration, std::uint64_t seed) {
-  for (const CableRow& cable : robot.cables)
-    if (!(cable.range.lower > -unlimited && cable.range.upper < unlimited))
-      throw InputError(fmt::format("--sweep needs a finite range for '{}'", cable.name),
-                       "range = [..] in the scene, or --actuation CSV");
+  if (const std::string name = unbounded_actuator(robot); !name.empty())
+    throw InputError(fmt::format("--sweep needs a finite range for '{}'", name),
+                     "range = [..] in the scene, or --actuation CSV");
   const SmoothPath path(robot, smooth_path_period_steps * time_step, seed);
   const std::vector<Input> inputs = inputs_of(robot);
   std::vector<double> times, values;
-  for (long k = 0; k <= std::lround(duration / time_step); ++k) {
+  const long steps = count_steps(duration, time_step);
+  for (long k = 0; k <= steps; ++k) {
     times.push_back(static_cast<double>(k) * time_step);
     const Sample sample = path.at(times.back());
     values.insert(values.end(), sample.begin(), sample.end());
@@ -70,7 +84,7 @@ long steps_of(const SessionArguments& arguments, const SessionPlan& plan, const 
   if (arguments.steps) return *arguments.steps;
   if (!arguments.duration && plan.saved) return static_cast<long>(plan.saved->steps);
   const double time = arguments.duration ? *arguments.duration : actuation.end() > 0 ? actuation.end() : duration;
-  return std::max(1L, std::lround(time / time_step));
+  return std::max(1L, count_steps(time, time_step));
 }
 
 void settle(Mechanics& mechanics, const Actuation& actuation, State& state) {
@@ -102,20 +116,24 @@ std::string rescue_folder(const std::string& name) {
 
 }  // namespace
 
-void declare_session(Options& options, SessionArguments& arguments) {
-  options.whole("--steps", arguments.steps, 1, "N", "steps of the whole run");
-  options.quantity("--duration", arguments.duration, Dimension::time, "TIME",
-                   "time of the whole run, \"2 s\"; without both as long as the file of commands, or the scene's");
+void declare_session(Options& options, SessionArguments& arguments, const std::string& owner,
+                     const std::string& duration) {
+  options.whole("--steps", arguments.steps, 1, most_steps, "N", "steps of the whole run");
+  options.quantity(
+      "--duration", arguments.duration, Dimension::time, "TIME",
+      fmt::format("time of the whole run, \"2 s\"; without both as long as the file of commands, or {}", duration));
   options.text("--actuation", arguments.actuation, "CSV", "commands over time");
   options.flag("--sweep", arguments.sweep,
                "drive every actuator smoothly through its range (another --seed, another path)");
   options.texts("--set", arguments.assignments, "NAME=VALUE", "hold a command, north=\"20 mm\"");
-  options.choice("--integrator", arguments.integrator, integrator_names(), "instead of the scene's");
-  options.quantity("--time-step", arguments.time_step, Dimension::time, "TIME", "instead of the scene's");
+  options.choice("--integrator", arguments.integrator, integrator_names(), fmt::format("instead of the {}'s", owner));
+  options.quantity("--time-step", arguments.time_step, Dimension::time, "TIME",
+                   fmt::format("instead of the {}'s", owner));
   options.flag("--settle", arguments.settle, "begin in equilibrium under gravity and the first commands");
   options.text("-o,--output", arguments.output, "DIR",
                "write result.pvd with shapes for ParaView, trajectory.csv and state.h5");
-  options.whole("--every", arguments.every, 1, "K", "steps between two shapes; without it about 100 in all");
+  options.whole("--every", arguments.every, 1, std::numeric_limits<int>::max(), "K",
+                "steps between two shapes; without it about 100 in all");
   options.text("--resume", arguments.resume, "DIR", "go on with the run saved there");
 }
 

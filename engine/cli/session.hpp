@@ -25,7 +25,9 @@ struct SessionArguments {
   bool settle = false;
   bool sweep = false;
 };
-void declare_session(Options& options, SessionArguments& arguments);
+// For the help: `owner` of the integrator and the time step ("scene"), `duration` where nothing else says it.
+void declare_session(Options& options, SessionArguments& arguments, const std::string& owner,
+                     const std::string& duration);
 
 // What can be known before the model is read.
 struct SessionPlan {

@@ -67,7 +67,7 @@ Command simulate_command() {
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<SessionArguments>();
     options.positional("SCENE", arguments->model, "scene file, or a folder with a scene.toml", false);
-    declare_session(options, *arguments);
+    declare_session(options, *arguments, "scene", "the scene's");
     return [arguments](Context& context) { return simulate(context, *arguments); };
   };
   return command;

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -53,6 +54,9 @@ int snapshots(Context& context, const Arguments& arguments) {
   job.with_validation = arguments.with_validation;
   if (!arguments.shard.empty()) {
     parse_shard(arguments.shard, job);
+    if (context.common.force)
+      throw InputError("--force and --shard do not go together (one shard would delete what the others have done)",
+                       "--resume, or another folder");
     if (job.jobs > 1) throw InputError("--jobs and --shard do not go together", "one of them");
   }
 
@@ -98,7 +102,8 @@ Command snapshots_command() {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("SCENE", arguments->scene, "scene file, or a folder with a scene.toml");
     options.text("-o,--output", arguments->output, "DIR", "folder of the states");
-    options.whole("--jobs", arguments->jobs, 1, "N", "worker processes on this machine");
+    options.whole("--jobs", arguments->jobs, 1, std::numeric_limits<int>::max(), "N",
+                  "worker processes on this machine");
     options.text("--shard", arguments->shard, "I/N", "only the I-th of N parts, counted from 0 (on several machines)");
     options.flag("--resume", arguments->resume, "go on with what is in the folder");
     options.flag("--with-validation", arguments->with_validation, "also the states that a reduction is tested on");

@@ -67,7 +67,7 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
       increment = std::min(growth * increment, below * failed);
       // Two equal increments rather than one and a rest.
       const double left = 1 - done;
-      if (increment < left && left < growth * increment) increment = left / 2;
+      if (increment < left && left < growth * increment) increment = std::max(smallest, left / 2);
       continue;
     }
     if (report.status == StepStatus::out_of_memory) return report;
@@ -79,6 +79,7 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
     stepper_.set_patience(settings_.patient_iterations, patient_halvings, 0);
     if (follow(1) == StepStatus::ok) done = 1;
   }
+  if (done < 1 && report.status == StepStatus::ok) report.status = StepStatus::not_converged;
   if (done > 0 && done < 1) {
     // Leave an equilibrium, not a state near one.
     const StepReport step = advance(start, control, done, state);

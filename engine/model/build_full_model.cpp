@@ -9,6 +9,7 @@
 #include "engine/mesh/select.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/model/full_model.hpp"
+#include "solvers/complementarity/box_complementarity.hpp"
 
 namespace supple {
 
@@ -70,7 +71,7 @@ class PointPlacer {
           fmt::format("{} at ({:.4g}, {:.4g}, {:.4g}) m is {:.3g} m away from the body", what, x[0], x[1], x[2],
                       point.distance),
           "points are in metres after unit, rotation and translation; `supple info` prints the mesh's extent", place);
-    if (!point.inside)
+    if (!point.inside && radius == 0)
       model_.notes.push_back(fmt::format("{} lies {:.3g} mm outside the mesh; it follows the nearest element", what,
                                          1e3 * point.distance));
     Interpolation interpolation;
@@ -104,10 +105,17 @@ void fix_nodes(const BodyScene& body, FullModel& model) {
     if (nodes.empty())
       throw InputError("this fixed region holds no node",
                        "move or enlarge it; lengths are in metres after unit, rotation and translation", place);
+    std::vector<MotionInput>& motions = model.robot.motions;
+    int motion = -1;
     if (!fix.motion.empty()) {
       const double length = norm(fix.motion_direction);
       if (!(length > 0)) throw InputError("a moving region needs a direction", "direction = [1, 0, 0]", place);
-      model.robot.motions.push_back({fix.motion, (1 / length) * fix.motion_direction, fix.motion_range});
+      // Regions that name the same motion move together.
+      const auto known =
+          std::find_if(motions.begin(), motions.end(), [&](const MotionInput& m) { return m.name == fix.motion; });
+      motion = static_cast<int>(known - motions.begin());
+      if (known == motions.end())
+        motions.push_back({fix.motion, (1 / length) * fix.motion_direction, fix.motion_range});
     }
     for (int node : nodes) {
       const auto i = static_cast<std::size_t>(node);
@@ -115,7 +123,7 @@ void fix_nodes(const BodyScene& body, FullModel& model) {
         spring[i] += fix.stiffness;
       } else {
         held[i] = true;
-        model.node_motion[i] = fix.motion.empty() ? -1 : static_cast<int>(model.robot.motions.size()) - 1;
+        model.node_motion[i] = motion;
       }
     }
   }
@@ -187,6 +195,10 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   model.mass = build_mass(body, model.mesh, model.total_mass);
 
   PointPlacer placer(model, norm(report.upper - report.lower));
+  if (scene.cables.size() > static_cast<std::size_t>(max_box_complementarity))
+    throw InputError(fmt::format("the scene has {} actuators, at most {} are possible", scene.cables.size(),
+                                 max_box_complementarity),
+                     "fewer actuators", scene.cables.back().place);
   for (const CableScene& cable : scene.cables) add_cable(cable, placer, robot);
   for (const PointScene& effector : scene.effectors)
     robot.effectors.push_back(

@@ -78,8 +78,8 @@ void run_workers(const std::string& executable, int jobs, const std::function<st
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    const int error =
-        posix_spawn(&worker.process, executable.c_str(), &actions, &attributes, argv.data(), environment_pointers.data());
+    const int error = posix_spawn(&worker.process, executable.c_str(), &actions, &attributes, argv.data(),
+                                  environment_pointers.data());
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (error != 0) {

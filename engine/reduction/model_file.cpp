@@ -10,6 +10,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/points/tiles.hpp"
+#include "solvers/complementarity/box_complementarity.hpp"
 
 namespace supple {
 
@@ -124,7 +125,7 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
   checked.require(shape.size() == 2 && shape[1] == 3 && shape[0] < 1000000, "/robot/rest_points", "has a wrong shape");
   robot.rest_points = points_of(checked.doubles("/robot/rest_points", shape));
   const int point_count = static_cast<int>(robot.rest_points.size());
-  const int cables = checked.count("/robot/cable_count", 0, 10000);
+  const int cables = checked.count("/robot/cable_count", 0, max_box_complementarity);
   for (int i = 0; i < cables; ++i) {
     const std::string at = "/robot/cables/" + name_of(static_cast<std::size_t>(i));
     CableRow cable;
@@ -152,6 +153,9 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
     cable.rate = limits[4];
     checked.require(cable.range.lower <= cable.range.upper && cable.force.lower <= cable.force.upper, at + "/limits",
                     "are reversed");
+    checked.require(cable.rate > 0 && (cable.bilateral || cable.force.upper >= 0), at + "/limits",
+                    "leave nothing to do");
+    checked.require(cable.pull_point || cable.point_count >= 2, at + "/points", "make a cable of one point");
     cable.samples = checked.count(at + "/samples", 2, 1000000);
     robot.cables.push_back(std::move(cable));
   }
@@ -278,14 +282,15 @@ void read_provenance(const Hdf5File& file, const Checked& checked, ReducedModel&
   e.states = states[0];
   e.failed = states[1];
   e.worst_state = states[2];
-  const auto goal = checked.doubles("/errors/goal", {3}), shape = checked.doubles("/errors/shape", {3});
+  // Not a number where nothing moved.
+  const auto goal = file.read_doubles("/errors/goal", {3}), shape = file.read_doubles("/errors/shape", {3});
   e.goal_mean = goal[0], e.goal_median = goal[1], e.goal_max = goal[2];
   e.shape_mean = shape[0], e.shape_median = shape[1], e.shape_max = shape[2];
   e.worst_commands = file.read_doubles("/errors/worst_commands");
   const int sets = checked.count("/errors/set_count", 0, 100000);
   for (int i = 0; i < sets; ++i) {
     const std::string at = "/errors/sets/" + name_of(static_cast<std::size_t>(i));
-    const auto error = checked.doubles(at + "/error", {3});
+    const auto error = file.read_doubles(at + "/error", {3});
     e.sets.push_back({file.read_text(at + "/name"), error[0], error[1], error[2]});
   }
 }

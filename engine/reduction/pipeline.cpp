@@ -12,6 +12,7 @@
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/io/hdf5_file.hpp"
+#include "engine/model/element_fields.hpp"
 #include "engine/reduction/jobs.hpp"
 #include "engine/reduction/project.hpp"
 #include "engine/reduction/training.hpp"
@@ -78,6 +79,34 @@ std::string write_scene_copy(const Scene& scene, const std::string& folder) {
   return file;
 }
 
+// || G xi - y || / || y ||, y the sum of all columns.
+double relative_residual(const TrainingMatrix& matrix, const Cubature& domain) {
+  const auto rows = static_cast<std::size_t>(matrix.rows);
+  const std::vector<double> y = column_sum(matrix.G, matrix.rows, matrix.columns);
+  std::vector<double> r = y;
+  for (std::size_t k = 0; k < domain.columns.size(); ++k)
+    for (std::size_t i = 0; i < rows; ++i)
+      r[i] -= domain.weights[k] * matrix.G[static_cast<std::size_t>(domain.columns[k]) * rows + i];
+  double residual = 0, size = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    residual += r[i] * r[i];
+    size += y[i] * y[i];
+  }
+  return size > 0 ? std::sqrt(residual / size) : 0;
+}
+
+// One thread while it lives.
+class SingleThreaded {
+ public:
+  SingleThreaded() : threads_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~SingleThreaded() { omp_set_num_threads(threads_); }
+  SingleThreaded(const SingleThreaded&) = delete;
+  SingleThreaded& operator=(const SingleThreaded&) = delete;
+
+ private:
+  int threads_;
+};
+
 // Reduced states to train on: full states projected, or the paper's second pass with the POD-only model.
 std::vector<double> training_states(const Scene& scene, const ReducedModel& all, std::span<const double> basis,
                                     const SnapshotSet& set, int nv, std::vector<std::string>& notes,
@@ -115,6 +144,12 @@ SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
 SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, const SnapshotJob& job,
                                  const Progress& progress) {
   const double start = now();
+  for (const ElementField& field : model.fields)
+    if (!has_exact_tangent(field.law))
+      throw InputError(
+          "reduction needs converged equilibria, and rotations from element edges have no exact tangent to find them "
+          "with",
+          "rotation = \"polar\"", scene.bodies.front().materials.front().place);
   const SceneIdentity identity = identify(scene);
   const SamplingPlans plans = make_plans(model.robot, scene.reduction);
   const std::vector<SetPlan> sets = sets_of(plans, job.folder, job.with_validation);
@@ -164,7 +199,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   const ReductionScene& recipe = scene.reduction;
   const auto check_stop = [&] {
     if (progress.stopped())
-      throw Interrupted("stopped; the full-order states are kept", "the same command with --resume");
+      throw Interrupted("stopped; the full-order states are kept", "the same command again: it goes on from there");
   };
 
   report.snapshots = compute_snapshots(full, scene, settings.snapshots, progress);
@@ -248,7 +283,6 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
     mark = now();
     progress("row compression", 0, 1);
     const CompressedRows compressed = compress_rows(matrix.G, matrix.rows, matrix.columns, compression);
-    matrix.G = {};
     // Lawson-Hanson once, to half of the tightest tolerance; every domain is pruned from that set (a tight start prunes
     // to better domains), or, without pruning, selected on its own.
     const bool prune = recipe.ecsw_selection != "lawson-hanson";
@@ -270,7 +304,8 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
           prune ? prune_and_regrow(compressed.matrix, compressed.rows, matrix.columns, target, tight, cubature, watch)
                 : select_lawson_hanson(compressed.matrix, compressed.rows, matrix.columns, cubature, watch);
       check_stop();
-      domains[t][f] = {domain.columns, domain.weights, tolerances[t], domain.relative_residual};
+      // The residual that is reported is that of all rows, not of the compressed ones.
+      domains[t][f] = {domain.columns, domain.weights, tolerances[t], relative_residual(matrix, domain)};
       if (domain.status != CubatureStatus::converged)
         report.notes.push_back(fmt::format("{}: tolerance {:g} was not reached (residual {:.3g})", all.fields[f].name,
                                            tolerances[t], domain.relative_residual));
@@ -308,11 +343,9 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   line.label = "full";
   {
     // One thread, as every rate of the table.
-    const int threads = omp_get_max_threads();
-    omp_set_num_threads(1);
+    const SingleThreaded one;
     FullMechanics mechanics(full);
     line.rate = measure_rate(mechanics, 2000, 2 * settings.rate_seconds, recipe.seed + 7);
-    omp_set_num_threads(threads);
   }
   report.table.push_back(line);
   report.table.push_back(row("POD only", all, test, settings.rate_seconds));
@@ -326,10 +359,11 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   report.seconds.total = now() - start;
 
   const ErrorSummary& errors = result.model.errors;
-  if (recipe.goal_error_limit && errors.goal_mean > *recipe.goal_error_limit)
+  // Written so that an error that is not a number (no effector moves) is refused too.
+  if (recipe.goal_error_limit && !(errors.goal_mean <= *recipe.goal_error_limit))
     report.refused = fmt::format("mean goal error {:.3g} % exceeds its limit of {:.3g} %", 100 * errors.goal_mean,
                                  100 * *recipe.goal_error_limit);
-  else if (recipe.shape_error_limit && errors.shape_mean > *recipe.shape_error_limit)
+  else if (recipe.shape_error_limit && !(errors.shape_mean <= *recipe.shape_error_limit))
     report.refused = fmt::format("mean shape error {:.3g} % exceeds its limit of {:.3g} %", 100 * errors.shape_mean,
                                  100 * *recipe.shape_error_limit);
   return result;

@@ -11,8 +11,8 @@
 
 namespace supple {
 
-// The three disjoint sets of full-order states. Training: the scene's sampling; selection (which domain to take, the
-// curves) and test (the errors that are reported): independent uniform draws from seeds used nowhere else.
+// The three disjoint sets of full-order states. Training: the scene's sampling; selection (the curves of elements
+// against error) and test (the errors that are reported): independent uniform draws from seeds used nowhere else.
 struct SamplingPlans {
   SamplingPlan training, selection, test;
 };
@@ -53,6 +53,7 @@ struct ReduceReport {
   std::vector<ModelRow> table;  // full, POD only, small domain, the model
   std::vector<ModelRow> curve;  // elements against error on the selection set, each with its rate; last: all elements
   std::vector<double> singular_values, truncation_error;
+  int full_failed = 0;  // test states the full model did not solve: left out of the errors
   DynamicError dynamic;
   SnapshotTotals snapshots;
   StageSeconds seconds;

@@ -84,6 +84,7 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
   const bool too_large = grid_size(robot) > recipe.budget;
   if (recipe.sampling == SamplingKind::grid && !too_large) {
     plan.kind = "grid";
+    plan.converged = recipe.converged;
     SamplePath path;
     const std::vector<Sample> grid = gray_grid(robot);
     path.samples.push_back(grid.front());
@@ -100,6 +101,10 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
     return plan;
   }
   plan.kind = "latin-hypercube";
+  if (!recipe.converged)
+    throw InputError(
+        "one linearised step per sample follows the increments of a grid; samples of a hypercube lie far apart",
+        "[reduce] sampling = \"grid\" (within its budget), or converged = true");
   if (recipe.sampling == SamplingKind::grid)
     plan.note =
         fmt::format("the grid has {:.3g} points, more than the budget of {}: a Latin hypercube of {} states instead",

@@ -30,6 +30,8 @@ struct SamplePath {
 struct SamplingPlan {
   std::string kind;  // "grid" or "latin-hypercube"
   std::string note;  // why not what was asked for, if so
+  // True: every sample is a converged equilibrium. False: one linearised step per sample (the paper's sweep).
+  bool converged = true;
   std::vector<SamplePath> paths;
   int states() const;
 };

@@ -19,8 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t path_identity(const SceneIdentity& identity, const SamplePath& path) {
+std::uint64_t path_identity(const SceneIdentity& identity, bool converged, const SamplePath& path) {
   std::uint64_t hash = hash_bytes(&identity, sizeof identity);
+  hash = hash_bytes(&converged, sizeof converged, hash);
   for (const Sample& sample : path.samples) hash = hash_bytes(sample.data(), sample.size() * sizeof(double), hash);
   return hash;
 }
@@ -31,11 +32,12 @@ std::string plan_text(const SceneIdentity& identity, const SamplingPlan& plan) {
   json["scene_hash"] = hash_hex(identity.scene);
   json["mesh_hash"] = hash_hex(identity.mesh);
   json["sampling"] = plan.kind;
+  json["converged"] = plan.converged;
   json["states"] = plan.states();
   for (std::size_t k = 0; k < plan.paths.size(); ++k)
     json["paths"].push_back({{"file", fs::path(path_file("", static_cast<int>(k))).filename().string()},
                              {"states", plan.paths[k].samples.size()},
-                             {"hash", hash_hex(path_identity(identity, plan.paths[k]))},
+                             {"hash", hash_hex(path_identity(identity, plan.converged, plan.paths[k]))},
                              {"commands", plan.paths[k].samples}});
   return json.dump(1) + "\n";
 }
@@ -52,9 +54,13 @@ bool is_path_of(const std::string& file, std::uint64_t identity) {
 
 SceneIdentity identify(const Scene& scene) {
   Scene essential = scene;
-  // Only what changes states: the recipe's tolerances do not, and where the plan's samples lie is in the plan.
+  // Only what changes states. Where the samples lie and how they are solved is in the plan; where points are looked at
+  // changes nothing.
   essential.reduction = ReductionScene{};
-  essential.reduction.converged = scene.reduction.converged;
+  essential.name = "scene";
+  essential.duration = 1;
+  essential.effectors.clear();
+  essential.probes.clear();
   const BodyScene& body = scene.bodies.front();
   return {hash_text(write_scene(essential, fs::path(body.mesh_file).parent_path().string())),
           hash_file(body.mesh_file)};
@@ -105,7 +111,7 @@ void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& ide
 std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan) {
   std::vector<int> missing;
   for (std::size_t k = 0; k < plan.paths.size(); ++k)
-    if (!is_path_of(path_file(folder, static_cast<int>(k)), path_identity(identity, plan.paths[k])))
+    if (!is_path_of(path_file(folder, static_cast<int>(k)), path_identity(identity, plan.converged, plan.paths[k])))
       missing.push_back(static_cast<int>(k));
   return missing;
 }
@@ -140,7 +146,7 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
       control.commands = sample;
       StepStatus result;
       int iterations;
-      if (scene.reduction.converged) {
+      if (plan.converged) {
         const EquilibriumReport report = equilibrium.solve(control, state);
         result = report.status;
         iterations = report.iterations;
@@ -161,7 +167,7 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
     }
     const std::size_t n = path.samples.size();
     write_hdf5_atomically(path_file(folder, index), [&](Hdf5File& file) {
-      file.write("/identity", hash_hex(path_identity(identity, path)));
+      file.write("/identity", hash_hex(path_identity(identity, plan.converged, path)));
       file.write("/commands", commands, {n, rows});
       file.write("/q", q, {n, nv});
       file.write("/multipliers", multipliers, {n, rows});
@@ -180,7 +186,7 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
     const SamplePath& path = plan.paths[k];
     const std::size_t n = path.samples.size();
     const Hdf5File file(path_file(folder, static_cast<int>(k)), Hdf5File::Mode::read);
-    if (file.read_text("/identity") != hash_hex(path_identity(identity, path)))
+    if (file.read_text("/identity") != hash_hex(path_identity(identity, plan.converged, path)))
       throw InputError("'" + file.path() + "' belongs to another scene, mesh or sampling",
                        "compute the snapshots again (`supple snapshots --force`)", {file.path(), 0, 0, ""});
     const auto status = file.read_ints("/status", {n});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -35,15 +36,23 @@ struct Deviations {
   }
   void summarise(double& mean, double& middle, double& largest) const {
     const double scale = mean_displacement();
-    mean = middle = largest = 0;
+    // Nothing moves: an error relative to nothing is not a number, and passes no limit.
+    mean = middle = largest = std::numeric_limits<double>::quiet_NaN();
     if (!(scale > 0)) return;
+    mean = 0;
     for (double e : error) mean += e / scale / static_cast<double>(error.size());
     middle = median(error) / scale;
     largest = *std::max_element(error.begin(), error.end()) / scale;
   }
 };
 
-// Squared distance between two sets of mapped points.
+std::vector<Deviations*> all_deviations(Deviations& goal, Deviations& shape, std::vector<Deviations>& sets) {
+  std::vector<Deviations*> all{&goal, &shape};
+  for (Deviations& set : sets) all.push_back(&set);
+  return all;
+}
+
+// Distance between two sets of mapped points.
 double distance(const std::vector<int>& points, const double* a, const double* b) {
   double sum = 0;
   for (int p : points)
@@ -107,13 +116,17 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
   ReducedMechanics mechanics(model);
   Equilibrium equilibrium(mechanics, {});
   double worst = -1;
+  std::vector<int> failed_states;
   std::vector<double> u(static_cast<std::size_t>(nv));
   for (int s = 0; s < reference.count; ++s) {
     State state = rest_state(mechanics);
     Control control = zero_control(mechanics);
     control.commands = reference.commands[static_cast<std::size_t>(s)];
     const bool solved = equilibrium.solve(control, state).status == StepStatus::ok;
-    if (!solved) ++summary.failed;
+    if (!solved) {
+      ++summary.failed;
+      failed_states.push_back(s);
+    }
     const double* truth = reference.outputs.data() + size(s, ny);
     const double* y = solved ? equilibrium.outputs().data() : rest.data();
     goal.error.push_back(distance(goal_points, y, truth));
@@ -144,6 +157,11 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       summary.worst_commands = reference.commands[static_cast<std::size_t>(s)];
     }
   }
+  // A failed solve counts as 100 %: at least the mean displacement, also where the robot would hardly move.
+  for (Deviations* deviations : all_deviations(goal, shape, of_set))
+    for (int s : failed_states)
+      deviations->error[static_cast<std::size_t>(s)] =
+          std::max(deviations->error[static_cast<std::size_t>(s)], deviations->mean_displacement());
   goal.summarise(summary.goal_mean, summary.goal_median, summary.goal_max);
   shape.summarise(summary.shape_mean, summary.shape_median, summary.shape_max);
   std::size_t k = 0;

@@ -227,13 +227,12 @@ TEST_F(Snapshots, PathOfAnotherShapeIsAnError) {
 }
 
 TEST_F(Snapshots, OneStepPerIncrementAsInThePaper) {
-  Scene scene = scene_;
-  scene.reduction.converged = false;
-  const SceneIdentity identity = identify(scene);
-  EXPECT_NE(identity.scene, identity_.scene);  // other states
+  SamplingPlan plan = plan_;
+  plan.converged = false;
   const std::string folder = folder_ / "steps";
-  prepare_snapshot_folder(folder, identity, plan_, ExistingFolder::resume);
-  const SnapshotRun run = compute_paths(model_, scene, identity, plan_, folder, 0, 1, {});
+  prepare_snapshot_folder(folder, identity_, plan, ExistingFolder::resume);
+  const SnapshotRun run = compute_paths(model_, scene_, identity_, plan, folder, 0, 1, {});
+  EXPECT_EQ(missing_paths(folder, identity_, plan_).size(), plan_.paths.size());  // other states
   EXPECT_EQ(run.states, 20);
   EXPECT_EQ(run.factorisations, 20);
 }
