@@ -157,11 +157,10 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       summary.worst_commands = reference.commands[static_cast<std::size_t>(s)];
     }
   }
-  // A failed solve counts as 100 %: at least the mean displacement, also where the robot would hardly move.
+  // A failed solve counts as 100 %: the mean displacement.
   for (Deviations* deviations : all_deviations(goal, shape, of_set))
-    for (int s : failed_states)
-      deviations->error[static_cast<std::size_t>(s)] =
-          std::max(deviations->error[static_cast<std::size_t>(s)], deviations->mean_displacement());
+    for (int state : failed_states)
+      deviations->error[static_cast<std::size_t>(state)] = deviations->mean_displacement();
   goal.summarise(summary.goal_mean, summary.goal_median, summary.goal_max);
   shape.summarise(summary.shape_mean, summary.shape_median, summary.shape_max);
   std::size_t k = 0;

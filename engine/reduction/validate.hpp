@@ -20,7 +20,7 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
 // The reduced model solves every state from rest to the same tolerance. goal = mean_i |p_i - p_i^full| / mean_i
 // |p_i^full - p_rest| with p the effectors' positions stacked, max and median with the same denominator; shape the same
 // over all free nodes (needs the basis, nv x modes column-major); sets the same per probe set. A failed solve counts as
-// an error of 1 (its deviation is |p_i^full - p_rest|).
+// an error of 1 (its deviation is the mean displacement).
 ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
                              const ReferenceStates& reference);
 
