@@ -27,7 +27,7 @@ struct Context {
   std::vector<std::string> arguments;  // as typed, from the verb on
 };
 
-// Exit code (DESIGN 5): 0 done; failures are thrown as Error.
+// Exit code (docs/reference/command-line.md): 0 done; failures are thrown as Error.
 using Run = std::function<int(Context&)>;
 
 struct Command {

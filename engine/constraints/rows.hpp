@@ -3,8 +3,8 @@
 // consecutive coordinates y[3 first_point] ... of its own points, so gradients are stored flat, one after the other.
 //
 // Cable (frictionless, inextensible): L = sum |x_{k+1} - x_k| over its via-points and its pull point, phi = L0 - L, d
-// phi/dy = -dL/dy. Generalised force H^T lambda with lambda = tension >= 0 shortens the cable. Source: DESIGN "Signs";
-// seed 000 (J^T lambda).
+// phi/dy = -dL/dy. Generalised force H^T lambda with lambda = tension >= 0 shortens the cable. Source: C. Duriez,
+// "Control of elastic soft robots based on real-time finite element method", ICRA 2013 (J^T lambda).
 
 #include <span>
 #include <vector>

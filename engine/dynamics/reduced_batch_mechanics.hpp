@@ -1,5 +1,5 @@
 #pragma once
-// Mechanics of a batch of reduced robots by batched dense algebra on a device (DESIGN 2, third column): deformation
+// Mechanics of a batch of reduced robots by batched dense algebra on a device (docs/architecture.md): deformation
 // gradients and forces are matrix products over the batch, one team of threads sums each robot's stiffness, the systems
 // are factored and solved together. The same source runs on the CPU and on a GPU; for robots on a CPU alone
 // ReducedMechanics is the faster choice.

@@ -10,7 +10,7 @@
 namespace supple {
 
 // The part of K that no state changes, r x r row-major, lower triangle (springs whole): linear springs and the constant
-// term of the corotational fields' four-row form, sum 2 mu w G^T G with the domain's own weights (PERFORMANCE.md 1).
+// term of the corotational fields' four-row form, sum 2 mu w G^T G with the domain's own weights.
 std::vector<double> constant_stiffness(const ReducedModel& model);
 // Laws whose tangent is that constant and four rows a point.
 bool has_four_rows(LawId law);

@@ -3,10 +3,14 @@
 //
 // The unknown is the increment u of the coordinates over the step; with A in stiffness units every stage is the same in
 // dynamics and statics:
-//   residual  r = M (v_n/h - u/h^2) - D u/h + p - f(q_n + u)          (implicit Euler, v_{n+1} = u/h; paper 001, eqs.
-//   4-9) system    A = M/h^2 + D/h + K            quasi-static: r = p - f(q_n + u), A = K free      u_f = A^-1 r (seed
-//   003, step I) space     W = H A^-1 H^T, d = phi(q_n + u) + H u_f                 (step II) lambda    complementarity
-//   of lambda and W lambda + d - target      [N] correct   u <- u + u_f + A^-1 H^T lambda (step III)
+// clang-format off
+//   residual  r = M (v_n/h - u/h^2) - D u/h + p - f(q_n + u)    implicit Euler, v_{n+1} = u/h (Goury & Duriez 2018, eqs. 4-9)
+//   system    A = M/h^2 + D/h + K                               quasi-static: r = p - f(q_n + u), A = K
+//   free      u_f = A^-1 r
+//   space     W = H A^-1 H^T, d = phi(q_n + u) + H u_f
+//   lambda    complementarity of lambda and W lambda + d - target   [N]
+//   correct   u <- u + u_f + A^-1 H^T lambda
+// clang-format on
 // One pass from u = 0 is the paper's one-linearisation step (its b = -h^2 K v + h (p - f) is the same system in dv);
 // repeated until the residual vanishes it is Newton's method on the implicit step or on the equilibrium.
 
@@ -24,7 +28,7 @@ struct StepSettings {
   StepScheme scheme = StepScheme::one_linearisation;
   double time_step = 0.01;       // s; quasi-static: used for rate limits only (0 = none)
   double tolerance = 1e-9;       // Newton: residual relative to the forces at work, converged below
-  double row_tolerance = 1e-11;  // Newton: violation of a row's law [m], relative to 1 m
+  double row_tolerance = 1e-11;  // Newton: violation of a row's law [m]
   int max_iterations = 40;
   int max_halvings = 12;  // Newton: of one step that leads to points where a law has no stress
   int patience = 0;       // Newton: gives up when the least residual has not halved in so many iterations; 0 = never

@@ -1,5 +1,5 @@
 #pragma once
-// The main job (paper 001, Algorithm 1): scene -> full-order states -> POD -> reduced integration domain -> validation
+// The main job (Goury & Duriez 2018, Algorithm 1): scene -> full-order states -> POD -> reduced integration domain -> validation
 // on actuation never seen
 // -> reduced model.
 

@@ -3,7 +3,7 @@
 //   W = mu |e|^2 + lambda/2 tr(e)^2,   P = R (2 mu e + lambda tr(e) I).
 // Parameters: p[0] = mu, p[1] = lambda (Lame, Pa).
 //
-// Tangent in four rows (PERFORMANCE.md 1): for A = R^T dF, t = tr A, w = axial vector of A - A^T,
+// Tangent in four rows (docs/theory/full-model.md): for A = R^T dF, t = tr A, w = axial vector of A - A^T,
 //   dF : C : dF = 2 mu |dF|^2 + lambda t^2 + w^T Q w,
 // with Q = -mu I for a frozen rotation (positive semidefinite) and, for the polar rotation of F = R S, the exact
 //   Q = (lambda tr(S - I) - 2 mu) (tr(S) I - S)^-1 .

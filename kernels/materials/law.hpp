@@ -16,7 +16,7 @@ struct MaterialParameters {
   S p[3];
 };
 
-// Which linearisation of the internal force (DESIGN: two tangents).
+// Which linearisation of the internal force (docs/theory/full-model.md).
 enum class TangentKind {
   none,
   safe,   // positive semidefinite at every point: rotation frozen, or eigenvalues clamped. For one-linearisation steps

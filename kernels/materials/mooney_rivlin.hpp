@@ -1,5 +1,5 @@
 #pragma once
-// Mooney-Rivlin as the paper writes it (001, eq. 10):
+// Mooney-Rivlin as the paper writes it (Goury & Duriez 2018, eq. 10):
 //   W = C01 (I1bar - 3) + C10 (I2bar - 3) + D (J - 1)^2,   I1bar = J^-2/3 I1,   I2bar = J^-4/3 I2,
 // I1 = tr C, I2 = (tr(C)^2 - tr(C^2))/2, C = F^T F. Parameters: p[0] = C01, p[1] = C10, p[2] = D (Pa); small strains:
 // mu = 2 (C01 + C10), bulk modulus = 2 D. Not defined for J <= 0.

@@ -4,8 +4,10 @@
 // triangle, leading dimension ld.
 //
 // Stiffness, per tile: two sets of rows X, Y over (mode, row kind, lane) with K += X Y^T.
-//   corotational: 4 kinds, X = (t, w0, w1, w2), Y = (lambda t, Q w)      54 r + 4 r (r+1) flop a point (PERFORMANCE.md
-//   1) other laws:   9 kinds, X = G itself,        Y = C G
+// clang-format off
+//   corotational: 4 kinds, X = (t, w0, w1, w2), Y = (lambda t, Q w)      54 r + 4 r (r+1) flop a point
+//   other laws:   9 kinds, X = G itself,        Y = C G
+// clang-format on
 
 #include "kernels/points/lanes.hpp"
 #include "kernels/points/tiles.hpp"

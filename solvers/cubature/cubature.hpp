@@ -1,5 +1,5 @@
 #pragma once
-// Sparse non-negative least squares for hyper-reduction (paper 001, eq. 21): choose few columns of G and weights xi >=
+// Sparse non-negative least squares for hyper-reduction (Goury & Duriez 2018, eq. 21): choose few columns of G and weights xi >=
 // 0 with
 //   || G xi - y || <= tau || y ||,   y = G 1  unless another target is given.
 // Columns are elements, rows are (training state, mode) pairs, best compressed first (compress_rows.hpp). G is rows x

@@ -1,5 +1,5 @@
 #pragma once
-// Proper orthogonal decomposition of a snapshot matrix (paper 001, eqs. 13-15).
+// Proper orthogonal decomposition of a snapshot matrix (Goury & Duriez 2018, eqs. 13-15).
 
 #include <span>
 #include <vector>

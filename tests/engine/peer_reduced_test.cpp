@@ -1,5 +1,5 @@
 // SOFA's own reduced diamond in our step: its published modes (32, five decimals), elements (129 of 4147) and weights
-// give its trajectories (../shared/peer; semantics: PEER.md).
+// give its trajectories (../shared/peer).
 //
 // Its springs of 1e12 on the 58 fixed nodes play no part, whatever their reduced domain: every mode is exactly zero at
 // those nodes (checked below). So the model is built without fixed nodes, as the peer has it: mass and gravity over all

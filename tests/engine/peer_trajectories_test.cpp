@@ -1,5 +1,5 @@
 // Whole trajectories of SOFA against our one-linearisation step, node by node (../shared/peer/reference/*.h5; scenes
-// and scheme: PEER.md). The peer's units are mm, kg, s, so its forces are mN.
+// and scheme as documented there). The peer's units are mm, kg, s, so its forces are mN.
 
 #include <fmt/format.h>
 
