@@ -142,8 +142,8 @@ void check_folder(const std::string& output) {
   std::error_code error;
   if (std::filesystem::is_directory(output, error))
     throw InputError(fmt::format("-o: '{}' is a folder", output), "the name of a file in it");
-  std::string folder = std::filesystem::path(output).parent_path().string();
-  if (folder.empty()) folder = ".";
+  const std::string parent = std::filesystem::path(output).parent_path().string();
+  const std::string folder = parent.empty() ? std::string(".") : parent;
   if (!std::filesystem::is_directory(folder, error))
     throw InputError(fmt::format("-o: there is no folder '{}'", folder),
                      fmt::format("mkdir -p {}", shell_quoted(folder)));

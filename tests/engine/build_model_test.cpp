@@ -48,7 +48,7 @@ TEST(BuildModel, MoreActuatorsThanRowsCanBeSolvedAreRefused) {
   cable.points = {{{0.4, 0.05, 0.1}}};
   cable.pull_point = {{0, 0, 0.5}};
   for (int i = 0; i <= max_box_complementarity; ++i) {
-    cable.name = "c" + std::to_string(i);
+    cable.name = std::to_string(i);
     scene.cables.push_back(cable);
   }
   EXPECT_THROW((void)build_full_model(scene, mesh()), InputError);
