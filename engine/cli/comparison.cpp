@@ -14,26 +14,11 @@
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/mesh/boundary.hpp"
+#include "engine/reduction/deviations.hpp"
 
 namespace supple::cli {
 
 namespace {
-
-struct Deviations {
-  std::vector<double> error, displacement;
-
-  void summarise(double& mean, double& median, double& largest) const {
-    const double scale = std::accumulate(displacement.begin(), displacement.end(), 0.0);
-    if (error.empty() || !(scale > 0)) return;
-    std::vector<double> sorted = error;
-    std::sort(sorted.begin(), sorted.end());
-    const auto n = static_cast<double>(sorted.size());
-    mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / scale;
-    const std::size_t half = sorted.size() / 2;
-    median = (sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2) * n / scale;
-    largest = sorted.back() * n / scale;
-  }
-};
 
 double square(double x) {
   return x * x;

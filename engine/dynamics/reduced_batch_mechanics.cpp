@@ -6,16 +6,13 @@
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "kernels/array/array.hpp"
 #include "kernels/array/launch.hpp"
+#include "kernels/base/extent.hpp"
 #include "kernels/points/batch_ops.hpp"
 #include "solvers/dense/batched.hpp"
 
 namespace supple {
 
 namespace {
-
-std::size_t size(int a, int b = 1, int c = 1) {
-  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
-}
 
 template <class T, class Allocator>
 Array<T> upload(const Device& device, const std::vector<T, Allocator>& values) {
@@ -90,15 +87,15 @@ ReducedBatchMechanics::Resident::Resident(const ReducedModel& model, const RowLa
   std::vector<double> rest_values;
   for (const Vec3d& x : model.robot.rest_points) rest_values.insert(rest_values.end(), {x[0], x[1], x[2]});
   rest = upload(on, rest_values);
-  for (Array<double>* array : {&q, &v, &f}) *array = Array<double>(on, size(robots, r));
-  y = Array<double>(on, size(robots, ny));
-  gradients = Array<double>(on, size(robots, rows.offset.back()));
-  H = Array<double>(on, size(robots, n, r));
-  X = Array<double>(on, size(robots, n + 1, r));
-  for (Array<double>* array : {&K, &A}) *array = Array<double>(on, size(robots, r, r));
-  info = Array<int>(on, size(robots));
-  host_info.assign(size(robots), 0);
-  host_counts.assign(size(robots), {0, 0, -1});
+  for (Array<double>* array : {&q, &v, &f}) *array = Array<double>(on, extent(robots, r));
+  y = Array<double>(on, extent(robots, ny));
+  gradients = Array<double>(on, extent(robots, rows.offset.back()));
+  H = Array<double>(on, extent(robots, n, r));
+  X = Array<double>(on, extent(robots, n + 1, r));
+  for (Array<double>* array : {&K, &A}) *array = Array<double>(on, extent(robots, r, r));
+  info = Array<int>(on, extent(robots));
+  host_info.assign(extent(robots), 0);
+  host_counts.assign(extent(robots), {0, 0, -1});
   counts = upload(on, host_counts);
 
   int points = 0, most = 0, most_tangent = 0;
@@ -110,26 +107,26 @@ ReducedBatchMechanics::Resident::Resident(const ReducedModel& model, const RowLa
     most_tangent = std::max(most_tangent, padded(field.points()) * fields.back().tangent_components());
     team_scratch = std::max(team_scratch, stiffness_scratch(fields.back().rows, r));
   }
-  const std::size_t robot_bytes = (size(most, 2 * gradient_components) + size(most_tangent)) * sizeof(double);
+  const std::size_t robot_bytes = (extent(most, 2 * gradient_components) + extent(most_tangent)) * sizeof(double);
   const std::size_t fitting =
       portion_bytes(on) / std::max<std::size_t>(robot_bytes, 1) / portion_multiple * portion_multiple;
   portion = static_cast<int>(std::clamp<std::size_t>(
-      fitting, portion_multiple, size((robots + portion_multiple - 1) / portion_multiple) * portion_multiple));
+      fitting, portion_multiple, extent((robots + portion_multiple - 1) / portion_multiple) * portion_multiple));
   portion = std::min(portion, robots);
   teams = team_count(on, portion);
-  for (Array<double>* array : {&F, &P}) *array = Array<double>(on, size(portion, most, gradient_components));
-  tangent = Array<double>(on, size(portion, most_tangent));
-  status = Array<unsigned char>(on, size(portion, most));
-  scratch = Array<double>(on, size(teams) * team_scratch);
+  for (Array<double>* array : {&F, &P}) *array = Array<double>(on, extent(portion, most, gradient_components));
+  tangent = Array<double>(on, extent(portion, most_tangent));
+  status = Array<unsigned char>(on, extent(portion, most));
+  scratch = Array<double>(on, extent(teams) * team_scratch);
 }
 
 // f, K and the points' counts of robots [first, first + count).
 void ReducedBatchMechanics::Resident::portion_forces(const ReducedModel& model, int first, int count,
                                                      TangentKind kind) {
   const int r = model.modes;
-  const double* alpha = q.data() + size(first, r);
-  double* force = f.data() + size(first, r);
-  double* stiffness = K.data() + size(first, r, r);
+  const double* alpha = q.data() + extent(first, r);
+  double* force = f.data() + extent(first, r);
+  double* stiffness = K.data() + extent(first, r, r);
   // f = K_springs alpha
   gemm(dense, r, count, r, 1.0, {springs.data(), r}, {alpha, r}, 0.0, {force, r});
   for (const ResidentField& field : fields) {
@@ -155,8 +152,8 @@ void ReducedBatchMechanics::Resident::portion_forces(const ReducedModel& model, 
     launch(device, count, PointCountOp{status.data(), field.points, field.first, begins, counts.data() + first});
     // f += G_tile^T P, tiles in order.
     for (int tile = 0; tile < field.tiles(); ++tile)
-      gemm(dense, r, count, tile_rows, 1.0, {field.G.data() + size(tile, r, tile_rows), tile_rows, Transpose::yes},
-           {P.data() + size(tile, tile_rows), column}, 1.0, {force, r});
+      gemm(dense, r, count, tile_rows, 1.0, {field.G.data() + extent(tile, r, tile_rows), tile_rows, Transpose::yes},
+           {P.data() + extent(tile, tile_rows), column}, 1.0, {force, r});
     if (kind == TangentKind::none) continue;
     const double* initial = begins ? constant_stiffness.data() : nullptr;
     const auto sum_stiffness = [&]<TangentRows rows>() {
@@ -173,8 +170,8 @@ void ReducedBatchMechanics::Resident::portion_forces(const ReducedModel& model, 
 
 ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const Device& device, int robots)
     : model_(model), robots_(robots), r_(model.modes), rows_(row_layout(model.robot)) {
-  const std::size_t widest = std::max({size(r_, r_), size(rows_.rows() + 1, r_), size(model.robot.outputs())});
-  if (size(robots) * widest >= static_cast<std::size_t>(std::numeric_limits<int>::max()))
+  const std::size_t widest = std::max({extent(r_, r_), extent(rows_.rows() + 1, r_), extent(model.robot.outputs())});
+  if (extent(robots) * widest >= static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("a batch of " + std::to_string(robots) + " robots is too large (" + std::to_string(r_) +
                          " modes leave 32-bit indices for fewer)",
                      "several batches, one after the other");
@@ -221,7 +218,7 @@ PointReport ReducedBatchMechanics::evaluate_forces(std::span<const double> q, st
     int point = count.undefined_at;
     for (const ReducedField& field : model_.fields) {
       if (point < field.points()) {
-        report.first_undefined = field.element[size(point / field.points_per_element)];
+        report.first_undefined = field.element[extent(point / field.points_per_element)];
         break;
       }
       point -= field.points();
@@ -232,8 +229,8 @@ PointReport ReducedBatchMechanics::evaluate_forces(std::span<const double> q, st
 
 void ReducedBatchMechanics::external_forces(std::span<double> p) const {
   const Vec3d& g = model_.robot.gravity;
-  for (std::size_t k = 0; k < size(robots_, r_); ++k) {
-    const double* row = model_.gravity.data() + 3 * (k % size(r_));
+  for (std::size_t k = 0; k < extent(robots_, r_); ++k) {
+    const double* row = model_.gravity.data() + 3 * (k % extent(r_));
     p[k] = row[0] * g[0] + row[1] * g[1] + row[2] * g[2];
   }
 }
@@ -273,8 +270,8 @@ void ReducedBatchMechanics::row_jacobians(std::span<const double> gradients, std
   // Column b of row i: h = L_i^T g, L_i the outputs that the row touches (row-major [count][r]).
   for (int row = 0; row < n; ++row) {
     const auto k = static_cast<std::size_t>(row);
-    gemm(on_->dense, r_, robots_, rows_.count[k], 1.0, {on_->outputs.data() + size(rows_.first[k], r_), r_},
-         {on_->gradients.data() + rows_.offset[k], flat}, 0.0, {on_->H.data() + size(row, r_), n * r_});
+    gemm(on_->dense, r_, robots_, rows_.count[k], 1.0, {on_->outputs.data() + extent(rows_.first[k], r_), r_},
+         {on_->gradients.data() + rows_.offset[k], flat}, 0.0, {on_->H.data() + extent(row, r_), n * r_});
   }
   on_->H.download(H);
 }

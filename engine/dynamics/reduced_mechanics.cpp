@@ -6,16 +6,13 @@
 #include <cmath>
 
 #include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
 #include "kernels/points/reduced_tile.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
 namespace supple {
 
 namespace {
-
-std::size_t size(int a, int b = 1, int c = 1) {
-  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
-}
 
 // The points of tile `tile` as a field of its own.
 PointField<double> tile_field(const ReducedField& field, int tile) {
@@ -40,16 +37,16 @@ std::vector<double> constant_stiffness(const ReducedModel& model) {
   std::vector<double> K = model.stiffness;
   for (const ReducedField& field : model.fields) {
     if (!has_four_rows(field.law)) continue;
-    AlignedVector<double> scaled(size(r, tile_rows));
+    AlignedVector<double> scaled(extent(r, tile_rows));
     for (int tile = 0; tile < tile_count(field.points()); ++tile) {
-      const double* G = field.G.data() + size(tile, r, tile_rows);
+      const double* G = field.G.data() + extent(tile, r, tile_rows);
       const PointField<double> points = tile_field(field, tile);
       for (int j = 0; j < r; ++j)
         for (int c = 0; c < gradient_components; ++c)
           for (int l = 0; l < tile_size; ++l) {
             const double factor =
                 l < points.points ? 2 * points.parameters[points.region[l]].p[0] * points.weight[l] : 0.0;
-            const std::size_t k = size(j, tile_rows) + size(c, tile_size) + static_cast<std::size_t>(l);
+            const std::size_t k = extent(j, tile_rows) + extent(c, tile_size) + static_cast<std::size_t>(l);
             scaled[k] = factor * G[k];
           }
       tile_rank_update(SingleTeam{}, r, tile_rows, G, scaled.data(), K.data(), r);
@@ -65,9 +62,9 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
       rows_(row_layout(model.robot)),
       constant_stiffness_(constant_stiffness(model)) {
   coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
-  stiffness_.assign(size(robots, r_, r_), 0.0);
-  system_.assign(size(robots, r_, r_), 0.0);
-  pivots_.assign(size(robots, r_), 0);
+  stiffness_.assign(extent(robots, r_, r_), 0.0);
+  system_.assign(extent(robots, r_, r_), 0.0);
+  pivots_.assign(extent(robots, r_), 0);
   reports_.resize(static_cast<std::size_t>(robots));
   system_reports_.resize(static_cast<std::size_t>(robots));
   scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
@@ -76,10 +73,10 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
   for (Scratch& s : scratch_) {
     s.F.assign(tile_rows, 0.0);
     s.P.assign(tile_rows, 0.0);
-    s.tangent.assign(size(81, tile_size), 0.0);
-    s.X.assign(size(r_, 4, tile_size), 0.0);
-    s.Y.assign(size(r_, tile_rows), 0.0);
-    s.curvature.assign(size(most_coordinates, most_coordinates), 0.0);
+    s.tangent.assign(extent(81, tile_size), 0.0);
+    s.X.assign(extent(r_, 4, tile_size), 0.0);
+    s.Y.assign(extent(r_, tile_rows), 0.0);
+    s.curvature.assign(extent(most_coordinates, most_coordinates), 0.0);
     s.magnitude.assign(static_cast<std::size_t>(r_), 0.0);
   }
 }
@@ -88,12 +85,12 @@ void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<con
   const int ny = model_.robot.outputs();
   for (int b = 0; b < robots_; ++b)
     for (int i = 0; i < ny; ++i) {
-      const double* row = model_.outputs.data() + size(i, r_);
-      const double* a = q.data() + size(b, r_);
+      const double* row = model_.outputs.data() + extent(i, r_);
+      const double* a = q.data() + extent(b, r_);
       double sum = 0;
 #pragma omp simd reduction(+ : sum)
       for (int j = 0; j < r_; ++j) sum += row[j] * a[j];
-      y[size(b, ny) + static_cast<std::size_t>(i)] =
+      y[extent(b, ny) + static_cast<std::size_t>(i)] =
           model_.robot.rest_points[static_cast<std::size_t>(i / 3)][i % 3] + sum;
     }
 }
@@ -108,7 +105,7 @@ PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, do
     visit_law(field.law, [&](auto law) {
       using Law = decltype(law);
       for (int tile = 0; tile < tile_count(field.points()); ++tile) {
-        const double* G = field.G.data() + size(tile, r_, tile_rows);
+        const double* G = field.G.data() + extent(tile, r_, tile_rows);
         const PointField<double> points = tile_field(field, tile);
         tile_gradient(team, r_, G, q, s.F.data());
         const bool four = four_rows_law<Law> && kind != TangentKind::none;
@@ -143,7 +140,7 @@ PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, do
   double scale = 0;
   for (int i = 0; i < r_; ++i) {
     double spring = 0;
-    for (int j = 0; j < r_; ++j) spring += model_.stiffness[size(i, r_) + static_cast<std::size_t>(j)] * q[j];
+    for (int j = 0; j < r_; ++j) spring += model_.stiffness[extent(i, r_) + static_cast<std::size_t>(j)] * q[j];
     f[i] += spring;
     const double magnitude = s.magnitude[static_cast<std::size_t>(i)] + std::abs(spring);
     scale += magnitude * magnitude;
@@ -159,7 +156,7 @@ PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::sp
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b)
     reports_[static_cast<std::size_t>(b)] =
-        robot_forces(q.data() + size(b, r_), kind, f.data() + size(b, r_), stiffness_.data() + size(b, r_, r_),
+        robot_forces(q.data() + extent(b, r_), kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, r_, r_),
                      scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)]);
   PointReport total;
   double scale = 0;
@@ -176,8 +173,8 @@ PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::sp
 void ReducedMechanics::external_forces(std::span<double> p) const {
   for (int b = 0; b < robots_; ++b)
     for (int i = 0; i < r_; ++i) {
-      const double* g = model_.gravity.data() + size(i, 3);
-      p[size(b, r_) + static_cast<std::size_t>(i)] =
+      const double* g = model_.gravity.data() + extent(i, 3);
+      p[extent(b, r_) + static_cast<std::size_t>(i)] =
           g[0] * model_.robot.gravity[0] + g[1] * model_.robot.gravity[1] + g[2] * model_.robot.gravity[2];
     }
 }
@@ -185,12 +182,12 @@ void ReducedMechanics::external_forces(std::span<double> p) const {
 void ReducedMechanics::inertia(std::span<const double> v, std::span<const double>, std::span<double> out) const {
   for (int b = 0; b < robots_; ++b)
     for (int i = 0; i < r_; ++i) {
-      const double* row = model_.mass.data() + size(i, r_);
-      const double* x = v.data() + size(b, r_);
+      const double* row = model_.mass.data() + extent(i, r_);
+      const double* x = v.data() + extent(b, r_);
       double sum = 0;
 #pragma omp simd reduction(+ : sum)
       for (int j = 0; j < r_; ++j) sum += row[j] * x[j];
-      out[size(b, r_) + static_cast<std::size_t>(i)] = sum;
+      out[extent(b, r_) + static_cast<std::size_t>(i)] = sum;
     }
 }
 
@@ -198,12 +195,12 @@ void ReducedMechanics::damping(std::span<const double> v, std::span<const double
   SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
   inertia(v, {}, out);
   for (int b = 0; b < robots_; ++b) {
-    const double* K = stiffness_.data() + size(b, r_, r_);
-    const double* x = v.data() + size(b, r_);
+    const double* K = stiffness_.data() + extent(b, r_, r_);
+    const double* x = v.data() + extent(b, r_);
     for (int i = 0; i < r_; ++i) {
       double sum = 0;
       for (int j = 0; j < r_; ++j) sum += (j <= i ? K[i * r_ + j] : K[j * r_ + i]) * x[j];
-      double& value = out[size(b, r_) + static_cast<std::size_t>(i)];
+      double& value = out[extent(b, r_) + static_cast<std::size_t>(i)];
       value = model_.robot.rayleigh_mass * value + model_.robot.rayleigh_stiffness * sum;
     }
   }
@@ -215,26 +212,26 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
   const int ny = model_.robot.outputs(), n = rows_.rows(), threads = static_cast<int>(scratch_.size());
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
-    double* A = system_.data() + size(b, r_, r_);
-    const double* K = stiffness_.data() + size(b, r_, r_);
+    double* A = system_.data() + extent(b, r_, r_);
+    const double* K = stiffness_.data() + extent(b, r_, r_);
     for (int i = 0; i < r_; ++i)
       for (int j = 0; j <= i; ++j)
         A[i * r_ + j] = coefficients.stiffness * K[i * r_ + j] +
-                        coefficients.mass * model_.mass[size(i, r_) + static_cast<std::size_t>(j)];
+                        coefficients.mass * model_.mass[extent(i, r_) + static_cast<std::size_t>(j)];
     if (coefficients.geometric) {
       Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
       for (int row = 0; row < n; ++row) {
-        const double lambda = multipliers[size(b, n) + static_cast<std::size_t>(row)];
+        const double lambda = multipliers[extent(b, n) + static_cast<std::size_t>(row)];
         if (lambda == 0) continue;
         const int first = rows_.first[static_cast<std::size_t>(row)],
                   count = rows_.count[static_cast<std::size_t>(row)];
-        row_curvature(model_.robot, rows_, row, y.subspan(size(b, ny), static_cast<std::size_t>(ny)), lambda,
+        row_curvature(model_.robot, rows_, row, y.subspan(extent(b, ny), static_cast<std::size_t>(ny)), lambda,
                       s.curvature);
         for (int k = 0; k < count; ++k)
           for (int m = 0; m < count; ++m) {
-            const double c = s.curvature[size(k, count) + static_cast<std::size_t>(m)];
-            const double* left = model_.outputs.data() + size(first + k, r_);
-            const double* right = model_.outputs.data() + size(first + m, r_);
+            const double c = s.curvature[extent(k, count) + static_cast<std::size_t>(m)];
+            const double* left = model_.outputs.data() + extent(first + k, r_);
+            const double* right = model_.outputs.data() + extent(first + m, r_);
             for (int i = 0; i < r_; ++i)
               for (int j = 0; j <= i; ++j) A[i * r_ + j] += c * left[i] * right[j];
           }
@@ -242,7 +239,7 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
     }
     const DenseFactorReport report = tangent_ == TangentKind::safe
                                          ? cholesky_factor(A, r_, r_)
-                                         : ldlt_factor(A, r_, r_, pivots_.data() + size(b, r_));
+                                         : ldlt_factor(A, r_, r_, pivots_.data() + extent(b, r_));
     system_reports_[static_cast<std::size_t>(b)] = {report.status == DenseFactorStatus::ok ? SystemStatus::ok
                                                     : report.status == DenseFactorStatus::singular
                                                         ? SystemStatus::singular
@@ -261,11 +258,11 @@ void ReducedMechanics::row_jacobians(std::span<const double> gradients, std::spa
   const int n = rows_.rows(), flat = rows_.offset.back();
   for (int b = 0; b < robots_; ++b)
     for (int row = 0; row < n; ++row) {
-      double* h = H.data() + size(b, n, r_) + size(row, r_);
+      double* h = H.data() + extent(b, n, r_) + extent(row, r_);
       std::fill(h, h + r_, 0.0);
-      const double* g = gradients.data() + size(b, flat) + rows_.offset[static_cast<std::size_t>(row)];
+      const double* g = gradients.data() + extent(b, flat) + rows_.offset[static_cast<std::size_t>(row)];
       for (int k = 0; k < rows_.count[static_cast<std::size_t>(row)]; ++k) {
-        const double* output = model_.outputs.data() + size(rows_.first[static_cast<std::size_t>(row)] + k, r_);
+        const double* output = model_.outputs.data() + extent(rows_.first[static_cast<std::size_t>(row)] + k, r_);
         for (int j = 0; j < r_; ++j) h[j] += g[k] * output[j];
       }
     }
@@ -273,17 +270,17 @@ void ReducedMechanics::row_jacobians(std::span<const double> gradients, std::spa
 
 void ReducedMechanics::solve(std::span<double> X, int count) {
   for (int b = 0; b < robots_; ++b) {
-    const double* A = system_.data() + size(b, r_, r_);
-    double* x = X.data() + size(b, count, r_);
+    const double* A = system_.data() + extent(b, r_, r_);
+    double* x = X.data() + extent(b, count, r_);
     if (tangent_ == TangentKind::safe)
       cholesky_solve(A, r_, r_, x, count, r_);
     else
-      ldlt_solve(A, r_, r_, pivots_.data() + size(b, r_), x, count, r_);
+      ldlt_solve(A, r_, r_, pivots_.data() + extent(b, r_), x, count, r_);
   }
 }
 
 std::span<const double> ReducedMechanics::stiffness(int robot) const {
-  return std::span<const double>(stiffness_).subspan(size(robot, r_, r_), size(r_, r_));
+  return std::span<const double>(stiffness_).subspan(extent(robot, r_, r_), extent(r_, r_));
 }
 
 }  // namespace supple

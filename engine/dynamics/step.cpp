@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
 
 namespace supple {
@@ -34,10 +35,6 @@ bool all_finite(const std::vector<double>& x) {
   double sum = 0;
   for (double value : x) sum += value - value;  // NaN as soon as one entry is not finite
   return sum == 0;
-}
-
-std::size_t size(int a, int b = 1, int c = 1) {
-  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
 }
 
 }  // namespace
@@ -71,15 +68,15 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
       ny_(mechanics.robot().outputs()),
       rows_count_(mechanics.robot().rows()) {
   const int B = robots_, motions = static_cast<int>(mechanics.robot().motions.size());
-  for (auto* vector : {&u_, &du_, &f_, &p_, &inertia_, &damping_, &velocity_, &r_}) vector->assign(size(B, nv_), 0.0);
-  q_.assign(size(B, nq_), 0.0);
-  motion_velocity_.assign(size(B, motions), 0.0);
-  y_.assign(size(B, ny_), 0.0);
-  for (auto* vector : {&phi_, &d_, &lambda_, &lower_, &upper_, &target_}) vector->assign(size(B, rows_count_), 0.0);
-  gradients_.assign(size(B, mechanics.rows().offset.back()), 0.0);
-  H_.assign(size(B, rows_count_, nv_), 0.0);
-  X_.assign(size(B, rows_count_ + 1, nv_), 0.0);
-  W_.assign(size(B, rows_count_, rows_count_), 0.0);
+  for (auto* vector : {&u_, &du_, &f_, &p_, &inertia_, &damping_, &velocity_, &r_}) vector->assign(extent(B, nv_), 0.0);
+  q_.assign(extent(B, nq_), 0.0);
+  motion_velocity_.assign(extent(B, motions), 0.0);
+  y_.assign(extent(B, ny_), 0.0);
+  for (auto* vector : {&phi_, &d_, &lambda_, &lower_, &upper_, &target_}) vector->assign(extent(B, rows_count_), 0.0);
+  gradients_.assign(extent(B, mechanics.rows().offset.back()), 0.0);
+  H_.assign(extent(B, rows_count_, nv_), 0.0);
+  X_.assign(extent(B, rows_count_ + 1, nv_), 0.0);
+  W_.assign(extent(B, rows_count_, rows_count_), 0.0);
   work_.assign(static_cast<std::size_t>(box_complementarity_work(rows_count_)), 0.0);
   mechanics.external_forces(p_);
 }
@@ -108,27 +105,27 @@ void Stepper::residual(const State& state, const Control& control) {
 void Stepper::solve_rows(StepReport& report) {
   const int n = rows_count_, stride = n + 1;
   for (int b = 0; b < robots_; ++b) {
-    const double* X = X_.data() + size(b, stride, nv_);
-    const double* H = H_.data() + size(b, n, nv_);
-    double* W = W_.data() + size(b, n, n);
+    const double* X = X_.data() + extent(b, stride, nv_);
+    const double* H = H_.data() + extent(b, n, nv_);
+    double* W = W_.data() + extent(b, n, n);
     for (int i = 0; i < n; ++i) {
-      const double* h = H + size(i, nv_);
+      const double* h = H + extent(i, nv_);
       double free = 0;
       for (int k = 0; k < nv_; ++k) free += h[k] * X[k];
-      const std::size_t row = size(b, n) + static_cast<std::size_t>(i);
+      const std::size_t row = extent(b, n) + static_cast<std::size_t>(i);
       d_[row] = phi_[row] + free - target_[row];
       for (int j = 0; j <= i; ++j) {
-        const double* x = X + size(j + 1, nv_);
+        const double* x = X + extent(j + 1, nv_);
         double sum = 0;
         for (int k = 0; k < nv_; ++k) sum += h[k] * x[k];
         W[i * n + j] = W[j * n + i] = sum;
       }
     }
     const auto part = [&](std::vector<double>& v) {
-      return std::span<double>(v).subspan(size(b, n), static_cast<std::size_t>(n));
+      return std::span<double>(v).subspan(extent(b, n), static_cast<std::size_t>(n));
     };
     const auto result =
-        solve_box_complementarity(n, {W, size(n, n)}, part(d_), part(lower_), part(upper_), part(lambda_), work_);
+        solve_box_complementarity(n, {W, extent(n, n)}, part(d_), part(lower_), part(upper_), part(lambda_), work_);
     if (result.status != ComplementarityStatus::solved) report.status = StepStatus::rows_unsolved;
   }
 }
@@ -163,7 +160,7 @@ StepReport Stepper::step(const Control& control, State& state) {
   }
   for (int b = 0; b < robots_; ++b)
     for (int i = 0; i < rows_count_; ++i) {
-      const std::size_t k = size(b, rows_count_) + static_cast<std::size_t>(i);
+      const std::size_t k = extent(b, rows_count_) + static_cast<std::size_t>(i);
       const RowTarget law =
           row_target(robot.cables[static_cast<std::size_t>(i)], control.commands[k], state.commands[k], h);
       target_[k] = law.target;
@@ -185,10 +182,10 @@ StepReport Stepper::step(const Control& control, State& state) {
       Timer timer(report.times.outputs);
       mechanics_.evaluate_outputs(q_, control.motions, y_);
       for (int b = 0; b < robots_; ++b) {
-        const auto y = std::span<const double>(y_).subspan(size(b, ny_), size(ny_));
+        const auto y = std::span<const double>(y_).subspan(extent(b, ny_), extent(ny_));
         const std::size_t flat = static_cast<std::size_t>(mechanics_.rows().offset.back());
         evaluate_rows(robot, mechanics_.rows(), y,
-                      std::span<double>(phi_).subspan(size(b, rows_count_), size(rows_count_)),
+                      std::span<double>(phi_).subspan(extent(b, rows_count_), extent(rows_count_)),
                       std::span<double>(gradients_).subspan(static_cast<std::size_t>(b) * flat, flat));
       }
       mechanics_.row_jacobians(gradients_, H_);
@@ -222,9 +219,9 @@ StepReport Stepper::step(const Control& control, State& state) {
         for (int k = 0; k < nv_; ++k) {
           double rows = 0;
           for (int i = 0; i < rows_count_; ++i)
-            rows += H_[size(b, rows_count_, nv_) + size(i, nv_) + static_cast<std::size_t>(k)] *
-                    lambda_[size(b, rows_count_) + static_cast<std::size_t>(i)];
-          const double value = r_[size(b, nv_) + static_cast<std::size_t>(k)] + rows;
+            rows += H_[extent(b, rows_count_, nv_) + extent(i, nv_) + static_cast<std::size_t>(k)] *
+                    lambda_[extent(b, rows_count_) + static_cast<std::size_t>(i)];
+          const double value = r_[extent(b, nv_) + static_cast<std::size_t>(k)] + rows;
           sum += value * value;
           row_forces += rows * rows;
         }
@@ -264,9 +261,9 @@ StepReport Stepper::step(const Control& control, State& state) {
     {
       Timer timer(report.times.solve);
       for (int b = 0; b < robots_; ++b) {
-        double* X = X_.data() + size(b, rows_count_ + 1, nv_);
+        double* X = X_.data() + extent(b, rows_count_ + 1, nv_);
         std::copy_n(r_.begin() + b * nv_, nv_, X);
-        std::copy_n(H_.data() + size(b, rows_count_, nv_), size(rows_count_, nv_), X + nv_);
+        std::copy_n(H_.data() + extent(b, rows_count_, nv_), extent(rows_count_, nv_), X + nv_);
       }
       mechanics_.solve(X_, rows_count_ + 1);
     }
@@ -275,13 +272,13 @@ StepReport Stepper::step(const Control& control, State& state) {
       solve_rows(report);
       if (report.status != StepStatus::ok) return report;
       for (int b = 0; b < robots_; ++b) {
-        const double* X = X_.data() + size(b, rows_count_ + 1, nv_);
+        const double* X = X_.data() + extent(b, rows_count_ + 1, nv_);
         for (int k = 0; k < nv_; ++k) {
           double value = X[k];
           for (int i = 0; i < rows_count_; ++i)
-            value += X[size(i + 1, nv_) + static_cast<std::size_t>(k)] *
-                     lambda_[size(b, rows_count_) + static_cast<std::size_t>(i)];
-          du_[size(b, nv_) + static_cast<std::size_t>(k)] = value;
+            value += X[extent(i + 1, nv_) + static_cast<std::size_t>(k)] *
+                     lambda_[extent(b, rows_count_) + static_cast<std::size_t>(i)];
+          du_[extent(b, nv_) + static_cast<std::size_t>(k)] = value;
         }
       }
       for (std::size_t i = 0; i < u_.size(); ++i) u_[i] += du_[i];
@@ -296,8 +293,8 @@ StepReport Stepper::step(const Control& control, State& state) {
   for (int b = 0; b < robots_; ++b) {
     coordinates.integrate(state.q.data() + b * nq_, u_.data() + b * nv_);
     for (int k = 0; k < nv_; ++k)
-      state.v[size(b, nv_) + static_cast<std::size_t>(k)] =
-          dynamic ? u_[size(b, nv_) + static_cast<std::size_t>(k)] / h : 0.0;
+      state.v[extent(b, nv_) + static_cast<std::size_t>(k)] =
+          dynamic ? u_[extent(b, nv_) + static_cast<std::size_t>(k)] / h : 0.0;
   }
   for (std::size_t i = 0; i < state.motions.size(); ++i) {
     state.motion_velocities[i] = dynamic ? (control.motions[i] - state.motions[i]) / h : 0.0;
@@ -306,7 +303,7 @@ StepReport Stepper::step(const Control& control, State& state) {
   state.multipliers = lambda_;
   for (int b = 0; b < robots_; ++b)
     for (int i = 0; i < rows_count_; ++i) {
-      const std::size_t k = size(b, rows_count_) + static_cast<std::size_t>(i);
+      const std::size_t k = extent(b, rows_count_) + static_cast<std::size_t>(i);
       const CableRow& cable = robot.cables[static_cast<std::size_t>(i)];
       state.commands[k] = cable.control == CableControl::force ? lower_[k] : target_[k];
     }
@@ -319,19 +316,19 @@ State rest_state(const Mechanics& mechanics) {
   State state;
   const int B = mechanics.robots(), motions = static_cast<int>(mechanics.robot().motions.size());
   state.robots = B;
-  state.q.assign(size(B, mechanics.coordinates().nq), 0.0);
-  state.v.assign(size(B, mechanics.coordinates().nv), 0.0);
-  state.multipliers.assign(size(B, mechanics.robot().rows()), 0.0);
-  state.commands.assign(size(B, mechanics.robot().rows()), 0.0);
-  state.motions.assign(size(B, motions), 0.0);
-  state.motion_velocities.assign(size(B, motions), 0.0);
+  state.q.assign(extent(B, mechanics.coordinates().nq), 0.0);
+  state.v.assign(extent(B, mechanics.coordinates().nv), 0.0);
+  state.multipliers.assign(extent(B, mechanics.robot().rows()), 0.0);
+  state.commands.assign(extent(B, mechanics.robot().rows()), 0.0);
+  state.motions.assign(extent(B, motions), 0.0);
+  state.motion_velocities.assign(extent(B, motions), 0.0);
   return state;
 }
 
 Control zero_control(const Mechanics& mechanics) {
   Control control;
-  control.commands.assign(size(mechanics.robots(), mechanics.robot().rows()), 0.0);
-  control.motions.assign(size(mechanics.robots(), static_cast<int>(mechanics.robot().motions.size())), 0.0);
+  control.commands.assign(extent(mechanics.robots(), mechanics.robot().rows()), 0.0);
+  control.motions.assign(extent(mechanics.robots(), static_cast<int>(mechanics.robot().motions.size())), 0.0);
   return control;
 }
 

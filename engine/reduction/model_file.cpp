@@ -8,6 +8,7 @@
 
 #include "engine/io/hdf5_file.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/extent.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/points/tiles.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
@@ -21,10 +22,6 @@ using Numbers = std::vector<double>;
 constexpr const char* magic = "supple reduced model";
 // In the order of Integrator.
 constexpr const char* integrator_words[] = {"implicit-euler", "implicit-euler-newton", "quasi-static"};
-
-std::size_t size(int a, int b = 1, int c = 1) {
-  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
-}
 
 std::vector<double> flat(const std::vector<Vec3d>& points) {
   std::vector<double> values;
@@ -308,15 +305,15 @@ void write_model(const ReducedModel& model, const std::string& path) {
     file.write("/field_count", static_cast<std::int64_t>(model.fields.size()));
     for (std::size_t f = 0; f < model.fields.size(); ++f)
       write_field(file, "/fields/" + name_of(f), model.fields[f], r);
-    file.write("/mass", model.mass, {size(r), size(r)});
-    file.write("/stiffness", model.stiffness, {size(r), size(r)});
-    file.write("/gravity", model.gravity, {size(r), 3});
-    file.write("/outputs", model.outputs, {size(model.robot.outputs()), size(r)});
+    file.write("/mass", model.mass, {extent(r), extent(r)});
+    file.write("/stiffness", model.stiffness, {extent(r), extent(r)});
+    file.write("/gravity", model.gravity, {extent(r), 3});
+    file.write("/outputs", model.outputs, {extent(model.robot.outputs()), extent(r)});
     file.write("/skin/rest", flat(model.skin.rest), {model.skin.rest.size(), 3});
     std::vector<int> triangles;
     for (const auto& t : model.skin.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
     file.write("/skin/triangles", triangles, {model.skin.triangles.size(), 3});
-    file.write("/skin/modes", model.skin.modes, {3 * model.skin.rest.size(), size(r)});
+    file.write("/skin/modes", model.skin.modes, {3 * model.skin.rest.size(), extent(r)});
     write_provenance(file, model);
   });
 }
@@ -349,10 +346,10 @@ ReducedModel read_model(const std::string& path) {
   const int fields = checked.count("/field_count", 0, 1000);
   for (int f = 0; f < fields; ++f)
     model.fields.push_back(read_field(file, checked, "/fields/" + name_of(static_cast<std::size_t>(f)), r));
-  model.mass = checked.doubles("/mass", {size(r), size(r)});
-  model.stiffness = checked.doubles("/stiffness", {size(r), size(r)});
-  model.gravity = checked.doubles("/gravity", {size(r), 3});
-  model.outputs = checked.doubles("/outputs", {size(model.robot.outputs()), size(r)});
+  model.mass = checked.doubles("/mass", {extent(r), extent(r)});
+  model.stiffness = checked.doubles("/stiffness", {extent(r), extent(r)});
+  model.gravity = checked.doubles("/gravity", {extent(r), 3});
+  model.outputs = checked.doubles("/outputs", {extent(model.robot.outputs()), extent(r)});
   const auto skin = file.shape("/skin/rest");
   checked.require(skin.size() == 2 && skin[1] == 3, "/skin/rest", "has a wrong shape");
   model.skin.rest = points_of(checked.doubles("/skin/rest", skin));
@@ -365,7 +362,7 @@ ReducedModel read_model(const std::string& path) {
                       "/skin/triangles", "names a node that is not there");
     model.skin.triangles.push_back({triangles[3 * t], triangles[3 * t + 1], triangles[3 * t + 2]});
   }
-  model.skin.modes = checked.doubles("/skin/modes", {3 * skin[0], size(r)});
+  model.skin.modes = checked.doubles("/skin/modes", {3 * skin[0], extent(r)});
   read_provenance(file, checked, model);
   return model;
 }

@@ -5,15 +5,12 @@
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/mesh/boundary.hpp"
 #include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
 #include "kernels/points/tiles.hpp"
 
 namespace supple {
 
 namespace {
-
-std::size_t size(int a, int b = 1, int c = 1) {
-  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
-}
 
 // Copies what a kept element brings, apart from G.
 void keep_element(const ReducedField& from, int element, double xi, ReducedField& to) {
@@ -28,11 +25,11 @@ void keep_element(const ReducedField& from, int element, double xi, ReducedField
 }
 
 void allocate_tiles(ReducedField& field, int modes) {
-  field.G.assign(size(tile_count(field.points()), modes, tile_rows), 0.0);
+  field.G.assign(extent(tile_count(field.points()), modes, tile_rows), 0.0);
 }
 
 std::size_t tile_entry(int point, int mode, int component, int modes) {
-  return size(point / tile_size, modes, tile_rows) + size(mode, tile_rows) + size(component, tile_size) +
+  return extent(point / tile_size, modes, tile_rows) + extent(mode, tile_rows) + extent(component, tile_size) +
          static_cast<std::size_t>(point % tile_size);
 }
 
@@ -56,10 +53,10 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
                      "simulate the full model, or hold the region still ([[fix]] without motion)");
   SUPPLE_EXPECT(domains.size() == model.fields.size());
   const int nv = model.coordinates.nv, r = modes;
-  SUPPLE_EXPECT(basis.size() == size(nv, r));
+  SUPPLE_EXPECT(basis.size() == extent(nv, r));
   const auto phi = [&](int node, int k, int mode) {
     const int unknown = model.node_unknown[static_cast<std::size_t>(node)];
-    return unknown < 0 ? 0.0 : basis[size(mode, nv) + static_cast<std::size_t>(3 * unknown + k)];
+    return unknown < 0 ? 0.0 : basis[extent(mode, nv) + static_cast<std::size_t>(3 * unknown + k)];
   };
 
   ReducedModel reduced;
@@ -95,8 +92,8 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
           for (int j = 0; j < 3; ++j) {
             double sum = 0;
             for (int a = 0; a < n; ++a)
-              sum += phi(full.node[size(e, n) + static_cast<std::size_t>(a)], i, m) *
-                     full.gradient[size(point, n, 3) + static_cast<std::size_t>(3 * a + j)];
+              sum += phi(full.node[extent(e, n) + static_cast<std::size_t>(a)], i, m) *
+                     full.gradient[extent(point, n, 3) + static_cast<std::size_t>(3 * a + j)];
             field.G[tile_entry(p, m, 3 * i + j, r)] = sum;
           }
     }
@@ -104,15 +101,15 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
   }
 
   // Phi^T M Phi, Phi^T M e and Phi^T k Phi.
-  reduced.mass.assign(size(r, r), 0.0);
-  reduced.stiffness.assign(size(r, r), 0.0);
-  reduced.gravity.assign(size(r, 3), 0.0);
+  reduced.mass.assign(extent(r, r), 0.0);
+  reduced.stiffness.assign(extent(r, r), 0.0);
+  reduced.gravity.assign(extent(r, 3), 0.0);
   const auto add_pair = [&](int a, int b, double m) {
     for (int i = 0; i < r; ++i)
       for (int k = 0; k < 3; ++k) {
         const double left = m * phi(a, k, i);
-        reduced.gravity[size(i, 3) + static_cast<std::size_t>(k)] += left;
-        for (int j = 0; j < r; ++j) reduced.mass[size(i, r) + static_cast<std::size_t>(j)] += left * phi(b, k, j);
+        reduced.gravity[extent(i, 3) + static_cast<std::size_t>(k)] += left;
+        for (int j = 0; j < r; ++j) reduced.mass[extent(i, r) + static_cast<std::size_t>(j)] += left * phi(b, k, j);
       }
   };
   for (int column = 0; column < static_cast<int>(model.mesh.nodes.size()); ++column)
@@ -128,11 +125,11 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
     for (int i = 0; i < r; ++i)
       for (int j = 0; j < r; ++j)
         for (int k = 0; k < 3; ++k)
-          reduced.stiffness[size(i, r) + static_cast<std::size_t>(j)] +=
+          reduced.stiffness[extent(i, r) + static_cast<std::size_t>(j)] +=
               model.node_spring[f] * phi(model.free_nodes[f], k, i) * phi(model.free_nodes[f], k, j);
   }
 
-  reduced.outputs.assign(size(3 * static_cast<int>(model.interpolation.size()), r), 0.0);
+  reduced.outputs.assign(extent(3 * static_cast<int>(model.interpolation.size()), r), 0.0);
   for (std::size_t p = 0; p < model.interpolation.size(); ++p)
     for (std::size_t n = 0; n < model.interpolation[p].node.size(); ++n)
       for (std::size_t k = 0; k < 3; ++k)

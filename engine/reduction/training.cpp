@@ -1,32 +1,27 @@
 #include "engine/reduction/training.hpp"
 
 #include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
 #include "kernels/points/point_ops.hpp"
 #include "kernels/points/reduced_tile.hpp"
 
 namespace supple {
 
-namespace {
-std::size_t size(int a, int b = 1, int c = 1) {
-  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c);
-}
-}  // namespace
-
 TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<const double> states, int count) {
   const ReducedField& field = all.fields[static_cast<std::size_t>(index)];
   const int r = all.modes, elements = static_cast<int>(field.element.size()), tiles = tile_count(field.points());
-  SUPPLE_EXPECT(states.size() == size(count, r));
+  SUPPLE_EXPECT(states.size() == extent(count, r));
   TrainingMatrix matrix;
   matrix.rows = count * r;
   matrix.columns = elements;
-  matrix.G.assign(size(matrix.rows, elements), 0.0);
+  matrix.G.assign(extent(matrix.rows, elements), 0.0);
   // Hexahedra have eight points; an element never straddles two tiles (32 is a multiple of 8), so tiles own their
   // columns.
   visit_law(field.law, [&](auto law) {
     using Law = decltype(law);
 #pragma omp parallel for schedule(static)
     for (int tile = 0; tile < tiles; ++tile) {
-      const double* G = field.G.data() + size(tile, r, tile_rows);
+      const double* G = field.G.data() + extent(tile, r, tile_rows);
       const int first = tile * tile_size, points = std::min(tile_size, field.points() - first);
       const PointField<double> view{points, field.weight.data() + first, field.region.data() + first,
                                     field.parameters.data(),
@@ -34,18 +29,18 @@ TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<con
       AlignedVector<double> F(tile_rows), P(tile_rows);
       unsigned char status[tile_size];
       for (int s = 0; s < count; ++s) {
-        tile_gradient(SingleTeam{}, r, G, states.data() + size(s, r), F.data());
+        tile_gradient(SingleTeam{}, r, G, states.data() + extent(s, r), F.data());
         const StressOp<Law, double> stress{view, F.data(), P.data(), status};
         for (int l = 0; l < tile_size; ++l) stress(l);
         for (int j = 0; j < r; ++j) {
           double sum[tile_size] = {};
           for (int c = 0; c < gradient_components; ++c) {
-            const double* g = G + size(j, tile_rows) + size(c, tile_size);
-            const double* p = P.data() + size(c, tile_size);
+            const double* g = G + extent(j, tile_rows) + extent(c, tile_size);
+            const double* p = P.data() + extent(c, tile_size);
             for (int l = 0; l < tile_size; ++l) sum[l] += g[l] * p[l];
           }
           for (int l = 0; l < points; ++l)
-            matrix.G[size((first + l) / field.points_per_element, matrix.rows) + size(s, r) +
+            matrix.G[extent((first + l) / field.points_per_element, matrix.rows) + extent(s, r) +
                      static_cast<std::size_t>(j)] += sum[l];
         }
       }
@@ -56,14 +51,14 @@ TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<con
 
 std::vector<double> project_states(std::span<const double> basis, int nv, int modes, std::span<const double> q,
                                    int count) {
-  std::vector<double> alpha(size(count, modes));
+  std::vector<double> alpha(extent(count, modes));
 #pragma omp parallel for schedule(static)
   for (int s = 0; s < count; ++s)
     for (int m = 0; m < modes; ++m) {
       double sum = 0;
       for (int i = 0; i < nv; ++i)
-        sum += basis[size(m, nv) + static_cast<std::size_t>(i)] * q[size(s, nv) + static_cast<std::size_t>(i)];
-      alpha[size(s, modes) + static_cast<std::size_t>(m)] = sum;
+        sum += basis[extent(m, nv) + static_cast<std::size_t>(i)] * q[extent(s, nv) + static_cast<std::size_t>(i)];
+      alpha[extent(s, modes) + static_cast<std::size_t>(m)] = sum;
     }
   return alpha;
 }

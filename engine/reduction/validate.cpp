@@ -9,42 +9,12 @@
 
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/deviations.hpp"
+#include "kernels/base/extent.hpp"
 
 namespace supple {
 
 namespace {
-
-std::size_t size(int a, int b = 1) {
-  return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<long>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
-// Deviations and displacements of one quantity over all states, and their summary.
-struct Deviations {
-  std::vector<double> error, displacement;
-  double mean_displacement() const {
-    double sum = 0;
-    for (double d : displacement) sum += d;
-    return displacement.empty() ? 0 : sum / static_cast<double>(displacement.size());
-  }
-  void summarise(double& mean, double& middle, double& largest) const {
-    const double scale = mean_displacement();
-    // Nothing moves: an error relative to nothing is not a number, and passes no limit.
-    mean = middle = largest = std::numeric_limits<double>::quiet_NaN();
-    if (!(scale > 0)) return;
-    mean = 0;
-    for (double e : error) mean += e / scale / static_cast<double>(error.size());
-    middle = median(error) / scale;
-    largest = *std::max_element(error.begin(), error.end()) / scale;
-  }
-};
 
 std::vector<Deviations*> all_deviations(Deviations& goal, Deviations& shape, std::vector<Deviations>& sets) {
   std::vector<Deviations*> all{&goal, &shape};
@@ -87,7 +57,7 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
   reference.outputs.clear();
   for (int s = 0; s < set.count; ++s) {
     std::vector<double> y = rest;
-    const double* q = set.q.data() + size(s, reference.nv);
+    const double* q = set.q.data() + extent(s, reference.nv);
     for (std::size_t p = 0; p < model.interpolation.size(); ++p)
       for (std::size_t n = 0; n < model.interpolation[p].node.size(); ++n) {
         const int unknown = model.node_unknown[static_cast<std::size_t>(model.interpolation[p].node[n])];
@@ -127,7 +97,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       ++summary.failed;
       failed_states.push_back(s);
     }
-    const double* truth = reference.outputs.data() + size(s, ny);
+    const double* truth = reference.outputs.data() + extent(s, ny);
     const double* y = solved ? equilibrium.outputs().data() : rest.data();
     goal.error.push_back(distance(goal_points, y, truth));
     goal.displacement.push_back(distance(goal_points, truth, rest.data()));
@@ -141,10 +111,10 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       for (int m = 0; m < r; ++m)
         for (int i = 0; i < nv; ++i)
           u[static_cast<std::size_t>(i)] +=
-              basis[size(m, nv) + static_cast<std::size_t>(i)] * state.q[static_cast<std::size_t>(m)];
+              basis[extent(m, nv) + static_cast<std::size_t>(i)] * state.q[static_cast<std::size_t>(m)];
     double difference = 0, displacement = 0;
     for (int i = 0; i < nv; ++i) {
-      const double full = reference.q[size(s, nv) + static_cast<std::size_t>(i)],
+      const double full = reference.q[extent(s, nv) + static_cast<std::size_t>(i)],
                    d = u[static_cast<std::size_t>(i)] - full;
       difference += d * d;
       displacement += full * full;
