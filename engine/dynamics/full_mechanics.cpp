@@ -101,12 +101,26 @@ PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<
                                         field.node.data(), field.gradient.data(), u_.data(), F_[k].data()});
     visit_law(field.law, [&](auto law) {
       using Law = decltype(law);
-      launch_cpu(padded_points, StressOp<Law, double>{point_field(k), F_[k].data(), P_[k].data(), status_[k].data()});
-      if (kind != TangentKind::none)
+      double* F = F_[k].data();
+      double* P = P_[k].data();
+      unsigned char* status = status_[k].data();
+      if (kind == TangentKind::none) {
+        launch_cpu(padded_points, StressOp<Law, double>{point_field(k), F, P, status});
+        return;
+      }
+      double* blocks = element_blocks_.data() + 9 * block_offset_[k];
+      const int nodes = field.nodes_per_element, points = field.points_per_element;
+      if constexpr (four_rows_law<Law>) {
+        rows_of_points_.resize(static_cast<std::size_t>(padded_points) * four_row_components);
+        double* rows = rows_of_points_.data();
+        launch_cpu(padded_points, StressFourRowOp<Law, double>{point_field(k), kind, F, P, status, rows});
         launch_cpu(field.elements(),
-                   ElementStiffnessOp<Law, double>{point_field(k), kind, field.nodes_per_element,
-                                                   field.points_per_element, field.gradient.data(), F_[k].data(),
-                                                   element_blocks_.data() + 9 * block_offset_[k]});
+                   FourRowStiffnessOp<double>{point_field(k), nodes, points, field.gradient.data(), rows, blocks});
+      } else {
+        launch_cpu(padded_points, StressOp<Law, double>{point_field(k), F, P, status});
+        launch_cpu(field.elements(), ElementStiffnessOp<Law, double>{point_field(k), kind, nodes, points,
+                                                                     field.gradient.data(), F, blocks});
+      }
     });
     for (int p = 0; p < field.points(); ++p) {
       const auto status = static_cast<PointStatus>(status_[k][static_cast<std::size_t>(p)]);

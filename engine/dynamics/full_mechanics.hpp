@@ -55,7 +55,7 @@ class FullMechanics final : public Mechanics {
   std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
   SparseDirect* solver_ = nullptr;
   // Scratch of one evaluation.
-  std::vector<double> u_, magnitude_, element_blocks_, stiffness_, system_;
+  std::vector<double> u_, magnitude_, rows_of_points_, element_blocks_, stiffness_, system_;
   std::vector<std::vector<double>> F_, P_;
   std::vector<std::vector<unsigned char>> status_;
 };

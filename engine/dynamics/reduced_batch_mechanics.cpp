@@ -67,6 +67,7 @@ struct ReducedBatchMechanics::Resident {
   Array<PointCount> counts;
   int portion = 0, teams = 0;
   Array<double> F, P, tangent, scratch;  // per robot of a portion, per team
+  std::size_t team_scratch = 0;          // scalars of scratch per team
   Array<unsigned char> status;
   std::vector<PointCount> host_counts;
   std::vector<int> host_info;
@@ -99,13 +100,12 @@ ReducedBatchMechanics::Resident::Resident(const ReducedModel& model, const RowLa
   counts = upload(on, host_counts);
 
   int points = 0, most = 0, most_tangent = 0;
-  std::size_t team_scratch = 0;
   for (const ReducedField& field : model.fields) {
     fields.emplace_back(on, field, points);
     points += field.points();
     most = std::max(most, padded(field.points()));
     most_tangent = std::max(most_tangent, padded(field.points()) * fields.back().tangent_components());
-    team_scratch = std::max(team_scratch, stiffness_scratch(fields.back().rows, r));
+    team_scratch = std::max(team_scratch, stiffness_scratch<double>(fields.back().rows, r));
   }
   const std::size_t robot_bytes = (extent(most, 2 * gradient_components) + extent(most_tangent)) * sizeof(double);
   const std::size_t fitting =
@@ -159,7 +159,7 @@ void ReducedBatchMechanics::Resident::portion_forces(const ReducedModel& model, 
     const auto sum_stiffness = [&]<TangentRows rows>() {
       launch_teams(device, count, teams,
                    ReducedStiffnessTeamOp<double, rows>{r, field.tiles(), field.G.data(), tangent.data(), initial,
-                                                        stiffness, scratch.data()});
+                                                        stiffness, scratch.data(), team_scratch});
     };
     if (field.rows == TangentRows::four)
       sum_stiffness.template operator()<TangentRows::four>();

@@ -14,17 +14,14 @@ namespace supple {
 
 namespace {
 
+constexpr int lanes = Lanes<double, SingleTeam>::width;
+
 // The points of tile `tile` as a field of its own.
 PointField<double> tile_field(const ReducedField& field, int tile) {
   const int first = tile * tile_size;
   return {std::min(tile_size, field.points() - first), field.weight.data() + first, field.region.data() + first,
           field.parameters.data(), field.edges.empty() ? nullptr : field.edges.data() + first};
 }
-
-template <class Law>
-constexpr bool four_rows_law = requires {
-  Law::template four_rows<double>;
-};
 
 }  // namespace
 
@@ -37,7 +34,7 @@ std::vector<double> constant_stiffness(const ReducedModel& model) {
   std::vector<double> K = model.stiffness;
   for (const ReducedField& field : model.fields) {
     if (!has_four_rows(field.law)) continue;
-    AlignedVector<double> scaled(extent(r, tile_rows));
+    AlignedVector<double> scaled(extent(r, tile_rows)), sums(stiffness_sums<double>(r), 0.0);
     for (int tile = 0; tile < tile_count(field.points()); ++tile) {
       const double* G = field.G.data() + extent(tile, r, tile_rows);
       const PointField<double> points = tile_field(field, tile);
@@ -49,8 +46,9 @@ std::vector<double> constant_stiffness(const ReducedModel& model) {
             const std::size_t k = extent(j, tile_rows) + extent(c, tile_size) + static_cast<std::size_t>(l);
             scaled[k] = factor * G[k];
           }
-      tile_rank_update(SingleTeam{}, r, tile_rows, G, scaled.data(), K.data(), r);
+      tile_rank_update(SingleTeam{}, r, tile_rows, 0, G, scaled.data(), sums.data());
     }
+    add_block_sums(SingleTeam{}, r, sums.data(), K.data(), r);
   }
   return K;
 }
@@ -61,6 +59,11 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
       r_(model.modes),
       rows_(row_layout(model.robot)),
       constant_stiffness_(constant_stiffness(model)) {
+  for (const ReducedField& field : model.fields) {
+    bool squares = has_four_rows(field.law);
+    for (const MaterialParameters<double>& m : field.parameters) squares = squares && m.p[0] >= 0 && m.p[1] >= 0;
+    field_squares_.push_back(squares);
+  }
   coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
   stiffness_.assign(extent(robots, r_, r_), 0.0);
   system_.assign(extent(robots, r_, r_), 0.0);
@@ -78,6 +81,8 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     s.Y.assign(extent(r_, tile_rows), 0.0);
     s.curvature.assign(extent(most_coordinates, most_coordinates), 0.0);
     s.magnitude.assign(static_cast<std::size_t>(r_), 0.0);
+    s.force_lanes.assign(extent(2, r_, lanes), 0.0);
+    s.sums.assign(stiffness_sums<double>(r_), 0.0);
   }
 }
 
@@ -99,24 +104,42 @@ PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, do
   PointReport report;
   std::fill(f, f + r_, 0.0);
   std::fill(s.magnitude.begin(), s.magnitude.end(), 0.0);
-  if (kind != TangentKind::none) std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
+  std::fill(s.force_lanes.begin(), s.force_lanes.end(), 0.0);
+  if (kind != TangentKind::none) std::fill(s.sums.begin(), s.sums.end(), 0.0);
+  double* const magnitude_lanes = s.force_lanes.data() + extent(r_, lanes);
   const SingleTeam team;
-  for (const ReducedField& field : model_.fields)
+  for (std::size_t field_index = 0; field_index < model_.fields.size(); ++field_index) {
+    const ReducedField& field = model_.fields[field_index];
     visit_law(field.law, [&](auto law) {
       using Law = decltype(law);
       for (int tile = 0; tile < tile_count(field.points()); ++tile) {
         const double* G = field.G.data() + extent(tile, r_, tile_rows);
         const PointField<double> points = tile_field(field, tile);
         tile_gradient(team, r_, G, q, s.F.data());
-        const bool four = four_rows_law<Law> && kind != TangentKind::none;
-        if constexpr (four_rows_law<Law>) {
-          const StressFourRowOp<Law, double> both{points, kind, s.F.data(), s.P.data(), s.status, s.tangent.data()};
-          if (four)
-            for (int l = 0; l < tile_size; ++l) both(l);
+        const TileForces<double> forces{s.P.data(), s.force_lanes.data(), magnitude_lanes};
+        bool four = false;
+        if constexpr (four_rows_law<Law>)
+          if (kind != TangentKind::none) {
+            four = true;
+            run_tile(StressFourRowOp<Law, double>{points, kind, s.F.data(), s.P.data(), s.status, s.tangent.data()});
+            double *X = s.X.data(), *Y = s.Y.data();
+            if (kind == TangentKind::safe && field_squares_[field_index]) {
+              tile_four_rows<RowForm::squares>(team, r_, G, s.tangent.data(), X, Y, forces);
+              tile_rank_update(team, r_, tile_size, 3 * tile_size, X, X, s.sums.data());
+            } else {
+              tile_four_rows<RowForm::general>(team, r_, G, s.tangent.data(), X, Y, forces);
+              tile_rank_update(team, r_, 4 * tile_size, 0, X, Y, s.sums.data());
+            }
+          }
+        if (!four) {
+          run_tile(StressOp<Law, double>{points, s.F.data(), s.P.data(), s.status});
+          tile_forces(team, r_, G, forces);
+          if (kind != TangentKind::none) {
+            run_tile(TangentOp<Law, double>{points, kind, s.F.data(), s.tangent.data()});
+            tile_tangent_rows(team, r_, G, s.tangent.data(), s.Y.data());
+            tile_rank_update(team, r_, tile_rows, 0, G, s.Y.data(), s.sums.data());
+          }
         }
-        const StressOp<Law, double> stress{points, s.F.data(), s.P.data(), s.status};
-        if (!four)
-          for (int l = 0; l < tile_size; ++l) stress(l);
         for (int l = 0; l < points.points; ++l) {
           const auto status = static_cast<PointStatus>(s.status[l]);
           if (status == PointStatus::inverted) ++report.inverted;
@@ -124,19 +147,15 @@ PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, do
             report.first_undefined =
                 field.element[static_cast<std::size_t>((tile * tile_size + l) / field.points_per_element)];
         }
-        tile_forces(team, r_, G, s.P.data(), f, s.magnitude.data());
-        if (kind == TangentKind::none) continue;
-        if constexpr (four_rows_law<Law>) {
-          tile_four_rows(team, r_, G, s.tangent.data(), s.X.data(), s.Y.data());
-          tile_rank_update(team, r_, 4 * tile_size, s.X.data(), s.Y.data(), K, r_);
-        } else {
-          const TangentOp<Law, double> tangent{points, kind, s.F.data(), s.tangent.data()};
-          for (int l = 0; l < tile_size; ++l) tangent(l);
-          tile_tangent_rows(team, r_, G, s.tangent.data(), s.Y.data());
-          tile_rank_update(team, r_, tile_rows, G, s.Y.data(), K, r_);
-        }
       }
     });
+  }
+  add_lanes(team, r_, s.force_lanes.data(), f);
+  add_lanes(team, r_, magnitude_lanes, s.magnitude.data());
+  if (kind != TangentKind::none) {
+    std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
+    add_block_sums(team, r_, s.sums.data(), K, r_);
+  }
   double scale = 0;
   for (int i = 0; i < r_; ++i) {
     double spring = 0;

@@ -45,6 +45,7 @@ class ReducedMechanics final : public Mechanics {
     AlignedVector<double> F, P, tangent, X, Y, curvature;
     unsigned char status[tile_size];
     std::vector<double> magnitude;
+    AlignedVector<double> force_lanes, sums;  // forces, then magnitudes; the block sums of K (reduced_tile.hpp)
   };
   PointReport robot_forces(const double* q, TangentKind kind, double* f, double* K, Scratch& scratch) const;
 
@@ -53,6 +54,7 @@ class ReducedMechanics final : public Mechanics {
   Coordinates coordinates_;
   RowLayout rows_;
   std::vector<double> constant_stiffness_;
+  std::vector<char> field_squares_;  // whether the safe rows of a field may be squares: mu, lambda >= 0
   TangentKind tangent_ = TangentKind::none;
   AlignedVector<double> stiffness_, system_;  // per robot r x r
   std::vector<int> pivots_;

@@ -31,7 +31,7 @@ TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<con
       for (int s = 0; s < count; ++s) {
         tile_gradient(SingleTeam{}, r, G, states.data() + extent(s, r), F.data());
         const StressOp<Law, double> stress{view, F.data(), P.data(), status};
-        for (int l = 0; l < tile_size; ++l) stress(l);
+        run_tile(stress);
         for (int j = 0; j < r; ++j) {
           double sum[tile_size] = {};
           for (int c = 0; c < gradient_components; ++c) {

@@ -14,10 +14,16 @@ namespace supple {
 // Below this many indices threads cost more than they bring.
 inline constexpr int launch_serial_below = 512;
 
+// An op with lanes(k) (kernels/points/point_ops.hpp) does Op::lane_width indices at once; n is a multiple of it.
 template <class Op>
 void launch_cpu(int n, const Op& op) {
+  if constexpr (requires { op.lanes(0); }) {
 #pragma omp parallel for schedule(static) if (n >= launch_serial_below)
-  for (int i = 0; i < n; ++i) op(i);
+    for (int i = 0; i < n / Op::lane_width; ++i) op.lanes(i * Op::lane_width);
+  } else {
+#pragma omp parallel for schedule(static) if (n >= launch_serial_below)
+    for (int i = 0; i < n; ++i) op(i);
+  }
 }
 
 template <class Op>

@@ -6,3 +6,15 @@
 #define SUPPLE_HD
 #endif
 #define SUPPLE_INLINE SUPPLE_HD inline __attribute__((always_inline))
+// Bytes of the widest SIMD register of the host build.
+#ifdef __AVX512F__
+#define SUPPLE_SIMD_BYTES 64
+#else
+#define SUPPLE_SIMD_BYTES 32
+#endif
+// Before a loop of few, constant turns over arrays that are to live in registers.
+#if defined(__CUDACC__) || defined(__clang__)
+#define SUPPLE_UNROLL _Pragma("unroll")
+#else
+#define SUPPLE_UNROLL _Pragma("GCC unroll 16")
+#endif

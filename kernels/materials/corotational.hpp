@@ -60,11 +60,6 @@ struct FourRows {
 template <class Rotation>
 struct Corotational {
   template <class S>
-  SUPPLE_INLINE static Mat3<S> rotation(const Mat3<S>& F, const Mat3<S>& edges) {
-    return Rotation::rotation(F, edges);
-  }
-
-  template <class S>
   SUPPLE_HD static S energy(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges) {
     const Mat3<S> A = transpose(Rotation::rotation(F, edges)) * F;
     const Mat3<S> e = S(0.5) * (A + transpose(A)) - Mat3<S>::identity();
@@ -72,26 +67,32 @@ struct Corotational {
   }
 
   template <class S>
-  SUPPLE_HD static PointStatus stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges,
-                                      Mat3<S>& P) {
-    const S size2 = dot(F, F);
-    if (!(size2 - size2 == S(0))) {
-      P = Mat3<S>::zero();
-      return PointStatus::undefined;
-    }
-    return stress_of(Rotation::rotation(F, edges), F, m, P);
+  SUPPLE_HD static auto stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges, Mat3<S>& P) {
+    Mat3<S> R;
+    return stress_and_rotation(F, m, edges, P, R);
   }
 
-  // The same where the rotation is known.
+  // The same, with the rotation it took out; P = 0 and R = I where F is not finite or has no frame.
   template <class S>
-  SUPPLE_HD static PointStatus stress_of(const Mat3<S>& R, const Mat3<S>& F, const MaterialParameters<S>& m,
-                                         Mat3<S>& P) {
+  SUPPLE_HD static auto stress_and_rotation(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges,
+                                            Mat3<S>& P, Mat3<S>& R) {
+    const auto known = finite(dot(F, F));
+    const Mat3<S> f = select(known, F, Mat3<S>::identity());
+    R = Rotation::rotation(f, edges);
+    P = stress_of(R, f, m);
+    const auto defined = both(known, finite(dot(P, P)));
+    R = select(defined, R, Mat3<S>::identity());
+    P = select(defined, P, Mat3<S>::zero());
+    return point_status(defined, determinant(F) > S(0));
+  }
+
+  template <class S>
+  SUPPLE_INLINE static Mat3<S> stress_of(const Mat3<S>& R, const Mat3<S>& F, const MaterialParameters<S>& m) {
     const Mat3<S> A = transpose(R) * F;
     Mat3<S> s = m.p[0] * (A + transpose(A));
     const S pressure = m.p[1] * (trace(A) - S(3)) - S(2) * m.p[0];
     for (int k = 0; k < 3; ++k) s(k, k) += pressure;
-    P = R * s;
-    return determinant(F) > S(0) ? PointStatus::regular : PointStatus::inverted;
+    return R * s;
   }
 
   template <class S>
@@ -128,8 +129,8 @@ struct Corotational {
       // G has eigenvalues s_i + s_j; when one is (nearly) zero the rotation is not differentiable: keep the frozen
       // bound.
       const S size = dot(G, G);
-      if (det > S(1e-9) * size * sqrt(size) && determinant(F) > S(0))
-        rows.Q = ((lambda * (sum - S(3)) - S(2) * mu) / det) * transpose(cofactor(G));
+      const auto differentiable = both(det > S(1e-9) * size * sqrt(size), determinant(F) > S(0));
+      rows.Q = select(differentiable, ((lambda * (sum - S(3)) - S(2) * mu) / det) * transpose(cofactor(G)), rows.Q);
     }
     return rows;
   }

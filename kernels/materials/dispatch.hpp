@@ -17,6 +17,12 @@ enum class LawId {
   mooney_rivlin,
 };
 
+// Whether the law's tangent has the four-row form (corotational.hpp).
+template <class Law>
+inline constexpr bool four_rows_law = requires {
+  Law::template four_rows<double>;
+};
+
 template <class Visitor>
 decltype(auto) visit_law(LawId id, Visitor&& visitor) {
   switch (id) {

@@ -3,10 +3,10 @@
 //   stress (F, m, edges, P)            first Piola-Kirchhoff stress P = dW/dF                          [Pa]
 //   tangent(F, m, edges, kind, C)      C = dP/dF, 9x9 row-major over the row-major entries of F, symmetric [Pa]
 //   energy (F, m, edges)               W                                                              [J/m^3]
-// templates on the scalar, for host and device. `edges` is the rest edge matrix of a tetrahedron, used by two
-// corotational rotations only.
+// templates on the scalar, for host and device; stress takes a Pack too (kernels/math/pack.hpp). `edges` is the rest
+// edge matrix of a tetrahedron, used by two corotational rotations only.
 
-#include "kernels/math/small.hpp"
+#include "kernels/math/pack.hpp"
 
 namespace supple {
 
@@ -28,6 +28,30 @@ enum class PointStatus : unsigned char {
   inverted = 1,   // det F <= 0, the law is still defined there
   undefined = 2,  // the law has no value there (or F is not finite); P and C are set to zero
 };
+
+// What stress() returns: the status of one point, or of every lane of a pack.
+SUPPLE_INLINE PointStatus point_status(bool defined, bool upright) {
+  return !defined ? PointStatus::undefined : upright ? PointStatus::regular : PointStatus::inverted;
+}
+SUPPLE_INLINE void store_status(unsigned char* to, PointStatus status) {
+  *to = static_cast<unsigned char>(status);
+}
+#ifndef __CUDACC__
+template <class Mask>
+struct LaneStatus {
+  Mask defined, upright;
+};
+template <class Mask>
+SUPPLE_INLINE LaneStatus<Mask> point_status(const Mask& defined, const Mask& upright) {
+  return {defined, upright};
+}
+template <class Mask>
+SUPPLE_INLINE void store_status(unsigned char* to, const LaneStatus<Mask>& status) {
+  constexpr int width = static_cast<int>(sizeof(status.defined.m) / sizeof(status.defined.m[0]));
+  for (int l = 0; l < width; ++l)
+    store_status(to + l, point_status(status.defined.m[l] != 0, status.upright.m[l] != 0));
+}
+#endif
 
 // C += s a b^T for vectors of 9.
 template <class S>

@@ -22,25 +22,18 @@ struct MooneyRivlin {
   // With a = J^-2/3, g = cof F = dJ/dF, G1 = dI1/dF = 2 F, G2 = dI2/dF = 2 (I1 F - F C):
   // P = C01 (a G1 - 2/3 a I1/J g) + C10 (a^2 G2 - 4/3 a^2 I2/J g) + 2 D (J - 1) g
   template <class S>
-  SUPPLE_HD static PointStatus stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, Mat3<S>& P) {
+  SUPPLE_HD static auto stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, Mat3<S>& P) {
     using std::cbrt;
     const S J = determinant(F);
-    if (!(J > S(0))) {
-      P = Mat3<S>::zero();
-      return PointStatus::undefined;
-    }
     const Mat3<S> C = transpose(F) * F;
     const S i1 = trace(C), i2 = S(0.5) * (i1 * i1 - dot(C, C));
     const S root = cbrt(J), a = S(1) / (root * root), b = a * a;
     const Mat3<S> g = cofactor(F);
     P = (S(2) * (m.p[0] * a + m.p[1] * b * i1)) * F - (S(2) * m.p[1] * b) * (F * C) +
         (S(2) * m.p[2] * (J - S(1)) - (S(2.0 / 3.0) * m.p[0] * a * i1 + S(4.0 / 3.0) * m.p[1] * b * i2) / J) * g;
-    const S size2 = dot(P, P);
-    if (!(size2 - size2 == S(0))) {
-      P = Mat3<S>::zero();
-      return PointStatus::undefined;
-    }
-    return PointStatus::regular;
+    const auto defined = both(J > S(0), finite(dot(P, P)));
+    P = select(defined, P, Mat3<S>::zero());
+    return point_status(defined, J > S(0));
   }
 
   template <class S>

@@ -23,14 +23,11 @@ struct StVenantKirchhoff {
   }
 
   template <class S>
-  SUPPLE_HD static PointStatus stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, Mat3<S>& P) {
+  SUPPLE_HD static auto stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, Mat3<S>& P) {
     P = F * second_stress(F, m);
-    const S size2 = dot(P, P);
-    if (!(size2 - size2 == S(0))) {
-      P = Mat3<S>::zero();
-      return PointStatus::undefined;
-    }
-    return determinant(F) > S(0) ? PointStatus::regular : PointStatus::inverted;
+    const auto defined = finite(dot(P, P));
+    P = select(defined, P, Mat3<S>::zero());
+    return point_status(defined, determinant(F) > S(0));
   }
 
   // dP = dF S + F (mu (dF^T F + F^T dF) + lambda tr(F^T dF) I)

@@ -24,15 +24,12 @@ struct StableNeoHookean {
   }
 
   template <class S>
-  SUPPLE_HD static PointStatus stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, Mat3<S>& P) {
+  SUPPLE_HD static auto stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, Mat3<S>& P) {
     const S ic = dot(F, F), J = determinant(F);
     P = (m.p[0] * (S(1) - S(1) / (ic + S(1)))) * F + (m.p[1] * (J - offset(m))) * cofactor(F);
-    const S size2 = dot(P, P);
-    if (!(size2 - size2 == S(0))) {
-      P = Mat3<S>::zero();
-      return PointStatus::undefined;
-    }
-    return J > S(0) ? PointStatus::regular : PointStatus::inverted;
+    const auto defined = finite(dot(P, P));
+    P = select(defined, P, Mat3<S>::zero());
+    return point_status(defined, J > S(0));
   }
 
   // C = mu (1 - 1/(I_C+1)) I + 2 mu/(I_C+1)^2 F F^T + lambda cof cof^T + lambda (J - a) d cof/dF

@@ -85,9 +85,11 @@ struct DampingOp {
 
 enum class TangentRows { four, nine };
 
-// Entries of S a team needs as scratch.
+// Entries of S a team needs as scratch: X and Y, or Y alone, and the sums of K.
+template <class S>
 SUPPLE_INLINE constexpr std::size_t stiffness_scratch(TangentRows rows, int r) {
-  return static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
+  return static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows) +
+         stiffness_sums<S>(r);
 }
 
 // Projected stiffness of one robot by one team: K (+)= sum over the tiles of a field of G^T (w dP/dF) G, tiles in
@@ -99,17 +101,21 @@ struct ReducedStiffnessTeamOp {
   const S* G;        // [tile][mode][component][lane]
   const S* tangent;  // StressFourRowOp's or TangentOp's components of every robot
   const S* initial;
-  S* K;        // [robot] r x r row-major, lower triangle
-  S* scratch;  // [slot] stiffness_scratch(rows, r)
+  S* K;                        // [robot] r x r row-major, lower triangle
+  S* scratch;                  // [slot][scratch_length]
+  std::size_t scratch_length;  // at least stiffness_scratch<S>(rows, r)
 
   template <class Team>
   SUPPLE_HD void operator()(Team team, int slot, int robot) const {
     constexpr int components = rows == TangentRows::four ? four_row_components : 81;
     const std::size_t tile_length = static_cast<std::size_t>(r) * tile_rows;
     S* k = K + static_cast<std::size_t>(robot) * static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
-    S* X = scratch + static_cast<std::size_t>(slot) * stiffness_scratch(rows, r);
+    S* X = scratch + static_cast<std::size_t>(slot) * scratch_length;
+    S* Y = X + static_cast<std::size_t>(r) * (4 * tile_size);
+    S* sums = X + static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
     if (initial != nullptr)
       for (int e = team.rank(); e < r * r; e += team.size()) k[e] = initial[e];
+    for (std::size_t e = team.rank(); e < stiffness_sums<S>(r); e += team.size()) sums[e] = S(0);
     team.sync();
     for (int tile = 0; tile < tiles; ++tile) {
       const S* g = G + static_cast<std::size_t>(tile) * tile_length;
@@ -117,14 +123,14 @@ struct ReducedStiffnessTeamOp {
                               static_cast<std::size_t>(tile)) *
                                  (components * tile_size);
       if constexpr (rows == TangentRows::four) {
-        S* Y = X + static_cast<std::size_t>(r) * (4 * tile_size);
-        tile_four_rows(team, r, g, t, X, Y);
-        tile_rank_update(team, r, 4 * tile_size, X, Y, k, r);
+        tile_four_rows<RowForm::general>(team, r, g, t, X, Y, NoForces{});
+        tile_rank_update(team, r, 4 * tile_size, 0, X, Y, sums);
       } else {
         tile_tangent_rows(team, r, g, t, X);
-        tile_rank_update(team, r, tile_rows, g, X, k, r);
+        tile_rank_update(team, r, tile_rows, 0, g, X, sums);
       }
     }
+    add_block_sums(team, r, sums, k, r);
   }
 };
 

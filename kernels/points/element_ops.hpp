@@ -6,6 +6,8 @@
 
 namespace supple {
 
+inline constexpr int max_element_nodes = 8;
+
 // F_p = I + sum_a u_a g_a^T into tiles. u: displacement of every mesh node [m].
 template <class S>
 struct GatherGradientOp {
@@ -33,7 +35,6 @@ struct GatherGradientOp {
 // Element stiffness K_ab = sum_p w g_a^T C g_b, node pairs a <= b, 3x3 blocks row-major.
 template <class Law, class S>
 struct ElementStiffnessOp {
-  static constexpr int max_nodes = 8;
   PointField<S> field;
   TangentKind kind;
   int nodes_per_element, points_per_element;
@@ -48,22 +49,71 @@ struct ElementStiffnessOp {
     for (int q = 0; q < points_per_element; ++q) {
       const int p = e * points_per_element + q;
       S C[81];
-      (void)Law::tangent(load_tile(F, p), field.parameters[field.region[p]], field.edges_of(p), kind, C);
+      const PointData<S> data = load_points<S>(field, p);
+      (void)Law::tangent(load_tile<S>(F, p), data.parameters, data.edges, kind, C);
       const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
-      const S weight = field.weight[p];
       for (int b = 0; b < n; ++b) {
         // T[(i j), k] = w sum_l C[(i j), (k l)] g_b[l]
         S T[27];
         for (int ij = 0; ij < 9; ++ij)
           for (int k = 0; k < 3; ++k)
-            T[3 * ij + k] = weight * (C[9 * ij + 3 * k] * g[3 * b] + C[9 * ij + 3 * k + 1] * g[3 * b + 1] +
-                                      C[9 * ij + 3 * k + 2] * g[3 * b + 2]);
+            T[3 * ij + k] = data.weight * (C[9 * ij + 3 * k] * g[3 * b] + C[9 * ij + 3 * k + 1] * g[3 * b + 1] +
+                                           C[9 * ij + 3 * k + 2] * g[3 * b + 2]);
         for (int a = 0; a <= b; ++a) {
           S* block = out + 9 * (a * n - a * (a - 1) / 2 + b - a);
           for (int i = 0; i < 3; ++i)
             for (int k = 0; k < 3; ++k)
               block[3 * i + k] += g[3 * a] * T[3 * (3 * i) + k] + g[3 * a + 1] * T[3 * (3 * i + 1) + k] +
                                   g[3 * a + 2] * T[3 * (3 * i + 2) + k];
+        }
+      }
+    }
+  }
+};
+
+// The same for a corotational law from StressFourRowOp's rows. With r_a = R g_a, dF = u_b g_b^T gives t = r_b . u and w
+// = R^T (r_b x u), so
+//   K_ab = sum_p w (2 mu (g_a . g_b) I + lambda r_a r_b^T + [r_a]x^T R Q R^T [r_b]x).
+template <class S>
+struct FourRowStiffnessOp {
+  PointField<S> field;
+  int nodes_per_element, points_per_element;
+  const S* gradient;
+  const S* rows;  // tiles of four_row_components
+  S* blocks;      // [elements][pairs][9]
+
+  SUPPLE_HD void operator()(int e) const {
+    const int n = nodes_per_element, pairs = n * (n + 1) / 2;
+    S* out = blocks + static_cast<std::size_t>(e) * pairs * 9;
+    for (int k = 0; k < pairs * 9; ++k) out[k] = S(0);
+    for (int q = 0; q < points_per_element; ++q) {
+      const int p = e * points_per_element + q;
+      Mat3<S> R, Q;
+      for (int c = 0; c < 9; ++c) {
+        R[c] = rows[tile_index(p, c, four_row_components)];
+        Q[c] = rows[tile_index(p, 9 + c, four_row_components)];
+      }
+      const S lambda = rows[tile_index(p, 18, four_row_components)];
+      const S two_mu = S(2) * field.weight[p] * field.parameters[field.region[p]].p[0];
+      Q = R * Q * transpose(R);
+      const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
+      Vec3<S> r[max_element_nodes];
+      for (int a = 0; a < n; ++a) r[a] = R * Vec3<S>{{g[3 * a], g[3 * a + 1], g[3 * a + 2]}};
+      for (int b = 0; b < n; ++b) {
+        // Columns of Q [r_b]x, and then of [r_a]x^T of them: -r_a x column.
+        Vec3<S> column[3];
+        for (int k = 0; k < 3; ++k) {
+          const int k1 = (k + 1) % 3, k2 = (k + 2) % 3;  // [r]x e_k = r[k2] e_k1 - r[k1] e_k2
+          for (int i = 0; i < 3; ++i) column[k][i] = r[b][k2] * Q(i, k1) - r[b][k1] * Q(i, k2);
+        }
+        for (int a = 0; a <= b; ++a) {
+          S* block = out + 9 * (a * n - a * (a - 1) / 2 + b - a);
+          const S diagonal = two_mu * dot(r[a], r[b]);
+          for (int k = 0; k < 3; ++k) {
+            const Vec3<S> spin = cross(column[k], r[a]);
+            for (int i = 0; i < 3; ++i) block[3 * i + k] += lambda * r[a][i] * r[b][k] + spin[i];
+            block[4 * k] += diagonal;
+          }
         }
       }
     }
@@ -97,7 +147,7 @@ struct NodeForceOp {
     for (int k = start[i]; k < start[i + 1]; ++k) {
       const Corner c = corners[k];
       const FieldStress<S>& field = fields[c.field];
-      const Mat3<S> P = load_tile(field.P, c.point);
+      const Mat3<S> P = load_tile<S>(field.P, c.point);
       const S* g = field.gradient + 3 * (static_cast<std::size_t>(c.point) * field.nodes_per_element + c.corner);
       for (int r = 0; r < 3; ++r) {
         const S term = P(r, 0) * g[0] + P(r, 1) * g[1] + P(r, 2) * g[2];

@@ -1,5 +1,5 @@
 #pragma once
-// SIMD lanes of a tile row: 64-byte vectors where a team member is a CPU thread; a GPU thread is one lane itself.
+// SIMD lanes of a tile row: whole registers where a team member is a CPU thread; a GPU thread is one lane itself.
 
 #include <type_traits>
 
@@ -9,8 +9,8 @@ namespace supple {
 
 template <class S, class Team>
 struct Lanes {
-  typedef S type __attribute__((vector_size(64), aligned(sizeof(S)), may_alias));
-  static constexpr int width = 64 / static_cast<int>(sizeof(S));
+  typedef S type __attribute__((vector_size(SUPPLE_SIMD_BYTES), aligned(sizeof(S)), may_alias));
+  static constexpr int width = SUPPLE_SIMD_BYTES / static_cast<int>(sizeof(S));
 };
 #ifdef __CUDACC__
 // nvcc knows no vector types: in a .cu, operations on lanes are for BlockTeam only.
@@ -21,7 +21,7 @@ struct Lanes<S, BlockTeam> {
 };
 #endif
 
-// Sum of the lanes in a fixed tree order, the same for every instruction set. By value: deduced behind a reference, V
+// Sum of the lanes in a fixed tree order. By value: deduced behind a reference, V
 // would ask for the alignment of a whole vector, which Lanes' type does not have.
 template <class S, class V>
 SUPPLE_INLINE S lane_sum(V v) {

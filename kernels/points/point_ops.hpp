@@ -1,9 +1,10 @@
 #pragma once
 // Point operations: from deformation gradients to weighted stresses and tangents. Each op is an aggregate of views with
 // a call operator on an index k = robot * padded(points) + point; it writes only what k owns. Used by the full model
-// (one robot, weights = volumes), the reduced model and batches, on CPU and CUDA.
+// (one robot, weights = volumes), the reduced model and batches, on CPU and CUDA. An op with lane_width > 1 also has
+// lanes(k): the work of the indices k ... k + lane_width - 1 at once, of one tile.
 
-#include "kernels/materials/law.hpp"
+#include "kernels/materials/corotational.hpp"
 #include "kernels/points/tiles.hpp"
 
 namespace supple {
@@ -16,43 +17,111 @@ struct PointField {
   const int* region = nullptr;                        // [points] -> parameters
   const MaterialParameters<S>* parameters = nullptr;  // [regions]
   const Mat3<S>* edges = nullptr;                     // [points] or null
+};
 
-  SUPPLE_INLINE Mat3<S> edges_of(int p) const { return edges ? edges[p] : Mat3<S>::identity(); }
+// What an op needs of a point, or of the points of a pack (V = Pack<S>). Points past the last one are padding: weight
+// zero, everything else that of the last point.
+template <class V>
+struct PointData {
+  V weight;
+  MaterialParameters<V> parameters;
+  Mat3<V> edges;
 };
 
 template <class S>
-SUPPLE_INLINE Mat3<S> load_tile(const S* data, int p) {
-  Mat3<S> f;
-  for (int c = 0; c < 9; ++c) f[c] = data[tile_index(p, c, 9)];
+SUPPLE_INLINE void set_lane(S& to, int, const S& value) {
+  to = value;
+}
+template <class S>
+SUPPLE_INLINE void store_lanes(S* to, const S& value) {
+  *to = value;
+}
+template <class V, class S>
+SUPPLE_INLINE V load_lanes(const S* from) {
+  if constexpr (PackTraits<V>::width == 1)
+    return *from;
+  else
+    return V::load(from);
+}
+#ifndef __CUDACC__
+template <class S>
+SUPPLE_INLINE void set_lane(Pack<S>& to, int l, const S& value) {
+  to.v[l] = value;
+}
+template <class S>
+SUPPLE_INLINE void store_lanes(S* to, const Pack<S>& value) {
+  value.store(to);
+}
+#endif
+
+template <class V, class S>
+SUPPLE_INLINE PointData<V> load_points(const PointField<S>& field, int first) {
+  constexpr int width = PackTraits<V>::width;
+  PointData<V> data;
+  data.edges = Mat3<V>::identity();
+  data.weight = V(0);
+  for (int l = 0; l < width; ++l) {
+    const int p = first + l < field.points ? first + l : field.points - 1;
+    if (first + l < field.points) set_lane(data.weight, l, field.weight[p]);
+    const MaterialParameters<S>& m = field.parameters[field.region[p]];
+    for (int i = 0; i < 3; ++i) set_lane(data.parameters.p[i], l, m.p[i]);
+    if (field.edges)
+      for (int c = 0; c < 9; ++c) set_lane(data.edges[c], l, field.edges[p][c]);
+  }
+  return data;
+}
+
+// A matrix of every point of V from tiles of 9 components.
+template <class V, class S>
+SUPPLE_INLINE Mat3<V> load_tile(const S* data, int p) {
+  Mat3<V> f;
+  for (int c = 0; c < 9; ++c) f[c] = load_lanes<V>(data + tile_index(p, c, 9));
   return f;
 }
+
+template <class V, class S>
+SUPPLE_INLINE void store_tile(S* data, int p, int first, int components, const Mat3<V>& f) {
+  for (int c = 0; c < 9; ++c) store_lanes(data + tile_index(p, first + c, components), f[c]);
+}
+
+#ifdef __CUDACC__
+template <class S>
+inline constexpr int point_lanes = 1;
+#else
+template <class S>
+inline constexpr int point_lanes = Pack<S>::width;
+#endif
 
 // P <- w P(F), tiles of 9 components per robot. status[k] is the PointStatus.
 template <class Law, class S>
 struct StressOp {
+  static constexpr int lane_width = point_lanes<S>;
   PointField<S> field;
   const S* F;
   S* P;
   unsigned char* status;
 
-  SUPPLE_HD void operator()(int k) const {
+  template <class V>
+  SUPPLE_INLINE void points(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride) * 9;
-    Mat3<S> stress = Mat3<S>::zero();
-    status[k] = 0;
-    if (p < field.points) {
-      const Mat3<S> f = load_tile(F + base, p);
-      status[k] =
-          static_cast<unsigned char>(Law::stress(f, field.parameters[field.region[p]], field.edges_of(p), stress));
-      stress = field.weight[p] * stress;
-    }
-    for (int c = 0; c < 9; ++c) P[base + tile_index(p, c, 9)] = stress[c];
+    const PointData<V> data = load_points<V>(field, p);
+    Mat3<V> stress;
+    store_status(status + k, Law::stress(load_tile<V>(F + base, p), data.parameters, data.edges, stress));
+    store_tile(P + base, p, 0, 9, data.weight * stress);
   }
+  SUPPLE_HD void operator()(int k) const { points<S>(k); }
+#ifndef __CUDACC__
+  void lanes(int k) const {
+    points<Pack<S>>(k);
+  }
+#endif
 };
 
 // Weighted tangent w dP/dF, 81 components per point (tiles).
 template <class Law, class S>
 struct TangentOp {
+  static constexpr int lane_width = 1;
   PointField<S> field;
   TangentKind kind;
   const S* F;
@@ -61,15 +130,10 @@ struct TangentOp {
   SUPPLE_HD void operator()(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
+    const PointData<S> data = load_points<S>(field, p);
     S tangent[81];
-    set_zero(tangent);
-    S weight = 0;
-    if (p < field.points) {
-      const Mat3<S> f = load_tile(F + base * 9, p);
-      (void)Law::tangent(f, field.parameters[field.region[p]], field.edges_of(p), kind, tangent);
-      weight = field.weight[p];
-    }
-    for (int c = 0; c < 81; ++c) C[base * 81 + tile_index(p, c, 81)] = weight * tangent[c];
+    (void)Law::tangent(load_tile<S>(F + base * 9, p), data.parameters, data.edges, kind, tangent);
+    for (int c = 0; c < 81; ++c) C[base * 81 + tile_index(p, c, 81)] = data.weight * tangent[c];
   }
 };
 
@@ -80,6 +144,7 @@ inline constexpr int four_row_components = 19;
 
 template <class Law, class S>
 struct StressFourRowOp {
+  static constexpr int lane_width = point_lanes<S>;
   PointField<S> field;
   TangentKind kind;
   const S* F;
@@ -87,36 +152,37 @@ struct StressFourRowOp {
   unsigned char* status;
   S* rows;
 
-  SUPPLE_HD void operator()(int k) const {
+  template <class V>
+  SUPPLE_INLINE void points(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
+    const PointData<V> data = load_points<V>(field, p);
+    const Mat3<V> f = load_tile<V>(F + base * 9, p);
+    Mat3<V> stress, R;
+    store_status(status + k, Law::stress_and_rotation(f, data.parameters, data.edges, stress, R));
+    const FourRows<V> r = Law::four_rows_of(R, f, data.parameters, kind);
+    store_tile(P + base * 9, p, 0, 9, data.weight * stress);
     S* out = rows + base * four_row_components;
-    S* stress_out = P + base * 9;
-    Mat3<S> stress = Mat3<S>::zero(), R = Mat3<S>::zero(), Q = Mat3<S>::zero();
-    S lambda = 0;
-    status[k] = 0;
-    if (p < field.points) {
-      const Mat3<S> f = load_tile(F + base * 9, p);
-      const S w = field.weight[p], size2 = dot(f, f);
-      if (size2 - size2 == S(0)) {
-        const MaterialParameters<S>& m = field.parameters[field.region[p]];
-        R = Law::rotation(f, field.edges_of(p));
-        status[k] = static_cast<unsigned char>(Law::stress_of(R, f, m, stress));
-        const auto r = Law::four_rows_of(R, f, m, kind);
-        stress = w * stress;
-        Q = w * r.Q;
-        lambda = w * r.lambda;
-      } else {
-        status[k] = static_cast<unsigned char>(PointStatus::undefined);
-      }
-    }
-    for (int c = 0; c < 9; ++c) {
-      stress_out[tile_index(p, c, 9)] = stress[c];
-      out[tile_index(p, c, four_row_components)] = R[c];
-      out[tile_index(p, 9 + c, four_row_components)] = Q[c];
-    }
-    out[tile_index(p, 18, four_row_components)] = lambda;
+    store_tile(out, p, 0, four_row_components, R);
+    store_tile(out, p, 9, four_row_components, data.weight * r.Q);
+    store_lanes(out + tile_index(p, 18, four_row_components), data.weight * r.lambda);
   }
+  SUPPLE_HD void operator()(int k) const { points<S>(k); }
+#ifndef __CUDACC__
+  void lanes(int k) const {
+    points<Pack<S>>(k);
+  }
+#endif
 };
+
+// The op at every point of one tile, whose index starts at 0.
+template <class Op>
+SUPPLE_INLINE void run_tile(const Op& op) {
+  for (int l = 0; l < tile_size; l += Op::lane_width)
+    if constexpr (requires { op.lanes(l); })
+      op.lanes(l);
+    else
+      op(l);
+}
 
 }  // namespace supple

@@ -3,7 +3,7 @@
 // forces f += G^T P and the projected stiffness K += G^T (w dP/dF) G. Team operations; K is r x r row-major, lower
 // triangle, leading dimension ld.
 //
-// Stiffness, per tile: two sets of rows X, Y over (mode, row kind, lane) with K += X Y^T.
+// Stiffness, per tile: two sets of rows X, Y over (mode, row kind, lane) with K += X Y^T (add_block_sums at the end).
 // clang-format off
 //   corotational: 4 kinds, X = (t, w0, w1, w2), Y = (lambda t, Q w)      54 r + 4 r (r+1) flop a point
 //   other laws:   9 kinds, X = G itself,        Y = C G
@@ -51,65 +51,115 @@ SUPPLE_HD inline void tile_gradient(Team team, int r, const S* G, const S* alpha
   }
 }
 
-// f[r] += G^T P; magnitude[r] += |G^T| |P| summed over components (for judging residuals).
+// Sums over points are kept as vectors of lanes from tile to tile and added up once at the end, by add_lanes:
+// out[k] += the sum of vector k, k < count.
 template <class S, class Team>
-SUPPLE_HD inline void tile_forces(Team team, int r, const S* G, const S* P, S* f, S* magnitude) {
+SUPPLE_HD inline void add_lanes(Team team, int count, const S* vectors, S* out) {
+  using V = typename Lanes<S, Team>::type;
+  constexpr int width = Lanes<S, Team>::width;
+  for (int k = team.rank(); k < count; k += team.size())
+    out[k] += lane_sum<S>(V(*reinterpret_cast<const V*>(vectors + static_cast<std::size_t>(k) * width)));
+}
+
+// Generalised forces: f[r] += G^T P, and magnitude[r] += the sum of the absolute values of every point's part (for
+// judging residuals). Both are vectors of lanes.
+template <class S>
+struct TileForces {
+  const S* P;
+  S* f;
+  S* magnitude;
+};
+struct NoForces {};
+
+template <class S, class Team>
+SUPPLE_HD inline void tile_forces(Team team, int r, const S* G, const TileForces<S>& forces) {
   using V = typename Lanes<S, Team>::type;
   constexpr int width = Lanes<S, Team>::width;
   for (int j = team.rank(); j < r; j += team.size()) {
     const S* column = G + static_cast<std::size_t>(j) * tile_rows;
-    V total = V{};
-    S size = 0;
-    for (int c = 0; c < gradient_components; ++c) {
-      V sum = V{};
-      for (int l = 0; l < tile_size; l += width)
-        sum += *reinterpret_cast<const V*>(column + c * tile_size + l) *
-               *reinterpret_cast<const V*>(P + c * tile_size + l);
-      const S part = lane_sum<S>(sum);
+    V& total = *reinterpret_cast<V*>(forces.f + static_cast<std::size_t>(j) * width);
+    V& size = *reinterpret_cast<V*>(forces.magnitude + static_cast<std::size_t>(j) * width);
+    for (int l = 0; l < tile_size; l += width) {
+      V part = V{};
+      for (int c = 0; c < gradient_components; ++c)
+        part += *reinterpret_cast<const V*>(column + c * tile_size + l) *
+                *reinterpret_cast<const V*>(forces.P + c * tile_size + l);
+      total += part;
       size += part < S(0) ? -part : part;
-      total += sum;
     }
-    f[j] += lane_sum<S>(total);
-    magnitude[j] += size;
   }
 }
 
-// Rows of a corotational tile: rows = StressFourRowOp's 19 components. X, Y: [r][4][32].
-template <class S, class Team>
-SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows, S* X, S* Y) {
+// How the rows of a corotational tile enter K. general: K += X Y^T. squares: the frozen rotation with lambda >= 0, rows
+// scaled by sqrt(w lambda) and sqrt(w mu), K += X_t X_t^T - X_w X_w^T; Y is not used.
+enum class RowForm { general, squares };
+
+// Rows of a corotational tile: rows = StressFourRowOp's 19 components. X, Y: [r][4][32], the kinds t, w0, w1, w2. With
+// TileForces, the forces in the same pass over G.
+template <RowForm form, class S, class Team, class Forces>
+SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows, S* X, S* Y, const Forces& forces) {
+  using std::sqrt;
   using V = typename Lanes<S, Team>::type;
   constexpr int width = Lanes<S, Team>::width;
-  const LaneShare share = lane_share(team, tile_size / width);
-  for (int l = share.lane * width; l < tile_size; l += share.lanes * width) {
-    const auto at = [&](const S* base, int c) { return *reinterpret_cast<const V*>(base + c * tile_size + l); };
-    V R[9], Q[9];
-    for (int c = 0; c < 9; ++c) {
-      R[c] = at(rows, c);
-      Q[c] = at(rows, 9 + c);
+  constexpr bool with_forces = !std::is_same_v<Forces, NoForces>;
+  const auto load = [](const S* from) { return *reinterpret_cast<const V*>(from); };
+  const auto store = [](S* to, const V& v) { *reinterpret_cast<V*>(to) = v; };
+  S scale[2][tile_size];  // of t and w
+  if constexpr (form == RowForm::squares)
+    for (int l = 0; l < tile_size; ++l) {
+      scale[0][l] = sqrt(rows[18 * tile_size + l]);
+      scale[1][l] = sqrt(-rows[9 * tile_size + l]);
     }
-    const V lambda = at(rows, 18);
-    for (int j = share.mode; j < r; j += share.modes) {
-      const S* g = G + static_cast<std::size_t>(j) * tile_rows;
-      V t = V{}, w0 = V{}, w1 = V{}, w2 = V{};
-      for (int i = 0; i < 3; ++i) {
-        const V a = at(g, 3 * i), b = at(g, 3 * i + 1), c = at(g, 3 * i + 2);
-        const V Ra = R[3 * i], Rb = R[3 * i + 1], Rc = R[3 * i + 2];
-        t += Ra * a + Rb * b + Rc * c;
-        w0 += Rc * b - Rb * c;
-        w1 += Ra * c - Rc * a;
-        w2 += Rb * a - Ra * b;
+  const auto mode = [&](int j, int l) {
+    const S* g = G + static_cast<std::size_t>(j) * tile_rows + l;
+    const S* R = rows + l;
+    V t = V{}, w0 = V{}, w1 = V{}, w2 = V{}, part = V{};
+    for (int i = 0; i < 3; ++i) {
+      const V a = load(g + 3 * i * tile_size), b = load(g + (3 * i + 1) * tile_size),
+              c = load(g + (3 * i + 2) * tile_size);
+      const V Ra = load(R + 3 * i * tile_size), Rb = load(R + (3 * i + 1) * tile_size),
+              Rc = load(R + (3 * i + 2) * tile_size);
+      t += Ra * a + Rb * b + Rc * c;
+      w0 += Rc * b - Rb * c;
+      w1 += Ra * c - Rc * a;
+      w2 += Rb * a - Ra * b;
+      if constexpr (with_forces) {
+        const S* P = forces.P + 3 * i * tile_size + l;
+        part += load(P) * a + load(P + tile_size) * b + load(P + 2 * tile_size) * c;
       }
-      S* x = X + static_cast<std::size_t>(j) * 4 * tile_size + l;
+    }
+    S* x = X + static_cast<std::size_t>(j) * 4 * tile_size + l;
+    if constexpr (form == RowForm::squares) {
+      const V st = load(scale[0] + l), sw = load(scale[1] + l);
+      store(x, st * t);
+      store(x + tile_size, sw * w0);
+      store(x + 2 * tile_size, sw * w1);
+      store(x + 3 * tile_size, sw * w2);
+    } else {
       S* y = Y + static_cast<std::size_t>(j) * 4 * tile_size + l;
-      const auto store = [&](S* base, int kind, const V& v) { *reinterpret_cast<V*>(base + kind * tile_size) = v; };
-      store(x, 0, t);
-      store(x, 1, w0);
-      store(x, 2, w1);
-      store(x, 3, w2);
-      store(y, 0, lambda * t);
-      store(y, 1, Q[0] * w0 + Q[1] * w1 + Q[2] * w2);
-      store(y, 2, Q[3] * w0 + Q[4] * w1 + Q[5] * w2);
-      store(y, 3, Q[6] * w0 + Q[7] * w1 + Q[8] * w2);
+      const auto Q = [&](int c) { return load(R + (9 + c) * tile_size); };
+      store(x, t);
+      store(x + tile_size, w0);
+      store(x + 2 * tile_size, w1);
+      store(x + 3 * tile_size, w2);
+      store(y, Q(9) * t);
+      store(y + tile_size, Q(0) * w0 + Q(1) * w1 + Q(2) * w2);
+      store(y + 2 * tile_size, Q(3) * w0 + Q(4) * w1 + Q(5) * w2);
+      store(y + 3 * tile_size, Q(6) * w0 + Q(7) * w1 + Q(8) * w2);
+    }
+    return part;
+  };
+  const LaneShare share = lane_share(team, tile_size / width);
+  for (int j = share.mode; j < r; j += share.modes) {
+    V total = V{}, size = V{};
+    for (int l = share.lane * width; l < tile_size; l += share.lanes * width) {
+      const V part = mode(j, l);
+      total += part;
+      size += part < S(0) ? -part : part;
+    }
+    if constexpr (with_forces) {
+      *reinterpret_cast<V*>(forces.f + static_cast<std::size_t>(j) * width) += total;
+      *reinterpret_cast<V*>(forces.magnitude + static_cast<std::size_t>(j) * width) += size;
     }
   }
   team.sync();
@@ -136,43 +186,77 @@ SUPPLE_HD inline void tile_tangent_rows(Team team, int r, const S* G, const S* C
   team.sync();
 }
 
-// K += X Y^T over rows of `length` entries (a multiple of 32), lower triangle, in blocks of 4 x 4.
+// The lower triangle of K in square blocks whose sums stay in registers; between tiles each entry is a vector of lanes.
+inline constexpr int host_block = SUPPLE_SIMD_BYTES == 64 ? 5 : 3;  // 25 sums in 32 registers, 9 in 16
+template <class Team>
+inline constexpr int stiffness_block = host_block;
+#ifdef __CUDACC__
+template <>
+inline constexpr int stiffness_block<BlockTeam> = 4;
+#endif
+
+// Scalars of the block sums of an r x r matrix on the host; a GPU's lanes are single and need less.
+template <class S>
+SUPPLE_INLINE constexpr std::size_t stiffness_sums(int r) {
+  const std::size_t blocks = static_cast<std::size_t>((r + host_block - 1) / host_block);
+  return blocks * (blocks + 1) / 2 * host_block * host_block * (SUPPLE_SIMD_BYTES / sizeof(S));
+}
+
+// index -> (row block, column block) of the lower triangle.
+SUPPLE_INLINE void triangle_block(int index, int& bi, int& bj) {
+  bi = 0;
+  while ((bi + 1) * (bi + 2) / 2 <= index) ++bi;
+  bj = index - bi * (bi + 1) / 2;
+}
+
+// sums += X Y^T over the first `plus` entries of every row, minus the same over the next `minus`; both are multiples of
+// 32, rows are `plus + minus` long.
 template <class S, class Team>
-SUPPLE_HD inline void tile_rank_update(Team team, int r, int length, const S* X, const S* Y, S* K, int ld) {
+SUPPLE_HD inline void tile_rank_update(Team team, int r, int plus, int minus, const S* X, const S* Y, S* sums) {
   using V = typename Lanes<S, Team>::type;
-  constexpr int width = Lanes<S, Team>::width;
-  const int blocks = (r + 3) / 4;
+  constexpr int width = Lanes<S, Team>::width, n = stiffness_block<Team>;
+  const int blocks = (r + n - 1) / n, length = plus + minus;
   for (int index = team.rank(); index < blocks * (blocks + 1) / 2; index += team.size()) {
-    // index -> (row block, column block) of the lower triangle.
-    int bi = 0;
-    while ((bi + 1) * (bi + 2) / 2 <= index) ++bi;
-    const int i0 = 4 * bi, j0 = 4 * (index - bi * (bi + 1) / 2);
-    const S* x[4];
-    const S* y[4];
-    for (int k = 0; k < 4; ++k) {
-      x[k] = X + static_cast<std::size_t>(i0 + k < r ? i0 + k : r - 1) * static_cast<std::size_t>(length);
-      y[k] = Y + static_cast<std::size_t>(j0 + k < r ? j0 + k : r - 1) * static_cast<std::size_t>(length);
+    int bi, bj;
+    triangle_block(index, bi, bj);
+    const S* x[n];
+    const S* y[n];
+    for (int k = 0; k < n; ++k) {
+      x[k] = X + static_cast<std::size_t>(n * bi + k < r ? n * bi + k : r - 1) * static_cast<std::size_t>(length);
+      y[k] = Y + static_cast<std::size_t>(n * bj + k < r ? n * bj + k : r - 1) * static_cast<std::size_t>(length);
     }
-    V s00{}, s01{}, s02{}, s03{}, s10{}, s11{}, s12{}, s13{}, s20{}, s21{}, s22{}, s23{}, s30{}, s31{}, s32{}, s33{};
-    for (int l = 0; l < length; l += width) {
-      const auto load = [l](const S* p) { return *reinterpret_cast<const V*>(p + l); };
-      const V y0 = load(y[0]), y1 = load(y[1]), y2 = load(y[2]), y3 = load(y[3]);
-      V a = load(x[0]);
-      s00 += a * y0, s01 += a * y1, s02 += a * y2, s03 += a * y3;
-      a = load(x[1]);
-      s10 += a * y0, s11 += a * y1, s12 += a * y2, s13 += a * y3;
-      a = load(x[2]);
-      s20 += a * y0, s21 += a * y1, s22 += a * y2, s23 += a * y3;
-      a = load(x[3]);
-      s30 += a * y0, s31 += a * y1, s32 += a * y2, s33 += a * y3;
-    }
-    const S sums[16] = {lane_sum<S>(s00), lane_sum<S>(s01), lane_sum<S>(s02), lane_sum<S>(s03),
-                        lane_sum<S>(s10), lane_sum<S>(s11), lane_sum<S>(s12), lane_sum<S>(s13),
-                        lane_sum<S>(s20), lane_sum<S>(s21), lane_sum<S>(s22), lane_sum<S>(s23),
-                        lane_sum<S>(s30), lane_sum<S>(s31), lane_sum<S>(s32), lane_sum<S>(s33)};
-    for (int a = 0; a < 4 && i0 + a < r; ++a)
-      for (int b = 0; b < 4 && j0 + b < r; ++b)
-        if (i0 + a >= j0 + b) K[(i0 + a) * ld + j0 + b] += sums[4 * a + b];
+    V* const sum = reinterpret_cast<V*>(sums + static_cast<std::size_t>(index) * n * n * width);
+    V s[n][n];
+    SUPPLE_UNROLL for (int a = 0; a < n; ++a) SUPPLE_UNROLL for (int b = 0; b < n; ++b) s[a][b] = sum[n * a + b];
+    const auto add = [&](int l, bool negative) {
+      V right[n];
+      SUPPLE_UNROLL for (int b = 0; b < n; ++b) right[b] = *reinterpret_cast<const V*>(y[b] + l);
+      SUPPLE_UNROLL for (int a = 0; a < n; ++a) {
+        V left = *reinterpret_cast<const V*>(x[a] + l);
+        if (negative) left = -left;
+        SUPPLE_UNROLL for (int b = 0; b < n; ++b) s[a][b] += left * right[b];
+      }
+    };
+    for (int l = 0; l < plus; l += width) add(l, false);
+    for (int l = plus; l < length; l += width) add(l, true);
+    SUPPLE_UNROLL for (int a = 0; a < n; ++a) SUPPLE_UNROLL for (int b = 0; b < n; ++b) sum[n * a + b] = s[a][b];
+  }
+  team.sync();
+}
+
+// K += the block sums, r x r row-major, lower triangle.
+template <class S, class Team>
+SUPPLE_HD inline void add_block_sums(Team team, int r, const S* sums, S* K, int ld) {
+  using V = typename Lanes<S, Team>::type;
+  constexpr int width = Lanes<S, Team>::width, n = stiffness_block<Team>;
+  const int blocks = (r + n - 1) / n;
+  for (int index = team.rank(); index < blocks * (blocks + 1) / 2; index += team.size()) {
+    int bi, bj;
+    triangle_block(index, bi, bj);
+    const V* sum = reinterpret_cast<const V*>(sums + static_cast<std::size_t>(index) * n * n * width);
+    for (int a = 0; a < n && n * bi + a < r; ++a)
+      for (int b = 0; b < n && n * bj + b < r; ++b)
+        if (n * bi + a >= n * bj + b) K[(n * bi + a) * ld + n * bj + b] += lane_sum<S>(V(sum[n * a + b]));
   }
   team.sync();
 }

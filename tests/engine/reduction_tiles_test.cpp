@@ -93,11 +93,12 @@ TYPED_TEST(Tiles, ForcesAreGTransposedP) {
     boxes::Random random;
     const auto n = static_cast<std::size_t>(r);
     std::vector<S> f(n, S(2)), magnitude(n, S(0)), expected(n, S(2)), largest(n, S(0));
+    AlignedVector<S> lanes(n * Lanes<S, SingleTeam>::width, S(0)), sizes(lanes);
     for (int t = 0; t < tile_count(points); ++t) {
       AlignedVector<S> P(tile_rows, S(0));
       for (int l = 0; l < tile_size && t * tile_size + l < points; ++l)
         for (int c = 0; c < 9; ++c) P[static_cast<std::size_t>(c * tile_size + l)] = static_cast<S>(random());
-      tile_forces(SingleTeam{}, r, field.tile(t), P.data(), f.data(), magnitude.data());
+      tile_forces(SingleTeam{}, r, field.tile(t), TileForces<S>{P.data(), lanes.data(), sizes.data()});
       for (int m = 0; m < r; ++m)
         for (int l = 0; l < tile_size && t * tile_size + l < points; ++l)
           for (int c = 0; c < 9; ++c) {
@@ -106,6 +107,8 @@ TYPED_TEST(Tiles, ForcesAreGTransposedP) {
             largest[static_cast<std::size_t>(m)] += std::abs(term);
           }
     }
+    add_lanes(SingleTeam{}, r, lanes.data(), f.data());
+    add_lanes(SingleTeam{}, r, sizes.data(), magnitude.data());
     for (std::size_t m = 0; m < n; ++m) {
       EXPECT_NEAR(f[m], expected[m], this->tolerance) << r << " modes";
       // A scale for residuals: not below what is left, not above the sum of all terms.
@@ -118,18 +121,22 @@ TYPED_TEST(Tiles, ForcesAreGTransposedP) {
 TYPED_TEST(Tiles, RankUpdateAddsXYTransposed) {
   using S = TypeParam;
   for (const int r : all_modes)
-    for (const int length : {32, 128, 288}) {
+    for (const auto& [length, minus] : {std::pair{32, 0}, {128, 0}, {128, 96}, {288, 0}}) {
       const auto n = static_cast<std::size_t>(r), columns = static_cast<std::size_t>(length), ld = n + 3;
       boxes::Random random;
       AlignedVector<S> X(n * columns), Y(n * columns);
       for (S& x : X) x = static_cast<S>(random());
       for (S& y : Y) y = static_cast<S>(random());
       AlignedVector<S> K(n * ld, S(7));
-      tile_rank_update(SingleTeam{}, r, length, X.data(), Y.data(), K.data(), static_cast<int>(ld));
+      AlignedVector<S> sums(stiffness_sums<S>(r), S(0));
+      tile_rank_update(SingleTeam{}, r, length - minus, minus, X.data(), Y.data(), sums.data());
+      add_block_sums(SingleTeam{}, r, sums.data(), K.data(), static_cast<int>(ld));
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < ld; ++j) {
           S expected = 7;
-          for (std::size_t l = 0; l < columns && j <= i; ++l) expected += X[i * columns + l] * Y[j * columns + l];
+          for (std::size_t l = 0; l < columns && j <= i; ++l)
+            expected +=
+                (l < columns - static_cast<std::size_t>(minus) ? 1 : -1) * X[i * columns + l] * Y[j * columns + l];
           ASSERT_NEAR(K[i * ld + j], expected, this->tolerance) << r << " modes, entry " << i << ", " << j;
         }
     }
@@ -141,7 +148,8 @@ void expect_stiffness(int r, TangentKind kind, bool four_rows, S tolerance) {
   const Field<S> field(r);
   const std::vector<S> alpha = modal<S>(r);
   const auto n = static_cast<std::size_t>(r);
-  std::vector<S> K(n * n, S(0)), expected(n * n, S(0));
+  std::vector<S> K(n * n, S(0)), expected(n * n, S(0)), from_squares(n * n, S(0));
+  AlignedVector<S> sums(stiffness_sums<S>(r), S(0)), squares(sums);
   for (int t = 0; t < tile_count(points); ++t) {
     AlignedVector<S> F(tile_rows), C(81 * tile_size), X(n * 4 * tile_size), Y(n * tile_rows);
     tile_gradient(SingleTeam{}, r, field.tile(t), alpha.data(), F.data());
@@ -158,15 +166,20 @@ void expect_stiffness(int r, TangentKind kind, bool four_rows, S tolerance) {
         }
         // The same arithmetic; the compiler may contract it differently in the two places. Stresses reach 30.
         for (std::size_t i = 0; i < tile_rows; ++i) ASSERT_NEAR(P[i], same[i], 30 * tolerance);
-        tile_four_rows(SingleTeam{}, r, field.tile(t), C.data(), X.data(), Y.data());
-        tile_rank_update(SingleTeam{}, r, 4 * tile_size, X.data(), Y.data(), K.data(), r);
+        const SingleTeam team;
+        if (kind == TangentKind::safe) {
+          tile_four_rows<RowForm::squares>(team, r, field.tile(t), C.data(), X.data(), Y.data(), NoForces{});
+          tile_rank_update(team, r, tile_size, 3 * tile_size, X.data(), X.data(), squares.data());
+        }
+        tile_four_rows<RowForm::general>(team, r, field.tile(t), C.data(), X.data(), Y.data(), NoForces{});
+        tile_rank_update(team, r, 4 * tile_size, 0, X.data(), Y.data(), sums.data());
       }
     }
     if (!four_rows) {
       const TangentOp<Law, S> op{view, kind, F.data(), C.data()};
       for (int l = 0; l < tile_size; ++l) op(l);
       tile_tangent_rows(SingleTeam{}, r, field.tile(t), C.data(), Y.data());
-      tile_rank_update(SingleTeam{}, r, tile_rows, field.tile(t), Y.data(), K.data(), r);
+      tile_rank_update(SingleTeam{}, r, tile_rows, 0, field.tile(t), Y.data(), sums.data());
     }
     for (int l = 0; l < view.points; ++l) {
       const int p = t * tile_size + l;
@@ -186,9 +199,16 @@ void expect_stiffness(int r, TangentKind kind, bool four_rows, S tolerance) {
                   field.weight[static_cast<std::size_t>(p)] * field.g(p, c, i) * tangent[9 * c + d] * field.g(p, d, j);
     }
   }
+  add_block_sums(SingleTeam{}, r, sums.data(), K.data(), r);
+  add_block_sums(SingleTeam{}, r, squares.data(), from_squares.data(), r);
   S scale = 0;
   for (S x : expected) scale = std::max(scale, std::abs(x));
-  for (std::size_t i = 0; i < n * n; ++i) ASSERT_NEAR(K[i], expected[i], tolerance * scale) << r << " modes";
+  for (std::size_t i = 0; i < n * n; ++i) {
+    ASSERT_NEAR(K[i], expected[i], tolerance * scale) << r << " modes";
+    if (four_rows && kind == TangentKind::safe) {
+      ASSERT_NEAR(from_squares[i], expected[i], tolerance * scale) << r << " modes, as squares";
+    }
+  }
 }
 
 TYPED_TEST(Tiles, FourRowsAndGeneralTangentAreTheProjectedStiffness) {
