@@ -46,7 +46,7 @@ install(FILES ${PROJECT_BINARY_DIR}/suppleConfig.cmake ${PROJECT_BINARY_DIR}/sup
 # libraries need is only suggested. Configure with -DSUPPLE_ARCH=x86-64-v3: `native` runs on machines like this one only.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME supple)
-set(CPACK_PACKAGE_CONTACT "The Supple developers <supple@localhost>")
+set(CPACK_PACKAGE_CONTACT "Supple developers")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Makes dist/supple-<version>-<architecture>/ and its .tar.gz: programs, tests, assets and every shared library but glibc's, to run
 # from any folder of a machine that has none of them.
-#   scripts/bundle.sh                 builds in build-bundle/ for x86-64-v3, with CUDA if nvcc is there
+#   scripts/bundle.sh                 builds in build-bundle/ for x86-64-v3, without CUDA
+#   scripts/bundle.sh -D SUPPLE_CUDA=ON
+#                                     with CUDA; its mathematical libraries (cuBLAS, ...) then come from the machine
 #   scripts/bundle.sh -D NAME=VALUE   more options for cmake
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +13,7 @@ while [ $# -gt 0 ]; do
   case "$1" in
     -D) options+=("-D$2"); shift 2 ;;
     -D*) options+=("$1"); shift ;;
-    -h | --help) sed -n '2,5p' scripts/bundle.sh | sed 's/^# \{0,1\}//'; exit 0 ;;
+    -h | --help) sed -n '2,7p' scripts/bundle.sh | sed 's/^# \{0,1\}//'; exit 0 ;;
     *) echo "bundle.sh: unknown option '$1' (try --help)" >&2; exit 2 ;;
   esac
 done
@@ -19,7 +21,7 @@ done
 build=build-bundle
 limit_mib=60
 # DT_RPATH, not RUNPATH: it holds for the libraries of libraries too. Tests look for files from the bundle's root.
-cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSUPPLE_ARCH=x86-64-v3 \
+cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSUPPLE_ARCH=x86-64-v3 -DSUPPLE_CUDA=OFF \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH='$ORIGIN/../lib' \
   -DCMAKE_EXE_LINKER_FLAGS='-Wl,--disable-new-dtags -Wl,--as-needed' \
   -DSUPPLE_TEST_SOURCE_DIR=share/supple -DSUPPLE_TEST_BINARY=bin/supple "${options[@]}"
@@ -49,11 +51,14 @@ cp "$(dirname "$database")"/udunits2*.xml "$root/share/udunits/"
 
 # Everything the programs load, but glibc, which must match the machine's loader.
 glibc='^(ld-linux.*|lib(c|m|mvec|dl|rt|pthread|resolv|util|nsl|anl|BrokenLocale|nss_.*))\.so(\..*)?$'
+# CUDA's mathematical libraries are larger than all the rest together, and not Debian's.
+cuda='^lib(cublas|cublasLt|cusolver|cusolverMg|cusparse|nvJitLink)\.so(\..*)?$'
+shopt -s nullglob
 programs=("$root"/bin/* "$root"/tests/test_*)
 libraries=$(for program in "${programs[@]}"; do ldd "$program" 2>/dev/null || true; done | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u)
 for library in $libraries; do
   soname=$(basename "$library")
-  [[ "$soname" =~ $glibc ]] && continue
+  [[ "$soname" =~ $glibc || "$soname" =~ $cuda ]] && continue
   cp -L "$library" "$root/lib/$soname"
   # The licence of what is shipped goes with it.
   # (Debian lists some libraries under /lib, which is /usr/lib.)
@@ -84,10 +89,10 @@ exit $failed
 RUN
 chmod +x "$root/tests/run.sh"
 
-# Nothing may come from the machine but glibc.
+# Nothing may come from the machine but glibc and CUDA.
 outside=$(for program in "${programs[@]}"; do ldd "$program"; done | awk '$2 == "=>" {print $1, $3}' | sort -u |
   while read -r soname path; do
-    [[ "$soname" =~ $glibc ]] || case "$path" in *"/$root/"*) ;; *) echo "$soname ($path)" ;; esac
+    [[ "$soname" =~ $glibc || "$soname" =~ $cuda ]] || case "$path" in *"/$root/"*) ;; *) echo "$soname ($path)" ;; esac
   done)
 if [ -n "$outside" ]; then
   printf 'bundle.sh: loaded from outside of the bundle:\n%s\n' "$outside" >&2

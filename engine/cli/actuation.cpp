@@ -130,19 +130,26 @@ void Actuation::set(const std::string& assignment) {
   for (std::size_t t = 0; t < times_.size(); ++t) values_[t * inputs_.size() + i] = value;
 }
 
-void Actuation::evaluate(double time, int robots, Control& control) const {
+int Actuation::evaluate(double time, int robots, Control& control) const {
   const std::size_t n = inputs_.size();
   const auto after = static_cast<std::size_t>(std::upper_bound(times_.begin(), times_.end(), time) - times_.begin());
   const std::size_t a = after == 0 ? 0 : after - 1, b = std::min(after, times_.size() - 1);
   const double s = a == b ? 0 : (time - times_[a]) / (times_[b] - times_[a]);
   const auto batch = static_cast<std::size_t>(robots);
   const std::size_t rows = control.commands.size() / batch, motions = control.motions.size() / batch;
+  int cut = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double start = values_[a * n + i], end = values_[b * n + i];
-    const double value = s == 0 || start == end ? start : (1 - s) * start + s * end;
+    double value = s == 0 || start == end ? start : (1 - s) * start + s * end;
+    if (i >= rows) {
+      const double wanted = value;
+      value = std::clamp(wanted, inputs_[i].range.lower, inputs_[i].range.upper);
+      if (value != wanted) cut += robots;
+    }
     for (std::size_t r = 0; r < batch; ++r)
       (i < rows ? control.commands[r * rows + i] : control.motions[r * motions + i - rows]) = value;
   }
+  return cut;
 }
 
 std::vector<std::string> Actuation::notes() const {
@@ -156,9 +163,9 @@ std::vector<std::string> Actuation::notes() const {
       const double slack = 1e-9 * std::abs(value);
       if (value >= input.range.lower - slack && value <= input.range.upper + slack) continue;
       notes.push_back(fmt::format(
-          "{} of {} at {} is beyond its range {} to {}{}", format_quantity(value, input.dimension), input.name,
-          format_quantity(times_[t], Dimension::time), format_quantity(input.range.lower, input.dimension),
-          format_quantity(input.range.upper, input.dimension), input.motion ? "" : "; it is cut to it"));
+          "{} of {} at {} is beyond its range {} to {}; it is cut to it", format_quantity(value, input.dimension),
+          input.name, format_quantity(times_[t], Dimension::time), format_quantity(input.range.lower, input.dimension),
+          format_quantity(input.range.upper, input.dimension)));
       break;
     }
   return notes;

@@ -37,14 +37,15 @@ class Actuation {
 
   // "north=20 mm": held at that value throughout. Throws InputError: unknown input, bad value.
   void set(const std::string& assignment);
-  // The commands at `time`, the same for each of `robots` robots; `control` keeps its size.
-  void evaluate(double time, int robots, Control& control) const;
+  // The commands at `time`, the same for each of `robots` robots; `control` keeps its size. Motions of driven regions
+  // are cut to their range (a step does that to commands); returns how many were, over all robots.
+  int evaluate(double time, int robots, Control& control) const;
 
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<double>& times() const { return times_; }
   const std::vector<double>& values() const { return values_; }
   double end() const { return times_.back(); }
-  // Commands beyond their range, one line for each input: a step cuts them.
+  // Commands and motions beyond their range, one line for each input: they are cut.
   std::vector<std::string> notes() const;
 
  private:

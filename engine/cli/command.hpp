@@ -49,5 +49,6 @@ Command reduce_command();
 Command run_command();
 Command bench_command();
 Command export_command();
+Command import_sofa_command();
 
 }  // namespace supple::cli

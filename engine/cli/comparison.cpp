@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/progress_bar.hpp"
@@ -101,9 +100,9 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
   comparison.states = static_cast<int>(goal.error.size());
   goal.summarise(comparison.goal_mean, comparison.goal_median, comparison.goal_max);
   shape.summarise(comparison.shape_mean, comparison.shape_median, comparison.shape_max);
-  const double full_median = quantile(report.seconds, 0.5), median = quantile(result.report.seconds, 0.5);
-  comparison.full_steps_per_s = full_median > 0 ? 1 / full_median : 0;
-  comparison.speedup = median > 0 ? full_median / median : 0;
+  comparison.full_steps_per_s = step_rate(report.seconds, 1, result.settings.time_step).steps_per_s;
+  const double reduced_steps_per_s = step_rate(result.report.seconds, 1, result.settings.time_step).steps_per_s;
+  comparison.speedup = comparison.full_steps_per_s > 0 ? reduced_steps_per_s / comparison.full_steps_per_s : 0;
   return comparison;
 }
 

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 
+#include "engine/constraints/rows.hpp"
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/scene/units.hpp"
 
@@ -25,15 +25,20 @@ StepReport equilibrium_step(Equilibrium& equilibrium, const Control& control, St
   report.inverted = found.inverted;
   report.failed_element = found.failed_element;
   report.negative_pivots = found.negative_pivots;
+  report.times = found.times;
   return report;
 }
 
-void add(StageTimes& sum, const StageTimes& times) {
-  sum.outputs += times.outputs;
-  sum.forces += times.forces;
-  sum.factor += times.factor;
-  sum.solve += times.solve;
-  sum.rows += times.rows;
+// Commands cut to their ranges and rates, as a dynamic step does it itself; returns how many were.
+int limit_commands(const Robot& robot, const State& state, double time_step, Control& control) {
+  int limited = 0;
+  for (std::size_t k = 0; k < control.commands.size(); ++k) {
+    const CableRow& cable = robot.cables[k % robot.cables.size()];
+    const RowTarget law = row_target(cable, control.commands[k], state.commands[k], time_step);
+    control.commands[k] = cable.control == CableControl::force ? law.lower : law.target;
+    limited += law.limited ? 1 : 0;
+  }
+  return limited;
 }
 
 }  // namespace
@@ -57,8 +62,11 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
       return report;
     }
     const double time = static_cast<double>(report.step + 1) * settings.time_step;
-    actuation.evaluate(time, state.robots, control);
-    if (statics) trial = state;
+    int limited = actuation.evaluate(time, state.robots, control);
+    if (statics) {
+      limited += limit_commands(mechanics.robot(), state, settings.time_step, control);
+      trial = state;
+    }
     const auto start = std::chrono::steady_clock::now();
     report.final = statics ? equilibrium_step(equilibrium, control, trial) : stepper.step(control, state);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -69,8 +77,8 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
     }
     ++report.step;
     report.seconds.push_back(seconds);
-    add(report.stages, report.final.times);
-    report.limited += report.final.limited_commands;
+    report.stages += report.final.times;
+    report.limited += limited + report.final.limited_commands;
     after(report.step);
     progress("simulating", static_cast<double>(report.step), static_cast<double>(settings.last),
              format_quantity(time, Dimension::time));
@@ -78,26 +86,17 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
   return report;
 }
 
-double quantile(std::vector<double> seconds, double q) {
-  if (seconds.empty()) return 0;
-  const auto n = static_cast<double>(seconds.size());
-  const auto rank = static_cast<std::ptrdiff_t>(std::max(0.0, std::ceil(q * n) - 1));
-  std::nth_element(seconds.begin(), seconds.begin() + rank, seconds.end());
-  return seconds[static_cast<std::size_t>(rank)];
-}
-
 nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSettings& settings, int robots) {
-  const double total = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
+  const StepRate rate = step_rate(report.seconds, robots, settings.time_step);
   const auto steps = static_cast<double>(report.seconds.size());
-  const double rate = total > 0 ? steps * robots / total : 0;
   const auto mean_us = [&](double seconds) { return steps > 0 ? 1e6 * seconds / steps : 0; };
   const StageTimes& stages = report.stages;
   return {{"steps", report.seconds.size()},
-          {"steps_per_s", rate},
-          {"realtime_factor", rate / robots * settings.time_step},
-          {"p50_us", 1e6 * quantile(report.seconds, 0.5)},
-          {"p99_us", 1e6 * quantile(report.seconds, 0.99)},
-          {"p999_us", 1e6 * quantile(report.seconds, 0.999)},
+          {"steps_per_s", rate.steps_per_s},
+          {"realtime_factor", rate.realtime_factor},
+          {"p50_us", rate.p50_us},
+          {"p99_us", rate.p99_us},
+          {"p999_us", rate.p999_us},
           {"batch", robots},
           {"stages_us",
            {{"outputs", mean_us(stages.outputs)},

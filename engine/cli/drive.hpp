@@ -8,9 +8,17 @@
 
 #include "engine/cli/actuation.hpp"
 #include "engine/dynamics/step.hpp"
+#include "engine/dynamics/step_rate.hpp"
 #include "kernels/base/progress.hpp"
 
 namespace supple::cli {
+
+// Of every rate, for the help of the verbs that print one (StepRate).
+inline constexpr const char* rate_words =
+    "\nsteps/s is robots / median step time, the x real time is time step / median step time; p50, p99 and p999 are\n"
+    "quantiles of the time of a step of all robots.\n";
+
+inline constexpr long most_robots = 1'000'000;  // of a batch
 
 struct DriveSettings {
   Integrator integrator = Integrator::implicit_euler;
@@ -25,19 +33,19 @@ struct DriveReport {
   StepReport final;             // of the last step tried: its status tells whether the run failed
   std::vector<double> seconds;  // of each step done here
   StageTimes stages;            // summed
-  long limited = 0;             // commands cut to their range or rate
+  long limited = 0;             // commands cut to their range or rate, motions to their range
   bool failed() const { return final.status != StepStatus::ok; }
 };
 
-// Step k goes to time k h under the commands of that time (implicit). `after` is called with k when it is done, outside
-// the timing. After a failed step `state` is that of the step before it.
+// Step k goes to time k h under the commands of that time (implicit). Quasi-static steps obey the actuators' rates
+// too: h between two equilibria. `after` is called with k when it is done, outside the timing. After a failed step
+// `state` is that of the step before it.
 DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
                   const Progress& progress, const std::function<void(long)>& after);
 
-// {steps, steps_per_s, realtime_factor, p50_us, p99_us, p999_us, batch, stages_us}; stages are means per step.
+// {steps, steps_per_s, realtime_factor, p50_us, p99_us, p999_us, batch, stages_us} as in StepRate; stages are means per
+// step.
 nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSettings& settings, int robots);
-// The q-quantile (0..1) of seconds, 0 if there are none.
-double quantile(std::vector<double> seconds, double q);
 
 // Words of scene files.
 std::string integrator_name(Integrator integrator);

@@ -1,4 +1,4 @@
-// supple export: meshes and skins for other programs.
+// supple export: meshes and skins for other programs; reduced models for SOFA.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/command.hpp"
+#include "engine/cli/export_sofa.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/mesh/boundary.hpp"
@@ -20,7 +21,8 @@ namespace supple::cli {
 namespace {
 
 struct Arguments {
-  std::string input, output;
+  std::string input, output, format;
+  SofaExport sofa;
 };
 
 struct Geometry {
@@ -54,6 +56,12 @@ int export_file(Context& context, const Arguments& arguments) {
   check_json_target(context);
   const std::string& output = arguments.output;
   if (output.empty()) throw InputError("`supple export` needs -o FILE", "supple export --help");
+  if (arguments.format == "sofa") {
+    SofaExport sofa = arguments.sofa;
+    sofa.model = arguments.input;
+    sofa.folder = output;
+    return export_to_sofa(context, sofa);
+  }
   refuse_existing(output, context.common.force);
   const Geometry geometry = read_geometry(arguments.input);
   const bool solid = geometry.mesh.element_count() > 0;
@@ -83,14 +91,23 @@ int export_file(Context& context, const Arguments& arguments) {
 Command export_command() {
   Command command;
   command.name = "export";
-  command.description = "write a mesh or a skin for other programs";
+  command.description = "write a mesh, a skin or a reduced model for other programs";
   command.examples =
       "  supple export assets/diamond -o diamond.vtu\n"
-      "  supple export diamond.rom.h5 -o skin.stl\n";
+      "  supple export diamond.rom.h5 -o skin.stl\n"
+      "  supple export diamond.rom.h5 --format sofa --scene assets/diamond -o diamond_sofa\n";
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("FILE", arguments->input, "scene (metres, in its frame), mesh (as it is) or reduced model");
-    options.text("-o,--output", arguments->output, "FILE", ".vtu (ParaView), .msh (gmsh) or .stl (the skin)");
+    options.text("-o,--output", arguments->output, "FILE",
+                 ".vtu (ParaView), .msh (gmsh) or .stl (the skin); a folder with --format sofa");
+    options.choice("--format", arguments->format, {"sofa"},
+                   "text files of SOFA's ModelOrderReduction, of a reduced model, instead of a mesh");
+    options.text("--scene", arguments->sofa.scene, "SCENE", "sofa: the scene that the model was made from");
+    options.text("--snapshots", arguments->sofa.snapshots, "DIR",
+                 "sofa: states of its reduction, which give its modes; without it NAME.snapshots");
+    options.text("--modes", arguments->sofa.modes, "FILE", "sofa: modes.txt of its import, instead of states");
+    options.flag("--five-decimals", arguments->sofa.five_decimals, "sofa: numbers as SOFA's own tools round them");
     return [arguments](Context& context) { return export_file(context, *arguments); };
   };
   return command;

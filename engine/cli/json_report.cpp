@@ -1,13 +1,15 @@
 #include "engine/cli/json_report.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/build_facts.hpp"
 #include "engine/cli/command.hpp"
-#include "engine/mesh/output_file.hpp"
+#include "engine/cli/terminal.hpp"
+#include "kernels/base/atomic_file.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::cli {
@@ -18,8 +20,23 @@ void refuse_existing(const std::string& path, bool force) {
     throw InputError(fmt::format("'{}' exists already", path), "another name, or --force to replace it");
 }
 
+void check_target(const std::string& option, const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    throw InputError(fmt::format("{}: '{}' is a folder", option, path), "the name of a file in it");
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? std::string(".") : parent;
+  if (!std::filesystem::is_directory(folder, error))
+    throw InputError(fmt::format("{}: there is no folder '{}'", option, folder),
+                     fmt::format("mkdir -p {}", shell_quoted(folder)));
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    throw InputError(fmt::format("{}: the folder '{}' cannot be written to", option, folder), "another folder");
+}
+
 void check_json_target(const Context& context) {
-  if (!context.common.json.empty()) refuse_existing(context.common.json, context.common.force);
+  if (context.common.json.empty()) return;
+  check_target("--json", context.common.json);
+  refuse_existing(context.common.json, context.common.force);
 }
 
 nlohmann::ordered_json machine_facts(const Context& context, const std::string& device) {

@@ -8,7 +8,7 @@ namespace supple::cli {
 
 struct Context;
 
-// Refuses, before any work is done, to replace a file that exists. Throws InputError (unless --force).
+// Refuses, before any work is done, a file that exists (unless --force) or could not be written. Throws InputError.
 void check_json_target(const Context& context);
 
 // {machine, isa, build, commit, version, threads, device}; `device` as really used.
@@ -17,7 +17,10 @@ nlohmann::ordered_json machine_facts(const Context& context, const std::string& 
 // Writes `report` to --json if it was given; aside, then renamed. Numbers that are not finite become null.
 void write_json(const Context& context, const nlohmann::ordered_json& report);
 
-// A file of the user's that must not be replaced without --force. `kind`: "a file", "the results of a run".
+// A file of the user's that must not be replaced without --force.
 void refuse_existing(const std::string& path, bool force);
+// Before the work: can `path`, given with `option`, be written in the end? Throws InputError if it is a folder, or its
+// folder is missing or cannot be written to.
+void check_target(const std::string& option, const std::string& path);
 
 }  // namespace supple::cli

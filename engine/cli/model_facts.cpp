@@ -7,18 +7,34 @@
 #include "engine/cli/actuation.hpp"
 #include "engine/cli/drive.hpp"
 #include "engine/cli/scene_facts.hpp"
+#include "engine/reduction/sofa_import.hpp"
 #include "kernels/base/hash.hpp"
 
 namespace supple::cli {
 
+namespace {
+
+bool known(const ReducedField& field) {
+  return field.tolerance != unknown_tolerance;
+}
+
+}  // namespace
+
 nlohmann::ordered_json rid_json(const ReducedModel& model) {
   auto json = nlohmann::ordered_json::object();
   for (const ReducedField& field : model.fields)
-    json[field.name] = {{"elements", field.element.size()},
-                        {"of", field.total_elements},
-                        {"tolerance", field.tolerance},
-                        {"residual", field.residual}};
+    json[field.name] = {
+        {"elements", field.element.size()},
+        {"of", field.total_elements},
+        {"tolerance", known(field) ? nlohmann::ordered_json(field.tolerance) : nlohmann::ordered_json()},
+        {"residual", known(field) ? nlohmann::ordered_json(field.residual) : nlohmann::ordered_json()}};
   return json;
+}
+
+std::string errors_text(const ErrorSummary& errors) {
+  if (errors.states == 0) return "never measured: do not trust this model";
+  return fmt::format("{:.3g} % at the effectors, {:.3g} % in shape on average over {} equilibria",
+                     100 * errors.goal_mean, 100 * errors.shape_mean, errors.states);
 }
 
 nlohmann::ordered_json errors_json(const ErrorSummary& errors) {
@@ -38,10 +54,14 @@ Facts model_facts(const ReducedModel& model) {
   const Provenance& from = model.provenance;
   Facts facts{{"robot", model.robot.name},
               {"from", fmt::format("{} nodes, {} elements, {} states", from.nodes, from.elements, from.snapshots)},
-              {"modes", fmt::format("{} (tolerance {:g})", model.modes, from.pod_tolerance)}};
+              {"modes", from.pod_tolerance > 0 ? fmt::format("{} (tolerance {:g})", model.modes, from.pod_tolerance)
+                                               : fmt::format("{}", model.modes)}};
   for (const ReducedField& field : model.fields)
-    facts.emplace_back("elements", fmt::format("{} of {} in {} (tolerance {:g}, residual {:.3g})", field.element.size(),
-                                               field.total_elements, field.name, field.tolerance, field.residual));
+    facts.emplace_back(
+        "elements",
+        fmt::format("{} of {} in {} ({})", field.element.size(), field.total_elements, field.name,
+                    known(field) ? fmt::format("tolerance {:g}, residual {:.3g}", field.tolerance, field.residual)
+                                 : "tolerance not known"));
   const ErrorSummary& errors = model.errors;
   if (errors.states > 0) {
     const auto line = [](double mean, double median, double largest) {
@@ -53,7 +73,7 @@ Facts model_facts(const ReducedModel& model) {
     facts.emplace_back("measured on", fmt::format("{} equilibria under actuation never seen, {} failed", errors.states,
                                                   errors.failed));
   } else {
-    facts.emplace_back("errors", "never measured: do not trust this model");
+    facts.emplace_back("errors", errors_text(errors));
   }
   facts.emplace_back("time step", fmt::format("{}, {}", format_quantity(model.robot.time_step, Dimension::time),
                                               integrator_name(model.robot.integrator)));
@@ -69,6 +89,7 @@ Facts model_facts(const ReducedModel& model) {
                                    format_point(model.robot.rest_points[static_cast<std::size_t>(point.point)])));
   facts.emplace_back("scene hash", hash_hex(from.scene_hash));
   facts.emplace_back("mesh hash", hash_hex(from.mesh_hash));
+  for (const std::string& note : provenance_notes(from)) facts.emplace_back("note", note);
   facts.emplace_back("made by", fmt::format("supple {}, seed {}", from.version, from.seed));
   return facts;
 }
@@ -86,7 +107,8 @@ nlohmann::ordered_json model_json(const ReducedModel& model) {
           {"validation", errors_json(model.errors)},
           {"scene_hash", hash_hex(from.scene_hash)},
           {"mesh_hash", hash_hex(from.mesh_hash)},
-          {"seed", from.seed}};
+          {"seed", from.seed},
+          {"notes", provenance_notes(from)}};
 }
 
 }  // namespace supple::cli

@@ -15,5 +15,7 @@ nlohmann::ordered_json model_json(const ReducedModel& model);
 nlohmann::ordered_json rid_json(const ReducedModel& model);
 // {states, goal_error_mean, ..., shape_error_max}: fractions.
 nlohmann::ordered_json errors_json(const ErrorSummary& errors);
+// "1.2 % goal, 3.4 % shape on average", or that they were never measured.
+std::string errors_text(const ErrorSummary& errors);
 
 }  // namespace supple::cli

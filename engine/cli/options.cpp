@@ -107,6 +107,20 @@ void Options::whole(const std::string& flags, std::optional<long>& value, long l
   parser_->describe(flags, placeholder, help);
 }
 
+void Options::wholes(const std::string& flags, std::vector<long>& values, long least, long most,
+                     const std::string& placeholder, const std::string& help) {
+  const auto read = [&values, least, most, name = long_name(flags)](const std::string& text) {
+    values.clear();
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      values.push_back(parse_number<long>(name, text.substr(begin, end - begin), least, most));
+      begin = end + 1;
+    }
+  };
+  parser_->app.add_option_function<std::string>(flags, read);
+  parser_->describe(flags, placeholder, help);
+}
+
 void Options::quantity(const std::string& flags, std::optional<double>& value, Dimension dimension,
                        const std::string& placeholder, const std::string& help) {
   const auto read = [&value, dimension, name = long_name(flags)](const std::string& text) {

@@ -31,6 +31,9 @@ class Options {
   // From `least` to `most`.
   void whole(const std::string& flags, std::optional<long>& value, long least, long most,
              const std::string& placeholder, const std::string& help);
+  // "1,64,1024": at least one, each from `least` to `most`.
+  void wholes(const std::string& flags, std::vector<long>& values, long least, long most,
+              const std::string& placeholder, const std::string& help);
   // With a unit, into SI; above 0.
   void quantity(const std::string& flags, std::optional<double>& value, Dimension dimension,
                 const std::string& placeholder, const std::string& help);

@@ -1,6 +1,5 @@
 // supple reduce: a scene to a reduced model, with its errors on actuation never seen.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <limits>
@@ -9,11 +8,13 @@
 
 #include "engine/cli/build_facts.hpp"
 #include "engine/cli/command.hpp"
+#include "engine/cli/drive.hpp"
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/model_facts.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/progress_bar.hpp"
+#include "engine/cli/snapshot_folder.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/pipeline.hpp"
@@ -24,19 +25,13 @@ namespace supple::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Arguments {
   std::string scene, output, snapshots, plots;
   std::optional<long> jobs, modes;
   std::optional<double> tolerance, modes_tolerance, seconds;
 };
-
-// a.rom.h5 -> a.snapshots.
-std::string default_snapshots(const std::string& model) {
-  std::string stem = model;
-  for (const std::string ending : {".h5", ".rom"})
-    if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
-  return stem + ".snapshots";
-}
 
 nlohmann::ordered_json report_json(const Reduction& reduction) {
   const ReducedModel& model = reduction.model;
@@ -137,20 +132,6 @@ void print_report(const Reduction& reduction) {
   for (const std::string& note : report.notes) print_note(note);
 }
 
-// Before the work: where the model goes. Throws InputError.
-void check_folder(const std::string& output) {
-  std::error_code error;
-  if (std::filesystem::is_directory(output, error))
-    throw InputError(fmt::format("-o: '{}' is a folder", output), "the name of a file in it");
-  const std::string parent = std::filesystem::path(output).parent_path().string();
-  const std::string folder = parent.empty() ? std::string(".") : parent;
-  if (!std::filesystem::is_directory(folder, error))
-    throw InputError(fmt::format("-o: there is no folder '{}'", folder),
-                     fmt::format("mkdir -p {}", shell_quoted(folder)));
-  if (access(folder.c_str(), W_OK | X_OK) != 0)
-    throw InputError(fmt::format("-o: the folder '{}' cannot be written to", folder), "another folder");
-}
-
 void check_tolerance(const char* option, const std::optional<double>& tolerance) {
   if (tolerance && !(*tolerance > 0 && *tolerance < 1))
     throw InputError(fmt::format("{}: {:g} is not between 0 and 1", option, *tolerance),
@@ -169,8 +150,11 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   if (arguments.modes) recipe.max_modes = static_cast<int>(*arguments.modes);
   check_reducible(scene);
   const std::string output = arguments.output.empty() ? scene.name + ".rom.h5" : arguments.output;
+  check_target("-o", output);
   refuse_existing(output, context.common.force);
-  check_folder(output);
+  std::error_code error;
+  if (!arguments.plots.empty() && fs::exists(arguments.plots, error) && !fs::is_directory(arguments.plots, error))
+    throw InputError(fmt::format("--plots: '{}' is a file, not a folder", arguments.plots), "another name");
   const FullModel model = build_full_model(scene);
   ReduceSettings settings;
   // States that are there are used if they are this scene's, and never replaced: they are what took the time.
@@ -223,6 +207,7 @@ Command reduce_command() {
   command.examples =
       "  supple reduce assets/diamond -o diamond.rom.h5 --jobs 4\n"
       "  supple reduce assets/diamond --snapshots diamond.snapshots --tolerance 0.01 -o finer.rom.h5\n";
+  command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("SCENE", arguments->scene, "scene file, or a folder with a scene.toml");

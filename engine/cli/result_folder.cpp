@@ -1,13 +1,14 @@
 #include "engine/cli/result_folder.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
-#include "engine/mesh/output_file.hpp"
+#include "kernels/base/atomic_file.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::cli {
@@ -42,6 +43,13 @@ void ResultFolder::check(const std::string& folder, bool force) {
   std::error_code error;
   if (fs::exists(folder, error) && !fs::is_directory(folder, error))
     throw InputError(fmt::format("'{}' is a file, not a folder", folder), "another name for the folder of results");
+  // The nearest folder above it that is there.
+  fs::path above = fs::absolute(folder, error);
+  while (!fs::exists(above, error) && above.has_relative_path()) above = above.parent_path();
+  if (!fs::is_directory(above, error) || access(above.c_str(), W_OK | X_OK) != 0)
+    throw InputError(
+        fmt::format("the folder '{}' cannot be made or written to ('{}' is in the way)", folder, above.string()),
+        "another folder");
   const auto found = results_in(folder);
   if (!found.empty() && !force)
     throw InputError(
@@ -62,7 +70,7 @@ ResultFolder::ResultFolder(const std::string& folder, Mechanics& mechanics, Writ
     throw InputError(fmt::format("cannot create the folder '{}' ({})", folder, error.message()),
                      "check that it may be written there");
   for (const fs::path& path : results_in(folder)) fs::remove(path, error);
-  trajectory_ = header();
+  gained_ = header();
   shapes_ = std::make_unique<PvdWriter>(folder_ + "/result.pvd");
 }
 
@@ -74,22 +82,22 @@ ResultFolder::ResultFolder(const std::string& folder, Mechanics& mechanics, Writ
       every_(every),
       inputs_(inputs_of(mechanics.robot())),
       y_(static_cast<std::size_t>(mechanics.robot().outputs())) {
-  const std::string path = folder + "/trajectory.csv";
+  const std::string path = trajectory_file();
   std::ifstream file(path, std::ios::binary);
   std::string line;
   const auto refuse = [&](const std::string& problem) {
     throw InputError(problem, "run it from its beginning, with --force", {path, 0, 0, ""});
   };
   if (!std::getline(file, line)) refuse("the trajectory of the run cannot be read");
-  trajectory_ = line + "\n";
-  if (trajectory_ != header()) refuse("the columns are not those of this robot");
+  if (line + "\n" != header()) refuse("the columns are not those of this robot");
   shapes_ = std::make_unique<PvdWriter>(folder_ + "/result.pvd");
   std::error_code error;
   for (long k = 0; k <= step; ++k) {
-    if (!std::getline(file, line)) refuse(fmt::format("the trajectory ends before step {}", step));
-    trajectory_ += line + "\n";
+    if (!std::getline(file, line) || file.eof()) refuse(fmt::format("the trajectory ends before step {}", step));
     if (k % every_ == 0 && fs::exists(shape_name(k), error)) shapes_->add(std::atof(line.c_str()), shape_name(k));
   }
+  fs::resize_file(path, static_cast<std::uintmax_t>(file.tellg()), error);
+  if (error) refuse(fmt::format("the trajectory cannot be written ({})", error.message()));
 }
 
 std::string ResultFolder::shape_name(long step) const {
@@ -111,7 +119,7 @@ std::string ResultFolder::header() const {
 void ResultFolder::record(long step, const State& state) {
   const Robot& robot = mechanics_.robot();
   mechanics_.evaluate_outputs(state.q, state.motions, y_);
-  auto out = std::back_inserter(trajectory_);
+  auto out = std::back_inserter(gained_);
   fmt::format_to(out, "{:.9g}", state.time);
   const auto rows = static_cast<std::size_t>(robot.rows());
   for (std::size_t i = 0; i < inputs_.size(); ++i)
@@ -122,7 +130,7 @@ void ResultFolder::record(long step, const State& state) {
     for (const NamedPoint& point : *points)
       for (int k = 0; k < 3; ++k)
         fmt::format_to(out, ",{:.9g}", 1e3 * y_[static_cast<std::size_t>(3 * point.point + k)]);
-  trajectory_ += '\n';
+  gained_ += '\n';
   if (step % every_ == 0) {
     write_shape_(shape_name(step), state);
     shapes_->add(state.time, shape_name(step));
@@ -131,7 +139,12 @@ void ResultFolder::record(long step, const State& state) {
 
 void ResultFolder::save(const SavedRun& run) {
   // The state last: what it belongs to is there before it is.
-  write_file(folder_ + "/trajectory.csv", trajectory_);
+  std::ofstream file(trajectory_file(), std::ios::binary | std::ios::app);
+  file << gained_;
+  file.close();
+  if (!file)
+    throw InputError(fmt::format("'{}' cannot be written", trajectory_file()), "check the folder and the space left");
+  gained_.clear();
   write_state(state_file(folder_), run);
 }
 

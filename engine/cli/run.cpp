@@ -1,13 +1,13 @@
 // supple run: a reduced model, step by step; one robot or many.
 #include <fmt/format.h>
 
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/command.hpp"
 #include "engine/cli/comparison.hpp"
 #include "engine/cli/json_report.hpp"
+#include "engine/cli/model_facts.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/session.hpp"
 #include "engine/cli/shape_writer.hpp"
@@ -15,6 +15,7 @@
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/snapshots.hpp"
+#include "engine/reduction/validate.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
 #include "kernels/base/hash.hpp"
@@ -59,11 +60,16 @@ int run_model(Context& context, Arguments& arguments) {
     throw InputError("-o and --compare go with one robot only", "leave --batch out");
   const ReducedModel model = read_model(plan.model);
   ReducedMechanics mechanics(model, robots);
-  const Subject subject{
-      mechanics, "run", model.robot.name, plan.model, hash_file(plan.model), 1, reduced_shape_writer(model)};
   DriveSettings settings;
   settings.integrator = plan.integrator ? integrator_of(*plan.integrator) : model.robot.integrator;
   settings.time_step = plan.time_step.value_or(model.robot.time_step);
+  const Subject subject{mechanics,
+                        "run",
+                        model.robot.name,
+                        plan.model,
+                        hash_file(plan.model),
+                        smooth_path_covering_steps * settings.time_step,
+                        reduced_shape_writer(model)};
   Trajectory reduced;
   std::function<void(long, const State&)> after;
   if (!arguments.compare.empty()) after = [&](long, const State& state) { reduced.push_back(state.q); };
@@ -72,7 +78,7 @@ int run_model(Context& context, Arguments& arguments) {
   nlohmann::ordered_json json = session_json(context, result, "cpu");
   json["model"] = plan.model;
   json["modes"] = model.modes;
-  json["model_errors"] = {{"goal_error_mean", model.errors.goal_mean}, {"shape_error_mean", model.errors.shape_mean}};
+  json["model_errors"] = errors_json(model.errors);
   std::optional<Comparison> comparison;
   if (!arguments.compare.empty()) {
     comparison = compare(context, arguments, model, result, reduced);
@@ -84,8 +90,7 @@ int run_model(Context& context, Arguments& arguments) {
   if (comparison)
     print_comparison(*comparison, context.common.threads);
   else
-    fmt::print("model's errors: goal {:.3g} %, shape {:.3g} % on average over {} unseen equilibria\n",
-               100 * model.errors.goal_mean, 100 * model.errors.shape_mean, model.errors.states);
+    fmt::print("model's errors: {}\n", errors_text(model.errors));
   return 0;
 }
 
@@ -103,11 +108,14 @@ Command run_command() {
       "\n"
       "A file of commands is one as for `supple simulate`. Without commands the robot settles and then sweeps\n"
       "smoothly through its actuators' ranges (--settle --sweep).\n";
+  command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("MODEL", arguments->session.model, "file of `supple reduce`", false);
-    declare_session(options, arguments->session, "model", "1 s");
-    options.whole("--batch", arguments->batch, 1, std::numeric_limits<int>::max(), "N",
+    declare_session(options, arguments->session, "model",
+                    fmt::format("{} steps, in which --sweep takes every actuator through all of its range",
+                                smooth_path_covering_steps));
+    options.whole("--batch", arguments->batch, 1, most_robots, "N",
                   "so many robots at once, all with the same commands");
     options.text("--compare", arguments->compare, "SCENE", "run the full model too and measure the errors");
     return [arguments](Context& context) { return run_model(context, *arguments); };

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "engine/cli/command.hpp"
 #include "engine/cli/interrupt.hpp"
@@ -282,17 +283,16 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
   const DriveReport& report = result.report;
   const State& state = result.state;
   const double h = result.settings.time_step;
-  double wall = 0;
-  for (const double seconds : report.seconds) wall += seconds;
+  const double wall = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
   const auto n = static_cast<double>(report.seconds.size());
+  const StepRate rate = step_rate(report.seconds, state.robots, h);
   const auto time = [](double seconds) { return format_quantity(seconds, Dimension::time); };
-  const double rate = wall > 0 ? n / wall : 0;
-  fmt::print("{}: {} steps of {}{}, {} simulated in {} ({:.4g} steps/s, {:.3g} x real time)\n", subject.name,
-             report.seconds.size(), time(h), state.robots > 1 ? fmt::format(" of {} robots", state.robots) : "",
-             time(n * h), time(wall), rate * state.robots, rate * h);
-  Facts facts{
-      {"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}", time(quantile(report.seconds, 0.5)),
-                                time(quantile(report.seconds, 0.99)), time(quantile(report.seconds, 0.999)))}};
+  fmt::print("{}: {} steps of {}{}, {} simulated in {} (by the median step {:.4g} steps/s, {:.3g} x real time)\n",
+             subject.name, report.seconds.size(), time(h),
+             state.robots > 1 ? fmt::format(" of {} robots", state.robots) : "", time(n * h), time(wall),
+             rate.steps_per_s, rate.realtime_factor);
+  Facts facts{{"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}", time(1e-6 * rate.p50_us),
+                                        time(1e-6 * rate.p99_us), time(1e-6 * rate.p999_us))}};
   const Robot& robot = subject.mechanics.robot();
   std::vector<double> y(static_cast<std::size_t>(robot.outputs() * state.robots));
   subject.mechanics.evaluate_outputs(state.q, state.motions, y);

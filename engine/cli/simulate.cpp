@@ -64,6 +64,7 @@ Command simulate_command() {
       "\n"
       "A file of commands begins with a line like `time [s],north [mm],west [mm]`; numbers follow, straight lines\n"
       "are drawn between them, and inputs without a column stay at zero.\n";
+  command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<SessionArguments>();
     options.positional("SCENE", arguments->model, "scene file, or a folder with a scene.toml", false);

@@ -46,6 +46,7 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
     report.inverted = step.inverted;
     report.negative_pivots = step.negative_pivots;
     report.failed_element = step.failed_element;
+    report.times += step.times;
     if (step.status == StepStatus::ok) ++report.increments;
     return step.status;
   };
@@ -84,6 +85,7 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
     // Leave an equilibrium, not a state near one.
     const StepReport step = advance(start, control, done, state);
     report.iterations += step.iterations;
+    report.times += step.times;
   }
   return report;
 }

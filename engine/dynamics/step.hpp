@@ -42,6 +42,14 @@ const char* describe(StepStatus status);
 struct StageTimes {
   double outputs = 0, forces = 0, factor = 0, solve = 0, rows = 0;
   double total() const { return outputs + forces + factor + solve + rows; }
+  StageTimes& operator+=(const StageTimes& other) {
+    outputs += other.outputs;
+    forces += other.forces;
+    factor += other.factor;
+    solve += other.solve;
+    rows += other.rows;
+    return *this;
+  }
 };
 
 struct [[nodiscard]] StepReport {

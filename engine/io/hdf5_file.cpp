@@ -1,14 +1,14 @@
 #include "engine/io/hdf5_file.hpp"
 
-#include <fcntl.h>
 #include <hdf5.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 
+#include "kernels/base/atomic_file.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
@@ -39,6 +39,44 @@ void silence() {
   (void)once;
 }
 
+// Up to this size data lie in the object's header, which has a checksum of its own (HDF5 allows 64 KiB) [bytes].
+constexpr std::size_t largest_compact = std::size_t{1} << 15;
+// Larger data are chunked, which is what checksums of data need: one chunk up to this size, else equal ones [bytes].
+constexpr std::size_t largest_chunk = std::size_t{1} << 26;
+
+// A file that is made grows in memory by this [bytes].
+constexpr std::size_t memory_increment = std::size_t{1} << 20;
+
+// The memory of a file that is made: HDF5 gives it back when the file is closed and complete, and it is kept as
+// `image`. (H5Fget_file_image of 1.10 gives a superblock with a wrong checksum.)
+H5FD_file_image_callbacks_t image_callbacks(MemoryImage& image) {
+  H5FD_file_image_callbacks_t callbacks{};
+  callbacks.image_malloc = [](std::size_t size, H5FD_file_image_op_t, void*) { return std::malloc(size); };
+  callbacks.image_memcpy = [](void* to, const void* from, std::size_t size, H5FD_file_image_op_t, void*) {
+    return std::memcpy(to, from, size);
+  };
+  callbacks.image_realloc = [](void* data, std::size_t size, H5FD_file_image_op_t, void* kept) {
+    void* const grown = std::realloc(data, size);
+    if (grown) static_cast<MemoryImage*>(kept)->size = size;
+    return grown;
+  };
+  callbacks.image_free = [](void* data, H5FD_file_image_op_t, void* kept) -> herr_t {
+    static_cast<MemoryImage*>(kept)->data.reset(static_cast<char*>(data));
+    return 0;
+  };
+  callbacks.udata_copy = [](void* kept) { return kept; };
+  callbacks.udata_free = [](void*) -> herr_t { return 0; };
+  callbacks.udata = &image;
+  return callbacks;
+}
+
+// The extent of a chunk: whole rows of the first index, divided evenly so that the last chunk is nearly full.
+std::vector<hsize_t> chunk_of(std::vector<hsize_t> extent, std::size_t bytes) {
+  const hsize_t chunks = std::min<hsize_t>(extent[0], (bytes + largest_chunk - 1) / largest_chunk);
+  extent[0] = (extent[0] + chunks - 1) / chunks;
+  return extent;
+}
+
 // No array of a file may be larger than this many entries (a damaged header is told from a large model).
 constexpr hssize_t largest_array = hssize_t{1} << 33;
 
@@ -47,14 +85,17 @@ constexpr hssize_t largest_array = hssize_t{1} << 33;
 Hdf5File::Hdf5File(const std::string& path, Mode mode) : path_(path) {
   silence();
   if (mode == Mode::create) {
-    // The format of HDF5 1.8 and later has checksums over everything but the numbers themselves.
     const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose), access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_obj_track_times(creation, false);
-    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    // The format of HDF5 1.10 and later has checksums over everything but the numbers themselves, the places of chunks
+    // included; write_raw adds theirs.
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_LATEST);
+    // In memory until it is closed: HDF5 1.10 crashes on a full disk.
+    H5Pset_fapl_core(access, memory_increment, false);
+    H5FD_file_image_callbacks_t callbacks = image_callbacks(image_);
+    H5Pset_file_image_callbacks(access, &callbacks);
     file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
-    if (file_ < 0)
-      throw InputError("cannot create '" + path + "'", "check that the folder exists and is writable",
-                       {path, 0, 0, ""});
+    if (file_ < 0) throw RunError("cannot make '" + path + "'", "is there memory left?", {path, 0, 0, ""});
     return;
   }
   std::error_code error;
@@ -75,10 +116,14 @@ Hdf5File::~Hdf5File() {
 
 void Hdf5File::close() {
   if (file_ < 0) return;
-  const bool flushed = H5Fflush(file_, H5F_SCOPE_GLOBAL) >= 0;
+  const ssize_t size = H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5Fget_file_image(file_, nullptr, 0);
   const bool closed = H5Fclose(file_) >= 0;
   file_ = -1;
-  if (!flushed || !closed) throw RunError("writing '" + path_ + "' failed", "is the disk full?", {path_, 0, 0, ""});
+  if (size < 0 || !closed || !image_.data || image_.size < static_cast<std::size_t>(size))
+    throw RunError("writing '" + path_ + "' failed", "is there memory left?", {path_, 0, 0, ""});
+  // The image may be longer: it grew by memory_increment.
+  write_file(path_, {image_.data.get(), static_cast<std::size_t>(size)});
+  image_.data.reset();
 }
 
 void Hdf5File::fail(const std::string& object, const std::string& problem) const {
@@ -93,9 +138,14 @@ bool Hdf5File::checksummed() const {
 
 bool Hdf5File::has(const std::string& object) const {
   // Every link on the way must exist: H5Lexists fails on a missing group.
+  const auto linked = [this](const std::string& name) {
+    const htri_t there = H5Lexists(file_, name.c_str(), H5P_DEFAULT);
+    if (there < 0) fail(name, "cannot be looked up");
+    return there > 0;
+  };
   for (std::size_t end = object.find('/', 1); end != std::string::npos; end = object.find('/', end + 1))
-    if (H5Lexists(file_, object.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
-  return H5Lexists(file_, object.c_str(), H5P_DEFAULT) > 0;
+    if (!linked(object.substr(0, end))) return false;
+  return linked(object);
 }
 
 std::int64_t Hdf5File::open(const std::string& object) const {
@@ -156,7 +206,8 @@ std::vector<T> Hdf5File::read(const std::string& object, std::int64_t type) cons
   if (count < 0 || count > largest_array) fail(object, "has an impossible size");
   check_storage(set, object, static_cast<std::size_t>(count), H5Tget_size(stored));
   std::vector<T> values(static_cast<std::size_t>(count));
-  if (count > 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) fail(object, "cannot be read");
+  if (count > 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+    fail(object, "cannot be read, or not as it was written");
   return values;
 }
 
@@ -198,27 +249,38 @@ std::string Hdf5File::read_text(const std::string& object) const {
   const std::size_t size = H5Tget_size(stored);
   check_storage(set, object, 1, size);
   std::string text(size, '\0');
-  if (size > 0 && H5Dread(set, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0) fail(object, "cannot be read");
+  if (size > 0 && H5Dread(set, stored, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0)
+    fail(object, "cannot be read, or not as it was written");
   while (!text.empty() && text.back() == '\0') text.pop_back();
   return text;
 }
 
 void Hdf5File::write_raw(const std::string& object, const void* data, std::int64_t type,
                          const std::vector<std::size_t>& extent) {
-  const std::vector<hsize_t> dimensions(extent.begin(), extent.end());
-  const Handle space(extent.empty() ? H5Screate(H5S_SCALAR)
-                                    : H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr),
-                     H5Sclose);
+  std::vector<hsize_t> dimensions(extent.begin(), extent.end());
+  std::size_t bytes = H5Tget_size(type);
+  for (const std::size_t n : extent) bytes *= n;
+  // A single value cannot be chunked.
+  if (dimensions.empty() && bytes > largest_compact) dimensions = {1};
+  const int rank = static_cast<int>(dimensions.size());
+  const Handle space(rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dimensions.data(), nullptr), H5Sclose);
   // No time stamps: equal data give equal bytes.
   const Handle group(H5Pcreate(H5P_GROUP_CREATE), H5Pclose), creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(group, false);
   H5Pset_obj_track_times(creation, false);
+  if (bytes > largest_compact) {
+    H5Pset_chunk(creation, rank, chunk_of(dimensions, bytes).data());
+    H5Pset_fletcher32(creation);
+    H5Pset_fill_time(creation, H5D_FILL_TIME_ALLOC);  // what of the last chunk lies outside
+  } else if (bytes > 0) {
+    H5Pset_layout(creation, H5D_COMPACT);
+  }
   for (std::size_t end = object.find('/', 1); end != std::string::npos; end = object.find('/', end + 1))
     if (const std::string parent = object.substr(0, end); !has(parent))
       Handle(H5Gcreate2(file_, parent.c_str(), H5P_DEFAULT, group, H5P_DEFAULT), H5Gclose);
   const Handle set(H5Dcreate2(file_, object.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
   if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
-    throw RunError("writing '" + object + "' to '" + path_ + "' failed", "is the disk full?", {path_, 0, 0, ""});
+    throw RunError("writing '" + object + "' to '" + path_ + "' failed", "is there memory left?", {path_, 0, 0, ""});
 }
 
 void Hdf5File::write(const std::string& object, const std::vector<double>& values,
@@ -239,23 +301,6 @@ void Hdf5File::write(const std::string& object, const std::string& text) {
   const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type, text.size() + 1);
   write_raw(object, text.c_str(), type, {});
-}
-
-std::string temporary_name(const std::string& path) {
-  return path + ".part-" + std::to_string(getpid());
-}
-
-void replace_file(const std::string& temporary, const std::string& path) {
-  // The data must be on disk before the name is: after a power cut there is the old file or the new one.
-  const int descriptor = ::open(temporary.c_str(), O_RDONLY);
-  if (descriptor >= 0) {
-    ::fsync(descriptor);
-    ::close(descriptor);
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    throw InputError("cannot write '" + path + "'", "check that the folder exists and is writable", {path, 0, 0, ""});
-  }
 }
 
 }  // namespace supple

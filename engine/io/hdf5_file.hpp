@@ -1,24 +1,38 @@
 #pragma once
 // A thin layer over the HDF5 C library: whole arrays of double or 32/64-bit integers and texts by path, nothing else.
 // Reading a foreign or damaged file throws InputError with the file's name and the object's path; sizes are checked
-// before anything is allocated.
+// before anything is allocated. Every byte that is written has a checksum: a flipped bit is an InputError or lies where
+// nothing is stored. Files of HDF5 1.8 and later without checksums over their arrays are read too.
 
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace supple {
 
+// The bytes of a file that was made in memory, once HDF5 is done with it.
+struct MemoryImage {
+  struct Free {
+    void operator()(char* data) const { std::free(data); }
+  };
+  std::unique_ptr<char, Free> data;
+  std::size_t size = 0;
+};
+
 class Hdf5File {
  public:
-  enum class Mode { read, create };  // create truncates
+  // `create` makes the file in memory; close() writes it, and without close() there is none.
+  enum class Mode { read, create };
   Hdf5File(const std::string& path, Mode mode);
   ~Hdf5File();
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
 
-  // Written by Hdf5File, or otherwise in the format of HDF5 1.8 or later: damage outside of the numbers is detected.
+  // Written by Hdf5File, or otherwise in the format of HDF5 1.8 or later: damage to the file's structure is detected.
   bool checksummed() const;
+  // Throws InputError if damage leaves that open.
   bool has(const std::string& object) const;
   std::vector<std::size_t> shape(const std::string& object) const;
   // Names of the objects in a group.
@@ -33,13 +47,13 @@ class Hdf5File {
   std::vector<double> read_doubles(const std::string& object, const std::vector<std::size_t>& shape) const;
   std::vector<int> read_ints(const std::string& object, const std::vector<std::size_t>& shape) const;
 
-  // Groups on the way are created. Row-major.
+  // Groups on the way are created. Row-major. A text longer than 32 KiB is stored as an array of one text.
   void write(const std::string& object, const std::vector<double>& values, const std::vector<std::size_t>& shape);
   void write(const std::string& object, const std::vector<int>& values, const std::vector<std::size_t>& shape);
   void write(const std::string& object, const std::string& text);
   void write(const std::string& object, double value);
   void write(const std::string& object, std::int64_t value);
-  // Writes everything to disk; throws RunError when the disk is full.
+  // Writes the whole file as write_file (kernels/base/atomic_file.hpp) does, with its errors.
   void close();
 
   const std::string& path() const { return path_; }
@@ -54,25 +68,15 @@ class Hdf5File {
 
   std::string path_;
   std::int64_t file_ = -1;
+  MemoryImage image_;
 };
 
-// Writes a file under a temporary name beside `path` and renames it when `fill` is done: readers see the old file or
-// the whole new one.
-template <class Fill>
-void write_hdf5_atomically(const std::string& path, Fill fill);
-// The two halves of it.
-std::string temporary_name(const std::string& path);
-void replace_file(const std::string& temporary, const std::string& path);
-
+// Makes a file: `fill` is called with it. Readers see the old file or the whole new one.
 template <class Fill>
 void write_hdf5_atomically(const std::string& path, Fill fill) {
-  const std::string temporary = temporary_name(path);
-  {
-    Hdf5File file(temporary, Hdf5File::Mode::create);
-    fill(file);
-    file.close();
-  }
-  replace_file(temporary, path);
+  Hdf5File file(path, Hdf5File::Mode::create);
+  fill(file);
+  file.close();
 }
 
 }  // namespace supple

@@ -3,16 +3,13 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <utility>
 
-#include "engine/mesh/output_file.hpp"
 #include "engine/mesh/scanner.hpp"
 #include "engine/mesh/write.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/base/atomic_file.hpp"
 
 namespace supple {
 namespace {
@@ -46,20 +43,6 @@ void append_cells(std::string& text, int& element, const Mesh& mesh, const Cells
 }
 
 }  // namespace
-
-void write_file(const std::string& path, std::string_view bytes) {
-  const std::string aside = path + ".part";
-  const std::string suggestion = "check that its folder exists and is writable, and that the disk is not full";
-  {
-    std::ofstream file(aside, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) throw InputError("cannot write the file", suggestion, {path, 0, 0, ""});
-  }
-  std::error_code error;
-  std::filesystem::rename(aside, path, error);
-  if (error) throw InputError("cannot write the file (" + error.message() + ")", suggestion, {path, 0, 0, ""});
-}
 
 void write_msh(const std::string& path, const Mesh& mesh) {
   const auto tags = physical_tags(mesh);

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "engine/mesh/base64.hpp"
-#include "engine/mesh/output_file.hpp"
 #include "engine/mesh/write.hpp"
+#include "kernels/base/atomic_file.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {

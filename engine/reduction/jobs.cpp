@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,42 +49,66 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+struct Worker {
+  pid_t process = -1;
+  std::string log;
+  int status = 0;
+};
+
+// The child's part of a start: nothing but system calls between fork and exec, as other threads may hold locks.
+[[noreturn]] void become(const char* executable, char* const* arguments, char* const* environment, const char* log,
+                         pid_t parent, const sigset_t& mask) {
+  // Dies with its parent, also by SIGKILL; a parent that was gone before this took effect has been replaced already.
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(127);
+  // A process group of its own: Ctrl-C in a terminal reaches the parent only, which passes it on once.
+  setpgid(0, 0);
+  // The parent's handlers would swallow a signal that comes before exec.
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  const int in = open("/dev/null", O_RDONLY);
+  const int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+  if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(127);
+  execve(executable, arguments, environment);
+  static const char words[] = "the program cannot be started\n";
+  (void)!write(2, words, sizeof words - 1);
+  _exit(127);
+}
+
+void remove_log(const Worker& worker) {
+  std::error_code error;
+  std::filesystem::remove(worker.log, error);
+}
+
 }  // namespace
 
-void run_workers(const std::string& executable, int jobs, const std::function<std::vector<std::string>(int)>& arguments,
-                 const std::string& stage, double total, const std::function<double()>& done,
-                 const Progress& progress) {
-  struct Worker {
-    pid_t process = -1;
-    std::string log;
-    int status = 0;
-  };
+void run_workers(const std::string& executable, int jobs, const std::string& folder,
+                 const std::function<std::vector<std::string>(int)>& arguments, const std::string& stage, double total,
+                 const std::function<double()>& done, const Progress& progress) {
   std::vector<Worker> workers(static_cast<std::size_t>(jobs));
   std::vector<std::string> environment = worker_environment();
   const std::vector<char*> environment_pointers = pointers(environment);
+  const pid_t parent = getpid();
   for (int k = 0; k < jobs; ++k) {
     Worker& worker = workers[static_cast<std::size_t>(k)];
-    worker.log =
-        (std::filesystem::temp_directory_path() / fmt::format("supple-worker-{}-{}.log", getpid(), k)).string();
+    worker.log = (std::filesystem::path(folder) / fmt::format("worker-{}-{}.log", parent, k)).string();
     std::vector<std::string> words = arguments(k);
     words.insert(words.begin(), executable);
     const std::vector<char*> argv = pointers(words);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, worker.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    // A process group of its own: Ctrl-C in a terminal reaches the parent only, which passes it on once.
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    const int error = posix_spawn(&worker.process, executable.c_str(), &actions, &attributes, argv.data(),
-                                  environment_pointers.data());
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (error != 0) {
+    sigset_t all, mask;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    worker.process = fork();
+    if (worker.process == 0)
+      become(executable.c_str(), argv.data(), environment_pointers.data(), worker.log.c_str(), parent, mask);
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+    if (worker.process < 0) {
       for (const Worker& started : workers)
-        if (started.process > 0) kill(started.process, SIGTERM);
+        if (started.process > 0) {
+          kill(started.process, SIGKILL);
+          waitpid(started.process, nullptr, 0);
+          remove_log(started);
+        }
       throw RunError("cannot start a worker process", "--jobs 1");
     }
   }
@@ -106,19 +130,21 @@ void run_workers(const std::string& executable, int jobs, const std::function<st
     progress(stage, done(), total, fmt::format("{} jobs", running));
     if (running > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  std::string failure;
+  std::string failure, log;
   for (const Worker& worker : workers) {
     const bool interrupted = told || (WIFEXITED(worker.status) && WEXITSTATUS(worker.status) == 130);
     if (interrupted) told = true;
-    if (!interrupted && worker.status != 0 && failure.empty())
+    if (interrupted || worker.status == 0) {
+      remove_log(worker);
+    } else if (failure.empty()) {
       failure = WIFSIGNALED(worker.status) ? fmt::format("a worker was killed by signal {}", WTERMSIG(worker.status))
-                                           : "a worker failed:\n" + last_lines(worker.log, 2000);
-    std::error_code error;
-    std::filesystem::remove(worker.log, error);
+                                           : fmt::format("a worker failed:\n{}", last_lines(worker.log, 2000));
+      log = worker.log;
+    }
   }
   if (told) throw Interrupted("stopped; finished paths are kept", "the same command with --resume");
   if (!failure.empty())
-    throw RunError(failure, "run it again: finished paths are kept; --jobs 1 shows the worker's own messages");
+    throw RunError(failure, fmt::format("run it again: finished paths are kept; all the worker said is in {}", log));
 }
 
 }  // namespace supple

@@ -10,9 +10,12 @@
 
 namespace supple {
 
-// Runs `jobs` processes, the k-th with arguments(k), and waits. `done` is polled for progress (units of `total`). A
-// failed worker is a RunError with its last words; a stop request is passed on as SIGINT and becomes Interrupted.
-void run_workers(const std::string& executable, int jobs, const std::function<std::vector<std::string>(int)>& arguments,
-                 const std::string& stage, double total, const std::function<double()>& done, const Progress& progress);
+// Runs `jobs` processes, the k-th with arguments(k), and waits. `done` is polled for progress (units of `total`). What
+// worker k prints goes to `folder`/worker-PID-k.log, which stays only if it failed. A failed worker is a RunError with
+// its last words and its log; a stop request is passed on as SIGINT and becomes Interrupted. Workers are killed when
+// the calling thread ends before them, however it ends.
+void run_workers(const std::string& executable, int jobs, const std::string& folder,
+                 const std::function<std::vector<std::string>(int)>& arguments, const std::string& stage, double total,
+                 const std::function<double()>& done, const Progress& progress);
 
 }  // namespace supple

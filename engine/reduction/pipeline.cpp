@@ -7,16 +7,15 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
-#include "engine/io/hdf5_file.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/reduction/jobs.hpp"
 #include "engine/reduction/project.hpp"
 #include "engine/reduction/training.hpp"
 #include "engine/scene/writer.hpp"
+#include "kernels/base/atomic_file.hpp"
 #include "kernels/base/version.hpp"
 #include "solvers/cubature/compress_rows.hpp"
 #include "solvers/cubature/cubature.hpp"
@@ -70,12 +69,7 @@ double states_present(const std::vector<SetPlan>& sets) {
 
 std::string write_scene_copy(const Scene& scene, const std::string& folder) {
   const std::string file = (fs::path(folder) / "scene.toml").string();
-  const std::string temporary = temporary_name(file);
-  {
-    std::ofstream stream(temporary);
-    stream << write_scene(scene);
-  }
-  replace_file(temporary, file);
+  write_file(file, write_scene(scene));
   return file;
 }
 
@@ -166,7 +160,7 @@ SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, con
   if (jobs > 1 && !job.executable.empty()) {
     const std::string copy = write_scene_copy(scene, job.folder);
     run_workers(
-        job.executable, jobs,
+        job.executable, jobs, job.folder,
         [&](int k) {
           std::vector<std::string> words{
               "snapshots", copy, "-o", job.folder, "--resume", "--jobs", "1", "--shard", fmt::format("{}/{}", k, jobs),

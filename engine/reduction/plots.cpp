@@ -5,9 +5,8 @@
 #include <sys/wait.h>
 
 #include <filesystem>
-#include <fstream>
 
-#include "kernels/base/error.hpp"
+#include "kernels/base/atomic_file.hpp"
 
 extern char** environ;  // NOLINT: POSIX
 
@@ -18,11 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void write_text(const fs::path& file, const std::string& text, Plots& plots) {
-  std::ofstream stream(file);
-  stream << text;
-  if (!stream.flush())
-    throw InputError("cannot write '" + file.string() + "'", "check that the folder is writable",
-                     {file.string(), 0, 0, ""});
+  write_file(file.string(), text);
   plots.files.push_back(file.string());
 }
 

@@ -13,6 +13,9 @@
 
 namespace supple {
 
+// Tolerance and residual of a domain that was not selected here (imported).
+inline constexpr double unknown_tolerance = -1;
+
 // A force field on its reduced integration domain.
 struct ReducedField {
   std::string name;
@@ -26,8 +29,8 @@ struct ReducedField {
   std::vector<MaterialParameters<double>> parameters;
   std::vector<Mat3d> edges;  // [points] or empty
   AlignedVector<double> G;   // tiles: [tile][mode][component][lane], see kernels/points/tiles.hpp
-  double tolerance = 0;      // tau asked for; 0: all elements with xi = 1
-  double residual = 0;       // reached on the training set
+  double tolerance = 0;      // tau asked for; 0: all elements with xi = 1; or unknown_tolerance
+  double residual = 0;       // reached on the training set; or unknown_tolerance
   int points() const { return static_cast<int>(weight.size()); }
 };
 
@@ -54,7 +57,8 @@ struct ErrorSummary {
 };
 
 struct Provenance {
-  std::string scene_name, scene_text;  // canonical TOML of the scene
+  std::string scene_name;
+  std::string scene_text;  // canonical TOML of the scene; comments before it say where an imported model came from
   std::uint64_t scene_hash = 0, mesh_hash = 0;
   std::string version;
   int nodes = 0, elements = 0;

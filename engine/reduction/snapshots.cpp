@@ -11,6 +11,7 @@
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/io/hdf5_file.hpp"
 #include "engine/scene/writer.hpp"
+#include "kernels/base/atomic_file.hpp"
 #include "kernels/base/hash.hpp"
 
 namespace supple {
@@ -97,15 +98,7 @@ void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& ide
                      {folder, 0, 0, ""});
   }
   fs::create_directories(folder, error);
-  const std::string temporary = temporary_name(plan_file.string());
-  {
-    std::ofstream file(temporary);
-    file << text;
-    if (!file)
-      throw InputError("cannot write to '" + folder + "'", "check that the folder exists and is writable",
-                       {folder, 0, 0, ""});
-  }
-  replace_file(temporary, plan_file.string());
+  write_file(plan_file.string(), text);
 }
 
 std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan) {
@@ -189,10 +182,18 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
     if (file.read_text("/identity") != hash_hex(path_identity(identity, plan.converged, path)))
       throw InputError("'" + file.path() + "' belongs to another scene, mesh or sampling",
                        "compute the snapshots again (`supple snapshots --force`)", {file.path(), 0, 0, ""});
-    const auto status = file.read_ints("/status", {n});
-    const auto factorisations = file.read_ints("/factorisations", {n});
-    const auto q = file.read_doubles("/q", {n, static_cast<std::size_t>(nv)});
-    const auto multipliers = file.read_doubles("/multipliers", {n, static_cast<std::size_t>(rows)});
+    std::vector<int> status, factorisations;
+    std::vector<double> q, multipliers;
+    try {
+      status = file.read_ints("/status", {n});
+      factorisations = file.read_ints("/factorisations", {n});
+      q = file.read_doubles("/q", {n, static_cast<std::size_t>(nv)});
+      multipliers = file.read_doubles("/multipliers", {n, static_cast<std::size_t>(rows)});
+    } catch (const InputError& error) {
+      throw InputError(error.what(),
+                       "delete this file: `supple reduce` and `supple snapshots --resume` compute its states again",
+                       error.place());
+    }
     for (std::size_t i = 0; i < n; ++i) {
       set.factorisations += factorisations[i];
       if (status[i] != 0) {

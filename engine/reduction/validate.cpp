@@ -147,7 +147,7 @@ SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed) {
   const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1.0p-53; };
   for (const CableRow& cable : robot.cables) {
     range_.push_back(cable.range);
-    // Factors spread over [0.7, 1.4]: the path does not close.
+    // Factors spread over [0.7, 1.4]: the path does not close. smooth_path_covering_steps counts on them.
     frequency_.push_back(2 * M_PI / period * (0.7 + 0.7 * uniform()));
     phase_.push_back(2 * M_PI * uniform());
   }
@@ -168,14 +168,16 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
   Rate rate;
   const double h = mechanics.robot().time_step;
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
-  const SmoothPath path(mechanics.robot(), smooth_path_period_steps * h, seed);
+  std::vector<SmoothPath> paths;
+  for (int b = 0; b < mechanics.robots(); ++b)
+    paths.emplace_back(mechanics.robot(), smooth_path_period_steps * h, seed + static_cast<std::uint64_t>(b));
   State state = rest_state(mechanics);
   Control control = zero_control(mechanics);
   std::vector<double> times;
-  times.reserve(static_cast<std::size_t>(steps));
   const auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < steps; ++k) {
-    control.commands = path.at((k + 1) * h);
+    auto command = control.commands.begin();
+    for (const SmoothPath& path : paths) command = std::ranges::copy(path.at((k + 1) * h), command).out;
     const auto begin = std::chrono::steady_clock::now();
     const StepReport report = stepper.step(control, state);
     const auto end = std::chrono::steady_clock::now();
@@ -184,11 +186,7 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
       break;
     }
     times.push_back(std::chrono::duration<double>(end - begin).count());
-    rate.mean.outputs += report.times.outputs;
-    rate.mean.forces += report.times.forces;
-    rate.mean.factor += report.times.factor;
-    rate.mean.solve += report.times.solve;
-    rate.mean.rows += report.times.rows;
+    rate.mean += report.times;
     ++rate.steps;
     if (k >= 20 && std::chrono::duration<double>(end - start).count() > seconds) break;
   }
@@ -196,14 +194,7 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
     *stage /= std::max(1, rate.steps);
   times.erase(times.begin(), times.begin() + static_cast<long>(times.size() / 10));
   if (times.empty()) return rate;
-  std::sort(times.begin(), times.end());
-  const auto percentile = [&](double p) {
-    return 1e6 * times[std::min(times.size() - 1, static_cast<std::size_t>(p * static_cast<double>(times.size())))];
-  };
-  rate.p50_us = percentile(0.5);
-  rate.p99_us = percentile(0.99);
-  rate.p999_us = percentile(0.999);
-  rate.steps_per_s = 1e6 / rate.p50_us;
+  static_cast<StepRate&>(rate) = step_rate(std::move(times), mechanics.robots(), h);
   rate.state_hash = hash(state);
   return rate;
 }

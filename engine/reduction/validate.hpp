@@ -2,6 +2,7 @@
 // Errors of a reduced model against full-order equilibria it has never seen, and rates of both, measured the same way.
 
 #include "engine/dynamics/equilibrium.hpp"
+#include "engine/dynamics/step_rate.hpp"
 #include "engine/reduction/reduced_model.hpp"
 #include "engine/reduction/snapshots.hpp"
 
@@ -27,9 +28,12 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
 // Period of the smooth paths used for rates and comparisons, in time steps: slow enough that the robot follows, fast
 // enough that its inertia shows.
 inline constexpr double smooth_path_period_steps = 400;
+// Steps after which such a path has taken every actuator through all of its range: half of the longest period to fade
+// in, then one whole (SmoothPath: periods up to period / 0.7).
+inline constexpr long smooth_path_covering_steps = 858;
 
-// A smooth path through the actuation box for step k = 0, 1, ...: sines of incommensurate periods around `period` [s],
-// phases from the seed.
+// A smooth path through the actuation box: from the lower ends of the ranges, sines of incommensurate periods from
+// period / 1.4 to period / 0.7 [s], phases from the seed.
 class SmoothPath {
  public:
   SmoothPath(const Robot& robot, double period, std::uint64_t seed);
@@ -40,17 +44,16 @@ class SmoothPath {
   std::vector<double> frequency_, phase_;
 };
 
-struct Rate {
+struct Rate : StepRate {
   int steps = 0;
-  double steps_per_s = 0;  // from the median step
-  double p50_us = 0, p99_us = 0, p999_us = 0;
   StageTimes mean;  // s per step
   std::uint64_t state_hash = 0;
   StepStatus status = StepStatus::ok;
 };
 
-// One-linearisation implicit Euler steps at the robot's time step along a SmoothPath, one robot; the first tenth is
-// warm-up. Stops after `seconds` or `steps`, whichever comes first (at least 20 steps).
+// One-linearisation implicit Euler steps at the robot's time step, every robot of the batch along a SmoothPath of its
+// own (seed, seed + 1, ...); the first tenth is warm-up. Stops after `seconds` or `steps`, whichever comes first (at
+// least 20 steps).
 Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t seed);
 
 struct DynamicError {

@@ -71,6 +71,35 @@ TEST_F(CommandLine, WrongWordsGetASuggestion) {
   }
 }
 
+TEST_F(CommandLine, CountsHaveBounds) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"reduce", ".", "--jobs"},
+                                             {"reduce", ".", "--modes"},
+                                             {"snapshots", ".", "-o", "s", "--jobs"},
+                                             {"run", "m.rom.h5", "--batch"},
+                                             {"run", "m.rom.h5", "--steps"},
+                                             {"run", "m.rom.h5", "--every"},
+                                             {"bench", "--batch"},
+                                             {"simulate", ".", "--threads"}})
+    for (const std::string count : {"0", "-1", "3000000000", "99999999999999999999", "1.5", "2x"}) {
+      std::vector<std::string> all = words;
+      all.back() += "=" + count;
+      const Outcome outcome = run(all);
+      EXPECT_EQ(outcome.code, 2) << all.back();
+      EXPECT_TRUE(contains(outcome.err, words.back() + ": '" + count + "' is "));
+    }
+  for (const std::string list : {"1,0", "1,,2", ",1", "4,", "1,2000000"}) {
+    const Outcome outcome = run({"bench", "--batch", list});
+    EXPECT_EQ(outcome.code, 2) << list;
+    EXPECT_TRUE(contains(outcome.err, "--batch: '"));
+  }
+  EXPECT_EQ(run({"simulate", ".", "--seed", "-1"}).code, 2);
+  // A duration of too many steps is one of these counts.
+  const Outcome outcome = run({"simulate", ".", "--duration", "1e9 s"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "too many steps"));
+}
+
 TEST_F(CommandLine, AnErrorInASceneHasItsPlace) {
   write_text(path("bad.toml"), read_text(path("scene.toml")) + "colour = \"red\"\n");
   const Outcome outcome = run({"check", "bad.toml"});

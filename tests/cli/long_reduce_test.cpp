@@ -10,7 +10,9 @@ namespace {
 
 class LongReduce : public Cli {
  protected:
-  static std::string asset(const std::string& name) { return std::string(SUPPLE_SOURCE_DIR) + "/assets/" + name; }
+  static std::string asset(const std::string& name) {
+    return std::filesystem::absolute(SUPPLE_SOURCE_DIR) / "assets" / name;
+  }
   std::vector<std::string> paths(const std::string& folder) {
     std::vector<std::string> names;
     std::error_code error;

@@ -76,6 +76,7 @@ point = ["200 mm", "20 mm", "20 mm"]
 
   // Starts the program; its output goes to files "out" and "err" of the folder.
   pid_t start(const std::vector<std::string>& arguments) {
+    const std::string program = std::filesystem::absolute(SUPPLE_BINARY);  // of a bundle: relative to its root
     const pid_t child = fork();
     if (child != 0) return child;
     std::vector<char*> pointers{const_cast<char*>("supple")};
@@ -84,7 +85,7 @@ point = ["200 mm", "20 mm", "20 mm"]
     if (chdir(folder_.c_str()) != 0) _exit(126);
     dup2(open("out", O_CREAT | O_TRUNC | O_WRONLY, 0644), STDOUT_FILENO);
     dup2(open("err", O_CREAT | O_TRUNC | O_WRONLY, 0644), STDERR_FILENO);
-    execv(SUPPLE_BINARY, pointers.data());
+    execv(program.c_str(), pointers.data());
     _exit(127);
   }
 

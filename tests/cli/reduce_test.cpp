@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/io/hdf5_file.hpp"
+#include "engine/reduction/validate.hpp"
 #include "tests/cli/program.hpp"
 
 namespace supple::test {
@@ -57,6 +58,20 @@ TEST_F(Reduce, AModelIsMadeRunAndCompared) {
   EXPECT_LT(measured["goal_error_mean"].get<double>(), 0.1);
   EXPECT_TRUE(exists("r/step_000030.vtu"));
 
+  // A full model that cannot follow is a failed comparison, not one of 0 %.
+  std::string heavy = read_text(path("scene.toml"));
+  heavy.replace(heavy.find("1000 kg/m^3"), 11, "9e6 kg/m^3");
+  write_text(path("heavy.toml"), heavy);
+  outcome = run({"run", "beam.rom.h5", "--integrator", "quasi-static", "--steps", "2", "--set", "bend=1 mm",
+                 "--compare", "heavy.toml", "--json", "failed.json"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(contains(outcome.err, "failed: "));
+  EXPECT_FALSE(exists("failed.json"));
+
+  // Without commands it sweeps through all ranges.
+  ASSERT_EQ(run({"run", "beam.rom.h5", "--json", "sweep.json"}).code, 0);
+  EXPECT_EQ(parse("sweep.json")["steps"], smooth_path_covering_steps);
+
   // One robot and the first of a batch are the same robot.
   ASSERT_EQ(run({"run", "beam.rom.h5", "--batch", "3", "--steps", "5", "--json", "batch.json"}).code, 0);
   EXPECT_EQ(parse("batch.json")["batch"], 3);
@@ -103,6 +118,58 @@ TEST_F(Reduce, ShardsAndJobsGiveTheSameFolder) {
   EXPECT_EQ(again.code, 2) << "a folder is not gone over unasked";
   EXPECT_EQ(run({"snapshots", ".", "-o", "one", "--shard", "2/2"}).code, 2);
   EXPECT_EQ(run({"snapshots", "."}).code, 2);
+}
+
+TEST_F(Reduce, WhatCouldNotBeMeasuredIsNotZero) {
+  // So heavy and soft that it has no equilibrium unless a cable lifts it: the unseen path begins without one, and steps
+  // of the full model invert elements.
+  write_text(path("soft.toml"), R"(name = "soft"
+time_step = "100 ms"
+[body]
+mesh = {file = "beam.msh", unit = "m"}
+density = "10000 kg/m^3"
+[[body.material]]
+model = "mooney-rivlin"
+young = "100 kPa"
+poisson = 0.3
+[[fix]]
+group = "x-"
+[[actuator]]
+name = "lift"
+type = "cable"
+points = [["200 mm", "20 mm", "0 mm"]]
+pull_point = ["200 mm", "20 mm", "1 m"]
+control = "force"
+range = ["0 N", "5 N"]
+[[effector]]
+name = "tip"
+point = ["200 mm", "20 mm", "20 mm"]
+[reduce]
+states = 8
+validation_states = 4
+)");
+  const Outcome outcome = run({"reduce", "soft.toml", "-o", "m.rom.h5", "--seconds", "10 ms", "--json", "r.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "no rate of 'full'"));
+  EXPECT_TRUE(contains(outcome.err, "no goal error in motion"));
+  const json report = parse("r.json");
+  EXPECT_TRUE(report["speed"]["fom_steps_per_s"].is_null());
+  EXPECT_EQ(report["validation"]["dynamic_failed"], true);
+  EXPECT_TRUE(report["validation"]["dynamic_goal_error_mean"].is_null());
+  EXPECT_TRUE(contains(outcome.out, "failed"));
+}
+
+TEST_F(Reduce, WhereTheModelGoesIsLookedAtFirst) {
+  for (const std::vector<std::string>& where : {std::vector<std::string>{"-o", "nowhere/m.rom.h5"},
+                                                {"-o", "."},
+                                                {"--json", "nowhere/m.json"},
+                                                {"--plots", "beam.msh"}}) {
+    const Outcome outcome = run({"reduce", ".", where[0], where[1]});
+    EXPECT_EQ(outcome.code, 2) << where[1];
+    EXPECT_TRUE(contains(outcome.err, where[0] + ": "));
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      EXPECT_NE(entry.path().extension(), ".snapshots") << where[1];
+  }
 }
 
 TEST_F(Reduce, AModelBeyondItsLimitIsRefused) {

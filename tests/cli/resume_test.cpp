@@ -50,6 +50,22 @@ TEST_F(Resume, AnInterruptedRunEndsInTheSameState) {
   EXPECT_TRUE(contains(shapes, "step_002000.vtu"));
 }
 
+TEST_F(Resume, WhatTheTrajectoryHasBeyondTheStateIsCut) {
+  const std::vector<std::string> begin{"simulate", ".", "--set", "bend=3 mm", "--steps"};
+  ASSERT_EQ(run(with(begin, {"12", "-o", "whole"})).code, 0);
+  ASSERT_EQ(run(with(begin, {"5", "-o", "r"})).code, 0);
+  // As left by a machine that goes down between the trajectory and the state.
+  write_text(path("r/trajectory.csv"), read_text(path("r/trajectory.csv")) + "0.06,1,2,3,4,5,6,7\n0.07,0.");
+  ASSERT_EQ(run({"simulate", "--resume", "r", "--steps", "12"}).code, 0);
+  EXPECT_EQ(read_text(path("r/trajectory.csv")), read_text(path("whole/trajectory.csv")));
+  // Shorter than the state is old, it is no trajectory of this run.
+  const std::string text = read_text(path("r/trajectory.csv"));
+  write_text(path("r/trajectory.csv"), text.substr(0, text.size() - 3));
+  const Outcome outcome = run({"simulate", "--resume", "r", "--steps", "15"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "the trajectory ends before step 12"));
+}
+
 TEST_F(Resume, WithoutAFolderTheStateIsSavedToo) {
   const pid_t child = start({"simulate", ".", "--steps", "1000000", "--threads", "1"});
   std::this_thread::sleep_for(std::chrono::milliseconds(700));

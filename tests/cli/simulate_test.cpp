@@ -110,6 +110,52 @@ TEST_F(Simulate, CommandsBeyondTheirRangeAreCutAndTold) {
   EXPECT_TRUE(contains(outcome.out, "command 20 mm"));
 }
 
+TEST_F(Simulate, StaticStepsObeyTheRatesOfActuatorsToo) {
+  std::string text = read_text(path("scene.toml"));
+  text.replace(text.find("range = [\"0 mm\", \"20 mm\"]"), 0, "rate = \"100 mm/s\"\n");
+  write_text(path("slow.toml"), text);
+  for (const std::string integrator : {"quasi-static", "implicit-euler"}) {
+    const json found =
+        report({"slow.toml", "--integrator", integrator, "--set", "bend=2.5 mm", "--steps", "4", "-o", "r"});
+    const std::string trajectory = read_text(path("r/trajectory.csv"));
+    // 1 mm in each of its 10 ms.
+    for (const char* line : {"\n0.01,0,1,", "\n0.02,0,2,", "\n0.03,0,2.5,", "\n0.04,0,2.5,"})
+      EXPECT_TRUE(contains(trajectory, line)) << integrator;
+    EXPECT_EQ(found["limited_commands"], 2) << integrator;
+    for (const char* stage : {"outputs", "forces", "factor", "solve", "rows"})
+      EXPECT_GT(found["stages_us"][stage].get<double>(), 0) << integrator << " " << stage;
+  }
+}
+
+TEST_F(Simulate, MotionsBeyondTheirRangeAreCutAndTold) {
+  std::string text = read_text(path("scene.toml"));
+  const std::string held = "group = \"x-\"\n";
+  text.insert(text.find(held) + held.size(),
+              "motion = \"base\"\ndirection = [0, 0, 1]\nrange = [\"-1 mm\", \"4 mm\"]\n");
+  write_text(path("driven.toml"), text);
+  for (const std::string integrator : {"quasi-static", "implicit-euler"}) {
+    const Outcome outcome = run({"simulate", "driven.toml", "--integrator", integrator, "--set", "base=9 mm", "--steps",
+                                 "3", "-o", "r", "--json", "report.json", "--force"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "9 mm of base at 0 ms is beyond its range -1 mm to 4 mm; it is cut to it"));
+    EXPECT_EQ(json::parse(read_text(path("report.json")))["limited_commands"], 3) << integrator;
+    EXPECT_TRUE(contains(read_text(path("r/trajectory.csv")), "\n0.03,0,0,4,")) << integrator;
+  }
+}
+
+TEST_F(Simulate, WhereResultsGoIsLookedAtFirst) {
+  for (const std::vector<std::string>& where : {std::vector<std::string>{"-o", "beam.msh/r"},
+                                                {"-o", "beam.msh"},
+                                                {"--json", "nowhere/r.json"},
+                                                {"--json", "."}}) {
+    std::vector<std::string> all{"simulate", ".", "--duration", "1000 s", "--force"};  // would be long
+    all.insert(all.end(), where.begin(), where.end());
+    const Outcome outcome = run(all);
+    EXPECT_EQ(outcome.code, 2) << where[1];
+    EXPECT_TRUE(contains(outcome.err, "folder")) << where[1];
+  }
+}
+
 TEST_F(Simulate, ResultsAreNotReplacedUnasked) {
   ASSERT_EQ(run({"simulate", ".", "-o", "r", "--every", "1"}).code, 0);
   const std::string before = read_text(path("r/trajectory.csv"));

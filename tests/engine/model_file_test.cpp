@@ -10,11 +10,13 @@
 #include <thread>
 
 #include "engine/io/hdf5_file.hpp"
+#include "tests/engine/flipped_bits.hpp"
 #include "tests/engine/reduced_bodies.hpp"
 
 namespace supple {
 namespace {
 
+using flipped_bits::bytes_of;
 using reduced_bodies::TemporaryFolder;
 
 // A model in which every field holds something of its own.
@@ -42,10 +44,6 @@ ReducedModel example(const boxes::Law& law, bool hexahedra, int modes = 5) {
   return model;
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 void write_bytes(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
@@ -178,6 +176,27 @@ void use(const ReducedModel& model) {
   Stepper stepper(mechanics, {.time_step = model.robot.time_step});
   State state = rest_state(mechanics);
   (void)stepper.step(zero_control(mechanics), state);
+}
+
+TEST_F(ModelFile, EveryFlippedBitIsSeen) {
+  write_model(example({"edge_frame", MaterialModel::corotational, RotationKind::edge_frame}, false, 3), path_);
+  const std::string whole = bytes_of(path_);
+  // Equal models are equal bytes.
+  const auto same = [&](const std::string& copy) {
+    write_model(read_model(copy), path_);
+    return bytes_of(path_) == whole;
+  };
+  EXPECT_GT(flipped_bits::refused(path_, 31, same), 0.8);
+}
+
+// Written before arrays had checksums.
+TEST_F(ModelFile, OldFilesAreRead) {
+  for (const char* name : {"tetrahedra", "hexahedra"}) {
+    const ReducedModel model =
+        read_model(std::string(SUPPLE_SOURCE_DIR) + "/tests/fuzz/corpus/model/" + name + ".rom.h5");
+    write_model(model, path_);
+    reduced_bodies::expect_same_model(read_model(path_), model);
+  }
 }
 
 TEST_F(ModelFile, FlippedBitsAreErrorsOrModels) {

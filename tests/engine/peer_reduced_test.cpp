@@ -9,11 +9,12 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/dynamics/step.hpp"
 #include "engine/io/hdf5_file.hpp"
-#include "engine/reduction/project.hpp"
+#include "engine/reduction/sofa_import.hpp"
 #include "tests/engine/peer.hpp"
 
 namespace supple {
@@ -21,47 +22,27 @@ namespace {
 
 constexpr int modes = 32;
 
-// The numbers of a text file of the peer after its two of the head.
-std::vector<double> read_table(const std::string& name, std::size_t rows, std::size_t columns) {
-  std::ifstream file(peer::folder() + "/diamond/published_elastic/" + name);
-  std::size_t n = 0, m = 0;
-  file >> n >> m;
-  EXPECT_EQ(n, rows) << name;
-  EXPECT_EQ(m, columns) << name;
-  std::vector<double> values(n * m);
-  for (double& x : values) file >> x;
-  EXPECT_TRUE(file) << name;
-  return values;
+std::string published(const std::string& name) {
+  return peer::folder() + "/diamond/published_elastic/" + name;
+}
+
+SofaModes published_modes() {
+  return read_sofa_modes(published("modes.txt"));
+}
+SofaDomain published_domain() {
+  return read_sofa_domain(published("reducedFF_modelNode_0_RID.txt"), published("reducedFF_modelNode_0_weight.txt"));
+}
+
+// What SOFA published, on a model of its mesh: all nodes have their place in the file.
+SofaImport published_import(const FullModel& full) {
+  std::vector<int> node_of_file(full.mesh.nodes.size());
+  std::iota(node_of_file.begin(), node_of_file.end(), 0);
+  return import_sofa(full, node_of_file, published_modes(), {published_domain()}, false);
 }
 
 nlohmann::json read_json(const std::string& name) {
   std::ifstream file(peer::folder() + "/reference/" + name);
   return nlohmann::json::parse(file);
-}
-
-// Column-major modes over all nodes.
-std::vector<double> published_basis(int nv) {
-  const auto n = static_cast<std::size_t>(nv);
-  const std::vector<double> table = read_table("modes.txt", n, modes);
-  std::vector<double> basis(table.size());
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t m = 0; m < modes; ++m) basis[m * n + i] = table[i * modes + m];
-  return basis;
-}
-
-IntegrationDomain published_domain(int elements) {
-  const std::vector<double> weights =
-      read_table("reducedFF_modelNode_0_weight.txt", static_cast<std::size_t>(elements), 1);
-  const std::vector<double> rid = read_table("reducedFF_modelNode_0_RID.txt", 129, 1);
-  IntegrationDomain domain;
-  for (int e = 0; e < elements; ++e) {
-    const double xi = weights[static_cast<std::size_t>(e)];
-    if (xi == 0) continue;
-    domain.elements.push_back(e);
-    domain.xi.push_back(xi);
-  }
-  EXPECT_TRUE(std::equal(rid.begin(), rid.end(), domain.elements.begin(), domain.elements.end()));
-  return domain;
 }
 
 struct Trajectory {
@@ -88,16 +69,17 @@ TEST_P(PeerReduced, TrajectoryAgrees) {
   }
   const int nv = full.coordinates.nv;
   ASSERT_EQ(nv, 3 * 1628);
-  const std::vector<double> basis = published_basis(nv);
+  const SofaImport import = published_import(full);
+  ASSERT_EQ(import.modes, modes);
+  ASSERT_EQ(import.domains.at(0).elements.size(), 129U);
+  const std::vector<double>& basis = import.basis;
   for (int node : reference.read_ints("fixed_roi"))
     for (int k = 0; k < 3; ++k)
       for (std::size_t m = 0; m < modes; ++m)
         ASSERT_EQ(basis[m * static_cast<std::size_t>(nv) + static_cast<std::size_t>(3 * node + k)], 0.0);
 
   ASSERT_EQ(full.fields.size(), 1U);
-  const std::vector<IntegrationDomain> domains =
-      run.all_elements ? all_elements(full) : std::vector{published_domain(full.fields[0].elements())};
-  const ReducedModel model = project(full, basis, modes, domains);
+  const ReducedModel model = project(full, basis, modes, run.all_elements ? all_elements(full) : import.domains);
   ReducedMechanics mechanics(model);
   Stepper stepper(mechanics, {.time_step = 1});
   State state = rest_state(mechanics);
@@ -150,9 +132,47 @@ INSTANTIATE_TEST_SUITE_P(Published, PeerReduced, testing::ValuesIn(runs),
 TEST(PeerReducedFiles, Hdf5CopyIsThePublishedText) {
   SUPPLE_NEEDS_PEER();
   const Hdf5File copy(peer::folder() + "/reference/diamond_4k_published_rom.h5", Hdf5File::Mode::read);
-  EXPECT_EQ(copy.read_doubles("modes"), read_table("modes.txt", 4884, modes));
-  EXPECT_EQ(copy.read_doubles("weights"), read_table("reducedFF_modelNode_0_weight.txt", 4147, 1));
-  EXPECT_EQ(copy.read_ints("rid"), published_domain(4147).elements);
+  const std::vector<double> rows = copy.read_doubles("modes", {4884, modes});
+  const SofaModes read = published_modes();
+  ASSERT_EQ(read.rows, 4884);
+  ASSERT_EQ(read.modes, modes);
+  for (std::size_t i = 0; i < 4884; ++i)
+    for (std::size_t m = 0; m < modes; ++m) ASSERT_EQ(rows[i * modes + m], read.values[m * 4884 + i]);
+  EXPECT_EQ(copy.read_doubles("weights"), published_domain().weights);
+  EXPECT_EQ(copy.read_ints("rid"), published_domain().elements);
+}
+
+// Whether the fixed nodes are left out of the model, as in a scene, or stay in, as above: the modes are zero there.
+TEST(PeerReducedFiles, HeldNodesDoNotChangeTheModel) {
+  SUPPLE_NEEDS_PEER();
+  Scene scene = peer::diamond("diamond_4k_tet.vtu", MaterialModel::corotational, RotationKind::edge_frame, true);
+  const FullModel held = build_full_model(scene);
+  scene.bodies[0].fixes.clear();
+  const FullModel loose = build_full_model(scene);
+  const SofaImport with = published_import(held), without = published_import(loose);
+  EXPECT_EQ(with.basis.size() + 3 * 58 * modes, without.basis.size());
+  const ReducedModel a = project(held, with.basis, modes, with.domains),
+                     b = project(loose, without.basis, modes, without.domains);
+  EXPECT_EQ(a.mass, b.mass);
+  EXPECT_EQ(a.gravity, b.gravity);
+  EXPECT_EQ(a.outputs, b.outputs);
+  EXPECT_TRUE(a.fields[0].G == b.fields[0].G);
+}
+
+TEST(PeerReducedFiles, AuditOfWhatWasPublished) {
+  SUPPLE_NEEDS_PEER();
+  const Scene scene = peer::diamond("diamond_4k_tet.vtu", MaterialModel::corotational, RotationKind::edge_frame, true);
+  const SofaImport import = published_import(build_full_model(scene));
+  EXPECT_EQ(import.error(), nullptr);
+  const auto value = [&](const std::string& check) {
+    for (const AuditLine& line : import.audit)
+      if (line.check.ends_with(check)) return line.value;
+    return -1.0;
+  };
+  EXPECT_NEAR(value("orthonormality"), 1.4e-5, 0.05e-5);
+  EXPECT_EQ(value("held nodes"), 0);
+  EXPECT_NEAR(value("sum of weights"), 1087.79 / 4147, 1e-5);
+  EXPECT_NEAR(value("volume"), 0.726, 0.001);
 }
 
 }  // namespace

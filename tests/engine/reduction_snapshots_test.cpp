@@ -7,6 +7,7 @@
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/io/hdf5_file.hpp"
 #include "engine/reduction/pipeline.hpp"
+#include "tests/engine/flipped_bits.hpp"
 #include "tests/engine/reduced_bodies.hpp"
 
 namespace supple {
@@ -111,6 +112,21 @@ TEST_F(Snapshots, DamagedAndForeignPathsAreComputedAgain) {
   const SnapshotSet after = read(folder);
   EXPECT_TRUE(reduced_bodies::same_bits(before.q, after.q));
   EXPECT_TRUE(reduced_bodies::same_bits(before.multipliers, after.multipliers));
+}
+
+TEST_F(Snapshots, EveryFlippedBitIsSeen) {
+  const std::string folder = folder_ / "set", file = path_file(folder, 2), aside = folder_ / "path";
+  prepare(folder);
+  (void)compute(folder);
+  const SnapshotSet before = read(folder);
+  fs::rename(file, aside);
+  const auto same = [&](const std::string& copy) {
+    fs::rename(copy, file);
+    const SnapshotSet set = read(folder);
+    return set.count == 20 && set.failed == before.failed && set.factorisations == before.factorisations &&
+           reduced_bodies::same_bits(set.q, before.q) && reduced_bodies::same_bits(set.multipliers, before.multipliers);
+  };
+  EXPECT_GT(flipped_bits::refused(aside, 13, same), 0.5);
 }
 
 // kill -9 while a path is written leaves its temporary file and no path: exactly that path is computed again.

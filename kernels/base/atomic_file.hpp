@@ -1,0 +1,14 @@
+#pragma once
+// Files that appear whole: after a crash or a power cut there is the old file or the new one.
+
+#include <string>
+#include <string_view>
+
+namespace supple {
+
+// Writes `bytes` to `path`.part-PID, brings that to disk and renames it. Throws InputError if the file cannot be
+// created or replaced, RunError if the disk does not take it; then nothing is left but the old file. Not for two
+// threads writing the same path.
+void write_file(const std::string& path, std::string_view bytes);
+
+}  // namespace supple

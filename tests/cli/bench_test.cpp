@@ -1,0 +1,151 @@
+// supple bench on a folder of robots of its own: which models are made, kept and made again, and what is measured.
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace supple::test {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+class Bench : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    for (const std::string robot : {"beam", "other"}) {
+      fs::create_directories(path("robots/" + robot));
+      fs::copy(path("beam.msh"), path("robots/" + robot + "/beam.msh"));
+      write_text(path("robots/" + robot + "/scene.toml"),
+                 read_text(path("scene.toml")) + "[reduce]\nstates = 6\nvalidation_states = 4\n");
+    }
+  }
+
+  Outcome bench(const std::vector<std::string>& more) {
+    std::vector<std::string> all{"bench", "--assets", "robots", "--models", "kept",      "--seconds",
+                                 "10 ms", "--json",   "b.json", "--force",  "--threads", "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  }
+  json rows() { return json::parse(read_text(path("b.json"))); }
+
+  // All that lies in a folder.
+  std::vector<std::string> files(const std::string& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(path(folder), error)) names.push_back(entry.path().string());
+    return names;
+  }
+};
+
+TEST_F(Bench, ForwardCasesComeFromTheScenesAlone) {
+  Outcome outcome = bench({"--case", "forward/beam", "--batch", "1,3"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  json found = rows();
+  ASSERT_EQ(found.size(), 2u);
+  const int batches[] = {1, 3};
+  for (std::size_t k = 0; k < 2; ++k) {
+    const json& row = found[k];
+    EXPECT_EQ(row["case"], "forward/beam");
+    EXPECT_EQ(row["batch"], batches[k]);
+    EXPECT_GT(row["modes"], 0);
+    EXPECT_GT(row["error"].get<double>(), 0);  // measured, not assumed
+    EXPECT_LT(row["error"].get<double>(), 0.2);
+    EXPECT_NEAR(row["steps_per_s"].get<double>() * row["p50_us"].get<double>(), 1e6 * batches[k], 1e-3);
+  }
+  EXPECT_NE(found[0]["state_hash"], found[1]["state_hash"]);
+  // The model, and nothing of the way to it.
+  std::vector<std::string> kept = files("kept");
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_TRUE(kept[0].ends_with(".rom.h5"));
+  const auto made = fs::last_write_time(kept[0]);
+
+  // Made once.
+  ASSERT_EQ(bench({"--case", "forward/beam"}).code, 0);
+  EXPECT_EQ(rows()[0]["modes"], found[0]["modes"]);
+  EXPECT_EQ(fs::last_write_time(kept[0]), made);
+
+  // Damaged, it is made again.
+  const std::string bytes = read_text(kept[0]);
+  for (const std::string& damaged : {bytes.substr(0, bytes.size() / 2), std::string("no model")}) {
+    write_text(kept[0], damaged);
+    outcome = bench({"--case", "forward/beam"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "was made again"));
+    EXPECT_EQ(rows()[0]["error"], found[0]["error"]);
+    EXPECT_EQ(files("kept"), kept);
+  }
+}
+
+TEST_F(Bench, AnotherSceneOrMeshIsAnotherModel) {
+  ASSERT_EQ(bench({"--case", "forward/beam"}).code, 0);
+  const std::string scene = path("robots/beam/scene.toml");
+  std::string text = read_text(scene);
+  text.replace(text.find("500 kPa"), 7, "400 kPa");
+  write_text(scene, text);
+  ASSERT_EQ(bench({"--case", "forward/beam"}).code, 0);
+  EXPECT_EQ(files("kept").size(), 2u);
+}
+
+TEST_F(Bench, OnlyWhatIsAskedForIsMade) {
+  ASSERT_EQ(bench({"--case", "full"}).code, 0);
+  EXPECT_EQ(rows().size(), 2u);
+  EXPECT_FALSE(exists("kept"));
+  const Outcome outcome = bench({"--case", "forward/bean"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "forward/beam, forward/other, full/beam, full/other"));
+  EXPECT_FALSE(exists("kept"));
+}
+
+TEST_F(Bench, ARobotThatCannotBeReducedIsLeftOut) {
+  const std::string scene = path("robots/beam/scene.toml");
+  std::string text = read_text(scene);
+  text.erase(text.find("[[effector]]"), text.find("[reduce]") - text.find("[[effector]]"));
+  write_text(scene, text);
+  const Outcome outcome = bench({"--case", "/beam"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "forward/beam is left out: the scene has no effector"));
+  ASSERT_EQ(rows().size(), 1u);
+  EXPECT_EQ(rows()[0]["case"], "full/beam");
+}
+
+TEST_F(Bench, ModelsAreKeptInTheCacheOfTheUser) {
+  ASSERT_EQ(setenv("XDG_CACHE_HOME", path("cache").c_str(), 1), 0);
+  const Outcome outcome = run({"bench", "--assets", "robots", "--case", "forward/beam", "--seconds", "10 ms"});
+  unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(files("cache/supple/bench").size(), 1u);
+}
+
+TEST_F(Bench, AnInterruptedModelGoesOn) {
+  const std::string scene = path("robots/beam/scene.toml");
+  std::string text = read_text(scene);
+  text.replace(text.find("states = 6"), 10, "sampling = \"grid\"\nsweep_steps = 200");
+  write_text(scene, text);
+  const std::vector<std::string> words{"bench", "--assets",  "robots", "--case",    "forward/beam", "--models",
+                                       "kept",  "--threads", "1",      "--seconds", "10 ms",        "--quiet"};
+  const pid_t child = start(words);
+  const auto states = [&] { return files("kept").empty() ? "" : files("kept")[0]; };
+  for (int i = 0; i < 2000 && !fs::exists(states() + "/training/path_0000.h5"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(child, SIGINT);
+  const Outcome stopped = finish(child);
+  ASSERT_EQ(stopped.code, 130) << stopped.err;
+  EXPECT_TRUE(contains(stopped.err, "the same command again (goes on)"));
+  EXPECT_TRUE(fs::exists(states() + "/training/path_0000.h5"));
+  EXPECT_EQ(run(words).code, 0);
+  ASSERT_EQ(files("kept").size(), 1u);
+  EXPECT_TRUE(states().ends_with(".rom.h5"));
+}
+
+TEST_F(Bench, WithoutAGpuTheCudaDeviceIsRefused) {
+  if (std::getenv("SUPPLE_REQUIRE_CUDA") != nullptr) GTEST_SKIP() << "there is a GPU";
+  const Outcome outcome = bench({"--device", "cuda"});
+  if (outcome.code == 0) GTEST_SKIP() << "there is a GPU";
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  EXPECT_FALSE(exists("kept"));
+}
+
+}  // namespace
+}  // namespace supple::test

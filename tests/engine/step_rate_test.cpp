@@ -1,0 +1,61 @@
+#include "engine/dynamics/step_rate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/reduction/validate.hpp"
+
+namespace supple {
+namespace {
+
+TEST(StepRate, IsOneOverTheMedianForEveryRobot) {
+  // One slow step in five does not count.
+  const StepRate rate = step_rate({2e-3, 1e-3, 2e-3, 1, 3e-3}, 10, 0.01);
+  EXPECT_DOUBLE_EQ(rate.p50_us, 2000);
+  EXPECT_DOUBLE_EQ(rate.steps_per_s, 10 / 2e-3);
+  EXPECT_DOUBLE_EQ(rate.realtime_factor, 0.01 / 2e-3);
+  EXPECT_DOUBLE_EQ(rate.p99_us, 1e6);
+}
+
+TEST(StepRate, QuantilesAreTimesOfTheList) {
+  std::vector<double> seconds;
+  for (int k = 1000; k > 0; --k) seconds.push_back(1e-6 * k);
+  const StepRate rate = step_rate(seconds, 1, 0.01);
+  EXPECT_DOUBLE_EQ(rate.p50_us, 500);
+  EXPECT_DOUBLE_EQ(rate.p99_us, 990);
+  EXPECT_DOUBLE_EQ(rate.p999_us, 999);
+}
+
+TEST(StepRate, NoStepsHaveNoRate) {
+  const StepRate rate = step_rate({}, 1, 0.01);
+  EXPECT_EQ(rate.steps_per_s, 0);
+  EXPECT_EQ(rate.p999_us, 0);
+}
+
+TEST(SmoothPath, GoesThroughEveryRangeInTheTimeItPromises) {
+  Robot robot;
+  for (const Interval range : {Interval{0, 0.04}, Interval{-2, 5}}) {
+    robot.cables.emplace_back();
+    robot.cables.back().range = range;
+  }
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const SmoothPath path(robot, smooth_path_period_steps, seed);
+    Sample least = path.at(0), largest = least;
+    for (long k = 1; k <= smooth_path_covering_steps; ++k) {
+      const Sample sample = path.at(static_cast<double>(k));
+      for (std::size_t i = 0; i < sample.size(); ++i) {
+        least[i] = std::min(least[i], sample[i]);
+        largest[i] = std::max(largest[i], sample[i]);
+      }
+    }
+    for (std::size_t i = 0; i < robot.cables.size(); ++i) {
+      const Interval range = robot.cables[i].range;
+      EXPECT_NEAR(least[i], range.lower, 1e-3 * (range.upper - range.lower));
+      EXPECT_NEAR(largest[i], range.upper, 1e-3 * (range.upper - range.lower));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace supple
