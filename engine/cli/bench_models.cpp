@@ -51,11 +51,9 @@ ReducedModel make_model(const Scene& scene, const std::string& file, int jobs, c
   settings.snapshots.folder = file + ".snapshots";
   settings.snapshots.jobs = jobs;
   settings.snapshots.executable = this_executable();
-  // Rates and curves are of no interest here, only the model and its error. The tightest tolerance of the curve stays:
-  // the model's elements are pruned from those that it selects.
+  // Rates and paths are of no interest here, only the model and its error.
   settings.rate_seconds = 0;
   settings.dynamic_steps = 0;
-  settings.curve_tolerances = {std::ranges::min(settings.curve_tolerances)};
   const FullModel full = build_full_model(scene);
   const auto tell = [&](const std::string& stage, double done, double total, const std::string& detail) {
     progress(fmt::format("model of {}: {}", scene.name, stage), done, total, detail);

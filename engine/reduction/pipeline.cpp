@@ -12,13 +12,13 @@
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/reduction/jobs.hpp"
+#include "engine/reduction/metric.hpp"
 #include "engine/reduction/project.hpp"
+#include "engine/reduction/selection.hpp"
 #include "engine/reduction/training.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/atomic_file.hpp"
 #include "kernels/base/version.hpp"
-#include "solvers/cubature/compress_rows.hpp"
-#include "solvers/cubature/cubature.hpp"
 #include "solvers/pod/pod.hpp"
 
 namespace supple {
@@ -31,10 +31,17 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Largest training matrix held at once [bytes]; above it training states are thinned evenly.
-constexpr double training_bytes = 2.5e9;
-// Selection compresses the rows of its matrix to this relative accuracy, far below every tolerance asked for.
-constexpr double compression = 1e-4;
+// Tolerances of the displacement rule: from a predicted displacement that no robot shows in its errors to one where
+// models fail.
+std::vector<double> displacement_tolerances() {
+  std::vector<double> tolerances;
+  for (double tau = 4e-4; tau < 0.04; tau *= 1.25) tolerances.push_back(tau);
+  return tolerances;
+}
+constexpr double force_tolerance = 0.02;    // of the two force rules, unless the scene gives one
+constexpr double small_force = 2.5;         // the small domain's tolerance in multiples of the model's
+constexpr double small_acceptance = 0.5;    // and what it may lose where domains are accepted by their errors
+constexpr double largest_error_growth = 2;  // of the worst state against that of all elements
 
 SamplingPlan draws(const Robot& robot, int count, std::uint64_t seed) {
   SamplingPlan plan;
@@ -73,22 +80,6 @@ std::string write_scene_copy(const Scene& scene, const std::string& folder) {
   return file;
 }
 
-// || G xi - y || / || y ||, y the sum of all columns.
-double relative_residual(const TrainingMatrix& matrix, const Cubature& domain) {
-  const auto rows = static_cast<std::size_t>(matrix.rows);
-  const std::vector<double> y = column_sum(matrix.G, matrix.rows, matrix.columns);
-  std::vector<double> r = y;
-  for (std::size_t k = 0; k < domain.columns.size(); ++k)
-    for (std::size_t i = 0; i < rows; ++i)
-      r[i] -= domain.weights[k] * matrix.G[static_cast<std::size_t>(domain.columns[k]) * rows + i];
-  double residual = 0, size = 0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    residual += r[i] * r[i];
-    size += y[i] * y[i];
-  }
-  return size > 0 ? std::sqrt(residual / size) : 0;
-}
-
 // One thread while it lives.
 class SingleThreaded {
  public:
@@ -124,6 +115,35 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
     notes.push_back(
         fmt::format("second pass: {} of {} states did not converge, their projections were used", failed, set.count));
   return alpha;
+}
+
+}  // namespace
+
+namespace {
+
+// The loosest domain that loses little: mean errors on the selection set at most 1 + loss times those of all elements,
+// the worst state at most twice as bad, no failed solve, and two elements per mode (below that, predictions and a small
+// selection set both mislead). curve: from the loosest to the tightest, then all elements. -1: none.
+int accept(const std::vector<ModelRow>& curve, double loss) {
+  const ErrorSummary& floor = curve.back().errors;
+  for (std::size_t k = 0; k + 1 < curve.size(); ++k) {
+    const ErrorSummary& errors = curve[k].errors;
+    // Written so that a robot without effectors, whose goal error is not a number, is judged by its shape.
+    const auto exceeds = [](double error, double limit) { return error > limit; };
+    if (exceeds(errors.goal_mean, (1 + loss) * floor.goal_mean) ||
+        exceeds(errors.shape_mean, (1 + loss) * floor.shape_mean) ||
+        exceeds(errors.goal_max, largest_error_growth * floor.goal_max) ||
+        exceeds(errors.shape_max, largest_error_growth * floor.shape_max) || errors.failed > floor.failed ||
+        curve[k].elements < 2 * curve[k].modes)
+      continue;
+    return static_cast<int>(k);
+  }
+  return -1;
+}
+
+SelectionRule rule_of(const ReductionScene& recipe) {
+  if (recipe.ecsw_selection == "displacement") return SelectionRule::displacement;
+  return recipe.ecsw_selection == "lawson-hanson" ? SelectionRule::lawson_hanson : SelectionRule::lawson_hanson_pruned;
 }
 
 }  // namespace
@@ -247,65 +267,31 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   provenance.pod_error = pod.truncation_error;
   provenance.seed = recipe.seed;
   all.singular_values = pod.singular_values;
-  const std::vector<double> alpha = training_states(scene, all, pod.basis, training, nv, report.notes, progress);
+  TrainingStates states{
+      training.count, training_states(scene, all, pod.basis, training, nv, report.notes, progress), {}};
+  SelectionSettings selecting{rule_of(recipe), settings.tolerances};
+  const bool displacement = selecting.rule == SelectionRule::displacement;
+  if (displacement) states.metric = displacement_metric(all, states.alpha, training.multipliers, training.count);
   report.seconds.training = now() - mark;
 
-  // Domains for every tolerance, field by field (one training matrix in memory at a time).
-  std::vector<double> tolerances = settings.curve_tolerances;
-  const double small = 2.5 * recipe.ecsw_tolerance;
-  tolerances.push_back(small);
-  tolerances.push_back(recipe.ecsw_tolerance);
-  std::vector<std::vector<IntegrationDomain>> domains(tolerances.size(),
-                                                      std::vector<IntegrationDomain>(full.fields.size()));
+  // Domains for every tolerance, field by field. `wanted`, if there is one, is the tolerance of the model.
+  std::optional<double> wanted = recipe.ecsw_tolerance;
+  if (!displacement && !wanted) wanted = force_tolerance;
+  std::vector<double>& tolerances = selecting.tolerances;
+  if (tolerances.empty())
+    tolerances = displacement ? displacement_tolerances() : std::vector<double>{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
+  if (wanted) tolerances.insert(tolerances.end(), {*wanted, small_force * *wanted});
+  std::sort(tolerances.begin(), tolerances.end());
+  tolerances.erase(std::unique(tolerances.begin(), tolerances.end()), tolerances.end());
+  std::vector<std::vector<IntegrationDomain>> domains(tolerances.size());
   for (std::size_t f = 0; f < all.fields.size(); ++f) {
-    mark = now();
-    const int elements = static_cast<int>(all.fields[f].element.size());
-    const int most = std::max(1, static_cast<int>(training_bytes / 8 / pod.modes / elements));
-    const int used = std::min(training.count, most);
-    std::vector<double> chosen;
-    for (int s = 0; s < used; ++s) {
-      const long source = static_cast<long>(s) * training.count / used;
-      chosen.insert(chosen.end(), alpha.begin() + source * pod.modes, alpha.begin() + (source + 1) * pod.modes);
-    }
-    if (used < training.count)
-      report.notes.push_back(fmt::format("{}: {} of {} training states select the elements (memory)",
-                                         all.fields[f].name, used, training.count));
-    progress("element forces", 0, 1);
-    TrainingMatrix matrix = training_matrix(all, static_cast<int>(f), chosen, used);
-    report.seconds.training += now() - mark;
-    check_stop();
-    mark = now();
-    progress("row compression", 0, 1);
-    const CompressedRows compressed = compress_rows(matrix.G, matrix.rows, matrix.columns, compression);
-    // Lawson-Hanson once, to half of the tightest tolerance; every domain is pruned from that set (a tight start prunes
-    // to better domains), or, without pruning, selected on its own.
-    const bool prune = recipe.ecsw_selection != "lawson-hanson";
-    std::string what = "selection";
-    const auto watch = [&](int columns, double residual) {
-      progress(what, 0, 1, fmt::format("{} elements, residual {:.3g}", columns, residual));
-      return !progress.stopped();
-    };
-    const std::vector<double> target = column_sum(compressed.matrix, compressed.rows, matrix.columns);
-    CubatureSettings cubature{.tolerance = 0.5 * *std::min_element(tolerances.begin(), tolerances.end()),
-                              .prune = false};
-    Cubature tight;
-    if (prune) tight = select_lawson_hanson(compressed.matrix, compressed.rows, matrix.columns, cubature, watch);
-    check_stop();
-    for (std::size_t t = 0; t < tolerances.size(); ++t) {
-      cubature.tolerance = tolerances[t];
-      what = fmt::format("selection for tau {:g}", tolerances[t]);
-      const Cubature domain =
-          prune ? prune_and_regrow(compressed.matrix, compressed.rows, matrix.columns, target, tight, cubature, watch)
-                : select_lawson_hanson(compressed.matrix, compressed.rows, matrix.columns, cubature, watch);
-      check_stop();
-      // The residual that is reported is that of all rows, not of the compressed ones.
-      domains[t][f] = {domain.columns, domain.weights, tolerances[t], relative_residual(matrix, domain)};
-      if (domain.status != CubatureStatus::converged)
-        report.notes.push_back(fmt::format("{}: tolerance {:g} was not reached (residual {:.3g})", all.fields[f].name,
-                                           tolerances[t], domain.relative_residual));
-    }
-    report.seconds.selection += now() - mark;
+    SelectedDomains selected = select_domains(all, static_cast<int>(f), states, selecting, progress, check_stop);
+    for (std::size_t t = 0; t < tolerances.size(); ++t) domains[t].push_back(std::move(selected.domains[t]));
+    report.notes.insert(report.notes.end(), selected.notes.begin(), selected.notes.end());
+    report.seconds.training += selected.training_seconds;
+    report.seconds.selection += selected.selection_seconds;
   }
+  states = {};
 
   mark = now();
   const auto row = [&](const std::string& label, const ReducedModel& model, const ReferenceStates& reference,
@@ -324,14 +310,31 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
     check_stop();
     return line;
   };
-  const std::size_t curve = settings.curve_tolerances.size();
-  if (selection.count > 0)
-    for (std::size_t t = 0; t < curve; ++t) {
-      progress("validation", static_cast<double>(t), static_cast<double>(curve + 4), "selection set");
-      report.curve.push_back(row(fmt::format("tau {:g}", tolerances[t]), restrict_to(all, domains[t]), selection,
-                                 0.25 * settings.rate_seconds));
-    }
-  if (selection.count > 0) report.curve.push_back(row("all elements", all, selection, 0));
+  const std::size_t curve = tolerances.size();
+  for (std::size_t t = curve; t-- > 0;) {
+    progress("validation", static_cast<double>(curve - t), static_cast<double>(curve + 4), "selection set");
+    report.curve.push_back(row(fmt::format("tau {:.3g}", tolerances[t]), restrict_to(all, domains[t]), selection,
+                               0.05 * settings.rate_seconds));
+  }
+  report.curve.push_back(row("all elements", all, selection, 0));
+  const auto index_of = [&](double tolerance) {
+    return static_cast<std::size_t>(std::find(tolerances.begin(), tolerances.end(), tolerance) - tolerances.begin());
+  };
+  std::size_t best, small;
+  if (wanted) {
+    best = index_of(*wanted);
+    small = index_of(small_force * *wanted);
+  } else {
+    // The curve begins with the largest tolerance.
+    const int accepted = accept(report.curve, recipe.ecsw_acceptance),
+              loose = accept(report.curve, std::max(small_acceptance, recipe.ecsw_acceptance));
+    if (accepted < 0)
+      report.notes.push_back(
+          fmt::format("no choice of elements came within {:.3g} % of the errors of all elements: the largest is kept",
+                      100 * recipe.ecsw_acceptance));
+    best = accepted < 0 ? 0 : curve - 1 - static_cast<std::size_t>(accepted);
+    small = loose < 0 ? 0 : curve - 1 - static_cast<std::size_t>(loose);
+  }
   progress("validation", static_cast<double>(curve), static_cast<double>(curve + 4), "full model");
   ModelRow line;
   line.label = "full";
@@ -343,8 +346,8 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   }
   report.table.push_back(line);
   report.table.push_back(row("POD only", all, test, settings.rate_seconds));
-  report.table.push_back(row("hyper-reduced (small)", restrict_to(all, domains[curve]), test, settings.rate_seconds));
-  result.model = restrict_to(all, domains[curve + 1]);
+  report.table.push_back(row("hyper-reduced (small)", restrict_to(all, domains[small]), test, settings.rate_seconds));
+  result.model = restrict_to(all, domains[best]);
   report.table.push_back(row("hyper-reduced", result.model, test, settings.rate_seconds));
   result.model.errors = report.table.back().errors;
   all = {};

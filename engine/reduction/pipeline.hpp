@@ -1,6 +1,6 @@
 #pragma once
-// The main job (Goury & Duriez 2018, Algorithm 1): scene -> full-order states -> POD -> reduced integration domain -> validation
-// on actuation never seen
+// The main job (Goury & Duriez 2018, Algorithm 1): scene -> full-order states -> POD -> reduced integration domain ->
+// validation on actuation never seen
 // -> reduced model.
 
 #include <string>
@@ -64,8 +64,8 @@ struct ReduceReport {
 struct ReduceSettings {
   SnapshotJob snapshots;
   int dynamic_steps = 200;
-  double rate_seconds = 2;  // measuring time per model
-  std::vector<double> curve_tolerances{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
+  double rate_seconds = 2;         // measuring time per model
+  std::vector<double> tolerances;  // of the curve of elements against error; empty: those of the selection rule
 };
 
 struct Reduction {

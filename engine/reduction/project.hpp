@@ -1,6 +1,6 @@
 #pragma once
-// From a full model and a basis to a reduced model (Goury & Duriez 2018, eqs. 16-20): everything projected once, exactly, except
-// the nonlinear internal forces, which are integrated on the chosen elements with their weights.
+// From a full model and a basis to a reduced model (Goury & Duriez 2018, eqs. 16-20): everything projected once,
+// exactly, except the nonlinear internal forces, which are integrated on the chosen elements with their weights.
 
 #include <span>
 

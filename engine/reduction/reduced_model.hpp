@@ -41,7 +41,8 @@ struct ReducedSkin {
   std::vector<double> modes;  // [3 nodes][r]
 };
 
-// Errors against the full model on actuation never seen before (docs/theory/reduction.md): fractions of the mean displacement.
+// Errors against the full model on actuation never seen before (docs/theory/reduction.md): fractions of the mean
+// displacement.
 struct ErrorSummary {
   int states = 0;
   int failed = 0;  // counted as errors of 1

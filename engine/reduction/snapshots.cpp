@@ -57,14 +57,15 @@ SceneIdentity identify(const Scene& scene) {
   Scene essential = scene;
   // Only what changes states. Where the samples lie and how they are solved is in the plan; where points are looked at
   // changes nothing.
-  essential.reduction = ReductionScene{};
+  essential.reduction = ReductionScene{};  // and its text, whose keys may grow in number, is cut off
   essential.name = "scene";
   essential.duration = 1;
   essential.effectors.clear();
   essential.probes.clear();
   const BodyScene& body = scene.bodies.front();
-  return {hash_text(write_scene(essential, fs::path(body.mesh_file).parent_path().string())),
-          hash_file(body.mesh_file)};
+  std::string text = write_scene(essential, fs::path(body.mesh_file).parent_path().string());
+  text.resize(std::min(text.size(), text.find("\n[reduce]")));
+  return {hash_text(text), hash_file(body.mesh_file)};
 }
 
 std::string path_file(const std::string& folder, int path) {

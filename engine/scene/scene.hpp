@@ -122,9 +122,10 @@ struct ReductionScene {
   double pod_tolerance = 1e-3;
   bool pod_tolerance_squared = false;       // true: sum tail / sum <= tolerance; false: its square root
   int max_modes = 0;                        // 0 = by tolerance alone
-  double ecsw_tolerance = 0.02;             // tau
+  std::optional<double> ecsw_tolerance;     // tau (engine/reduction/selection.hpp)
+  double ecsw_acceptance = 0.1;             // displacement rule without tau: what a domain may lose on the selection set
   std::string ecsw_training = "projected";  // or "rerun": the paper's second pass with the reduced model
-  std::string ecsw_selection = "lawson-hanson-pruned";
+  std::string ecsw_selection = "displacement";
   std::uint64_t seed = 1;
   int validation_states = 30;
   std::optional<double> goal_error_limit, shape_error_limit;  // fractions; exceeding one refuses the model

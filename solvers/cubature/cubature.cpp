@@ -144,4 +144,15 @@ Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std:
   return as_cubature(passive, settings, CubatureStatus::converged, std::move(history));
 }
 
+Cubature refit_weights(std::span<const double> G, int rows, int columns, std::span<const double> y,
+                       std::span<const double> start) {
+  SUPPLE_EXPECT(G.size() == static_cast<std::size_t>(rows) * columns && static_cast<int>(y.size()) == rows &&
+                static_cast<int>(start.size()) == columns);
+  const ColumnMatrix matrix{G.data(), rows, columns};
+  PassiveSet passive(matrix, y.data());
+  for (int k = 0; k < columns; ++k) (void)passive.append(k, start[k]);
+  (void)passive.refit();
+  return as_cubature(passive, {}, CubatureStatus::converged, {});
+}
+
 }  // namespace supple

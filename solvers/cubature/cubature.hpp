@@ -1,8 +1,8 @@
 #pragma once
-// Sparse non-negative least squares for hyper-reduction (Goury & Duriez 2018, eq. 21): choose few columns of G and weights xi >=
-// 0 with
+// Sparse non-negative least squares for hyper-reduction (Goury & Duriez 2018, eq. 21): choose few columns of G and
+// weights xi >= 0 with
 //   || G xi - y || <= tau || y ||,   y = G 1  unless another target is given.
-// Columns are elements, rows are (training state, mode) pairs, best compressed first (compress_rows.hpp). G is rows x
+// Columns are elements, rows are (training state, mode) pairs, best sketched first (sketch_rows.hpp). G is rows x
 // columns, column-major, y has `rows` entries. Same bits for any number of threads.
 
 #include <functional>
@@ -64,6 +64,11 @@ Cubature select_nn_ols(std::span<const double> G, int rows, int columns, const C
 Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std::span<const double> y,
                           const Cubature& start, const CubatureSettings& settings,
                           const CubatureProgress& progress = {});
+
+// Non-negative least-squares weights of the columns that are there, from `start` (one weight > 0 per column); columns
+// whose weight comes out as zero are left out.
+Cubature refit_weights(std::span<const double> G, int rows, int columns, std::span<const double> y,
+                       std::span<const double> start);
 
 // G 1, summed in ascending order.
 std::vector<double> column_sum(std::span<const double> G, int rows, int columns);

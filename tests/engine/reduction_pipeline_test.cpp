@@ -20,7 +20,7 @@ ReduceSettings quick(const std::string& folder) {
   settings.snapshots.folder = folder;
   settings.dynamic_steps = 10;
   settings.rate_seconds = 0.01;
-  settings.curve_tolerances = {0.2, 0.02};
+  settings.tolerances = {0.2, 0.02};
   return settings;
 }
 
@@ -61,7 +61,7 @@ TEST_P(Pipeline, ReportsAnAccurateModel) {
   EXPECT_LT(small.elements, hyper.elements + 1);
   EXPECT_LT(hyper.elements, pod.elements);
   EXPECT_EQ(static_cast<int>(model.fields[0].element.size()), hyper.elements);
-  EXPECT_LE(hyper.residual, scene_.reduction.ecsw_tolerance * 1.001);
+  EXPECT_LE(hyper.residual, *scene_.reduction.ecsw_tolerance * 1.001);
   for (const ModelRow& row : report.table) {
     EXPECT_EQ(row.rate.status, StepStatus::ok);
     EXPECT_GT(row.rate.steps, 0);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "random_matrix.hpp"
-#include "solvers/cubature/compress_rows.hpp"
 #include "solvers/cubature/cubature.hpp"
+#include "solvers/cubature/sketch_rows.hpp"
 
 namespace supple {
 namespace {
@@ -178,54 +178,64 @@ TEST(PruneAndRegrow, AnyStartIsBroughtToTheTolerance) {
   EXPECT_LT(from_many.columns.size(), 60u);
 }
 
-TEST(CompressRows, ExactWithToleranceZero) {
+TEST(SketchRows, FewRowsAreKeptAsTheyAre) {
   test::Random random(1);
-  for (auto [rows, columns] : {std::pair{90, 30}, {30, 90}}) {
-    const Matrix G = random.matrix(rows, columns);
-    const CompressedRows c = compress_rows(view(G), rows, columns, 0);
-    EXPECT_EQ(c.rows, 30);
-    const Eigen::Map<const Matrix> R(c.matrix.data(), c.rows, columns);
-    EXPECT_LT((R.transpose() * R - G.transpose() * G).norm(), 1e-13 * G.squaredNorm());
-  }
+  const Matrix G = random.matrix(30, 12), top = G.topRows(10), rest = G.bottomRows(20);
+  RowSketch sketch(30, 12, 30);
+  sketch.add(view(rest), 10, 20);
+  sketch.add(view(top), 0, 10);
+  EXPECT_EQ(sketch.matrix(), std::vector<double>(G.data(), G.data() + G.size()));
 }
 
-TEST(CompressRows, KeepsNormsToTheTolerance) {
-  const int rows = 700, columns = 500;
+TEST(SketchRows, KeepsLengthsOfSparseCombinations) {
+  const int rows = 6000, columns = 300, kept = 1000, used = 40;
   test::Random random(2);
-  Vector decay(250);
-  for (int i = 0; i < 250; ++i) decay[i] = std::pow(10, -0.05 * i);
-  const Matrix G = random.orthonormal(rows, 250) * decay.asDiagonal() * random.orthonormal(columns, 250).transpose();
-  int before = 0;
-  for (double tolerance : {1e-1, 1e-2, 1e-4}) {
-    const CompressedRows c = compress_rows(view(G), rows, columns, tolerance);
-    EXPECT_LE(c.relative_error, tolerance);
-    EXPECT_GT(c.rows, before);
-    // optimal count: the tail of the spectrum fits; two more are allowed (the target direction, the halved budget)
-    int optimal = 0;
-    while (decay.tail(250 - optimal).norm() > tolerance * decay.norm()) ++optimal;
-    EXPECT_LE(c.rows, optimal + 5);
-    before = c.rows;
-    const Eigen::Map<const Matrix> R(c.matrix.data(), c.rows, columns);
-    EXPECT_LT((R.transpose() * R - G.transpose() * G).norm(), 2 * tolerance * G.squaredNorm());
-    for (int trial = 0; trial < 10; ++trial) {
-      const Vector x = random.vector(columns);
-      EXPECT_NEAR((R * x).norm(), (G * x).norm(), tolerance * G.norm() * x.norm());
-    }
-    EXPECT_NEAR(R.rowwise().sum().norm(), G.rowwise().sum().norm(), 1e-12 * G.norm() * std::sqrt(columns));
+  const Matrix G = random.matrix(rows, columns);
+  RowSketch sketch(rows, columns, kept);
+  for (int first = 0; first < rows; first += 1500) {
+    const Matrix block = G.middleRows(first, 1500);
+    sketch.add(view(block), first, 1500);
+  }
+  ASSERT_EQ(sketch.rows(), kept);
+  const Eigen::Map<const Matrix> R(sketch.matrix().data(), kept, columns);
+  for (int trial = 0; trial < 20; ++trial) {
+    Vector x = Vector::Zero(columns);
+    x.segment(7 * trial, used) = random.vector(used);
+    // sqrt(40 / 1000) = 0.2 is the bound over all such x; a single one is within a few times sqrt(2 / 1000).
+    EXPECT_NEAR((R * x).norm() / (G * x).norm(), 1, 0.2);
   }
 }
 
-TEST(CompressRows, SameBitsForAnyThreadCount) {
+TEST(SketchRows, SameBitsForAnyThreadCount) {
   const Matrix G = smooth(600, 900);
+  std::vector<double> bits[2];
   const int threads = omp_get_max_threads();
-  omp_set_num_threads(1);
-  const CompressedRows one = compress_rows(view(G), 600, 900, 1e-3);
-  omp_set_num_threads(3);
-  const CompressedRows three = compress_rows(view(G), 600, 900, 1e-3);
+  for (const int k : {0, 1}) {
+    omp_set_num_threads(1 + 2 * k);
+    RowSketch sketch(600, 900, 100);
+    sketch.add(view(G), 0, 600);
+    bits[k] = sketch.matrix();
+  }
   omp_set_num_threads(threads);
-  EXPECT_EQ(one.rows, three.rows);
-  EXPECT_EQ(one.matrix, three.matrix);
-  EXPECT_LE(one.rows, 62);
+  EXPECT_EQ(bits[0], bits[1]);
+}
+
+TEST(RefitWeights, AreTheNonNegativeLeastSquares) {
+  test::Random random(3);
+  Matrix G = random.matrix(80, 6);
+  Vector w(6);
+  w << 1, 2, 0.5, 3, 0.25, 4;
+  const Vector y = G * w;
+  const std::vector<double> target(y.data(), y.data() + y.size()), start(6, 1.0);
+  const Cubature exact = refit_weights(view(G), 80, 6, target, start);
+  ASSERT_EQ(exact.weights.size(), 6U);
+  for (int k = 0; k < 6; ++k) EXPECT_NEAR(exact.weights[static_cast<std::size_t>(k)], w[k], 1e-12);
+  EXPECT_LT(exact.relative_residual, 1e-13);
+  // A column whose best weight is negative is left out.
+  G.col(2) = -G.col(2);
+  const Cubature clipped = refit_weights(view(G), 80, 6, target, start);
+  EXPECT_EQ(clipped.columns, (std::vector<int>{0, 1, 3, 4, 5}));
+  EXPECT_GT(clipped.relative_residual, 0.01);
 }
 
 }  // namespace

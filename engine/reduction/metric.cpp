@@ -1,0 +1,101 @@
+#include "engine/reduction/metric.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Upper triangular C with C^T C = M.
+Matrix metric_factor(const ReducedModel& all, std::span<const double> states, int count) {
+  const int r = all.modes;
+  const Eigen::Map<const Matrix> alpha(states.data(), count, r);
+  Matrix M = Matrix::Identity(r, r);
+  const double shape = alpha.rowwise().norm().mean();
+  if (shape > 0) M /= shape * shape;
+  const int effectors = static_cast<int>(all.robot.effectors.size());
+  Matrix L(3 * effectors, r);
+  for (int e = 0; e < effectors; ++e)
+    for (int i = 0; i < 3; ++i) {
+      const int row = 3 * all.robot.effectors[static_cast<std::size_t>(e)].point + i;
+      L.row(3 * e + i) = Eigen::Map<const Eigen::RowVectorXd>(all.outputs.data() + extent(row, r), r);
+    }
+  const double goal = effectors > 0 ? (alpha * L.transpose()).rowwise().norm().mean() : 0;
+  if (goal > 0) M += L.transpose() * L / (goal * goal);
+  return M.llt().matrixU();
+}
+
+}  // namespace
+
+std::vector<double> displacement_metric(const ReducedModel& all, std::span<const double> states,
+                                        std::span<const double> multipliers, int count) {
+  const int r = all.modes, m = all.robot.rows(), ny = all.robot.outputs();
+  SUPPLE_EXPECT(states.size() == extent(count, r) && multipliers.size() == extent(count, m));
+  const Matrix C = metric_factor(all, states, count);
+  ReducedMechanics mechanics(all);
+  const RowLayout layout = row_layout(all.robot);
+  std::vector<double> y(static_cast<std::size_t>(ny)), f(static_cast<std::size_t>(r)), phi(static_cast<std::size_t>(m)),
+      gradients(static_cast<std::size_t>(layout.offset.back())), H(extent(m, r)), curvature, T(extent(count, r, r)),
+      size(static_cast<std::size_t>(count));
+  const Eigen::Map<const Matrix> outputs(all.outputs.data(), ny, r);
+  for (int s = 0; s < count; ++s) {
+    const std::span<const double> q = states.subspan(extent(s, r), static_cast<std::size_t>(r));
+    (void)mechanics.evaluate_forces(q, {}, TangentKind::exact, f);
+    Matrix K = Eigen::Map<const Matrix>(mechanics.stiffness(0).data(), r, r);
+    K = Matrix(K.selfadjointView<Eigen::Lower>());
+    mechanics.evaluate_outputs(q, {}, y);
+    evaluate_rows(all.robot, layout, y, phi, gradients);
+    mechanics.row_jacobians(gradients, H);
+    std::vector<int> held;
+    for (int row = 0; row < m; ++row) {
+      const auto k = static_cast<std::size_t>(row);
+      const double lambda = multipliers[extent(s, m) + k];
+      if (lambda == 0) continue;
+      const int n = layout.count[k];
+      curvature.resize(extent(n, n));
+      row_curvature(all.robot, layout, row, y, lambda, curvature);
+      const auto local = outputs.middleRows(layout.first[k], n);
+      K += local.transpose() * Eigen::Map<const Matrix>(curvature.data(), n, n) * local;
+      if (all.robot.cables[k].control == CableControl::displacement) held.push_back(row);
+    }
+    const int h = static_cast<int>(held.size());
+    // [K J^T; J 0]^-1 has S in its upper left corner. J is scaled to the size of K, for the pivots.
+    Matrix system = Matrix::Zero(r + h, r + h);
+    system.topLeftCorner(r, r) = K;
+    const double scale = K.norm() / std::sqrt(static_cast<double>(r));
+    for (int k = 0; k < h; ++k) {
+      const auto row = Eigen::Map<const Eigen::RowVectorXd>(H.data() + extent(held[static_cast<std::size_t>(k)], r), r);
+      const double length = row.norm();
+      if (length > 0) system.row(r + k).head(r) = scale / length * row;
+      system.col(r + k).head(r) = system.row(r + k).head(r).transpose();
+    }
+    const Matrix S = system.fullPivLu().inverse().topLeftCorner(r, r);
+    Eigen::Map<Matrix> out(T.data() + extent(s, r, r), r, r);
+    out = C * S;
+    size[static_cast<std::size_t>(s)] = out.norm();
+  }
+  std::vector<double> sorted = size;
+  std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.end());
+  const double limit = largest_compliance * sorted[static_cast<std::size_t>(count / 2)];
+  for (int s = 0; s < count; ++s) {
+    const double norm = size[static_cast<std::size_t>(s)];
+    // A singular system gives no number; such a state has no say.
+    const double factor = !std::isfinite(norm) ? 0 : norm > limit ? limit / norm : 1;
+    if (factor == 1) continue;
+    for (std::size_t i = 0; i < extent(r, r); ++i) {
+      double& t = T[extent(s, r, r) + i];
+      t = factor == 0 ? 0 : factor * t;
+    }
+  }
+  return T;
+}
+
+}  // namespace supple

@@ -1,0 +1,50 @@
+#pragma once
+// From training states to integration domains, one force field at a time: the element forces of every state
+// (training.hpp), in blocks of states; their rows weighted and sketched; elements chosen on the sketch, weights fitted
+// on all rows. Measurements behind the rules: docs/decisions/0003-*.md and 0008-*.md.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/reduction/project.hpp"
+#include "engine/reduction/reduced_model.hpp"
+#include "kernels/base/progress.hpp"
+
+namespace supple {
+
+enum class SelectionRule {
+  // Non-negative orthogonal least squares on rows in the displacement metric (metric.hpp), pruned. The tolerance is the
+  // relative displacement, root mean square over states, that the forces left out cause.
+  displacement,
+  // Rows are generalised forces, the tolerance is || G xi - y || / || y || (Goury & Duriez 2018, eq. 21).
+  lawson_hanson_pruned,
+  lawson_hanson,
+};
+
+struct SelectionSettings {
+  SelectionRule rule = SelectionRule::displacement;
+  std::vector<double> tolerances;  // ascending
+};
+
+// Training states and, for the displacement rule, their metric.
+struct TrainingStates {
+  int count = 0;
+  std::vector<double> alpha;   // [count][modes]
+  std::vector<double> metric;  // [count][modes][modes], displacement_metric; or empty
+};
+
+struct SelectedDomains {
+  std::vector<IntegrationDomain> domains;  // one per tolerance; residuals are those of all rows
+  std::vector<std::string> notes;
+  double training_seconds = 0, selection_seconds = 0;
+};
+
+// all: a model with every element. check_stop throws where the user has asked to stop. Memory: a block of element
+// forces (at most 0.5 GB) and the sketch, 16 kB per element.
+SelectedDomains select_domains(const ReducedModel& all, int field, const TrainingStates& training,
+                               const SelectionSettings& settings, const Progress& progress,
+                               const std::function<void()>& check_stop);
+
+}  // namespace supple

@@ -1,0 +1,55 @@
+#include "solvers/cubature/sketch_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+namespace {
+
+constexpr int copies = 8;  // of each row, a power of two: their scale is exact to a square root
+
+// splitmix64 (S. Vigna): a random number for every counter.
+std::uint64_t random_bits(std::uint64_t counter) {
+  std::uint64_t z = counter * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+RowSketch::RowSketch(int rows, int columns, int sketch_rows, std::uint64_t seed)
+    : columns_(columns), rows_(std::min(rows, sketch_rows)), exact_(rows <= sketch_rows), seed_(seed) {
+  SUPPLE_EXPECT(rows >= 0 && columns >= 0 && sketch_rows > 0);
+  matrix_.assign(extent(rows_, columns_), 0.0);
+}
+
+void RowSketch::add(std::span<const double> block, int first_row, int count) {
+  SUPPLE_EXPECT(block.size() == extent(count, columns_) && (!exact_ || first_row + count <= rows_));
+  std::vector<int> target(extent(count, copies));
+  std::vector<double> factor(target.size());
+  for (int i = 0; i < count && !exact_; ++i)
+    for (int k = 0; k < copies; ++k) {
+      const std::uint64_t bits = random_bits(seed_ * 0x2545f4914f6cdd1dULL + extent(first_row + i, copies) +
+                                             static_cast<std::uint64_t>(k) + 1);
+      const std::size_t at = extent(i, copies) + static_cast<std::size_t>(k);
+      target[at] = static_cast<int>((bits >> 1) % static_cast<std::uint64_t>(rows_));
+      factor[at] = (bits & 1 ? 1 : -1) / std::sqrt(static_cast<double>(copies));
+    }
+#pragma omp parallel for schedule(static)
+  for (int c = 0; c < columns_; ++c) {
+    const double* in = block.data() + extent(c, count);
+    double* out = matrix_.data() + extent(c, rows_);
+    if (exact_) {
+      std::copy_n(in, count, out + first_row);
+      continue;
+    }
+    for (int i = 0; i < count; ++i)
+      for (std::size_t k = extent(i, copies); k < extent(i + 1, copies); ++k) out[target[k]] += factor[k] * in[i];
+  }
+}
+
+}  // namespace supple
