@@ -1,7 +1,7 @@
 #pragma once
 // From training states to integration domains, one force field at a time: the element forces of every state
 // (training.hpp), in blocks of states; their rows weighted and sketched; elements chosen on the sketch, weights fitted
-// on all rows. Measurements behind the rules: docs/decisions/0003-*.md and 0008-*.md.
+// on all rows. Measurements behind the rules: docs/decisions/0008-displacement-metric.md.
 
 #include <functional>
 #include <span>

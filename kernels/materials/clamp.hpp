@@ -39,21 +39,15 @@ SUPPLE_HD inline void clamp_isotropic_tangent(const Mat3<S>& F, S* C) {
     }
   set_zero(C);
   for (int k = 0; k < 3; ++k) {
-    if (!(e.values[k] > S(0))) continue;
     Mat3<S> q = Mat3<S>::zero();
     for (int i = 0; i < 3; ++i) q = q + e.vectors(i, k) * direction[i][i];
-    add_outer(e.values[k], q, q, C);
+    add_outer(select(e.values[k] > S(0), e.values[k], S(0)), q, q, C);
   }
   for (int i = 0, k = 0; i < 2; ++i)
     for (int j = i + 1; j < 3; ++j, ++k) {
-      if (pair[k][0] > S(0)) {
-        const Mat3<S> q = direction[i][j] + direction[j][i];
-        add_outer(S(0.5) * pair[k][0], q, q, C);
-      }
-      if (pair[k][1] > S(0)) {
-        const Mat3<S> q = direction[i][j] - direction[j][i];
-        add_outer(S(0.5) * pair[k][1], q, q, C);
-      }
+      const Mat3<S> even = direction[i][j] + direction[j][i], odd = direction[i][j] - direction[j][i];
+      add_outer(select(pair[k][0] > S(0), S(0.5) * pair[k][0], S(0)), even, even, C);
+      add_outer(select(pair[k][1] > S(0), S(0.5) * pair[k][1], S(0)), odd, odd, C);
     }
 }
 

@@ -136,19 +136,19 @@ struct Corotational {
   }
 
   template <class S>
-  SUPPLE_HD static PointStatus tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges,
-                                       TangentKind kind, S* C) {
+  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges,
+                                TangentKind kind, S* C) {
     set_zero(C);
-    const S size2 = dot(F, F);
-    if (!(size2 - size2 == S(0))) return PointStatus::undefined;
-    const FourRows<S> r = four_rows(F, m, edges, kind);
+    const auto defined = finite(dot(F, F));
+    const FourRows<S> r = four_rows(select(defined, F, Mat3<S>::identity()), m, edges, kind);
     for (int i = 0; i < 9; ++i) C[10 * i] = r.two_mu;
     add_outer(r.lambda, r.t, r.t, C);
     for (int k = 0; k < 3; ++k) {
       const Mat3<S> Qw = r.Q(k, 0) * r.w[0] + r.Q(k, 1) * r.w[1] + r.Q(k, 2) * r.w[2];
       add_outer(S(1), r.w[k], Qw, C);
     }
-    return PointStatus::regular;
+    const auto kept = keep_finite(defined, C);
+    return point_status(kept, kept);
   }
 };
 

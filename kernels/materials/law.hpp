@@ -3,7 +3,7 @@
 //   stress (F, m, edges, P)            first Piola-Kirchhoff stress P = dW/dF                          [Pa]
 //   tangent(F, m, edges, kind, C)      C = dP/dF, 9x9 row-major over the row-major entries of F, symmetric [Pa]
 //   energy (F, m, edges)               W                                                              [J/m^3]
-// templates on the scalar, for host and device; stress takes a Pack too (kernels/math/pack.hpp). `edges` is the rest
+// templates on the scalar, for host and device; stress and tangent take a Pack too (kernels/math/pack.hpp). `edges` is the rest
 // edge matrix of a tetrahedron, used by two corotational rotations only.
 
 #include "kernels/math/pack.hpp"
@@ -58,6 +58,16 @@ template <class S>
 SUPPLE_INLINE void add_outer(S s, const Mat3<S>& a, const Mat3<S>& b, S* C) {
   for (int i = 0; i < 9; ++i)
     for (int j = 0; j < 9; ++j) C[9 * i + j] += s * a[i] * b[j];
+}
+
+// C where it is finite and `defined` holds, else 0 (lane by lane). Returns where it is kept.
+template <class Mask, class S>
+SUPPLE_INLINE auto keep_finite(const Mask& defined, S* C) {
+  S sum = S(0);
+  for (int i = 0; i < 81; ++i) sum += C[i] * C[i];
+  const auto kept = both(defined, finite(sum));
+  for (int i = 0; i < 81; ++i) C[i] = select(kept, C[i], S(0));
+  return kept;
 }
 
 template <class S>

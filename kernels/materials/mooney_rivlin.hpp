@@ -37,12 +37,11 @@ struct MooneyRivlin {
   }
 
   template <class S>
-  SUPPLE_HD static PointStatus tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
+  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
                                        TangentKind kind, S* C) {
     using std::cbrt;
     set_zero(C);
     const S J = determinant(F);
-    if (!(J > S(0))) return PointStatus::undefined;
     const Mat3<S> FtF = transpose(F) * F, FFt = F * transpose(F);
     const S i1 = trace(FtF), i2 = S(0.5) * (i1 * i1 - dot(FtF, FtF));
     const S root = cbrt(J), a = S(1) / (root * root), b = a * a;
@@ -72,14 +71,9 @@ struct MooneyRivlin {
     add_outer(cross2, g, G2, C);
     add_outer(c1 * a2 * i1 + c2 * b2 * i2 + S(2) * d, g, g, C);
     add_determinant_hessian(c1 * a1 * i1 + c2 * b1 * i2 + S(2) * d * (J - S(1)), F, C);
-    S sum = 0;
-    for (int i = 0; i < 81; ++i) sum += C[i] * C[i];
-    if (!(sum - sum == S(0))) {
-      set_zero(C);
-      return PointStatus::undefined;
-    }
-    if (kind == TangentKind::safe) clamp_isotropic_tangent(F, C);
-    return PointStatus::regular;
+    const auto kept = keep_finite(J > S(0), C);
+    if (kind == TangentKind::safe) clamp_isotropic_tangent(select(kept, F, Mat3<S>::identity()), C);
+    return point_status(kept, kept);
   }
 };
 

@@ -32,7 +32,7 @@ struct StVenantKirchhoff {
 
   // dP = dF S + F (mu (dF^T F + F^T dF) + lambda tr(F^T dF) I)
   template <class S>
-  SUPPLE_HD static PointStatus tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
+  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
                                        TangentKind kind, S* C) {
     const Mat3<S> second = second_stress(F, m);
     const Mat3<S> FFt = F * transpose(F);
@@ -46,14 +46,9 @@ struct StVenantKirchhoff {
             if (j == l) c += mu * FFt(i, k);
             C[9 * (3 * i + j) + 3 * k + l] = c;
           }
-    S sum = 0;
-    for (int i = 0; i < 81; ++i) sum += C[i] * C[i];
-    if (!(sum - sum == S(0))) {
-      set_zero(C);
-      return PointStatus::undefined;
-    }
-    if (kind == TangentKind::safe) clamp_isotropic_tangent(F, C);
-    return PointStatus::regular;
+    const auto kept = keep_finite(finite(dot(F, F)), C);
+    if (kind == TangentKind::safe) clamp_isotropic_tangent(select(kept, F, Mat3<S>::identity()), C);
+    return point_status(kept, kept);
   }
 };
 

@@ -34,7 +34,7 @@ struct StableNeoHookean {
 
   // C = mu (1 - 1/(I_C+1)) I + 2 mu/(I_C+1)^2 F F^T + lambda cof cof^T + lambda (J - a) d cof/dF
   template <class S>
-  SUPPLE_HD static PointStatus tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
+  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
                                        TangentKind kind, S* C) {
     const S ic = dot(F, F), J = determinant(F);
     const Mat3<S> cof = cofactor(F);
@@ -44,14 +44,9 @@ struct StableNeoHookean {
     add_outer(S(2) * m.p[0] / ((ic + S(1)) * (ic + S(1))), F, F, C);
     add_outer(m.p[1], cof, cof, C);
     add_determinant_hessian(m.p[1] * (J - offset(m)), F, C);
-    S sum = 0;
-    for (int i = 0; i < 81; ++i) sum += C[i] * C[i];
-    if (!(sum - sum == S(0))) {
-      set_zero(C);
-      return PointStatus::undefined;
-    }
-    if (kind == TangentKind::safe) clamp_isotropic_tangent(F, C);
-    return PointStatus::regular;
+    const auto kept = keep_finite(finite(dot(F, F)), C);
+    if (kind == TangentKind::safe) clamp_isotropic_tangent(select(kept, F, Mat3<S>::identity()), C);
+    return point_status(kept, kept);
   }
 };
 

@@ -102,6 +102,8 @@ struct Pack {
   friend SUPPLE_INLINE bool all(const Mask& a) { return !any(negate(a)); }
   friend SUPPLE_INLINE Pack select(const Mask& mask, const Pack& a, const Pack& b) { return mask.m ? a.v : b.v; }
 
+  friend SUPPLE_INLINE Mask operator>=(const Pack& a, const Pack& b) { return {a.v >= b.v}; }
+  friend SUPPLE_INLINE Pack abs(const Pack& a) { return a.v < 0 ? -a.v : a.v; }
   friend SUPPLE_INLINE Pack sqrt(const Pack& a) {
     Pack b;
     for (int l = 0; l < width; ++l) b.v[l] = std::sqrt(a.v[l]);
@@ -133,6 +135,10 @@ SUPPLE_INLINE void set_lane(Mat3<Pack<S>>& a, int l, const Mat3<S>& b) {
 
 #endif
 
+template <class Mask, class S>
+SUPPLE_INLINE Vec3<S> select(const Mask& mask, const Vec3<S>& a, const Vec3<S>& b) {
+  return {{select(mask, a[0], b[0]), select(mask, a[1], b[1]), select(mask, a[2], b[2])}};
+}
 template <class Mask, class S>
 SUPPLE_INLINE Mat3<S> select(const Mask& mask, const Mat3<S>& a, const Mat3<S>& b) {
   Mat3<S> c;

@@ -121,20 +121,25 @@ struct StressOp {
 // Weighted tangent w dP/dF, 81 components per point (tiles).
 template <class Law, class S>
 struct TangentOp {
-  static constexpr int lane_width = 1;
+  static constexpr int lane_width = point_lanes<S>;
   PointField<S> field;
   TangentKind kind;
   const S* F;
   S* C;
 
-  SUPPLE_HD void operator()(int k) const {
+  template <class V>
+  SUPPLE_INLINE void points(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
-    const PointData<S> data = load_points<S>(field, p);
-    S tangent[81];
-    (void)Law::tangent(load_tile<S>(F + base * 9, p), data.parameters, data.edges, kind, tangent);
-    for (int c = 0; c < 81; ++c) C[base * 81 + tile_index(p, c, 81)] = data.weight * tangent[c];
+    const PointData<V> data = load_points<V>(field, p);
+    V tangent[81];
+    (void)Law::tangent(load_tile<V>(F + base * 9, p), data.parameters, data.edges, kind, tangent);
+    for (int c = 0; c < 81; ++c) store_lanes(C + base * 81 + tile_index(p, c, 81), data.weight * tangent[c]);
   }
+  SUPPLE_HD void operator()(int k) const { points<S>(k); }
+#ifndef __CUDACC__
+  void lanes(int k) const { points<Pack<S>>(k); }
+#endif
 };
 
 // Stress and four-row tangent of a corotational law (corotational.hpp) with one rotation for both: P and status as

@@ -35,7 +35,7 @@ TEST_F(LongReduce, CoarseDiamondMeetsItsErrors) {
   EXPECT_GE(report["validation"]["states"].get<int>(), 30);
   EXPECT_EQ(report["validation"]["failed"].get<int>(), 0);
   EXPECT_LE(report["modes"].get<int>(), 34);
-  for (const auto& [name, field] : report["rid"].items()) EXPECT_LE(field["elements"].get<int>(), 250) << name;
+  for (const auto& [name, field] : report["rid"].items()) EXPECT_LE(field["elements"].get<int>(), 150) << name;
   for (const char* file : {"pod.csv", "elements.csv", "rate.csv"})
     EXPECT_TRUE(exists(std::string("plots/") + file)) << file;
 }

@@ -73,6 +73,14 @@ void compare(LawId id) {
     EXPECT_EQ(many_status, one_status);
     EXPECT_EQ(one_status[21], static_cast<unsigned char>(PointStatus::undefined));
     EXPECT_NE(one_status[5], static_cast<unsigned char>(PointStatus::regular));
+    for (const TangentKind kind : {TangentKind::safe, TangentKind::exact}) {
+      AlignedVector<S> one_tangent(81 * count), many_tangent(81 * count);
+      TangentOp<Law, S> tangent{data.field(), kind, data.F.data(), one_tangent.data()};
+      for (int p = 0; p < padded(points); ++p) tangent(p);
+      tangent.C = many_tangent.data();
+      for (int p = 0; p < padded(points); p += tangent.lane_width) tangent.lanes(p);
+      expect_same(many_tangent, one_tangent);
+    }
     if constexpr (four_rows_law<Law>)
       for (const TangentKind kind : {TangentKind::safe, TangentKind::exact}) {
         AlignedVector<S> one_rows(four_row_components * count), many_rows(one_rows);
