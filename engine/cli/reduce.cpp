@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 struct Arguments {
   std::string scene, output, snapshots, plots;
-  std::optional<long> jobs, modes;
+  std::optional<long> jobs, modes, elements;
   std::optional<double> tolerance, modes_tolerance, seconds;
 };
 
@@ -147,6 +147,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   if (context.common.seed) recipe.seed = *context.common.seed;
   if (arguments.tolerance) recipe.ecsw_tolerance = *arguments.tolerance;
   if (arguments.modes_tolerance) recipe.pod_tolerance = *arguments.modes_tolerance;
+  if (arguments.elements) recipe.elements = static_cast<int>(*arguments.elements);
   if (arguments.modes) recipe.max_modes = static_cast<int>(*arguments.modes);
   check_reducible(scene);
   const std::string output = arguments.output.empty() ? scene.name + ".rom.h5" : arguments.output;
@@ -221,6 +222,8 @@ Command reduce_command() {
                      "of the reduced integration domain, instead of the scene's");
     options.quantity("--modes-tolerance", arguments->modes_tolerance, Dimension::number, "T",
                      "of the modes, instead of the scene's");
+    options.whole("--elements", arguments->elements, 1, std::numeric_limits<int>::max(), "N",
+                  "exactly so many elements");
     options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (2 s)");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };

@@ -278,9 +278,17 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   std::optional<double> wanted = recipe.ecsw_tolerance;
   if (!displacement && !wanted) wanted = force_tolerance;
   std::vector<double>& tolerances = selecting.tolerances;
+  selecting.elements = recipe.elements;
+  if (recipe.elements > 0) {
+    if (all.fields.size() > 1)
+      throw InputError("a number of elements is for bodies with one force field, and this one has several",
+                       "elements_tolerance, or elements_acceptance");
+    wanted = 0;  // the one domain there is
+    tolerances = {0};
+  }
   if (tolerances.empty())
     tolerances = displacement ? displacement_tolerances() : std::vector<double>{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
-  if (wanted) tolerances.insert(tolerances.end(), {*wanted, small_force * *wanted});
+  if (wanted && recipe.elements == 0) tolerances.insert(tolerances.end(), {*wanted, small_force * *wanted});
   std::sort(tolerances.begin(), tolerances.end());
   tolerances.erase(std::unique(tolerances.begin(), tolerances.end()), tolerances.end());
   std::vector<std::vector<IntegrationDomain>> domains(tolerances.size());
@@ -313,8 +321,8 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   const std::size_t curve = tolerances.size();
   for (std::size_t t = curve; t-- > 0;) {
     progress("validation", static_cast<double>(curve - t), static_cast<double>(curve + 4), "selection set");
-    report.curve.push_back(row(fmt::format("tau {:.3g}", tolerances[t]), restrict_to(all, domains[t]), selection,
-                               0.05 * settings.rate_seconds));
+    report.curve.push_back(row(recipe.elements > 0 ? "elements" : fmt::format("tau {:.3g}", tolerances[t]),
+                               restrict_to(all, domains[t]), selection, 0.05 * settings.rate_seconds));
   }
   report.curve.push_back(row("all elements", all, selection, 0));
   const auto index_of = [&](double tolerance) {

@@ -68,7 +68,7 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   const auto f = static_cast<std::size_t>(field);
   const int r = all.modes, elements = static_cast<int>(all.fields[f].element.size()), rows = training.count * r;
   const bool displacement = settings.rule == SelectionRule::displacement;
-  SUPPLE_EXPECT(!settings.tolerances.empty() && displacement == !training.metric.empty());
+  SUPPLE_EXPECT((settings.elements > 0 || !settings.tolerances.empty()) && displacement == !training.metric.empty());
   SelectedDomains result;
 
   double mark = now();
@@ -97,16 +97,6 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   };
   const std::vector<double>& R = sketch.matrix();
   const std::vector<double> sketched = column_sum(R, sketch.rows(), elements);
-  CubatureSettings cubature{.prune = false};
-  Cubature start;
-  if (settings.rule != SelectionRule::lawson_hanson) {
-    cubature.tolerance = settings.tolerances.front() * unit * (displacement ? tight_fraction : tight_fraction_force);
-    start = displacement ? select_nn_ols(R, sketch.rows(), elements, cubature, watch)
-                         : select_lawson_hanson(R, sketch.rows(), elements, cubature, watch);
-    check_stop();
-  }
-  // One round: domains follow each other, each is pruned from the one before.
-  if (displacement) cubature.regrow_rounds = 1;
   // Weights and residual of a choice from all rows.
   const auto fit = [&](const Cubature& chosen, double tolerance) {
     std::vector<IntegrationDomain> only(all.fields.size());
@@ -117,6 +107,34 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
     for (const int k : fitted.columns) domain.elements.push_back(chosen.columns[static_cast<std::size_t>(k)]);
     return domain;
   };
+  CubatureSettings cubature{.prune = false};
+  Cubature start;
+  if (settings.elements > 0) {
+    // More are chosen for those whose weight on all rows is zero.
+    IntegrationDomain domain;
+    for (int wanted = settings.elements, attempt = 0; attempt < attempts; ++attempt) {
+      cubature.tolerance = 0;
+      cubature.max_columns = wanted;
+      domain = fit(displacement ? select_nn_ols(R, sketch.rows(), elements, cubature, watch)
+                                : select_lawson_hanson(R, sketch.rows(), elements, cubature, watch),
+                   0);
+      check_stop();
+      const int missing = settings.elements - static_cast<int>(domain.elements.size());
+      if (missing <= 0) break;
+      wanted += missing;
+    }
+    result.domains.push_back(std::move(domain));
+    result.selection_seconds = now() - mark;
+    return result;
+  }
+  if (settings.rule != SelectionRule::lawson_hanson) {
+    cubature.tolerance = settings.tolerances.front() * unit * (displacement ? tight_fraction : tight_fraction_force);
+    start = displacement ? select_nn_ols(R, sketch.rows(), elements, cubature, watch)
+                         : select_lawson_hanson(R, sketch.rows(), elements, cubature, watch);
+    check_stop();
+  }
+  // One round: domains follow each other, each is pruned from the one before.
+  if (displacement) cubature.regrow_rounds = 1;
   for (const double tolerance : settings.tolerances) {
     what = fmt::format("selection for {:.3g}", tolerance);
     cubature.tolerance = tolerance * unit;

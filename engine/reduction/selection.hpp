@@ -26,6 +26,7 @@ enum class SelectionRule {
 struct SelectionSettings {
   SelectionRule rule = SelectionRule::displacement;
   std::vector<double> tolerances;  // ascending
+  int elements = 0;                // instead of tolerances: one domain of so many elements
 };
 
 // Training states and, for the displacement rule, their metric.
@@ -36,7 +37,7 @@ struct TrainingStates {
 };
 
 struct SelectedDomains {
-  std::vector<IntegrationDomain> domains;  // one per tolerance; residuals are those of all rows
+  std::vector<IntegrationDomain> domains;  // one per tolerance, or the one of so many elements; residuals are those of all rows
   std::vector<std::string> notes;
   double training_seconds = 0, selection_seconds = 0;
 };

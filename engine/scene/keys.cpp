@@ -117,6 +117,7 @@ constexpr std::array reduce_keys{
     Key{.name = "modes_tolerance_squared", .kind = boolean, .fallback = "false", .meaning = "compare the share of the squared singular values itself, not its square root"},
     Key{.name = "max_modes", .kind = integer, .fallback = "0", .meaning = "most modes to keep; 0: as the tolerance asks"},
     Key{.name = "elements_tolerance", .kind = quantity, .fallback = "none", .meaning = "displacement: relative displacement, by prediction, that the elements left out may cause, instead of elements_acceptance; the other rules: residual of the forces, 0.02 if not given", .bound = Bound::positive},
+    Key{.name = "elements", .kind = integer, .fallback = "0", .meaning = "keep so many elements, whatever their errors; 0: as the other keys ask"},
     Key{.name = "elements_acceptance", .kind = quantity, .fallback = "0.1", .meaning = "displacement without elements_tolerance: the fewest elements are kept whose mean errors on unseen states exceed those of all elements by no more than this share", .bound = Bound::positive},
     Key{.name = "training", .kind = choice, .fallback = "\"projected\"", .meaning = "states for the choice of elements: snapshots projected on the modes, or a second pass with the modes", .choices = "projected | rerun"},
     Key{.name = "selection", .kind = choice, .fallback = "\"displacement\"", .meaning = "how elements are chosen: by the displacement that the forces left out cause, or by the forces (the paper: lawson-hanson)", .choices = "displacement | lawson-hanson-pruned | lawson-hanson"},

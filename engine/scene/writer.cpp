@@ -178,6 +178,7 @@ class Writer {
     put("modes_tolerance_squared", r.pod_tolerance_squared);
     put("max_modes", r.max_modes);
     put("elements_tolerance", r.ecsw_tolerance);
+    put("elements", r.elements);
     put("elements_acceptance", r.ecsw_acceptance);
     put("training", r.ecsw_training);
     put("selection", r.ecsw_selection);
