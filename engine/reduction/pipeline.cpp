@@ -38,6 +38,7 @@ std::vector<double> displacement_tolerances() {
   for (double tau = 4e-4; tau < 0.04; tau *= 1.25) tolerances.push_back(tau);
   return tolerances;
 }
+constexpr double snapshot_bytes = 2.5e8;
 constexpr double force_tolerance = 0.02;    // of the two force rules, unless the scene gives one
 constexpr double small_force = 2.5;         // the small domain's tolerance in multiples of the model's
 constexpr double small_acceptance = 0.5;    // and what it may lose where domains are accepted by their errors
@@ -92,11 +93,29 @@ class SingleThreaded {
   int threads_;
 };
 
+// The displacements of a set, left on disk and read in blocks of at most `snapshot_bytes`.
+ColumnBlocks displacement_blocks(const std::string& folder, const SnapshotSet& set, int nv) {
+  const int most = std::max(1, static_cast<int>(snapshot_bytes / 8 / std::max(1, nv)));
+  ColumnBlocks blocks;
+  blocks.rows = nv;
+  for (int first = 0; first < set.count; first += most) blocks.counts.push_back(std::min(most, set.count - first));
+  blocks.read = [folder, &set, nv, most, counts = blocks.counts](int k, std::vector<double>& storage) {
+    storage = read_displacements(folder, set, nv, k * most, counts[static_cast<std::size_t>(k)]);
+    return std::span<const double>(storage);
+  };
+  return blocks;
+}
+
 // Reduced states to train on: full states projected, or the paper's second pass with the POD-only model.
 std::vector<double> training_states(const Scene& scene, const ReducedModel& all, std::span<const double> basis,
-                                    const SnapshotSet& set, int nv, std::vector<std::string>& notes,
-                                    const Progress& progress) {
-  std::vector<double> alpha = project_states(basis, nv, all.modes, set.q, set.count);
+                                    const SnapshotSet& set, const ColumnBlocks& displacements,
+                                    std::vector<std::string>& notes, const Progress& progress) {
+  std::vector<double> alpha, storage;
+  for (std::size_t k = 0; k < displacements.counts.size(); ++k) {
+    const std::span<const double> q = displacements.read(static_cast<int>(k), storage);
+    const std::vector<double> part = project_states(basis, displacements.rows, all.modes, q, displacements.counts[k]);
+    alpha.insert(alpha.end(), part.begin(), part.end());
+  }
   if (scene.reduction.ecsw_training != "rerun") return alpha;
   ReducedMechanics mechanics(all);
   Equilibrium equilibrium(mechanics, {});
@@ -223,7 +242,8 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   const std::vector<SetPlan> sets = sets_of(plans, settings.snapshots.folder, true);
   const int nv = full.coordinates.nv, rows = full.robot.rows();
   const auto read = [&](std::size_t k) { return read_snapshots(sets[k].folder, identity, *sets[k].plan, nv, rows); };
-  const SnapshotSet training = read(0);
+  const SnapshotSet training = read_snapshots(sets[0].folder, identity, *sets[0].plan, nv, rows, /*with_q=*/false);
+  const ColumnBlocks displacements = displacement_blocks(sets[0].folder, training, nv);
   if (!plans.training.note.empty()) report.notes.push_back(plans.training.note);
   if (training.failed > 0)
     report.notes.push_back(fmt::format("{} of {} training states did not converge and were left out", training.failed,
@@ -240,10 +260,9 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   double mark = now();
   progress("POD", 0, 1);
   const Pod pod = proper_orthogonal_decomposition(
-      training.q, nv, training.count,
-      {.tolerance = recipe.pod_tolerance,
-       .truncation = recipe.pod_tolerance_squared ? PodTruncation::squared : PodTruncation::root,
-       .max_modes = recipe.max_modes});
+      displacements, {.tolerance = recipe.pod_tolerance,
+                      .truncation = recipe.pod_tolerance_squared ? PodTruncation::squared : PodTruncation::root,
+                      .max_modes = recipe.max_modes});
   report.singular_values = pod.singular_values;
   report.truncation_error = truncation_errors(
       pod.singular_values, recipe.pod_tolerance_squared ? PodTruncation::squared : PodTruncation::root);
@@ -268,7 +287,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   provenance.seed = recipe.seed;
   all.singular_values = pod.singular_values;
   TrainingStates states{
-      training.count, training_states(scene, all, pod.basis, training, nv, report.notes, progress), {}};
+      training.count, training_states(scene, all, pod.basis, training, displacements, report.notes, progress), {}};
   SelectionSettings selecting{rule_of(recipe), settings.tolerances};
   const bool displacement = selecting.rule == SelectionRule::displacement;
   if (displacement) states.metric = displacement_metric(all, states.alpha, training.multipliers, training.count);

@@ -20,6 +20,7 @@ namespace {
 constexpr double block_bytes = 5e8;
 // Rows of the sketch. Domains of 60 to 190 elements chosen on 800, 1500 and 3000 rows and on all did not differ.
 constexpr int sketch_rows = 2000;
+constexpr int most_candidates = 100000;
 // The first set is chosen to this fraction of the smallest tolerance: pruning from a tight set finds better domains.
 constexpr double tight_fraction = 0.75, tight_fraction_force = 0.5;
 
@@ -34,6 +35,14 @@ double length(const std::vector<double>& x) {
   double sum = 0;
   for (double v : x) sum += v * v;
   return std::sqrt(sum);
+}
+
+// Elements to choose from: all, or of many an evenly spread part, so that the sketch stays within 1.6 GB.
+std::vector<int> candidates_of(int elements) {
+  std::vector<int> candidates;
+  const int kept = std::min(elements, most_candidates);
+  for (int k = 0; k < kept; ++k) candidates.push_back(static_cast<int>(static_cast<long>(k) * elements / kept));
+  return candidates;
 }
 
 // Element forces of states [first, first + count), in the metric.
@@ -72,7 +81,10 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   SelectedDomains result;
 
   double mark = now();
-  RowSketch sketch(rows, elements, sketch_rows);
+  const std::vector<int> candidates = candidates_of(elements);
+  const int kept = static_cast<int>(candidates.size());
+  RowSketch sketch(rows, elements, sketch_rows, 1, candidates);
+  RowSketch target_sketch(rows, 1, sketch_rows);  // the same rows go to the same places
   std::vector<double> target;
   const int block = std::max(1, static_cast<int>(block_bytes / 8 / r / elements));
   for (int first = 0; first < training.count; first += block) {
@@ -82,6 +94,7 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
     const std::vector<double> sum = column_sum(matrix.G, matrix.rows, elements);
     target.insert(target.end(), sum.begin(), sum.end());
     sketch.add(matrix.G, first * r, matrix.rows);
+    target_sketch.add(sum, first * r, matrix.rows);
     check_stop();
   }
   result.training_seconds = now() - mark;
@@ -96,15 +109,16 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
     return !progress.stopped();
   };
   const std::vector<double>& R = sketch.matrix();
-  const std::vector<double> sketched = column_sum(R, sketch.rows(), elements);
+  const std::vector<double>& sketched = target_sketch.matrix();
   // Weights and residual of a choice from all rows.
   const auto fit = [&](const Cubature& chosen, double tolerance) {
     std::vector<IntegrationDomain> only(all.fields.size());
-    only[f] = {chosen.columns, std::vector<double>(chosen.columns.size(), 1.0), 0, 0};
+    for (const int k : chosen.columns) only[f].elements.push_back(candidates[static_cast<std::size_t>(k)]);
+    only[f].xi.assign(chosen.columns.size(), 1.0);
     const TrainingMatrix matrix = weighted_matrix(restrict_to(all, only), field, training, 0, training.count);
     const Cubature fitted = refit_weights(matrix.G, matrix.rows, matrix.columns, target, std::span(chosen.weights));
     IntegrationDomain domain{{}, fitted.weights, tolerance, fitted.relative_residual / unit};
-    for (const int k : fitted.columns) domain.elements.push_back(chosen.columns[static_cast<std::size_t>(k)]);
+    for (const int k : fitted.columns) domain.elements.push_back(only[f].elements[static_cast<std::size_t>(k)]);
     return domain;
   };
   CubatureSettings cubature{.prune = false};
@@ -115,8 +129,8 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
     for (int wanted = settings.elements, attempt = 0; attempt < attempts; ++attempt) {
       cubature.tolerance = 0;
       cubature.max_columns = wanted;
-      domain = fit(displacement ? select_nn_ols(R, sketch.rows(), elements, cubature, watch)
-                                : select_lawson_hanson(R, sketch.rows(), elements, cubature, watch),
+      domain = fit(displacement ? select_nn_ols(R, sketch.rows(), kept, cubature, watch, sketched)
+                                : select_lawson_hanson(R, sketch.rows(), kept, cubature, watch, sketched),
                    0);
       check_stop();
       const int missing = settings.elements - static_cast<int>(domain.elements.size());
@@ -129,8 +143,8 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   }
   if (settings.rule != SelectionRule::lawson_hanson) {
     cubature.tolerance = settings.tolerances.front() * unit * (displacement ? tight_fraction : tight_fraction_force);
-    start = displacement ? select_nn_ols(R, sketch.rows(), elements, cubature, watch)
-                         : select_lawson_hanson(R, sketch.rows(), elements, cubature, watch);
+    start = displacement ? select_nn_ols(R, sketch.rows(), kept, cubature, watch, sketched)
+                         : select_lawson_hanson(R, sketch.rows(), kept, cubature, watch, sketched);
     check_stop();
   }
   // One round: domains follow each other, each is pruned from the one before.
@@ -142,8 +156,8 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
     // The sketch sees a residual a little smaller than all rows do: aim lower where the tolerance was missed.
     for (int attempt = 0; attempt < attempts; ++attempt) {
       const Cubature chosen = settings.rule == SelectionRule::lawson_hanson
-                                  ? select_lawson_hanson(R, sketch.rows(), elements, cubature, watch)
-                                  : prune_and_regrow(R, sketch.rows(), elements, sketched, start, cubature, watch);
+                                  ? select_lawson_hanson(R, sketch.rows(), kept, cubature, watch, sketched)
+                                  : prune_and_regrow(R, sketch.rows(), kept, sketched, start, cubature, watch);
       check_stop();
       domain = fit(chosen, tolerance);
       if (domain.residual <= tolerance || chosen.status != CubatureStatus::converged || attempt + 1 == attempts) {

@@ -37,13 +37,14 @@ struct TrainingStates {
 };
 
 struct SelectedDomains {
-  std::vector<IntegrationDomain> domains;  // one per tolerance, or the one of so many elements; residuals are those of all rows
+  std::vector<IntegrationDomain>
+      domains;  // one per tolerance, or the one of so many elements; residuals are those of all rows
   std::vector<std::string> notes;
   double training_seconds = 0, selection_seconds = 0;
 };
 
 // all: a model with every element. check_stop throws where the user has asked to stop. Memory: a block of element
-// forces (at most 0.5 GB) and the sketch, 16 kB per element.
+// forces (at most 0.5 GB) and the sketch, 16 kB per element to choose from, of which there are at most 100,000.
 SelectedDomains select_domains(const ReducedModel& all, int field, const TrainingStates& training,
                                const SelectionSettings& settings, const Progress& progress,
                                const std::function<void()>& check_stop);

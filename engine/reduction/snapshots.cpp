@@ -12,6 +12,7 @@
 #include "engine/io/hdf5_file.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/atomic_file.hpp"
+#include "kernels/base/contract.hpp"
 #include "kernels/base/hash.hpp"
 
 namespace supple {
@@ -173,8 +174,47 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
   return run;
 }
 
+namespace {
+
+// What `read` finds in a path's file; a damaged file is an error that says what to do.
+template <class Read>
+auto read_path(const Hdf5File& file, const Read& read) {
+  try {
+    return read(file);
+  } catch (const InputError& error) {
+    throw InputError(error.what(),
+                     "delete this file: `supple reduce` and `supple snapshots --resume` compute its states again",
+                     error.place());
+  }
+}
+
+}  // namespace
+
+std::vector<double> read_displacements(const std::string& folder, const SnapshotSet& set, int nv, int first,
+                                       int count) {
+  SUPPLE_EXPECT(first >= 0 && first + count <= set.count);
+  const auto length = static_cast<std::size_t>(nv);
+  std::vector<double> q, path;
+  q.reserve(length * static_cast<std::size_t>(count));
+  int read = -1;
+  for (int s = first; s < first + count; ++s) {
+    const SnapshotSet::Source source = set.source[static_cast<std::size_t>(s)];
+    if (source.path != read) {
+      const Hdf5File file(path_file(folder, source.path), Hdf5File::Mode::read);
+      path = read_path(file, [&](const Hdf5File& f) {
+        const std::size_t n = f.read_ints("/status").size();
+        return f.read_doubles("/q", {n, length});
+      });
+      read = source.path;
+    }
+    const auto from = path.begin() + static_cast<long>(source.sample) * nv;
+    q.insert(q.end(), from, from + nv);
+  }
+  return q;
+}
+
 SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan, int nv,
-                           int rows) {
+                           int rows, bool with_q) {
   SnapshotSet set;
   for (std::size_t k = 0; k < plan.paths.size(); ++k) {
     const SamplePath& path = plan.paths[k];
@@ -185,16 +225,13 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
                        "compute the snapshots again (`supple snapshots --force`)", {file.path(), 0, 0, ""});
     std::vector<int> status, factorisations;
     std::vector<double> q, multipliers;
-    try {
-      status = file.read_ints("/status", {n});
-      factorisations = file.read_ints("/factorisations", {n});
-      q = file.read_doubles("/q", {n, static_cast<std::size_t>(nv)});
-      multipliers = file.read_doubles("/multipliers", {n, static_cast<std::size_t>(rows)});
-    } catch (const InputError& error) {
-      throw InputError(error.what(),
-                       "delete this file: `supple reduce` and `supple snapshots --resume` compute its states again",
-                       error.place());
-    }
+    read_path(file, [&](const Hdf5File& f) {
+      status = f.read_ints("/status", {n});
+      factorisations = f.read_ints("/factorisations", {n});
+      if (with_q) q = f.read_doubles("/q", {n, static_cast<std::size_t>(nv)});
+      multipliers = f.read_doubles("/multipliers", {n, static_cast<std::size_t>(rows)});
+      return 0;
+    });
     for (std::size_t i = 0; i < n; ++i) {
       set.factorisations += factorisations[i];
       if (status[i] != 0) {
@@ -202,8 +239,10 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
         continue;
       }
       ++set.count;
+      set.source.push_back({static_cast<int>(k), static_cast<int>(i)});
       set.commands.push_back(path.samples[i]);
-      set.q.insert(set.q.end(), q.begin() + static_cast<long>(i) * nv, q.begin() + static_cast<long>(i + 1) * nv);
+      if (with_q)
+        set.q.insert(set.q.end(), q.begin() + static_cast<long>(i) * nv, q.begin() + static_cast<long>(i + 1) * nv);
       set.multipliers.insert(set.multipliers.end(), multipliers.begin() + static_cast<long>(i) * rows,
                              multipliers.begin() + static_cast<long>(i + 1) * rows);
     }

@@ -48,16 +48,22 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
                           const SamplingPlan& plan, const std::string& folder, int shard, int shards,
                           const Progress& progress);
 
-// States in memory; failed ones left out.
+// Converged states; failed ones left out.
 struct SnapshotSet {
+  struct Source {
+    int path, sample;
+  };
   int count = 0, failed = 0;
+  std::vector<Source> source;  // of every state
   std::vector<Sample> commands;
-  std::vector<double> q;            // [count][nv]
+  std::vector<double> q;            // [count][nv], unless they stay on disk
   std::vector<double> multipliers;  // [count][rows]
   int factorisations = 0;
 };
-// Throws InputError if a path is missing, damaged or of another scene.
+// Throws InputError if a path is missing, damaged or of another scene. with_q = false leaves the displacements on disk.
 SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan, int nv,
-                           int rows);
+                           int rows, bool with_q = true);
+// Displacements of the states [first, first + count) of a set, [count][nv].
+std::vector<double> read_displacements(const std::string& folder, const SnapshotSet& set, int nv, int first, int count);
 
 }  // namespace supple

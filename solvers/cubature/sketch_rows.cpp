@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
@@ -21,10 +22,18 @@ std::uint64_t random_bits(std::uint64_t counter) {
 
 }  // namespace
 
-RowSketch::RowSketch(int rows, int columns, int sketch_rows, std::uint64_t seed)
-    : columns_(columns), rows_(std::min(rows, sketch_rows)), exact_(rows <= sketch_rows), seed_(seed) {
+RowSketch::RowSketch(int rows, int columns, int sketch_rows, std::uint64_t seed, std::vector<int> listed)
+    : columns_(columns),
+      rows_(std::min(rows, sketch_rows)),
+      listed_(std::move(listed)),
+      exact_(rows <= sketch_rows),
+      seed_(seed) {
   SUPPLE_EXPECT(rows >= 0 && columns >= 0 && sketch_rows > 0);
-  matrix_.assign(extent(rows_, columns_), 0.0);
+  if (listed_.empty()) {
+    listed_.resize(static_cast<std::size_t>(columns));
+    std::iota(listed_.begin(), listed_.end(), 0);
+  }
+  matrix_.assign(extent(rows_) * listed_.size(), 0.0);
 }
 
 void RowSketch::add(std::span<const double> block, int first_row, int count) {
@@ -40,9 +49,9 @@ void RowSketch::add(std::span<const double> block, int first_row, int count) {
       factor[at] = (bits & 1 ? 1 : -1) / std::sqrt(static_cast<double>(copies));
     }
 #pragma omp parallel for schedule(static)
-  for (int c = 0; c < columns_; ++c) {
-    const double* in = block.data() + extent(c, count);
-    double* out = matrix_.data() + extent(c, rows_);
+  for (std::size_t c = 0; c < listed_.size(); ++c) {
+    const double* in = block.data() + extent(listed_[c], count);
+    double* out = matrix_.data() + c * extent(rows_);
     if (exact_) {
       std::copy_n(in, count, out + first_row);
       continue;

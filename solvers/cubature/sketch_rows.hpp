@@ -13,18 +13,19 @@ namespace supple {
 
 class RowSketch {
  public:
-  // Of `rows` rows in `columns` columns. With at most `sketch_rows` rows they are kept as they are.
-  RowSketch(int rows, int columns, int sketch_rows, std::uint64_t seed = 1);
+  // Of `rows` rows in `columns` columns, or in those listed. With at most `sketch_rows` rows they are kept as they are.
+  RowSketch(int rows, int columns, int sketch_rows, std::uint64_t seed = 1, std::vector<int> listed = {});
 
   // Rows first_row ... of G: block is count x columns, column-major. Any order of blocks gives the same sketch but for
   // rounding; every row once.
   void add(std::span<const double> block, int first_row, int count);
 
   int rows() const { return rows_; }
-  const std::vector<double>& matrix() const { return matrix_; }  // rows() x columns, column-major
+  const std::vector<double>& matrix() const { return matrix_; }  // rows() x columns kept, column-major
 
  private:
   int columns_, rows_;
+  std::vector<int> listed_;
   bool exact_;
   std::uint64_t seed_;
   std::vector<double> matrix_;

@@ -16,31 +16,30 @@ using ConstMap = Eigen::Map<const Matrix>;
 constexpr int tile = 64;  // columns; fixed, so that the bits do not depend on the number of threads
 constexpr double smallest_kept = 1e-12;
 
-// S^T S, lower triangle, tile by tile.
-Matrix gram_matrix(const ConstMap& S) {
-  const int count = static_cast<int>(S.cols()), tiles = (count + tile - 1) / tile;
-  Matrix gram = Matrix::Zero(count, count);
+// A^T B, tile by tile; of a square one (A = B) the lower triangle.
+Matrix gram_block(const ConstMap& A, const ConstMap& B, bool lower) {
+  const int rows = static_cast<int>(A.cols()), columns = static_cast<int>(B.cols());
+  const int down = (rows + tile - 1) / tile, across = (columns + tile - 1) / tile;
+  Matrix gram = Matrix::Zero(rows, columns);
 #pragma omp parallel for schedule(dynamic)
-  for (int t = 0; t < tiles * tiles; ++t) {
-    const int i = t / tiles * tile, j = t % tiles * tile;
-    if (j > i) continue;
-    const int height = std::min(tile, count - i), width = std::min(tile, count - j);
-    gram.block(i, j, height, width).noalias() = S.middleCols(i, height).transpose() * S.middleCols(j, width);
+  for (int t = 0; t < down * across; ++t) {
+    const int i = t / across * tile, j = t % across * tile;
+    if (lower && j > i) continue;
+    const int height = std::min(tile, rows - i), width = std::min(tile, columns - j);
+    gram.block(i, j, height, width).noalias() = A.middleCols(i, height).transpose() * B.middleCols(j, width);
   }
   return gram;
 }
 
-// S V, in blocks of rows.
-Matrix times(const ConstMap& S, const Matrix& V) {
+// P += S V, in blocks of rows.
+void add_product(const ConstMap& S, const Matrix& V, Matrix& P) {
   constexpr int height = 1024;
   const int rows = static_cast<int>(S.rows()), blocks = (rows + height - 1) / height;
-  Matrix product(rows, V.cols());
 #pragma omp parallel for schedule(dynamic)
   for (int b = 0; b < blocks; ++b) {
     const int first = b * height, size = std::min(height, rows - first);
-    product.middleRows(first, size).noalias() = S.middleRows(first, size) * V;
+    P.middleRows(first, size).noalias() += S.middleRows(first, size) * V;
   }
-  return product;
 }
 
 int modes_needed(std::span<const double> singular_values, const PodSettings& settings) {
@@ -63,12 +62,34 @@ void fix_signs(Matrix& basis) {
 Pod proper_orthogonal_decomposition(std::span<const double> snapshots, int rows, int count,
                                     const PodSettings& settings) {
   SUPPLE_EXPECT(static_cast<std::size_t>(rows) * count == snapshots.size());
+  return proper_orthogonal_decomposition({rows, {count}, [&](int, std::vector<double>&) { return snapshots; }},
+                                         settings);
+}
+
+Pod proper_orthogonal_decomposition(const ColumnBlocks& snapshots, const PodSettings& settings) {
+  const int rows = snapshots.rows, blocks = static_cast<int>(snapshots.counts.size());
+  std::vector<int> start{0};
+  for (const int n : snapshots.counts) start.push_back(start.back() + n);
+  const int count = start.back();
   Pod pod;
   pod.rows = rows;
   if (rows == 0 || count == 0) return pod;
-  const ConstMap S(snapshots.data(), rows, count);
+  std::vector<double> storage[2];
+  const auto read = [&](int k, std::vector<double>& place) {
+    const std::span<const double> block = snapshots.read(k, place);
+    SUPPLE_EXPECT(block.size() == static_cast<std::size_t>(rows) * snapshots.counts[k]);
+    return ConstMap(block.data(), rows, snapshots.counts[k]);
+  };
   // S^T S = V diag(s^2) V^T, ascending.
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(gram_matrix(S));
+  Matrix gram = Matrix::Zero(count, count);
+  for (int a = 0; a < blocks; ++a) {
+    const ConstMap A = read(a, storage[0]);
+    for (int b = 0; b <= a; ++b) {
+      const ConstMap B = b == a ? A : read(b, storage[1]);
+      gram.block(start[a], start[b], A.cols(), B.cols()) = gram_block(A, B, a == b);
+    }
+  }
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(gram);
   if (eigen.info() != Eigen::Success || !eigen.eigenvalues().allFinite())
     throw InputError("the snapshots have no decomposition (an entry is not a finite number)",
                      "check the training data");
@@ -77,7 +98,10 @@ Pod proper_orthogonal_decomposition(std::span<const double> snapshots, int rows,
 
   // Modes U = S V / s. ||S v|| is a better singular value than the root of the eigenvalue where s is small.
   const int wanted = std::min(modes_needed(pod.singular_values, settings), std::min(rows, count));
-  const Matrix unscaled = times(S, eigen.eigenvectors().rightCols(wanted).rowwise().reverse());
+  const Matrix V = eigen.eigenvectors().rightCols(wanted).rowwise().reverse();
+  Matrix unscaled = Matrix::Zero(rows, wanted);
+  for (int k = 0; k < blocks; ++k)
+    add_product(read(k, storage[0]), V.middleRows(start[k], snapshots.counts[k]), unscaled);
   const Eigen::VectorXd norms = unscaled.colwise().norm();
   std::vector<int> order(wanted);
   std::iota(order.begin(), order.end(), 0);
@@ -114,7 +138,7 @@ std::vector<double> truncation_errors(std::span<const double> singular_values, P
 double orthonormality_defect(std::span<const double> basis, int rows, int modes) {
   const ConstMap U(basis.data(), rows, modes);
   if (modes == 0) return 0;
-  Matrix gram = gram_matrix(U).triangularView<Eigen::Lower>();
+  Matrix gram = gram_block(U, U, true).triangularView<Eigen::Lower>();
   gram.diagonal().array() -= 1;
   return gram.cwiseAbs().maxCoeff();
 }

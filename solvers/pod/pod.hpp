@@ -1,6 +1,7 @@
 #pragma once
 // Proper orthogonal decomposition of a snapshot matrix (Goury & Duriez 2018, eqs. 13-15).
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,16 @@ struct Pod {
 // to about 1e-8 of the largest. Deterministic. Throws InputError if an entry is not finite.
 Pod proper_orthogonal_decomposition(std::span<const double> snapshots, int rows, int count,
                                     const PodSettings& settings);
+
+// The same from a matrix that is never in memory as a whole: blocks of columns, each read about half as many times as
+// there are blocks. Two blocks and the basis are held at a time. The bits depend on how columns are divided.
+struct ColumnBlocks {
+  int rows = 0;
+  std::vector<int> counts;  // columns of each block
+  // Block k, rows x counts[k], column-major; in `storage` or elsewhere.
+  std::function<std::span<const double>(int k, std::vector<double>& storage)> read;
+};
+Pod proper_orthogonal_decomposition(const ColumnBlocks& snapshots, const PodSettings& settings);
 
 // max_ij |(Phi^T Phi - I)_ij| for a basis of `modes` columns, rows x modes, column-major.
 double orthonormality_defect(std::span<const double> basis, int rows, int modes);

@@ -206,6 +206,18 @@ TEST(SketchRows, KeepsLengthsOfSparseCombinations) {
   }
 }
 
+TEST(SketchRows, OfListedColumnsIsPartOfTheWhole) {
+  test::Random random(4);
+  const Matrix G = random.matrix(50, 5);
+  RowSketch all(50, 5, 20), some(50, 5, 20, 1, {1, 4});
+  all.add(view(G), 0, 50);
+  some.add(view(G), 0, 50);
+  const std::vector<double>& matrix = all.matrix();
+  std::vector<double> expected(matrix.begin() + 20, matrix.begin() + 40);
+  expected.insert(expected.end(), matrix.begin() + 80, matrix.end());
+  EXPECT_EQ(some.matrix(), expected);
+}
+
 TEST(SketchRows, SameBitsForAnyThreadCount) {
   const Matrix G = smooth(600, 900);
   std::vector<double> bits[2];

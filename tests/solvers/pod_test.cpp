@@ -94,5 +94,27 @@ TEST(Pod, SignRuleAndThreadCount) {
   EXPECT_EQ(one.basis, negated.basis);
 }
 
+TEST(Pod, OfBlocksIsThatOfTheWholeMatrix) {
+  test::Random random(7);
+  const int rows = 300, count = 90;
+  Matrix S = random.matrix(rows, count);
+  for (int k = 0; k < count; ++k) S.col(k) *= std::pow(10, -0.08 * k);
+  const PodSettings settings{.tolerance = 1e-3};
+  const Pod whole = proper_orthogonal_decomposition(std::span<const double>(S.data(), S.size()), rows, count, settings);
+  const std::vector<int> counts{40, 7, 43}, start{0, 40, 47};
+  const Pod parts = proper_orthogonal_decomposition({rows, counts,
+                                                     [&](int k, std::vector<double>& storage) {
+                                                       storage.assign(S.data() + start[k] * rows,
+                                                                      S.data() + (start[k] + counts[k]) * rows);
+                                                       return std::span<const double>(storage);
+                                                     }},
+                                                    settings);
+  ASSERT_EQ(parts.modes, whole.modes);
+  // Another order of summation; the smallest mode kept is 1e-4 of the largest and known to 1e-12 of itself.
+  for (std::size_t i = 0; i < whole.basis.size(); ++i) EXPECT_NEAR(parts.basis[i], whole.basis[i], 1e-10);
+  for (int i = 0; i < whole.modes; ++i)
+    EXPECT_NEAR(parts.singular_values[i], whole.singular_values[i], 1e-13 * whole.singular_values[0]);
+}
+
 }  // namespace
 }  // namespace supple
