@@ -20,7 +20,8 @@ constexpr int patient_halvings = 12;
 Equilibrium::Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings)
     : settings_(settings),
       // time_step = 0: commands of a static solve have no rate.
-      stepper_(mechanics, {.scheme = StepScheme::quasi_static, .time_step = 0}),
+      stepper_(mechanics,
+               {.scheme = StepScheme::quasi_static, .time_step = 0, .keep_factor_below = settings.keep_factor_below}),
       partial_(zero_control(mechanics)) {}
 
 StepReport Equilibrium::advance(const State& start, const Control& control, double fraction, State& state) {

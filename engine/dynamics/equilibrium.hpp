@@ -16,7 +16,8 @@ struct EquilibriumSettings {
   // Mooney-Rivlin diamond (40 mm on one cable): 1e-4, 1e-3, 1e-2 take 40, 28, 22 factorisations to the same end.
   double path_tolerance = 1e-2;
   double path_row_tolerance = 1e-5;
-  double first_increment = 1;  // fraction of the way tried first
+  double keep_factor_below = 0;  // see StepSettings
+  double first_increment = 1;    // fraction of the way tried first
   double smallest_increment = 1.0 / 256;
   int patient_iterations = 60;  // of the last attempt; 0 = none
 };

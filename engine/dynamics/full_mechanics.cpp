@@ -21,7 +21,8 @@ FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
   pattern_ = build_node_pattern(model, row_nodes_);
   block_offset_ = element_block_offsets(model);
 
-  std::vector<std::vector<Corner>> by_node(model.free_nodes.size());
+  std::vector<std::vector<long>> by_node(model.free_nodes.size());
+  corner_offset_.push_back(0);
   for (std::size_t f = 0; f < model.fields.size(); ++f) {
     const ElementField& field = model.fields[f];
     for (int p = 0; p < field.points(); ++p)
@@ -29,8 +30,11 @@ FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
         const int e = p / field.points_per_element;
         const int unknown = model.node_unknown[static_cast<std::size_t>(
             field.node[static_cast<std::size_t>(e * field.nodes_per_element + a)])];
-        if (unknown >= 0) by_node[static_cast<std::size_t>(unknown)].push_back({static_cast<int>(f), p, a});
+        if (unknown >= 0)
+          by_node[static_cast<std::size_t>(unknown)].push_back(corner_offset_.back() +
+                                                               static_cast<long>(p) * field.nodes_per_element + a);
       }
+    corner_offset_.push_back(corner_offset_.back() + static_cast<long>(field.points()) * field.nodes_per_element);
     const auto padded_points = static_cast<std::size_t>(padded(field.points()));
     F_.emplace_back(padded_points * 9);
     P_.emplace_back(padded_points * 9);
@@ -52,6 +56,7 @@ FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
       mass_[static_cast<std::size_t>(pattern_.find(i, j))] = model.mass.value[static_cast<std::size_t>(k)];
     }
   u_.assign(3 * model.mesh.nodes.size(), 0.0);
+  corner_forces_.assign(3 * static_cast<std::size_t>(corner_offset_.back()), 0.0);
   magnitude_.assign(static_cast<std::size_t>(model.coordinates.nv), 0.0);
 }
 
@@ -92,7 +97,6 @@ PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<
   PointReport report;
   node_displacements(q, c, u_);
   if (kind != TangentKind::none) element_blocks_.resize(9 * static_cast<std::size_t>(block_offset_.back()));
-  std::vector<FieldStress<double>> stresses;
   for (std::size_t k = 0; k < model_.fields.size(); ++k) {
     const ElementField& field = model_.fields[k];
     const int padded_points = padded(field.points());
@@ -129,11 +133,12 @@ PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<
       if (report.undefined++ == 0)
         report.first_undefined = field.element[static_cast<std::size_t>(p / field.points_per_element)];
     }
-    stresses.push_back({P_[k].data(), field.gradient.data(), field.nodes_per_element});
+    launch_cpu(field.points(), CornerForceOp<double>{field.nodes_per_element, field.gradient.data(), P_[k].data(),
+                                                     corner_forces_.data() + 3 * corner_offset_[k]});
   }
   const int free_nodes = static_cast<int>(model_.free_nodes.size());
-  launch_cpu(free_nodes,
-             NodeForceOp<double>{corner_start_.data(), corners_.data(), stresses.data(), f.data(), magnitude_.data()});
+  launch_cpu(free_nodes, NodeForceOp<double>{corner_start_.data(), corners_.data(), corner_forces_.data(), f.data(),
+                                             magnitude_.data()});
   double scale = 0;
   for (std::size_t i = 0; i < magnitude_.size(); ++i) {
     const double spring = model_.node_spring[i / 3] * q[i];

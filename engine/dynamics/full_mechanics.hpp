@@ -47,15 +47,16 @@ class FullMechanics final : public Mechanics {
   RowLayout rows_;
   std::vector<std::vector<int>> row_nodes_;  // mesh nodes a row's points hang on
   NodePattern pattern_;
-  std::vector<int> corner_start_;
-  std::vector<Corner> corners_;
+  std::vector<int> corner_start_;    // [free nodes + 1]
+  std::vector<long> corners_;        // corners at a node: (point, element node) of all fields
+  std::vector<long> corner_offset_;  // first corner of a field
   std::vector<long> block_offset_;
   std::vector<double> mass_;  // per block of the pattern [kg]
   TangentKind tangent_ = TangentKind::none;
   std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
   SparseDirect* solver_ = nullptr;
   // Scratch of one evaluation.
-  std::vector<double> u_, magnitude_, rows_of_points_, element_blocks_, stiffness_, system_;
+  std::vector<double> u_, magnitude_, rows_of_points_, corner_forces_, element_blocks_, stiffness_, system_;
   std::vector<std::vector<double>> F_, P_;
   std::vector<std::vector<unsigned char>> status_;
 };

@@ -75,6 +75,7 @@ NodePattern build_node_pattern(const FullModel& model, const std::vector<std::ve
 
   SymmetricPattern& s = pattern.scalar;
   s.n = 3 * n;
+  s.block = 3;
   s.column_start.push_back(0);
   for (int j = 0; j < n; ++j)
     for (int c = 0; c < 3; ++c) {

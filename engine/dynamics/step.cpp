@@ -173,6 +173,9 @@ StepReport Stepper::step(const Control& control, State& state) {
   std::fill(u_.begin(), u_.end(), 0.0);
   double first_scale = 0, largest_residual = 0, least_residual = std::numeric_limits<double>::infinity();
   int least_at = 0, halvings = 0;
+  // A kept factor needs no tangent. Stiffness damping does, for the residual.
+  const bool may_keep_factor =
+      iterate && settings_.keep_factor_below > 0 && !(dynamic && robot.rayleigh_stiffness != 0);
   for (;;) {
     for (int b = 0; b < robots_; ++b) {
       std::copy_n(state.q.begin() + b * nq_, nq_, q_.begin() + b * nq_);
@@ -191,9 +194,10 @@ StepReport Stepper::step(const Control& control, State& state) {
       mechanics_.row_jacobians(gradients_, H_);
     }
     PointReport points;
+    const bool without_tangent = may_keep_factor && report.iterations > 0;
     {
       Timer timer(report.times.forces);
-      points = mechanics_.evaluate_forces(q_, control.motions, tangent, f_);
+      points = mechanics_.evaluate_forces(q_, control.motions, without_tangent ? TangentKind::none : tangent, f_);
     }
     report.inverted = points.inverted;
     if (points.undefined > 0 || !all_finite(f_)) {
@@ -212,6 +216,7 @@ StepReport Stepper::step(const Control& control, State& state) {
     }
     halvings = 0;
     residual(state, control);
+    bool keep_factor = false;
     if (iterate) {
       // Residual with the multipliers of the last iteration.
       double sum = 0, row_forces = 0;
@@ -230,15 +235,18 @@ StepReport Stepper::step(const Control& control, State& state) {
       double scale = points.force_scale + norm(p_) + std::sqrt(row_forces);
       if (report.iterations == 0) first_scale = std::max(scale, std::sqrt(sum));
       scale = std::max(scale, first_scale);
+      const double before = report.residual;
       report.residual = scale > 0 ? std::sqrt(sum) / scale : 0;
       if (report.residual <= settings_.tolerance && row_violation() <= settings_.row_tolerance) break;
+      keep_factor = without_tangent && report.residual <= settings_.keep_factor_below * before;
       if (report.iterations >= settings_.max_iterations ||
           (report.iterations > 3 && report.residual > 50 * largest_residual)) {
         report.status = StepStatus::not_converged;
         return report;
       }
       largest_residual = std::max(largest_residual, report.residual);
-      if (report.residual < 0.5 * least_residual) {
+      // The start is no measure of progress: where only the commands are new, it is an equilibrium.
+      if (report.iterations > 0 && report.residual < 0.5 * least_residual) {
         least_residual = report.residual;
         least_at = report.iterations;
       } else if (settings_.patience > 0 && report.iterations - least_at >= settings_.patience) {
@@ -246,7 +254,11 @@ StepReport Stepper::step(const Control& control, State& state) {
         return report;
       }
     }
-    {
+    if (!keep_factor) {
+      if (without_tangent) {
+        Timer timer(report.times.forces);
+        (void)mechanics_.evaluate_forces(q_, control.motions, tangent, f_);
+      }
       Timer timer(report.times.factor);
       const SystemReport system = mechanics_.factor(coefficients, y_, lambda_);
       ++report.iterations;

@@ -31,7 +31,12 @@ struct StepSettings {
   double row_tolerance = 1e-11;  // Newton: violation of a row's law [m]
   int max_iterations = 40;
   int max_halvings = 12;  // Newton: of one step that leads to points where a law has no stress
-  int patience = 0;       // Newton: gives up when the least residual has not halved in so many iterations; 0 = never
+  // Newton: after an iteration that brought the residual below this fraction of the one before, the factor is used once
+  // more, without a new tangent. 0 = never; 0.1 is a good choice. The residual that ends the iteration is always that
+  // of the new state, and nothing is kept from step to step. Without effect under stiffness damping.
+  double keep_factor_below = 0;
+  int patience =
+      0;  // Newton: gives up when the least residual since the first iteration has not halved in so many; 0 = never
 };
 
 enum class StepStatus { ok, not_converged, undefined_points, singular, not_positive, out_of_memory, rows_unsolved };

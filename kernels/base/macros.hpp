@@ -6,6 +6,12 @@
 #define SUPPLE_HD
 #endif
 #define SUPPLE_INLINE SUPPLE_HD inline __attribute__((always_inline))
+// Asks for the line of cache that holds an address which is read soon.
+#ifdef __CUDACC__
+#define SUPPLE_PREFETCH(address) ((void)0)
+#else
+#define SUPPLE_PREFETCH(address) __builtin_prefetch(address)
+#endif
 // Bytes of the widest SIMD register of the host build.
 #ifdef __AVX512F__
 #define SUPPLE_SIMD_BYTES 64

@@ -120,39 +120,41 @@ struct FourRowStiffnessOp {
   }
 };
 
-// One contribution to a node's force: corner a of point p of a field.
-struct Corner {
-  int field, point, corner;
-};
-
-// What a node needs of each field to gather its force.
+// P_p g_a of every corner a of a point [N].
 template <class S>
-struct FieldStress {
-  const S* P;         // tiles, weighted
-  const S* gradient;  // [points][nodes_per_element][3]
+struct CornerForceOp {
   int nodes_per_element;
+  const S* gradient;  // [points][nodes_per_element][3]
+  const S* P;         // tiles, weighted
+  S* forces;          // [points][nodes_per_element][3]
+
+  SUPPLE_HD void operator()(int p) const {
+    const Mat3<S> stress = load_tile<S>(P, p);
+    const std::size_t first = 3 * static_cast<std::size_t>(p) * nodes_per_element;
+    for (int a = 0; a < nodes_per_element; ++a) {
+      const S* g = gradient + first + 3 * a;
+      S* f = forces + first + 3 * a;
+      for (int r = 0; r < 3; ++r) f[r] = stress(r, 0) * g[0] + stress(r, 1) * g[1] + stress(r, 2) * g[2];
+    }
+  }
 };
 
-// f_i = sum over corners of P g_a [N]; magnitude_i = the sum of their absolute values (before they cancel).
+// f_i = sum over the corners at node i [N]; magnitude_i = the sum of their absolute values (before they cancel).
 template <class S>
 struct NodeForceOp {
-  const int* start;  // [free nodes + 1]
-  const Corner* corners;
-  const FieldStress<S>* fields;
+  const int* start;    // [free nodes + 1]
+  const long* corner;  // of all fields, one after the other
+  const S* forces;     // [corners][3]
   S* f;
   S* magnitude;
 
   SUPPLE_HD void operator()(int i) const {
     Vec3<S> sum{{0, 0, 0}}, size{{0, 0, 0}};
     for (int k = start[i]; k < start[i + 1]; ++k) {
-      const Corner c = corners[k];
-      const FieldStress<S>& field = fields[c.field];
-      const Mat3<S> P = load_tile<S>(field.P, c.point);
-      const S* g = field.gradient + 3 * (static_cast<std::size_t>(c.point) * field.nodes_per_element + c.corner);
+      const S* term = forces + 3 * corner[k];
       for (int r = 0; r < 3; ++r) {
-        const S term = P(r, 0) * g[0] + P(r, 1) * g[1] + P(r, 2) * g[2];
-        sum[r] += term;
-        size[r] += term < S(0) ? -term : term;
+        sum[r] += term[r];
+        size[r] += term[r] < S(0) ? -term[r] : term[r];
       }
     }
     for (int r = 0; r < 3; ++r) {
@@ -173,6 +175,12 @@ struct AssembleOp {
   S* values;
 
   SUPPLE_HD void operator()(int column) const {
+    // The blocks lie all over a buffer that is larger than the caches: all of the column are asked for at once.
+    for (int k = contribution_start[block_start[column]]; k < contribution_start[block_start[column + 1]]; ++k) {
+      const S* block = blocks + 9 * (source[k] >> 1);
+      SUPPLE_PREFETCH(block);
+      SUPPLE_PREFETCH(block + 8);
+    }
     for (int b = block_start[column]; b < block_start[column + 1]; ++b) {
       Mat3<S> sum = Mat3<S>::zero();
       for (int k = contribution_start[b]; k < contribution_start[b + 1]; ++k) {

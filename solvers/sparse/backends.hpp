@@ -11,8 +11,10 @@ namespace supple {
 // leaves 1e-15 to 1e-13 by rounding; a beam a hundred times longer than its elements still has 1e-7.
 constexpr double sparse_singular_pivot = 1e-12;
 
+std::unique_ptr<SparseDirect> make_sparse_cholesky();
 std::unique_ptr<SparseDirect> make_sparse_eigen();
 bool have_mumps();
-std::unique_ptr<SparseDirect> make_sparse_mumps();  // null where MUMPS is not built in
+std::unique_ptr<SparseDirect> make_sparse_mumps();     // null where MUMPS is not built in
+std::unique_ptr<SparseDirect> make_sparse_pivoting();  // MUMPS where it is built in, else Eigen
 
 }  // namespace supple

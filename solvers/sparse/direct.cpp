@@ -6,12 +6,17 @@
 namespace supple {
 
 std::unique_ptr<SparseDirect> make_sparse_direct(const std::string& backend) {
-  if (backend == "eigen" || (backend == "auto" && !have_mumps())) return make_sparse_eigen();
+  if (backend == "cholesky" || backend == "auto") return make_sparse_cholesky();
+  if (backend == "eigen") return make_sparse_eigen();
   if (backend == "mumps" && !have_mumps())
     throw CapabilityError("no sparse solver 'mumps' (this build was made without it)",
                           "install libmumps-seq-dev and build again, or use 'eigen'");
-  if (backend == "mumps" || backend == "auto") return make_sparse_mumps();
-  throw InputError("unknown sparse solver '" + backend + "' (there are auto, mumps and eigen)", "use 'auto'");
+  if (backend == "mumps") return make_sparse_mumps();
+  throw InputError("unknown sparse solver '" + backend + "' (there are auto, cholesky, mumps and eigen)", "use 'auto'");
+}
+
+std::unique_ptr<SparseDirect> make_sparse_pivoting() {
+  return have_mumps() ? make_sparse_mumps() : make_sparse_eigen();
 }
 
 }  // namespace supple

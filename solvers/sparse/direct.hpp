@@ -1,6 +1,7 @@
 #pragma once
 // Direct solution of A x = b for symmetric sparse A: one analysis per pattern, many factorisations, many right-hand
-// sides. MUMPS (sequential, METIS ordering) where it is built in, else Eigen's simplicial LDLt with METIS.
+// sides. Orderings are METIS's. Positive definite matrices are factored by our multifrontal Cholesky; others by MUMPS
+// (sequential) where it is built in, else by Eigen's simplicial LDLt.
 
 #include <memory>
 #include <string>
@@ -11,7 +12,7 @@ namespace supple {
 
 enum class Definiteness {
   positive,    // Cholesky-like, fails on a non-positive pivot
-  indefinite,  // LDLt with numerical pivoting (MUMPS) or without (Eigen); negative pivots are counted
+  indefinite,  // may be: LDLt with pivoting (MUMPS) or without (Eigen) where it is; negative pivots are counted
 };
 
 enum class FactorStatus { ok, singular, not_positive, out_of_memory };
@@ -35,7 +36,8 @@ class SparseDirect {
   virtual std::string name() const = 0;
 };
 
-// backend: "auto" (MUMPS if built in), "mumps", "eigen". Throws CapabilityError for one that is not built in.
+// backend: "auto" or "cholesky" (Cholesky, and what pivots where that fails), "mumps", "eigen". Throws CapabilityError
+// for one that is not built in.
 std::unique_ptr<SparseDirect> make_sparse_direct(const std::string& backend = "auto");
 
 }  // namespace supple

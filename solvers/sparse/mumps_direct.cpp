@@ -6,14 +6,13 @@
 
 #include <cblas.h>
 #include <dmumps_c.h>
-#include <metis.h>
 
 #include <algorithm>
 #include <mutex>
-#include <numeric>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
+#include "solvers/sparse/ordering.hpp"
 
 namespace supple {
 namespace {
@@ -23,34 +22,6 @@ std::mutex mumps_mutex;
 
 constexpr int right_hand_sides_per_call = 64;
 constexpr int growth_attempts = 6;
-
-// Nested dissection: the place, from 1, of each unknown in the order of elimination.
-std::vector<MUMPS_INT> nested_dissection(const SymmetricPattern& pattern) {
-  idx_t n = pattern.n;
-  // The graph: both triangles, no diagonal.
-  std::vector<idx_t> start(n + 1, 0);
-  const auto for_each_edge = [&](auto visit) {
-    for (int j = 0; j < n; ++j)
-      for (int k = pattern.column_start[j]; k < pattern.column_start[j + 1]; ++k)
-        if (pattern.row[k] != j) visit(j, pattern.row[k]), visit(pattern.row[k], j);
-  };
-  for_each_edge([&](int from, int) { ++start[from + 1]; });
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  std::vector<idx_t> next(start.begin(), start.end() - 1), neighbour(start.back() + 1), order(n), place(n);
-  for_each_edge([&](int from, int to) { neighbour[next[from]++] = to; });
-  std::vector<MUMPS_INT> result(n);
-  if (start.back() == 0) {  // diagonal: METIS refuses a graph without edges
-    std::iota(result.begin(), result.end(), 1);
-    return result;
-  }
-  idx_t options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 1;
-  if (METIS_NodeND(&n, start.data(), neighbour.data(), nullptr, options, order.data(), place.data()) != METIS_OK)
-    throw RunError("no elimination order for the sparse matrix (METIS ran out of memory)", "use a coarser mesh");
-  for (int i = 0; i < n; ++i) result[i] = static_cast<MUMPS_INT>(place[i]) + 1;
-  return result;
-}
 
 enum Job { initialise = -1, finish = -2, analysis = 1, factorisation = 2, solution = 3 };
 
@@ -93,7 +64,9 @@ class MumpsDirect final : public SparseDirect {
     }
     mumps_.n = n_;
     mumps_.nnz = static_cast<MUMPS_INT8>(rows_.size());
-    permutation_ = nested_dissection(pattern);
+    const std::vector<int> place = nested_dissection(block_graph(pattern));
+    permutation_.resize(n_);
+    for (int i = 0; i < n_; ++i) permutation_[i] = pattern.block * place[i / pattern.block] + i % pattern.block + 1;
     mumps_.perm_in = permutation_.data();
     mumps_.irn = rows_.data();
     mumps_.jcn = columns_.data();

@@ -1,6 +1,7 @@
 #pragma once
 // Symmetric sparse matrix: lower triangle in compressed columns, rows ascending in each column, the diagonal entry
-// always present and first. column_start has n + 1 entries.
+// always present and first. column_start has n + 1 entries. Where unknowns come in blocks of `block` (the components of
+// a node), blocks are whole: every column of a block has the same rows below it.
 
 #include <vector>
 
@@ -8,6 +9,7 @@ namespace supple {
 
 struct SymmetricPattern {
   int n = 0;
+  int block = 1;  // divides n
   std::vector<int> column_start;
   std::vector<int> row;
   int nonzeros() const { return static_cast<int>(row.size()); }

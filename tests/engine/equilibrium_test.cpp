@@ -90,6 +90,74 @@ INSTANTIATE_TEST_SUITE_P(Laws, HyperelasticEquilibrium,
                                                                                                 : "mooney_rivlin");
                          });
 
+// A kept factor changes the way, not the end; every solve stops at a residual of 1e-9, and the bar's softest mode is
+// some hundred times softer than its elements.
+TEST(KeptFactor, EquilibriaAgreeWithFewerFactorisations) {
+  for (const MaterialModel law : {MaterialModel::corotational, MaterialModel::mooney_rivlin}) {
+    const FullModel model = build(law);
+    FullMechanics mechanics(model);
+    Equilibrium direct(mechanics, {}), reusing(mechanics, {.keep_factor_below = 0.1});
+    State a = rest_state(mechanics), b = a;
+    Control control = zero_control(mechanics);
+    int fewer = 0;
+    for (const double command : {0.03, 0.06, 0.08, 0.05, 0.02}) {
+      control.commands = {command};
+      const EquilibriumReport first = direct.solve(control, a), second = reusing.solve(control, b);
+      ASSERT_EQ(first.status, StepStatus::ok);
+      ASSERT_EQ(second.status, StepStatus::ok);
+      EXPECT_LE(second.residual, 1e-9);
+      EXPECT_LT(boxes::difference(a.q, b.q), 1e-7);
+      EXPECT_NEAR(a.multipliers[0], b.multipliers[0], 1e-7 * a.multipliers[0]);
+      fewer += first.iterations - second.iterations;
+    }
+    EXPECT_GT(fewer, 0);
+  }
+}
+
+TEST(KeptFactor, NewtonStepsAgree) {
+  for (const double damping : {0.0, 0.01}) {  // with stiffness damping every iteration has its own factor
+    Scene scene = pulled_bar(MaterialModel::corotational);
+    scene.bodies[0].rayleigh_stiffness = damping;
+    const FullModel model = build_full_model(scene, box_hexahedra({{0, 0, 0}}, {{0.4, 0.1, 0.1}}, 8, 2, 2));
+    FullMechanics mechanics(model);
+    const StepSettings settings{.scheme = StepScheme::newton};
+    StepSettings keeping = settings;
+    keeping.keep_factor_below = 0.1;
+    Stepper direct(mechanics, settings), reusing(mechanics, keeping);
+    State a = rest_state(mechanics), b = a;
+    Control control = zero_control(mechanics);
+    int fewer = 0;
+    for (int step = 1; step <= 20; ++step) {
+      control.commands = {0.002 * step};
+      const StepReport first = direct.step(control, a), second = reusing.step(control, b);
+      ASSERT_EQ(first.status, StepStatus::ok);
+      ASSERT_EQ(second.status, StepStatus::ok);
+      fewer += first.iterations - second.iterations;
+    }
+    EXPECT_LT(boxes::difference(a.q, b.q), 1e-7);
+    if (damping == 0)
+      EXPECT_GT(fewer, 0);
+    else
+      EXPECT_EQ(fewer, 0);
+  }
+}
+
+// A sweep from equilibrium to equilibrium starts each increment at a residual of nothing: that is no reason to cut it.
+TEST(Equilibrium, ContinuesFromAnEquilibriumInOneIncrement) {
+  const FullModel model = build(MaterialModel::corotational);
+  FullMechanics mechanics(model);
+  Equilibrium equilibrium(mechanics, {});
+  State state = rest_state(mechanics);
+  Control control = zero_control(mechanics);
+  for (const double command : {0.02, 0.04, 0.06}) {
+    control.commands = {command};
+    const EquilibriumReport report = equilibrium.solve(control, state);
+    ASSERT_EQ(report.status, StepStatus::ok);
+    EXPECT_EQ(report.increments, 1);
+    EXPECT_LE(report.iterations, 8);
+  }
+}
+
 TEST(FailedEquilibrium, LeavesTheLastOneReached) {
   // Shortening the cable by more than its length cannot be done.
   const FullModel model = build(MaterialModel::mooney_rivlin);

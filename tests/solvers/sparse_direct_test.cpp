@@ -20,9 +20,10 @@ struct Matrix {
 
 using Entries = std::map<std::pair<int, int>, double>;  // (column, row), row >= column
 
-Matrix assemble(int n, const Entries& entries) {
+Matrix assemble(int n, const Entries& entries, int block) {
   Matrix A;
   A.pattern.n = n;
+  A.pattern.block = block;
   A.pattern.column_start.assign(n + 1, 0);
   for (const auto& [place, value] : entries) {
     ++A.pattern.column_start[place.first + 1];
@@ -61,7 +62,7 @@ Matrix lattice(int m, int components, double ground) {
             }
         }
       }
-  return assemble(m * m * m * components, entries);
+  return assemble(m * m * m * components, entries, components);
 }
 
 double relative_residual(const Matrix& A, const double* x, const double* b) {
@@ -186,7 +187,7 @@ TEST_P(SparseDirectTest, ReportsSingular) {
   EXPECT_EQ(solver_->factor(zero_row.values.data()).status, FactorStatus::singular);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, SparseDirectTest, ::testing::Values("mumps", "eigen"),
+INSTANTIATE_TEST_SUITE_P(Backends, SparseDirectTest, ::testing::Values("cholesky", "mumps", "eigen"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(MakeSparseDirect, RefusesUnknownBackend) {

@@ -1,0 +1,192 @@
+#pragma once
+// Dense kernels of one front of a multifrontal Cholesky factorisation: m rows, of which the first w are eliminated. The
+// factor is kept in slabs, groups of W rows with the W entries of each column side by side (W: one register):
+//   entry (i, k) at slab i / W, place (i / W * w + k) * W + i % W.
+// So elimination, the update of what remains and both substitutions run over contiguous registers. Rows beyond m up to
+// the end of the last slab are zero. The diagonal holds 1 / l_kk.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "kernels/math/pack.hpp"
+
+namespace supple::frontal {
+
+using Register = Pack<double>;
+inline constexpr int W = Register::width;
+
+struct Front {
+  int rows, columns;  // m, w
+  double* factor;     // [slabs][columns][W]
+
+  int slabs() const { return (rows + W - 1) / W; }
+  int padded_rows() const { return slabs() * W; }
+  // The first slab with rows that remain; their matrix counts from its first row.
+  int first_remaining_slab() const { return columns / W; }
+  int update_size() const { return padded_rows() - W * first_remaining_slab(); }
+  std::size_t factor_size() const { return static_cast<std::size_t>(padded_rows()) * columns; }
+  double* slab(int s) const { return factor + static_cast<std::size_t>(s) * columns * W; }
+};
+
+namespace detail {
+
+constexpr int slabs_at_once = 3;  // 3 W of the 32 registers hold sums (of 16 where W is 4)
+
+// sum[c][s] = sum_{k < count} L[s, k] L[c, k] over slabs left[s], entries c of the slab `right`.
+template <int slabs>
+SUPPLE_INLINE void multiply_slabs(const double* const* left, const double* right, int count,
+                                  Register (&sum)[W][slabs]) {
+  for (int c = 0; c < W; ++c)
+    for (int s = 0; s < slabs; ++s) sum[c][s] = Register(0.0);
+  for (int k = 0; k < count; ++k) {
+    Register l[slabs];
+    for (int s = 0; s < slabs; ++s) l[s] = Register::load(left[s] + W * k);
+    for (int c = 0; c < W; ++c) {
+      const Register r(right[W * k + c]);
+      for (int s = 0; s < slabs; ++s) sum[c][s] += l[s] * r;
+    }
+  }
+}
+
+// Columns [first, first + width) of `slabs` slabs: subtracts what earlier columns contribute, then solves with the
+// diagonal block in slab first / W (its upper triangle is not read).
+template <int slabs>
+void eliminate_slabs(const Front& front, const double* assembled, int slab, int first, int width) {
+  const double* left[slabs];
+  for (int s = 0; s < slabs; ++s) left[s] = front.slab(slab + s);
+  const double* diagonal = front.slab(first / W);
+  Register x[W][slabs];
+  multiply_slabs<slabs>(left, diagonal, first, x);
+  const int ld = front.padded_rows();
+  for (int c = 0; c < width; ++c)
+    for (int s = 0; s < slabs; ++s) {
+      Register value = Register::load(assembled + static_cast<std::size_t>(first + c) * ld + (slab + s) * W) - x[c][s];
+      for (int m = 0; m < c; ++m) value -= x[m][s] * Register(diagonal[(first + m) * W + c]);
+      x[c][s] = value * Register(diagonal[(first + c) * W + c]);
+      x[c][s].store(front.slab(slab + s) + (first + c) * W);
+    }
+}
+
+// The same for the slab that holds the diagonal block; returns the first column without a valid pivot, or -1.
+template <class ValidPivot>
+int eliminate_diagonal(const Front& front, const double* assembled, int first, int width, const ValidPivot& valid) {
+  double* l = front.slab(first / W);
+  const double* left[1] = {l};
+  Register sum[W][1];
+  multiply_slabs<1>(left, l, first, sum);
+  double a[W][W];  // a[column][row]
+  for (int c = 0; c < width; ++c)
+    (Register::load(assembled + static_cast<std::size_t>(first + c) * front.padded_rows() + first) - sum[c][0])
+        .store(a[c]);
+  for (int c = 0; c < width; ++c) {
+    if (!valid(first + c, a[c][c])) return first + c;
+    const double inverse = 1 / std::sqrt(a[c][c]);
+    for (int r = 0; r < c; ++r) a[c][r] = 0;
+    a[c][c] = inverse;
+    for (int r = c + 1; r < W; ++r) a[c][r] *= inverse;
+    for (int d = c + 1; d < width; ++d)
+      for (int r = d; r < W; ++r) a[d][r] -= a[c][r] * a[c][d];
+    std::copy_n(a[c], W, l + (first + c) * W);
+  }
+  return -1;
+}
+
+}  // namespace detail
+
+// Eliminates the front's columns. assembled: column-major [columns][padded_rows], lower part. valid(column, pivot) says
+// whether to go on; returns the column where it did not, else -1.
+template <class ValidPivot>
+int eliminate(const Front& front, const double* assembled, const ValidPivot& valid) {
+  using namespace detail;
+  for (int first = 0; first < front.columns; first += W) {
+    const int width = std::min(W, front.columns - first);
+    const int failed = eliminate_diagonal(front, assembled, first, width, valid);
+    if (failed >= 0) return failed;
+    int slab = first / W + 1;
+    for (; slab + slabs_at_once <= front.slabs(); slab += slabs_at_once)
+      eliminate_slabs<slabs_at_once>(front, assembled, slab, first, width);
+    for (; slab < front.slabs(); ++slab) eliminate_slabs<1>(front, assembled, slab, first, width);
+  }
+  return -1;
+}
+
+// update = -L2 L2^T, column-major [update_size][update_size], lower slabs; rows of the first slab that were eliminated
+// hold no meaning.
+inline void form_update(const Front& front, double* update) {
+  using namespace detail;
+  const int begin = front.first_remaining_slab(), end = front.slabs();
+  const std::size_t ld = front.update_size();
+  const auto tile = [&]<int slabs>(int row_slab, int column_slab) {
+    const double* left[slabs];
+    for (int s = 0; s < slabs; ++s) left[s] = front.slab(row_slab + s);
+    Register sum[W][slabs];
+    multiply_slabs<slabs>(left, front.slab(column_slab), front.columns, sum);
+    double* out = update + static_cast<std::size_t>((column_slab - begin) * W) * ld + (row_slab - begin) * W;
+    for (int c = 0; c < W; ++c)
+      for (int s = 0; s < slabs; ++s) (-sum[c][s]).store(out + c * ld + s * W);
+  };
+  for (int row = begin; row < end; row += slabs_at_once)
+    for (int column = begin; column < std::min(row + slabs_at_once, end); ++column) {
+      if (row + slabs_at_once <= end)
+        tile.template operator()<slabs_at_once>(row, column);
+      else
+        for (int r = row; r < end; ++r) tile.template operator()<1>(r, column);
+    }
+}
+
+// Substitution for W right-hand sides at once, x [padded_rows][W]: the rows of the front, own and below.
+// Forward: own rows become L^-1 x, the rows below lose L2 times that.
+inline void substitute_forward(const Front& front, double* x) {
+  for (int s = 0; s < front.slabs(); ++s) {
+    const double* l = front.slab(s);
+    Register y[W];
+    for (int r = 0; r < W; ++r) y[r] = Register::load(x + (s * W + r) * W);
+    const int before = std::min(s * W, front.columns), own = std::clamp(front.columns - s * W, 0, W);
+    for (int k = 0; k < before; ++k) {
+      const Register xk = Register::load(x + k * W);
+      for (int r = 0; r < W; ++r) y[r] -= Register(l[k * W + r]) * xk;
+    }
+    for (int c = 0; c < own; ++c) {
+      const double* column = l + (s * W + c) * W;
+      y[c] = y[c] * Register(column[c]);
+      for (int r = c + 1; r < W; ++r) y[r] -= Register(column[r]) * y[c];
+    }
+    for (int r = 0; r < W; ++r) y[r].store(x + (s * W + r) * W);
+  }
+}
+
+// Backward: rows below hold the solution, own rows become L^-T (x - L2^T below).
+inline void substitute_backward(const Front& front, double* x) {
+  // x_k -= sum_i L[i, k] y_i for the columns before a slab.
+  const auto subtract = [&](int s, const Register(&y)[W], int columns) {
+    const double* l = front.slab(s);
+    for (int k = 0; k < columns; ++k) {
+      Register sum0 = Register::load(x + k * W), sum1(0.0);
+      for (int r = 0; r < W; r += 2) {
+        sum0 -= Register(l[k * W + r]) * y[r];
+        sum1 -= Register(l[k * W + r + 1]) * y[r + 1];
+      }
+      sum0 += sum1;
+      sum0.store(x + k * W);
+    }
+  };
+  const int diagonal_slabs = (front.columns + W - 1) / W;
+  Register y[W];
+  for (int s = diagonal_slabs; s < front.slabs(); ++s) {
+    for (int r = 0; r < W; ++r) y[r] = Register::load(x + (s * W + r) * W);
+    subtract(s, y, front.columns);
+  }
+  for (int s = diagonal_slabs - 1; s >= 0; --s) {
+    for (int r = 0; r < W; ++r) y[r] = Register::load(x + (s * W + r) * W);
+    for (int c = std::min(W, front.columns - s * W) - 1; c >= 0; --c) {
+      const double* column = front.slab(s) + (s * W + c) * W;
+      for (int r = c + 1; r < W; ++r) y[c] -= Register(column[r]) * y[r];
+      y[c] = y[c] * Register(column[c]);
+      y[c].store(x + (s * W + c) * W);
+    }
+    subtract(s, y, s * W);
+  }
+}
+
+}  // namespace supple::frontal

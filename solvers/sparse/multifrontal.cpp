@@ -1,0 +1,235 @@
+#include "solvers/sparse/multifrontal.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/base/contract.hpp"
+
+namespace supple {
+
+using frontal::Front, frontal::W;
+
+Front MultifrontalCholesky::front(int s) {
+  Front front = shape(s);
+  front.factor = factor_.data() + factor_start_[s];
+  return front;
+}
+
+Front MultifrontalCholesky::shape(int s) const {
+  const int b = pattern_.block;
+  return {b * (tree_.own(s) + tree_.below(s)), b * tree_.own(s), nullptr};
+}
+
+void MultifrontalCholesky::analyse(const SymmetricPattern& pattern) {
+  SUPPLE_EXPECT(pattern.n % pattern.block == 0);
+  pattern_ = pattern;
+  tree_ = find_supernodes(pattern);
+  const int count = tree_.count();
+  child_.assign(count, -1);
+  sibling_.assign(count, -1);
+  level_.assign(count, 0);
+  for (int s = count - 1; s >= 0; --s) {
+    const int p = tree_.parent[s];
+    if (p < 0) continue;
+    level_[s] = level_[p] + 1;
+    sibling_[s] = child_[p];
+    child_[p] = s;
+  }
+  factor_start_.assign(1, 0);
+  for (int s = 0; s < count; ++s)
+    factor_start_.push_back(factor_start_.back() + static_cast<std::ptrdiff_t>(shape(s).factor_size()));
+  factor_.clear();  // what is large is allocated by the first factorisation
+  place_entries();
+  place_updates();
+  find_runs();
+}
+
+void MultifrontalCholesky::allocate() {
+  std::size_t largest = 0;
+  int widest = 0, tallest = 0;
+  for (int s = 0; s < tree_.count(); ++s) {
+    const Front front = shape(s);
+    largest = std::max(largest, front.factor_size());
+    widest = std::max(widest, front.columns);
+    tallest = std::max(tallest, front.padded_rows());
+  }
+  columns_.resize(largest);
+  diagonal_.resize(widest);
+  right_.resize(static_cast<std::size_t>(pattern_.n) * W);
+  local_.resize(static_cast<std::size_t>(tallest) * W);
+  for (int k = 0; k < 2; ++k) update_[k].resize(update_size_[k]);
+  factor_.resize(factor_start_.back());
+}
+
+void MultifrontalCholesky::place_entries() {
+  const int b = pattern_.block, nodes = pattern_.n / b, count = tree_.count();
+  std::vector<int> supernode_of(nodes);
+  for (int s = 0; s < count; ++s)
+    std::fill(supernode_of.begin() + tree_.first[s], supernode_of.begin() + tree_.first[s + 1], s);
+  const auto for_each_block = [&](auto visit) {
+    for (int j = 0; j < nodes; ++j)
+      for (int k = 0, row = pattern_.column_start[b * j]; row < pattern_.column_start[b * j + 1]; ++k, row += b)
+        visit(j, k, pattern_.row[row] / b);
+  };
+  const auto owner = [&](int i, int j) { return supernode_of[std::min(tree_.place[i], tree_.place[j])]; };
+  entry_start_.assign(count + 1, 0);
+  for_each_block([&](int j, int, int i) { ++entry_start_[owner(i, j) + 1]; });
+  std::partial_sum(entry_start_.begin(), entry_start_.end(), entry_start_.begin());
+  entries_.resize(entry_start_.back());
+  std::vector<int> next(entry_start_.begin(), entry_start_.end() - 1);
+  for_each_block([&](int j, int k, int i) {
+    const int s = owner(i, j), high = std::max(tree_.place[i], tree_.place[j]);
+    Entry entry{j, k, high - tree_.first[s], std::min(tree_.place[i], tree_.place[j]) - tree_.first[s],
+                tree_.place[i] < tree_.place[j]};
+    if (high >= tree_.first[s + 1]) {
+      const auto begin = tree_.row.begin() + tree_.row_start[s], end = tree_.row.begin() + tree_.row_start[s + 1];
+      entry.front_row = tree_.own(s) + static_cast<int>(std::lower_bound(begin, end, high) - begin);
+    }
+    entries_[next[s]++] = entry;
+  });
+}
+
+void MultifrontalCholesky::place_updates() {
+  update_start_.assign(tree_.count(), 0);
+  std::ptrdiff_t top[2] = {0, 0};
+  update_size_[0] = update_size_[1] = 0;
+  const auto size = [&](int s) {
+    return tree_.parent[s] < 0 ? 0 : static_cast<std::ptrdiff_t>(shape(s).update_size()) * shape(s).update_size();
+  };
+  for (int s = 0; s < tree_.count(); ++s) {
+    const int mine = level_[s] % 2;
+    for (int child = child_[s]; child >= 0; child = sibling_[child]) top[1 - mine] -= size(child);
+    update_start_[s] = top[mine];
+    top[mine] += size(s);
+    update_size_[mine] = std::max(update_size_[mine], top[mine]);
+  }
+}
+
+void MultifrontalCholesky::find_runs() {
+  runs_.clear();
+  run_start_.assign(1, 0);
+  for (int s = 0; s < tree_.count(); ++s) {
+    const int* rows = tree_.row_in_parent.data() + tree_.row_start[s];
+    for (int i = 0; i < tree_.below(s); ++i) {
+      if (i == 0 || rows[i] != rows[i - 1] + 1) runs_.push_back({i, rows[i], 0});
+      ++runs_.back().rows;
+    }
+    run_start_.push_back(static_cast<int>(runs_.size()));
+  }
+}
+
+void MultifrontalCholesky::assemble(const Front& front, int s, const double* values) {
+  const int b = pattern_.block;
+  const std::size_t ld = front.padded_rows();
+  std::fill_n(columns_.data(), front.factor_size(), 0.0);
+  for (int e = entry_start_[s]; e < entry_start_[s + 1]; ++e) {
+    const Entry& entry = entries_[e];
+    double* out = columns_.data() + b * entry.front_column * ld + b * entry.front_row;
+    const std::size_t down = entry.transposed ? ld : 1, across = entry.transposed ? 1 : ld;
+    for (int c = 0; c < b; ++c) {
+      const double* column = values + pattern_.column_start[b * entry.column + c] + b * entry.block - c;
+      for (int r = entry.block == 0 ? c : 0; r < b; ++r) out[r * down + c * across] = column[r];
+      if (entry.block == 0) diagonal_[b * entry.front_column + c] = column[c];
+    }
+  }
+}
+
+// Adds those columns of a child's update whose rows in the parent's front lie in [begin, end) blocks to a column-major
+// matrix that starts at row and column `skipped` of that front.
+void MultifrontalCholesky::extend_add(int child, int begin, int end, double* target, std::size_t target_ld,
+                                      int skipped) const {
+  const int b = pattern_.block;
+  const Front front = shape(child);
+  const std::size_t ld = front.update_size();
+  const double* update = update_[level_[child] % 2].data() + update_start_[child] +
+                         (front.columns - W * front.first_remaining_slab()) * (ld + 1);
+  const Run* last = runs_.data() + run_start_[child + 1];
+  for (const Run* run = runs_.data() + run_start_[child]; run < last; ++run)
+    for (int j = std::max(0, begin - run->parent_row); j < std::min(run->rows, end - run->parent_row); ++j)
+      for (int c = 0; c < b; ++c) {
+        const double* from = update + (b * (run->row + j) + c) * ld;
+        double* to = target + (b * (run->parent_row + j) + c - skipped) * target_ld;
+        const auto add = [&](int row, int parent_row, int rows) {
+          for (int i = 0; i < b * rows; ++i) to[b * parent_row - skipped + i] += from[b * row + i];
+        };
+        add(run->row + j, run->parent_row + j, run->rows - j);
+        for (const Run* next = run + 1; next < last; ++next) add(next->row, next->parent_row, next->rows);
+      }
+}
+
+PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_pivot) {
+  if (factor_.empty()) allocate();
+  PivotStatus status = PivotStatus::ok;
+  for (int s = 0; s < tree_.count(); ++s) {
+    const Front front = this->front(s);
+    assemble(front, s, values);
+    for (int child = child_[s]; child >= 0; child = sibling_[child])
+      extend_add(child, 0, tree_.own(s), columns_.data(), front.padded_rows(), 0);
+    const int failed = eliminate(front, columns_.data(), [&](int column, double pivot) {
+      const double least = smallest_pivot * std::abs(diagonal_[column]);
+      if (pivot > least) return true;
+      status = pivot >= -least ? PivotStatus::vanished : PivotStatus::negative;
+      return false;
+    });
+    if (failed >= 0) return status;
+    if (tree_.parent[s] < 0) continue;
+    double* update = update_[level_[s] % 2].data() + update_start_[s];
+    form_update(front, update);
+    for (int child = child_[s]; child >= 0; child = sibling_[child])
+      extend_add(child, tree_.own(s), tree_.own(s) + tree_.below(s), update, front.update_size(),
+                 W * front.first_remaining_slab());
+  }
+  return status;
+}
+
+// The front's rows of the right-hand sides, the last slab filled up with zeros.
+void MultifrontalCholesky::gather(int s) {
+  const int b = pattern_.block, own = b * tree_.own(s) * W;
+  std::copy_n(right_.data() + static_cast<std::size_t>(b * tree_.first[s]) * W, own, local_.data());
+  double* local = local_.data() + own;
+  for (std::ptrdiff_t k = tree_.row_start[s]; k < tree_.row_start[s + 1]; ++k, local += b * W)
+    std::copy_n(right_.data() + static_cast<std::size_t>(b * tree_.row[k]) * W, b * W, local);
+  std::fill(local, local_.data() + static_cast<std::size_t>(shape(s).padded_rows()) * W, 0.0);
+}
+
+void MultifrontalCholesky::solve(double* x, int count) {
+  const int b = pattern_.block, n = pattern_.n;
+  const auto row_of = [&](int block) { return right_.data() + static_cast<std::size_t>(b * block) * W; };
+  for (int first = 0; first < count; first += W) {
+    const int width = std::min(W, count - first);
+    double* columns = x + static_cast<std::size_t>(first) * n;
+    for (int i = 0; i < n; ++i) {
+      double* row = row_of(tree_.place[i / b]) + i % b * W;
+      for (int c = 0; c < W; ++c) row[c] = c < width ? columns[static_cast<std::size_t>(c) * n + i] : 0.0;
+    }
+    for (int s = 0; s < tree_.count(); ++s) {
+      gather(s);
+      substitute_forward(front(s), local_.data());
+      const int own = b * tree_.own(s) * W;
+      std::copy_n(local_.data(), own, row_of(tree_.first[s]));
+      const double* from = local_.data() + own;
+      for (std::ptrdiff_t k = tree_.row_start[s]; k < tree_.row_start[s + 1]; ++k, from += b * W)
+        std::copy_n(from, b * W, row_of(tree_.row[k]));
+    }
+    for (int s = tree_.count() - 1; s >= 0; --s) {
+      gather(s);
+      substitute_backward(front(s), local_.data());
+      std::copy_n(local_.data(), b * tree_.own(s) * W, row_of(tree_.first[s]));
+    }
+    for (int i = 0; i < n; ++i) {
+      const double* row = row_of(tree_.place[i / b]) + i % b * W;
+      for (int c = 0; c < width; ++c) columns[static_cast<std::size_t>(c) * n + i] = row[c];
+    }
+  }
+}
+
+double MultifrontalCholesky::factor_nonzeros() const {
+  double sum = 0;
+  for (int s = 0; s < tree_.count(); ++s) {
+    const Front size = shape(s);
+    sum += size.columns * (size.rows - 0.5 * (size.columns - 1));
+  }
+  return sum;
+}
+
+}  // namespace supple

@@ -1,0 +1,65 @@
+#pragma once
+// Multifrontal Cholesky factorisation A = L L^T of a sparse positive definite matrix, without pivoting, on one core
+// (Duff & Reid 1983; Liu 1992): supernode by supernode, children first, a dense front is assembled from entries of A
+// and from what the children left, its own columns are eliminated (front.hpp), and the rest is left for the parent.
+// Bits depend on the matrix and the width of a register alone.
+
+#include <cstddef>
+#include <vector>
+
+#include "solvers/sparse/front.hpp"
+#include "solvers/sparse/supernodes.hpp"
+
+namespace supple {
+
+enum class PivotStatus { ok, vanished, negative };
+
+class MultifrontalCholesky {
+ public:
+  // Symbolic analysis; the pattern is copied.
+  void analyse(const SymmetricPattern& pattern);
+  // Lower triangle ordered as the pattern. The first call allocates (std::bad_alloc). Vanished: a pivot fell below
+  // `smallest_pivot` of its diagonal entry.
+  PivotStatus factor(const double* values, double smallest_pivot);
+  // A X = B in place, column-major [n x count]. Needs a factor.
+  void solve(double* x, int count);
+  // Entries of L, zeros of merged columns among them.
+  double factor_nonzeros() const;
+
+ private:
+  // A block of A in a front: at (row, column) of the front, in blocks.
+  struct Entry {
+    int column, block;  // of the pattern, the block counted in its column
+    int front_row, front_column;
+    bool transposed;
+  };
+
+  // Rows below a supernode that are neighbours in its parent's front too, in blocks.
+  struct Run {
+    int row, parent_row, rows;
+  };
+
+  frontal::Front front(int s);
+  frontal::Front shape(int s) const;  // without its factor
+  void place_entries();
+  void place_updates();
+  void find_runs();
+  void allocate();
+  void assemble(const frontal::Front& front, int s, const double* values);
+  void extend_add(int child, int begin, int end, double* target, std::size_t target_ld, int skipped) const;
+  void gather(int s);
+
+  SymmetricPattern pattern_;
+  Supernodes tree_;
+  std::vector<Entry> entries_;
+  std::vector<Run> runs_;
+  std::vector<int> entry_start_, run_start_, child_, sibling_, level_;
+  std::vector<std::ptrdiff_t> factor_start_, update_start_;
+  std::ptrdiff_t update_size_[2] = {0, 0};
+  std::vector<double> factor_, columns_;
+  std::vector<double> right_, local_;  // [n][frontal::W] right-hand sides, and those of one front
+  std::vector<double> diagonal_;       // of A, of the columns of one front
+  std::vector<double> update_[2];  // updates of supernodes on even and on odd levels: the children of one lie on top
+};
+
+}  // namespace supple
