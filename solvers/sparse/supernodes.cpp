@@ -84,7 +84,7 @@ struct Span {
 };
 
 // Is it worth storing zeros for larger dense blocks? The rule is CHOLMOD's, in unknowns; on diamonds of 4 and 70
-// thousand tetrahedra times change by less than 5 % with other bounds.
+// thousand tetrahedra times of most other bounds lie within the noise of a shared machine.
 bool worth_merging(const Span& merged, int block) {
   const double zeros = 1 - merged.entries / merged.stored();
   const int width = merged.columns * block;
