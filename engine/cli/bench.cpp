@@ -1,30 +1,31 @@
-// supple bench: rates of the built-in robots and of models made from them, each with its error.
+// supple bench: rates of the built-in robots and of models made from them, each with its error and with the share it
+// takes of what the machine can do.
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/actuation.hpp"
 #include "engine/cli/bench_models.hpp"
+#include "engine/cli/bench_report.hpp"
 #include "engine/cli/command.hpp"
 #include "engine/cli/drive.hpp"
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/progress_bar.hpp"
-#include "engine/cli/table.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_batch_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/reduction/model_file.hpp"
-#include "engine/reduction/validate.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
-#include "kernels/base/hash.hpp"
 
 namespace supple::cli {
 
@@ -32,14 +33,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t path_seed = 20;  // of the commands that every case follows
-constexpr int most_measured_steps = 10'000'000;
+constexpr std::uint64_t path_seed = 20;         // of the commands that every case follows
+constexpr int most_measured_steps = 5'000'000;  // with those that warm up
+constexpr long most_counted_steps = 4'500'000;
+constexpr double default_seconds = 2;       // of each row in each round
+constexpr double most_peak_seconds = 0.05;  // of each number of the machine in each round
+constexpr long most_rounds = 1000;
 
 struct Arguments {
-  std::string wanted, assets = "assets", kept;
-  std::vector<std::string> models;
+  std::string assets = "assets", kept;
+  std::vector<std::string> wanted, models;
   std::vector<long> batches{1};
   std::optional<double> seconds;
+  std::optional<long> steps, rounds;
 };
 
 struct Case {
@@ -48,11 +54,11 @@ struct Case {
   Kind kind = Kind::full;
 };
 
-struct Row {
-  std::string name;
-  int batch = 1, modes = 0, elements = 0;
-  std::optional<double> error;  // mean goal error; none: it is the reference itself
-  Rate rate;
+// A row and the model that is stepped for it: one of the two.
+struct Subject {
+  BenchRow row;
+  std::shared_ptr<const FullModel> full;
+  std::shared_ptr<const ReducedModel> reduced;
 };
 
 std::vector<Case> find_cases(const Arguments& arguments) {
@@ -76,33 +82,68 @@ std::vector<Case> find_cases(const Arguments& arguments) {
                      "--assets DIR, the folder of the robots");
   std::vector<std::string> names;
   for (const Case& entry : cases) names.push_back(entry.name);
-  std::erase_if(cases, [&](const Case& entry) { return entry.name.find(arguments.wanted) == std::string::npos; });
+  const auto wanted = [&](const Case& entry) {
+    return arguments.wanted.empty() || std::ranges::any_of(arguments.wanted, [&](const std::string& text) {
+             return entry.name.find(text) != std::string::npos;
+           });
+  };
+  std::erase_if(cases, [&](const Case& entry) { return !wanted(entry); });
   if (cases.empty())
-    throw InputError(fmt::format("no case is called '{}'", arguments.wanted),
+    throw InputError(fmt::format("no case is called '{}'", fmt::join(arguments.wanted, "', '")),
                      fmt::format("{}", fmt::join(names, ", ")));
   return cases;
 }
 
 class Bench {
  public:
-  Bench(const Context& context, const Arguments& arguments, const Device& device, std::size_t cases)
-      : context_(context),
-        arguments_(arguments),
-        device_(device),
-        cases_(static_cast<double>(cases)),
-        bar_(context.common.quiet) {}
+  Bench(const Context& context, const Arguments& arguments, const Device& device)
+      : context_(context), arguments_(arguments), device_(device), bar_(context.common.quiet) {
+    machine.device = to_string(device);
+  }
 
-  // All batches of a case into `rows`.
-  void measure(const Case& entry) {
+  // Makes or reads the model of a case; all its batches become rows.
+  void prepare(const Case& entry) {
     try {
-      entry.kind == Case::Kind::full ? measure_full(entry) : measure_forward(entry);
+      entry.kind == Case::Kind::full ? prepare_full(entry) : prepare_forward(entry);
     } catch (const RunError& failure) {  // its model could not be made
       failures.push_back(fmt::format("{} ({})", entry.name, failure.what()));
     }
-    ++done_;
   }
 
-  std::vector<Row> rows;
+  // Every row once, in turn, and the machine.
+  void measure_round(long round, long rounds) {
+    const double peak_seconds = std::min(most_peak_seconds, arguments_.seconds.value_or(default_seconds));
+    note_load();
+    machine.peaks = best_of(machine.peaks, measure_peaks(peak_seconds));
+    const double all = static_cast<double>(subjects_.size() * static_cast<std::size_t>(rounds));
+    double done = static_cast<double>(subjects_.size() * static_cast<std::size_t>(round));
+    for (Subject& subject : subjects_) {
+      if (interrupted()) throw Interrupted("interrupted, nothing is kept", "--case for one case alone");
+      bar_.update("measuring", done++, all, subject.row.name);
+      BenchRow& row = subject.row;
+      row.rounds.push_back(measure(subject));
+      if (row.work)
+        row.gradient_read = std::max(row.gradient_read,
+                                     read_bandwidth(static_cast<std::size_t>(row.work->gradient_bytes), peak_seconds));
+    }
+    note_load();
+  }
+
+  std::vector<BenchRow> rows() {
+    std::vector<BenchRow> found;
+    for (Subject& subject : subjects_) found.push_back(std::move(subject.row));
+    for (const BenchRow& row : found) {
+      const Rate rate = typical(row.rounds);
+      const std::string name = fmt::format("{}, batch {}", row.name, row.batch);
+      if (row.failed())
+        failures.push_back(fmt::format("{} ({})", name, describe(rate.status)));
+      else if (!same_states(row.rounds))
+        failures.push_back(fmt::format("{} (two rounds of as many steps end in different states)", name));
+    }
+    return found;
+  }
+
+  BenchMachine machine;
   std::vector<std::string> notes, failures;
 
  private:
@@ -114,31 +155,46 @@ class Bench {
     return unbounded.empty();
   }
 
-  void measure_rate_of(Row row, Mechanics& mechanics) {
-    if (interrupted()) throw Interrupted("interrupted, nothing is kept", "--case for one case alone");
-    bar_.update("measuring", done_, cases_, row.name);
-    row.batch = mechanics.robots();
-    row.rate = measure_rate(mechanics, most_measured_steps, arguments_.seconds.value_or(2), path_seed);
-    if (row.rate.status != StepStatus::ok)
-      failures.push_back(fmt::format("{}, batch {} ({})", row.name, row.batch, describe(row.rate.status)));
-    rows.push_back(std::move(row));
+  void note_load() {
+    double load[3] = {0, 0, 0};
+    if (getloadavg(load, 3) != 3) return;
+    for (std::size_t k = 0; k < 3; ++k) machine.load[k] = std::max(machine.load[k], load[k]);
   }
 
-  void measure_full(const Case& entry) {
+  Rate measure(const Subject& subject) const {
+    std::unique_ptr<Mechanics> mechanics;
+    if (subject.full)
+      mechanics = std::make_unique<FullMechanics>(*subject.full);
+    else if (device_.kind == Device::Kind::cuda)
+      mechanics = std::make_unique<ReducedBatchMechanics>(*subject.reduced, device_, subject.row.batch);
+    else
+      mechanics = std::make_unique<ReducedMechanics>(*subject.reduced, subject.row.batch);
+    // measure_rate takes the first tenth for warming up.
+    const bool counted = arguments_.steps && subject.reduced;
+    const int wanted = counted ? static_cast<int>(*arguments_.steps) : 0;
+    const int steps = counted ? wanted + (wanted - 1) / 9 : most_measured_steps;
+    const double seconds =
+        counted ? std::numeric_limits<double>::infinity() : arguments_.seconds.value_or(default_seconds);
+    Rate rate = measure_rate(*mechanics, steps, seconds, path_seed);
+    rate.steps -= rate.steps / 10;
+    return rate;
+  }
+
+  void prepare_full(const Case& entry) {
     if (device_.kind == Device::Kind::cuda) {
       notes.push_back(fmt::format("{} is left out: the full model runs on the CPU only", entry.name));
       return;
     }
-    const FullModel model = build_full_model(read_scene(entry.file));
-    if (!measurable(entry, model.robot)) return;
-    FullMechanics mechanics(model);
-    Row row;
-    row.name = entry.name;
-    row.elements = model.mesh.element_count();
-    measure_rate_of(std::move(row), mechanics);
+    Subject subject;
+    subject.full = std::make_shared<FullModel>(build_full_model(read_scene(entry.file)));
+    if (!measurable(entry, subject.full->robot)) return;
+    subject.row.name = entry.name;
+    subject.row.file = entry.file;
+    subject.row.elements = subject.full->mesh.element_count();
+    subjects_.push_back(std::move(subject));
   }
 
-  void measure_forward(const Case& entry) {
+  void prepare_forward(const Case& entry) {
     ReducedModel model;
     if (entry.kind == Case::Kind::forward_of_file) {
       model = read_model(entry.file);
@@ -154,97 +210,52 @@ class Bench {
       const std::string folder = arguments_.kept.empty() ? default_model_folder() : arguments_.kept;
       model = kept_model(scene, folder, context_.common.threads, notes, bar_.progress());
     }
-    Row row;
+    Subject subject;
+    BenchRow& row = subject.row;
     row.name = entry.name;
+    row.file = entry.file;
     row.modes = model.modes;
     for (const ReducedField& field : model.fields) row.elements += static_cast<int>(field.element.size());
     row.error = model.errors.states > 0 ? model.errors.goal_mean : std::nan("");
+    if (device_.kind == Device::Kind::cpu) row.work = reduced_step_work(model);
+    subject.reduced = std::make_shared<ReducedModel>(std::move(model));
     for (const long batch : arguments_.batches) {
-      const int robots = static_cast<int>(batch);
-      if (device_.kind == Device::Kind::cuda) {
-        ReducedBatchMechanics mechanics(model, device_, robots);
-        measure_rate_of(row, mechanics);
-      } else {
-        ReducedMechanics mechanics(model, robots);
-        measure_rate_of(row, mechanics);
-      }
+      row.batch = static_cast<int>(batch);
+      subjects_.push_back(subject);
     }
   }
 
   const Context& context_;
   const Arguments& arguments_;
   Device device_;
-  double cases_, done_ = 0;
+
   ProgressBar bar_;
+  std::vector<Subject> subjects_;
 };
-
-nlohmann::ordered_json row_json(const Context& context, const Device& device, const Row& row) {
-  const Rate& rate = row.rate;
-  nlohmann::ordered_json json{
-      {"case", row.name}, {"batch", row.batch}, {"modes", row.modes}, {"elements", row.elements}};
-  const bool ok = rate.status == StepStatus::ok;
-  const auto number = [&](double value) { return ok ? nlohmann::ordered_json(value) : nlohmann::ordered_json(); };
-  json["error"] = row.error ? nlohmann::ordered_json(*row.error) : nlohmann::ordered_json(0.0);
-  json.update(nlohmann::ordered_json{{"status", describe(rate.status)},
-                                     {"steps", rate.steps},
-                                     {"steps_per_s", number(rate.steps_per_s)},
-                                     {"p50_us", number(rate.p50_us)},
-                                     {"p99_us", number(rate.p99_us)},
-                                     {"p999_us", number(rate.p999_us)},
-                                     {"stages_us",
-                                      {{"outputs", 1e6 * rate.mean.outputs},
-                                       {"forces", 1e6 * rate.mean.forces},
-                                       {"factor", 1e6 * rate.mean.factor},
-                                       {"solve", 1e6 * rate.mean.solve},
-                                       {"rows", 1e6 * rate.mean.rows}}},
-                                     {"state_hash", hash_hex(rate.state_hash)}});
-  json.update(machine_facts(context, to_string(device)));
-  return json;
-}
-
-std::vector<std::string> row_cells(const Row& row) {
-  const bool ok = row.rate.status == StepStatus::ok;
-  const auto time = [&](double us) { return ok ? format_quantity(1e-6 * us, Dimension::time) : std::string("-"); };
-  return {row.name,
-          fmt::format("{}", row.batch),
-          row.modes > 0 ? fmt::format("{}", row.modes) : "-",
-          fmt::format("{}", row.elements),
-          !row.error                  ? "reference"
-          : std::isfinite(*row.error) ? fmt::format("{:.3g} %", 100 * *row.error)
-                                      : "unknown",
-          ok ? fmt::format("{:.4g}", row.rate.steps_per_s) : "failed",
-          time(row.rate.p50_us),
-          time(row.rate.p99_us)};
-}
 
 int bench(Context& context, const Arguments& arguments) {
   check_json_target(context);
   const Device device = context.common.device == "auto" ? cpu() : parse_device(context.common.device);
   const std::vector<Case> cases = find_cases(arguments);
   const InterruptGuard guard;
-  std::vector<Row> rows;
+  std::vector<BenchRow> rows;
+  BenchMachine machine;
   std::vector<std::string> notes, failures;
   {
-    Bench measured(context, arguments, device, cases.size());
-    for (const Case& entry : cases) measured.measure(entry);
-    rows = std::move(measured.rows);
+    Bench measured(context, arguments, device);
+    for (const Case& entry : cases) measured.prepare(entry);
+    const long rounds = arguments.rounds.value_or(1);
+    for (long round = 0; round < rounds; ++round) measured.measure_round(round, rounds);
+    rows = measured.rows();
+    machine = measured.machine;
     notes = std::move(measured.notes);
     failures = std::move(measured.failures);
   }
-  auto json = nlohmann::ordered_json::array();
-  std::vector<std::vector<std::string>> table{
-      {"case", "batch", "modes", "elements", "error", "steps/s", "median", "99 %"}};
-  for (const Row& row : rows) {
-    json.push_back(row_json(context, device, row));
-    table.push_back(row_cells(row));
-  }
-  write_json(context, json);
-  if (!context.common.quiet && !rows.empty())
-    fmt::print("{}one-linearisation implicit Euler steps, commands changing every step, {} thread{}\n",
-               format_table(table, {1, 2, 3, 4, 5, 6, 7}), context.common.threads,
-               context.common.threads > 1 ? "s" : "");
-  if (!context.common.quiet)
+  write_json(context, bench_json(context, machine, rows));
+  if (!context.common.quiet) {
+    print_bench(context, machine, rows);
     for (const std::string& note : notes) print_note(note);
+  }
   if (!failures.empty())
     throw RunError(fmt::format("not everything could be measured: {}", fmt::join(failures, ", ")),
                    "`supple check` looks at the scene");
@@ -264,14 +275,17 @@ Command bench_command() {
       "  supple bench --threads 1\n"
       "  supple bench --case forward/diamond --batch 1,64,1024 --json bench.json\n"
       "  supple bench --case diamond --model diamond.rom.h5 --threads 1\n"
+      "  supple bench --case diamond --steps 100000 --rounds 5 --threads 1\n"
       "\n"
       "full/NAME steps the full model of NAME/scene.toml in the folder of the robots, forward/NAME a reduced one.\n"
-      "That model is made when it is first asked for, from fewer states than `supple reduce` takes, and kept.\n";
+      "That model is made when it is first asked for, from fewer states than `supple reduce` takes, and kept.\n"
+      "The work of a reduced step, counted from its sizes, is held against what a core does at its best, measured in\n"
+      "the same run: docs/howto/benchmark.md.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
-    options.text("--case", arguments->wanted, "TEXT",
-                 "only cases whose name holds TEXT: full/diamond, forward/diamond");
+    options.texts("--case", arguments->wanted, "TEXT",
+                  "only cases whose name holds TEXT: full/diamond, forward/diamond");
     options.wholes("--batch", arguments->batches, 1, most_robots, "N[,N...]",
                    "robots stepped at once in forward cases, each along a path of its own (1)");
     options.texts("--model", arguments->models, "FILE",
@@ -280,7 +294,12 @@ Command bench_command() {
                  "where models that are made here are kept; without it $XDG_CACHE_HOME/supple/bench or "
                  "~/.cache/supple/bench");
     options.text("--assets", arguments->assets, "DIR", "folder of the robots; without it ./assets");
-    options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each row (2 s)");
+    options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME",
+                     "measuring time of each row in each round (2 s)");
+    options.whole("--steps", arguments->steps, 1, most_counted_steps, "N",
+                  "reduced rows: so many steps in each round instead, after a ninth as many to warm up");
+    options.whole("--rounds", arguments->rounds, 1, most_rounds, "N",
+                  "measure all rows in turn, N times; medians and their spread (1)");
     return [arguments](Context& context) { return bench(context, *arguments); };
   };
   return command;

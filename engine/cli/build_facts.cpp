@@ -28,6 +28,14 @@ std::string isa() {
 #endif
 }
 
+std::string compiler_flags() {
+#if defined(__clang__)
+  return "clang++ " __clang_version__ " " SUPPLE_FLAGS;
+#else
+  return "g++ " __VERSION__ " " SUPPLE_FLAGS;
+#endif
+}
+
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)

@@ -66,6 +66,8 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
     json[key] = nlohmann::ordered_json::array();
     for (const ModelRow& row : *rows) {
       const bool ok = row.rate.status == StepStatus::ok;
+      auto sets = nlohmann::ordered_json::object();  // mean errors of the probes that are reported together
+      for (const ErrorSummary::Set& set : row.errors.sets) sets[set.name] = set.mean;
       json[key].push_back({{"label", row.label},
                            {"modes", row.modes},
                            {"elements", row.elements},
@@ -75,6 +77,7 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
                            {"goal_error_max", row.errors.goal_max},
                            {"shape_error_mean", row.errors.shape_mean},
                            {"shape_error_max", row.errors.shape_max},
+                           {"sets", sets},
                            {"steps_per_s", number(ok, row.rate.steps_per_s)},
                            {"p50_us", number(ok, row.rate.p50_us)}});
     }

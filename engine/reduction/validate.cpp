@@ -174,6 +174,7 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
   State state = rest_state(mechanics);
   Control control = zero_control(mechanics);
   std::vector<double> times;
+  std::vector<StageTimes> stages;
   const auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < steps; ++k) {
     auto command = control.commands.begin();
@@ -186,14 +187,19 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
       break;
     }
     times.push_back(std::chrono::duration<double>(end - begin).count());
-    rate.mean += report.times;
+    stages.push_back(report.times);
     ++rate.steps;
     if (k >= 20 && std::chrono::duration<double>(end - start).count() > seconds) break;
   }
-  for (double* stage : {&rate.mean.outputs, &rate.mean.forces, &rate.mean.factor, &rate.mean.solve, &rate.mean.rows})
-    *stage /= std::max(1, rate.steps);
   times.erase(times.begin(), times.begin() + static_cast<long>(times.size() / 10));
   if (times.empty()) return rate;
+  stages.erase(stages.begin(), stages.end() - static_cast<long>(times.size()));
+  for (const auto stage :
+       {&StageTimes::outputs, &StageTimes::forces, &StageTimes::factor, &StageTimes::solve, &StageTimes::rows}) {
+    const auto middle = stages.begin() + static_cast<long>(stages.size() / 2);
+    std::ranges::nth_element(stages, middle, {}, stage);
+    rate.median.*stage = (*middle).*stage;
+  }
   static_cast<StepRate&>(rate) = step_rate(std::move(times), mechanics.robots(), h);
   rate.state_hash = hash(state);
   return rate;

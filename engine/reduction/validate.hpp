@@ -46,7 +46,7 @@ class SmoothPath {
 
 struct Rate : StepRate {
   int steps = 0;
-  StageTimes mean;  // s per step
+  StageTimes median;  // s, stage by stage, after warming up
   std::uint64_t state_hash = 0;
   StepStatus status = StepStatus::ok;
 };

@@ -98,6 +98,68 @@ TEST_F(Bench, OnlyWhatIsAskedForIsMade) {
   EXPECT_FALSE(exists("kept"));
 }
 
+TEST_F(Bench, RoundsAreTakenInTurnAndSummed) {
+  const Outcome outcome = bench({"--case", "/beam", "--rounds", "3", "--steps", "90"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json found = rows();
+  ASSERT_EQ(found.size(), 2u);
+  const json &forward = found[0], &full = found[1];
+  EXPECT_EQ(forward["case"], "forward/beam");
+  EXPECT_EQ(forward["steps"], 270);
+  for (const json& row : found) {
+    EXPECT_EQ(row["rounds"], 3);
+    EXPECT_GE(row["spread"], 0);
+    EXPECT_LE(row["p50_us"], row["p99_us"]);
+    EXPECT_LE(row["p99_us"], row["p999_us"]);
+    EXPECT_EQ(row["load"].size(), 3u);
+    EXPECT_TRUE(contains(row["flags"], "-march="));
+  }
+  const json& times = forward["times_full"];
+  EXPECT_GT(times["median"], 1);
+  EXPECT_LE(times["least"], times["median"]);
+  EXPECT_LE(times["median"], times["largest"]);
+  EXPECT_FALSE(full.contains("times_full"));
+  EXPECT_TRUE(contains(outcome.out, "times full"));
+  // As many steps give the same states.
+  const std::string hash = forward["state_hash"];
+  ASSERT_EQ(bench({"--case", "forward/beam", "--steps", "90"}).code, 0);
+  EXPECT_EQ(rows()[0]["state_hash"], hash);
+  EXPECT_FALSE(rows()[0].contains("times_full"));
+}
+
+TEST_F(Bench, WorkIsHeldAgainstTheMachineOfTheSameRun) {
+  const Outcome outcome = bench({"--case", "/beam"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json found = rows(), &forward = found[0];
+  for (const char* key : {"fma_flop_per_s", "product_flop_per_s", "read_l2_bytes_per_s", "read_l3_bytes_per_s",
+                          "read_memory_bytes_per_s"})
+    EXPECT_GT(forward["peaks"][key], 0) << key;
+  EXPECT_EQ(forward["peaks"], found[1]["peaks"]);
+  for (const char* stage : {"forces", "factor", "solve", "step"}) {
+    EXPECT_GT(forward["flop"][stage], 0) << stage;
+    EXPECT_GT(forward["fraction_of_peak"][stage], 0) << stage;
+    EXPECT_LT(forward["fraction_of_peak"][stage], 1.2) << stage;
+  }
+  double stages = 0;
+  for (const auto& [stage, us] : forward["stages_us"].items()) stages += us.get<double>();
+  EXPECT_GT(stages, 0);
+  EXPECT_LT(stages, 1.5 * forward["p50_us"].get<double>());
+  EXPECT_GT(forward["gradient_bytes"], 0);
+  EXPECT_GT(forward["gradient_read_bytes_per_s"], 0);
+  EXPECT_GT(forward["fraction_of_roofline"], 0);
+  EXPECT_LT(forward["fraction_of_roofline"], 1.2);
+  EXPECT_FALSE(found[1].contains("flop"));  // of a sparse factorisation it is not known
+  for (const char* words : {"of peak", "of roofline", "fused multiply-adds", "load", "commit"})
+    EXPECT_TRUE(contains(outcome.out, words));
+}
+
+TEST_F(Bench, SeveralCasesMayBeNamed) {
+  ASSERT_EQ(bench({"--case", "full/beam", "--case", "full/oth"}).code, 0);
+  ASSERT_EQ(rows().size(), 2u);
+  EXPECT_EQ(rows()[0]["case"], "full/beam");
+  EXPECT_EQ(rows()[1]["case"], "full/other");
+}
+
 TEST_F(Bench, ARobotThatCannotBeReducedIsLeftOut) {
   const std::string scene = path("robots/beam/scene.toml");
   std::string text = read_text(scene);
@@ -137,6 +199,22 @@ TEST_F(Bench, AnInterruptedModelGoesOn) {
   EXPECT_EQ(run(words).code, 0);
   ASSERT_EQ(files("kept").size(), 1u);
   EXPECT_TRUE(states().ends_with(".rom.h5"));
+}
+
+TEST_F(Bench, TablesSayWhatIsMissing) {
+  const std::string script = SUPPLE_SOURCE_DIR "/bench/tables.sh";
+  if (!fs::exists(script)) GTEST_SKIP() << "without the source tree";
+  const std::string program = fs::absolute(SUPPLE_BINARY);
+  const auto tables = [&](const std::string& arguments) {
+    return std::system(("cd " + folder_ + " && bash " + script + " " + arguments + " 2>err >out").c_str());
+  };
+  EXPECT_NE(tables("robots --supple " + program), 0);
+  EXPECT_TRUE(contains(read_text(path("err")), "robots/diamond_4k_tet.vtu' is missing: the published meshes"));
+  EXPECT_NE(tables("robots --supple nowhere"), 0);
+  EXPECT_TRUE(contains(read_text(path("err")), "there is no program 'nowhere'"));
+  EXPECT_EQ(tables("--help"), 0);
+  EXPECT_TRUE(contains(read_text(path("out")), "--meshes 4k,34k,70k"));
+  EXPECT_FALSE(exists("out/tables"));
 }
 
 TEST_F(Bench, WithoutAGpuTheCudaDeviceIsRefused) {

@@ -1,0 +1,66 @@
+#pragma once
+// What `supple bench` found: rows measured in turn over several rounds, what the machine can do, the tables and JSON.
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/dynamics/step_work.hpp"
+#include "engine/reduction/validate.hpp"
+#include "solvers/dense/machine_peaks.hpp"
+
+namespace supple::cli {
+
+struct Context;
+
+struct BenchRow {
+  std::string name, file;  // of the case; of its scene or model
+  int batch = 1, modes = 0, elements = 0;
+  std::optional<double> error;   // mean goal error; none: it is the reference itself
+  std::optional<StepWork> work;  // of one robot; none: not counted
+  double gradient_read = 0;      // bytes/s of reading a block as large as G, one core
+  std::vector<Rate> rounds;      // one for each round
+  bool failed() const;
+};
+
+struct BenchMachine {
+  std::string device;
+  MachinePeaks peaks;                 // of one core
+  std::vector<double> load{0, 0, 0};  // averages over 1, 5 and 15 minutes, the larger of before and after
+};
+
+// The round of median speed, with the medians over the rounds of its 99 % and 99.9 % quantiles, all steps counted, and
+// the hash of the first round. The status of a round that failed, if one did.
+Rate typical(const std::vector<Rate>& rounds);
+// (slowest - fastest) / median of the median step times of the rounds.
+double spread(const std::vector<Rate>& rounds);
+
+// Whether rounds of as many steps ended in the same state, bit for bit.
+bool same_states(const std::vector<Rate>& rounds);
+
+// steps/s of a row over those of another, round by round.
+struct Ratio {
+  double median = 0, least = 0, largest = 0;
+};
+Ratio ratio(const BenchRow& row, const BenchRow& reference);
+// The row of the full model beside a reduced one, full/NAME for forward/NAME; null if it was not measured or failed.
+const BenchRow* full_beside(const BenchRow& row, const std::vector<BenchRow>& rows);
+
+// Shares of what the cores at work can do: of the peak of fused multiply-adds for a stage or a whole step, and of the
+// roofline, the least time of the forces over theirs: max(flop / peak, bytes / bandwidth).
+struct Shares {
+  int cores = 1;
+  double forces = 0, factor = 0, solve = 0, step = 0;  // of the peak
+  double roofline = 0;
+};
+// None without counted work, or for a row that failed. `threads`: of the program.
+std::optional<Shares> shares_of(const BenchRow& row, const MachinePeaks& peaks, int threads);
+
+// One object for each row.
+nlohmann::ordered_json bench_json(const Context& context, const BenchMachine& machine,
+                                  const std::vector<BenchRow>& rows);
+// Rates and errors; work against the roofs; the machine.
+void print_bench(const Context& context, const BenchMachine& machine, const std::vector<BenchRow>& rows);
+
+}  // namespace supple::cli

@@ -1,0 +1,30 @@
+#include "engine/dynamics/step_work.hpp"
+
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "kernels/points/tiles.hpp"
+
+namespace supple {
+
+StepWork reduced_step_work(const ReducedModel& model) {
+  const double r = model.modes, n = model.robot.rows(), outputs = model.robot.outputs(),
+               row_coordinates = row_layout(model.robot).offset.back(), triangle = r * (r + 1) / 2;
+  StepWork work;
+  // y = y_rest + L_r q; H = (d phi/dy) L_r
+  work.outputs = 2 * r * (outputs + row_coordinates);
+  // F = I + G q and f = G^T P: 18 r each; K += X Y^T over 4 or 9 kinds of rows
+  for (const ReducedField& field : model.fields) {
+    const double kinds = has_four_rows(field.law) ? 4 : 9, rows = has_four_rows(field.law) ? 58 * r : 162 * r;
+    work.forces += field.points() * (36 * r + rows + 2 * kinds * triangle);
+    work.gradient_bytes += static_cast<double>(sizeof(double)) * tile_rows * tile_count(field.points()) * r;
+  }
+  work.forces += 2 * r * r;  // linear springs
+  // A = s K + m M; A = L L^T
+  work.factor = 3 * triangle + r * r * r / 3 + r * r / 2 + r / 6;
+  // L L^T X = (r, H^T)
+  work.solve = 2 * r * r * (n + 1);
+  // H X: d and the triangle of W; u += X lambda
+  work.rows = 2 * r * (n + n * (n + 1) / 2 + n);
+  return work;
+}
+
+}  // namespace supple
