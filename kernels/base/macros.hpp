@@ -19,8 +19,10 @@
 #define SUPPLE_SIMD_BYTES 32
 #endif
 // Before a loop of few, constant turns over arrays that are to live in registers.
-#if defined(__CUDACC__) || defined(__clang__)
+#if defined(__CUDA_ARCH__) || defined(__clang__)
 #define SUPPLE_UNROLL _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define SUPPLE_UNROLL  // the host pass of nvcc: nothing of it is run
 #else
 #define SUPPLE_UNROLL _Pragma("GCC unroll 16")
 #endif
