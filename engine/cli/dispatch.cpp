@@ -76,8 +76,9 @@ int dispatch(const std::vector<std::string>& arguments) {
   for (const Command& command : commands) names.push_back(command.name);
   // Verbs of programs that stand beside this one.
   if (arguments[0] == "view" || arguments[0] == "render")
-    throw CapabilityError(fmt::format("`supple {}` needs the viewer, which this version does not have yet", arguments[0]),
-                          "-o DIR writes result.pvd, which ParaView plays");
+    throw CapabilityError(
+        fmt::format("`supple {}` needs the viewer, which this version does not have yet", arguments[0]),
+        "-o DIR writes result.pvd, which ParaView plays");
   const std::string near = nearest_word(arguments[0], names);
   const bool option = arguments[0].starts_with('-');
   throw InputError(fmt::format("there is no {} '{}'", option ? "option" : "verb", arguments[0]),

@@ -24,10 +24,11 @@ namespace fs = std::filesystem;
 std::vector<double> basis_of_snapshots(Scene scene, const FullModel& full, const ReducedModel& model,
                                        const std::string& folder) {
   scene.reduction.seed = model.provenance.seed;
-  const SnapshotSet set =
-      read_snapshots((fs::path(folder) / "training").string(), identify(scene),
-                     make_plans(full.robot, scene.reduction).training, full.coordinates.nv, full.robot.rows());
-  return proper_orthogonal_decomposition(set.q, full.coordinates.nv, set.count,
+  const std::string training = (fs::path(folder) / "training").string();
+  const int nv = full.coordinates.nv;
+  const SnapshotSet set = read_snapshots(training, identify(scene), make_plans(full.robot, scene.reduction).training,
+                                         nv, full.robot.rows(), /*with_q=*/false);
+  return proper_orthogonal_decomposition(displacement_blocks(training, set, nv),
                                          {.tolerance = 0, .max_modes = model.modes})
       .basis;
 }

@@ -86,6 +86,7 @@ void check_arguments(const Context& context, const Arguments& arguments) {
     throw InputError(
         fmt::format("--rid is given {} times, --weights {} times", arguments.rid.size(), arguments.weights.size()),
         "one pair of files for each force field of the scene");
+  check_target("-o", arguments.output);
   refuse_existing(arguments.output, context.common.force);
 }
 

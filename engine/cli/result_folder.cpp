@@ -139,11 +139,7 @@ void ResultFolder::record(long step, const State& state) {
 
 void ResultFolder::save(const SavedRun& run) {
   // The state last: what it belongs to is there before it is.
-  std::ofstream file(trajectory_file(), std::ios::binary | std::ios::app);
-  file << gained_;
-  file.close();
-  if (!file)
-    throw InputError(fmt::format("'{}' cannot be written", trajectory_file()), "check the folder and the space left");
+  append_file(trajectory_file(), gained_);
   gained_.clear();
   write_state(state_file(folder_), run);
 }

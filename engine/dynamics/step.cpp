@@ -238,7 +238,7 @@ StepReport Stepper::step(const Control& control, State& state) {
       const double before = report.residual;
       report.residual = scale > 0 ? std::sqrt(sum) / scale : 0;
       if (report.residual <= settings_.tolerance && row_violation() <= settings_.row_tolerance) break;
-      keep_factor = without_tangent && report.residual <= settings_.keep_factor_below * before;
+      keep_factor = without_tangent && report.residual < settings_.keep_factor_below * before;
       if (report.iterations >= settings_.max_iterations ||
           (report.iterations > 3 && report.residual > 50 * largest_residual)) {
         report.status = StepStatus::not_converged;

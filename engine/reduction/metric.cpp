@@ -12,6 +12,8 @@ namespace supple {
 
 namespace {
 
+constexpr double solvable = 1e-6;  // || K X - I || above which a system counts as singular
+
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Upper triangular C with C^T C = M.
@@ -48,7 +50,7 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
   const Eigen::Map<const Matrix> outputs(all.outputs.data(), ny, r);
   for (int s = 0; s < count; ++s) {
     const std::span<const double> q = states.subspan(extent(s, r), static_cast<std::size_t>(r));
-    (void)mechanics.evaluate_forces(q, {}, TangentKind::exact, f);
+    const bool defined = mechanics.evaluate_forces(q, {}, TangentKind::exact, f).undefined == 0;
     Matrix K = Eigen::Map<const Matrix>(mechanics.stiffness(0).data(), r, r);
     K = Matrix(K.selfadjointView<Eigen::Lower>());
     mechanics.evaluate_outputs(q, {}, y);
@@ -64,7 +66,11 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
       row_curvature(all.robot, layout, row, y, lambda, curvature);
       const auto local = outputs.middleRows(layout.first[k], n);
       K += local.transpose() * Eigen::Map<const Matrix>(curvature.data(), n, n) * local;
-      if (all.robot.cables[k].control == CableControl::displacement) held.push_back(row);
+      // A tension at its limit is given, and the cable's length is not.
+      const CableRow& cable = all.robot.cables[k];
+      const RowTarget target = row_target(cable, 0, 0, 0);
+      if (cable.control == CableControl::displacement && lambda > target.lower && lambda < target.upper)
+        held.push_back(row);
     }
     const int h = static_cast<int>(held.size());
     // [K J^T; J 0]^-1 has S in its upper left corner. J is scaled to the size of K, for the pivots.
@@ -77,17 +83,23 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
       if (length > 0) system.row(r + k).head(r) = scale / length * row;
       system.col(r + k).head(r) = system.row(r + k).head(r).transpose();
     }
-    const Matrix S = system.fullPivLu().inverse().topLeftCorner(r, r);
+    // Rows that depend on each other are no harm; a system without a solution is.
+    const Matrix unit = Matrix::Identity(r + h, r);
+    const Matrix solution = system.fullPivLu().solve(unit);
+    const double rest = (system * solution - unit).norm();
     Eigen::Map<Matrix> out(T.data() + extent(s, r, r), r, r);
-    out = C * S;
-    size[static_cast<std::size_t>(s)] = out.norm();
+    out = C * solution.topRows(r);
+    size[static_cast<std::size_t>(s)] = defined && rest < solvable ? out.norm() : std::nan("");
   }
-  std::vector<double> sorted = size;
-  std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.end());
-  const double limit = largest_compliance * sorted[static_cast<std::size_t>(count / 2)];
+  std::vector<double> sorted;
+  for (const double norm : size)
+    if (std::isfinite(norm)) sorted.push_back(norm);
+  const auto middle = sorted.begin() + static_cast<long>(sorted.size() / 2);
+  if (!sorted.empty()) std::nth_element(sorted.begin(), middle, sorted.end());
+  const double limit = sorted.empty() ? 0 : largest_compliance * *middle;
   for (int s = 0; s < count; ++s) {
     const double norm = size[static_cast<std::size_t>(s)];
-    // A singular system gives no number; such a state has no say.
+    // A state without a tangent or with a singular one has no say.
     const double factor = !std::isfinite(norm) ? 0 : norm > limit ? limit / norm : 1;
     if (factor == 1) continue;
     for (std::size_t i = 0; i < extent(r, r); ++i) {

@@ -38,7 +38,6 @@ std::vector<double> displacement_tolerances() {
   for (double tau = 4e-4; tau < 0.04; tau *= 1.25) tolerances.push_back(tau);
   return tolerances;
 }
-constexpr double snapshot_bytes = 2.5e8;
 constexpr double force_tolerance = 0.02;    // of the two force rules, unless the scene gives one
 constexpr double small_force = 2.5;         // the small domain's tolerance in multiples of the model's
 constexpr double small_acceptance = 0.5;    // and what it may lose where domains are accepted by their errors
@@ -93,19 +92,6 @@ class SingleThreaded {
   int threads_;
 };
 
-// The displacements of a set, left on disk and read in blocks of at most `snapshot_bytes`.
-ColumnBlocks displacement_blocks(const std::string& folder, const SnapshotSet& set, int nv) {
-  const int most = std::max(1, static_cast<int>(snapshot_bytes / 8 / std::max(1, nv)));
-  ColumnBlocks blocks;
-  blocks.rows = nv;
-  for (int first = 0; first < set.count; first += most) blocks.counts.push_back(std::min(most, set.count - first));
-  blocks.read = [folder, &set, nv, most, counts = blocks.counts](int k, std::vector<double>& storage) {
-    storage = read_displacements(folder, set, nv, k * most, counts[static_cast<std::size_t>(k)]);
-    return std::span<const double>(storage);
-  };
-  return blocks;
-}
-
 // Reduced states to train on: full states projected, or the paper's second pass with the POD-only model.
 std::vector<double> training_states(const Scene& scene, const ReducedModel& all, std::span<const double> basis,
                                     const SnapshotSet& set, const ColumnBlocks& displacements,
@@ -141,15 +127,16 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
 namespace {
 
 // The loosest domain that loses little: mean errors on the selection set at most 1 + loss times those of all elements,
-// the worst state at most twice as bad, no failed solve, and two elements per mode (below that, predictions and a small
-// selection set both mislead). curve: from the loosest to the tightest, then all elements. -1: none.
+// the worst state at most twice as bad, no failed solve that all elements do not fail too, and two elements per mode
+// (below that, predictions and a small selection set both mislead). curve: from the loosest to the tightest, then all
+// elements. -1: none.
 int accept(const std::vector<ModelRow>& curve, double loss) {
   const ErrorSummary& floor = curve.back().errors;
   for (std::size_t k = 0; k + 1 < curve.size(); ++k) {
     const ErrorSummary& errors = curve[k].errors;
     // Written so that a robot without effectors, whose goal error is not a number, is judged by its shape.
     const auto exceeds = [](double error, double limit) { return error > limit; };
-    if (exceeds(errors.goal_mean, (1 + loss) * floor.goal_mean) ||
+    if (!std::isfinite(errors.shape_mean) || exceeds(errors.goal_mean, (1 + loss) * floor.goal_mean) ||
         exceeds(errors.shape_mean, (1 + loss) * floor.shape_mean) ||
         exceeds(errors.goal_max, largest_error_growth * floor.goal_max) ||
         exceeds(errors.shape_max, largest_error_growth * floor.shape_max) || errors.failed > floor.failed ||
@@ -217,7 +204,7 @@ SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, con
   if (job.shards == 1)
     for (const SetPlan& set : sets) {
       const SnapshotSet read =
-          read_snapshots(set.folder, identity, *set.plan, model.coordinates.nv, model.robot.rows());
+          read_snapshots(set.folder, identity, *set.plan, model.coordinates.nv, model.robot.rows(), /*with_q=*/false);
       totals.states += read.count;
       totals.failed += read.failed;
       totals.factorisations += read.factorisations;
@@ -299,6 +286,8 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   std::vector<double>& tolerances = selecting.tolerances;
   selecting.elements = recipe.elements;
   if (recipe.elements > 0) {
+    if (recipe.ecsw_tolerance)
+      throw InputError("a number of elements and their tolerance contradict each other", "one of them");
     if (all.fields.size() > 1)
       throw InputError("a number of elements is for bodies with one force field, and this one has several",
                        "elements_tolerance, or elements_acceptance");

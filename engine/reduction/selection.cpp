@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "engine/reduction/training.hpp"
 #include "kernels/base/contract.hpp"
@@ -18,13 +19,11 @@ namespace supple {
 namespace {
 
 constexpr double block_bytes = 5e8;
-// Rows of the sketch. Domains of 60 to 190 elements chosen on 800, 1500 and 3000 rows and on all did not differ.
-constexpr int sketch_rows = 2000;
 constexpr int most_candidates = 100000;
 // The first set is chosen to this fraction of the smallest tolerance: pruning from a tight set finds better domains.
 constexpr double tight_fraction = 0.75, tight_fraction_force = 0.5;
 
-constexpr int attempts = 3;      // at a domain that keeps its tolerance on all rows
+constexpr int attempts = 6;      // at a domain that keeps its tolerance on all rows
 constexpr double missed = 0.02;  // share of the tolerance above which a miss is told
 
 double now() {
@@ -43,6 +42,23 @@ std::vector<int> candidates_of(int elements) {
   const int kept = std::min(elements, most_candidates);
   for (int k = 0; k < kept; ++k) candidates.push_back(static_cast<int>(static_cast<long>(k) * elements / kept));
   return candidates;
+}
+
+// The `count` elements of largest weight, as a choice among the candidates.
+Cubature heaviest(const IntegrationDomain& domain, int count, const std::vector<int>& candidates) {
+  std::vector<std::size_t> order(domain.elements.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return domain.xi[a] > domain.xi[b]; });
+  order.resize(static_cast<std::size_t>(count));
+  std::sort(order.begin(), order.end());
+  Cubature chosen;
+  for (const std::size_t k : order) {
+    const auto at = std::lower_bound(candidates.begin(), candidates.end(), domain.elements[k]);
+    chosen.columns.push_back(static_cast<int>(at - candidates.begin()));
+    chosen.weights.push_back(domain.xi[k]);
+  }
+  return chosen;
 }
 
 // Element forces of states [first, first + count), in the metric.
@@ -83,8 +99,8 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   double mark = now();
   const std::vector<int> candidates = candidates_of(elements);
   const int kept = static_cast<int>(candidates.size());
-  RowSketch sketch(rows, elements, sketch_rows, 1, candidates);
-  RowSketch target_sketch(rows, 1, sketch_rows);  // the same rows go to the same places
+  RowSketch sketch(rows, elements, settings.sketch_rows, 1, candidates);
+  RowSketch target_sketch(rows, 1, settings.sketch_rows);  // the same rows go to the same places
   std::vector<double> target;
   const int block = std::max(1, static_cast<int>(block_bytes / 8 / r / elements));
   for (int first = 0; first < training.count; first += block) {
@@ -124,7 +140,7 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   CubatureSettings cubature{.prune = false};
   Cubature start;
   if (settings.elements > 0) {
-    // More are chosen for those whose weight on all rows is zero.
+    // More are chosen for those whose weight on all rows is zero; of too many the lightest go.
     IntegrationDomain domain;
     for (int wanted = settings.elements, attempt = 0; attempt < attempts; ++attempt) {
       cubature.tolerance = 0;
@@ -134,9 +150,14 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
                    0);
       check_stop();
       const int missing = settings.elements - static_cast<int>(domain.elements.size());
+      if (missing < 0) domain = fit(heaviest(domain, settings.elements, candidates), 0);
       if (missing <= 0) break;
       wanted += missing;
     }
+    if (static_cast<int>(domain.elements.size()) != settings.elements)
+      result.notes.push_back(fmt::format("{}: {} elements instead of {}, the others would have no weight",
+                                         all.fields[f].name, domain.elements.size(), settings.elements));
+    domain.tolerance = domain.residual;
     result.domains.push_back(std::move(domain));
     result.selection_seconds = now() - mark;
     return result;

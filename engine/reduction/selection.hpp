@@ -27,6 +27,8 @@ struct SelectionSettings {
   SelectionRule rule = SelectionRule::displacement;
   std::vector<double> tolerances;  // ascending
   int elements = 0;                // instead of tolerances: one domain of so many elements
+  // Domains of 60 to 190 elements chosen on 800, 1500 and 3000 rows and on all did not differ.
+  int sketch_rows = 2000;
 };
 
 // Training states and, for the displacement rule, their metric.

@@ -176,6 +176,8 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
 
 namespace {
 
+constexpr double block_bytes = 2.5e8;
+
 // What `read` finds in a path's file; a damaged file is an error that says what to do.
 template <class Read>
 auto read_path(const Hdf5File& file, const Read& read) {
@@ -211,6 +213,18 @@ std::vector<double> read_displacements(const std::string& folder, const Snapshot
     q.insert(q.end(), from, from + nv);
   }
   return q;
+}
+
+ColumnBlocks displacement_blocks(const std::string& folder, const SnapshotSet& set, int nv) {
+  const int most = std::max(1, static_cast<int>(block_bytes / 8 / std::max(1, nv)));
+  ColumnBlocks blocks;
+  blocks.rows = nv;
+  for (int first = 0; first < set.count; first += most) blocks.counts.push_back(std::min(most, set.count - first));
+  blocks.read = [folder, &set, nv, most, counts = blocks.counts](int k, std::vector<double>& storage) {
+    storage = read_displacements(folder, set, nv, k * most, counts[static_cast<std::size_t>(k)]);
+    return std::span<const double>(storage);
+  };
+  return blocks;
 }
 
 SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan, int nv,

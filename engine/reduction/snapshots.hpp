@@ -14,6 +14,7 @@
 #include "engine/model/full_model.hpp"
 #include "engine/reduction/sampling.hpp"
 #include "kernels/base/progress.hpp"
+#include "solvers/pod/pod.hpp"
 
 namespace supple {
 
@@ -65,5 +66,8 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
                            int rows, bool with_q = true);
 // Displacements of the states [first, first + count) of a set, [count][nv].
 std::vector<double> read_displacements(const std::string& folder, const SnapshotSet& set, int nv, int first, int count);
+// The displacements of a set, left on disk and read in blocks of at most 250 MB (or one path). The set must outlive
+// them.
+ColumnBlocks displacement_blocks(const std::string& folder, const SnapshotSet& set, int nv);
 
 }  // namespace supple

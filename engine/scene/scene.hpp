@@ -120,11 +120,11 @@ struct ReductionScene {
   bool converged =
       true;  // snapshots are converged equilibria; false: one linearised step per increment, as in the paper
   double pod_tolerance = 1e-3;
-  bool pod_tolerance_squared = false;       // true: sum tail / sum <= tolerance; false: its square root
-  int max_modes = 0;                        // 0 = by tolerance alone
-  std::optional<double> ecsw_tolerance;     // tau (engine/reduction/selection.hpp)
-  int elements = 0;                         // of the domain, exactly; 0 = by the rule
-  double ecsw_acceptance = 0.1;             // displacement rule without tau: what a domain may lose on the selection set
+  bool pod_tolerance_squared = false;    // true: sum tail / sum <= tolerance; false: its square root
+  int max_modes = 0;                     // 0 = by tolerance alone
+  std::optional<double> ecsw_tolerance;  // tau (engine/reduction/selection.hpp)
+  int elements = 0;                      // of the domain, exactly; 0 = by the rule
+  double ecsw_acceptance = 0.1;          // displacement rule without tau: what a domain may lose on the selection set
   std::string ecsw_training = "projected";  // or "rerun": the paper's second pass with the reduced model
   std::string ecsw_selection = "displacement";
   std::uint64_t seed = 1;

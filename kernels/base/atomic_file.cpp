@@ -40,6 +40,17 @@ class Descriptor {
   int number_;
 };
 
+// Writes, brings to disk and closes; `path` is for words.
+void put(Descriptor& descriptor, const std::string& path, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor.number(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fsync(descriptor.number()) != 0 || !descriptor.close()) fail(path, errno);
+}
+
 // Some file systems cannot bring a folder to disk (EINVAL) and need not.
 void sync_folder(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
@@ -76,16 +87,16 @@ void write_file(const std::string& path, std::string_view bytes) {
   TemporaryFile file(path);
   Descriptor descriptor(file.name(), O_WRONLY | O_CREAT | O_TRUNC);
   if (descriptor.number() < 0) refuse(path, errno);
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor.number(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(path, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
   // The data must be on disk before the name is.
-  if (::fsync(descriptor.number()) != 0 || !descriptor.close()) fail(path, errno);
+  put(descriptor, path, bytes);
   file.rename();
   sync_folder(path);
+}
+
+void append_file(const std::string& path, std::string_view bytes) {
+  Descriptor descriptor(path, O_WRONLY | O_CREAT | O_APPEND);
+  if (descriptor.number() < 0) refuse(path, errno);
+  put(descriptor, path, bytes);
 }
 
 }  // namespace supple

@@ -11,4 +11,8 @@ namespace supple {
 // threads writing the same path.
 void write_file(const std::string& path, std::string_view bytes);
 
+// Adds `bytes` to the end of a file, which is created where there is none, and brings them to disk. After a crash a
+// part of them may be there. Throws as write_file does.
+void append_file(const std::string& path, std::string_view bytes);
+
 }  // namespace supple

@@ -1,6 +1,6 @@
 #pragma once
-// How long work tells how far it is, and learns that it should stop. The command line draws bars from it and sets `stop` on Ctrl-C; tests
-// and libraries leave it empty.
+// How long work tells how far it is, and learns that it should stop. The command line draws bars from it and sets
+// `stop` on Ctrl-C; tests and libraries leave it empty.
 
 #include <functional>
 #include <string>
@@ -8,7 +8,8 @@
 namespace supple {
 
 struct Progress {
-  // Called often (the receiver limits the rate): stage in words, work done and in all, and a detail like "residual 0.03".
+  // Called often (the receiver limits the rate): stage in words, work done and in all, and a detail like "residual
+  // 0.03".
   std::function<void(const std::string& stage, double done, double total, const std::string& detail)> report;
   // True: finish the unit of work in flight, save, and throw Interrupted.
   std::function<bool()> stop;

@@ -3,8 +3,8 @@
 //   stress (F, m, edges, P)            first Piola-Kirchhoff stress P = dW/dF                          [Pa]
 //   tangent(F, m, edges, kind, C)      C = dP/dF, 9x9 row-major over the row-major entries of F, symmetric [Pa]
 //   energy (F, m, edges)               W                                                              [J/m^3]
-// templates on the scalar, for host and device; stress and tangent take a Pack too (kernels/math/pack.hpp). `edges` is the rest
-// edge matrix of a tetrahedron, used by two corotational rotations only.
+// templates on the scalar, for host and device; stress and tangent take a Pack too (kernels/math/pack.hpp). `edges` is
+// the rest edge matrix of a tetrahedron, used by two corotational rotations only.
 
 #include "kernels/math/pack.hpp"
 

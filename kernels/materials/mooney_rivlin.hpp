@@ -37,8 +37,8 @@ struct MooneyRivlin {
   }
 
   template <class S>
-  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
-                                       TangentKind kind, S* C) {
+  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, TangentKind kind,
+                                S* C) {
     using std::cbrt;
     set_zero(C);
     const S J = determinant(F);

@@ -32,8 +32,8 @@ struct StVenantKirchhoff {
 
   // dP = dF S + F (mu (dF^T F + F^T dF) + lambda tr(F^T dF) I)
   template <class S>
-  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
-                                       TangentKind kind, S* C) {
+  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, TangentKind kind,
+                                S* C) {
     const Mat3<S> second = second_stress(F, m);
     const Mat3<S> FFt = F * transpose(F);
     const S mu = m.p[0], lambda = m.p[1];

@@ -34,8 +34,8 @@ struct StableNeoHookean {
 
   // C = mu (1 - 1/(I_C+1)) I + 2 mu/(I_C+1)^2 F F^T + lambda cof cof^T + lambda (J - a) d cof/dF
   template <class S>
-  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&,
-                                       TangentKind kind, S* C) {
+  SUPPLE_HD static auto tangent(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, TangentKind kind,
+                                S* C) {
     const S ic = dot(F, F), J = determinant(F);
     const Mat3<S> cof = cofactor(F);
     set_zero(C);

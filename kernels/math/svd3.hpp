@@ -19,8 +19,8 @@ template <class S>
 SUPPLE_HD inline Vec3<S> any_orthogonal(const Vec3<S>& a) {
   using std::abs;
   const Vec3<S> x{{1, 0, 0}}, y{{0, 1, 0}}, z{{0, 0, 1}};
-  const Vec3<S> axis = select(abs(a[0]) < abs(a[1]), select(abs(a[0]) < abs(a[2]), x, z),
-                              select(abs(a[1]) < abs(a[2]), y, z));
+  const Vec3<S> axis =
+      select(abs(a[0]) < abs(a[1]), select(abs(a[0]) < abs(a[2]), x, z), select(abs(a[1]) < abs(a[2]), y, z));
   return normalized(cross(a, axis));
 }
 

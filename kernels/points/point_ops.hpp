@@ -138,7 +138,9 @@ struct TangentOp {
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
 #ifndef __CUDACC__
-  void lanes(int k) const { points<Pack<S>>(k); }
+  void lanes(int k) const {
+    points<Pack<S>>(k);
+  }
 #endif
 };
 

@@ -5,7 +5,8 @@
 //
 // Stiffness, per tile: two sets of rows X, Y over (mode, row kind, lane) with K += X Y^T (add_block_sums at the end).
 // clang-format off
-//   corotational: 4 kinds, X = (t, w0, w1, w2), Y = (lambda t, Q w)      54 r + 4 r (r+1) flop a point
+//   corotational: 4 kinds, X = (t, w0, w1, w2), Y = (lambda t, Q w)      70 r + 4 r (r+1) flop a point
+//                 frozen rotation: X alone, scaled (RowForm::squares)    58 r + 4 r (r+1)
 //   other laws:   9 kinds, X = G itself,        Y = C G
 // clang-format on
 
@@ -150,6 +151,8 @@ SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows
     return part;
   };
   const LaneShare share = lane_share(team, tile_size / width);
+  // Members that share the lanes of a mode would add to the same sum.
+  static_assert(!with_forces || std::is_base_of_v<SingleTeam, Team>);
   for (int j = share.mode; j < r; j += share.modes) {
     V total = V{}, size = V{};
     for (int l = share.lane * width; l < tile_size; l += share.lanes * width) {

@@ -10,7 +10,7 @@ std::unique_ptr<SparseDirect> make_sparse_direct(const std::string& backend) {
   if (backend == "eigen") return make_sparse_eigen();
   if (backend == "mumps" && !have_mumps())
     throw CapabilityError("no sparse solver 'mumps' (this build was made without it)",
-                          "install libmumps-seq-dev and build again, or use 'eigen'");
+                          "install libmumps-seq-dev and build again, or use 'auto'");
   if (backend == "mumps") return make_sparse_mumps();
   throw InputError("unknown sparse solver '" + backend + "' (there are auto, cholesky, mumps and eigen)", "use 'auto'");
 }

@@ -212,8 +212,8 @@ void compare_team_with_one(int members) {
   const std::vector<S> G = random(tiles * r * tile_rows), tangent = random(robots * tiles * components * tile_size),
                        initial = random(r * r);
   std::vector<S> scratch(stiffness_scratch<S>(rows, r)), one(robots * r * r), many(one.size());
-  ReducedStiffnessTeamOp<S, rows> op{r, tiles, G.data(), tangent.data(), initial.data(), one.data(), scratch.data(),
-                                     stiffness_scratch<S>(rows, r)};
+  ReducedStiffnessTeamOp<S, rows> op{
+      r, tiles, G.data(), tangent.data(), initial.data(), one.data(), scratch.data(), stiffness_scratch<S>(rows, r)};
   for (int robot = 0; robot < robots; ++robot) op(SingleTeam{}, 0, robot);
   op.K = many.data();
   std::barrier<> barrier(members);

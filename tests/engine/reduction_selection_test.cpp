@@ -59,19 +59,20 @@ TEST(DisplacementMetric, PredictsHowFarAMissingForceMovesTheRobot) {
 struct Rule {
   SelectionRule rule;
   std::vector<double> tolerances;
+  int sketch_rows = 2000;
 };
 class Selection : public testing::TestWithParam<Rule> {};
 
 TEST_P(Selection, KeepsItsPromiseOnAllRows) {
   const FullModel full = build_full_model(bar_scene({"corotational", MaterialModel::corotational}), bar(false, 12));
-  const int r = 8, count = 6;
+  const int r = 8, count = GetParam().sketch_rows < 2000 ? 40 : 6;  // 320 rows sketched, or 48 as they are
   const ReducedModel all = project(full, random_basis(full.coordinates.nv, r), r, all_elements(full));
   const bool displacement = GetParam().rule == SelectionRule::displacement;
   TrainingStates training{count, boxes::random_vector(r * count, 0.01), {}};
   if (displacement)
     training.metric = displacement_metric(all, training.alpha, std::vector<double>(extent(count, 3), 0.1), count);
   const SelectedDomains selected =
-      select_domains(all, 0, training, {GetParam().rule, GetParam().tolerances}, {}, [] {});
+      select_domains(all, 0, training, {GetParam().rule, GetParam().tolerances, 0, GetParam().sketch_rows}, {}, [] {});
   ASSERT_EQ(selected.domains.size(), GetParam().tolerances.size());
   EXPECT_TRUE(selected.notes.empty());
   const TrainingMatrix matrix = training_matrix(all, 0, training.alpha, count);
@@ -102,8 +103,43 @@ TEST_P(Selection, KeepsItsPromiseOnAllRows) {
   }
 }
 
+TEST(SelectionOfANumber, KeepsSoManyElements) {
+  const FullModel full = build_full_model(bar_scene({"corotational", MaterialModel::corotational}), bar(false, 12));
+  const int r = 8, count = 20;
+  const ReducedModel all = project(full, random_basis(full.coordinates.nv, r), r, all_elements(full));
+  TrainingStates training{count, boxes::random_vector(r * count, 0.01), {}};
+  for (const SelectionRule rule : {SelectionRule::displacement, SelectionRule::lawson_hanson}) {
+    if (rule == SelectionRule::displacement)
+      training.metric = displacement_metric(all, training.alpha, std::vector<double>(extent(count, 3), 0.1), count);
+    for (const int wanted : {5, 20}) {
+      const SelectedDomains selected = select_domains(all, 0, training, {rule, {}, wanted, 60}, {}, [] {});
+      ASSERT_EQ(selected.domains.size(), 1U);
+      EXPECT_EQ(static_cast<int>(selected.domains[0].elements.size()), wanted);
+      EXPECT_TRUE(selected.notes.empty());
+    }
+    training.metric.clear();
+  }
+}
+
+// A cable at its greatest tension holds no length: the metric sees the robot give way along it.
+TEST(DisplacementMetric, ATensionAtItsLimitHoldsNothing) {
+  Scene scene = bar_scene({"corotational", MaterialModel::corotational});
+  scene.cables[0].force = {0, 5};
+  const FullModel full = build_full_model(scene, bar(false));
+  const int r = 12;
+  const ReducedModel model = project(full, random_basis(full.coordinates.nv, r), r, all_elements(full));
+  const std::vector<double> alpha = boxes::random_vector(r, 1e-3);
+  const auto norm = [&](double tension) {
+    double sum = 0;
+    for (const double t : displacement_metric(model, alpha, std::vector<double>{tension, 0, 0}, 1)) sum += t * t;
+    return std::sqrt(sum);
+  };
+  EXPECT_GT(norm(5), 1.01 * norm(4.999));
+}
+
 INSTANTIATE_TEST_SUITE_P(Rules, Selection,
                          testing::Values(Rule{SelectionRule::displacement, {0.001, 0.01, 0.05}},
+                                         Rule{SelectionRule::displacement, {0.005, 0.02, 0.05}, 150},
                                          Rule{SelectionRule::lawson_hanson_pruned, {0.01, 0.05, 0.2}},
                                          Rule{SelectionRule::lawson_hanson, {0.01, 0.05, 0.2}}),
                          [](const auto& info) { return std::to_string(info.index); });
