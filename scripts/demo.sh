@@ -2,7 +2,7 @@
 # The main job on the coarse diamond robot: installs what is missing, builds, then full model -> snapshots -> POD -> reduced integration
 # domain -> validation on actuation it never saw, a table, plots, and a recording for ParaView.
 #   scripts/demo.sh              results in out/diamond/
-#   scripts/demo.sh --fine       the robot at the size of the paper (about 15 thousand nodes): tens of minutes
+#   scripts/demo.sh --fine       the robot at the size of the paper (about 15 thousand nodes): some five minutes
 #   scripts/demo.sh --no-setup   no apt: everything is installed already
 # SUPPLE_CUDA=AUTO in the environment also builds device code (not needed here).
 set -euo pipefail
