@@ -122,10 +122,6 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
   return alpha;
 }
 
-}  // namespace
-
-namespace {
-
 // The loosest domain that loses little: mean errors on the selection set at most 1 + loss times those of all elements,
 // the worst state at most twice as bad, no failed solve that all elements do not fail too, and two elements per mode
 // (below that, predictions and a small selection set both mislead). curve: from the loosest to the tightest, then all
@@ -145,6 +141,16 @@ int accept(const std::vector<ModelRow>& curve, double loss) {
     return static_cast<int>(k);
   }
   return -1;
+}
+
+// What can be known to be wrong before the states are computed.
+void check_recipe(const ReductionScene& recipe, const FullModel& full) {
+  if (recipe.elements == 0) return;
+  if (recipe.ecsw_tolerance)
+    throw InputError("a number of elements and their tolerance contradict each other", "one of them");
+  if (full.fields.size() > 1)
+    throw InputError("a number of elements is for bodies with one force field, and this one has several",
+                     "elements_tolerance, or elements_acceptance");
 }
 
 SelectionRule rule_of(const ReductionScene& recipe) {
@@ -222,6 +228,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
       throw Interrupted("stopped; the full-order states are kept", "the same command again: it goes on from there");
   };
 
+  check_recipe(recipe, full);
   report.snapshots = compute_snapshots(full, scene, settings.snapshots, progress);
   report.seconds.snapshots = now() - start;
   const SceneIdentity identity = identify(scene);
@@ -286,11 +293,6 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   std::vector<double>& tolerances = selecting.tolerances;
   selecting.elements = recipe.elements;
   if (recipe.elements > 0) {
-    if (recipe.ecsw_tolerance)
-      throw InputError("a number of elements and their tolerance contradict each other", "one of them");
-    if (all.fields.size() > 1)
-      throw InputError("a number of elements is for bodies with one force field, and this one has several",
-                       "elements_tolerance, or elements_acceptance");
     wanted = 0;  // the one domain there is
     tolerances = {0};
   }

@@ -32,6 +32,11 @@ struct GatherGradientOp {
   }
 };
 
+// Number of the pair a <= b of n nodes.
+SUPPLE_INLINE constexpr int pair_index(int n, int a, int b) {
+  return a * n - a * (a - 1) / 2 + b - a;
+}
+
 // Element stiffness K_ab = sum_p w g_a^T C g_b, node pairs a <= b, 3x3 blocks row-major.
 template <class Law, class S>
 struct ElementStiffnessOp {
@@ -60,7 +65,7 @@ struct ElementStiffnessOp {
             T[3 * ij + k] = data.weight * (C[9 * ij + 3 * k] * g[3 * b] + C[9 * ij + 3 * k + 1] * g[3 * b + 1] +
                                            C[9 * ij + 3 * k + 2] * g[3 * b + 2]);
         for (int a = 0; a <= b; ++a) {
-          S* block = out + 9 * (a * n - a * (a - 1) / 2 + b - a);
+          S* block = out + 9 * pair_index(n, a, b);
           for (int i = 0; i < 3; ++i)
             for (int k = 0; k < 3; ++k)
               block[3 * i + k] += g[3 * a] * T[3 * (3 * i) + k] + g[3 * a + 1] * T[3 * (3 * i + 1) + k] +
@@ -107,7 +112,7 @@ struct FourRowStiffnessOp {
           for (int i = 0; i < 3; ++i) column[k][i] = r[b][k2] * Q(i, k1) - r[b][k1] * Q(i, k2);
         }
         for (int a = 0; a <= b; ++a) {
-          S* block = out + 9 * (a * n - a * (a - 1) / 2 + b - a);
+          S* block = out + 9 * pair_index(n, a, b);
           const S diagonal = two_mu * dot(r[a], r[b]);
           for (int k = 0; k < 3; ++k) {
             const Vec3<S> spin = cross(column[k], r[a]);
