@@ -36,13 +36,13 @@ Scene beam() {
   wall.region.group = "x-";
   body.fixes = {wall};
   scene.bodies = {body};
-  CableScene cable;
+  ActuatorScene cable;
   cable.name = "lift";
   cable.points = {{{0.4, 0.05, 0.1}}};
   cable.pull_point = {{0, 0.05, 0.2}};
   cable.range = {0, 0.02};
-  scene.cables = {cable};
-  scene.effectors = {{"tip", {{0.4, 0.05, 0.05}}, "", {}}};
+  scene.actuators = {cable};
+  scene.effectors = {position_effector("tip", {{0.4, 0.05, 0.05}})};
   return scene;
 }
 

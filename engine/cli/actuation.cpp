@@ -89,16 +89,16 @@ double unit_size(const Column& column, Dimension dimension, const Place& place) 
 
 std::vector<Input> inputs_of(const Robot& robot) {
   std::vector<Input> inputs;
-  for (const CableRow& cable : robot.cables)
+  for (const ActuatorRow& cable : robot.actuators)
     inputs.push_back(
-        {cable.name, cable.control == CableControl::force ? Dimension::force : Dimension::length, cable.range, false});
+        {cable.name, cable.control == ActuatorControl::force ? Dimension::force : Dimension::length, cable.range, false});
   for (const MotionInput& motion : robot.motions)
     inputs.push_back({motion.name, Dimension::length, motion.range, true});
   return inputs;
 }
 
 std::string unbounded_actuator(const Robot& robot) {
-  for (const CableRow& cable : robot.cables)
+  for (const ActuatorRow& cable : robot.actuators)
     if (!(cable.range.lower > -unlimited && cable.range.upper < unlimited)) return cable.name;
   return "";
 }

@@ -29,7 +29,7 @@ constexpr int test_states = 12;  // behind the error that is printed
 Scene smaller(Scene scene) {
   ReductionScene& recipe = scene.reduction;
   recipe.states =
-      std::min(recipe.states, std::max(least_states, states_per_actuator * static_cast<int>(scene.cables.size())));
+      std::min(recipe.states, std::max(least_states, states_per_actuator * static_cast<int>(scene.actuators.size())));
   recipe.validation_states = std::min(recipe.validation_states, test_states);
   recipe.goal_error_limit.reset();
   recipe.shape_error_limit.reset();

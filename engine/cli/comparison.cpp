@@ -26,8 +26,8 @@ double square(double x) {
 // For each effector of `full`, the mapped point of `reduced` with its name; fewer if names differ.
 std::vector<std::size_t> matching_points(const Robot& full, const Robot& reduced) {
   std::vector<std::size_t> points;
-  for (const NamedPoint& effector : full.effectors)
-    for (const NamedPoint& other : reduced.effectors)
+  for (const Effector& effector : full.effectors)
+    for (const Effector& other : reduced.effectors)
       if (other.name == effector.name) {
         points.push_back(static_cast<std::size_t>(other.point));
         break;

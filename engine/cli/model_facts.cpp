@@ -83,7 +83,7 @@ Facts model_facts(const ReducedModel& model) {
   std::string table = rows.empty() ? "none\n" : format_table(rows);
   table.pop_back();
   facts.emplace_back("actuators", table);
-  for (const NamedPoint& point : model.robot.effectors)
+  for (const Effector& point : model.robot.effectors)
     facts.emplace_back("effector",
                        fmt::format("{} at {}", point.name,
                                    format_point(model.robot.rest_points[static_cast<std::size_t>(point.point)])));
@@ -99,7 +99,7 @@ nlohmann::ordered_json model_json(const ReducedModel& model) {
   return {{"name", model.robot.name},
           {"nodes", from.nodes},
           {"elements", from.elements},
-          {"actuators", model.robot.cables.size()},
+          {"actuators", model.robot.actuators.size()},
           {"snapshots", from.snapshots},
           {"modes", model.modes},
           {"pod_tolerance", from.pod_tolerance},

@@ -38,7 +38,7 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
   const ReduceReport& report = reduction.report;
   nlohmann::ordered_json json{{"nodes", model.provenance.nodes},
                               {"elements", model.provenance.elements},
-                              {"actuators", model.robot.cables.size()},
+                              {"actuators", model.robot.actuators.size()},
                               {"snapshots", model.provenance.snapshots},
                               {"modes", model.modes},
                               {"pod_tolerance", model.provenance.pod_tolerance},

@@ -108,10 +108,9 @@ std::string ResultFolder::header() const {
   const Robot& robot = mechanics_.robot();
   std::vector<std::string> names{"time [s]"};
   for (const Input& input : inputs_) names.push_back(fmt::format("{} [{}]", input.name, display_unit(input.dimension)));
-  for (const CableRow& cable : robot.cables) names.push_back(fmt::format("{} tension [N]", cable.name));
-  for (const auto* points : {&robot.effectors, &robot.probes})
-    for (const NamedPoint& point : *points)
-      for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} {} [mm]", point.name, axis));
+  for (const ActuatorRow& cable : robot.actuators) names.push_back(fmt::format("{} tension [N]", cable.name));
+  for (const NamedPoint& point : robot.reported_points())
+    for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} {} [mm]", point.name, axis));
   for (std::string& name : names) name = csv_cell(name);
   return fmt::format("{}\n", fmt::join(names, ","));
 }
@@ -126,10 +125,8 @@ void ResultFolder::record(long step, const State& state) {
     fmt::format_to(out, ",{:.9g}",
                    (i < rows ? state.commands[i] : state.motions[i - rows]) / display_scale(inputs_[i].dimension));
   for (std::size_t i = 0; i < rows; ++i) fmt::format_to(out, ",{:.9g}", state.multipliers[i]);
-  for (const auto* points : {&robot.effectors, &robot.probes})
-    for (const NamedPoint& point : *points)
-      for (int k = 0; k < 3; ++k)
-        fmt::format_to(out, ",{:.9g}", 1e3 * y_[static_cast<std::size_t>(3 * point.point + k)]);
+  for (const NamedPoint& point : robot.reported_points())
+    for (int k = 0; k < 3; ++k) fmt::format_to(out, ",{:.9g}", 1e3 * y_[static_cast<std::size_t>(3 * point.point + k)]);
   gained_ += '\n';
   if (step % every_ == 0) {
     write_shape_(shape_name(step), state);

@@ -133,7 +133,7 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
     std::string kind = "moves a fixed region";
     if (!input.motion)
       kind = fmt::format("cable, {}{}", input.dimension == Dimension::force ? "tension" : "length pulled",
-                         robot.cables[i].bilateral ? ", pushes too" : "");
+                         robot.actuators[i].bilateral ? ", pushes too" : "");
     rows.push_back({input.name, kind, format_range(input.range, input.dimension)});
   }
   const auto lines = [](std::string table) {
@@ -141,7 +141,8 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
     return table;
   };
   facts.emplace_back("actuators", rows.empty() ? "none" : lines(format_table(rows)));
-  const auto point_rows = [&](const std::vector<NamedPoint>& points) {
+  const std::vector<NamedPoint> reported = robot.reported_points();
+  const auto point_rows = [&](std::span<const NamedPoint> points) {
     std::vector<std::vector<std::string>> cells;
     for (const NamedPoint& point : points)
       cells.push_back({point.name,
@@ -149,7 +150,7 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
                        point.set.empty() ? "" : fmt::format("in set {}", point.set)});
     return cells.empty() ? std::string("none") : lines(format_table(cells));
   };
-  facts.emplace_back("effectors", point_rows(robot.effectors));
+  facts.emplace_back("effectors", point_rows(std::span(reported).first(robot.effectors.size())));
   if (!robot.probes.empty()) facts.emplace_back("probes", point_rows(robot.probes));
   for (const std::string& note : model.notes) facts.emplace_back("note", note);
   return facts;
@@ -175,11 +176,12 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
   for (const Input& input : inputs_of(model.robot))
     json["actuators"].push_back(
         {{"name", input.name}, {"unit", si_unit(input.dimension)}, {"range", range_json(input.range)}});
-  for (const auto& [key, points] : {std::pair{"effectors", &model.robot.effectors}, {"probes", &model.robot.probes}}) {
-    json[key] = nlohmann::ordered_json::array();
-    for (const NamedPoint& point : *points)
-      json[key].push_back({{"name", point.name},
-                           {"point", vector_json(model.robot.rest_points[static_cast<std::size_t>(point.point)])}});
+  json["effectors"] = json["probes"] = nlohmann::ordered_json::array();
+  const std::vector<NamedPoint> points = model.robot.reported_points();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const NamedPoint& point = points[i];
+    json[i < model.robot.effectors.size() ? "effectors" : "probes"].push_back(
+        {{"name", point.name}, {"point", vector_json(model.robot.rest_points[static_cast<std::size_t>(point.point)])}});
   }
   json["notes"] = model.notes;
   return json;

@@ -296,15 +296,15 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
   const Robot& robot = subject.mechanics.robot();
   std::vector<double> y(static_cast<std::size_t>(robot.outputs() * state.robots));
   subject.mechanics.evaluate_outputs(state.q, state.motions, y);
-  for (const NamedPoint& effector : robot.effectors) {
+  for (const Effector& effector : robot.effectors) {
     const auto p = static_cast<std::size_t>(effector.point);
     const Vec3d x{{y[3 * p], y[3 * p + 1], y[3 * p + 2]}};
     facts.emplace_back(effector.name, fmt::format("{}, {} from rest", format_point(x),
                                                   format_quantity(norm(x - robot.rest_points[p]), Dimension::length)));
   }
   const std::vector<Input> inputs = inputs_of(robot);
-  for (std::size_t i = 0; i < robot.cables.size(); ++i)
-    facts.emplace_back(robot.cables[i].name,
+  for (std::size_t i = 0; i < robot.actuators.size(); ++i)
+    facts.emplace_back(robot.actuators[i].name,
                        fmt::format("command {}, tension {}", format_quantity(state.commands[i], inputs[i].dimension),
                                    format_quantity(state.multipliers[i], Dimension::force)));
   facts.emplace_back("state hash", hash_hex(hash(state)));

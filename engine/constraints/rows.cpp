@@ -16,89 +16,102 @@ Vec3d point(std::span<const double> y, int i) {
   return {{y[k], y[k + 1], y[k + 2]}};
 }
 
-// Calls visit(i, j, a, b) per segment between its points i and j (local numbers; j = -1: the pull point) at positions a
-// and b.
+// Calls visit(i, j, a, b) per segment between its points i and j (local numbers; j = -1: the end) at positions a and b.
 template <class Visitor>
-void for_each_segment(const CableRow& cable, std::span<const double> y, Visitor visit) {
-  for (int k = 0; k + 1 < cable.point_count; ++k)
-    visit(k, k + 1, point(y, cable.first_point + k), point(y, cable.first_point + k + 1));
-  if (cable.pull_point)
-    visit(cable.point_count - 1, -1, point(y, cable.first_point + cable.point_count - 1), *cable.pull_point);
+void for_each_segment(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
+                      Visitor visit) {
+  for (int k = 0; k + 1 < count; ++k) visit(k, k + 1, point(y, first_point + k), point(y, first_point + k + 1));
+  if (end) visit(count - 1, -1, point(y, first_point + count - 1), *end);
 }
 
 }  // namespace
 
+void RowLayout::add(int first_point, int point_count) {
+  first.push_back(3 * first_point);
+  count.push_back(3 * point_count);
+  offset.push_back(offset.back() + 3 * point_count);
+}
+
 RowLayout row_layout(const Robot& robot) {
   RowLayout layout;
-  int offset = 0;
-  for (const CableRow& cable : robot.cables) {
-    layout.first.push_back(3 * cable.first_point);
-    layout.count.push_back(3 * cable.point_count);
-    layout.offset.push_back(offset);
-    offset += 3 * cable.point_count;
-  }
-  layout.offset.push_back(offset);
+  for (const ActuatorRow& actuator : robot.actuators) layout.add(actuator.first_point, actuator.point_count);
   return layout;
+}
+
+double path_length(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
+                   double* gradient) {
+  if (gradient != nullptr) std::fill(gradient, gradient + 3 * count, 0.0);
+  double length = 0;
+  for_each_segment(y, first_point, count, end, [&](int i, int j, const Vec3d& a, const Vec3d& b) {
+    const Vec3d d = b - a;
+    const double l = norm(d);
+    length += l;
+    if (gradient == nullptr || l < shortest_segment) return;
+    // dl/db = d/l = -dl/da
+    for (int k = 0; k < 3; ++k) {
+      gradient[3 * i + k] -= d[k] / l;
+      if (j >= 0) gradient[3 * j + k] += d[k] / l;
+    }
+  });
+  return length;
 }
 
 void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const double> y, std::span<double> phi,
                    std::span<double> gradients) {
-  for (std::size_t row = 0; row < robot.cables.size(); ++row) {
-    const CableRow& cable = robot.cables[row];
+  for (std::size_t row = 0; row < robot.actuators.size(); ++row) {
+    const ActuatorRow& actuator = robot.actuators[row];
     double* g = gradients.data() + layout.offset[row];
-    std::fill(g, g + layout.count[row], 0.0);
-    double length = 0;
-    for_each_segment(cable, y, [&](int i, int j, const Vec3d& a, const Vec3d& b) {
-      const Vec3d d = b - a;
-      const double l = norm(d);
-      length += l;
-      if (l < shortest_segment) return;
-      // dl/db = d/l = -dl/da, and d phi = -dl.
-      for (int k = 0; k < 3; ++k) {
-        g[3 * i + k] += d[k] / l;
-        if (j >= 0) g[3 * j + k] -= d[k] / l;
-      }
-    });
-    phi[row] = cable.rest_length - length;
+    if (actuator.kind == ActuatorKind::force) {
+      const Vec3d shift =
+          point(y, actuator.first_point) - robot.rest_points[static_cast<std::size_t>(actuator.first_point)];
+      phi[row] = dot(actuator.direction, shift);
+      for (int k = 0; k < 3; ++k) g[k] = actuator.direction[k];
+      continue;
+    }
+    phi[row] =
+        actuator.rest_length - path_length(y, actuator.first_point, actuator.point_count, actuator.pull_point, g);
+    for (int k = 0; k < layout.count[row]; ++k) g[k] = -g[k];
   }
 }
 
 void row_curvature(const Robot& robot, const RowLayout& layout, int row, std::span<const double> y, double lambda,
                    std::span<double> out) {
-  const CableRow& cable = robot.cables[static_cast<std::size_t>(row)];
+  const ActuatorRow& actuator = robot.actuators[static_cast<std::size_t>(row)];
   const int n = layout.count[static_cast<std::size_t>(row)];
   SUPPLE_EXPECT(static_cast<int>(out.size()) >= n * n);
   std::fill(out.begin(), out.begin() + n * n, 0.0);
-  for_each_segment(cable, y, [&](int i, int j, const Vec3d& a, const Vec3d& b) {
-    const Vec3d d = b - a;
-    const double l = norm(d);
-    if (l < shortest_segment) return;
-    // d^2 l / db^2 = (I - e e^T) / l, e = d/l; the same for a, opposite sign across.
-    for (int r = 0; r < 3; ++r)
-      for (int c = 0; c < 3; ++c) {
-        const double h = lambda * ((r == c ? 1.0 : 0.0) - d[r] * d[c] / (l * l)) / l;
-        out[static_cast<std::size_t>((3 * i + r) * n + 3 * i + c)] += h;
-        if (j < 0) continue;
-        out[static_cast<std::size_t>((3 * j + r) * n + 3 * j + c)] += h;
-        out[static_cast<std::size_t>((3 * i + r) * n + 3 * j + c)] -= h;
-        out[static_cast<std::size_t>((3 * j + r) * n + 3 * i + c)] -= h;
-      }
-  });
+  if (actuator.kind == ActuatorKind::force) return;
+  for_each_segment(y, actuator.first_point, actuator.point_count, actuator.pull_point,
+                   [&](int i, int j, const Vec3d& a, const Vec3d& b) {
+                     const Vec3d d = b - a;
+                     const double l = norm(d);
+                     if (l < shortest_segment) return;
+                     // d^2 l / db^2 = (I - e e^T) / l, e = d/l; the same for a, opposite sign across.
+                     for (int r = 0; r < 3; ++r)
+                       for (int c = 0; c < 3; ++c) {
+                         const double h = lambda * ((r == c ? 1.0 : 0.0) - d[r] * d[c] / (l * l)) / l;
+                         out[static_cast<std::size_t>((3 * i + r) * n + 3 * i + c)] += h;
+                         if (j < 0) continue;
+                         out[static_cast<std::size_t>((3 * j + r) * n + 3 * j + c)] += h;
+                         out[static_cast<std::size_t>((3 * i + r) * n + 3 * j + c)] -= h;
+                         out[static_cast<std::size_t>((3 * j + r) * n + 3 * i + c)] -= h;
+                       }
+                   });
 }
 
-RowTarget row_target(const CableRow& cable, double command, double previous, double step) {
+RowTarget row_target(const ActuatorRow& actuator, double command, double previous, double step) {
   RowTarget result;
-  double value = std::clamp(command, cable.range.lower, cable.range.upper);
-  if (step > 0 && cable.rate < unlimited)
-    value = std::clamp(value, previous - cable.rate * step, previous + cable.rate * step);
+  double value = std::clamp(command, actuator.range.lower, actuator.range.upper);
+  if (step > 0 && actuator.rate < unlimited)
+    value = std::clamp(value, previous - actuator.rate * step, previous + actuator.rate * step);
   result.limited = value != command;
-  if (cable.control == CableControl::force) {
+  if (actuator.control == ActuatorControl::force) {
     result.lower = result.upper = value;
     return result;
   }
   result.target = value;
-  result.lower = cable.bilateral ? cable.force.lower : std::max(0.0, cable.force.lower);
-  result.upper = cable.force.upper;
+  result.lower = actuator.bilateral ? actuator.force.lower : std::max(0.0, actuator.force.lower);
+  result.upper = actuator.force.upper;
   return result;
 }
 

@@ -10,7 +10,7 @@ namespace supple {
 
 FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
     : model_(model), backend_(backend), rows_(row_layout(model.robot)) {
-  for (const CableRow& cable : model.robot.cables) {
+  for (const ActuatorRow& cable : model.robot.actuators) {
     std::vector<int> nodes;
     for (int k = 0; k < cable.point_count; ++k)
       for (int node : model.interpolation[static_cast<std::size_t>(cable.first_point + k)].node) nodes.push_back(node);
@@ -252,7 +252,7 @@ void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span
   for (int row = 0; row < rows_.rows(); ++row) {
     const double lambda = multipliers[static_cast<std::size_t>(row)];
     if (lambda == 0) continue;
-    const CableRow& cable = model_.robot.cables[static_cast<std::size_t>(row)];
+    const ActuatorRow& cable = model_.robot.actuators[static_cast<std::size_t>(row)];
     const int n = rows_.count[static_cast<std::size_t>(row)];
     curvature.resize(static_cast<std::size_t>(n * n));
     row_curvature(model_.robot, rows_, row, y, lambda, curvature);
@@ -311,21 +311,44 @@ SystemReport FullMechanics::factor(const SystemCoefficients& coefficients, std::
   return {SystemStatus::out_of_memory, 0};
 }
 
-void FullMechanics::row_jacobians(std::span<const double> gradients, std::span<double> H) const {
-  const auto nv = static_cast<std::size_t>(model_.coordinates.nv);
+void FullMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
+                                  std::span<double> H_c) const {
+  const auto nv = static_cast<std::size_t>(model_.coordinates.nv), motions = model_.robot.motions.size();
   std::fill(H.begin(), H.end(), 0.0);
-  for (std::size_t row = 0; row < model_.robot.cables.size(); ++row) {
-    const CableRow& cable = model_.robot.cables[row];
-    for (int p = 0; p < cable.point_count; ++p) {
-      const Interpolation& interpolation = model_.interpolation[static_cast<std::size_t>(cable.first_point + p)];
-      const double* g = gradients.data() + rows_.offset[row] + 3 * p;
+  std::fill(H_c.begin(), H_c.end(), 0.0);
+  for (std::size_t row = 0; row < layout.first.size(); ++row)
+    for (int p = 0; p < layout.count[row] / 3; ++p) {
+      const Interpolation& interpolation = model_.interpolation[static_cast<std::size_t>(layout.first[row] / 3 + p)];
+      const double* g = gradients.data() + layout.offset[row] + 3 * p;
       for (std::size_t n = 0; n < interpolation.node.size(); ++n) {
-        const int unknown = model_.node_unknown[static_cast<std::size_t>(interpolation.node[n])];
-        if (unknown < 0) continue;
-        for (int k = 0; k < 3; ++k)
-          H[row * nv + static_cast<std::size_t>(3 * unknown + k)] += interpolation.weight[n] * g[k];
+        const auto node = static_cast<std::size_t>(interpolation.node[n]);
+        const int unknown = model_.node_unknown[node], motion = model_.node_motion[node];
+        if (unknown >= 0) {
+          for (int k = 0; k < 3; ++k)
+            H[row * nv + static_cast<std::size_t>(3 * unknown + k)] += interpolation.weight[n] * g[k];
+        } else if (motion >= 0) {
+          const auto m = static_cast<std::size_t>(motion);
+          H_c[row * motions + m] +=
+              interpolation.weight[n] * dot(Vec3d{{g[0], g[1], g[2]}}, model_.robot.motions[m].direction);
+        }
       }
     }
+}
+
+void FullMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
+  const std::size_t motions = model_.robot.motions.size();
+  const auto nv = static_cast<std::size_t>(model_.coordinates.nv);
+  SUPPLE_EXPECT(A_c.size() == motions * nv && tangent_ != TangentKind::none);
+  const std::vector<double> still(nv, 0.0);
+  std::vector<double> unit(motions, 0.0), stiff(nv);
+  for (std::size_t m = 0; m < motions; ++m) {
+    unit[m] = 1;
+    const std::span<double> column = A_c.subspan(m * nv, nv);
+    inertia(still, unit, column);
+    std::fill(stiff.begin(), stiff.end(), 0.0);
+    add_prescribed_stiffness(unit, stiff);
+    for (std::size_t i = 0; i < nv; ++i) column[i] = coefficients.mass * column[i] + coefficients.stiffness * stiff[i];
+    unit[m] = 0;
   }
 }
 

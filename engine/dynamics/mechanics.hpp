@@ -57,8 +57,13 @@ class Mechanics {
   // Assembles and factors A. y, multipliers: where geometric stiffness is evaluated.
   virtual SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
                               std::span<const double> multipliers) = 0;
-  // H [B x rows x nv] = (d phi/dy) L from the flat gradients [B x layout size].
-  virtual void row_jacobians(std::span<const double> gradients, std::span<double> H) const = 0;
+  // H [B x rows x nv] = (d phi/dy) L and H_c [B x rows x motions] = (d phi/dy) L_c of rows with these flat gradients [B
+  // x layout.gradients()].
+  virtual void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
+                             std::span<double> H_c) const = 0;
+  // A_c [B x motions x nv]: what a change of each prescribed input adds to the system's left side, the same sum of K
+  // and M as A between the free coordinates and the input. With the tangent of the last evaluate_forces.
+  virtual void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) = 0;
   // X [B x count x nv] <- A^-1 X in place.
   virtual void solve(std::span<double> X, int count) = 0;
 };

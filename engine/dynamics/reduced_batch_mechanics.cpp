@@ -90,7 +90,7 @@ ReducedBatchMechanics::Resident::Resident(const ReducedModel& model, const RowLa
   rest = upload(on, rest_values);
   for (Array<double>* array : {&q, &v, &f}) *array = Array<double>(on, extent(robots, r));
   y = Array<double>(on, extent(robots, ny));
-  gradients = Array<double>(on, extent(robots, rows.offset.back()));
+  gradients = Array<double>(on, extent(robots, rows.gradients()));
   H = Array<double>(on, extent(robots, n, r));
   X = Array<double>(on, extent(robots, n + 1, r));
   for (Array<double>* array : {&K, &A}) *array = Array<double>(on, extent(robots, r, r));
@@ -263,17 +263,24 @@ SystemReport ReducedBatchMechanics::factor(const SystemCoefficients& coefficient
   return {positive ? SystemStatus::ok : SystemStatus::not_positive, 0};
 }
 
-void ReducedBatchMechanics::row_jacobians(std::span<const double> gradients, std::span<double> H) const {
-  const int n = rows_.rows(), flat = rows_.offset.back();
+void ReducedBatchMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients,
+                                          std::span<double> H, std::span<double>) const {
+  const int n = layout.rows(), flat = layout.gradients();
   if (n == 0) return;
+  if (gradients.size() > on_->gradients.size()) on_->gradients = Array<double>(on_->device, gradients.size());
+  if (H.size() > on_->H.size()) on_->H = Array<double>(on_->device, H.size());
   on_->gradients.upload(gradients);
   // Column b of row i: h = L_i^T g, L_i the outputs that the row touches (row-major [count][r]).
   for (int row = 0; row < n; ++row) {
     const auto k = static_cast<std::size_t>(row);
-    gemm(on_->dense, r_, robots_, rows_.count[k], 1.0, {on_->outputs.data() + extent(rows_.first[k], r_), r_},
-         {on_->gradients.data() + rows_.offset[k], flat}, 0.0, {on_->H.data() + extent(row, r_), n * r_});
+    gemm(on_->dense, r_, robots_, layout.count[k], 1.0, {on_->outputs.data() + extent(layout.first[k], r_), r_},
+         {on_->gradients.data() + layout.offset[k], flat}, 0.0, {on_->H.data() + extent(row, r_), n * r_});
   }
   on_->H.download(H);
+}
+
+void ReducedBatchMechanics::input_columns(const SystemCoefficients&, [[maybe_unused]] std::span<double> A_c) {
+  SUPPLE_EXPECT(A_c.empty());
 }
 
 void ReducedBatchMechanics::solve(std::span<double> X, int count) {

@@ -273,18 +273,23 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
   return worst;
 }
 
-void ReducedMechanics::row_jacobians(std::span<const double> gradients, std::span<double> H) const {
-  const int n = rows_.rows(), flat = rows_.offset.back();
+void ReducedMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
+                                     std::span<double>) const {
+  const int n = layout.rows(), flat = layout.gradients();
   for (int b = 0; b < robots_; ++b)
     for (int row = 0; row < n; ++row) {
       double* h = H.data() + extent(b, n, r_) + extent(row, r_);
       std::fill(h, h + r_, 0.0);
-      const double* g = gradients.data() + extent(b, flat) + rows_.offset[static_cast<std::size_t>(row)];
-      for (int k = 0; k < rows_.count[static_cast<std::size_t>(row)]; ++k) {
-        const double* output = model_.outputs.data() + extent(rows_.first[static_cast<std::size_t>(row)] + k, r_);
+      const double* g = gradients.data() + extent(b, flat) + layout.offset[static_cast<std::size_t>(row)];
+      for (int k = 0; k < layout.count[static_cast<std::size_t>(row)]; ++k) {
+        const double* output = model_.outputs.data() + extent(layout.first[static_cast<std::size_t>(row)] + k, r_);
         for (int j = 0; j < r_; ++j) h[j] += g[k] * output[j];
       }
     }
+}
+
+void ReducedMechanics::input_columns(const SystemCoefficients&, [[maybe_unused]] std::span<double> A_c) {
+  SUPPLE_EXPECT(A_c.empty());
 }
 
 void ReducedMechanics::solve(std::span<double> X, int count) {

@@ -32,7 +32,9 @@ class ReducedMechanics final : public Mechanics {
   void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
   SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
                       std::span<const double> multipliers) override;
-  void row_jacobians(std::span<const double> gradients, std::span<double> H) const override;
+  void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
+                     std::span<double> H_c) const override;
+  void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
   void solve(std::span<double> X, int count) override;
 
   const ReducedModel& model() const { return model_; }

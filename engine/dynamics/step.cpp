@@ -7,7 +7,6 @@
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
-#include "solvers/complementarity/box_complementarity.hpp"
 
 namespace supple {
 
@@ -62,26 +61,63 @@ const char* describe(StepStatus status) {
 Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
     : mechanics_(mechanics),
       settings_(settings),
+      forward_(mechanics.robot(), mechanics.robots()),
       robots_(mechanics.robots()),
       nq_(mechanics.coordinates().nq),
       nv_(mechanics.coordinates().nv),
       ny_(mechanics.robot().outputs()),
-      rows_count_(mechanics.robot().rows()) {
-  const int B = robots_, motions = static_cast<int>(mechanics.robot().motions.size());
+      rows_count_(mechanics.robot().rows()),
+      motions_count_(static_cast<int>(mechanics.robot().motions.size())),
+      columns_(1 + rows_count_) {
+  const int B = robots_;
   for (auto* vector : {&u_, &du_, &f_, &p_, &inertia_, &damping_, &velocity_, &r_}) vector->assign(extent(B, nv_), 0.0);
   q_.assign(extent(B, nq_), 0.0);
-  motion_velocity_.assign(extent(B, motions), 0.0);
+  for (auto* vector : {&motions_, &motion_velocity_, &dc_}) vector->assign(extent(B, motions_count_), 0.0);
   y_.assign(extent(B, ny_), 0.0);
-  for (auto* vector : {&phi_, &d_, &lambda_, &lower_, &upper_, &target_}) vector->assign(extent(B, rows_count_), 0.0);
-  gradients_.assign(extent(B, mechanics.rows().offset.back()), 0.0);
+  for (auto* vector : {&phi_, &phi_end_, &free_, &lambda_}) vector->assign(extent(B, rows_count_), 0.0);
+  gradients_.assign(extent(B, mechanics.rows().gradients()), 0.0);
   H_.assign(extent(B, rows_count_, nv_), 0.0);
-  X_.assign(extent(B, rows_count_ + 1, nv_), 0.0);
+  for (auto* vector : {&H_c_, &B_}) vector->assign(extent(B, rows_count_, motions_count_), 0.0);
+  X_.assign(extent(B, columns_, nv_), 0.0);
   W_.assign(extent(B, rows_count_, rows_count_), 0.0);
-  work_.assign(static_cast<std::size_t>(box_complementarity_work(rows_count_)), 0.0);
   mechanics.external_forces(p_);
 }
 
-void Stepper::residual(const State& state, const Control& control) {
+// Room for the rows that the law adds; nothing to do but the first time.
+void Stepper::size_for(const ConstraintLaw& law) {
+  const RowLayout& layout = law.effector_rows();
+  const int columns = 1 + rows_count_ + (law.moves_inputs() ? motions_count_ : 0);
+  if (effector_rows_ == layout.rows() && columns_ == columns) return;
+  const int B = robots_, n = effector_rows_ = layout.rows();
+  columns_ = columns;
+  X_.assign(extent(B, columns_, nv_), 0.0);
+  A_c_.assign(extent(B, columns_ - 1 - rows_count_, nv_), 0.0);
+  for (auto* vector : {&effector_phi_, &effector_free_}) vector->assign(extent(B, n), 0.0);
+  effector_gradients_.assign(extent(B, layout.gradients()), 0.0);
+  effector_H_.assign(extent(B, n, nv_), 0.0);
+  for (auto* vector : {&effector_H_c_, &effector_B_}) vector->assign(extent(B, n, motions_count_), 0.0);
+  effector_W_.assign(extent(B, n, rows_count_), 0.0);
+}
+
+// y, then phi and H of all rows.
+void Stepper::evaluate_rows_and_outputs(const ConstraintLaw& law) {
+  mechanics_.evaluate_outputs(q_, motions_, y_);
+  const RowLayout &rows = mechanics_.rows(), &effectors = law.effector_rows();
+  const auto part = [](std::vector<double>& values, int robot, int size) {
+    return std::span<double>(values).subspan(extent(robot, size), extent(size));
+  };
+  for (int b = 0; b < robots_; ++b) {
+    const std::span<const double> y = part(y_, b, ny_);
+    evaluate_rows(mechanics_.robot(), rows, y, part(phi_, b, rows_count_), part(gradients_, b, rows.gradients()));
+    if (effector_rows_ > 0)
+      law.evaluate_effectors(b, y, part(effector_phi_, b, effector_rows_),
+                             part(effector_gradients_, b, effectors.gradients()));
+  }
+  mechanics_.row_jacobians(rows, gradients_, H_, H_c_);
+  if (effector_rows_ > 0) mechanics_.row_jacobians(effectors, effector_gradients_, effector_H_, effector_H_c_);
+}
+
+void Stepper::residual(const State& state) {
   if (settings_.scheme == StepScheme::quasi_static) {
     for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
     return;
@@ -89,63 +125,132 @@ void Stepper::residual(const State& state, const Control& control) {
   const double h = settings_.time_step;
   for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = state.v[i] - u_[i] / h;
   for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
-    motion_velocity_[i] = state.motion_velocities[i] - (control.motions[i] - state.motions[i]) / h;
+    motion_velocity_[i] = state.motion_velocities[i] - (motions_[i] - state.motions[i]) / h;
   mechanics_.inertia(velocity_, motion_velocity_, inertia_);
   for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = inertia_[i] / h + p_[i] - f_[i];
   const Robot& robot = mechanics_.robot();
   if (robot.rayleigh_mass != 0 || robot.rayleigh_stiffness != 0) {
     for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = u_[i] / h;
     for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
-      motion_velocity_[i] = (control.motions[i] - state.motions[i]) / h;
+      motion_velocity_[i] = (motions_[i] - state.motions[i]) / h;
     mechanics_.damping(velocity_, motion_velocity_, damping_);
     for (std::size_t i = 0; i < r_.size(); ++i) r_[i] -= damping_[i];
   }
 }
 
-void Stepper::solve_rows(StepReport& report) {
-  const int n = rows_count_, stride = n + 1;
-  for (int b = 0; b < robots_; ++b) {
-    const double* X = X_.data() + extent(b, stride, nv_);
-    const double* H = H_.data() + extent(b, n, nv_);
-    double* W = W_.data() + extent(b, n, n);
-    for (int i = 0; i < n; ++i) {
-      const double* h = H + extent(i, nv_);
-      double free = 0;
-      for (int k = 0; k < nv_; ++k) free += h[k] * X[k];
-      const std::size_t row = extent(b, n) + static_cast<std::size_t>(i);
-      d_[row] = phi_[row] + free - target_[row];
-      for (int j = 0; j <= i; ++j) {
-        const double* x = X + extent(j + 1, nv_);
-        double sum = 0;
-        for (int k = 0; k < nv_; ++k) sum += h[k] * x[k];
-        W[i * n + j] = W[j * n + i] = sum;
-      }
+// |r + H^T lambda| with the multipliers of the last iteration; scale: the forces at work.
+double Stepper::residual_with_rows(double force_scale, double& scale) const {
+  double sum = 0, row_forces = 0;
+  for (int b = 0; b < robots_; ++b)
+    for (int k = 0; k < nv_; ++k) {
+      double rows = 0;
+      for (int i = 0; i < rows_count_; ++i)
+        rows += H_[extent(b, rows_count_, nv_) + extent(i, nv_) + static_cast<std::size_t>(k)] *
+                lambda_[extent(b, rows_count_) + static_cast<std::size_t>(i)];
+      const double value = r_[extent(b, nv_) + static_cast<std::size_t>(k)] + rows;
+      sum += value * value;
+      row_forces += rows * rows;
     }
-    const auto part = [&](std::vector<double>& v) {
-      return std::span<double>(v).subspan(extent(b, n), static_cast<std::size_t>(n));
-    };
-    const auto result =
-        solve_box_complementarity(n, {W, extent(n, n)}, part(d_), part(lower_), part(upper_), part(lambda_), work_);
-    if (result.status != ComplementarityStatus::solved) report.status = StepStatus::rows_unsolved;
+  scale = force_scale + norm(p_) + std::sqrt(row_forces);
+  return std::sqrt(sum);
+}
+
+// X <- A^-1 [r, H^T, A_c]: free motion, and how the robot follows multipliers and prescribed inputs.
+void Stepper::solve_systems(const SystemCoefficients& coefficients) {
+  const int inputs = columns_ - 1 - rows_count_;
+  if (inputs > 0) mechanics_.input_columns(coefficients, A_c_);
+  for (int b = 0; b < robots_; ++b) {
+    double* X = X_.data() + extent(b, columns_, nv_);
+    std::copy_n(r_.data() + extent(b, nv_), nv_, X);
+    std::copy_n(H_.data() + extent(b, rows_count_, nv_), extent(rows_count_, nv_), X + nv_);
+    std::copy_n(A_c_.data() + extent(b, inputs, nv_), extent(inputs, nv_), X + extent(1 + rows_count_, nv_));
+  }
+  mechanics_.solve(X_, columns_);
+}
+
+namespace {
+
+double product(const double* a, const double* b, int n) {
+  double sum = 0;
+  for (int k = 0; k < n; ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+// For rows with values phi and Jacobians H, H_c of one robot: free = phi + H X_0, W = H X_a, B = H_c - H X_c, with X =
+// [X_0, X_a (n), X_c (m)] the solved systems. lower: W is symmetric, and only its lower triangle is written.
+void project_rows(int rows, int n, int m, int nv, bool lower, const double* phi, const double* H, const double* H_c,
+                  const double* X, double* free, double* W, double* B) {
+  for (int i = 0; i < rows; ++i) {
+    const double* h = H + extent(i, nv);
+    free[i] = phi[i] + product(h, X, nv);
+    for (int j = 0; j < (lower ? i + 1 : n); ++j) W[i * n + j] = product(h, X + extent(1 + j, nv), nv);
+    for (int j = 0; j < m; ++j) B[i * m + j] = H_c[i * m + j] - product(h, X + extent(1 + n + j, nv), nv);
   }
 }
 
-double Stepper::row_violation() const {
-  double worst = 0;
-  for (std::size_t i = 0; i < lambda_.size(); ++i) {
-    if (lower_[i] == upper_[i]) continue;  // the force is the command
-    const double w = phi_[i] - target_[i];
-    const double violation = lambda_[i] <= lower_[i]   ? std::max(0.0, -w)
-                             : lambda_[i] >= upper_[i] ? std::max(0.0, w)
-                                                       : std::abs(w);
-    worst = std::max(worst, violation);
+}  // namespace
+
+// Everything that the law sees.
+void Stepper::project(const ConstraintLaw& law) {
+  const int n = rows_count_, e = law.effector_rows().rows(), m = columns_ - 1 - n, all = motions_count_;
+#pragma omp parallel for schedule(static) if (robots_ > 1)
+  for (int b = 0; b < robots_; ++b) {
+    const double* X = X_.data() + extent(b, columns_, nv_);
+    double* W = W_.data() + extent(b, n, n);
+    project_rows(n, n, m, nv_, true, phi_.data() + extent(b, n), H_.data() + extent(b, n, nv_),
+                 H_c_.data() + extent(b, n, all), X, free_.data() + extent(b, n), W, B_.data() + extent(b, n, all));
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < i; ++j) W[j * n + i] = W[i * n + j];
+    project_rows(e, n, m, nv_, false, effector_phi_.data() + extent(b, e), effector_H_.data() + extent(b, e, nv_),
+                 effector_H_c_.data() + extent(b, e, all), X, effector_free_.data() + extent(b, e),
+                 effector_W_.data() + extent(b, e, n), effector_B_.data() + extent(b, e, all));
   }
-  return worst;
+}
+
+bool Stepper::solve_rows(ConstraintLaw& law) {
+  project(law);
+  return law.solve({.robots = robots_,
+                    .rows = rows_count_,
+                    .effector_rows = effector_rows_,
+                    .motions = columns_ - 1 - rows_count_,
+                    .W = W_,
+                    .free = free_,
+                    .B = B_,
+                    .effector_W = effector_W_,
+                    .effector_free = effector_free_,
+                    .effector_B = effector_B_},
+                   lambda_, dc_);
+}
+
+// du = u_f + A^-1 (H^T lambda - A_c dc), and where the rows end by this linearisation.
+void Stepper::correct() {
+  const int n = rows_count_, m = columns_ - 1 - n;
+  for (int b = 0; b < robots_; ++b) {
+    const double* X = X_.data() + extent(b, columns_, nv_);
+    const double *lambda = lambda_.data() + extent(b, n), *dc = dc_.data() + extent(b, motions_count_);
+    double* du = du_.data() + extent(b, nv_);
+    std::copy_n(X, nv_, du);
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < nv_; ++k) du[k] += X[extent(1 + i, nv_) + static_cast<std::size_t>(k)] * lambda[i];
+    for (int i = 0; i < m; ++i)
+      for (int k = 0; k < nv_; ++k) du[k] -= X[extent(1 + n + i, nv_) + static_cast<std::size_t>(k)] * dc[i];
+    for (int i = 0; i < n; ++i) {
+      const std::size_t row = extent(b, n) + static_cast<std::size_t>(i);
+      phi_end_[row] = free_[row] + product(W_.data() + extent(b, n, n) + extent(i, n), lambda, n) +
+                      product(B_.data() + extent(b, n, motions_count_) + extent(i, m), dc, m);
+    }
+  }
+  for (std::size_t i = 0; i < u_.size(); ++i) u_[i] += du_[i];
+  for (std::size_t i = 0; i < motions_.size(); ++i) motions_[i] += dc_[i];
 }
 
 StepReport Stepper::step(const Control& control, State& state) {
-  SUPPLE_EXPECT(static_cast<int>(state.q.size()) == robots_ * nq_ &&
-                static_cast<int>(control.commands.size()) == robots_ * rows_count_);
+  forward_.command(control.commands);
+  return step(forward_, control.motions, state);
+}
+
+StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, State& state) {
+  SUPPLE_EXPECT(static_cast<int>(state.q.size()) == robots_ * nq_ && motions.size() == motions_.size());
   StepReport report;
   const bool dynamic = settings_.scheme != StepScheme::quasi_static;
   const bool iterate = settings_.scheme != StepScheme::one_linearisation;
@@ -158,19 +263,14 @@ StepReport Stepper::step(const Control& control, State& state) {
     coefficients.mass = 1 / (h * h) + robot.rayleigh_mass / h;
     coefficients.stiffness = 1 + robot.rayleigh_stiffness / h;
   }
-  for (int b = 0; b < robots_; ++b)
-    for (int i = 0; i < rows_count_; ++i) {
-      const std::size_t k = extent(b, rows_count_) + static_cast<std::size_t>(i);
-      const RowTarget law =
-          row_target(robot.cables[static_cast<std::size_t>(i)], control.commands[k], state.commands[k], h);
-      target_[k] = law.target;
-      lower_[k] = law.lower;
-      upper_[k] = law.upper;
-      lambda_[k] = std::clamp(state.multipliers[k], law.lower, law.upper);
-      if (law.limited) ++report.limited_commands;
-    }
-
+  size_for(law);
+  report.limited_commands = law.begin(state, h, lambda_);
   std::fill(u_.begin(), u_.end(), 0.0);
+  std::fill(dc_.begin(), dc_.end(), 0.0);
+  if (law.moves_inputs())
+    std::copy(state.motions.begin(), state.motions.end(), motions_.begin());
+  else
+    std::copy(motions.begin(), motions.end(), motions_.begin());
   double first_scale = 0, largest_residual = 0, least_residual = std::numeric_limits<double>::infinity();
   int least_at = 0, halvings = 0;
   // A kept factor needs no tangent. Stiffness damping does, for the residual.
@@ -183,21 +283,13 @@ StepReport Stepper::step(const Control& control, State& state) {
     }
     {
       Timer timer(report.times.outputs);
-      mechanics_.evaluate_outputs(q_, control.motions, y_);
-      for (int b = 0; b < robots_; ++b) {
-        const auto y = std::span<const double>(y_).subspan(extent(b, ny_), extent(ny_));
-        const std::size_t flat = static_cast<std::size_t>(mechanics_.rows().offset.back());
-        evaluate_rows(robot, mechanics_.rows(), y,
-                      std::span<double>(phi_).subspan(extent(b, rows_count_), extent(rows_count_)),
-                      std::span<double>(gradients_).subspan(static_cast<std::size_t>(b) * flat, flat));
-      }
-      mechanics_.row_jacobians(gradients_, H_);
+      evaluate_rows_and_outputs(law);
     }
     PointReport points;
     const bool without_tangent = may_keep_factor && report.iterations > 0;
     {
       Timer timer(report.times.forces);
-      points = mechanics_.evaluate_forces(q_, control.motions, without_tangent ? TangentKind::none : tangent, f_);
+      points = mechanics_.evaluate_forces(q_, motions_, without_tangent ? TangentKind::none : tangent, f_);
     }
     report.inverted = points.inverted;
     if (points.undefined > 0 || !all_finite(f_)) {
@@ -208,6 +300,10 @@ StepReport Stepper::step(const Control& control, State& state) {
           du_[i] *= 0.5;
           u_[i] -= du_[i];
         }
+        for (std::size_t i = 0; i < motions_.size(); ++i) {
+          dc_[i] *= 0.5;
+          motions_[i] -= dc_[i];
+        }
         continue;
       }
       report.status = StepStatus::undefined_points;
@@ -215,29 +311,18 @@ StepReport Stepper::step(const Control& control, State& state) {
       return report;
     }
     halvings = 0;
-    residual(state, control);
+    residual(state);
     bool keep_factor = false;
     if (iterate) {
-      // Residual with the multipliers of the last iteration.
-      double sum = 0, row_forces = 0;
-      for (int b = 0; b < robots_; ++b)
-        for (int k = 0; k < nv_; ++k) {
-          double rows = 0;
-          for (int i = 0; i < rows_count_; ++i)
-            rows += H_[extent(b, rows_count_, nv_) + extent(i, nv_) + static_cast<std::size_t>(k)] *
-                    lambda_[extent(b, rows_count_) + static_cast<std::size_t>(i)];
-          const double value = r_[extent(b, nv_) + static_cast<std::size_t>(k)] + rows;
-          sum += value * value;
-          row_forces += rows * rows;
-        }
       // Judged against the forces at work now and, since they may vanish on the way (a body let go, a base that has
       // moved on), those the step began with, inertia among them.
-      double scale = points.force_scale + norm(p_) + std::sqrt(row_forces);
-      if (report.iterations == 0) first_scale = std::max(scale, std::sqrt(sum));
+      double scale = 0;
+      const double size = residual_with_rows(points.force_scale, scale);
+      if (report.iterations == 0) first_scale = std::max(scale, size);
       scale = std::max(scale, first_scale);
       const double before = report.residual;
-      report.residual = scale > 0 ? std::sqrt(sum) / scale : 0;
-      if (report.residual <= settings_.tolerance && row_violation() <= settings_.row_tolerance) break;
+      report.residual = scale > 0 ? size / scale : 0;
+      if (report.residual <= settings_.tolerance && law.violation(phi_, lambda_) <= settings_.row_tolerance) break;
       keep_factor = without_tangent && report.residual < settings_.keep_factor_below * before;
       if (report.iterations >= settings_.max_iterations ||
           (report.iterations > 3 && report.residual > 50 * largest_residual)) {
@@ -257,7 +342,7 @@ StepReport Stepper::step(const Control& control, State& state) {
     if (!keep_factor) {
       if (without_tangent) {
         Timer timer(report.times.forces);
-        (void)mechanics_.evaluate_forces(q_, control.motions, tangent, f_);
+        (void)mechanics_.evaluate_forces(q_, motions_, tangent, f_);
       }
       Timer timer(report.times.factor);
       const SystemReport system = mechanics_.factor(coefficients, y_, lambda_);
@@ -272,28 +357,15 @@ StepReport Stepper::step(const Control& control, State& state) {
     }
     {
       Timer timer(report.times.solve);
-      for (int b = 0; b < robots_; ++b) {
-        double* X = X_.data() + extent(b, rows_count_ + 1, nv_);
-        std::copy_n(r_.begin() + b * nv_, nv_, X);
-        std::copy_n(H_.data() + extent(b, rows_count_, nv_), extent(rows_count_, nv_), X + nv_);
-      }
-      mechanics_.solve(X_, rows_count_ + 1);
+      solve_systems(coefficients);
     }
     {
       Timer timer(report.times.rows);
-      solve_rows(report);
-      if (report.status != StepStatus::ok) return report;
-      for (int b = 0; b < robots_; ++b) {
-        const double* X = X_.data() + extent(b, rows_count_ + 1, nv_);
-        for (int k = 0; k < nv_; ++k) {
-          double value = X[k];
-          for (int i = 0; i < rows_count_; ++i)
-            value += X[extent(i + 1, nv_) + static_cast<std::size_t>(k)] *
-                     lambda_[extent(b, rows_count_) + static_cast<std::size_t>(i)];
-          du_[extent(b, nv_) + static_cast<std::size_t>(k)] = value;
-        }
+      if (!solve_rows(law)) {
+        report.status = StepStatus::rows_unsolved;
+        return report;
       }
-      for (std::size_t i = 0; i < u_.size(); ++i) u_[i] += du_[i];
+      correct();
     }
     if (!all_finite(u_)) {
       report.status = StepStatus::not_converged;
@@ -301,27 +373,25 @@ StepReport Stepper::step(const Control& control, State& state) {
     }
     if (!iterate) break;
   }
+  if (iterate) phi_end_ = phi_;
+  finish(law, state);
+  return report;
+}
 
-  for (int b = 0; b < robots_; ++b) {
-    coordinates.integrate(state.q.data() + b * nq_, u_.data() + b * nv_);
-    for (int k = 0; k < nv_; ++k)
-      state.v[extent(b, nv_) + static_cast<std::size_t>(k)] =
-          dynamic ? u_[extent(b, nv_) + static_cast<std::size_t>(k)] / h : 0.0;
-  }
-  for (std::size_t i = 0; i < state.motions.size(); ++i) {
-    state.motion_velocities[i] = dynamic ? (control.motions[i] - state.motions[i]) / h : 0.0;
-    state.motions[i] = control.motions[i];
+void Stepper::finish(const ConstraintLaw& law, State& state) {
+  const bool dynamic = settings_.scheme != StepScheme::quasi_static;
+  const double h = settings_.time_step;
+  for (int b = 0; b < robots_; ++b)
+    mechanics_.coordinates().integrate(state.q.data() + extent(b, nq_), u_.data() + extent(b, nv_));
+  for (std::size_t i = 0; i < u_.size(); ++i) state.v[i] = dynamic ? u_[i] / h : 0.0;
+  for (std::size_t i = 0; i < motions_.size(); ++i) {
+    state.motion_velocities[i] = dynamic ? (motions_[i] - state.motions[i]) / h : 0.0;
+    state.motions[i] = motions_[i];
   }
   state.multipliers = lambda_;
-  for (int b = 0; b < robots_; ++b)
-    for (int i = 0; i < rows_count_; ++i) {
-      const std::size_t k = extent(b, rows_count_) + static_cast<std::size_t>(i);
-      const CableRow& cable = robot.cables[static_cast<std::size_t>(i)];
-      state.commands[k] = cable.control == CableControl::force ? lower_[k] : target_[k];
-    }
+  law.commands(phi_end_, lambda_, state.commands);
   state.time += dynamic ? h : 0.0;
   mechanics_.evaluate_outputs(state.q, state.motions, y_);
-  return report;
 }
 
 State rest_state(const Mechanics& mechanics) {

@@ -7,16 +7,18 @@
 //   residual  r = M (v_n/h - u/h^2) - D u/h + p - f(q_n + u)    implicit Euler, v_{n+1} = u/h (Goury & Duriez 2018, eqs. 4-9)
 //   system    A = M/h^2 + D/h + K                               quasi-static: r = p - f(q_n + u), A = K
 //   free      u_f = A^-1 r
-//   space     W = H A^-1 H^T, d = phi(q_n + u) + H u_f
-//   lambda    complementarity of lambda and W lambda + d - target   [N]
+//   space     W = H A^-1 H^T, d = phi(q_n + u) + H u_f; the same for the rows of effectors if the law wants them
+//   lambda    found by a law (constraint_law.hpp): forward, complementarity of lambda and W lambda + d - target   [N]
 //   correct   u <- u + u_f + A^-1 H^T lambda
 // clang-format on
-// One pass from u = 0 is the paper's one-linearisation step (its b = -h^2 K v + h (p - f) is the same system in dv);
-// repeated until the residual vanishes it is Newton's method on the implicit step or on the equilibrium.
+// Where prescribed inputs c (a driven base) are unknowns too, A u + A_c dc = r + H^T lambda and rows change by H u +
+// H_c dc. One pass from u = 0 is the paper's one-linearisation step (its b = -h^2 K v + h (p - f) is the same system in
+// dv); repeated until the residual vanishes it is Newton's method on the implicit step or on the equilibrium.
 
 #include <string>
 #include <vector>
 
+#include "engine/dynamics/forward_law.hpp"
 #include "engine/dynamics/mechanics.hpp"
 #include "engine/dynamics/state.hpp"
 
@@ -76,6 +78,8 @@ class Stepper {
 
   // Advances `state` by one step under `control`. On failure the state is unchanged.
   StepReport step(const Control& control, State& state);
+  // The same under any law; `motions` [B x motions]: where prescribed inputs go unless the law moves them.
+  StepReport step(ConstraintLaw& law, std::span<const double> motions, State& state);
 
   const StepSettings& settings() const { return settings_; }
   void set_time_step(double h) { settings_.time_step = h; }
@@ -93,20 +97,31 @@ class Stepper {
   const std::vector<double>& outputs() const { return y_; }
   // phi [B x rows] at the last linearisation.
   const std::vector<double>& row_values() const { return phi_; }
+  // phi [B x rows] at the end of the step: by the linearisation, or after Newton's method itself.
+  const std::vector<double>& final_row_values() const { return phi_end_; }
   // Compliance W [B x rows x rows] of the last linearisation [m/N].
   const std::vector<double>& compliance() const { return W_; }
 
  private:
-  void residual(const State& state, const Control& control);
-  void solve_rows(StepReport& report);
-  double row_violation() const;
+  void size_for(const ConstraintLaw& law);
+  void evaluate_rows_and_outputs(const ConstraintLaw& law);
+  void residual(const State& state);
+  double residual_with_rows(double force_scale, double& scale) const;
+  void solve_systems(const SystemCoefficients& coefficients);
+  void project(const ConstraintLaw& law);
+  bool solve_rows(ConstraintLaw& law);
+  void correct();
+  void finish(const ConstraintLaw& law, State& state);
 
   Mechanics& mechanics_;
   StepSettings settings_;
-  int robots_, nq_, nv_, ny_, rows_count_;
-  std::vector<double> q_, u_, du_, f_, p_, inertia_, damping_, velocity_, motion_velocity_, y_, phi_, gradients_, H_,
-      X_, W_, d_;
-  std::vector<double> r_, lambda_, lower_, upper_, target_, work_;
+  ForwardLaw forward_;
+  int robots_, nq_, nv_, ny_, rows_count_, motions_count_, effector_rows_ = 0;
+  int columns_;  // of X: free motion, multipliers, and prescribed inputs where the law moves them
+  std::vector<double> q_, u_, du_, f_, p_, inertia_, damping_, velocity_, motions_, motion_velocity_, y_, phi_,
+      phi_end_, gradients_, H_, H_c_, A_c_, X_, W_, free_, B_, lambda_, dc_, r_;
+  std::vector<double> effector_phi_, effector_gradients_, effector_H_, effector_H_c_, effector_W_, effector_free_,
+      effector_B_;
 };
 
 // A state at rest under zero commands.

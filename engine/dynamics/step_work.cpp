@@ -7,7 +7,7 @@ namespace supple {
 
 StepWork reduced_step_work(const ReducedModel& model) {
   const double r = model.modes, n = model.robot.rows(), outputs = model.robot.outputs(),
-               row_coordinates = row_layout(model.robot).offset.back(), triangle = r * (r + 1) / 2;
+               row_coordinates = row_layout(model.robot).gradients(), triangle = r * (r + 1) / 2;
   StepWork work;
   // y = y_rest + L_r q; H = (d phi/dy) L_r
   work.outputs = 2 * r * (outputs + row_coordinates);

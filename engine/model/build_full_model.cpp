@@ -139,8 +139,8 @@ void fix_nodes(const BodyScene& body, FullModel& model) {
   model.coordinates.add(CoordinateBlock::Kind::nodes, body.name, 3 * static_cast<int>(model.free_nodes.size()));
 }
 
-void add_cable(const CableScene& scene, PointPlacer& placer, Robot& robot) {
-  CableRow row;
+void add_cable(const ActuatorScene& scene, PointPlacer& placer, Robot& robot) {
+  ActuatorRow row;
   row.name = scene.name;
   row.first_point = static_cast<int>(robot.rest_points.size());
   row.point_count = static_cast<int>(scene.points.size());
@@ -160,7 +160,7 @@ void add_cable(const CableScene& scene, PointPlacer& placer, Robot& robot) {
   if (!(row.rest_length > 0))
     throw InputError(fmt::format("cable '{}' has no length", scene.name),
                      "give it a pull_point away from its point, or several points", scene.place);
-  robot.cables.push_back(std::move(row));
+  robot.actuators.push_back(std::move(row));
 }
 
 }  // namespace
@@ -195,14 +195,18 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   model.mass = build_mass(body, model.mesh, model.total_mass);
 
   PointPlacer placer(model, norm(report.upper - report.lower));
-  if (scene.cables.size() > static_cast<std::size_t>(max_box_complementarity))
-    throw InputError(fmt::format("the scene has {} actuators, at most {} are possible", scene.cables.size(),
+  if (scene.actuators.size() > static_cast<std::size_t>(max_box_complementarity))
+    throw InputError(fmt::format("the scene has {} actuators, at most {} are possible", scene.actuators.size(),
                                  max_box_complementarity),
-                     "fewer actuators", scene.cables.back().place);
-  for (const CableScene& cable : scene.cables) add_cable(cable, placer, robot);
-  for (const PointScene& effector : scene.effectors)
-    robot.effectors.push_back(
-        {effector.name, "", placer.add(effector.point, 0, "effector '" + effector.name + "'", effector.place)});
+                     "fewer actuators", scene.actuators.back().place);
+  for (const ActuatorScene& cable : scene.actuators) add_cable(cable, placer, robot);
+  for (const EffectorScene& effector : scene.effectors) {
+    Effector row;
+    row.name = effector.name;
+    row.point = placer.add(*effector.point, 0, "effector '" + effector.name + "'", effector.place);
+    row.directions = {{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};
+    robot.effectors.push_back(std::move(row));
+  }
   for (const PointScene& probe : scene.probes)
     robot.probes.push_back(
         {probe.name, probe.set, placer.add(probe.point, 0, "probe '" + probe.name + "'", probe.place)});

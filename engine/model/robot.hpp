@@ -11,17 +11,22 @@
 
 namespace supple {
 
-// A cable as one constraint row: phi = L0 - L(y) [m], positive when shortened; its multiplier is the tension [N].
-struct CableRow {
+// An actuator as one constraint row: value phi(y) [m], multiplier lambda [N] with generalised force H^T lambda.
+//   cable  phi = L0 - L(y), positive when shortened; lambda is its tension
+//   force  phi = direction . (y - y_rest) of one mapped point (the mean of a region for a load spread over it); lambda
+//          is the force along the direction, which does not turn with the body
+struct ActuatorRow {
   std::string name;
-  int first_point = 0;  // its via-points are consecutive mapped points
+  ActuatorKind kind = ActuatorKind::cable;
+  int first_point = 0;  // cable: its via-points are consecutive mapped points; force: the loaded point
   int point_count = 0;
-  std::optional<Vec3d> pull_point;  // fixed end after the last via-point
-  double rest_length = 0;           // L0 [m]
-  CableControl control = CableControl::displacement;
+  std::optional<Vec3d> pull_point;  // cable: fixed end after the last via-point
+  Vec3d direction{{0, 0, 0}};       // force: unit vector
+  double rest_length = 0;           // cable: L0 [m]
+  ActuatorControl control = ActuatorControl::displacement;
   bool bilateral = false;
   Interval range;  // of the command [m or N]
-  Interval force;  // of the tension [N]
+  Interval force;  // of the multiplier [N]
   double rate = unlimited;
   int samples = 2;
 };
@@ -30,6 +35,25 @@ struct NamedPoint {
   std::string name;
   std::string set;  // probes: reported together
   int point = 0;    // mapped point
+};
+
+// What inverse control steers: rows phi_e(y) that vanish at the goal (engine/constraints/effectors.hpp), in metres.
+//   position     one row direction . (x - goal) for each direction; x a point, or the mean of a region
+//   orientation  rows lever * direction . theta, theta the rotation vector from the goal's orientation to the region's
+//   length       L0 - L - goal of a cable's path, the length by which it is shortened
+struct Effector {
+  std::string name;
+  EffectorKind kind = EffectorKind::position;
+  int point = 0;                    // mapped point: where errors are measured, and the place in pictures
+  int first_point = 0;              // orientation: three mapped vectors, the columns of the region's
+  int point_count = 0;              //   deformation gradient; length: the path's mapped points
+  std::vector<Vec3d> directions;    // position, orientation: unit vectors, at most three
+  double lever = 1;                 // orientation: m per radian
+  double weight = 1;                // of its rows in the objective; they count squared
+  bool exact = false;               // reached exactly or not at all: equality rows
+  std::optional<Vec3d> pull_point;  // length: fixed end of the path
+  double rest_length = 0;           // length: L0 [m]
+  int rows() const { return kind == EffectorKind::length ? 1 : static_cast<int>(directions.size()); }
 };
 
 // A prescribed translation: input value [m] along `direction`, moving the nodes of one fixed region.
@@ -46,10 +70,18 @@ struct Robot {
   Integrator integrator = Integrator::implicit_euler;
   double rayleigh_mass = 0, rayleigh_stiffness = 0;
   std::vector<Vec3d> rest_points;  // y_rest
-  std::vector<CableRow> cables;
-  std::vector<NamedPoint> effectors, probes;
+  std::vector<ActuatorRow> actuators;
+  std::vector<Effector> effectors;
+  std::vector<NamedPoint> probes;
   std::vector<MotionInput> motions;
-  int rows() const { return static_cast<int>(cables.size()); }
+  int rows() const { return static_cast<int>(actuators.size()); }
+  // Where the effectors are, then the probes.
+  std::vector<NamedPoint> reported_points() const {
+    std::vector<NamedPoint> points;
+    for (const Effector& effector : effectors) points.push_back({effector.name, "", effector.point});
+    points.insert(points.end(), probes.begin(), probes.end());
+    return points;
+  }
   int outputs() const { return 3 * static_cast<int>(rest_points.size()); }
 };
 

@@ -45,7 +45,7 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
   ReducedMechanics mechanics(all);
   const RowLayout layout = row_layout(all.robot);
   std::vector<double> y(static_cast<std::size_t>(ny)), f(static_cast<std::size_t>(r)), phi(static_cast<std::size_t>(m)),
-      gradients(static_cast<std::size_t>(layout.offset.back())), H(extent(m, r)), curvature, T(extent(count, r, r)),
+      gradients(static_cast<std::size_t>(layout.gradients())), H(extent(m, r)), curvature, T(extent(count, r, r)),
       size(static_cast<std::size_t>(count));
   const Eigen::Map<const Matrix> outputs(all.outputs.data(), ny, r);
   for (int s = 0; s < count; ++s) {
@@ -55,7 +55,7 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
     K = Matrix(K.selfadjointView<Eigen::Lower>());
     mechanics.evaluate_outputs(q, {}, y);
     evaluate_rows(all.robot, layout, y, phi, gradients);
-    mechanics.row_jacobians(gradients, H);
+    mechanics.row_jacobians(layout, gradients, H, {});
     std::vector<int> held;
     for (int row = 0; row < m; ++row) {
       const auto k = static_cast<std::size_t>(row);
@@ -67,9 +67,9 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
       const auto local = outputs.middleRows(layout.first[k], n);
       K += local.transpose() * Eigen::Map<const Matrix>(curvature.data(), n, n) * local;
       // A tension at its limit is given, and the cable's length is not.
-      const CableRow& cable = all.robot.cables[k];
+      const ActuatorRow& cable = all.robot.actuators[k];
       const RowTarget target = row_target(cable, 0, 0, 0);
-      if (cable.control == CableControl::displacement && lambda > target.lower && lambda < target.upper)
+      if (cable.control == ActuatorControl::displacement && lambda > target.lower && lambda < target.upper)
         held.push_back(row);
     }
     const int h = static_cast<int>(held.size());

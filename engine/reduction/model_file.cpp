@@ -76,9 +76,9 @@ void write_robot(Hdf5File& file, const Robot& robot) {
   file.write("/robot/integrator", std::string(integrator_words[static_cast<int>(robot.integrator)]));
   file.write("/robot/rayleigh", Numbers{robot.rayleigh_mass, robot.rayleigh_stiffness}, {2});
   file.write("/robot/rest_points", flat(robot.rest_points), {robot.rest_points.size(), 3});
-  file.write("/robot/cable_count", static_cast<std::int64_t>(robot.cables.size()));
-  for (std::size_t i = 0; i < robot.cables.size(); ++i) {
-    const CableRow& cable = robot.cables[i];
+  file.write("/robot/cable_count", static_cast<std::int64_t>(robot.actuators.size()));
+  for (std::size_t i = 0; i < robot.actuators.size(); ++i) {
+    const ActuatorRow& cable = robot.actuators[i];
     const std::string at = "/robot/cables/" + name_of(i);
     file.write(at + "/name", cable.name);
     file.write(at + "/points", std::vector<int>{cable.first_point, cable.point_count}, {2});
@@ -86,7 +86,7 @@ void write_robot(Hdf5File& file, const Robot& robot) {
       file.write(at + "/pull_point", Numbers{(*cable.pull_point)[0], (*cable.pull_point)[1], (*cable.pull_point)[2]},
                  {3});
     file.write(at + "/rest_length", cable.rest_length);
-    file.write(at + "/control", std::string(cable.control == CableControl::force ? "force" : "displacement"));
+    file.write(at + "/control", std::string(cable.control == ActuatorControl::force ? "force" : "displacement"));
     file.write(at + "/bilateral", static_cast<std::int64_t>(cable.bilateral));
     file.write(at + "/limits",
                Numbers{cable.range.lower, cable.range.upper, cable.force.lower, cable.force.upper, cable.rate}, {5});
@@ -100,7 +100,9 @@ void write_robot(Hdf5File& file, const Robot& robot) {
       file.write(at + "/" + name_of(i) + "/point", static_cast<std::int64_t>(list[i].point));
     }
   };
-  points("/robot/effectors", robot.effectors);
+  std::vector<NamedPoint> effectors = robot.reported_points();
+  effectors.resize(robot.effectors.size());
+  points("/robot/effectors", effectors);
   points("/robot/probes", robot.probes);
 }
 
@@ -125,7 +127,7 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
   const int cables = checked.count("/robot/cable_count", 0, max_box_complementarity);
   for (int i = 0; i < cables; ++i) {
     const std::string at = "/robot/cables/" + name_of(static_cast<std::size_t>(i));
-    CableRow cable;
+    ActuatorRow cable;
     cable.name = file.read_text(at + "/name");
     const auto points = file.read_ints(at + "/points", {2});
     cable.first_point = points[0];
@@ -141,7 +143,7 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
     const std::string control = file.read_text(at + "/control");
     checked.require(control == "force" || control == "displacement", at + "/control",
                     "is none that this program knows");
-    cable.control = control == "force" ? CableControl::force : CableControl::displacement;
+    cable.control = control == "force" ? ActuatorControl::force : ActuatorControl::displacement;
     cable.bilateral = checked.count(at + "/bilateral", 0, 1) == 1;
     const auto limits = file.read_doubles(at + "/limits", {5});
     for (double limit : limits) checked.require(!std::isnan(limit), at + "/limits", "holds a number that is none");
@@ -154,7 +156,7 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
                     "leave nothing to do");
     checked.require(cable.pull_point || cable.point_count >= 2, at + "/points", "make a cable of one point");
     cable.samples = checked.count(at + "/samples", 2, 1000000);
-    robot.cables.push_back(std::move(cable));
+    robot.actuators.push_back(std::move(cable));
   }
   const auto points = [&](const std::string& at) {
     std::vector<NamedPoint> list;
@@ -166,7 +168,13 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
     }
     return list;
   };
-  robot.effectors = points("/robot/effectors");
+  for (const NamedPoint& point : points("/robot/effectors")) {
+    Effector effector;
+    effector.name = point.name;
+    effector.point = point.point;
+    effector.directions = {{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};
+    robot.effectors.push_back(std::move(effector));
+  }
   robot.probes = points("/robot/probes");
   return robot;
 }

@@ -27,22 +27,22 @@ constexpr std::size_t most_corner_actuators = 6;
 
 double grid_size(const Robot& robot) {
   double size = 1;
-  for (const CableRow& cable : robot.cables) size *= cable.samples;
+  for (const ActuatorRow& cable : robot.actuators) size *= cable.samples;
   return size;
 }
 
 std::vector<Sample> gray_grid(const Robot& robot) {
   // Reflected mixed-radix Gray code: each digit runs up and down in turn.
-  const std::size_t n = robot.cables.size();
+  const std::size_t n = robot.actuators.size();
   std::vector<int> digit(n, 0), direction(n, 1);
   std::vector<Sample> grid;
   for (;;) {
     Sample sample(n);
     for (std::size_t i = 0; i < n; ++i)
-      sample[i] = at(robot.cables[i].range, static_cast<double>(digit[i]) / (robot.cables[i].samples - 1));
+      sample[i] = at(robot.actuators[i].range, static_cast<double>(digit[i]) / (robot.actuators[i].samples - 1));
     grid.push_back(std::move(sample));
     std::size_t i = 0;
-    while (i < n && (digit[i] + direction[i] < 0 || digit[i] + direction[i] >= robot.cables[i].samples)) {
+    while (i < n && (digit[i] + direction[i] < 0 || digit[i] + direction[i] >= robot.actuators[i].samples)) {
       direction[i] = -direction[i];
       ++i;
     }
@@ -53,23 +53,23 @@ std::vector<Sample> gray_grid(const Robot& robot) {
 
 std::vector<Sample> latin_hypercube(const Robot& robot, int count, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
-  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(robot.cables.size()));
+  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(robot.actuators.size()));
   std::vector<int> stratum(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < robot.cables.size(); ++i) {
+  for (std::size_t i = 0; i < robot.actuators.size(); ++i) {
     for (int k = 0; k < count; ++k) stratum[static_cast<std::size_t>(k)] = k;
     for (int k = count - 1; k > 0; --k)
       std::swap(stratum[static_cast<std::size_t>(k)], stratum[static_cast<std::size_t>(uniform(generator) * (k + 1))]);
     for (std::size_t k = 0; k < samples.size(); ++k)
-      samples[k][i] = at(robot.cables[i].range, (stratum[k] + uniform(generator)) / count);
+      samples[k][i] = at(robot.actuators[i].range, (stratum[k] + uniform(generator)) / count);
   }
   return samples;
 }
 
 std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
-  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(robot.cables.size()));
+  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(robot.actuators.size()));
   for (Sample& sample : samples)
-    for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = at(robot.cables[i].range, uniform(generator));
+    for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = at(robot.actuators[i].range, uniform(generator));
   return samples;
 }
 
@@ -110,24 +110,24 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
         fmt::format("the grid has {:.3g} points, more than the budget of {}: a Latin hypercube of {} states instead",
                     grid_size(robot), recipe.budget, recipe.states);
   std::vector<Sample> samples = latin_hypercube(robot, recipe.states, recipe.seed);
-  if (recipe.corners && robot.cables.size() <= most_corner_actuators)
-    for (std::size_t corner = 0; corner < std::size_t{1} << robot.cables.size(); ++corner) {
-      Sample sample(robot.cables.size());
+  if (recipe.corners && robot.actuators.size() <= most_corner_actuators)
+    for (std::size_t corner = 0; corner < std::size_t{1} << robot.actuators.size(); ++corner) {
+      Sample sample(robot.actuators.size());
       for (std::size_t i = 0; i < sample.size(); ++i)
-        sample[i] = at(robot.cables[i].range, (corner >> i) & 1 ? 1.0 : 0.0);
+        sample[i] = at(robot.actuators[i].range, (corner >> i) & 1 ? 1.0 : 0.0);
       samples.push_back(std::move(sample));
     }
   const auto distance = [&](const Sample& a, const Sample& b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
-      const Interval& range = robot.cables[i].range;
+      const Interval& range = robot.actuators[i].range;
       const double d = (a[i] - b[i]) / (range.upper - range.lower);
       sum += d * d;
     }
     return sum;
   };
-  Sample here(robot.cables.size());
-  for (std::size_t i = 0; i < here.size(); ++i) here[i] = robot.cables[i].range.lower;
+  Sample here(robot.actuators.size());
+  for (std::size_t i = 0; i < here.size(); ++i) here[i] = robot.actuators[i].range.lower;
   for (std::size_t k = 0; k < samples.size(); ++k) {
     std::size_t nearest = k;
     for (std::size_t m = k + 1; m < samples.size(); ++m)

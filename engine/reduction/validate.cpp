@@ -38,7 +38,7 @@ std::vector<double> rest_outputs(const Robot& robot) {
 
 std::vector<int> effector_points(const Robot& robot) {
   std::vector<int> points;
-  for (const NamedPoint& effector : robot.effectors) points.push_back(effector.point);
+  for (const Effector& effector : robot.effectors) points.push_back(effector.point);
   return points;
 }
 
@@ -145,7 +145,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
 SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1.0p-53; };
-  for (const CableRow& cable : robot.cables) {
+  for (const ActuatorRow& cable : robot.actuators) {
     range_.push_back(cable.range);
     // Factors spread over [0.7, 1.4]: the path does not close. smooth_path_covering_steps counts on them.
     frequency_.push_back(2 * M_PI / period * (0.7 + 0.7 * uniform()));

@@ -39,11 +39,21 @@ bool same(const FixScene& a, const FixScene& b) {
   const auto plain = [](const FixScene& v) { return std::tie(v.motion, v.motion_direction, v.stiffness); };
   return plain(a) == plain(b) && same(a.region, b.region) && same(a.motion_range, b.motion_range);
 }
-bool same(const CableScene& a, const CableScene& b) {
-  const auto plain = [](const CableScene& v) {
-    return std::tie(v.name, v.points, v.pull_point, v.attachment_radius, v.control, v.rate, v.bilateral, v.samples);
+bool same(const std::optional<Region>& a, const std::optional<Region>& b) {
+  return a.has_value() == b.has_value() && (!a || same(*a, *b));
+}
+bool same(const ActuatorScene& a, const ActuatorScene& b) {
+  const auto plain = [](const ActuatorScene& v) {
+    return std::tie(v.name, v.kind, v.points, v.pull_point, v.direction, v.attachment_radius, v.control, v.rate,
+                    v.bilateral, v.samples);
   };
-  return plain(a) == plain(b) && same(a.range, b.range) && same(a.force, b.force);
+  return plain(a) == plain(b) && same(a.region, b.region) && same(a.range, b.range) && same(a.force, b.force);
+}
+bool same(const EffectorScene& a, const EffectorScene& b) {
+  const auto plain = [](const EffectorScene& v) {
+    return std::tie(v.name, v.kind, v.point, v.directions, v.lever, v.weight, v.exact, v.points, v.pull_point);
+  };
+  return plain(a) == plain(b) && same(a.region, b.region);
 }
 template <class T>
 bool same(const std::vector<T>& a, const std::vector<T>& b) {
@@ -64,7 +74,7 @@ bool operator==(const Scene& a, const Scene& b) {
   const auto plain = [](const Scene& v) { return std::tie(v.name, v.gravity, v.time_step, v.duration, v.integrator); };
   return plain(a) == plain(b) &&
          std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(), same_body) &&
-         same(a.cables, b.cables) && same(a.effectors, b.effectors) && same(a.probes, b.probes) &&
+         same(a.actuators, b.actuators) && same(a.effectors, b.effectors) && same(a.probes, b.probes) &&
          same(a.reduction, b.reduction);
 }
 

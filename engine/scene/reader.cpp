@@ -165,8 +165,8 @@ BodyScene read_body(const TableReader& table) {
   return body;
 }
 
-CableScene read_cable(const TableReader& table) {
-  CableScene cable;
+ActuatorScene read_cable(const TableReader& table) {
+  ActuatorScene cable;
   cable.place = table.place();
   cable.name = table.identifier("name");
   table.choice("type", 0);
@@ -186,7 +186,7 @@ CableScene read_cable(const TableReader& table) {
   cable.control = table.choice("control", cable.control);
   cable.bilateral = table.boolean("bilateral", false);
 
-  const bool by_force = cable.control == CableControl::force;
+  const bool by_force = cable.control == ActuatorControl::force;
   const Interval all = cable.bilateral ? Interval{} : Interval{0, unlimited};
   cable.range = table.interval("range", all, by_force ? Dimension::force : Dimension::length);
   cable.rate = table.quantity("rate", unlimited, by_force ? Dimension::force_rate : Dimension::speed);
@@ -268,8 +268,8 @@ void check_names(const Scene& scene) {
   for (const BodyScene& body : scene.bodies)
     for (const FixScene& fix : body.fixes)
       if (!fix.motion.empty()) add(fix.motion, fix.place, &fix);
-  for (const CableScene& cable : scene.cables) add(cable.name, cable.place, nullptr);
-  for (const PointScene& effector : scene.effectors) add(effector.name, effector.place, nullptr);
+  for (const ActuatorScene& cable : scene.actuators) add(cable.name, cable.place, nullptr);
+  for (const EffectorScene& effector : scene.effectors) add(effector.name, effector.place, nullptr);
   for (const PointScene& probe : scene.probes) add(probe.name, probe.place, nullptr);
 }
 
@@ -284,10 +284,12 @@ Scene read(const Document& document, const std::string& name) {
   scene.integrator = table.choice("integrator", scene.integrator);
   scene.bodies.push_back(read_body(table.table("body")));
   for (const TableReader& fix : table.tables("fix")) scene.bodies.front().fixes.push_back(read_fix(fix));
-  for (const TableReader& actuator : table.tables("actuator")) scene.cables.push_back(read_cable(actuator));
+  for (const TableReader& actuator : table.tables("actuator")) scene.actuators.push_back(read_cable(actuator));
   for (const TableReader& effector : table.tables("effector")) {
     effector.choice("type", 0);
-    scene.effectors.push_back(read_point(effector));
+    const PointScene point = read_point(effector);
+    scene.effectors.push_back(position_effector(point.name, point.point));
+    scene.effectors.back().place = point.place;
   }
   for (const TableReader& probe : table.tables("probe")) {
     scene.probes.push_back(read_point(probe));
@@ -333,11 +335,11 @@ Scene parse_scene(std::string_view text, const std::string& name) {
 
 void check_reducible(const Scene& scene) {
   const auto finite = [](const Interval& range) { return std::isfinite(range.lower) && std::isfinite(range.upper); };
-  bool driven = !scene.cables.empty();
-  for (const CableScene& cable : scene.cables)
+  bool driven = !scene.actuators.empty();
+  for (const ActuatorScene& cable : scene.actuators)
     if (!finite(cable.range))
       throw InputError(fmt::format("the range of '{}' is unlimited (a reduction samples all of it)", cable.name),
-                       cable.control == CableControl::force ? "range = [0, \"5 N\"]" : "range = [0, \"40 mm\"]",
+                       cable.control == ActuatorControl::force ? "range = [0, \"5 N\"]" : "range = [0, \"40 mm\"]",
                        cable.place);
   for (const BodyScene& body : scene.bodies)
     for (const FixScene& fix : body.fixes) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/mesh/mesh.hpp"
@@ -81,30 +82,59 @@ struct BodyScene {
   Place place;
 };
 
-enum class CableControl { displacement, force };
+enum class ActuatorKind { cable, force };
+enum class ActuatorControl { displacement, force };
 
-// Frictionless inextensible cable through points embedded in the body: point[0] is its attachment, the last point is
-// where it is pulled (embedded), or pull_point (fixed in space) follows.
-struct CableScene {
+// What drives the robot.
+//   cable  frictionless and inextensible, through points embedded in the body: point[0] is its attachment, the last
+//          point is where it is pulled (embedded), or pull_point (fixed in space) follows
+//   force  along a direction fixed in space, on one point of the body or spread evenly over the surface in a region
+struct ActuatorScene {
   std::string name;
-  std::vector<Vec3d> points;        // m, rest positions in the transformed frame
-  std::optional<Vec3d> pull_point;  // m, fixed in space
+  ActuatorKind kind = ActuatorKind::cable;
+  std::vector<Vec3d> points;        // m, rest positions in the transformed frame; force: one, or none with a region
+  std::optional<Vec3d> pull_point;  // cable: m, fixed in space
+  std::optional<Region> region;     // force: the nodes of the boundary in it share the force by area
+  Vec3d direction{{0, 0, 0}};       // force: unit vector
   double attachment_radius = 0;     // m; > 0 spreads each point over the nodes within this radius
-  CableControl control = CableControl::displacement;
+  ActuatorControl control = ActuatorControl::displacement;
   Interval range;           // of the command: m pulled (displacement) or N (force)
   double rate = unlimited;  // limit on |d command / dt|: m/s or N/s
   bool bilateral = false;   // true: the cable may push
-  Interval force;           // limits on the tension [N]; unilateral cables have lower = max(lower, 0)
+  Interval force;           // limits on the multiplier [N]; unilateral cables have lower = max(lower, 0)
   int samples = 2;          // grid samples of this actuator in offline sampling, s_i >= 2
   Place place;
 };
 
-struct PointScene {  // an effector (type "position") or a probe
+struct PointScene {  // a probe
   std::string name;
   Vec3d point{{0, 0, 0}};  // m, rest position in the transformed frame
-  std::string set;         // probes only: points of one set are reported together (the diamond's arms)
+  std::string set;         // points of one set are reported together (the diamond's arms)
   Place place;
 };
+
+enum class EffectorKind { position, orientation, length };
+
+// What inverse control steers; see Effector in engine/model/robot.hpp.
+struct EffectorScene {
+  std::string name;
+  EffectorKind kind = EffectorKind::position;
+  std::optional<Vec3d> point;     // position: m, rest position in the transformed frame; or
+  std::optional<Region> region;   // position: the mean of its nodes; orientation: its nodes' rotation
+  std::vector<Vec3d> directions;  // position, orientation: unit vectors that are steered; default x, y, z
+  double lever = 0.01;            // orientation: m per radian
+  double weight = 1;
+  bool exact = false;
+  std::vector<Vec3d> points;  // length: path as a cable's
+  std::optional<Vec3d> pull_point;
+  Place place;
+};
+inline EffectorScene position_effector(std::string name, const Vec3d& point) {
+  EffectorScene effector;
+  effector.name = std::move(name);
+  effector.point = point;
+  return effector;
+}
 
 enum class Integrator { implicit_euler, implicit_euler_newton, quasi_static };
 
@@ -140,8 +170,8 @@ struct Scene {
   double duration = 1;  // default length of `simulate`
   Integrator integrator = Integrator::implicit_euler;
   std::vector<BodyScene> bodies;
-  std::vector<CableScene> cables;
-  std::vector<PointScene> effectors;
+  std::vector<ActuatorScene> actuators;
+  std::vector<EffectorScene> effectors;
   std::vector<PointScene> probes;
   ReductionScene reduction;
 };

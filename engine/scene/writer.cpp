@@ -64,11 +64,11 @@ class Writer {
     for (const BodyScene& b : scene.bodies) body(b);
     for (const BodyScene& b : scene.bodies)
       for (const FixScene& f : b.fixes) fix(f);
-    for (const CableScene& c : scene.cables) cable(c);
-    for (const PointScene& p : scene.effectors) {
+    for (const ActuatorScene& c : scene.actuators) cable(c);
+    for (const EffectorScene& e : scene.effectors) {
       open("[[effector]]");
-      put("name", p.name);
-      put("point", p.point);
+      put("name", e.name);
+      if (e.point) put("point", *e.point);
     }
     for (const PointScene& p : scene.probes) {
       open("[[probe]]");
@@ -151,7 +151,7 @@ class Writer {
     }
   }
 
-  void cable(const CableScene& c) {
+  void cable(const ActuatorScene& c) {
     open("[[actuator]]");
     put("name", c.name);
     put("type", std::string_view("cable"));

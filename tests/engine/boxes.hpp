@@ -74,12 +74,12 @@ inline FixScene clamp_at_origin() {
 }
 
 // Tension along `direction` on a point: a force-controlled cable pulled from `distance` away.
-inline CableScene pull(const std::string& name, const Vec3d& point, const Vec3d& direction, double distance) {
-  CableScene cable;
+inline ActuatorScene pull(const std::string& name, const Vec3d& point, const Vec3d& direction, double distance) {
+  ActuatorScene cable;
   cable.name = name;
   cable.points = {point};
   cable.pull_point = point + distance * direction;
-  cable.control = CableControl::force;
+  cable.control = ActuatorControl::force;
   cable.range = {0, 1e9};
   return cable;
 }

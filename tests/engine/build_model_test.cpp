@@ -44,15 +44,15 @@ TEST(BuildModel, RegionsOfOneMotionMoveTogether) {
 
 TEST(BuildModel, MoreActuatorsThanRowsCanBeSolvedAreRefused) {
   Scene scene = bar();
-  CableScene cable;
+  ActuatorScene cable;
   cable.points = {{{0.4, 0.05, 0.1}}};
   cable.pull_point = {{0, 0, 0.5}};
   for (int i = 0; i <= max_box_complementarity; ++i) {
     cable.name = std::to_string(i);
-    scene.cables.push_back(cable);
+    scene.actuators.push_back(cable);
   }
   EXPECT_THROW((void)build_full_model(scene, mesh()), InputError);
-  scene.cables.pop_back();
+  scene.actuators.pop_back();
   EXPECT_EQ(build_full_model(scene, mesh()).robot.rows(), max_box_complementarity);
 }
 

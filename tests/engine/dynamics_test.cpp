@@ -265,12 +265,12 @@ class Determinism : public testing::TestWithParam<bool> {
     scene.gravity = {{0, 0, -9.81}};
     scene.bodies[0].rayleigh_stiffness = 0.01;
     scene.bodies[0].fixes = {boxes::clamp_at_origin()};
-    CableScene cable;
+    ActuatorScene cable;
     cable.name = "cable";
     cable.points = {{{0.4, 0.05, 0.1}}, {{0.2, 0.05, 0.1}}};
     cable.pull_point = Vec3d{{-0.1, 0.05, 0.15}};
     cable.range = {0, 0.1};
-    scene.cables = {cable};
+    scene.actuators = {cable};
     return build_full_model(scene, bar_mesh(GetParam(), 4));
   }
   static StepReport advance(Stepper& stepper, const Mechanics& mechanics, int step, State& state) {

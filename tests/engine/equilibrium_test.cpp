@@ -13,12 +13,12 @@ namespace {
 Scene pulled_bar(MaterialModel model) {
   Scene scene = boxes::scene({"", model}, 1e5, 0.45);
   scene.bodies[0].fixes = {boxes::clamp_at_origin()};
-  CableScene cable;
+  ActuatorScene cable;
   cable.name = "cable";
   cable.points = {{{0.4, 0.05, 0.1}}};
   cable.pull_point = Vec3d{{0.05, 0.05, 0.25}};
   cable.range = {-1, 1};
-  scene.cables = {cable};
+  scene.actuators = {cable};
   return scene;
 }
 
@@ -33,7 +33,7 @@ std::pair<double, double> imbalance(const FullModel& model, FullMechanics& mecha
   EXPECT_EQ(mechanics.evaluate_forces(state.q, state.motions, TangentKind::none, f).undefined, 0);
   mechanics.evaluate_outputs(state.q, state.motions, y);
   evaluate_rows(model.robot, mechanics.rows(), y, phi, gradients);
-  mechanics.row_jacobians(gradients, H);
+  mechanics.row_jacobians(mechanics.rows(), gradients, H, {});
   for (double& h : H) h *= state.multipliers[0];
   return {boxes::difference(f, H), phi[0]};
 }

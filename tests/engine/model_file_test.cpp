@@ -82,7 +82,7 @@ TEST_F(ModelFile, EverythingComesBackBitForBit) {
 
 TEST_F(ModelFile, EmptyListsComeBack) {
   ReducedModel model = example(boxes::all_laws()[0], false);
-  model.robot.cables.clear();
+  model.robot.actuators.clear();
   model.robot.effectors.clear();
   model.robot.probes.clear();
   model.robot.rest_points.clear();
@@ -246,10 +246,10 @@ TEST_F(ModelFile, InconsistentContentIsAnError) {
   refused("material", [&](ReducedModel& m) { m.fields[0].parameters[0].p[0] = nan; });
   refused("triangle", [&](ReducedModel& m) { m.skin.triangles[0][1] = static_cast<int>(m.skin.rest.size()); });
   refused("effector", [&](ReducedModel& m) { m.robot.effectors[0].point = 1000; });
-  refused("cable", [&](ReducedModel& m) { m.robot.cables[0].first_point = 1000; });
-  refused("cable without points", [&](ReducedModel& m) { m.robot.cables[0].point_count = 0; });
-  refused("cable length", [&](ReducedModel& m) { m.robot.cables[0].rest_length = nan; });
-  refused("cable range", [&](ReducedModel& m) { m.robot.cables[0].range = {2, 1}; });
+  refused("cable", [&](ReducedModel& m) { m.robot.actuators[0].first_point = 1000; });
+  refused("cable without points", [&](ReducedModel& m) { m.robot.actuators[0].point_count = 0; });
+  refused("cable length", [&](ReducedModel& m) { m.robot.actuators[0].rest_length = nan; });
+  refused("cable range", [&](ReducedModel& m) { m.robot.actuators[0].range = {2, 1}; });
   refused("time step", [&](ReducedModel& m) { m.robot.time_step = 0; });
   refused("gravity", [&](ReducedModel& m) { m.gravity[0] = nan; });
   refused("tolerance", [&](ReducedModel& m) { m.fields[0].tolerance = nan; });

@@ -47,13 +47,13 @@ inline Scene diamond(const std::string& mesh, MaterialModel model, RotationKind 
   const char* names[] = {"north", "west", "south", "east"};
   const double x[] = {0, -1, 0, 1}, y[] = {1, 0, -1, 0};
   for (int i = 0; i < 4; ++i) {
-    CableScene cable;
+    ActuatorScene cable;
     cable.name = names[i];
     cable.points = {{{0.097 * x[i], 0.097 * y[i], 0.045}}};
     cable.pull_point = {{0.010 * x[i], 0.010 * y[i], 0.030}};
     cable.range = {-1, 1};
     cable.bilateral = bilateral;
-    scene.cables.push_back(cable);
+    scene.actuators.push_back(cable);
   }
   return scene;
 }

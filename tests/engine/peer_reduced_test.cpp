@@ -62,7 +62,7 @@ TEST_P(PeerReduced, TrajectoryAgrees) {
   scene.bodies[0].fixes.clear();
   FullModel full = build_full_model(scene);
   const nlohmann::json attachments = read_json("diamond_cable_barycentric.json").at("4k").at("cables");
-  for (const CableRow& cable : full.robot.cables) {
+  for (const ActuatorRow& cable : full.robot.actuators) {
     const nlohmann::json& attachment = attachments.at(cable.name);
     full.interpolation[static_cast<std::size_t>(cable.first_point)] = {
         attachment.at("nodes").get<std::vector<int>>(), attachment.at("weights").get<std::vector<double>>()};
@@ -87,14 +87,14 @@ TEST_P(PeerReduced, TrajectoryAgrees) {
   double worst_x = 0, worst_v = 0, worst_q = 0, worst_force = 0;
   int compared = 0;
   for (const nlohmann::json& entry : log.at("log")) {
-    for (std::size_t i = 0; i < full.robot.cables.size(); ++i)
-      control.commands[i] = 1e-3 * entry.at("cables").at(full.robot.cables[i].name).at(0).get<double>();
+    for (std::size_t i = 0; i < full.robot.actuators.size(); ++i)
+      control.commands[i] = 1e-3 * entry.at("cables").at(full.robot.actuators[i].name).at(0).get<double>();
     const StepReport report = stepper.step(control, state);
     ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
-    for (std::size_t i = 0; i < full.robot.cables.size(); ++i)
+    for (std::size_t i = 0; i < full.robot.actuators.size(); ++i)
       worst_force = std::max(
           worst_force,
-          std::abs(1e3 * state.multipliers[i] - entry.at("cables").at(full.robot.cables[i].name).at(2).get<double>()));
+          std::abs(1e3 * state.multipliers[i] - entry.at("cables").at(full.robot.actuators[i].name).at(2).get<double>()));
     const std::string step = std::to_string(entry.at("step").get<int>());
     if (!reference.has("x_step" + step)) continue;
     ++compared;

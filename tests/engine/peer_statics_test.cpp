@@ -75,10 +75,10 @@ TEST_P(PeerStatics, EquilibriumAgrees) {
   const Load& load = loads.at(name);
   Scene scene = peer::diamond("diamond_4k_tet.vtu", law, RotationKind::polar, load.bilateral);
   scene.integrator = Integrator::quasi_static;
-  if (!load.cables) scene.cables.clear();
-  for (CableScene& cable : scene.cables)
+  if (!load.cables) scene.actuators.clear();
+  for (ActuatorScene& cable : scene.actuators)
     if (load.force) {
-      cable.control = CableControl::force;
+      cable.control = ActuatorControl::force;
       cable.range = {0, 100};
     }
   const FullModel model = build_full_model(scene);

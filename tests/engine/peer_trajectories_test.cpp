@@ -56,7 +56,7 @@ void follow_diamond(const DiamondRun& run) {
   ASSERT_EQ(model.mesh.nodes.size() - model.free_nodes.size(), reference.shape("fixed_roi")[0]);
   // Its cables hang on the tetrahedra it chose, where the point lies outside the body not the nearest ones.
   const nlohmann::json attachments = read_json("diamond_cable_barycentric.json").at(run.mesh).at("cables");
-  for (const CableRow& cable : model.robot.cables) {
+  for (const ActuatorRow& cable : model.robot.actuators) {
     const nlohmann::json& attachment = attachments.at(cable.name);
     model.interpolation[static_cast<std::size_t>(cable.first_point)] = {
         attachment.at("nodes").get<std::vector<int>>(), attachment.at("weights").get<std::vector<double>>()};
@@ -67,14 +67,14 @@ void follow_diamond(const DiamondRun& run) {
   Control control = zero_control(mechanics);
   double worst_x = 0, worst_v = 0, worst_force = 0;
   for (const nlohmann::json& entry : log.at("log")) {
-    for (std::size_t i = 0; i < model.robot.cables.size(); ++i)
-      control.commands[i] = 1e-3 * entry.at("cables").at(model.robot.cables[i].name).at(0).get<double>();
+    for (std::size_t i = 0; i < model.robot.actuators.size(); ++i)
+      control.commands[i] = 1e-3 * entry.at("cables").at(model.robot.actuators[i].name).at(0).get<double>();
     const StepReport report = stepper.step(control, state);
     ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
-    for (std::size_t i = 0; i < model.robot.cables.size(); ++i)
+    for (std::size_t i = 0; i < model.robot.actuators.size(); ++i)
       worst_force = std::max(
           worst_force,
-          std::abs(1e3 * state.multipliers[i] - entry.at("cables").at(model.robot.cables[i].name).at(2).get<double>()));
+          std::abs(1e3 * state.multipliers[i] - entry.at("cables").at(model.robot.actuators[i].name).at(2).get<double>()));
     const std::string step = std::to_string(entry.at("step").get<int>());
     if (!reference.has("x_step" + step)) continue;
     worst_x =

@@ -28,12 +28,12 @@ ReducedModel bar(const boxes::Law& law, double rayleigh = 0) {
   scene.bodies[0].rayleigh_mass = rayleigh;
   scene.bodies[0].rayleigh_stiffness = 0.01 * rayleigh;
   scene.bodies[0].fixes = {boxes::clamp_at_origin()};
-  CableScene cable;
+  ActuatorScene cable;
   cable.name = "below";
   cable.points = {{{0.39, 0.05, 0.01}}, {{0.2, 0.05, 0.01}}};
   cable.pull_point = {{0, 0.05, 0.01}};
   cable.range = {0, 0.05};
-  scene.cables = {cable, boxes::pull("side", {{0.4, 0.05, 0.05}}, {{0, 1, 0}}, 0.3)};
+  scene.actuators = {cable, boxes::pull("side", {{0.4, 0.05, 0.05}}, {{0, 1, 0}}, 0.3)};
   const FullModel full = build_full_model(scene, box_tetrahedra({{0, 0, 0}}, {{0.4, 0.1, 0.1}}, 8, 2, 2));
 
   const int nv = full.coordinates.nv;

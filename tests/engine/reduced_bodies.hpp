@@ -45,23 +45,23 @@ inline Scene bar_scene(const boxes::Law& law) {
   body.fixes.push_back(spring);
   body.rayleigh_mass = 0.3;
   body.rayleigh_stiffness = 0.002;
-  CableScene length;
+  ActuatorScene length;
   length.name = "length";
   length.points = {{{0.27, 0.05, 0.08}}, {{0.15, 0.04, 0.09}}};
   length.pull_point = {{-0.1, 0.05, 0.1}};
   length.range = {0, 0.02};
   length.samples = 3;
-  CableScene force = boxes::pull("force", {{0.28, 0.05, 0.05}}, {{0, 0.8, 0.6}}, 0.5);
+  ActuatorScene force = boxes::pull("force", {{0.28, 0.05, 0.05}}, {{0, 0.8, 0.6}}, 0.5);
   force.range = {0, 2};
   force.force = {0, 5};
-  CableScene strut;
+  ActuatorScene strut;
   strut.name = "strut";
   strut.points = {{{0.1, 0.02, 0.03}}, {{0.25, 0.07, 0.06}}};
   strut.range = {-0.003, 0.003};
   strut.bilateral = true;
   strut.rate = 0.5;
-  scene.cables = {length, force, strut};
-  scene.effectors = {{"tip", {{0.29, 0.05, 0.05}}, "", {}}, {"side", {{0.2, 0.02, 0.08}}, "", {}}};
+  scene.actuators = {length, force, strut};
+  scene.effectors = {position_effector("tip", {{0.29, 0.05, 0.05}}), position_effector("side", {{0.2, 0.02, 0.08}})};
   scene.probes = {{"a", {{0.1, 0.05, 0.05}}, "arm", {}}, {"b", {{0.2, 0.05, 0.05}}, "arm", {}}};
   return scene;
 }
@@ -92,7 +92,7 @@ inline Scene saved_bar(const TemporaryFolder& folder, const boxes::Law& law, boo
   write_msh(folder / "bar.msh",
             hexahedra ? box_hexahedra(lower, upper, 8, 2, 2) : box_tetrahedra(lower, upper, 8, 2, 2));
   Scene scene = bar_scene(law);
-  scene.cables.pop_back();
+  scene.actuators.pop_back();
   scene.bodies[0].mesh_file = folder / "bar.msh";
   scene.reduction.states = 12;
   scene.reduction.validation_states = 6;
@@ -191,9 +191,9 @@ inline void expect_same_robot(const Robot& a, const Robot& b) {
   EXPECT_EQ(a.rayleigh_mass, b.rayleigh_mass);
   EXPECT_EQ(a.rayleigh_stiffness, b.rayleigh_stiffness);
   EXPECT_TRUE(same_bits(a.rest_points, b.rest_points));
-  ASSERT_EQ(a.cables.size(), b.cables.size());
-  for (std::size_t i = 0; i < a.cables.size(); ++i) {
-    const CableRow &x = a.cables[i], &y = b.cables[i];
+  ASSERT_EQ(a.actuators.size(), b.actuators.size());
+  for (std::size_t i = 0; i < a.actuators.size(); ++i) {
+    const ActuatorRow &x = a.actuators[i], &y = b.actuators[i];
     EXPECT_EQ(x.name, y.name);
     EXPECT_EQ(x.first_point, y.first_point);
     EXPECT_EQ(x.point_count, y.point_count);
@@ -219,8 +219,7 @@ inline void expect_same_robot(const Robot& a, const Robot& b) {
       EXPECT_EQ(p[i].point, q[i].point);
     }
   };
-  points(a.effectors, b.effectors);
-  points(a.probes, b.probes);
+  points(a.reported_points(), b.reported_points());
 }
 
 // Every number the same, bit for bit.

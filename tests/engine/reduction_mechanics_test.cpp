@@ -108,11 +108,11 @@ TEST_P(FullBasis, MapsAsTheFullModel) {
   EXPECT_LT(boxes::difference(k, m), 1e-14);
   const int rows = model.robot.rows();
   std::vector<double> phi(static_cast<std::size_t>(rows)),
-      gradients(static_cast<std::size_t>(full.rows().offset.back())), H(static_cast<std::size_t>(rows) * n),
+      gradients(static_cast<std::size_t>(full.rows().gradients())), H(static_cast<std::size_t>(rows) * n),
       J(H.size());
   evaluate_rows(model.robot, full.rows(), y, phi, gradients);
-  full.row_jacobians(gradients, H);
-  mine.row_jacobians(gradients, J);
+  full.row_jacobians(full.rows(), gradients, H, {});
+  mine.row_jacobians(mine.rows(), gradients, J, {});
   EXPECT_LT(boxes::difference(J, H), 1e-15);
 }
 

@@ -192,8 +192,8 @@ TEST(Errors, AreZeroForTheFullBasisAndOneForARigidBody) {
   ReducedModel stiff = same;
   for (auto& parameters : stiff.fields[0].parameters)
     for (double& p : parameters.p) p *= 1e6;
-  stiff.robot.cables[0].range = {0, 1e-9};
-  stiff.robot.cables[2].range = {-1e-9, 1e-9};
+  stiff.robot.actuators[0].range = {0, 1e-9};
+  stiff.robot.actuators[2].range = {-1e-9, 1e-9};
   const ErrorSummary all = evaluate_errors(stiff, basis, reference);
   EXPECT_NEAR(all.goal_mean, 1, 1e-3);
   EXPECT_NEAR(all.shape_mean, 1, 1e-3);

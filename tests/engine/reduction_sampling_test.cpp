@@ -18,10 +18,10 @@ namespace {
 Robot robot_of(const std::vector<std::pair<Interval, int>>& actuators) {
   Robot robot;
   for (const auto& [range, samples] : actuators) {
-    CableRow cable;
+    ActuatorRow cable;
     cable.range = range;
     cable.samples = samples;
-    robot.cables.push_back(cable);
+    robot.actuators.push_back(cable);
   }
   return robot;
 }
@@ -40,7 +40,7 @@ TEST(GrayGrid, VisitsEveryPointOnceByOneStep) {
   for (const Sample& sample : grid) {
     std::vector<int> digit;
     for (std::size_t i = 0; i < sample.size(); ++i) {
-      const CableRow& cable = robot.cables[i];
+      const ActuatorRow& cable = robot.actuators[i];
       const double position =
           (sample[i] - cable.range.lower) / (cable.range.upper - cable.range.lower) * (cable.samples - 1);
       digit.push_back(static_cast<int>(std::lround(position)));
@@ -105,8 +105,8 @@ TEST(LatinHypercube, HasOneSamplePerStratum) {
   for (const int count : {1, 2, 17, 100}) {
     const std::vector<Sample> samples = latin_hypercube(robot, count, 3);
     ASSERT_EQ(samples.size(), static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < robot.cables.size(); ++i) {
-      const Interval range = robot.cables[i].range;
+    for (std::size_t i = 0; i < robot.actuators.size(); ++i) {
+      const Interval range = robot.actuators[i].range;
       std::set<int> strata;
       for (const Sample& sample : samples)
         strata.insert(static_cast<int>((sample[i] - range.lower) / (range.upper - range.lower) * count));

@@ -124,7 +124,7 @@ TEST(SelectionOfANumber, KeepsSoManyElements) {
 // A cable at its greatest tension holds no length: the metric sees the robot give way along it.
 TEST(DisplacementMetric, ATensionAtItsLimitHoldsNothing) {
   Scene scene = bar_scene({"corotational", MaterialModel::corotational});
-  scene.cables[0].force = {0, 5};
+  scene.actuators[0].force = {0, 5};
   const FullModel full = build_full_model(scene, bar(false));
   const int r = 12;
   const ReducedModel model = project(full, random_basis(full.coordinates.nv, r), r, all_elements(full));

@@ -273,7 +273,7 @@ TEST_F(Snapshots, IdentityIsWhatChangesStates) {
   for (const SceneIdentity& other :
        {changed([](Scene& s) { s.bodies[0].materials[0].young *= 1.001; }),
         changed([](Scene& s) { s.bodies[0].materials[0].model = MaterialModel::mooney_rivlin; }),
-        changed([](Scene& s) { s.gravity[2] = 0; }), changed([](Scene& s) { s.cables[0].points[0][0] += 1e-3; }),
+        changed([](Scene& s) { s.gravity[2] = 0; }), changed([](Scene& s) { s.actuators[0].points[0][0] += 1e-3; }),
         changed([](Scene& s) { s.bodies[0].fixes.pop_back(); })})
     EXPECT_NE(other.scene, identity_.scene);
 }

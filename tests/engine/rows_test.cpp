@@ -10,11 +10,11 @@ namespace {
 
 Robot one_cable(const std::vector<Vec3d>& points, const std::optional<Vec3d>& pull_point) {
   Robot robot;
-  CableRow cable;
+  ActuatorRow cable;
   cable.point_count = static_cast<int>(points.size());
   cable.pull_point = pull_point;
   cable.rest_length = 0.7;
-  robot.cables = {cable};
+  robot.actuators = {cable};
   robot.rest_points = points;
   return robot;
 }
@@ -102,12 +102,12 @@ TEST(CableRows, CoincidentPointsAddNothing) {
 TEST(CableRows, RowsOfARobotAreIndependent) {
   Robot robot = one_cable({{{0, 0, 0}}, {{1, 0, 0}}}, std::nullopt);
   robot.rest_points.push_back({{0, 2, 0}});
-  CableRow second;
+  ActuatorRow second;
   second.first_point = 2;
   second.point_count = 1;
   second.pull_point = Vec3d{{0, 0, 0}};
   second.rest_length = 2;
-  robot.cables.push_back(second);
+  robot.actuators.push_back(second);
   const RowLayout layout = row_layout(robot);
   EXPECT_EQ(layout.first, (std::vector<int>{0, 6}));
   EXPECT_EQ(layout.count, (std::vector<int>{6, 3}));
@@ -120,7 +120,7 @@ TEST(CableRows, RowsOfARobotAreIndependent) {
 }
 
 TEST(CableRows, TargetsRespectRangeRateAndSign) {
-  CableRow cable;
+  ActuatorRow cable;
   cable.range = {-0.01, 0.04};
   cable.rate = 0.1;
   RowTarget law = row_target(cable, 0.03, 0.03, 0.01);
@@ -139,7 +139,7 @@ TEST(CableRows, TargetsRespectRangeRateAndSign) {
   cable.bilateral = true;
   law = row_target(cable, 0.03, 0.03, 0.01);
   EXPECT_EQ(law.lower, -unlimited);
-  cable.control = CableControl::force;
+  cable.control = ActuatorControl::force;
   cable.range = {0, 5};
   cable.rate = unlimited;
   law = row_target(cable, 7, 0, 0.01);
@@ -150,20 +150,20 @@ TEST(CableRows, TargetsRespectRangeRateAndSign) {
 
 // A bar of 0.4 x 0.1 x 0.1 m clamped at x = 0 with two cables along its length: one through three embedded points, one
 // from the tip to a point in space.
-Scene bar_with_cables(CableControl control = CableControl::displacement) {
+Scene bar_with_cables(ActuatorControl control = ActuatorControl::displacement) {
   Scene scene = boxes::scene({"", MaterialModel::stable_neo_hookean});
   scene.bodies[0].fixes = {boxes::clamp_at_origin()};
-  CableScene via;
+  ActuatorScene via;
   via.name = "via";
   via.points = {{{0.38, 0.05, 0.09}}, {{0.2, 0.05, 0.08}}, {{0.05, 0.05, 0.09}}};
   via.control = control;
-  CableScene free;
+  ActuatorScene free;
   free.name = "free";
   free.points = {{{0.4, 0.04, 0.02}}};
   free.pull_point = Vec3d{{0, 0.2, -0.1}};
   free.control = control;
-  via.range = free.range = control == CableControl::force ? Interval{0, 100} : Interval{-0.1, 0.1};
-  scene.cables = {via, free};
+  via.range = free.range = control == ActuatorControl::force ? Interval{0, 100} : Interval{-0.1, 0.1};
+  scene.actuators = {via, free};
   return scene;
 }
 
@@ -179,11 +179,11 @@ std::vector<double> unbalanced(FullMechanics& mechanics, const std::vector<doubl
   const Robot& robot = mechanics.robot();
   const auto nv = q.size();
   std::vector<double> f(nv), y(static_cast<std::size_t>(robot.outputs())), phi(lambda.size()),
-      gradients(static_cast<std::size_t>(mechanics.rows().offset.back())), H(lambda.size() * nv);
+      gradients(static_cast<std::size_t>(mechanics.rows().gradients())), H(lambda.size() * nv);
   EXPECT_EQ(mechanics.evaluate_forces(q, {}, TangentKind::none, f).undefined, 0);
   mechanics.evaluate_outputs(q, {}, y);
   evaluate_rows(robot, mechanics.rows(), y, phi, gradients);
-  mechanics.row_jacobians(gradients, H);
+  mechanics.row_jacobians(mechanics.rows(), gradients, H, {});
   for (std::size_t i = 0; i < lambda.size(); ++i)
     for (std::size_t k = 0; k < nv; ++k) f[k] -= lambda[i] * H[i * nv + k];
   return f;
@@ -235,10 +235,10 @@ TEST(RowsInAStep, ComplianceIsTheSeedsTimesHSquared) {
 
   const auto nv = static_cast<std::size_t>(model.coordinates.nv);
   std::vector<double> q(nv, 0.0), f(nv), y(static_cast<std::size_t>(model.robot.outputs())), phi(2),
-      gradients(static_cast<std::size_t>(mechanics.rows().offset.back())), H(2 * nv);
+      gradients(static_cast<std::size_t>(mechanics.rows().gradients())), H(2 * nv);
   mechanics.evaluate_outputs(q, {}, y);
   evaluate_rows(model.robot, mechanics.rows(), y, phi, gradients);
-  mechanics.row_jacobians(gradients, H);
+  mechanics.row_jacobians(mechanics.rows(), gradients, H, {});
   ASSERT_EQ(mechanics.evaluate_forces(q, {}, TangentKind::safe, f).undefined, 0);
   // x = W e_j / h^2 by its own equation: (M + h D + h^2 K) x = H^T e_j, checked through the products M x and D x.
   std::vector<double> X = H;
@@ -264,7 +264,7 @@ TEST(RowsInAStep, ComplianceIsTheSeedsTimesHSquared) {
 }
 
 TEST(RowsInAStep, ComplianceIsTheDerivativeOfTheLengthByTheTension) {
-  const FullModel model = bar(bar_with_cables(CableControl::force), true);
+  const FullModel model = bar(bar_with_cables(ActuatorControl::force), true);
   FullMechanics mechanics(model);
   Equilibrium equilibrium(mechanics, {.tolerance = 1e-13});
   Stepper one_more(mechanics,
@@ -304,7 +304,7 @@ TEST(RowsInAStep, SlackCablesCarryNothingAndTautOnesReachTheirCommand) {
     control.commands = {pulled, -0.05};
     ASSERT_EQ(equilibrium.solve(control, state).status, StepStatus::ok);
     std::vector<double> y(static_cast<std::size_t>(model.robot.outputs())), phi(2),
-        gradients(static_cast<std::size_t>(mechanics.rows().offset.back()));
+        gradients(static_cast<std::size_t>(mechanics.rows().gradients()));
     mechanics.evaluate_outputs(state.q, {}, y);
     evaluate_rows(model.robot, mechanics.rows(), y, phi, gradients);
     if (pulled >= 0) {
@@ -347,7 +347,7 @@ TEST(RowsInAStep, DynamicStepsKeepComplementarity) {
 }
 
 TEST(RowsInAStep, ForceControlGivesExactlyTheTension) {
-  const FullModel model = bar(bar_with_cables(CableControl::force), true);
+  const FullModel model = bar(bar_with_cables(ActuatorControl::force), true);
   FullMechanics mechanics(model);
   for (const StepScheme scheme : {StepScheme::one_linearisation, StepScheme::newton, StepScheme::quasi_static}) {
     Stepper stepper(mechanics, {.scheme = scheme, .time_step = 0.02});
@@ -367,7 +367,7 @@ TEST(RowsInAStep, ForceControlGivesExactlyTheTension) {
 
 TEST(RowsInAStep, RatesAndRangesAreReported) {
   Scene scene = bar_with_cables();
-  scene.cables[0].rate = 0.1;  // m/s
+  scene.actuators[0].rate = 0.1;  // m/s
   const FullModel model = bar(scene, true);
   FullMechanics mechanics(model);
   Stepper stepper(mechanics, {.scheme = StepScheme::newton, .time_step = 0.01});
@@ -386,7 +386,7 @@ TEST(RowsInAStep, RatesAndRangesAreReported) {
 
 TEST(RowsInAStep, TensionsStayWithinTheirLimits) {
   Scene scene = bar_with_cables();
-  scene.cables[0].force = {0, 4};
+  scene.actuators[0].force = {0, 4};
   const FullModel model = bar(scene, true);
   FullMechanics mechanics(model);
   Equilibrium equilibrium(mechanics, {});

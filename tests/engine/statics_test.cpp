@@ -141,7 +141,7 @@ std::vector<double> elastica_errors(const boxes::Law& law, const std::vector<int
   for (const int per_height : refinements) {
     Scene scene = boxes::scene(law, E, 0);
     scene.bodies[0].fixes = {boxes::clamp_at_origin()};
-    scene.cables = {boxes::pull("load", {{1, H / 2, H / 2}}, {{0, 0, -1}}, 1e4)};
+    scene.actuators = {boxes::pull("load", {{1, H / 2, H / 2}}, {{0, 0, -1}}, 1e4)};
     for (const double y : {0.0, H})
       for (const double z : {0.0, H}) add_probe(scene, {{1, y, z}});
     const FullModel model = build_full_model(scene, box_hexahedra({{0, 0, 0}}, {{1, H, H}}, 50 * per_height, 1, 1));
@@ -239,7 +239,7 @@ TEST_P(UniaxialTension, StretchUnderTensionFollowsTheLaw) {
     for (const double x : {0.0, 1.0})
       for (const double y : {0.0, 1.0})
         for (const double z : {0.0, 1.0})
-          scene.cables.push_back(boxes::pull("pull" + std::to_string(scene.cables.size()), {{x, y, z}},
+          scene.actuators.push_back(boxes::pull("pull" + std::to_string(scene.actuators.size()), {{x, y, z}},
                                              {{x > 0.5 ? 1.0 : -1.0, 0, 0}}, 1e5));
     const FullModel model = build_full_model(scene, boxes::cube(true, 1));
     FullMechanics mechanics(model);

@@ -36,8 +36,8 @@ TEST(StepRate, NoStepsHaveNoRate) {
 TEST(SmoothPath, GoesThroughEveryRangeInTheTimeItPromises) {
   Robot robot;
   for (const Interval range : {Interval{0, 0.04}, Interval{-2, 5}}) {
-    robot.cables.emplace_back();
-    robot.cables.back().range = range;
+    robot.actuators.emplace_back();
+    robot.actuators.back().range = range;
   }
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const SmoothPath path(robot, smooth_path_period_steps, seed);
@@ -49,8 +49,8 @@ TEST(SmoothPath, GoesThroughEveryRangeInTheTimeItPromises) {
         largest[i] = std::max(largest[i], sample[i]);
       }
     }
-    for (std::size_t i = 0; i < robot.cables.size(); ++i) {
-      const Interval range = robot.cables[i].range;
+    for (std::size_t i = 0; i < robot.actuators.size(); ++i) {
+      const Interval range = robot.actuators[i].range;
       EXPECT_NEAR(least[i], range.lower, 1e-3 * (range.upper - range.lower));
       EXPECT_NEAR(largest[i], range.upper, 1e-3 * (range.upper - range.lower));
     }

@@ -120,8 +120,8 @@ TEST(StepWork, GrowsWithPointsRowsAndModes) {
   EXPECT_DOUBLE_EQ((diamond.forces - springs) * tile_size, (one.forces - springs) * 376);
   EXPECT_NEAR(diamond.forces, 3e6, 0.1e6);
   EXPECT_NEAR(diamond.gradient_bytes, 0.92e6, 0.03e6);
-  model.robot.cables.resize(4);
-  for (CableRow& cable : model.robot.cables) cable.point_count = 1;
+  model.robot.actuators.resize(4);
+  for (ActuatorRow& cable : model.robot.actuators) cable.point_count = 1;
   model.robot.rest_points.resize(5);
   const StepWork with_rows = reduced_step_work(model);
   EXPECT_DOUBLE_EQ(with_rows.solve, 5 * one.solve);

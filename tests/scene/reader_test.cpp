@@ -93,8 +93,8 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(body.fixes[2].stiffness, 100);
   EXPECT_EQ(body.fixes[2].place.line, 51);
 
-  ASSERT_EQ(scene.cables.size(), 2u);
-  const CableScene &north = scene.cables[0], &south = scene.cables[1];
+  ASSERT_EQ(scene.actuators.size(), 2u);
+  const ActuatorScene &north = scene.actuators[0], &south = scene.actuators[1];
   EXPECT_EQ(north.points.size(), 2u);
   EXPECT_DOUBLE_EQ((*north.pull_point)[1], 0.01);
   EXPECT_DOUBLE_EQ(north.attachment_radius, 0.002);
@@ -102,7 +102,7 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(north.rate, 0.02);
   EXPECT_DOUBLE_EQ(north.force.upper, 30);
   EXPECT_EQ(north.samples, 3);
-  EXPECT_EQ(south.control, CableControl::force);
+  EXPECT_EQ(south.control, ActuatorControl::force);
   EXPECT_DOUBLE_EQ(south.range.lower, -1);
   EXPECT_DOUBLE_EQ(south.rate, 5);
   EXPECT_EQ(south.force.lower, -unlimited);
@@ -125,9 +125,9 @@ TEST(SceneReader, NamesInAnyLanguage) {
 TEST(SceneReader, UnilateralCablesOnlyPull) {
   const Scene scene = parse_scene(
       test::minimal + "[[actuator]]\nname='a'\ntype='cable'\npoints=[[0,0,0],[0,0,1]]\nforce=[-inf,'5 N']\n", "");
-  EXPECT_EQ(scene.cables.front().force.lower, 0);
-  EXPECT_EQ(scene.cables.front().range.lower, 0);
-  EXPECT_EQ(scene.cables.front().range.upper, unlimited);
+  EXPECT_EQ(scene.actuators.front().force.lower, 0);
+  EXPECT_EQ(scene.actuators.front().range.lower, 0);
+  EXPECT_EQ(scene.actuators.front().range.upper, unlimited);
 }
 
 TEST(SceneReader, WhatAReductionNeeds) {

@@ -1,0 +1,48 @@
+#pragma once
+// What a step asks of its constraint rows. The step brings every robot into constraint space; a law finds the
+// multipliers there: ForwardLaw from given commands (forward_law.hpp), InverseLaw from goals of the effectors
+// (engine/inverse/inverse_law.hpp). Everything else of a step is the same in both directions.
+
+#include <span>
+
+#include "engine/constraints/rows.hpp"
+#include "engine/dynamics/state.hpp"
+
+namespace supple {
+
+// All robots at one linearisation, robot-major. With multipliers lambda and changes dc of the prescribed inputs the
+// rows end at
+//   actuators  delta   = free + W lambda + B dc
+//   effectors  delta_e = effector_free + effector_W lambda + effector_B dc
+// W = H A^-1 H^T, effector_W = H_e A^-1 H^T [m/N]; free = phi + H A^-1 r [m]; B = H_c - H A^-1 A_c [m/m].
+struct ConstraintSpace {
+  int robots = 1, rows = 0, effector_rows = 0, motions = 0;
+  std::span<const double> W, free, B;                             // rows x rows, rows, rows x motions
+  std::span<const double> effector_W, effector_free, effector_B;  // the same for the effectors' rows
+};
+
+class ConstraintLaw {
+ public:
+  virtual ~ConstraintLaw() = default;
+
+  // Effector rows that the law wants in constraint space (none), and their values and gradients for one robot.
+  virtual const RowLayout& effector_rows() const = 0;
+  virtual void evaluate_effectors(int robot, std::span<const double> y, std::span<double> phi,
+                                  std::span<double> gradients) const = 0;
+  // Whether dc is unknown; otherwise a step takes the motions of its control.
+  virtual bool moves_inputs() const = 0;
+
+  // Begins a step of length `step` [s] (0: statics) from `state`; multipliers [B x rows]: what the first linearisation
+  // uses. Returns how many commands were cut to their range or rate.
+  virtual int begin(const State& state, double step, std::span<double> multipliers) = 0;
+  // Finds multipliers (in: the last ones) and dc [B x motions]. False: not found, and the law knows why.
+  virtual bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) = 0;
+  // How far rows with values phi [B x rows] are from what the law asks [m]: Newton's method goes on while this is above
+  // its tolerance.
+  virtual double violation(std::span<const double> phi, std::span<const double> multipliers) const = 0;
+  // What the actuators were told in this step [B x rows: m or N]; phi: values that the rows end at.
+  virtual void commands(std::span<const double> phi, std::span<const double> multipliers,
+                        std::span<double> commands) const = 0;
+};
+
+}  // namespace supple

@@ -1,0 +1,74 @@
+#include "engine/dynamics/forward_law.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+#include "solvers/complementarity/box_complementarity.hpp"
+
+namespace supple {
+
+ForwardLaw::ForwardLaw(const Robot& robot, int robots) : robot_(robot) {
+  for (auto* values : {&target_, &lower_, &upper_}) values->assign(extent(robots, robot.rows()), 0.0);
+  scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
+  for (Scratch& s : scratch_) {
+    s.shifted.assign(extent(robot.rows()), 0.0);
+    s.work.assign(static_cast<std::size_t>(box_complementarity_work(robot.rows())), 0.0);
+  }
+}
+
+int ForwardLaw::begin(const State& state, double step, std::span<double> multipliers) {
+  SUPPLE_EXPECT(commands_.size() == target_.size());
+  int limited = 0;
+  for (std::size_t k = 0; k < target_.size(); ++k) {
+    const ActuatorRow& actuator = robot_.actuators[k % robot_.actuators.size()];
+    const RowTarget law = row_target(actuator, commands_[k], state.commands[k], step);
+    target_[k] = law.target;
+    lower_[k] = law.lower;
+    upper_[k] = law.upper;
+    multipliers[k] = std::clamp(state.multipliers[k], law.lower, law.upper);
+    if (law.limited) ++limited;
+  }
+  return limited;
+}
+
+bool ForwardLaw::solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double>) {
+  const int n = space.rows, threads = static_cast<int>(scratch_.size());
+  for (Scratch& s : scratch_) s.solved = true;
+#pragma omp parallel for schedule(static) num_threads(threads) if (space.robots > 1)
+  for (int b = 0; b < space.robots; ++b) {
+    Scratch& s = scratch_[static_cast<std::size_t>(space.robots > 1 ? omp_get_thread_num() : 0)];
+    const std::size_t first = extent(b, n), count = extent(n);
+    for (std::size_t i = 0; i < count; ++i) s.shifted[i] = space.free[first + i] - target_[first + i];
+    const auto part = [&](const std::vector<double>& v) { return std::span<const double>(v).subspan(first, count); };
+    const auto result =
+        solve_box_complementarity(n, space.W.subspan(extent(b, n, n), extent(n, n)), s.shifted, part(lower_),
+                                  part(upper_), multipliers.subspan(first, count), s.work);
+    if (result.status != ComplementarityStatus::solved) s.solved = false;
+  }
+  return std::all_of(scratch_.begin(), scratch_.end(), [](const Scratch& s) { return s.solved; });
+}
+
+double ForwardLaw::violation(std::span<const double> phi, std::span<const double> multipliers) const {
+  double worst = 0;
+  for (std::size_t i = 0; i < target_.size(); ++i) {
+    if (lower_[i] == upper_[i]) continue;  // the force is the command
+    const double w = phi[i] - target_[i];
+    const double violation = multipliers[i] <= lower_[i]   ? std::max(0.0, -w)
+                             : multipliers[i] >= upper_[i] ? std::max(0.0, w)
+                                                           : std::abs(w);
+    worst = std::max(worst, violation);
+  }
+  return worst;
+}
+
+void ForwardLaw::commands(std::span<const double>, std::span<const double>, std::span<double> commands) const {
+  for (std::size_t k = 0; k < target_.size(); ++k)
+    commands[k] =
+        robot_.actuators[k % robot_.actuators.size()].control == ActuatorControl::force ? lower_[k] : target_[k];
+}
+
+}  // namespace supple

@@ -1,0 +1,39 @@
+#pragma once
+// The law of forward simulation: every actuator has a command, multipliers are complementary to its row
+// (engine/constraints/rows.hpp, solvers/complementarity).
+
+#include <vector>
+
+#include "engine/dynamics/constraint_law.hpp"
+
+namespace supple {
+
+class ForwardLaw final : public ConstraintLaw {
+ public:
+  ForwardLaw(const Robot& robot, int robots);
+
+  // Commands of the steps to come [B x rows]; must live until then.
+  void command(std::span<const double> commands) { commands_ = commands; }
+
+  const RowLayout& effector_rows() const override { return no_rows_; }
+  void evaluate_effectors(int, std::span<const double>, std::span<double>, std::span<double>) const override {}
+  bool moves_inputs() const override { return false; }
+  int begin(const State& state, double step, std::span<double> multipliers) override;
+  bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) override;
+  double violation(std::span<const double> phi, std::span<const double> multipliers) const override;
+  void commands(std::span<const double> phi, std::span<const double> multipliers,
+                std::span<double> commands) const override;
+
+ private:
+  const Robot& robot_;
+  RowLayout no_rows_;
+  std::span<const double> commands_;
+  std::vector<double> target_, lower_, upper_;
+  struct Scratch {
+    std::vector<double> shifted, work;
+    bool solved = true;
+  };
+  std::vector<Scratch> scratch_;  // of one thread
+};
+
+}  // namespace supple
