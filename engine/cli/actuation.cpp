@@ -90,8 +90,8 @@ double unit_size(const Column& column, Dimension dimension, const Place& place) 
 std::vector<Input> inputs_of(const Robot& robot) {
   std::vector<Input> inputs;
   for (const ActuatorRow& cable : robot.actuators)
-    inputs.push_back(
-        {cable.name, cable.control == ActuatorControl::force ? Dimension::force : Dimension::length, cable.range, false});
+    inputs.push_back({cable.name, cable.control == ActuatorControl::force ? Dimension::force : Dimension::length,
+                      cable.range, false});
   for (const MotionInput& motion : robot.motions)
     inputs.push_back({motion.name, Dimension::length, motion.range, true});
   return inputs;

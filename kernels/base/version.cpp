@@ -2,7 +2,11 @@
 
 namespace supple {
 
-const char* version() { return SUPPLE_VERSION; }
-const char* build_type() { return SUPPLE_BUILD_TYPE; }
+const char* version() {
+  return SUPPLE_VERSION;
+}
+const char* build_type() {
+  return SUPPLE_BUILD_TYPE;
+}
 
 }  // namespace supple

@@ -92,9 +92,9 @@ TEST_P(PeerReduced, TrajectoryAgrees) {
     const StepReport report = stepper.step(control, state);
     ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
     for (std::size_t i = 0; i < full.robot.actuators.size(); ++i)
-      worst_force = std::max(
-          worst_force,
-          std::abs(1e3 * state.multipliers[i] - entry.at("cables").at(full.robot.actuators[i].name).at(2).get<double>()));
+      worst_force =
+          std::max(worst_force, std::abs(1e3 * state.multipliers[i] -
+                                         entry.at("cables").at(full.robot.actuators[i].name).at(2).get<double>()));
     const std::string step = std::to_string(entry.at("step").get<int>());
     if (!reference.has("x_step" + step)) continue;
     ++compared;

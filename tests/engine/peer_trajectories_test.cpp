@@ -72,9 +72,9 @@ void follow_diamond(const DiamondRun& run) {
     const StepReport report = stepper.step(control, state);
     ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
     for (std::size_t i = 0; i < model.robot.actuators.size(); ++i)
-      worst_force = std::max(
-          worst_force,
-          std::abs(1e3 * state.multipliers[i] - entry.at("cables").at(model.robot.actuators[i].name).at(2).get<double>()));
+      worst_force =
+          std::max(worst_force, std::abs(1e3 * state.multipliers[i] -
+                                         entry.at("cables").at(model.robot.actuators[i].name).at(2).get<double>()));
     const std::string step = std::to_string(entry.at("step").get<int>());
     if (!reference.has("x_step" + step)) continue;
     worst_x =

@@ -107,9 +107,8 @@ TEST_P(FullBasis, MapsAsTheFullModel) {
   mine.inertia(q, {}, k);
   EXPECT_LT(boxes::difference(k, m), 1e-14);
   const int rows = model.robot.rows();
-  std::vector<double> phi(static_cast<std::size_t>(rows)),
-      gradients(static_cast<std::size_t>(full.rows().gradients())), H(static_cast<std::size_t>(rows) * n),
-      J(H.size());
+  std::vector<double> phi(static_cast<std::size_t>(rows)), gradients(static_cast<std::size_t>(full.rows().gradients())),
+      H(static_cast<std::size_t>(rows) * n), J(H.size());
   evaluate_rows(model.robot, full.rows(), y, phi, gradients);
   full.row_jacobians(full.rows(), gradients, H, {});
   mine.row_jacobians(mine.rows(), gradients, J, {});

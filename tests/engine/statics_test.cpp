@@ -240,7 +240,7 @@ TEST_P(UniaxialTension, StretchUnderTensionFollowsTheLaw) {
       for (const double y : {0.0, 1.0})
         for (const double z : {0.0, 1.0})
           scene.actuators.push_back(boxes::pull("pull" + std::to_string(scene.actuators.size()), {{x, y, z}},
-                                             {{x > 0.5 ? 1.0 : -1.0, 0, 0}}, 1e5));
+                                                {{x > 0.5 ? 1.0 : -1.0, 0, 0}}, 1e5));
     const FullModel model = build_full_model(scene, boxes::cube(true, 1));
     FullMechanics mechanics(model);
     State state = rest_state(mechanics);
