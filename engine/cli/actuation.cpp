@@ -110,11 +110,12 @@ double display_scale(Dimension dimension) {
   return dimension == Dimension::length ? 1e-3 : 1.0;
 }
 
-Actuation::Actuation(std::vector<Input> inputs) : inputs_(std::move(inputs)), times_{0}, values_(inputs_.size(), 0.0) {}
+Actuation::Actuation(std::vector<Input> inputs)
+    : inputs_(std::move(inputs)), times_{0}, values_(inputs_.size(), 0.0), given_(inputs_.size(), false) {}
 
 Actuation::Actuation(std::vector<Input> inputs, const std::vector<std::string>& names, std::vector<double> times,
                      std::vector<double> values)
-    : inputs_(std::move(inputs)), times_(std::move(times)), values_(std::move(values)) {
+    : inputs_(std::move(inputs)), times_(std::move(times)), values_(std::move(values)), given_(inputs_.size(), true) {
   if (names_of(inputs_) != names || times_.empty() || values_.size() != times_.size() * inputs_.size() ||
       !std::is_sorted(times_.begin(), times_.end()))
     throw InputError("the saved commands are not those of this robot", "run it from its beginning, with --force");
@@ -130,17 +131,25 @@ void Actuation::set(const std::string& assignment) {
   for (std::size_t t = 0; t < times_.size(); ++t) values_[t * inputs_.size() + i] = value;
 }
 
-int Actuation::evaluate(double time, int robots, Control& control) const {
+double Actuation::value_at(double time, std::size_t input) const {
   const std::size_t n = inputs_.size();
   const auto after = static_cast<std::size_t>(std::upper_bound(times_.begin(), times_.end(), time) - times_.begin());
   const std::size_t a = after == 0 ? 0 : after - 1, b = std::min(after, times_.size() - 1);
   const double s = a == b ? 0 : (time - times_[a]) / (times_[b] - times_[a]);
+  const double start = values_[a * n + input], end = values_[b * n + input];
+  return s == 0 || start == end ? start : (1 - s) * start + s * end;
+}
+
+void Actuation::sample(double time, std::span<double> values) const {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) values[i] = value_at(time, i);
+}
+
+int Actuation::evaluate(double time, int robots, Control& control) const {
   const auto batch = static_cast<std::size_t>(robots);
   const std::size_t rows = control.commands.size() / batch, motions = control.motions.size() / batch;
   int cut = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double start = values_[a * n + i], end = values_[b * n + i];
-    double value = s == 0 || start == end ? start : (1 - s) * start + s * end;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    double value = value_at(time, i);
     if (i >= rows) {
       const double wanted = value;
       value = std::clamp(wanted, inputs_[i].range.lower, inputs_[i].range.upper);
@@ -172,14 +181,21 @@ std::vector<std::string> Actuation::notes() const {
 }
 
 Actuation read_actuation(const std::string& path, const Robot& robot) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) throw InputError("cannot read the file", "check the path", {path, 0, 0, ""});
-  return parse_actuation(text, path, robot);
+  return read_table(path, inputs_of(robot));
 }
 
 Actuation parse_actuation(const std::string& text, const std::string& name, const Robot& robot) {
-  const std::vector<Input> inputs = inputs_of(robot);
+  return parse_table(text, name, inputs_of(robot));
+}
+
+Actuation read_table(const std::string& path, const std::vector<Input>& inputs) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw InputError("cannot read the file", "check the path", {path, 0, 0, ""});
+  return parse_table(text, path, inputs);
+}
+
+Actuation parse_table(const std::string& text, const std::string& name, const std::vector<Input>& inputs) {
   const std::size_t n = inputs.size();
   std::vector<double> times, values, scales;
   std::vector<std::size_t> targets;  // of each column but the first
@@ -226,8 +242,9 @@ Actuation parse_actuation(const std::string& text, const std::string& name, cons
   if (times.empty())
     throw InputError(header ? "the file is empty" : "there is no line after the header",
                      "a first line like: time [s],north [mm], then numbers", {name, 0, 0, ""});
-  std::vector<std::string> names = names_of(inputs);
-  return {inputs, names, std::move(times), std::move(values)};
+  Actuation table(inputs, names_of(inputs), std::move(times), std::move(values));
+  for (std::size_t i = 0; i < n; ++i) table.given_[i] = std::find(targets.begin(), targets.end(), i) != targets.end();
+  return table;
 }
 
 }  // namespace supple::cli

@@ -2,6 +2,7 @@
 // What the inputs of a robot do over time: straight lines between given instants, the first and the last value held
 // before and after. Inputs are the actuators' commands followed by the motions of driven regions.
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ std::string unbounded_actuator(const Robot& robot);
 std::string display_unit(Dimension dimension);
 double display_scale(Dimension dimension);
 
+// Straight lines between given instants; the first and the last value are held before and after.
 class Actuation {
  public:
   // Every input at zero.
@@ -40,6 +42,10 @@ class Actuation {
   // The commands at `time`, the same for each of `robots` robots; `control` keeps its size. Motions of driven regions
   // are cut to their range (a step does that to commands); returns how many were, over all robots.
   int evaluate(double time, int robots, Control& control) const;
+  // All inputs at `time` [inputs], uncut.
+  void sample(double time, std::span<double> values) const;
+  // Whether a file had a column for the input.
+  bool given(std::size_t input) const { return given_[input]; }
 
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<double>& times() const { return times_; }
@@ -49,13 +55,20 @@ class Actuation {
   std::vector<std::string> notes() const;
 
  private:
+  double value_at(double time, std::size_t input) const;
+
   std::vector<Input> inputs_;
   std::vector<double> times_, values_;
+  std::vector<bool> given_;
+  friend Actuation parse_table(const std::string& text, const std::string& name, const std::vector<Input>& inputs);
 };
 
 // CSV: a header of `time [s]` and names of inputs, each with a unit in brackets or in SI, then numbers; `#` begins a
 // comment. Inputs without a column stay at zero. Errors: InputError with file and line.
 Actuation read_actuation(const std::string& path, const Robot& robot);
 Actuation parse_actuation(const std::string& text, const std::string& name, const Robot& robot);
+// The same for any inputs.
+Actuation read_table(const std::string& path, const std::vector<Input>& inputs);
+Actuation parse_table(const std::string& text, const std::string& name, const std::vector<Input>& inputs);
 
 }  // namespace supple::cli

@@ -47,6 +47,7 @@ Command simulate_command();
 Command snapshots_command();
 Command reduce_command();
 Command run_command();
+Command inverse_command();
 Command bench_command();
 Command export_command();
 Command import_sofa_command();

@@ -3,8 +3,8 @@
 namespace supple::cli {
 
 std::vector<Command> all_commands() {
-  return {info_command(), check_command(), simulate_command(), snapshots_command(),  reduce_command(),
-          run_command(),  bench_command(), export_command(),   import_sofa_command()};
+  return {info_command(), check_command(),   simulate_command(), snapshots_command(), reduce_command(),
+          run_command(),  inverse_command(), bench_command(),    export_command(),    import_sofa_command()};
 }
 
 }  // namespace supple::cli

@@ -14,11 +14,13 @@ namespace supple {
 // rows end at
 //   actuators  delta   = free + W lambda + B dc
 //   effectors  delta_e = effector_free + effector_W lambda + effector_B dc
-// W = H A^-1 H^T, effector_W = H_e A^-1 H^T [m/N]; free = phi + H A^-1 r [m]; B = H_c - H A^-1 A_c [m/m].
+// W = H A^-1 H^T, effector_W = H_e A^-1 H^T [m/N]; free = phi + H A^-1 r [m]; B = H_c - H A^-1 A_c [m/m]; phi and the
+// inputs c [motions] belong to the point of linearisation. motions = 0 unless the law moves inputs.
 struct ConstraintSpace {
   int robots = 1, rows = 0, effector_rows = 0, motions = 0;
-  std::span<const double> W, free, B;                             // rows x rows, rows, rows x motions
-  std::span<const double> effector_W, effector_free, effector_B;  // the same for the effectors' rows
+  std::span<const double> phi, free, W, B;  // rows, rows, rows x rows, rows x motions
+  std::span<const double> effector_phi, effector_free, effector_W, effector_B;  // the same for the effectors' rows
+  std::span<const double> inputs;
 };
 
 class ConstraintLaw {

@@ -213,12 +213,15 @@ bool Stepper::solve_rows(ConstraintLaw& law) {
                     .rows = rows_count_,
                     .effector_rows = effector_rows_,
                     .motions = columns_ - 1 - rows_count_,
-                    .W = W_,
+                    .phi = phi_,
                     .free = free_,
+                    .W = W_,
                     .B = B_,
-                    .effector_W = effector_W_,
+                    .effector_phi = effector_phi_,
                     .effector_free = effector_free_,
-                    .effector_B = effector_B_},
+                    .effector_W = effector_W_,
+                    .effector_B = effector_B_,
+                    .inputs = motions_},
                    lambda_, dc_);
 }
 

@@ -1,14 +1,11 @@
 #include "engine/reduction/plots.hpp"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <filesystem>
 
+#include "engine/io/gnuplot.hpp"
 #include "kernels/base/atomic_file.hpp"
-
-extern char** environ;  // NOLINT: POSIX
 
 namespace supple {
 
@@ -19,31 +16,6 @@ namespace fs = std::filesystem;
 void write_text(const fs::path& file, const std::string& text, Plots& plots) {
   write_file(file.string(), text);
   plots.files.push_back(file.string());
-}
-
-// Scripts run in their own folder; names in quotes are theirs.
-std::string script(const std::string& name, const std::string& title, const std::string& body) {
-  return fmt::format(
-      "# gnuplot {0}.gp\nset terminal pngcairo size 900,600 font 'DejaVu Sans,11'\nset output '{0}.png'\nset datafile "
-      "separator ','\n"
-      "set title '{1}' noenhanced\nset grid\nset key noenhanced\n{2}",
-      name, title, body);
-}
-
-bool run_gnuplot(const fs::path& folder, const std::string& name) {
-  // gnuplot changes into the folder by itself, so that file names in the script stay short.
-  std::string program = "gnuplot", option = "-e", change = "cd '" + folder.string() + "'", file = name + ".gp";
-  char* arguments[] = {program.data(), option.data(), change.data(), file.data(), nullptr};
-  pid_t process;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1, 0);
-  const int error = posix_spawnp(&process, "gnuplot", &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return false;
-  int status = 0;
-  waitpid(process, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
@@ -61,7 +33,7 @@ Plots write_plots(const ReduceReport& report, const std::string& title, const st
   write_text(at / "pod.csv", text, plots);
   write_text(
       at / "pod.gp",
-      script(
+      gnuplot_script(
           "pod", title + ": what a basis of so many modes leaves out",
           "set logscale y\nset format y '10^{%T}'\nset xlabel 'modes'\nset ylabel 'relative error of the snapshots'\n"
           "plot [0:100] 'pod.csv' using 1:2 skip 1 with linespoints pt 7 ps 0.5 lw 2 notitle\n"),
@@ -81,7 +53,7 @@ Plots write_plots(const ReduceReport& report, const std::string& title, const st
       100 * all.goal_mean, 100 * all.shape_mean);
   write_text(
       at / "elements.gp",
-      script("elements", title + ": elements against error",
+      gnuplot_script("elements", title + ": elements against error",
              "set logscale xy\nset xlabel 'elements of the reduced integration domain'\nset ylabel 'mean error [%]'\n"
              "plot 'elements.csv' using 1:4 skip 1 with linespoints pt 7 lw 2 lc 1 title 'goal', '' using 1:5 skip 1 "
              "with linespoints pt 5 lw 2 lc 2 title 'shape'" +
@@ -102,17 +74,17 @@ Plots write_plots(const ReduceReport& report, const std::string& title, const st
         report.table.front().rate.steps_per_s);
   write_text(
       at / "rate.gp",
-      script("rate", title + ": error against rate, one thread",
+      gnuplot_script("rate", title + ": error against rate, one thread",
              "set logscale xy\nset xlabel 'time steps per second'\nset ylabel 'mean error [%]'\n" + full +
                  "plot 'elements.csv' using 6:4 skip 1 with linespoints pt 7 lw 2 lc 1 title 'hyper-reduced, goal', "
                  "'' using 6:5 skip 1 with linespoints pt 5 lw 2 lc 2 title 'hyper-reduced, shape', "
                  "'rate.csv' using 6:4:1 skip 1 with labels point pt 6 ps 2 offset 0,1 notitle\n"),
       plots);
   for (const char* name : {"pod", "elements", "rate"}) {
-    if (run_gnuplot(at, name))
+    if (run_gnuplot(at.string(), name))
       plots.files.push_back((at / (std::string(name) + ".png")).string());
     else
-      plots.note = "no pictures: gnuplot is not installed or failed (apt-get install gnuplot-nox, then gnuplot *.gp)";
+      plots.note = no_gnuplot;
   }
   return plots;
 }

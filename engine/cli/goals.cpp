@@ -1,0 +1,116 @@
+#include "engine/cli/goals.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace supple::cli {
+
+namespace {
+
+std::vector<std::string> column_names(const Effector& effector) {
+  const std::string& name = effector.name;
+  switch (effector.kind) {
+    case EffectorKind::position:
+      return {name + " x", name + " y", name + " z"};
+    case EffectorKind::orientation:
+      return {name + " rx", name + " ry", name + " rz"};
+    case EffectorKind::length:
+      break;
+  }
+  return {name};
+}
+
+// Turns done after `time` of `turns`, both in turns: the speed rises linearly over the first half turn's time.
+double turned(double time, int turns) {
+  constexpr double rise = 0.5;
+  const double even = time < rise ? time * time / (2 * rise) : time - rise / 2;
+  return even * turns / (turns - rise / 2);
+}
+
+}  // namespace
+
+std::vector<Input> goal_inputs(const Robot& robot) {
+  std::vector<Input> inputs;
+  for (const Effector& effector : robot.effectors)
+    for (const std::string& name : column_names(effector))
+      inputs.push_back(
+          {name, effector.kind == EffectorKind::orientation ? Dimension::angle : Dimension::length, {}, false});
+  for (const Input& input : inputs_of(robot))
+    if (!input.motion) inputs.push_back(input);
+  return inputs;
+}
+
+GoalPath::GoalPath(const Robot& robot, Actuation table)
+    : robot_(robot), table_(std::move(table)), values_(table_.inputs().size()) {
+  std::size_t column = 0;
+  bool any = false;
+  for (const Effector& effector : robot.effectors) {
+    const std::size_t count = column_names(effector).size();
+    std::size_t given = 0;
+    for (std::size_t k = 0; k < count; ++k) given += table_.given(column + k) ? 1 : 0;
+    if (given != 0 && given != count)
+      throw InputError(fmt::format("the goal of '{}' has {} of its {} columns", effector.name, given, count),
+                       fmt::format("{}", fmt::join(column_names(effector), ", ")));
+    first_.push_back(column);
+    steered_.push_back(given == count);
+    any = any || given == count;
+    column += count;
+  }
+  if (!any)
+    throw InputError("no effector has a goal",
+                     robot.effectors.empty()
+                         ? "a scene with an [[effector]]"
+                         : fmt::format("columns {}", fmt::join(column_names(robot.effectors.front()), ", ")));
+}
+
+void GoalPath::goals(double time, std::span<double> goals) const {
+  table_.sample(time, values_);
+  for (std::size_t e = 0; e < robot_.effectors.size(); ++e) {
+    if (steered_[e] == 0) continue;
+    const std::size_t count = robot_.effectors[e].kind == EffectorKind::length ? 1 : 3;
+    for (std::size_t k = 0; k < count; ++k) goals[3 * e + k] = values_[first_[e] + k];
+  }
+}
+
+void GoalPath::prepare(InverseLaw& law) const {
+  for (std::size_t e = 0; e < steered_.size(); ++e) law.steer(static_cast<int>(e), steered_[e] != 0);
+}
+
+void GoalPath::know(double time, InverseLaw& law) const {
+  table_.sample(time, values_);
+  const std::size_t first = values_.size() - robot_.actuators.size();
+  for (std::size_t j = 0; j < robot_.actuators.size(); ++j)
+    if (table_.given(first + j)) law.know(0, static_cast<int>(j), values_[first + j]);
+}
+
+GoalPath read_goals(const std::string& path, const Robot& robot) {
+  return {robot, read_table(path, goal_inputs(robot))};
+}
+
+GoalPath figure_goals(const Robot& robot, std::span<const double> y, const FigureSettings& settings, double time_step) {
+  const Effector* effector = nullptr;
+  for (const Effector& candidate : robot.effectors)
+    if (effector == nullptr && candidate.kind == EffectorKind::position) effector = &candidate;
+  if (effector == nullptr) throw InputError("no effector is steered by its position", "--goal CSV");
+  const double *start = y.data() + 3 * effector->point, part = settings.duration / (settings.turns + 1);
+  const Vec3d& rest = robot.rest_points[static_cast<std::size_t>(effector->point)];
+  const Vec3d centre{{rest[0], rest[1], rest[2] + settings.height}};
+  std::string text = fmt::format("time,{}\n", fmt::join(column_names(*effector), ","));
+  const long steps = std::lround(settings.duration / time_step);
+  for (long k = 0; k <= steps; ++k) {
+    const double t = static_cast<double>(k) * time_step;
+    // Outwards smoothly, so that the goal starts at rest.
+    const double out = std::min(1.0, t / part), share = out * out * (3 - 2 * out);
+    const double angle = 2 * std::numbers::pi * turned(std::max(0.0, t / part - 1), settings.turns);
+    const double u = std::cos(angle), v = settings.figure == Figure::circle ? std::sin(angle) : std::sin(2 * angle) / 2;
+    const Vec3d goal{{centre[0] + settings.radius * u, centre[1] + settings.radius * v, centre[2]}};
+    text += fmt::format("{:.17g}", t);
+    for (int i = 0; i < 3; ++i) text += fmt::format(",{:.17g}", (1 - share) * start[i] + share * goal[i]);
+    text += '\n';
+  }
+  return {robot, parse_table(text, "figure", goal_inputs(robot))};
+}
+
+}  // namespace supple::cli

@@ -1,0 +1,54 @@
+#pragma once
+// Where inverse control is to bring a robot over time: goals of its effectors, from a file or a built-in figure, and
+// commands that are known.
+//
+// CSV as for actuation (actuation.hpp), columns: `tip x`, `tip y`, `tip z` of an effector by position (length), `tip
+// rx`, `tip ry`, `tip rz` by orientation (rotation vector from rest, angle), `tip` by length; names of actuators whose
+// commands are known. Effectors without columns are not steered.
+
+#include <string>
+#include <vector>
+
+#include "engine/cli/actuation.hpp"
+#include "engine/inverse/inverse_law.hpp"
+
+namespace supple::cli {
+
+// Columns of a file of goals, in order: effectors, then actuators.
+std::vector<Input> goal_inputs(const Robot& robot);
+
+class GoalPath {
+ public:
+  // Throws InputError: no effector has a goal, or one only in part.
+  GoalPath(const Robot& robot, Actuation table);
+  // Goals at `time` [3 x effectors]; effectors that are not steered stay as they are in `goals`.
+  void goals(double time, std::span<double> goals) const;
+  // Tells the law which effectors are steered, and the known commands at `time`.
+  void prepare(InverseLaw& law) const;
+  void know(double time, InverseLaw& law) const;
+  bool steered(std::size_t effector) const { return steered_[effector] != 0; }
+  double end() const { return table_.end(); }
+
+ private:
+  const Robot& robot_;
+  Actuation table_;
+  std::vector<char> steered_;
+  std::vector<std::size_t> first_;  // column of each effector
+  mutable std::vector<double> values_;
+};
+
+GoalPath read_goals(const std::string& path, const Robot& robot);
+
+// A closed figure in the horizontal plane about the rest position of the first effector by position, `height` above it:
+// from where the effector is (y: mapped points) to the figure in the first of `turns + 1` equal parts of `duration`,
+// then round it once in each of the others.
+enum class Figure { circle, lemniscate };
+struct FigureSettings {
+  Figure figure = Figure::circle;
+  double radius = 0, height = 0;  // m
+  double duration = 0;            // s
+  int turns = 2;
+};
+GoalPath figure_goals(const Robot& robot, std::span<const double> y, const FigureSettings& settings, double time_step);
+
+}  // namespace supple::cli

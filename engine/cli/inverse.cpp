@@ -1,0 +1,313 @@
+// supple inverse: commands that bring a robot's effectors to their goals.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/command.hpp"
+#include "engine/cli/interrupt.hpp"
+#include "engine/cli/inverse_results.hpp"
+#include "engine/cli/inverse_stream.hpp"
+#include "engine/cli/json_report.hpp"
+#include "engine/cli/model_facts.hpp"
+#include "engine/cli/options.hpp"
+#include "engine/cli/progress_bar.hpp"
+#include "engine/cli/table.hpp"
+#include "engine/cli/terminal.hpp"
+#include "engine/dynamics/equilibrium.hpp"
+#include "engine/dynamics/full_mechanics.hpp"
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/model_file.hpp"
+#include "engine/scene/reader.hpp"
+#include "kernels/array/device.hpp"
+#include "kernels/base/hash.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+struct Arguments {
+  std::string model, goal, replay, output, integrator;
+  std::string regularisation = "proximal", solver = "qp";
+  std::string epsilon;
+  std::optional<double> circle, lemniscate, duration, time_step, goal_speed;
+  std::optional<long> steps, turns;
+  std::string height_text;
+  double height = 0;
+  bool stream = false;
+};
+
+constexpr double figure_turn = 5;  // s, the built-in figures' time for one turn unless told otherwise
+
+// The robot that is controlled: a reduced model, or the full one of a scene.
+struct Subject {
+  std::optional<ReducedModel> reduced;
+  std::optional<FullModel> full;
+  std::unique_ptr<Mechanics> mechanics;
+  double time_step = 0;
+  Integrator integrator = Integrator::implicit_euler;
+};
+
+Subject open_subject(const Arguments& arguments) {
+  Subject subject;
+  if (is_model_file(arguments.model)) {
+    subject.reduced = read_model(arguments.model);
+    subject.mechanics = std::make_unique<ReducedMechanics>(*subject.reduced);
+  } else {
+    Scene scene = read_scene(arguments.model);
+    if (!arguments.integrator.empty()) scene.integrator = integrator_of(arguments.integrator);
+    subject.full = build_full_model(scene);
+    subject.mechanics = std::make_unique<FullMechanics>(*subject.full);
+  }
+  const Robot& robot = subject.mechanics->robot();
+  subject.time_step = arguments.time_step.value_or(robot.time_step);
+  subject.integrator = arguments.integrator.empty() ? robot.integrator : integrator_of(arguments.integrator);
+  if (robot.effectors.empty()) throw InputError("the robot has no effector to bring anywhere", "[[effector]]");
+  if (robot.rows() == 0 && robot.motions.empty())
+    throw InputError("the robot has no actuator to bring its effectors anywhere", "[[actuator]]");
+  return subject;
+}
+
+InverseSettings inverse_settings(const Arguments& arguments) {
+  InverseSettings settings;
+  settings.regularisation = arguments.regularisation == "energy" ? Regularisation::energy
+                            : arguments.regularisation == "none" ? Regularisation::none
+                                                                 : Regularisation::proximal;
+  if (arguments.solver == "gauss-seidel") settings.solver = InverseSolver::gauss_seidel;
+  if (!arguments.epsilon.empty()) {
+    settings.epsilon = parse_quantity(arguments.epsilon, Dimension::number, {"--epsilon", 0, 0, ""});
+    if (!(settings.epsilon >= 0 && settings.epsilon <= 1))
+      throw InputError(fmt::format("--epsilon {} is not between 0 and 1", arguments.epsilon), "1e-6");
+  }
+  settings.goal_speed = arguments.goal_speed.value_or(unlimited);
+  return settings;
+}
+
+State settled_state(Mechanics& mechanics) {
+  State state = rest_state(mechanics);
+  const EquilibriumReport report = Equilibrium(mechanics, {}).solve(zero_control(mechanics), state);
+  if (report.status != StepStatus::ok)
+    throw RunError(fmt::format("the robot does not settle: {}", describe(report.status)),
+                   "`supple check` looks for its equilibrium with all commands at zero");
+  return state;
+}
+
+GoalPath make_path(const Arguments& arguments, const Robot& robot, std::span<const double> y, double time_step) {
+  if (!arguments.goal.empty()) return read_goals(arguments.goal, robot);
+  FigureSettings figure;
+  figure.figure = arguments.circle ? Figure::circle : Figure::lemniscate;
+  figure.radius = arguments.circle ? *arguments.circle : *arguments.lemniscate;
+  figure.height = arguments.height;
+  figure.turns = static_cast<int>(arguments.turns.value_or(figure.turns));
+  figure.duration = arguments.steps      ? static_cast<double>(*arguments.steps) * time_step
+                    : arguments.duration ? *arguments.duration
+                                         : figure_turn * (figure.turns + 1);
+  return figure_goals(robot, y, figure, time_step);
+}
+
+void check_arguments(const Arguments& arguments) {
+  const int sources = (arguments.goal.empty() ? 0 : 1) + (arguments.circle ? 1 : 0) + (arguments.lemniscate ? 1 : 0) +
+                      (arguments.stream ? 1 : 0);
+  if (sources != 1)
+    throw InputError(
+        sources == 0 ? "nothing says where the robot is to go" : "several options say where the robot is to go",
+        "one of --goal CSV, --circle RADIUS, --lemniscate RADIUS, --stdin");
+  if (arguments.steps && arguments.duration)
+    throw InputError("--steps and --duration say the same thing twice", "one of them");
+  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty()))
+    throw InputError("-o and --replay do not go with --stdin", "save the lines that come out");
+  if ((arguments.turns || !arguments.height_text.empty()) && !arguments.circle && !arguments.lemniscate)
+    throw InputError("--turns and --height go with --circle or --lemniscate", "leave them out");
+}
+
+// Full model and errors of a replay.
+struct Replayed {
+  std::vector<double> errors;
+  TrackingError tracking;
+};
+
+Replayed replay_on(Context& context, const Arguments& arguments, const Robot& robot, const InverseRecord& record,
+                   const GoalPath& path, const DriveSettings& settings) {
+  Scene scene = read_scene(arguments.replay);
+  scene.integrator = settings.integrator;
+  scene.time_step = settings.time_step;
+  const FullModel model = build_full_model(scene);
+  const auto same = [](const auto& a, const auto& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return x.name == y.name; });
+  };
+  if (!same(robot.actuators, model.robot.actuators) || !same(robot.effectors, model.robot.effectors) ||
+      !same(robot.motions, model.robot.motions))
+    throw InputError("the replayed scene has other actuators or effectors than the model",
+                     "the scene that the model was made from", {arguments.replay, 0, 0, ""});
+  FullMechanics mechanics(model);
+  const InterruptGuard guard;
+  ProgressBar bar(context.common.quiet);
+  Replayed replayed;
+  replayed.errors = replay(mechanics, record, path, settings, bar.progress());
+  bar.finish();
+  replayed.tracking = tracking_error(replayed.errors);
+  return replayed;
+}
+
+double median_us(std::vector<double> seconds) {
+  if (seconds.empty()) return 0;
+  std::nth_element(seconds.begin(), seconds.begin() + static_cast<long>((seconds.size() - 1) / 2), seconds.end());
+  return 1e6 * seconds[(seconds.size() - 1) / 2];
+}
+
+std::string millimetres(const TrackingError& error) {
+  return fmt::format("mean {:.4g} mm, median {:.4g} mm, largest {:.4g} mm", 1e3 * error.mean, 1e3 * error.median,
+                     1e3 * error.largest);
+}
+
+int inverse(Context& context, Arguments& arguments) {
+  check_json_target(context);
+  check_arguments(arguments);
+  if (!arguments.height_text.empty())
+    arguments.height = parse_quantity(arguments.height_text, Dimension::length, {"--height", 0, 0, ""});
+  if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
+    throw CapabilityError("one robot is controlled on the CPU", "--device cpu");
+  if (!arguments.output.empty()) check_inverse_folder(arguments.output, context.common.force);
+  Subject subject = open_subject(arguments);
+  Mechanics& mechanics = *subject.mechanics;
+  const Robot& robot = mechanics.robot();
+  InverseStep step(mechanics, inverse_settings(arguments), subject.integrator, subject.time_step);
+  State state = settled_state(mechanics);
+  if (arguments.stream) {
+    stream_inverse(step, mechanics, state, std::cin, std::cout);
+    return 0;
+  }
+  std::vector<double> y(static_cast<std::size_t>(robot.outputs()));
+  mechanics.evaluate_outputs(state.q, state.motions, y);
+  const GoalPath path = make_path(arguments, robot, y, subject.time_step);
+  DriveSettings settings;
+  settings.integrator = subject.integrator;
+  settings.time_step = subject.time_step;
+  const double duration = arguments.duration.value_or(path.end());
+  settings.last = arguments.steps.value_or(std::max(1L, std::lround(std::min(duration / settings.time_step, 1e9))));
+
+  InverseReportOfRun report;
+  {
+    const InterruptGuard guard;
+    ProgressBar bar(context.common.quiet);
+    report = drive_inverse(step, mechanics, settings, path, state, bar.progress());
+    bar.finish();
+  }
+  if (report.drive.failed()) throw_step_failure(report.drive, settings, "");
+  Replayed replayed;
+  if (!arguments.replay.empty() && !report.drive.stopped)
+    replayed = replay_on(context, arguments, robot, report.record, path, settings);
+  std::string pictures;
+  if (!arguments.output.empty())
+    pictures = write_inverse_results(arguments.output, report.record, robot, replayed.errors);
+  if (report.drive.stopped)
+    throw Interrupted(
+        fmt::format("interrupted after step {} of {}{}", report.drive.step, settings.last,
+                    arguments.output.empty() ? "" : ", the commands so far are in '" + arguments.output + "'"),
+        "run it again");
+
+  const TrackingError tracking = tracking_error(report.record.errors);
+  std::vector<double> qp(report.record.qp_seconds.begin() + 1, report.record.qp_seconds.end());
+  nlohmann::ordered_json json = speed_facts(report.drive, settings, 1);
+  json.update(machine_facts(context, "cpu"));
+  json["integrator"] = integrator_name(settings.integrator);
+  json["tracking_error_mean"] = tracking.mean;
+  json["tracking_error_median"] = tracking.median;
+  json["tracking_error_max"] = tracking.largest;
+  json["qp_us_median"] = median_us(qp);
+  json["saturated_steps"] = report.saturated_steps;
+  json["held_steps"] = report.held_steps;
+  if (!replayed.errors.empty())
+    json["replay"] = {{"tracking_error_mean", replayed.tracking.mean},
+                      {"tracking_error_median", replayed.tracking.median},
+                      {"tracking_error_max", replayed.tracking.largest}};
+  if (subject.reduced) json["model_errors"] = errors_json(subject.reduced->errors);
+  json["state_hash"] = hash_hex(hash(state));
+  write_json(context, json);
+  if (context.common.quiet) return 0;
+
+  const StepRate rate = step_rate(report.drive.seconds, 1, settings.time_step);
+  fmt::print("{}: {} control steps of {}, by the median step {:.4g} steps/s, {:.3g} x real time\n", robot.name,
+             report.drive.seconds.size(), format_quantity(settings.time_step, Dimension::time), rate.steps_per_s,
+             rate.realtime_factor);
+  const auto time = [](double us) { return format_quantity(1e-6 * us, Dimension::time); };
+  Facts facts{{"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
+                                        time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(median_us(qp)))},
+              {"tracking error", millimetres(tracking) + " (the model's own view)"}};
+  if (!replayed.errors.empty())
+    facts.emplace_back("on the full model", millimetres(replayed.tracking) + " (commands replayed)");
+  if (subject.reduced) facts.emplace_back("model's errors", errors_text(subject.reduced->errors));
+  const std::vector<Input> inputs = inputs_of(robot);
+  for (std::size_t i = 0; i < robot.actuators.size(); ++i)
+    facts.emplace_back(robot.actuators[i].name,
+                       fmt::format("command {}, force {}", format_quantity(state.commands[i], inputs[i].dimension),
+                                   format_quantity(state.multipliers[i], Dimension::force)));
+  facts.emplace_back("state hash", hash_hex(hash(state)));
+  if (!arguments.output.empty())
+    facts.emplace_back("written",
+                       arguments.output + "/commands.csv, tracking.csv" + (pictures.empty() ? ", *.png" : ""));
+  print_facts(facts);
+  if (!pictures.empty()) print_note(pictures);
+  if (report.saturated_steps > 0)
+    print_note(fmt::format("limits of the actuators held the robot back in {} steps", report.saturated_steps));
+  if (report.held_steps > 0)
+    print_note(fmt::format("in {} steps there was no answer and the last commands were held; {}", report.held_steps,
+                           report.record.conflict));
+  if (replayed.errors.empty())
+    print_note("a model believes that it reached its goal; --replay SCENE runs the commands on the full model");
+  return 0;
+}
+
+}  // namespace
+
+Command inverse_command() {
+  Command command;
+  command.name = "inverse";
+  command.description = "find the commands that bring a robot's effectors to their goals";
+  command.examples =
+      "  supple inverse diamond.rom.h5 --circle \"15 mm\" --replay assets/diamond -o circle\n"
+      "  supple inverse diamond.rom.h5 --goal path.csv -o path\n"
+      "  supple inverse assets/diamond --circle \"15 mm\" --integrator quasi-static --steps 60\n"
+      "  supple inverse diamond.rom.h5 --stdin\n"
+      "\n"
+      "A file of goals has a header and numbers: time [s],tip x [mm],tip y [mm],tip z [mm] for an effector 'tip' by\n"
+      "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length; and the name of an "
+      "actuator\n"
+      "whose command is known. --stdin reads one JSON object a line, {\"goal\": {\"tip\": [0, 0, 0.12]}} in SI units, "
+      "and\n"
+      "answers each with one: commands, forces, what was reached, and why commands were held if they were.\n"
+      "The integrator says how far a control step goes: implicit-euler is one linearisation, implicit-euler-newton\n"
+      "converges in time, quasi-static converges to the equilibrium that reaches the goals best.\n";
+  command.examples += rate_words;
+  command.declare = [](Options& options) -> Run {
+    const auto a = std::make_shared<Arguments>();
+    options.positional("MODEL", a->model, "reduced model, or scene: its full model");
+    options.text("--goal", a->goal, "CSV", "goals of the effectors over time");
+    options.quantity("--circle", a->circle, Dimension::length, "RADIUS",
+                     "steer the first effector round a horizontal circle about its place at rest");
+    options.quantity("--lemniscate", a->lemniscate, Dimension::length, "RADIUS", "the same, a figure of eight");
+    options.text("--height", a->height_text, "LENGTH", "of the figure above that place (0; may be negative)");
+    options.whole("--turns", a->turns, 1, 1000000, "N", "turns of the figure (2)");
+    options.flag("--stdin", a->stream, "goals line by line, as JSON");
+    options.text("--replay", a->replay, "SCENE", "run the commands on the full model and measure its errors");
+    options.whole("--steps", a->steps, 1, 1'000'000'000, "N", "steps of the whole run");
+    options.quantity("--duration", a->duration, Dimension::time, "TIME",
+                     "time of the whole run; without both as long as the goals, figures 5 s a turn");
+    options.choice("--integrator", a->integrator, integrator_names(), "instead of the model's");
+    options.quantity("--time-step", a->time_step, Dimension::time, "TIME", "instead of the model's");
+    options.choice("--solver", a->solver, {"qp", "gauss-seidel"}, "of the problem in constraint space (qp)");
+    options.choice("--regularisation", a->regularisation, {"proximal", "energy", "none"},
+                   "what else is kept small: the change of forces, the work of the actuators, nothing (proximal)");
+    options.text("--epsilon", a->epsilon, "NUMBER", "its size relative to the goals' term (1e-6)");
+    options.quantity("--goal-speed", a->goal_speed, Dimension::speed, "SPEED",
+                     "come no faster than this towards a goal, \"50 mm/s\"");
+    options.text("-o,--output", a->output, "DIR", "write commands.csv, tracking.csv and pictures");
+    return [a](Context& context) { return inverse(context, *a); };
+  };
+  return command;
+}
+
+}  // namespace supple::cli

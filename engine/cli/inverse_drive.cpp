@@ -1,0 +1,156 @@
+#include "engine/cli/inverse_drive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "engine/dynamics/equilibrium.hpp"
+#include "kernels/base/error.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+// |phi_e| of the steered effectors at mapped points y.
+double distance(const Robot& robot, const RowLayout& layout, std::span<const double> y, std::span<const double> goals,
+                const GoalPath& path) {
+  std::vector<double> phi(static_cast<std::size_t>(layout.rows())),
+      gradients(static_cast<std::size_t>(layout.gradients()));
+  evaluate_effectors(robot, layout, y, goals, phi, gradients);
+  double sum = 0;
+  std::size_t row = 0;
+  for (std::size_t e = 0; e < robot.effectors.size(); ++e)
+    for (int i = 0; i < robot.effectors[e].rows(); ++i, ++row)
+      if (path.steered(e)) sum += phi[row] * phi[row];
+  return std::sqrt(sum);
+}
+
+void record_step(const Robot& robot, const State& state, std::span<const double> y, std::span<const double> goals,
+                 double time, double error, InverseRecord& record) {
+  record.times.push_back(time);
+  for (const auto* values : {&state.commands, &state.motions})
+    record.commands.insert(record.commands.end(), values->begin(), values->end());
+  record.multipliers.insert(record.multipliers.end(), state.multipliers.begin(), state.multipliers.end());
+  record.goals.insert(record.goals.end(), goals.begin(), goals.end());
+  double reached[3];
+  for (int e = 0; e < static_cast<int>(robot.effectors.size()); ++e) {
+    effector_state(robot, e, y, reached);
+    record.reached.insert(record.reached.end(), reached, reached + 3);
+  }
+  record.errors.push_back(error);
+}
+
+}  // namespace
+
+InverseStep::InverseStep(Mechanics& mechanics, const InverseSettings& settings, Integrator integrator, double time_step)
+    : mechanics_(mechanics),
+      statics_(integrator == Integrator::quasi_static),
+      time_step_(time_step),
+      law_(mechanics.robot(), 1, settings),
+      stepper_(mechanics, {.scheme = integrator == Integrator::implicit_euler_newton ? StepScheme::newton
+                                                                                     : StepScheme::one_linearisation,
+                           .time_step = time_step,
+                           .row_tolerance = InverseEquilibriumSettings{}.row_tolerance}),
+      equilibrium_(mechanics, law_, {.time_step = time_step}) {}
+
+StepReport InverseStep::step(std::span<const double> goals, State& state) {
+  law_.set_goals(goals);
+  if (!statics_) return stepper_.step(law_, state.motions, state);
+  const StepReport report = equilibrium_.solve(state);
+  if (report.status == StepStatus::ok) state.time += time_step_;
+  return report;
+}
+
+InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const DriveSettings& settings,
+                                 const GoalPath& path, State& state, const Progress& progress) {
+  const Robot& robot = mechanics.robot();
+  const RowLayout layout = effector_layout(robot);
+  InverseReportOfRun report;
+  InverseRecord& record = report.record;
+  std::vector<double> goals(3 * robot.effectors.size(), 0.0), y(static_cast<std::size_t>(robot.outputs()));
+  path.prepare(step.law());
+  mechanics.evaluate_outputs(state.q, state.motions, y);
+  path.goals(0, goals);
+  record_step(robot, state, y, goals, 0, distance(robot, layout, y, goals, path), record);
+  record.qp_seconds.push_back(0);
+  record.saturated.push_back(0);
+  record.held.push_back(0);
+  report.drive.step = settings.first;
+  while (report.drive.step < settings.last) {
+    if (progress.stopped()) {
+      report.drive.stopped = true;
+      return report;
+    }
+    const double time = static_cast<double>(report.drive.step + 1) * settings.time_step;
+    path.goals(time, goals);
+    path.know(time, step.law());
+    const auto start = std::chrono::steady_clock::now();
+    report.drive.final = step.step(goals, state);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (report.drive.failed()) return report;
+    ++report.drive.step;
+    report.drive.seconds.push_back(seconds);
+    report.drive.stages += report.drive.final.times;
+    record_step(robot, state, step.outputs(), goals, time, distance(robot, layout, step.outputs(), goals, path),
+                record);
+    const InverseReport& inverse = step.law().report(0);
+    record.qp_seconds.push_back(step.law().qp_seconds());
+    record.saturated.push_back(inverse.saturated);
+    record.held.push_back(inverse.held);
+    if (inverse.saturated > 0) ++report.saturated_steps;
+    if (inverse.held) {
+      ++report.held_steps;
+      if (record.conflict.empty())
+        record.conflict = fmt::format("at {}: {}", format_quantity(time, Dimension::time), step.law().conflict(0));
+    }
+    progress("controlling", static_cast<double>(report.drive.step), static_cast<double>(settings.last),
+             format_quantity(time, Dimension::time));
+  }
+  return report;
+}
+
+TrackingError tracking_error(const std::vector<double>& errors) {
+  std::vector<double> sorted(errors.begin() + (errors.empty() ? 0 : 1), errors.end());
+  if (sorted.empty()) return {};
+  std::sort(sorted.begin(), sorted.end());
+  const double sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  return {sum / static_cast<double>(sorted.size()), sorted[(sorted.size() - 1) / 2], sorted.back()};
+}
+
+Actuation recorded_actuation(const InverseRecord& record, const Robot& robot) {
+  const std::vector<Input> inputs = inputs_of(robot);
+  std::vector<std::string> names;
+  for (const Input& input : inputs) names.push_back(input.name);
+  return {inputs, names, record.times, record.commands};
+}
+
+std::vector<double> replay(Mechanics& mechanics, const InverseRecord& record, const GoalPath& path,
+                           const DriveSettings& settings, const Progress& progress) {
+  const Robot& robot = mechanics.robot();
+  const RowLayout layout = effector_layout(robot);
+  const Actuation actuation = recorded_actuation(record, robot);
+  State state = rest_state(mechanics);
+  Control control = zero_control(mechanics);
+  actuation.evaluate(0, 1, control);
+  const EquilibriumReport settled = Equilibrium(mechanics, {}).solve(control, state);
+  if (settled.status != StepStatus::ok)
+    throw RunError(fmt::format("the replayed robot does not settle: {}", describe(settled.status)),
+                   "`supple check` looks for its equilibrium with all commands at zero");
+  std::vector<double> goals(3 * robot.effectors.size(), 0.0), y(static_cast<std::size_t>(robot.outputs())), errors;
+  const auto measure = [&](double time) {
+    mechanics.evaluate_outputs(state.q, state.motions, y);
+    path.goals(time, goals);
+    errors.push_back(distance(robot, layout, y, goals, path));
+  };
+  measure(0);
+  const DriveReport report = drive(mechanics, settings, actuation, state, progress,
+                                   [&](long step) { measure(static_cast<double>(step) * settings.time_step); });
+  if (report.failed()) throw_step_failure(report, settings, "");
+  if (report.stopped) throw Interrupted("interrupted during the replay", "run it again");
+  return errors;
+}
+
+}  // namespace supple::cli

@@ -1,0 +1,70 @@
+#pragma once
+// Inverse control of one robot, step after step, along a path of goals: the same for the full and the reduced
+// mechanics. And the commands it found, replayed forward on another model.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/cli/drive.hpp"
+#include "engine/cli/goals.hpp"
+#include "engine/inverse/inverse_equilibrium.hpp"
+
+namespace supple::cli {
+
+// One robot's inverse step by any integrator: one linearisation, Newton's method in time, or converged equilibria.
+class InverseStep {
+ public:
+  InverseStep(Mechanics& mechanics, const InverseSettings& settings, Integrator integrator, double time_step);
+  // Towards goals [3 x effectors] at the end of the step; advances the state's time.
+  StepReport step(std::span<const double> goals, State& state);
+  InverseLaw& law() { return law_; }
+  const InverseLaw& law() const { return law_; }
+  const std::vector<double>& outputs() const { return statics_ ? equilibrium_.outputs() : stepper_.outputs(); }
+
+ private:
+  Mechanics& mechanics_;
+  bool statics_;
+  double time_step_;
+  InverseLaw law_;
+  Stepper stepper_;
+  InverseEquilibrium equilibrium_;
+};
+
+// What was done at each step; step 0 is the start.
+struct InverseRecord {
+  std::vector<double> times;               // s
+  std::vector<double> commands;            // [steps + 1][actuators, then motions]
+  std::vector<double> multipliers;         // [steps + 1][actuators]
+  std::vector<double> goals, reached;      // [steps + 1][3 x effectors]
+  std::vector<double> errors, qp_seconds;  // [steps + 1]; m
+  std::vector<int> saturated;              // [steps + 1]: limits that held the robot back
+  std::vector<char> held;                  // [steps + 1]: no answer, the last commands held
+  std::string conflict;                    // the first reason for that
+};
+
+struct InverseReportOfRun {
+  DriveReport drive;
+  InverseRecord record;
+  long saturated_steps = 0, held_steps = 0;
+};
+
+// Steps first to last of `settings`. After a failed step `state` is that of the step before it.
+InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const DriveSettings& settings,
+                                 const GoalPath& path, State& state, const Progress& progress);
+
+// Median and largest error over steps 1 to the last.
+struct TrackingError {
+  double mean = 0, median = 0, largest = 0;
+};
+TrackingError tracking_error(const std::vector<double>& errors);
+
+// Commands as a table for forward runs.
+Actuation recorded_actuation(const InverseRecord& record, const Robot& robot);
+
+// Runs `mechanics` forward under the recorded commands from equilibrium under the first of them; returns the error to
+// the goals at each step [steps + 1]. Throws RunError, Interrupted.
+std::vector<double> replay(Mechanics& mechanics, const InverseRecord& record, const GoalPath& path,
+                           const DriveSettings& settings, const Progress& progress);
+
+}  // namespace supple::cli

@@ -1,0 +1,135 @@
+#include "engine/cli/inverse_results.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "engine/io/gnuplot.hpp"
+#include "kernels/base/atomic_file.hpp"
+#include "kernels/base/error.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Column {
+  std::string name;
+  double scale;  // SI per unit shown
+};
+
+// Goal, then reached, of every effector.
+std::vector<Column> effector_columns(const Robot& robot, const char* what) {
+  std::vector<Column> columns;
+  for (const Input& input : goal_inputs(robot)) {
+    if (columns.size() == 0 && robot.effectors.empty()) break;
+    const bool angle = input.dimension == Dimension::angle;
+    columns.push_back(
+        {fmt::format("{} {} [{}]", input.name, what, angle ? "deg" : "mm"), angle ? 0.017453292519943295 : 1e-3});
+  }
+  columns.resize(columns.size() - robot.actuators.size());
+  return columns;
+}
+
+std::vector<double> effector_values(const Robot& robot, const double* values) {
+  std::vector<double> shown;
+  for (std::size_t e = 0; e < robot.effectors.size(); ++e)
+    for (std::size_t k = 0; k < (robot.effectors[e].kind == EffectorKind::length ? 1 : 3); ++k)
+      shown.push_back(values[3 * e + k]);
+  return shown;
+}
+
+std::string commands_csv(const InverseRecord& record, const Robot& robot) {
+  const std::vector<Input> inputs = inputs_of(robot);
+  std::string text = "time [s]";
+  for (const Input& input : inputs) text += fmt::format(",{} [{}]", input.name, display_unit(input.dimension));
+  text += '\n';
+  for (std::size_t k = 0; k < record.times.size(); ++k) {
+    text += fmt::format("{:.12g}", record.times[k]);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      text += fmt::format(",{:.12g}", record.commands[k * inputs.size() + i] / display_scale(inputs[i].dimension));
+    text += '\n';
+  }
+  return text;
+}
+
+std::string tracking_csv(const InverseRecord& record, const Robot& robot, const std::vector<double>& replayed) {
+  const std::vector<Column> goals = effector_columns(robot, "goal"), reached = effector_columns(robot, "reached");
+  std::string text = "time [s],error [mm],replayed error [mm],saturated limits,held";
+  for (const auto* columns : {&goals, &reached})
+    for (const Column& column : *columns) text += "," + column.name;
+  for (const ActuatorRow& actuator : robot.actuators) text += fmt::format(",{} force [N]", actuator.name);
+  text += '\n';
+  const std::size_t size = 3 * robot.effectors.size(), rows = robot.actuators.size();
+  for (std::size_t k = 0; k < record.times.size(); ++k) {
+    text += fmt::format("{:.12g},{:.9g},", record.times[k], 1e3 * record.errors[k]);
+    if (k < replayed.size()) text += fmt::format("{:.9g}", 1e3 * replayed[k]);
+    text += fmt::format(",{},{}", record.saturated[k], static_cast<int>(record.held[k]));
+    const auto add = [&](const std::vector<Column>& columns, const std::vector<double>& all) {
+      const std::vector<double> values = effector_values(robot, all.data() + k * size);
+      for (std::size_t i = 0; i < columns.size(); ++i) text += fmt::format(",{:.9g}", values[i] / columns[i].scale);
+    };
+    add(goals, record.goals);
+    add(reached, record.reached);
+    for (std::size_t j = 0; j < rows; ++j) text += fmt::format(",{:.9g}", record.multipliers[k * rows + j]);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+void check_inverse_folder(const std::string& folder, bool force) {
+  std::error_code error;
+  for (const char* file : {"commands.csv", "tracking.csv"})
+    if (!force && fs::exists(fs::path(folder) / file, error))
+      throw InputError(fmt::format("'{}' holds results already ({})", folder, file),
+                       "another folder, or --force to replace them");
+  if (fs::exists(folder, error) && !fs::is_directory(folder, error))
+    throw InputError(fmt::format("'{}' is not a folder", folder), "another name");
+}
+
+std::string write_inverse_results(const std::string& folder, const InverseRecord& record, const Robot& robot,
+                                  const std::vector<double>& replayed) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw InputError(fmt::format("cannot create the folder '{}' ({})", folder, error.message()), "-o DIR");
+  write_file(folder + "/commands.csv", commands_csv(record, robot));
+  write_file(folder + "/tracking.csv", tracking_csv(record, robot, replayed));
+  std::string curves;
+  const std::vector<Input> inputs = inputs_of(robot);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    curves += fmt::format("{}'commands.csv' using 1:{} skip 1 with lines lw 2 title '{} [{}]'", i == 0 ? "plot " : ", ",
+                          i + 2, inputs[i].name, display_unit(inputs[i].dimension));
+  if (!inputs.empty())
+    write_file(folder + "/commands.gp",
+               gnuplot_script("commands", robot.name + ": commands found", "set xlabel 'time [s]'\n" + curves + "\n"));
+  // Goal against reached, seen along z for the first effector by position; its error over time below.
+  std::size_t column = 6, width = 0;
+  for (const Effector& effector : robot.effectors) width += effector.kind == EffectorKind::length ? 1 : 3;
+  std::string path;
+  for (const Effector& effector : robot.effectors) {
+    if (effector.kind == EffectorKind::position && path.empty())
+      path = fmt::format(
+          "set size ratio -1\nset xlabel 'x [mm]'\nset ylabel 'y [mm]'\nplot 'tracking.csv' using {0}:{1} skip 1 with "
+          "lines lw 4 lc rgb '#bbbbbb' title 'goal of {4}', '' using {2}:{3} skip 1 with lines lw 1.5 title "
+          "'reached'\n",
+          column, column + 1, column + width, column + width + 1, effector.name);
+    column += effector.kind == EffectorKind::length ? 1 : 3;
+  }
+  std::string errors =
+      "set logscale y\nset xlabel 'time [s]'\nset ylabel 'error [mm]'\nplot 'tracking.csv' using 1:2 skip 1 with lines "
+      "lw 2 title 'of the model itself'";
+  if (!replayed.empty()) errors += ", '' using 1:3 skip 1 with lines lw 2 title 'commands replayed'";
+  write_file(folder + "/error.gp", gnuplot_script("error", robot.name + ": distance to the goal", errors + "\n"));
+  bool drawn = run_gnuplot(folder, "error");
+  if (!inputs.empty()) drawn = run_gnuplot(folder, "commands") && drawn;
+  if (!path.empty()) {
+    write_file(folder + "/path.gp", gnuplot_script("path", robot.name + ": goal and reached", path));
+    drawn = run_gnuplot(folder, "path") && drawn;
+  }
+  return drawn ? "" : no_gnuplot;
+}
+
+}  // namespace supple::cli

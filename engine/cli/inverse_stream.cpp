@@ -1,0 +1,137 @@
+#include "engine/cli/inverse_stream.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "engine/cli/interrupt.hpp"
+#include "kernels/base/error.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Range>
+std::size_t find_named(const Range& things, const std::string& name, const char* what) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < things.size(); ++i) {
+    if (things[i].name == name) return i;
+    names.push_back(things[i].name);
+  }
+  throw InputError(fmt::format("the robot has no {} '{}'", what, name),
+                   names.empty() ? "none" : fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+double number(const Json& value, const std::string& name) {
+  if (!value.is_number() || !std::isfinite(value.get<double>()))
+    throw InputError(fmt::format("'{}' is not a number", name), "numbers in SI units");
+  return value.get<double>();
+}
+
+// What a line asks for; nothing is taken over unless all of it is understood.
+struct Request {
+  std::vector<double> goals;
+  std::vector<char> steered;
+  std::vector<std::pair<int, double>> known;
+  bool reset = false;
+};
+
+void read_request(const std::string& line, const Robot& robot, Request& request) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object()) throw InputError("this is not a JSON object", "{\"goal\": {\"tip\": [0, 0, 0.1]}}");
+  for (const auto& [key, value] : json.items()) {
+    if (key == "reset") {
+      if (!value.is_boolean()) throw InputError("'reset' is neither true nor false", "true");
+      request.reset = value.get<bool>();
+    } else if (key == "goal") {
+      if (!value.is_object()) throw InputError("'goal' is not an object", "{\"tip\": [0, 0, 0.1]}");
+      for (const auto& [name, goal] : value.items()) {
+        const std::size_t e = find_named(robot.effectors, name, "effector");
+        const std::size_t count = robot.effectors[e].kind == EffectorKind::length ? 1 : 3;
+        const bool scalar = count == 1 && goal.is_number();
+        if (!scalar && (!goal.is_array() || goal.size() != count))
+          throw InputError(fmt::format("the goal of '{}' needs {} numbers", name, count), "[x, y, z]");
+        for (std::size_t k = 0; k < count; ++k) request.goals[3 * e + k] = number(scalar ? goal : goal[k], name);
+        request.steered[e] = 1;
+      }
+    } else if (key == "known") {
+      if (!value.is_object()) throw InputError("'known' is not an object", "{\"north\": 0.01}");
+      for (const auto& [name, command] : value.items())
+        request.known.emplace_back(static_cast<int>(find_named(robot.actuators, name, "actuator")),
+                                   command.is_null() ? std::nan("") : number(command, name));
+    } else {
+      throw InputError(fmt::format("'{}' means nothing here", key), "goal, known or reset");
+    }
+  }
+}
+
+}  // namespace
+
+long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start, std::istream& in, std::ostream& out) {
+  const Robot& robot = mechanics.robot();
+  const InterruptGuard guard;
+  Request current;
+  current.goals.assign(3 * robot.effectors.size(), 0.0);
+  current.steered.assign(robot.effectors.size(), 0);
+  for (std::size_t e = 0; e < current.steered.size(); ++e) step.law().steer(static_cast<int>(e), false);
+  State state = start;
+  long steps = 0;
+  for (std::string line; !interrupted() && std::getline(in, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    Json answer;
+    try {
+      Request request = current;
+      request.known.clear();
+      request.reset = false;
+      read_request(line, robot, request);
+      current = request;
+      if (request.reset) state = start;
+      for (std::size_t e = 0; e < request.steered.size(); ++e)
+        step.law().steer(static_cast<int>(e), request.steered[e] != 0);
+      for (const auto& [actuator, command] : request.known) step.law().know(0, actuator, command);
+      const auto begin = std::chrono::steady_clock::now();
+      const StepReport report = step.step(current.goals, state);
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      if (report.status != StepStatus::ok) throw RunError(describe(report.status), "the state is as it was before");
+      ++steps;
+      answer["time"] = state.time;
+      const std::vector<Input> inputs = inputs_of(robot);
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        answer["commands"][inputs[i].name] =
+            i < robot.actuators.size() ? state.commands[i] : state.motions[i - robot.actuators.size()];
+      for (std::size_t i = 0; i < robot.actuators.size(); ++i)
+        answer["forces"][robot.actuators[i].name] = state.multipliers[i];
+      double reached[3], sum = 0;
+      for (std::size_t e = 0; e < robot.effectors.size(); ++e) {
+        effector_state(robot, static_cast<int>(e), step.outputs(), reached);
+        const std::size_t count = robot.effectors[e].kind == EffectorKind::length ? 1 : 3;
+        answer["reached"][robot.effectors[e].name] = std::vector<double>(reached, reached + count);
+      }
+      const RowLayout& layout = step.law().effector_rows();
+      std::vector<double> phi(static_cast<std::size_t>(layout.rows())),
+          gradients(static_cast<std::size_t>(layout.gradients()));
+      step.law().evaluate_effectors(0, step.outputs(), phi, gradients);
+      std::size_t row = 0;
+      for (std::size_t e = 0; e < robot.effectors.size(); ++e)
+        for (int i = 0; i < robot.effectors[e].rows(); ++i, ++row)
+          if (current.steered[e] != 0) sum += phi[row] * phi[row];
+      answer["error"] = std::sqrt(sum);
+      const InverseReport& inverse = step.law().report(0);
+      answer["saturated"] = inverse.saturated;
+      answer["held"] = inverse.held ? Json(step.law().conflict(0)) : Json(nullptr);
+      answer["step_us"] = 1e6 * seconds;
+    } catch (const Error& error) {
+      answer = {{"error", error.what()}};
+    }
+    out << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
+  }
+  return steps;
+}
+
+}  // namespace supple::cli

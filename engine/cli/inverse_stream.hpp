@@ -1,0 +1,20 @@
+#pragma once
+// Inverse control as a conversation: one JSON object a line on standard input, one on standard output, so that a real
+// controller can drive it (docs/howto/control-a-robot.md). SI units.
+//   in   {"goal": {"tip": [x, y, z]}, "known": {"north": 0.01}, "reset": true}; an effector without a goal keeps its
+//   last
+//        one, or is not steered if it never had one
+//   out  {"time", "commands": {...}, "forces": {...}, "reached": {...}, "error", "saturated", "held", "step_us"};
+//   `held`
+//        says why there was no answer, or is null; a line that cannot be understood gets {"error": "..."} and no step
+
+#include <iosfwd>
+
+#include "engine/cli/inverse_drive.hpp"
+
+namespace supple::cli {
+
+// Until the end of `in` or Ctrl-C. `start` is where "reset" returns to. Returns the steps done.
+long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start, std::istream& in, std::ostream& out);
+
+}  // namespace supple::cli

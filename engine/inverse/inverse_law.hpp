@@ -1,0 +1,112 @@
+#pragma once
+// The law of inverse control: multipliers of the actuators (and changes of prescribed inputs) that bring the effectors
+// to their goals. One quadratic program per robot and linearisation, in constraint space:
+// clang-format off
+//   x = [lambda; dc],  J = [W_ea, B_e],  delta_e = J x + delta_e_free
+//   min 1/2 |Omega (delta_e - delta_e_asked)|^2 + regularisation        (seed eq. 4; eq. 5 with the energy term)
+//   lambda        within the actuator's force limits, and its range and rate where the command is a force
+//   delta_a       = W lambda + B dc + delta_a_free within range and rate where the command is a displacement
+//   c + dc        within the input's range
+//   delta_e = 0   for effectors that must be reached exactly
+// clang-format on
+// Source: the inverse method of C. Duriez, "Control of elastic soft robots based on real-time finite element method",
+// ICRA 2013, with W from the tangent of the step. Regularisation makes the answer unique where actuators outnumber
+// goals:
+//   energy    epsilon rho lambda^T W_aa lambda (eq. 5), rho = |J^T J| / |W_aa| in infinity norms
+//   proximal  epsilon rho sum_j w_jj (lambda_j - lambda_j^start)^2: penalises the change over a step, so a goal that
+//             stands still is reached without bias
+// Changes of inputs are penalised by epsilon |B_e^T B_e| dc^2 in both. Where the program has no solution the last
+// commands are held: the robot moves on under the forward law and the report says why.
+
+#include <string>
+#include <vector>
+
+#include "engine/constraints/effectors.hpp"
+#include "engine/dynamics/constraint_law.hpp"
+#include "solvers/qp/qp.hpp"
+
+namespace supple {
+
+enum class Regularisation { proximal, energy, none };
+// Gauss-Seidel: the seed's, eqs. 6-10 (solvers/qp/gauss_seidel.hpp): without regularisation and exact goals, and it can
+// stall where displacements are limited. For comparison.
+enum class InverseSolver { quadratic_program, gauss_seidel };
+
+struct InverseSettings {
+  InverseSolver solver = InverseSolver::quadratic_program;
+  Regularisation regularisation = Regularisation::proximal;
+  double epsilon = 1e-6;
+  std::vector<double> effort = {};  // per actuator, factors of the regularisation; empty: 1
+  // Soft limit on the speed of the goal [m/s]: a step asks each effector to come nearer by at most speed times step.
+  double goal_speed = unlimited;
+  bool moves_inputs = true;  // whether prescribed inputs are unknowns
+};
+
+// What a robot was asked in a step and what the linearisation promises.
+struct InverseReport {
+  QpReport qp;
+  bool held = false;           // no answer (see conflict()): the last commands were held instead
+  double predicted_error = 0;  // |Omega delta_e| of steered effectors at the end of the step [m], by the linearisation
+  int saturated = 0;           // limits of ranges and rates that hold the robot back
+};
+
+class InverseLaw final : public ConstraintLaw {
+ public:
+  // The robot must outlive this object.
+  InverseLaw(const Robot& robot, int robots, const InverseSettings& settings);
+  ~InverseLaw() override;
+
+  // Goals [B x 3 x effectors] of the steps to come (engine/constraints/effectors.hpp).
+  void set_goals(std::span<const double> goals);
+  // Whether an effector is steered (all are at first).
+  void steer(int effector, bool steered) { steered_[static_cast<std::size_t>(effector)] = steered; }
+  // An actuator whose command [m or N] is known, not sought; NaN: sought again.
+  void know(int robot, int actuator, double command);
+  // At most so far does one linearisation move an effector [m], besides goal_speed. For Newton's method.
+  void set_trust(double radius) { trust_ = radius; }
+
+  const RowLayout& effector_rows() const override { return layout_; }
+  void evaluate_effectors(int robot, std::span<const double> y, std::span<double> phi,
+                          std::span<double> gradients) const override;
+  bool moves_inputs() const override { return motions_ > 0; }
+  int begin(const State& state, double step, std::span<double> multipliers) override;
+  bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) override;
+  double violation(std::span<const double> phi, std::span<const double> multipliers) const override;
+  void commands(std::span<const double> phi, std::span<const double> multipliers,
+                std::span<double> commands) const override;
+
+  // Of the last solve.
+  const InverseReport& report(int robot) const { return reports_[static_cast<std::size_t>(robot)]; }
+  // Why commands were held, in words with units: which limits contradict each other. "" if they were not.
+  const std::string& conflict(int robot) const { return conflicts_[static_cast<std::size_t>(robot)]; }
+  // Seconds spent in quadratic programs since the beginning of the step.
+  double qp_seconds() const { return qp_seconds_; }
+
+ private:
+  struct Problem;
+  void build(const ConstraintSpace& space, int robot, Problem& problem) const;
+  QpReport solve_program(Problem& problem, QpWorkspace& workspace, std::span<QpSide> active) const;
+  QpReport descend(Problem& problem) const;
+  bool hold(const ConstraintSpace& space, int robot, Problem& problem) const;
+  int saturated(const Problem& problem) const;
+  std::string explain(const QpWorkspace& workspace, const Problem& problem, QpStatus status) const;
+
+  const Robot& robot_;
+  InverseSettings settings_;
+  int robots_, n_, motions_, rows_;  // actuators, unknown inputs, rows of the program
+  RowLayout layout_;
+  std::vector<int> limited_;  // actuators with a row for their displacement
+  std::vector<double> goals_, known_, start_multipliers_, start_commands_;
+  std::vector<char> steered_;
+  double step_ = 0, trust_ = unlimited;
+  double movement_ = unlimited, qp_seconds_ = 0;
+  std::vector<Problem> problems_;  // per thread
+  std::vector<QpWorkspace> workspaces_;
+  std::vector<QpSide> active_;
+  std::vector<InverseReport> reports_;
+  std::vector<double> movements_;
+  std::vector<char> solved_;
+  std::vector<std::string> conflicts_;
+};
+
+}  // namespace supple
