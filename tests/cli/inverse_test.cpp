@@ -1,0 +1,144 @@
+// supple inverse, as a user runs it: goals from a file, a figure or standard input; results; bad input.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace supple {
+namespace {
+
+using test::contains;
+using test::Outcome;
+using test::read_text;
+using test::write_text;
+
+class InverseCommand : public test::Cli {
+ protected:
+  // A small way up for the tip, from where it hangs.
+  void write_goals(const std::string& name, double rise_mm) {
+    write_text(path(name), "time [s],tip x [mm],tip y [mm],tip z [mm]\n0,200,20,17\n0.2,200,20," +
+                               std::to_string(17 + rise_mm) + "\n");
+  }
+  nlohmann::json json(const std::string& name) { return nlohmann::json::parse(read_text(path(name))); }
+};
+
+TEST_F(InverseCommand, CommandsReachTheGoalAndReplayTheSame) {
+  write_goals("goals.csv", 0.5);
+  const Outcome outcome = run(
+      {"inverse", "scene.toml", "--goal", "goals.csv", "--replay", "scene.toml", "-o", "results", "--json", "out.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json result = json("out.json");
+  EXPECT_EQ(result["steps"], 20);
+  EXPECT_EQ(result["held_steps"], 0);
+  for (const char* key : {"steps_per_s", "realtime_factor", "p50_us", "p99_us", "p999_us", "qp_us_median",
+                          "tracking_error_median", "tracking_error_max", "saturated_steps", "state_hash"})
+    EXPECT_TRUE(result.contains(key)) << key;
+  // The replay runs the very model that the commands were found on: it is where the inverse run was.
+  EXPECT_NEAR(result["replay"]["tracking_error_max"].get<double>(), result["tracking_error_max"].get<double>(), 1e-8);
+  EXPECT_TRUE(exists("results/commands.csv") && exists("results/tracking.csv") && exists("results/path.gp"));
+  // The commands are a file that `simulate` takes.
+  EXPECT_EQ(run({"simulate", "scene.toml", "--actuation", "results/commands.csv"}).code, 0);
+  // Nothing is overwritten unasked.
+  const std::string before = read_text(path("results/commands.csv"));
+  const Outcome again = run({"inverse", "scene.toml", "--goal", "goals.csv", "-o", "results"});
+  EXPECT_EQ(again.code, 2);
+  EXPECT_TRUE(contains(again.err, "--force"));
+  EXPECT_EQ(read_text(path("results/commands.csv")), before);
+}
+
+TEST_F(InverseCommand, SameBitsEveryTimeForAnyThreads) {
+  write_goals("goals.csv", 0.5);
+  ASSERT_EQ(run({"inverse", "scene.toml", "--goal", "goals.csv", "--json", "a.json", "--threads", "1"}).code, 0);
+  ASSERT_EQ(run({"inverse", "scene.toml", "--goal", "goals.csv", "--json", "b.json", "--threads", "2"}).code, 0);
+  EXPECT_EQ(json("a.json")["state_hash"], json("b.json")["state_hash"]);
+}
+
+TEST_F(InverseCommand, FiguresAndIntegrators) {
+  for (const char* integrator : {"implicit-euler", "implicit-euler-newton", "quasi-static"}) {
+    const Outcome outcome = run({"inverse", "scene.toml", "--circle", "1 mm", "--turns", "1", "--steps", "16",
+                                 "--integrator", integrator, "--json", "out.json", "--force"});
+    EXPECT_EQ(outcome.code, 0) << integrator << outcome.err;
+    EXPECT_EQ(json("out.json")["steps"], 16);
+  }
+  EXPECT_EQ(run({"inverse", "scene.toml", "--lemniscate", "1 mm", "--steps", "8", "--solver", "gauss-seidel"}).code, 0);
+}
+
+TEST_F(InverseCommand, UnreachableGoalsAreToldNotHidden) {
+  write_goals("goals.csv", 500);
+  const Outcome outcome = run({"inverse", "scene.toml", "--goal", "goals.csv", "--json", "out.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_GT(json("out.json")["saturated_steps"].get<long>(), 0);
+  EXPECT_TRUE(contains(outcome.out + outcome.err, "limits of the actuators held the robot back"));
+}
+
+TEST_F(InverseCommand, AnswersLineByLine) {
+  write_text(path("lines"), R"({"goal": {"tip": [0.2, 0.02, 0.0172]}}
+{"goal": {"tip": [0.2, 0.02]}}
+nonsense
+{"goal": {"nose": [0, 0, 0]}}
+{"known": {"lift": 0.1}}
+{"goal": {"tip": [0.2, 0.02, 1e400]}}
+{"reset": true, "known": {"lift": null}, "goal": {"tip": [0.2, 0.02, 0.0172]}}
+)");
+  ASSERT_EQ(system(("cd " + folder_ + " && '" + std::filesystem::absolute(SUPPLE_BINARY).string() +
+                    "' inverse scene.toml --stdin < lines > answers 2> err")
+                       .c_str()),
+            0)
+      << read_text(path("err"));
+  std::istringstream text(read_text(path("answers")));
+  std::vector<nlohmann::json> answers;
+  for (std::string line; std::getline(text, line);) answers.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(answers.size(), 7U);
+  EXPECT_TRUE(answers[0]["held"].is_null());
+  EXPECT_TRUE(answers[0]["commands"].contains("lift"));
+  EXPECT_NEAR(answers[0]["time"].get<double>(), 0.01, 1e-12);
+  for (int i : {1, 2, 3, 5}) EXPECT_TRUE(answers[static_cast<std::size_t>(i)].contains("error")) << i;
+  EXPECT_FALSE(answers[1].contains("commands"));
+  EXPECT_EQ(answers[4]["commands"]["lift"], 0.1);
+  // After the reset the first answer again, bit for bit.
+  for (const char* key : {"commands", "forces", "reached", "error", "time"})
+    EXPECT_EQ(answers[6][key], answers[0][key]);
+}
+
+TEST_F(InverseCommand, TheExampleOfAControllerRuns) {
+  if (system("python3 --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "python3 is not installed";
+  const std::string example = std::string(SUPPLE_SOURCE_DIR) + "/docs/examples/controller/circle.py";
+  if (!std::filesystem::exists(example)) GTEST_SKIP() << "the documentation is not here";
+  ASSERT_EQ(system(("python3 '" + example + "' '" + std::filesystem::absolute(SUPPLE_BINARY).string() + "' " + folder_ +
+                    "/scene.toml 12 > " + path("answers") + " 2> " + path("err"))
+                       .c_str()),
+            0)
+      << read_text(path("err"));
+  const std::string commands = read_text(path("answers"));
+  EXPECT_EQ(std::count(commands.begin(), commands.end(), '\n'), 12);
+  EXPECT_TRUE(contains(commands, "lift="));
+  EXPECT_TRUE(contains(read_text(path("err")), "largest distance to the goal"));
+}
+
+TEST_F(InverseCommand, SaysWhatIsWrong) {
+  const auto refuses = [&](const std::vector<std::string>& arguments, const std::string& words) {
+    std::vector<std::string> all{"inverse"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = run(all);
+    EXPECT_EQ(outcome.code, 2) << words;
+    EXPECT_TRUE(contains(outcome.err, words));
+  };
+  refuses({"scene.toml"}, "nothing says where");
+  refuses({"scene.toml", "--circle", "1 mm", "--stdin"}, "several options");
+  refuses({"scene.toml", "--goal", "missing.csv"}, "cannot read");
+  write_text(path("part.csv"), "time [s],tip x [mm],tip y [mm]\n0,1,2\n");
+  refuses({"scene.toml", "--goal", "part.csv"}, "2 of its 3 columns");
+  write_text(path("none.csv"), "time [s],lift [N]\n0,1\n");
+  refuses({"scene.toml", "--goal", "none.csv"}, "no effector has a goal");
+  write_text(path("wrong.csv"), "time [s],nose x [mm]\n0,1\n");
+  refuses({"scene.toml", "--goal", "wrong.csv"}, "no input 'nose x'");
+  write_text(path("nan.csv"), "time [s],tip x [mm],tip y [mm],tip z [mm]\n0,1,nan,2\n");
+  refuses({"scene.toml", "--goal", "nan.csv"}, "not a number");
+  refuses({"scene.toml", "--circle", "1 mm", "--epsilon", "-3"}, "--epsilon");
+  refuses({"scene.toml", "--circle", "1 mm", "--steps", "3", "--duration", "1 s"}, "twice");
+}
+
+}  // namespace
+}  // namespace supple
