@@ -7,22 +7,21 @@
 #include <new>
 #include <vector>
 
+#include "allocations.hpp"
 #include "random_matrix.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
 
-// Counts allocations of this program; the address sanitizer has its own operators.
-#ifndef __SANITIZE_ADDRESS__
-#define SUPPLE_COUNT_ALLOCATIONS 1
-namespace {
+#ifdef SUPPLE_COUNT_ALLOCATIONS
+namespace supple::test {
 std::atomic<long> allocations{0};
 }
 // Not inlined: the compiler would see free() on what it knows as new.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++allocations;
+  ++supple::test::allocations;
   return std::malloc(size);
 }
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
+  ++supple::test::allocations;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
@@ -217,10 +216,10 @@ TEST(BoxComplementarity, DoesNotAllocate) {
   Vector lambda = Vector::Zero(20);
   std::vector<double> work(box_complementarity_work(20));
   const auto view = [&](const Vector& v) { return std::span(v.data(), 20); };
-  const long before = allocations;
+  const long before = test::allocations;
   const auto report = solve_box_complementarity(20, std::span(p.W.data(), 400), view(p.d), view(p.lower), view(p.upper),
                                                 std::span(lambda.data(), 20), work);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(test::allocations, before);
   EXPECT_EQ(report.status, ComplementarityStatus::solved);
 }
 #endif
