@@ -89,17 +89,17 @@ double unit_size(const Column& column, Dimension dimension, const Place& place) 
 
 std::vector<Input> inputs_of(const Robot& robot) {
   std::vector<Input> inputs;
-  for (const ActuatorRow& cable : robot.actuators)
-    inputs.push_back({cable.name, cable.control == ActuatorControl::force ? Dimension::force : Dimension::length,
-                      cable.range, false});
+  for (const ActuatorRow& actuator : robot.actuators)
+    inputs.push_back({actuator.name, actuator.control == ActuatorControl::force ? Dimension::force : Dimension::length,
+                      actuator.range, false});
   for (const MotionInput& motion : robot.motions)
     inputs.push_back({motion.name, Dimension::length, motion.range, true});
   return inputs;
 }
 
 std::string unbounded_actuator(const Robot& robot) {
-  for (const ActuatorRow& cable : robot.actuators)
-    if (!(cable.range.lower > -unlimited && cable.range.upper < unlimited)) return cable.name;
+  for (const ActuatorRow& actuator : robot.actuators)
+    if (!(actuator.range.lower > -unlimited && actuator.range.upper < unlimited)) return actuator.name;
   return "";
 }
 

@@ -33,9 +33,9 @@ StepReport equilibrium_step(Equilibrium& equilibrium, const Control& control, St
 int limit_commands(const Robot& robot, const State& state, double time_step, Control& control) {
   int limited = 0;
   for (std::size_t k = 0; k < control.commands.size(); ++k) {
-    const ActuatorRow& cable = robot.actuators[k % robot.actuators.size()];
-    const RowTarget law = row_target(cable, control.commands[k], state.commands[k], time_step);
-    control.commands[k] = cable.control == ActuatorControl::force ? law.lower : law.target;
+    const ActuatorRow& actuator = robot.actuators[k % robot.actuators.size()];
+    const RowTarget law = row_target(actuator, control.commands[k], state.commands[k], time_step);
+    control.commands[k] = actuator.control == ActuatorControl::force ? law.lower : law.target;
     limited += law.limited ? 1 : 0;
   }
   return limited;

@@ -6,6 +6,7 @@
 
 #include "engine/cli/actuation.hpp"
 #include "engine/cli/drive.hpp"
+#include "engine/cli/robot_facts.hpp"
 #include "engine/cli/scene_facts.hpp"
 #include "engine/reduction/sofa_import.hpp"
 #include "kernels/base/hash.hpp"
@@ -78,15 +79,15 @@ Facts model_facts(const ReducedModel& model) {
   facts.emplace_back("time step", fmt::format("{}, {}", format_quantity(model.robot.time_step, Dimension::time),
                                               integrator_name(model.robot.integrator)));
   std::vector<std::vector<std::string>> rows;
-  for (const Input& input : inputs_of(model.robot))
-    rows.push_back({input.name, format_range(input.range, input.dimension)});
+  const std::vector<Input> inputs = inputs_of(model.robot);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    rows.push_back({inputs[i].name, inputs[i].motion ? "moves a fixed region" : describe(model.robot.actuators[i]),
+                    format_range(inputs[i].range, inputs[i].dimension)});
   std::string table = rows.empty() ? "none\n" : format_table(rows);
   table.pop_back();
   facts.emplace_back("actuators", table);
-  for (const Effector& point : model.robot.effectors)
-    facts.emplace_back("effector",
-                       fmt::format("{} at {}", point.name,
-                                   format_point(model.robot.rest_points[static_cast<std::size_t>(point.point)])));
+  for (const Effector& effector : model.robot.effectors)
+    facts.emplace_back("effector", fmt::format("{}", fmt::join(effector_cells(model.robot, effector), "  ")));
   facts.emplace_back("scene hash", hash_hex(from.scene_hash));
   facts.emplace_back("mesh hash", hash_hex(from.mesh_hash));
   for (const std::string& note : provenance_notes(from)) facts.emplace_back("note", note);

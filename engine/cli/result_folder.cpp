@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/cli/robot_facts.hpp"
 #include "kernels/base/atomic_file.hpp"
 #include "kernels/base/error.hpp"
 
@@ -108,9 +109,11 @@ std::string ResultFolder::header() const {
   const Robot& robot = mechanics_.robot();
   std::vector<std::string> names{"time [s]"};
   for (const Input& input : inputs_) names.push_back(fmt::format("{} [{}]", input.name, display_unit(input.dimension)));
-  for (const ActuatorRow& cable : robot.actuators) names.push_back(fmt::format("{} tension [N]", cable.name));
+  for (const ActuatorRow& actuator : robot.actuators)
+    names.push_back(fmt::format("{} {} [N]", actuator.name, multiplier_name(actuator)));
   for (const NamedPoint& point : robot.reported_points())
     for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} {} [mm]", point.name, axis));
+  for (const std::string& name : extra_columns(robot)) names.push_back(name);
   for (std::string& name : names) name = csv_cell(name);
   return fmt::format("{}\n", fmt::join(names, ","));
 }
@@ -127,6 +130,7 @@ void ResultFolder::record(long step, const State& state) {
   for (std::size_t i = 0; i < rows; ++i) fmt::format_to(out, ",{:.9g}", state.multipliers[i]);
   for (const NamedPoint& point : robot.reported_points())
     for (int k = 0; k < 3; ++k) fmt::format_to(out, ",{:.9g}", 1e3 * y_[static_cast<std::size_t>(3 * point.point + k)]);
+  for (const double value : extra_values(robot, y_)) fmt::format_to(out, ",{:.9g}", value);
   gained_ += '\n';
   if (step % every_ == 0) {
     write_shape_(shape_name(step), state);

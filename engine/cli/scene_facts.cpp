@@ -8,6 +8,7 @@
 
 #include "engine/cli/actuation.hpp"
 #include "engine/cli/drive.hpp"
+#include "engine/cli/robot_facts.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/hash.hpp"
 
@@ -130,28 +131,23 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
   const std::vector<Input> inputs = inputs_of(robot);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
-    std::string kind = "moves a fixed region";
-    if (!input.motion)
-      kind = fmt::format("cable, {}{}", input.dimension == Dimension::force ? "tension" : "length pulled",
-                         robot.actuators[i].bilateral ? ", pushes too" : "");
-    rows.push_back({input.name, kind, format_range(input.range, input.dimension)});
+    rows.push_back({input.name, input.motion ? "moves a fixed region" : describe(robot.actuators[i]),
+                    format_range(input.range, input.dimension)});
   }
   const auto lines = [](std::string table) {
     if (!table.empty()) table.pop_back();
     return table;
   };
   facts.emplace_back("actuators", rows.empty() ? "none" : lines(format_table(rows)));
-  const std::vector<NamedPoint> reported = robot.reported_points();
-  const auto point_rows = [&](std::span<const NamedPoint> points) {
-    std::vector<std::vector<std::string>> cells;
-    for (const NamedPoint& point : points)
-      cells.push_back({point.name,
-                       fmt::format("at {}", format_point(robot.rest_points[static_cast<std::size_t>(point.point)])),
-                       point.set.empty() ? "" : fmt::format("in set {}", point.set)});
-    return cells.empty() ? std::string("none") : lines(format_table(cells));
-  };
-  facts.emplace_back("effectors", point_rows(std::span(reported).first(robot.effectors.size())));
-  if (!robot.probes.empty()) facts.emplace_back("probes", point_rows(robot.probes));
+  rows.clear();
+  for (const Effector& effector : robot.effectors) rows.push_back(effector_cells(robot, effector));
+  facts.emplace_back("effectors", rows.empty() ? "none" : lines(format_table(rows)));
+  rows.clear();
+  for (const NamedPoint& probe : robot.probes)
+    rows.push_back({probe.name,
+                    fmt::format("at {}", format_point(robot.rest_points[static_cast<std::size_t>(probe.point)])),
+                    probe.set.empty() ? "" : fmt::format("in set {}", probe.set)});
+  if (!rows.empty()) facts.emplace_back("probes", lines(format_table(rows)));
   for (const std::string& note : model.notes) facts.emplace_back("note", note);
   return facts;
 }
@@ -173,16 +169,19 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
                               {"time_step", scene.time_step},
                               {"integrator", integrator_name(scene.integrator)}};
   json["actuators"] = nlohmann::ordered_json::array();
-  for (const Input& input : inputs_of(model.robot))
-    json["actuators"].push_back(
-        {{"name", input.name}, {"unit", si_unit(input.dimension)}, {"range", range_json(input.range)}});
-  json["effectors"] = json["probes"] = nlohmann::ordered_json::array();
-  const std::vector<NamedPoint> points = model.robot.reported_points();
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const NamedPoint& point = points[i];
-    json[i < model.robot.effectors.size() ? "effectors" : "probes"].push_back(
-        {{"name", point.name}, {"point", vector_json(model.robot.rest_points[static_cast<std::size_t>(point.point)])}});
+  const Robot& robot = model.robot;
+  const std::vector<Input> inputs = inputs_of(robot);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    nlohmann::ordered_json entry{
+        {"name", inputs[i].name}, {"unit", si_unit(inputs[i].dimension)}, {"range", range_json(inputs[i].range)}};
+    entry.update(inputs[i].motion ? nlohmann::ordered_json{{"type", "motion"}} : actuator_json(robot.actuators[i]));
+    json["actuators"].push_back(std::move(entry));
   }
+  json["effectors"] = json["probes"] = nlohmann::ordered_json::array();
+  for (const Effector& effector : robot.effectors) json["effectors"].push_back(effector_json(robot, effector));
+  for (const NamedPoint& probe : robot.probes)
+    json["probes"].push_back(
+        {{"name", probe.name}, {"point", vector_json(robot.rest_points[static_cast<std::size_t>(probe.point)])}});
   json["notes"] = model.notes;
   return json;
 }

@@ -14,7 +14,8 @@
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/progress_bar.hpp"
-#include "engine/cli/scene_facts.hpp"
+#include "engine/cli/robot_facts.hpp"
+#include "engine/cli/table.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/reduction/validate.hpp"
@@ -296,17 +297,14 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
   const Robot& robot = subject.mechanics.robot();
   std::vector<double> y(static_cast<std::size_t>(robot.outputs() * state.robots));
   subject.mechanics.evaluate_outputs(state.q, state.motions, y);
-  for (const Effector& effector : robot.effectors) {
-    const auto p = static_cast<std::size_t>(effector.point);
-    const Vec3d x{{y[3 * p], y[3 * p + 1], y[3 * p + 2]}};
-    facts.emplace_back(effector.name, fmt::format("{}, {} from rest", format_point(x),
-                                                  format_quantity(norm(x - robot.rest_points[p]), Dimension::length)));
-  }
+  for (std::size_t e = 0; e < robot.effectors.size(); ++e)
+    facts.emplace_back(robot.effectors[e].name, effector_text(robot, static_cast<int>(e), y));
   const std::vector<Input> inputs = inputs_of(robot);
   for (std::size_t i = 0; i < robot.actuators.size(); ++i)
-    facts.emplace_back(robot.actuators[i].name,
-                       fmt::format("command {}, tension {}", format_quantity(state.commands[i], inputs[i].dimension),
-                                   format_quantity(state.multipliers[i], Dimension::force)));
+    facts.emplace_back(
+        robot.actuators[i].name,
+        fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
+                    multiplier_name(robot.actuators[i]), format_quantity(state.multipliers[i], Dimension::force)));
   facts.emplace_back("state hash", hash_hex(hash(state)));
   if (!plan.folder.empty()) facts.emplace_back("written", plan.folder + "/result.pvd, trajectory.csv, state.h5");
   print_facts(facts);

@@ -77,15 +77,15 @@ Mat3d rotation_of_vector(const Vec3d& theta) {
 Vec3d vector_of_rotation(const Mat3d& R) {
   const Vec3d a = axial(R);  // 2 sin(t) axis
   const double s = norm(a) / 2, c = (R(0, 0) + R(1, 1) + R(2, 2) - 1) / 2, t = std::atan2(s, c);
-  if (s > 1e-6) return (t / (2 * s)) * a;
-  if (c > 0) return (0.5 + s * s / 12) * a;
-  // Half a turn: R = 2 e e^T - I.
+  if (c > 0) return (s > 1e-6 ? t / (2 * s) : 0.5 + s * s / 12) * a;
+  // Towards half a turn sin(t) loses the axis e, and (R + R^T)/2 - cos(t) I = (1 - cos(t)) e e^T keeps all but its
+  // sign.
   int k = 0;
   for (int i = 1; i < 3; ++i)
     if (R(i, i) > R(k, k)) k = i;
-  Vec3d e{{R(0, k), R(1, k), R(2, k)}};
-  e[k] += 1;
-  return (t / norm(e)) * e;
+  Vec3d e;
+  for (int i = 0; i < 3; ++i) e[i] = (R(i, k) + R(k, i)) / 2 - (i == k ? c : 0);
+  return (dot(e, a) < 0 ? -t : t) / norm(e) * e;
 }
 
 RowLayout effector_layout(const Robot& robot) {

@@ -10,10 +10,12 @@ namespace supple {
 
 FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
     : model_(model), backend_(backend), rows_(row_layout(model.robot)) {
-  for (const ActuatorRow& cable : model.robot.actuators) {
+  for (const ActuatorRow& actuator : model.robot.actuators) {
     std::vector<int> nodes;
-    for (int k = 0; k < cable.point_count; ++k)
-      for (int node : model.interpolation[static_cast<std::size_t>(cable.first_point + k)].node) nodes.push_back(node);
+    if (actuator.kind == ActuatorKind::cable)
+      for (int k = 0; k < actuator.point_count; ++k)
+        for (int node : model.interpolation[static_cast<std::size_t>(actuator.first_point + k)].node)
+          nodes.push_back(node);
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     row_nodes_.push_back(std::move(nodes));
@@ -251,15 +253,15 @@ void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span
   std::vector<double> curvature;
   for (int row = 0; row < rows_.rows(); ++row) {
     const double lambda = multipliers[static_cast<std::size_t>(row)];
-    if (lambda == 0) continue;
-    const ActuatorRow& cable = model_.robot.actuators[static_cast<std::size_t>(row)];
+    const ActuatorRow& actuator = model_.robot.actuators[static_cast<std::size_t>(row)];
+    if (lambda == 0 || actuator.kind == ActuatorKind::force) continue;
     const int n = rows_.count[static_cast<std::size_t>(row)];
     curvature.resize(static_cast<std::size_t>(n * n));
     row_curvature(model_.robot, rows_, row, y, lambda, curvature);
-    for (int a = 0; a < cable.point_count; ++a)
-      for (int b = 0; b < cable.point_count; ++b) {
-        const Interpolation& left = model_.interpolation[static_cast<std::size_t>(cable.first_point + a)];
-        const Interpolation& right = model_.interpolation[static_cast<std::size_t>(cable.first_point + b)];
+    for (int a = 0; a < actuator.point_count; ++a)
+      for (int b = 0; b < actuator.point_count; ++b) {
+        const Interpolation& left = model_.interpolation[static_cast<std::size_t>(actuator.first_point + a)];
+        const Interpolation& right = model_.interpolation[static_cast<std::size_t>(actuator.first_point + b)];
         for (std::size_t s = 0; s < left.node.size(); ++s)
           for (std::size_t t = 0; t < right.node.size(); ++t) {
             const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];

@@ -241,7 +241,7 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
       Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
       for (int row = 0; row < n; ++row) {
         const double lambda = multipliers[extent(b, n) + static_cast<std::size_t>(row)];
-        if (lambda == 0) continue;
+        if (lambda == 0 || model_.robot.actuators[static_cast<std::size_t>(row)].kind == ActuatorKind::force) continue;
         const int first = rows_.first[static_cast<std::size_t>(row)],
                   count = rows_.count[static_cast<std::size_t>(row)];
         row_curvature(model_.robot, rows_, row, y.subspan(extent(b, ny), static_cast<std::size_t>(ny)), lambda,

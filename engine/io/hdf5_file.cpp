@@ -70,6 +70,13 @@ H5FD_file_image_callbacks_t image_callbacks(MemoryImage& image) {
   return callbacks;
 }
 
+// Where a closed file ends by its own superblock (version 2 or 3: little-endian at byte 28, after two other addresses).
+std::size_t end_of_file(const char* image) {
+  std::uint64_t end = 0;
+  for (int i = 7; i >= 0; --i) end = end << 8 | static_cast<unsigned char>(image[28 + i]);
+  return end;
+}
+
 // The extent of a chunk: whole rows of the first index, divided evenly so that the last chunk is nearly full.
 std::vector<hsize_t> chunk_of(std::vector<hsize_t> extent, std::size_t bytes) {
   const hsize_t chunks = std::min<hsize_t>(extent[0], (bytes + largest_chunk - 1) / largest_chunk);
@@ -121,8 +128,8 @@ void Hdf5File::close() {
   file_ = -1;
   if (size < 0 || !closed || !image_.data || image_.size < static_cast<std::size_t>(size))
     throw RunError("writing '" + path_ + "' failed", "is there memory left?", {path_, 0, 0, ""});
-  // The image may be longer: it grew by memory_increment.
-  write_file(path_, {image_.data.get(), static_cast<std::size_t>(size)});
+  // The image may be longer: it grew by memory_increment. And closing may have given back space at the end.
+  write_file(path_, {image_.data.get(), std::min(static_cast<std::size_t>(size), end_of_file(image_.data.get()))});
   image_.data.reset();
 }
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/mesh/geometry.hpp"
-
 namespace supple {
 
-BoundarySurface boundary_surface(const Mesh& mesh) {
+std::vector<Face> boundary_faces(const Mesh& mesh) {
   const auto faces = all_faces(mesh);
   const auto groups = group_faces(faces);
   std::vector<int> outer;
@@ -14,23 +12,26 @@ BoundarySurface boundary_surface(const Mesh& mesh) {
     if (groups.begin[g + 1] - groups.begin[g] == 1)
       outer.push_back(groups.order[static_cast<std::size_t>(groups.begin[g])]);
   std::sort(outer.begin(), outer.end());
+  std::vector<Face> boundary;
+  for (const int f : outer) boundary.push_back(faces[static_cast<std::size_t>(f)]);
+  return boundary;
+}
 
+BoundarySurface boundary_surface(const Mesh& mesh) {
+  const std::vector<Face> outer = boundary_faces(mesh);
   BoundarySurface boundary;
   boundary.surface.name = mesh.name;
   std::vector<int> surface_node(mesh.nodes.size(), -1);
-  for (const int f : outer) {
-    const Face& face = faces[static_cast<std::size_t>(f)];
+  for (const Face& face : outer)
     for (std::size_t k = 0; k < static_cast<std::size_t>(face.count); ++k)
       surface_node[static_cast<std::size_t>(face.nodes[k])] = 0;
-  }
   for (std::size_t i = 0; i < surface_node.size(); ++i) {
     if (surface_node[i] < 0) continue;
     surface_node[i] = static_cast<int>(boundary.mesh_node.size());
     boundary.mesh_node.push_back(static_cast<int>(i));
     boundary.surface.nodes.push_back(mesh.nodes[i]);
   }
-  for (const int f : outer) {
-    const Face& face = faces[static_cast<std::size_t>(f)];
+  for (const Face& face : outer) {
     const auto at = [&](std::size_t k) { return surface_node[static_cast<std::size_t>(face.nodes[k])]; };
     boundary.surface.triangles.push_back({at(0), at(1), at(2)});
     boundary.element.push_back(face.element);

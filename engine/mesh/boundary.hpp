@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "engine/mesh/geometry.hpp"
 #include "engine/mesh/mesh.hpp"
 
 namespace supple {
@@ -14,6 +15,7 @@ struct BoundarySurface {
 };
 
 // Faces that belong to one element only, in order of their elements.
+std::vector<Face> boundary_faces(const Mesh& mesh);
 BoundarySurface boundary_surface(const Mesh& mesh);
 
 }  // namespace supple

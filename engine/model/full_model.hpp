@@ -31,7 +31,8 @@ struct ElementField {
   int points() const { return elements() * points_per_element; }
 };
 
-// A mapped point: y = y_rest + sum_k weight_k u_{node_k}; weights sum to one.
+// A mapped point: y = y_rest + sum_k weight_k u_{node_k}, a point of the body or a mean over many nodes (the weights
+// sum to one), or a mapped vector such as a column of a region's deformation gradient (they sum to zero [1/m]).
 struct Interpolation {
   std::vector<int> node;
   std::vector<double> weight;

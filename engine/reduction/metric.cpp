@@ -60,17 +60,17 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
     for (int row = 0; row < m; ++row) {
       const auto k = static_cast<std::size_t>(row);
       const double lambda = multipliers[extent(s, m) + k];
-      if (lambda == 0) continue;
+      // A force at its limit is given, and the displacement that was commanded is not reached.
+      const ActuatorRow& actuator = all.robot.actuators[k];
+      const RowTarget target = row_target(actuator, 0, 0, 0);
+      if (actuator.control == ActuatorControl::displacement && lambda > target.lower && lambda < target.upper)
+        held.push_back(row);
+      if (lambda == 0 || actuator.kind == ActuatorKind::force) continue;
       const int n = layout.count[k];
       curvature.resize(extent(n, n));
       row_curvature(all.robot, layout, row, y, lambda, curvature);
       const auto local = outputs.middleRows(layout.first[k], n);
       K += local.transpose() * Eigen::Map<const Matrix>(curvature.data(), n, n) * local;
-      // A tension at its limit is given, and the cable's length is not.
-      const ActuatorRow& cable = all.robot.actuators[k];
-      const RowTarget target = row_target(cable, 0, 0, 0);
-      if (cable.control == ActuatorControl::displacement && lambda > target.lower && lambda < target.upper)
-        held.push_back(row);
     }
     const int h = static_cast<int>(held.size());
     // [K J^T; J 0]^-1 has S in its upper left corner. J is scaled to the size of K, for the pivots.

@@ -1,7 +1,8 @@
 #pragma once
 // The displacement metric of element selection: what a force that the integration domain misses does to the robot. At
-// an equilibrium with tangent K (exact, with the cables' geometric stiffness) and the rows J of its taut,
-// displacement-controlled cables, a generalised force error f moves the robot by S f,
+// an equilibrium with tangent K (exact, with the cables' geometric stiffness) and the rows J that
+// are held at a commanded displacement (taut cables, forces within their limits), a generalised force error f moves the
+// robot by S f,
 //   S = K^-1 - K^-1 J^T (J K^-1 J^T)^-1 J K^-1,
 // to first order. Rows of the training matrix weighted by T with T^T T = S M S measure the residual as a relative
 // displacement instead of a force; M = I / u^2 + L^T L / g^2 adds shape (modes are orthonormal, u = mean |alpha|) and
@@ -15,7 +16,7 @@
 namespace supple {
 
 // T of every state, [count][modes][modes] row-major [1/N]. all: a model with every element; states [count][modes];
-// multipliers [count][rows], tensions of the full-order states [N]. Where S is far larger than at most states (next to
+// multipliers [count][rows], those of the full-order states [N]. Where S is far larger than at most states (next to
 // a fold) it is scaled down to `largest_compliance` times the median norm, so that one state does not rule the
 // selection.
 inline constexpr double largest_compliance = 10;

@@ -6,179 +6,16 @@
 #include <cmath>
 #include <filesystem>
 
-#include "engine/io/hdf5_file.hpp"
-#include "kernels/base/error.hpp"
+#include "engine/reduction/model_file_parts.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/points/tiles.hpp"
-#include "solvers/complementarity/box_complementarity.hpp"
 
 namespace supple {
 
 namespace {
 
-using Numbers = std::vector<double>;
-
 constexpr const char* magic = "supple reduced model";
-// In the order of Integrator.
-constexpr const char* integrator_words[] = {"implicit-euler", "implicit-euler-newton", "quasi-static"};
-
-std::vector<double> flat(const std::vector<Vec3d>& points) {
-  std::vector<double> values;
-  for (const Vec3d& x : points) values.insert(values.end(), x.v, x.v + 3);
-  return values;
-}
-
-std::vector<Vec3d> points_of(const std::vector<double>& values) {
-  std::vector<Vec3d> points(values.size() / 3);
-  for (std::size_t i = 0; i < values.size(); ++i) points[i / 3][static_cast<int>(i % 3)] = values[i];
-  return points;
-}
-
-// What a damaged or foreign file breaks first.
-class Checked {
- public:
-  explicit Checked(const Hdf5File& file) : file_(file) {}
-  void require(bool condition, const std::string& object, const std::string& problem) const {
-    if (!condition)
-      throw InputError("'" + object + "' " + problem, "the model file is damaged: reduce again",
-                       {file_.path(), 0, 0, ""});
-  }
-  std::vector<double> doubles(const std::string& object, const std::vector<std::size_t>& shape) const {
-    auto values = file_.read_doubles(object, shape);
-    for (double x : values) require(std::isfinite(x), object, "holds a number that is not finite");
-    return values;
-  }
-  double number(const std::string& object) const {
-    const double value = file_.read_double(object);
-    require(std::isfinite(value), object, "is not a finite number");
-    return value;
-  }
-  int count(const std::string& object, int lowest, int highest) const {
-    const std::int64_t value = file_.read_int(object);
-    require(value >= lowest && value <= highest, object,
-            fmt::format("is {}, outside of {} ... {}", value, lowest, highest));
-    return static_cast<int>(value);
-  }
-
- private:
-  const Hdf5File& file_;
-};
-
-std::string name_of(std::size_t index) {
-  return fmt::format("{:02}", index);
-}
-
-void write_robot(Hdf5File& file, const Robot& robot) {
-  file.write("/robot/name", robot.name);
-  file.write("/robot/gravity", Numbers{robot.gravity[0], robot.gravity[1], robot.gravity[2]}, {3});
-  file.write("/robot/time_step", robot.time_step);
-  file.write("/robot/integrator", std::string(integrator_words[static_cast<int>(robot.integrator)]));
-  file.write("/robot/rayleigh", Numbers{robot.rayleigh_mass, robot.rayleigh_stiffness}, {2});
-  file.write("/robot/rest_points", flat(robot.rest_points), {robot.rest_points.size(), 3});
-  file.write("/robot/cable_count", static_cast<std::int64_t>(robot.actuators.size()));
-  for (std::size_t i = 0; i < robot.actuators.size(); ++i) {
-    const ActuatorRow& cable = robot.actuators[i];
-    const std::string at = "/robot/cables/" + name_of(i);
-    file.write(at + "/name", cable.name);
-    file.write(at + "/points", std::vector<int>{cable.first_point, cable.point_count}, {2});
-    if (cable.pull_point)
-      file.write(at + "/pull_point", Numbers{(*cable.pull_point)[0], (*cable.pull_point)[1], (*cable.pull_point)[2]},
-                 {3});
-    file.write(at + "/rest_length", cable.rest_length);
-    file.write(at + "/control", std::string(cable.control == ActuatorControl::force ? "force" : "displacement"));
-    file.write(at + "/bilateral", static_cast<std::int64_t>(cable.bilateral));
-    file.write(at + "/limits",
-               Numbers{cable.range.lower, cable.range.upper, cable.force.lower, cable.force.upper, cable.rate}, {5});
-    file.write(at + "/samples", static_cast<std::int64_t>(cable.samples));
-  }
-  const auto points = [&](const std::string& at, const std::vector<NamedPoint>& list) {
-    file.write(at + "/count", static_cast<std::int64_t>(list.size()));
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      file.write(at + "/" + name_of(i) + "/name", list[i].name);
-      file.write(at + "/" + name_of(i) + "/set", list[i].set);
-      file.write(at + "/" + name_of(i) + "/point", static_cast<std::int64_t>(list[i].point));
-    }
-  };
-  std::vector<NamedPoint> effectors = robot.reported_points();
-  effectors.resize(robot.effectors.size());
-  points("/robot/effectors", effectors);
-  points("/robot/probes", robot.probes);
-}
-
-Robot read_robot(const Hdf5File& file, const Checked& checked) {
-  Robot robot;
-  robot.name = file.read_text("/robot/name");
-  const auto gravity = checked.doubles("/robot/gravity", {3});
-  robot.gravity = {{gravity[0], gravity[1], gravity[2]}};
-  robot.time_step = file.read_double("/robot/time_step");
-  checked.require(robot.time_step > 0 && std::isfinite(robot.time_step), "/robot/time_step", "is not positive");
-  const std::string word = file.read_text("/robot/integrator");
-  const auto known = std::find(std::begin(integrator_words), std::end(integrator_words), word);
-  checked.require(known != std::end(integrator_words), "/robot/integrator", "is none that this program knows");
-  robot.integrator = static_cast<Integrator>(known - std::begin(integrator_words));
-  const auto rayleigh = checked.doubles("/robot/rayleigh", {2});
-  robot.rayleigh_mass = rayleigh[0];
-  robot.rayleigh_stiffness = rayleigh[1];
-  const auto shape = file.shape("/robot/rest_points");
-  checked.require(shape.size() == 2 && shape[1] == 3 && shape[0] < 1000000, "/robot/rest_points", "has a wrong shape");
-  robot.rest_points = points_of(checked.doubles("/robot/rest_points", shape));
-  const int point_count = static_cast<int>(robot.rest_points.size());
-  const int cables = checked.count("/robot/cable_count", 0, max_box_complementarity);
-  for (int i = 0; i < cables; ++i) {
-    const std::string at = "/robot/cables/" + name_of(static_cast<std::size_t>(i));
-    ActuatorRow cable;
-    cable.name = file.read_text(at + "/name");
-    const auto points = file.read_ints(at + "/points", {2});
-    cable.first_point = points[0];
-    cable.point_count = points[1];
-    checked.require(
-        points[0] >= 0 && points[1] >= 1 && points[1] <= point_count && points[0] <= point_count - points[1],
-        at + "/points", "names points that are not there");
-    if (file.has(at + "/pull_point")) {
-      const auto pull = checked.doubles(at + "/pull_point", {3});
-      cable.pull_point = {{pull[0], pull[1], pull[2]}};
-    }
-    cable.rest_length = checked.number(at + "/rest_length");
-    const std::string control = file.read_text(at + "/control");
-    checked.require(control == "force" || control == "displacement", at + "/control",
-                    "is none that this program knows");
-    cable.control = control == "force" ? ActuatorControl::force : ActuatorControl::displacement;
-    cable.bilateral = checked.count(at + "/bilateral", 0, 1) == 1;
-    const auto limits = file.read_doubles(at + "/limits", {5});
-    for (double limit : limits) checked.require(!std::isnan(limit), at + "/limits", "holds a number that is none");
-    cable.range = {limits[0], limits[1]};
-    cable.force = {limits[2], limits[3]};
-    cable.rate = limits[4];
-    checked.require(cable.range.lower <= cable.range.upper && cable.force.lower <= cable.force.upper, at + "/limits",
-                    "are reversed");
-    checked.require(cable.rate > 0 && (cable.bilateral || cable.force.upper >= 0), at + "/limits",
-                    "leave nothing to do");
-    checked.require(cable.pull_point || cable.point_count >= 2, at + "/points", "make a cable of one point");
-    cable.samples = checked.count(at + "/samples", 2, 1000000);
-    robot.actuators.push_back(std::move(cable));
-  }
-  const auto points = [&](const std::string& at) {
-    std::vector<NamedPoint> list;
-    const int count = checked.count(at + "/count", 0, 100000);
-    for (int i = 0; i < count; ++i) {
-      const std::string entry = at + "/" + name_of(static_cast<std::size_t>(i));
-      list.push_back({file.read_text(entry + "/name"), file.read_text(entry + "/set"),
-                      checked.count(entry + "/point", 0, point_count - 1)});
-    }
-    return list;
-  };
-  for (const NamedPoint& point : points("/robot/effectors")) {
-    Effector effector;
-    effector.name = point.name;
-    effector.point = point.point;
-    effector.directions = {{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};
-    robot.effectors.push_back(std::move(effector));
-  }
-  robot.probes = points("/robot/probes");
-  return robot;
-}
-
 void write_field(Hdf5File& file, const std::string& at, const ReducedField& field, int modes) {
   const auto points = static_cast<std::size_t>(field.points());
   file.write(at + "/name", field.name);
@@ -258,8 +95,9 @@ void write_provenance(Hdf5File& file, const ReducedModel& model) {
   file.write("/errors/worst_commands", e.worst_commands, {e.worst_commands.size()});
   file.write("/errors/set_count", static_cast<std::int64_t>(e.sets.size()));
   for (std::size_t i = 0; i < e.sets.size(); ++i) {
-    file.write("/errors/sets/" + name_of(i) + "/name", e.sets[i].name);
-    file.write("/errors/sets/" + name_of(i) + "/error", Numbers{e.sets[i].mean, e.sets[i].median, e.sets[i].max}, {3});
+    file.write("/errors/sets/" + entry_name(i) + "/name", e.sets[i].name);
+    file.write("/errors/sets/" + entry_name(i) + "/error", Numbers{e.sets[i].mean, e.sets[i].median, e.sets[i].max},
+               {3});
   }
 }
 
@@ -294,7 +132,7 @@ void read_provenance(const Hdf5File& file, const Checked& checked, ReducedModel&
   e.worst_commands = file.read_doubles("/errors/worst_commands");
   const int sets = checked.count("/errors/set_count", 0, 100000);
   for (int i = 0; i < sets; ++i) {
-    const std::string at = "/errors/sets/" + name_of(static_cast<std::size_t>(i));
+    const std::string at = "/errors/sets/" + entry_name(static_cast<std::size_t>(i));
     const auto error = file.read_doubles(at + "/error", {3});
     e.sets.push_back({file.read_text(at + "/name"), error[0], error[1], error[2]});
   }
@@ -312,12 +150,12 @@ void write_model(const ReducedModel& model, const std::string& path) {
     write_robot(file, model.robot);
     file.write("/field_count", static_cast<std::int64_t>(model.fields.size()));
     for (std::size_t f = 0; f < model.fields.size(); ++f)
-      write_field(file, "/fields/" + name_of(f), model.fields[f], r);
+      write_field(file, "/fields/" + entry_name(f), model.fields[f], r);
     file.write("/mass", model.mass, {extent(r), extent(r)});
     file.write("/stiffness", model.stiffness, {extent(r), extent(r)});
     file.write("/gravity", model.gravity, {extent(r), 3});
     file.write("/outputs", model.outputs, {extent(model.robot.outputs()), extent(r)});
-    file.write("/skin/rest", flat(model.skin.rest), {model.skin.rest.size(), 3});
+    file.write("/skin/rest", flat_points(model.skin.rest), {model.skin.rest.size(), 3});
     std::vector<int> triangles;
     for (const auto& t : model.skin.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
     file.write("/skin/triangles", triangles, {model.skin.triangles.size(), 3});
@@ -346,14 +184,17 @@ ReducedModel read_model(const std::string& path) {
   if (version != model_format_version)
     throw InputError(
         fmt::format("the model file has format {}, this program reads format {}", version, model_format_version),
-        version > model_format_version ? "use a newer supple" : "reduce again", {path, 0, 0, ""});
+        version > model_format_version
+            ? "use a newer supple"
+            : "make it again: `supple reduce` (its snapshots can be used again) or `supple import-sofa`",
+        {path, 0, 0, ""});
   ReducedModel model;
   model.modes = checked.count("/modes", 1, 10000);
   const int r = model.modes;
   model.robot = read_robot(file, checked);
   const int fields = checked.count("/field_count", 0, 1000);
   for (int f = 0; f < fields; ++f)
-    model.fields.push_back(read_field(file, checked, "/fields/" + name_of(static_cast<std::size_t>(f)), r));
+    model.fields.push_back(read_field(file, checked, "/fields/" + entry_name(static_cast<std::size_t>(f)), r));
   model.mass = checked.doubles("/mass", {extent(r), extent(r)});
   model.stiffness = checked.doubles("/stiffness", {extent(r), extent(r)});
   model.gravity = checked.doubles("/gravity", {extent(r), 3});

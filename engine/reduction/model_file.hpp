@@ -7,12 +7,12 @@
 
 namespace supple {
 
-inline constexpr int model_format_version = 1;
+inline constexpr int model_format_version = 2;
 
 // Written aside and renamed.
 void write_model(const ReducedModel& model, const std::string& path);
 
-// Throws InputError for a file that is not a reduced model, is damaged, inconsistent or of a newer format.
+// Throws InputError for a file that is not a reduced model, is damaged, inconsistent or of another format.
 ReducedModel read_model(const std::string& path);
 
 // True if the file is HDF5 and calls itself a reduced model (cheap; for `info` and `view`).

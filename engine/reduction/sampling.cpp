@@ -20,15 +20,23 @@ double at(const Interval& range, double fraction) {
 
 // Samples of a path of this length: short enough to lose little when killed, long enough for continuation to pay.
 constexpr int path_length = 8;
-// 64 corners. A hypercube alone leaves them to extrapolation, released actuators (the state at rest) among them.
+// 64 corners. A hypercube alone leaves them to extrapolation, released actuators (the state at rest) among them. Where
+// an actuator may push and pull, that state is no corner and comes on its own.
 constexpr std::size_t most_corner_actuators = 6;
 
 }  // namespace
 
 double grid_size(const Robot& robot) {
   double size = 1;
-  for (const ActuatorRow& cable : robot.actuators) size *= cable.samples;
+  for (const ActuatorRow& actuator : robot.actuators) size *= actuator.samples;
   return size;
+}
+
+Sample released_sample(const Robot& robot) {
+  Sample sample;
+  for (const ActuatorRow& actuator : robot.actuators)
+    sample.push_back(std::clamp(0.0, actuator.range.lower, actuator.range.upper));
+  return sample;
 }
 
 std::vector<Sample> gray_grid(const Robot& robot) {
@@ -110,13 +118,16 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
         fmt::format("the grid has {:.3g} points, more than the budget of {}: a Latin hypercube of {} states instead",
                     grid_size(robot), recipe.budget, recipe.states);
   std::vector<Sample> samples = latin_hypercube(robot, recipe.states, recipe.seed);
-  if (recipe.corners && robot.actuators.size() <= most_corner_actuators)
+  if (recipe.corners && robot.actuators.size() <= most_corner_actuators) {
     for (std::size_t corner = 0; corner < std::size_t{1} << robot.actuators.size(); ++corner) {
       Sample sample(robot.actuators.size());
       for (std::size_t i = 0; i < sample.size(); ++i)
         sample[i] = at(robot.actuators[i].range, (corner >> i) & 1 ? 1.0 : 0.0);
       samples.push_back(std::move(sample));
     }
+    if (const Sample released = released_sample(robot); std::ranges::find(samples, released) == samples.end())
+      samples.push_back(released);
+  }
   const auto distance = [&](const Sample& a, const Sample& b) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -126,8 +137,7 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
     }
     return sum;
   };
-  Sample here(robot.actuators.size());
-  for (std::size_t i = 0; i < here.size(); ++i) here[i] = robot.actuators[i].range.lower;
+  Sample here = released_sample(robot);
   for (std::size_t k = 0; k < samples.size(); ++k) {
     std::size_t nearest = k;
     for (std::size_t m = k + 1; m < samples.size(); ++m)

@@ -19,6 +19,8 @@ std::vector<Sample> gray_grid(const Robot& robot);
 double grid_size(const Robot& robot);
 // Latin hypercube: in every actuator exactly one sample per stratum of 1/count of its range.
 std::vector<Sample> latin_hypercube(const Robot& robot, int count, std::uint64_t seed);
+// Every actuator as near to zero as its range allows.
+Sample released_sample(const Robot& robot);
 // Independent uniform draws in the box.
 std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t seed);
 
@@ -37,9 +39,9 @@ struct SamplingPlan {
 };
 
 // The plan a scene asks for. Grid: one path, sweep_steps increments between neighbours. Latin hypercube: the samples
-// ordered by a greedy nearest-neighbour walk from the box's lower corner and cut into paths of equal length; with
-// `corners` the corners of the box are among the samples. A grid above the budget falls back to the hypercube
-// (Algorithm 1) and says so in `note`.
+// ordered by a greedy nearest-neighbour walk from all actuators released and cut into paths of equal length; with
+// `corners` the corners of the box and the released state are among the samples. A grid above the budget falls back to
+// the hypercube (Algorithm 1) and says so in `note`.
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe);
 
 }  // namespace supple

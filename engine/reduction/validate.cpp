@@ -145,8 +145,8 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
 SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1.0p-53; };
-  for (const ActuatorRow& cable : robot.actuators) {
-    range_.push_back(cable.range);
+  for (const ActuatorRow& actuator : robot.actuators) {
+    range_.push_back(actuator.range);
     // Factors spread over [0.7, 1.4]: the path does not close. smooth_path_covering_steps counts on them.
     frequency_.push_back(2 * M_PI / period * (0.7 + 0.7 * uniform()));
     phase_.push_back(2 * M_PI * uniform());
@@ -156,9 +156,10 @@ SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed) {
 Sample SmoothPath::at(double time) const {
   Sample sample(range_.size());
   for (std::size_t i = 0; i < sample.size(); ++i) {
-    // Fades in over half a period, so that a path from rest does not jump.
+    // Fades in from the released actuator over half a period, so that a path from rest does not jump.
     const double fade = 0.5 - 0.5 * std::cos(std::min(M_PI, time * frequency_[i]));
-    sample[i] = range_[i].lower +
+    const double released = std::clamp(0.0, range_[i].lower, range_[i].upper);
+    sample[i] = released + fade * (range_[i].lower - released) +
                 fade * (range_[i].upper - range_[i].lower) * (0.5 - 0.5 * std::cos(frequency_[i] * time + phase_[i]));
   }
   return sample;

@@ -32,7 +32,7 @@ inline constexpr double smooth_path_period_steps = 400;
 // in, then one whole (SmoothPath: periods up to period / 0.7).
 inline constexpr long smooth_path_covering_steps = 858;
 
-// A smooth path through the actuation box: from the lower ends of the ranges, sines of incommensurate periods from
+// A smooth path through the actuation box: from all actuators released, sines of incommensurate periods from
 // period / 1.4 to period / 0.7 [s], phases from the seed.
 class SmoothPath {
  public:

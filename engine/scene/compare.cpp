@@ -51,7 +51,8 @@ bool same(const ActuatorScene& a, const ActuatorScene& b) {
 }
 bool same(const EffectorScene& a, const EffectorScene& b) {
   const auto plain = [](const EffectorScene& v) {
-    return std::tie(v.name, v.kind, v.point, v.directions, v.lever, v.weight, v.exact, v.points, v.pull_point);
+    return std::tie(v.name, v.kind, v.point, v.directions, v.lever, v.weight, v.exact, v.points, v.pull_point,
+                    v.attachment_radius);
   };
   return plain(a) == plain(b) && same(a.region, b.region);
 }

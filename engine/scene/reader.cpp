@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "engine/scene/table_reader.hpp"
+#include "engine/scene/reader_parts.hpp"
 
 namespace supple {
 namespace {
@@ -15,35 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t most = 1'000'000'000;  // of any count
-
-Region read_region(const TableReader& table, std::string_view title) {
-  Region region;
-  region.place = table.place();
-  std::string_view chosen;
-  for (const std::string_view kind : {"box", "sphere", "group"}) {
-    if (!table.has(kind)) continue;
-    if (!chosen.empty())
-      table.fail(kind, fmt::format("{} has both {} and {}", title, chosen, kind),
-                 "one of them; write two entries for two regions");
-    chosen = kind;
-  }
-  if (chosen.empty())
-    table.fail("box", fmt::format("{} has no region", title),
-               "one of box = [lower, upper], sphere = {centre, radius}, group = \"name\"");
-  if (chosen == "box") {
-    region.kind = Region::Kind::box;
-    std::tie(region.lower, region.upper) = table.corners("box");
-  } else if (chosen == "sphere") {
-    const TableReader sphere = table.table("sphere");
-    region.kind = Region::Kind::sphere;
-    region.centre = sphere.vector("centre", {});
-    region.radius = sphere.quantity("radius", 0);
-  } else {
-    region.kind = Region::Kind::group;
-    region.group = table.text("group");
-  }
-  return region;
-}
 
 void read_mesh(const TableReader& table, BodyScene* body) {
   const std::string file = table.text("file");
@@ -53,13 +24,6 @@ void read_mesh(const TableReader& table, BodyScene* body) {
   body->transform.scale = table.quantity("scale", body->transform.scale);
   body->transform.rotation = table.vector("rotation", body->transform.rotation);
   body->transform.translation = table.vector("translation", body->transform.translation);
-}
-
-// Keys that this model does not have.
-void refuse(const TableReader& table, std::string_view model, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names)
-    if (table.has(name))
-      table.fail(name, fmt::format("{} means nothing to {}", name, model), "leave it out, or choose another model");
 }
 
 void read_elastic_constants(const TableReader& table, std::string_view model, MaterialScene* material) {
@@ -82,7 +46,7 @@ void read_mooney_rivlin(const TableReader& table, MaterialScene* material) {
     material->mooney_ratio = table.quantity("mooney_ratio", material->mooney_ratio);
     return;
   }
-  refuse(table, "mooney-rivlin with c01, c10 and d", {"young", "poisson", "mooney_ratio"});
+  refuse(table, "mooney-rivlin with c01, c10 and d", "model", {"young", "poisson", "mooney_ratio"});
   for (const std::string_view name : {"c01", "c10", "d"})
     if (!table.has(name))
       table.fail(name,
@@ -99,11 +63,11 @@ MaterialScene read_material(const TableReader& table) {
   MaterialScene material;
   material.place = table.place();
   material.model = table.choice("model", material.model);
-  if (material.model != MaterialModel::corotational) refuse(table, "this model", {"rotation"});
+  if (material.model != MaterialModel::corotational) refuse(table, "this model", "model", {"rotation"});
   if (material.model == MaterialModel::mooney_rivlin) {
     read_mooney_rivlin(table, &material);
   } else {
-    refuse(table, "this model", {"c01", "c10", "d", "mooney_ratio"});
+    refuse(table, "this model", "model", {"c01", "c10", "d", "mooney_ratio"});
     read_elastic_constants(table, "this model", &material);
   }
   material.rotation = table.choice("rotation", material.rotation);
@@ -128,11 +92,7 @@ FixScene read_fix(const TableReader& table) {
   fix.motion = table.identifier("motion");
   if (!table.has("direction"))
     table.fail("direction", fmt::format("motion '{}' has no direction", fix.motion), "direction = [0, 0, 1]");
-  fix.motion_direction = table.vector("direction", {});
-  const double length = norm(fix.motion_direction);
-  if (!(length > 0) || !std::isfinite(length))
-    table.fail("direction", "direction has no length", "direction = [0, 0, 1]");
-  if (std::abs(length - 1) > 1e-12) fix.motion_direction = normalized(fix.motion_direction);
+  fix.motion_direction = unit_vector(table, "direction", table.vector("direction", {}));
   fix.motion_range = table.interval("range", fix.motion_range, Dimension::length);
   return fix;
 }
@@ -163,45 +123,6 @@ BodyScene read_body(const TableReader& table) {
   if (body.materials.empty()) table.fail("material", "[body] has no material", "[[body.material]]");
   check_mass(table, body);
   return body;
-}
-
-ActuatorScene read_cable(const TableReader& table) {
-  ActuatorScene cable;
-  cable.place = table.place();
-  cable.name = table.identifier("name");
-  table.choice("type", 0);
-  cable.points = table.vectors("points");
-  if (table.has("pull_point")) cable.pull_point = table.vector("pull_point", {});
-  std::vector<Vec3d> path = cable.points;
-  if (cable.pull_point) path.push_back(*cable.pull_point);
-  if (path.size() < 2)
-    table.fail("points", fmt::format("cable '{}' has one point (it needs two to pull between)", cable.name),
-               "pull_point = [x, y, z], or more points");
-  for (std::size_t i = 1; i < path.size(); ++i)
-    if (!(norm(path[i] - path[i - 1]) > 0))
-      table.fail(i < cable.points.size() ? "points" : "pull_point",
-                 fmt::format("points {} and {} of cable '{}' are the same", i, i + 1, cable.name),
-                 "remove one of them");
-  cable.attachment_radius = table.quantity("attachment_radius", 0);
-  cable.control = table.choice("control", cable.control);
-  cable.bilateral = table.boolean("bilateral", false);
-
-  const bool by_force = cable.control == ActuatorControl::force;
-  const Interval all = cable.bilateral ? Interval{} : Interval{0, unlimited};
-  cable.range = table.interval("range", all, by_force ? Dimension::force : Dimension::length);
-  cable.rate = table.quantity("rate", unlimited, by_force ? Dimension::force_rate : Dimension::speed);
-  cable.force = table.interval("force", all, Dimension::force);
-  const auto only_pulls = [&](std::string_view name, Interval* limits) {
-    if (cable.bilateral) return;
-    if (limits->lower == -unlimited) limits->lower = 0;
-    if (limits->lower < 0 || limits->upper < 0)
-      table.fail(name, fmt::format("{} of cable '{}' is negative (a cable only pulls)", name, cable.name),
-                 "bilateral = true");
-  };
-  only_pulls("force", &cable.force);
-  if (by_force) only_pulls("range", &cable.range);
-  cable.samples = static_cast<int>(table.integer("samples", cable.samples, 1000));
-  return cable;
 }
 
 PointScene read_point(const TableReader& table) {
@@ -268,7 +189,7 @@ void check_names(const Scene& scene) {
   for (const BodyScene& body : scene.bodies)
     for (const FixScene& fix : body.fixes)
       if (!fix.motion.empty()) add(fix.motion, fix.place, &fix);
-  for (const ActuatorScene& cable : scene.actuators) add(cable.name, cable.place, nullptr);
+  for (const ActuatorScene& actuator : scene.actuators) add(actuator.name, actuator.place, nullptr);
   for (const EffectorScene& effector : scene.effectors) add(effector.name, effector.place, nullptr);
   for (const PointScene& probe : scene.probes) add(probe.name, probe.place, nullptr);
 }
@@ -284,13 +205,9 @@ Scene read(const Document& document, const std::string& name) {
   scene.integrator = table.choice("integrator", scene.integrator);
   scene.bodies.push_back(read_body(table.table("body")));
   for (const TableReader& fix : table.tables("fix")) scene.bodies.front().fixes.push_back(read_fix(fix));
-  for (const TableReader& actuator : table.tables("actuator")) scene.actuators.push_back(read_cable(actuator));
-  for (const TableReader& effector : table.tables("effector")) {
-    effector.choice("type", 0);
-    const PointScene point = read_point(effector);
-    scene.effectors.push_back(position_effector(point.name, point.point));
-    scene.effectors.back().place = point.place;
-  }
+  for (const TableReader& actuator : table.tables("actuator")) scene.actuators.push_back(read_actuator(actuator));
+  for (const TableReader& effector : table.tables("effector"))
+    scene.effectors.push_back(read_effector(effector, scene.actuators));
   for (const TableReader& probe : table.tables("probe")) {
     scene.probes.push_back(read_point(probe));
     scene.probes.back().set = probe.has("set") ? probe.identifier("set") : "";
@@ -336,11 +253,11 @@ Scene parse_scene(std::string_view text, const std::string& name) {
 void check_reducible(const Scene& scene) {
   const auto finite = [](const Interval& range) { return std::isfinite(range.lower) && std::isfinite(range.upper); };
   bool driven = !scene.actuators.empty();
-  for (const ActuatorScene& cable : scene.actuators)
-    if (!finite(cable.range))
-      throw InputError(fmt::format("the range of '{}' is unlimited (a reduction samples all of it)", cable.name),
-                       cable.control == ActuatorControl::force ? "range = [0, \"5 N\"]" : "range = [0, \"40 mm\"]",
-                       cable.place);
+  for (const ActuatorScene& actuator : scene.actuators)
+    if (!finite(actuator.range))
+      throw InputError(fmt::format("the range of '{}' is unlimited (a reduction samples all of it)", actuator.name),
+                       actuator.control == ActuatorControl::force ? "range = [0, \"5 N\"]" : "range = [0, \"40 mm\"]",
+                       actuator.place);
   for (const BodyScene& body : scene.bodies)
     for (const FixScene& fix : body.fixes) {
       if (fix.motion.empty()) continue;

@@ -100,8 +100,8 @@ struct ActuatorScene {
   ActuatorControl control = ActuatorControl::displacement;
   Interval range;           // of the command: m pulled (displacement) or N (force)
   double rate = unlimited;  // limit on |d command / dt|: m/s or N/s
-  bool bilateral = false;   // true: the cable may push
-  Interval force;           // limits on the multiplier [N]; unilateral cables have lower = max(lower, 0)
+  bool bilateral = false;   // true: the cable may push, the force may be negative
+  Interval force;           // limits on the multiplier [N]; unilateral actuators have lower = max(lower, 0)
   int samples = 2;          // grid samples of this actuator in offline sampling, s_i >= 2
   Place place;
 };
@@ -119,14 +119,15 @@ enum class EffectorKind { position, orientation, length };
 struct EffectorScene {
   std::string name;
   EffectorKind kind = EffectorKind::position;
-  std::optional<Vec3d> point;     // position: m, rest position in the transformed frame; or
-  std::optional<Region> region;   // position: the mean of its nodes; orientation: its nodes' rotation
-  std::vector<Vec3d> directions;  // position, orientation: unit vectors that are steered; default x, y, z
-  double lever = 0.01;            // orientation: m per radian
+  std::optional<Vec3d> point;    // position: m, rest position in the transformed frame; or
+  std::optional<Region> region;  // position: the mean of its nodes; orientation: its nodes' rotation
+  std::vector<Vec3d> directions = {{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};  // position, orientation: unit vectors
+  double lever = 0.01;                                                      // orientation: m per radian
   double weight = 1;
   bool exact = false;
   std::vector<Vec3d> points;  // length: path as a cable's
   std::optional<Vec3d> pull_point;
+  double attachment_radius = 0;
   Place place;
 };
 inline EffectorScene position_effector(std::string name, const Vec3d& point) {

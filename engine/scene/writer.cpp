@@ -64,12 +64,8 @@ class Writer {
     for (const BodyScene& b : scene.bodies) body(b);
     for (const BodyScene& b : scene.bodies)
       for (const FixScene& f : b.fixes) fix(f);
-    for (const ActuatorScene& c : scene.actuators) cable(c);
-    for (const EffectorScene& e : scene.effectors) {
-      open("[[effector]]");
-      put("name", e.name);
-      if (e.point) put("point", *e.point);
-    }
+    for (const ActuatorScene& a : scene.actuators) actuator(a);
+    for (const EffectorScene& e : scene.effectors) effector(e);
     for (const PointScene& p : scene.probes) {
       open("[[probe]]");
       put("name", p.name);
@@ -151,19 +147,46 @@ class Writer {
     }
   }
 
-  void cable(const ActuatorScene& c) {
+  void actuator(const ActuatorScene& a) {
     open("[[actuator]]");
-    put("name", c.name);
-    put("type", std::string_view("cable"));
-    put("points", c.points);
-    if (c.pull_point) put("pull_point", *c.pull_point);
-    put("attachment_radius", c.attachment_radius);
-    choice("control", c.control);
-    put("range", c.range);
-    put("rate", c.rate);
-    put("bilateral", c.bilateral);
-    put("force", c.force);
-    put("samples", c.samples);
+    put("name", a.name);
+    choice("type", a.kind);
+    if (a.kind == ActuatorKind::cable) {
+      path(a.points, a.pull_point, a.attachment_radius);
+    } else if (a.region) {
+      text_ += region(*a.region) + "\n";
+    } else {
+      put("point", a.points.front());
+      put("attachment_radius", a.attachment_radius);
+    }
+    if (a.kind == ActuatorKind::force) put("direction", a.direction);
+    choice("control", a.control);
+    put("range", a.range);
+    put("rate", a.rate);
+    put("bilateral", a.bilateral);
+    put("force", a.force);
+    put("samples", a.samples);
+  }
+
+  void effector(const EffectorScene& e) {
+    open("[[effector]]");
+    put("name", e.name);
+    choice("type", e.kind);
+    if (e.point) put("point", *e.point);
+    if (e.region) text_ += region(*e.region) + "\n";
+    if (e.kind == EffectorKind::length)
+      path(e.points, e.pull_point, e.attachment_radius);
+    else
+      put("directions", e.directions);
+    if (e.kind == EffectorKind::orientation) put("lever", e.lever);
+    put("weight", e.weight);
+    put("exact", e.exact);
+  }
+
+  void path(const std::vector<Vec3d>& points, const std::optional<Vec3d>& pull_point, double attachment_radius) {
+    put("points", points);
+    if (pull_point) put("pull_point", *pull_point);
+    put("attachment_radius", attachment_radius);
   }
 
   void reduction(const ReductionScene& r) {

@@ -63,6 +63,55 @@ TEST_F(Simulate, WritesATrajectoryAndShapes) {
   EXPECT_TRUE(contains(trajectory, "\n0.08,0.5,10,"));
 }
 
+// Forces and effectors of every kind: their columns, and what is said of them.
+TEST_F(Simulate, ForcesTurnsAndLengthsAreReported) {
+  std::string text = read_text(path("scene.toml"));
+  text.replace(text.find("[[effector]]"), 0, R"([[actuator]]
+name = "press"
+type = "force"
+group = "x+"
+direction = [0, 0, -1]
+range = ["-3 N", "3 N"]
+[[effector]]
+name = "end"
+type = "orientation"
+box = [["150 mm", 0, 0], [1, 1, 1]]
+directions = [[0, 1, 0]]
+lever = "20 mm"
+[[effector]]
+name = "taken"
+type = "length"
+cable = "bend"
+)");
+  write_text(path("more.toml"), text);
+  Outcome outcome = run({"simulate", "more.toml", "--set", "press=-2 N", "--set", "bend=5 mm", "--integrator",
+                         "quasi-static", "--steps", "1", "-o", "r"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* words : {"command -2 N, force -2 N", "command 5 mm, tension", "turned by", "shortened by 5 mm"})
+    EXPECT_TRUE(contains(outcome.out, words));
+  const std::string trajectory = read_text(path("r/trajectory.csv"));
+  EXPECT_TRUE(contains(trajectory,
+                       "lift tension [N],bend tension [N],press force [N],end x [mm],end y [mm],end z [mm],taken x "
+                       "[mm],taken y [mm],taken z [mm],tip x [mm],tip y [mm],tip z [mm],end turn x [deg],end turn y "
+                       "[deg],end turn z [deg],taken shortening [mm]\n"));
+  const std::string last = trajectory.substr(trajectory.rfind('\n', trajectory.size() - 2) + 1);
+  EXPECT_NEAR(std::stod(last.substr(last.rfind(',') + 1)), 5, 1e-6);  // mm; the rows' tolerance is 1e-9 m
+
+  outcome = run({"info", "more.toml", "--json", "info.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* words : {"force along (0, 0, -1), commanded", "cable, length pulled", "-3 N to 3 N",
+                            "orientation along (0, 1, 0)", "length", "position"})
+    EXPECT_TRUE(contains(outcome.out, words));
+  const json scene = json::parse(read_text(path("info.json")))["scene"];
+  EXPECT_EQ(scene["actuators"][2]["type"], "force");
+  EXPECT_EQ(scene["actuators"][2]["direction"][2], -1);
+  EXPECT_EQ(scene["actuators"][0]["type"], "cable");
+  EXPECT_EQ(scene["effectors"][0]["type"], "orientation");
+  EXPECT_EQ(scene["effectors"][0]["lever"], 0.02);
+  EXPECT_EQ(scene["effectors"][1]["type"], "length");
+  EXPECT_EQ(scene["effectors"][2]["directions"].size(), 3u);
+}
+
 TEST_F(Simulate, AFileOfCommandsGivesTheDuration) {
   write_text(path("commands.csv"), "time [s],lift [N]\n0,0\n0.12,1\n");
   EXPECT_EQ(report({".", "--actuation", "commands.csv"})["steps"], 12);

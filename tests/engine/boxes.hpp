@@ -64,12 +64,24 @@ inline Scene scene(const Law& law, double young = 1e5, double poisson = 0.3) {
   return scene;
 }
 
+inline Region box_region(const Vec3d& lower, const Vec3d& upper) {
+  Region region;
+  region.kind = Region::Kind::box;
+  region.lower = lower;
+  region.upper = upper;
+  return region;
+}
+inline Region group_region(const std::string& group) {
+  Region region;
+  region.kind = Region::Kind::group;
+  region.group = group;
+  return region;
+}
+
 // Holds the nodes with x <= 1e-6 m.
 inline FixScene clamp_at_origin() {
   FixScene fix;
-  fix.region.kind = Region::Kind::box;
-  fix.region.lower = {{-1e-6, -10, -10}};
-  fix.region.upper = {{1e-6, 10, 10}};
+  fix.region = box_region({{-1e-6, -10, -10}}, {{1e-6, 10, 10}});
   return fix;
 }
 

@@ -189,6 +189,10 @@ TEST(SamplingPlan, CornersAreAmongTheSamples) {
       if (std::all_of(sample.begin(), sample.end(), [](double x) { return x == 0 || x == 0.04; }))
         corners.insert(sample);
   EXPECT_EQ(corners.size(), 16U);
+  // An actuator that pushes and pulls is released within its range: one state more, and the walk begins there.
+  const SamplingPlan both_ways = make_plan(robot_of({{{-1, 2}, 2}, {{0, 1}, 2}, {{0.5, 1}, 2}}), recipe);
+  EXPECT_EQ(both_ways.states(), 30 + 8 + 1);
+  EXPECT_EQ(both_ways.paths.front().samples.front(), (Sample{0, 0, 0.5}));
   // 2^7 corners would be more than the states: none of them.
   const Robot seven = robot_of(std::vector<std::pair<Interval, int>>(7, {{0, 1}, 2}));
   EXPECT_EQ(make_plan(seven, recipe).states(), 30);

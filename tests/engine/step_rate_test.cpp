@@ -41,6 +41,7 @@ TEST(SmoothPath, GoesThroughEveryRangeInTheTimeItPromises) {
   }
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const SmoothPath path(robot, smooth_path_period_steps, seed);
+    EXPECT_EQ(path.at(0), (Sample{0, 0}));  // from released actuators
     Sample least = path.at(0), largest = least;
     for (long k = 1; k <= smooth_path_covering_steps; ++k) {
       const Sample sample = path.at(static_cast<double>(k));

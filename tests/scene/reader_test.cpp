@@ -93,7 +93,7 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(body.fixes[2].stiffness, 100);
   EXPECT_EQ(body.fixes[2].place.line, 51);
 
-  ASSERT_EQ(scene.actuators.size(), 2u);
+  ASSERT_EQ(scene.actuators.size(), 4u);
   const ActuatorScene &north = scene.actuators[0], &south = scene.actuators[1];
   EXPECT_EQ(north.points.size(), 2u);
   EXPECT_DOUBLE_EQ((*north.pull_point)[1], 0.01);
@@ -108,7 +108,51 @@ TEST(SceneReader, FullScene) {
   EXPECT_EQ(south.force.lower, -unlimited);
   EXPECT_FALSE(south.pull_point);
 
-  EXPECT_EQ(scene.effectors.at(0).name, "top");
+  const ActuatorScene &push = scene.actuators[2], &press = scene.actuators[3];
+  EXPECT_EQ(push.kind, ActuatorKind::force);
+  EXPECT_EQ(push.points.size(), 1u);
+  EXPECT_FALSE(push.region);
+  EXPECT_DOUBLE_EQ(push.attachment_radius, 0.004);
+  EXPECT_DOUBLE_EQ(push.direction[1], 0.6);
+  EXPECT_DOUBLE_EQ(push.direction[2], 0.8);
+  EXPECT_EQ(push.control, ActuatorControl::force);
+  EXPECT_TRUE(push.bilateral);
+  EXPECT_DOUBLE_EQ(push.range.lower, -2);
+  EXPECT_EQ(push.force.lower, -unlimited);
+  EXPECT_TRUE(press.points.empty());
+  EXPECT_EQ(press.region->group, "skin");
+  EXPECT_EQ(press.direction, (Vec3d{{0, 0, -1}}));
+  EXPECT_EQ(press.control, ActuatorControl::displacement);
+  EXPECT_FALSE(press.bilateral);
+  EXPECT_DOUBLE_EQ(press.range.upper, 0.005);
+  EXPECT_DOUBLE_EQ(press.rate, 0.001);
+  EXPECT_DOUBLE_EQ(press.force.upper, 9);
+
+  ASSERT_EQ(scene.effectors.size(), 5u);
+  const EffectorScene &top = scene.effectors[0], &platform = scene.effectors[1], &tilt = scene.effectors[2];
+  EXPECT_EQ(top.name, "top");
+  EXPECT_EQ(top.directions, (std::vector<Vec3d>{{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}}));
+  EXPECT_DOUBLE_EQ(top.weight, 1);
+  EXPECT_FALSE(top.exact);
+  EXPECT_FALSE(platform.point);
+  EXPECT_EQ(platform.region->kind, Region::Kind::box);
+  ASSERT_EQ(platform.directions.size(), 2u);
+  EXPECT_EQ(platform.directions[0], (Vec3d{{0, 0, 1}}));
+  EXPECT_DOUBLE_EQ(norm(platform.directions[1]), 1);
+  EXPECT_DOUBLE_EQ(platform.weight, 2.5);
+  EXPECT_EQ(tilt.kind, EffectorKind::orientation);
+  EXPECT_DOUBLE_EQ(tilt.region->radius, 0.008);
+  EXPECT_DOUBLE_EQ(tilt.lever, 0.02);
+  EXPECT_TRUE(tilt.exact);
+  // `cable` is the path of that actuator, its attachment included.
+  const EffectorScene &taken_in = scene.effectors[3], &span = scene.effectors[4];
+  EXPECT_EQ(taken_in.kind, EffectorKind::length);
+  EXPECT_EQ(taken_in.points, north.points);
+  EXPECT_EQ(taken_in.pull_point, north.pull_point);
+  EXPECT_EQ(taken_in.attachment_radius, north.attachment_radius);
+  EXPECT_EQ(span.points.size(), 2u);
+  EXPECT_DOUBLE_EQ((*span.pull_point)[2], 1);
+  EXPECT_DOUBLE_EQ(span.attachment_radius, 0.001);
   EXPECT_EQ(scene.probes.at(0).set, "arms");
   EXPECT_EQ(scene.reduction.sampling, SamplingKind::grid);
   EXPECT_DOUBLE_EQ(scene.reduction.pod_tolerance, 0.002);
@@ -128,6 +172,17 @@ TEST(SceneReader, UnilateralCablesOnlyPull) {
   EXPECT_EQ(scene.actuators.front().force.lower, 0);
   EXPECT_EQ(scene.actuators.front().range.lower, 0);
   EXPECT_EQ(scene.actuators.front().range.upper, unlimited);
+}
+
+TEST(SceneReader, ForcesGoBothWaysUnlessToldOtherwise) {
+  const std::string force = "[[actuator]]\nname='a'\ntype='force'\npoint=[0,0,0]\ndirection=[0,0,1e-200]\n";
+  const ActuatorScene free = parse_scene(test::minimal + force, "").actuators.front();
+  EXPECT_EQ(free.range.lower, -unlimited);
+  EXPECT_EQ(free.range.upper, unlimited);
+  EXPECT_EQ(free.direction, (Vec3d{{0, 0, 1}}));  // however short it was written
+  const ActuatorScene one_way = parse_scene(test::minimal + force + "bilateral=false\n", "").actuators.front();
+  EXPECT_EQ(one_way.range.lower, 0);
+  EXPECT_EQ(one_way.force.lower, 0);
 }
 
 TEST(SceneReader, WhatAReductionNeeds) {

@@ -89,10 +89,56 @@ range = ["-1 N", "5 N"]
 rate = "5 N/s"
 bilateral = true
 
+[[actuator]]
+name = "push"
+type = "force"
+point = [0, 0, "10 mm"]
+direction = [0, 3, 4]
+attachment_radius = "4 mm"
+range = ["-2 N", "3 N"]
+
+[[actuator]]
+name = "press"
+type = "force"
+group = "skin"
+direction = [0, 0, -2]
+control = "displacement"
+range = [0, "5 mm"]
+rate = "1 mm/s"
+bilateral = false
+force = [0, "9 N"]
+
 [[effector]]
 name = "top"
 type = "position"
 point = ["0 mm", "0 mm", "125 mm"]
+
+[[effector]]
+name = "platform"
+box = [["-5 mm", "-5 mm", "120 mm"], ["5 mm", "5 mm", "130 mm"]]
+directions = [[0, 0, 2], [1, 1, 0]]
+weight = 2.5
+
+[[effector]]
+name = "tilt"
+type = "orientation"
+sphere = {centre = [0, 0, "125 mm"], radius = "8 mm"}
+directions = [[1, 0, 0]]
+lever = "20 mm"
+exact = true
+
+[[effector]]
+name = "taken_in"
+type = "length"
+cable = "north"
+
+[[effector]]
+name = "span"
+type = "length"
+points = [[0, 0, 0], [0, 0, "50 mm"]]
+pull_point = [0, 0, 1]
+attachment_radius = "1 mm"
+weight = 0.5
 
 [[probe]]
 name = "elbow"

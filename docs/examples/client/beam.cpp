@@ -17,9 +17,7 @@ int main() {
   supple::Region& clamp = body.fixes.emplace_back().region;
   clamp.kind = supple::Region::Kind::group;
   clamp.group = "x-";  // one of the sides that box_hexahedra names
-  supple::PointScene& tip = scene.effectors.emplace_back();
-  tip.name = "tip";
-  tip.point = {{0.1, 0.01, 0.01}};  // m
+  scene.effectors.push_back(supple::position_effector("tip", {{0.1, 0.01, 0.01}}));  // m
 
   const supple::Mesh mesh = supple::box_hexahedra({{0, 0, 0}}, {{0.1, 0.02, 0.02}}, 20, 4, 4);
   const supple::FullModel model = supple::build_full_model(scene, mesh);

@@ -1,0 +1,130 @@
+#include "engine/cli/robot_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "engine/cli/scene_facts.hpp"
+#include "engine/constraints/effectors.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+constexpr const char* actuator_types[] = {"cable", "force"};
+constexpr const char* effector_types[] = {"position", "orientation", "length"};
+constexpr double degrees = 180 / std::numbers::pi;
+
+std::string format_direction(const Vec3d& e) {
+  const auto plain = [](double x) { return std::abs(x) < 5e-5 ? 0.0 : x; };  // no "-0", no "1e-17"
+  return fmt::format("({:.4g}, {:.4g}, {:.4g})", plain(e[0]), plain(e[1]), plain(e[2]));
+}
+
+nlohmann::ordered_json vector_json(const Vec3d& x) {
+  return {x[0], x[1], x[2]};
+}
+
+bool are_axes(const std::vector<Vec3d>& directions) {
+  return directions == EffectorScene{}.directions;
+}
+
+std::string describe(const Effector& effector) {
+  std::string text = effector_types[static_cast<int>(effector.kind)];
+  if (effector.kind != EffectorKind::length && !are_axes(effector.directions))
+    for (std::size_t i = 0; i < effector.directions.size(); ++i)
+      text += (i == 0 ? " along " : " and ") + format_direction(effector.directions[i]);
+  if (effector.weight != 1) text += fmt::format(", weight {:.4g}", effector.weight);
+  if (effector.exact) text += ", exact";
+  return text;
+}
+
+}  // namespace
+
+const char* multiplier_name(const ActuatorRow& actuator) {
+  return actuator.kind == ActuatorKind::cable ? "tension" : "force";
+}
+
+std::string describe(const ActuatorRow& actuator) {
+  const bool by_force = actuator.control == ActuatorControl::force;
+  if (actuator.kind == ActuatorKind::cable)
+    return fmt::format("cable, {}{}", by_force ? "tension" : "length pulled", actuator.bilateral ? ", pushes too" : "");
+  return fmt::format("force along {}, {}{}", format_direction(actuator.direction),
+                     by_force ? "commanded" : "as a displacement needs it", actuator.bilateral ? "" : ", one way only");
+}
+
+nlohmann::ordered_json actuator_json(const ActuatorRow& actuator) {
+  nlohmann::ordered_json json{{"type", actuator_types[static_cast<int>(actuator.kind)]},
+                              {"control", actuator.control == ActuatorControl::force ? "force" : "displacement"},
+                              {"bilateral", actuator.bilateral}};
+  if (actuator.kind == ActuatorKind::force) json["direction"] = vector_json(actuator.direction);
+  return json;
+}
+
+std::vector<std::string> effector_cells(const Robot& robot, const Effector& effector) {
+  const Vec3d& x = robot.rest_points[static_cast<std::size_t>(effector.point)];
+  return {effector.name, describe(effector),
+          fmt::format("{} {}", effector.kind == EffectorKind::length ? "from" : "at", format_point(x))};
+}
+
+nlohmann::ordered_json effector_json(const Robot& robot, const Effector& effector) {
+  nlohmann::ordered_json json{{"name", effector.name},
+                              {"type", effector_types[static_cast<int>(effector.kind)]},
+                              {"point", vector_json(robot.rest_points[static_cast<std::size_t>(effector.point)])},
+                              {"weight", effector.weight},
+                              {"exact", effector.exact}};
+  if (effector.kind == EffectorKind::orientation) json["lever"] = effector.lever;
+  if (effector.kind == EffectorKind::length) {
+    json["rest_length"] = effector.rest_length;
+  } else {
+    json["directions"] = nlohmann::ordered_json::array();
+    for (const Vec3d& e : effector.directions) json["directions"].push_back(vector_json(e));
+  }
+  return json;
+}
+
+std::string effector_text(const Robot& robot, int e, std::span<const double> y) {
+  const Effector& effector = robot.effectors[static_cast<std::size_t>(e)];
+  Vec3d state;
+  effector_state(robot, e, y, state.v);
+  switch (effector.kind) {
+    case EffectorKind::orientation: {
+      const double angle = norm(state);
+      return fmt::format("turned by {:.4g} deg{}", degrees * angle,
+                         degrees * angle < 5e-5 ? "" : " about " + format_direction((1 / angle) * state));
+    }
+    case EffectorKind::length:
+      return fmt::format("shortened by {}", format_quantity(state[0], Dimension::length));
+    case EffectorKind::position:
+      break;
+  }
+  const Vec3d& rest = robot.rest_points[static_cast<std::size_t>(effector.point)];
+  return fmt::format("{}, {} from rest", format_point(state), format_quantity(norm(state - rest), Dimension::length));
+}
+
+std::vector<std::string> extra_columns(const Robot& robot) {
+  std::vector<std::string> names;
+  for (const Effector& effector : robot.effectors) {
+    if (effector.kind == EffectorKind::orientation)
+      for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} turn {} [deg]", effector.name, axis));
+    if (effector.kind == EffectorKind::length) names.push_back(fmt::format("{} shortening [mm]", effector.name));
+  }
+  return names;
+}
+
+std::vector<double> extra_values(const Robot& robot, std::span<const double> y) {
+  std::vector<double> values;
+  for (std::size_t e = 0; e < robot.effectors.size(); ++e) {
+    const EffectorKind kind = robot.effectors[e].kind;
+    if (kind == EffectorKind::position) continue;
+    Vec3d state;
+    effector_state(robot, static_cast<int>(e), y, state.v);
+    if (kind == EffectorKind::orientation)
+      values.insert(values.end(), {degrees * state[0], degrees * state[1], degrees * state[2]});
+    else
+      values.push_back(1e3 * state[0]);
+  }
+  return values;
+}
+
+}  // namespace supple::cli

@@ -1,0 +1,31 @@
+#pragma once
+// What a robot's actuators and effectors are called before people, whatever their kinds: in facts, --json and the
+// columns of a trajectory.
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/model/robot.hpp"
+
+namespace supple::cli {
+
+// Of its multiplier: "tension" or "force".
+const char* multiplier_name(const ActuatorRow& actuator);
+// "cable, length pulled, pushes too"; "force along (0, 0, 1), commanded".
+std::string describe(const ActuatorRow& actuator);
+nlohmann::ordered_json actuator_json(const ActuatorRow& actuator);
+
+// Cells of a table: name, what it is, where it is at rest.
+std::vector<std::string> effector_cells(const Robot& robot, const Effector& effector);
+nlohmann::ordered_json effector_json(const Robot& robot, const Effector& effector);
+// Where effector `e` is for one robot's mapped points y: "(0, 0, 125) mm, 3 mm from rest".
+std::string effector_text(const Robot& robot, int e, std::span<const double> y);
+
+// Columns of a trajectory beyond the places of effectors and probes: how far orientations are turned [deg] and lengths
+// shortened [mm].
+std::vector<std::string> extra_columns(const Robot& robot);
+std::vector<double> extra_values(const Robot& robot, std::span<const double> y);
+
+}  // namespace supple::cli

@@ -1,0 +1,217 @@
+#include "engine/model/place_points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/mesh/boundary.hpp"
+#include "engine/mesh/geometry.hpp"
+#include "engine/mesh/select.hpp"
+#include "engine/model/element_fields.hpp"
+
+namespace supple {
+
+namespace {
+
+// det C of a region over that of a ball with the same trace: rounding leaves 1e-30 of nodes in one plane, and a plate a
+// thousand times as wide as thick has 1e-5.
+constexpr double flattest_region = 1e-12;
+
+// Weights w_i = k_i (a + b . (x_i - x)) over the nodes within `radius`, k the bump (1 - d^2/r^2)^2, with sum w = 1 and
+// sum w (x_i - x) = 0: the spread point follows every linear field exactly, rigid motions among them.
+Interpolation spread_attachment(const Mesh& mesh, const Vec3d& x, double radius, const Place& place) {
+  Interpolation result;
+  std::vector<double> bump;
+  for (int node : nodes_in_sphere(mesh, x, radius)) {
+    const Vec3d d = mesh.nodes[static_cast<std::size_t>(node)] - x;
+    const double s = 1 - dot(d, d) / (radius * radius);
+    if (s <= 0) continue;
+    result.node.push_back(node);
+    bump.push_back(s * s);
+  }
+  double M[4][5] = {};
+  for (std::size_t n = 0; n < bump.size(); ++n) {
+    const Vec3d d = (1 / radius) * (mesh.nodes[static_cast<std::size_t>(result.node[n])] - x);
+    const double b[4] = {1, d[0], d[1], d[2]};
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) M[i][j] += bump[n] * b[i] * b[j];
+  }
+  M[0][4] = 1;
+  const double scale = M[0][0];
+  for (int i = 0; i < 4; ++i) {
+    int pivot = i;
+    for (int r = i + 1; r < 4; ++r)
+      if (std::abs(M[r][i]) > std::abs(M[pivot][i])) pivot = r;
+    if (bump.size() < 4 || !(std::abs(M[pivot][i]) > 1e-6 * scale))
+      throw InputError(
+          fmt::format("the nodes within {:.4g} m of the attachment do not surround it ({} nodes)", radius, bump.size()),
+          "enlarge attachment_radius to two or three edge lengths of the mesh, or leave it out", place);
+    std::swap_ranges(M[i], M[i] + 5, M[pivot]);
+    for (int r = 0; r < 4; ++r) {
+      if (r == i) continue;
+      const double factor = M[r][i] / M[i][i];
+      for (int c = i; c < 5; ++c) M[r][c] -= factor * M[i][c];
+    }
+  }
+  for (std::size_t n = 0; n < bump.size(); ++n) {
+    const Vec3d d = (1 / radius) * (mesh.nodes[static_cast<std::size_t>(result.node[n])] - x);
+    result.weight.push_back(
+        bump[n] * (M[0][4] / M[0][0] + M[1][4] / M[1][1] * d[0] + M[2][4] / M[2][2] * d[1] + M[3][4] / M[3][3] * d[2]));
+  }
+  return result;
+}
+
+const Place& place_of(const Region& region, const Place& place) {
+  return region.place.file.empty() ? place : region.place;
+}
+
+double triangle_area(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+  return 0.5 * norm(cross(b - a, c - a));
+}
+
+}  // namespace
+
+PointPlacer::PointPlacer(FullModel& model, double size) : model_(model), embedding_(model.mesh), size_(size) {}
+
+int PointPlacer::push(Interpolation interpolation, const Vec3d& rest) {
+  model_.interpolation.push_back(std::move(interpolation));
+  model_.robot.rest_points.push_back(rest);
+  return static_cast<int>(model_.robot.rest_points.size()) - 1;
+}
+
+int PointPlacer::add(const Vec3d& x, double radius, const std::string& what, const Place& place) {
+  const EmbeddedPoint point = embedding_.locate(x);
+  if (point.distance > 0.05 * size_)
+    throw InputError(
+        fmt::format("{} at ({:.4g}, {:.4g}, {:.4g}) m is {:.3g} m away from the body", what, x[0], x[1], x[2],
+                    point.distance),
+        "points are in metres after unit, rotation and translation; `supple info` prints the mesh's extent", place);
+  if (!point.inside && radius == 0)
+    model_.notes.push_back(
+        fmt::format("{} lies {:.3g} mm outside the mesh; it follows the nearest element", what, 1e3 * point.distance));
+  if (radius > 0) return push(spread_attachment(model_.mesh, x, radius, place), x);
+  return push({{point.nodes.begin(), point.nodes.begin() + point.node_count},
+               {point.weights.begin(), point.weights.begin() + point.node_count}},
+              x);
+}
+
+PlacedPath PointPlacer::add_path(const std::vector<Vec3d>& points, const std::optional<Vec3d>& end, double radius,
+                                 const std::string& what, const Place& place) {
+  PlacedPath path;
+  path.first_point = static_cast<int>(model_.robot.rest_points.size());
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    add(points[k], radius, fmt::format("point {} of {}", k + 1, what), place);
+    if (k > 0) path.length += norm(points[k] - points[k - 1]);
+  }
+  if (end && !points.empty()) path.length += norm(*end - points.back());
+  if (!(path.length > 0))
+    throw InputError(what + " has no length", "give it a pull_point away from its point, or several points", place);
+  return path;
+}
+
+PointPlacer::WeightedNodes PointPlacer::weighted(const std::vector<int>& nodes,
+                                                 const std::vector<double>& weight_of_node) const {
+  double total = 0;
+  for (const int node : nodes) total += weight_of_node[static_cast<std::size_t>(node)];
+  WeightedNodes result;
+  for (const int node : nodes) {
+    const double weight = weight_of_node[static_cast<std::size_t>(node)] / total;
+    if (weight == 0) continue;
+    result.interpolation.node.push_back(node);
+    result.interpolation.weight.push_back(weight);
+    result.mean = result.mean + weight * model_.mesh.nodes[static_cast<std::size_t>(node)];
+  }
+  return result;
+}
+
+int PointPlacer::add_surface_mean(const Region& region, const std::string& what, const Place& place) {
+  const Mesh& mesh = model_.mesh;
+  const std::vector<int> nodes = nodes_in(region, mesh);
+  const auto x = [&](int node) { return mesh.nodes[static_cast<std::size_t>(node)]; };
+  std::vector<double> area(mesh.nodes.size(), 0.0);
+  double total = 0;
+  const auto add_triangle = [&](double share, int a, int b, int c) {
+    const double third = share * triangle_area(x(a), x(b), x(c)) / 3;
+    for (const int node : {a, b, c}) area[static_cast<std::size_t>(node)] += third;
+    total += 3 * third;
+  };
+  for (const Face& face : boundary_faces(mesh)) {
+    const auto& n = face.nodes;
+    if (!std::all_of(n.begin(), n.begin() + face.count,
+                     [&](int node) { return std::binary_search(nodes.begin(), nodes.end(), node); }))
+      continue;
+    if (face.count == 3) {
+      add_triangle(1, n[0], n[1], n[2]);
+      continue;
+    }
+    for (std::size_t k = 0; k < 4; ++k) add_triangle(0.5, n[k], n[(k + 1) % 4], n[(k + 2) % 4]);
+  }
+  if (!(total > 0))
+    throw InputError(fmt::format("the region of {} holds no face of the body's surface ({} nodes)", what, nodes.size()),
+                     "enlarge it or move it to the surface; a face counts when all its nodes are inside",
+                     place_of(region, place));
+  WeightedNodes mean = weighted(nodes, area);
+  return push(std::move(mean.interpolation), mean.mean);
+}
+
+PointPlacer::WeightedNodes PointPlacer::weighted_by_volume(const Region& region, const std::string& what,
+                                                           const Place& place) {
+  const Mesh& mesh = model_.mesh;
+  if (node_volume_.empty()) {
+    node_volume_.assign(mesh.nodes.size(), 0.0);
+    std::array<int, 8> nodes{};
+    for (int e = 0; e < mesh.element_count(); ++e) {
+      const int count = element_nodes(mesh, e, nodes);
+      const double share = element_volume(mesh, e) / count;
+      for (int a = 0; a < count; ++a)
+        node_volume_[static_cast<std::size_t>(nodes[static_cast<std::size_t>(a)])] += share;
+    }
+  }
+  const std::vector<int> nodes = nodes_in(region, mesh);
+  if (nodes.empty())
+    throw InputError(fmt::format("the region of {} holds no node", what),
+                     "move or enlarge it; lengths are in metres after unit, rotation and translation",
+                     place_of(region, place));
+  return weighted(nodes, node_volume_);
+}
+
+int PointPlacer::add_mean(const Region& region, const std::string& what, const Place& place) {
+  WeightedNodes mean = weighted_by_volume(region, what, place);
+  return push(std::move(mean.interpolation), mean.mean);
+}
+
+int PointPlacer::add_fit(const Region& region, const std::string& what, const Place& place) {
+  const WeightedNodes all = weighted_by_volume(region, what, place);
+  const std::vector<int>& nodes = all.interpolation.node;
+  std::vector<Vec3d> r;
+  Mat3d C = Mat3d::zero();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    r.push_back(model_.mesh.nodes[static_cast<std::size_t>(nodes[i])] - all.mean);
+    C = C + all.interpolation.weight[i] * outer(r[i], r[i]);
+  }
+  const double size = trace(C) / 3;
+  if (nodes.size() < 4 || !(determinant(C) > flattest_region * size * size * size))
+    throw InputError(
+        fmt::format("the region of {} cannot be told how it turns ({} nodes, all in one plane)", what, nodes.size()),
+        "a region with some thickness: at least four nodes that are not in one plane", place_of(region, place));
+  const Mat3d inverse_C = inverse(C);
+  const int first = static_cast<int>(model_.robot.rest_points.size());
+  for (int column = 0; column < 3; ++column) {
+    Interpolation interpolation{nodes, {}};
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      interpolation.weight.push_back(all.interpolation.weight[i] * (inverse_C * r[i])[column]);
+    Vec3d rest{{0, 0, 0}};
+    rest[column] = 1;
+    push(std::move(interpolation), rest);
+  }
+  return first;
+}
+
+bool PointPlacer::moves(int point) const {
+  const std::vector<int>& nodes = model_.interpolation[static_cast<std::size_t>(point)].node;
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](int node) { return model_.node_unknown[static_cast<std::size_t>(node)] >= 0; });
+}
+
+}  // namespace supple

@@ -1,0 +1,65 @@
+#pragma once
+// Mapped points of a model (full_model.hpp: Interpolation), added one after the other while it is built.
+//
+//   point         the element that contains it, or with a radius the nodes around it, so that linear fields are
+//   followed surface mean  sum_f A_f (mean over f) / sum_f A_f over the boundary's faces with all their nodes in a
+//   region: each
+//                 node of a triangle has a third of its area (a quadrilateral: the mean of its two divisions). A force
+//                 on it is a uniform load: the same resultant and moment
+//   mean          sum_i w_i x_i / sum_i w_i over a region's nodes, w_i the shares of the elements' volumes (each
+//   element
+//                 gives its nodes equal shares), so that it does not depend on the grading of the mesh
+//   fit           the columns of A = sum_i w_i x_i (C^-1 r_i)^T, C = sum_i w_i r_i r_i^T with the same w_i, r_i the
+//   rest
+//                 positions from the mean: the linear map nearest to the region's deformation, I at rest
+//                 (engine/constraints/effectors.hpp)
+//
+// Errors: InputError with the place of what asks for the point.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/mesh/embedding.hpp"
+#include "engine/model/full_model.hpp"
+
+namespace supple {
+
+struct PlacedPath {
+  int first_point = 0;
+  double length = 0;  // at rest [m], with the way to its end
+};
+
+class PointPlacer {
+ public:
+  // size: diagonal of the mesh [m]; a point further away than 5 % of it is refused. The model must outlive this object;
+  // its nodes are held or free already.
+  PointPlacer(FullModel& model, double size);
+
+  // Each adds mapped points and returns the number of the first. `what` names it in messages.
+  int add(const Vec3d& x, double radius, const std::string& what, const Place& place);
+  PlacedPath add_path(const std::vector<Vec3d>& points, const std::optional<Vec3d>& end, double radius,
+                      const std::string& what, const Place& place);
+  int add_surface_mean(const Region& region, const std::string& what, const Place& place);
+  int add_mean(const Region& region, const std::string& what, const Place& place);
+  int add_fit(const Region& region, const std::string& what, const Place& place);  // three vectors
+
+  // Whether a free node has a part in it.
+  bool moves(int point) const;
+
+ private:
+  struct WeightedNodes {
+    Interpolation interpolation;  // weights sum to one
+    Vec3d mean{{0, 0, 0}};
+  };
+  WeightedNodes weighted_by_volume(const Region& region, const std::string& what, const Place& place);
+  WeightedNodes weighted(const std::vector<int>& nodes, const std::vector<double>& weight_of_node) const;
+  int push(Interpolation interpolation, const Vec3d& rest);
+
+  FullModel& model_;
+  Embedding embedding_;
+  double size_;
+  std::vector<double> node_volume_;  // computed when first asked for
+};
+
+}  // namespace supple

@@ -1,0 +1,41 @@
+#pragma once
+// Parts of model_file.cpp: checked reading, and the robot as a group of the file.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/io/hdf5_file.hpp"
+#include "engine/model/robot.hpp"
+
+namespace supple {
+
+using Numbers = std::vector<double>;
+
+// "00", "01", ...: an entry of a list.
+std::string entry_name(std::size_t index);
+
+// [n][3]
+std::vector<double> flat_points(const std::vector<Vec3d>& points);
+std::vector<Vec3d> points_of(const std::vector<double>& values);
+
+// What a damaged or foreign file breaks first.
+class Checked {
+ public:
+  explicit Checked(const Hdf5File& file) : file_(file) {}
+  void require(bool condition, const std::string& object, const std::string& problem) const;
+  std::vector<double> doubles(const std::string& object, const std::vector<std::size_t>& shape) const;
+  double number(const std::string& object) const;
+  int count(const std::string& object, int lowest, int highest) const;
+  // A text among `words`; its number.
+  int word(const std::string& object, std::span<const char* const> words) const;
+
+ private:
+  const Hdf5File& file_;
+};
+
+void write_robot(Hdf5File& file, const Robot& robot);
+// Throws InputError for what no robot can be.
+Robot read_robot(const Hdf5File& file, const Checked& checked);
+
+}  // namespace supple

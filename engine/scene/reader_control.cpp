@@ -1,0 +1,193 @@
+// Actuators and effectors of a scene.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/scene/reader_parts.hpp"
+
+namespace supple {
+
+namespace {
+
+// Of the parallelepiped of the unit vectors: below it a row would nearly repeat another one.
+constexpr double least_independence = 1e-3;
+
+struct Path {
+  std::vector<Vec3d> points;
+  std::optional<Vec3d> pull_point;
+  double attachment_radius = 0;
+};
+
+// `what`: "cable 'a'".
+Path read_path(const TableReader& table, const std::string& what) {
+  Path path;
+  path.points = table.vectors("points");
+  if (table.has("pull_point")) path.pull_point = table.vector("pull_point", {});
+  path.attachment_radius = table.quantity("attachment_radius", 0);
+  std::vector<Vec3d> all = path.points;
+  if (path.pull_point) all.push_back(*path.pull_point);
+  if (all.size() < 2)
+    table.fail("points", fmt::format("{} has one point (it needs two to pull between)", what),
+               "pull_point = [x, y, z], or more points");
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (!(norm(all[i] - all[i - 1]) > 0))
+      table.fail(i < path.points.size() ? "points" : "pull_point",
+                 fmt::format("points {} and {} of {} are the same", i, i + 1, what), "remove one of them");
+  return path;
+}
+
+void read_force_place(const TableReader& table, ActuatorScene* force) {
+  refuse(table, "a force", "type", {"points", "pull_point"});
+  if (table.has("point")) {
+    if (has_region(table))
+      table.fail("point", fmt::format("force '{}' has both a point and a region", force->name), "one of them");
+    force->points = {table.vector("point", {})};
+    force->attachment_radius = table.quantity("attachment_radius", 0);
+  } else {
+    if (!has_region(table))
+      table.fail("point", fmt::format("force '{}' has neither a point nor a region", force->name),
+                 "point = [x, y, z], or one of box = [lower, upper], sphere = {centre, radius}, group = \"name\"");
+    refuse(table, "a force on a region", "place", {"attachment_radius"});
+    force->region = read_region(table, "[[actuator]]");
+  }
+  if (!table.has("direction"))
+    table.fail("direction", fmt::format("force '{}' has no direction", force->name), "direction = [0, 0, 1]");
+  force->direction = unit_vector(table, "direction", table.vector("direction", {}));
+}
+
+void read_limits(const TableReader& table, ActuatorScene* actuator) {
+  const bool cable = actuator->kind == ActuatorKind::cable, by_force = actuator->control == ActuatorControl::force;
+  const Interval all = actuator->bilateral ? Interval{} : Interval{0, unlimited};
+  actuator->range = table.interval("range", all, by_force ? Dimension::force : Dimension::length);
+  actuator->rate = table.quantity("rate", unlimited, by_force ? Dimension::force_rate : Dimension::speed);
+  actuator->force = table.interval("force", all, Dimension::force);
+  const auto only_one_way = [&](std::string_view name, Interval* limits) {
+    if (actuator->bilateral) return;
+    if (limits->lower == -unlimited) limits->lower = 0;
+    if (limits->lower < 0 || limits->upper < 0)
+      table.fail(name,
+                 cable ? fmt::format("{} of cable '{}' is negative (a cable only pulls)", name, actuator->name)
+                       : fmt::format("{} of force '{}' is negative (it acts one way only)", name, actuator->name),
+                 "bilateral = true");
+  };
+  only_one_way("force", &actuator->force);
+  if (by_force) only_one_way("range", &actuator->range);
+}
+
+std::vector<Vec3d> read_directions(const TableReader& table, std::vector<Vec3d> fallback) {
+  if (!table.has("directions")) return fallback;
+  std::vector<Vec3d> directions = table.vectors("directions");
+  if (directions.size() > 3)
+    table.fail("directions", fmt::format("{} directions (there are three)", directions.size()), "three at most");
+  for (Vec3d& direction : directions) direction = unit_vector(table, "directions", direction);
+  const double size = directions.size() == 3   ? std::abs(dot(directions[0], cross(directions[1], directions[2])))
+                      : directions.size() == 2 ? norm(cross(directions[0], directions[1]))
+                                               : 1;
+  if (!(size > least_independence))
+    table.fail("directions", "the directions depend on each other (one follows from the others)",
+               "leave one out; [[1, 0, 0], [0, 1, 0]] are independent");
+  return directions;
+}
+
+// What `cable = "name"` names.
+const ActuatorScene& named_cable(const TableReader& table, const std::vector<ActuatorScene>& actuators) {
+  const std::string name = table.text("cable");
+  std::vector<std::string> names;
+  for (const ActuatorScene& actuator : actuators) {
+    if (actuator.kind != ActuatorKind::cable) continue;
+    if (actuator.name == name) return actuator;
+    names.push_back(actuator.name);
+  }
+  const auto is_named = [&](const ActuatorScene& actuator) { return actuator.name == name; };
+  if (std::any_of(actuators.begin(), actuators.end(), is_named))
+    table.fail("cable", fmt::format("'{}' is no cable (a force has no length)", name), "points = [[x, y, z], ...]");
+  const std::string near = nearest_word(name, names);
+  table.fail(
+      "cable",
+      fmt::format("there is no cable '{}'{}", name, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)),
+      names.empty() ? "points = [[x, y, z], ...]" : fmt::format("cable = \"{}\"", names.front()));
+}
+
+void read_length_path(const TableReader& table, const std::vector<ActuatorScene>& actuators, EffectorScene* length) {
+  refuse(table, "a length", "type", {"point", "box", "sphere", "group", "directions", "lever"});
+  if (table.has("cable")) {
+    refuse(table, "a length with a cable", "path", {"points", "pull_point", "attachment_radius"});
+    const ActuatorScene& cable = named_cable(table, actuators);
+    length->points = cable.points;
+    length->pull_point = cable.pull_point;
+    length->attachment_radius = cable.attachment_radius;
+    return;
+  }
+  if (!table.has("points"))
+    table.fail("points", fmt::format("length '{}' has no path", length->name),
+               "points = [[x, y, z], ...], or cable = \"name of an actuator\"");
+  const Path path = read_path(table, fmt::format("length '{}'", length->name));
+  length->points = path.points;
+  length->pull_point = path.pull_point;
+  length->attachment_radius = path.attachment_radius;
+}
+
+}  // namespace
+
+ActuatorScene read_actuator(const TableReader& table) {
+  ActuatorScene actuator;
+  actuator.place = table.place();
+  actuator.name = table.identifier("name");
+  actuator.kind = table.choice("type", actuator.kind);
+  const bool cable = actuator.kind == ActuatorKind::cable;
+  if (cable) {
+    refuse(table, "a cable", "type", {"point", "box", "sphere", "group", "direction"});
+    if (!table.has("points"))
+      table.fail("points", fmt::format("cable '{}' has no points", actuator.name),
+                 "points = [[x, y, z]] and a pull_point, or more points");
+    const Path path = read_path(table, fmt::format("cable '{}'", actuator.name));
+    actuator.points = path.points;
+    actuator.pull_point = path.pull_point;
+    actuator.attachment_radius = path.attachment_radius;
+  } else {
+    read_force_place(table, &actuator);
+  }
+  actuator.control = table.choice("control", cable ? ActuatorControl::displacement : ActuatorControl::force);
+  actuator.bilateral = table.boolean("bilateral", !cable);
+  read_limits(table, &actuator);
+  actuator.samples = static_cast<int>(table.integer("samples", actuator.samples, 1000));
+  return actuator;
+}
+
+EffectorScene read_effector(const TableReader& table, const std::vector<ActuatorScene>& actuators) {
+  EffectorScene effector;
+  effector.place = table.place();
+  effector.name = table.identifier("name");
+  effector.kind = table.choice("type", effector.kind);
+  effector.weight = table.quantity("weight", effector.weight);
+  effector.exact = table.boolean("exact", effector.exact);
+  switch (effector.kind) {
+    case EffectorKind::position:
+      refuse(table, "a position", "type", {"lever", "points", "pull_point", "attachment_radius", "cable"});
+      if (table.has("point")) {
+        if (has_region(table))
+          table.fail("point", fmt::format("position '{}' has both a point and a region", effector.name), "one of them");
+        effector.point = table.vector("point", {});
+      } else if (has_region(table)) {
+        effector.region = read_region(table, "[[effector]]");
+      } else {
+        table.fail("point", fmt::format("position '{}' has neither a point nor a region", effector.name),
+                   "point = [x, y, z], or one of box = [lower, upper], sphere = {centre, radius}, group = \"name\"");
+      }
+      effector.directions = read_directions(table, effector.directions);
+      break;
+    case EffectorKind::orientation:
+      refuse(table, "an orientation", "type", {"point", "points", "pull_point", "attachment_radius", "cable"});
+      effector.region = read_region(table, "[[effector]]");
+      effector.directions = read_directions(table, effector.directions);
+      effector.lever = table.quantity("lever", effector.lever);
+      break;
+    case EffectorKind::length:
+      read_length_path(table, actuators, &effector);
+      break;
+  }
+  return effector;
+}
+
+}  // namespace supple

@@ -1,0 +1,28 @@
+#pragma once
+// Parts of the scene reader (reader.cpp): regions, directions, actuators and effectors. Errors: InputError at the key.
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/scene/table_reader.hpp"
+
+namespace supple {
+
+// Fails at the first of `names` that the table has: it means nothing to `owner`, which `chosen_by` chose.
+void refuse(const TableReader& table, std::string_view owner, std::string_view chosen_by,
+            std::initializer_list<std::string_view> names);
+
+bool has_region(const TableReader& table);
+// Exactly one of box, sphere and group.
+Region read_region(const TableReader& table, std::string_view title);
+
+// v with length 1, its bits unchanged where it has that already. Fails at `key` if v has no direction.
+Vec3d unit_vector(const TableReader& table, std::string_view key, const Vec3d& v);
+
+ActuatorScene read_actuator(const TableReader& table);
+// `actuators`: those whose paths a length may be that of.
+EffectorScene read_effector(const TableReader& table, const std::vector<ActuatorScene>& actuators);
+
+}  // namespace supple
