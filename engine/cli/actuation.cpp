@@ -97,9 +97,9 @@ std::vector<Input> inputs_of(const Robot& robot) {
   return inputs;
 }
 
-std::string unbounded_actuator(const Robot& robot) {
-  for (const ActuatorRow& actuator : robot.actuators)
-    if (!(actuator.range.lower > -unlimited && actuator.range.upper < unlimited)) return actuator.name;
+std::string unbounded_input(const Robot& robot) {
+  for (const Input& input : inputs_of(robot))
+    if (!(input.range.lower > -unlimited && input.range.upper < unlimited)) return input.name;
   return "";
 }
 

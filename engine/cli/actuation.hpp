@@ -21,8 +21,8 @@ struct Input {
 
 // All inputs of a robot, in the order of Control.
 std::vector<Input> inputs_of(const Robot& robot);
-// The first actuator without a finite range, which no sweep can go through; "" if there is none.
-std::string unbounded_actuator(const Robot& robot);
+// The first input without a finite range, which no sweep can go through; "" if there is none.
+std::string unbounded_input(const Robot& robot);
 
 // The unit people see for an input: "mm" or "N", and its size in SI.
 std::string display_unit(Dimension dimension);

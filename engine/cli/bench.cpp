@@ -149,7 +149,7 @@ class Bench {
  private:
   // False, with a note, if no path leads through the robot's ranges.
   bool measurable(const Case& entry, const Robot& robot) {
-    const std::string unbounded = unbounded_actuator(robot);
+    const std::string unbounded = unbounded_input(robot);
     if (!unbounded.empty())
       notes.push_back(fmt::format("{} is left out: '{}' has no finite range to move through", entry.name, unbounded));
     return unbounded.empty();

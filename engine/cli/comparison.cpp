@@ -12,8 +12,11 @@
 #include "engine/cli/table.hpp"
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
+#include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/mesh/boundary.hpp"
 #include "engine/reduction/deviations.hpp"
+#include "engine/reduction/validate.hpp"
+#include "kernels/base/extent.hpp"
 
 namespace supple::cli {
 
@@ -35,6 +38,14 @@ std::vector<std::size_t> matching_points(const Robot& full, const Robot& reduced
   return points;
 }
 
+// By how much a rigid motion carries the body along, component k [m].
+double carried(const Robot& robot, const std::vector<double>& motions, std::size_t k) {
+  double sum = 0;
+  for (std::size_t m = 0; m < motions.size(); ++m)
+    if (robot.motions[m].rigid) sum += motions[m] * robot.motions[m].direction[static_cast<int>(k)];
+  return sum;
+}
+
 }  // namespace
 
 Comparison compare_with_full(const FullModel& full, const ReducedModel& model, const SessionResult& result,
@@ -46,6 +57,9 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
                      "the scene the model was made from");
   if (skin.mesh_node.size() != model.skin.rest.size())
     throw InputError("the scene's robot and the model's cannot be compared (another mesh)",
+                     "the scene the model was made from");
+  if (full.robot.motions.size() != model.robot.motions.size())
+    throw InputError("the scene's robot has other driven regions than the model's",
                      "the scene the model was made from");
   FullMechanics mechanics(full);
   State state = rest_state(mechanics);
@@ -59,32 +73,33 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
   }
   Deviations goal, shape;
   std::vector<double> u(3 * full.mesh.nodes.size());
-  const auto outputs = static_cast<std::size_t>(model.robot.outputs()), modes = static_cast<std::size_t>(model.modes);
-  std::vector<double> y(static_cast<std::size_t>(full.robot.outputs()));
+  ReducedMechanics reduced_mechanics(model);
+  std::vector<double> y(static_cast<std::size_t>(full.robot.outputs())), z(extent(model.robot.outputs()));
   const auto after = [&](long step) {
-    const std::vector<double>& q = reduced.at(static_cast<std::size_t>(step - 1));
+    const TrajectoryPoint& point = reduced.at(static_cast<std::size_t>(step - 1));
     mechanics.evaluate_outputs(state.q, state.motions, y);
+    reduced_mechanics.evaluate_outputs(point.q, point.motions, z);
+    const std::vector<double> rest = carried_rest(model.robot, model.output_inputs, point.motions);
     double error = 0, displacement = 0;
     for (std::size_t e = 0; e < full.robot.effectors.size(); ++e) {
       const auto p = static_cast<std::size_t>(full.robot.effectors[e].point), r = points[e];
       for (std::size_t k = 0; k < 3; ++k) {
-        const double rest = full.robot.rest_points[p][static_cast<int>(k)];
-        double moved = 0;  // of the reduced model's point
-        for (std::size_t m = 0; m < modes && 3 * r + k < outputs; ++m)
-          moved += model.outputs[(3 * r + k) * modes + m] * q[m];
-        error += square(rest + moved - y[3 * p + k]);
-        displacement += square(y[3 * p + k] - rest);
+        // Displacements are compared, should the two robots have the point at different places.
+        const double apart =
+            full.robot.rest_points[p][static_cast<int>(k)] - model.robot.rest_points[r][static_cast<int>(k)];
+        error += square(z[3 * r + k] + apart - y[3 * p + k]);
+        displacement += square(y[3 * p + k] - apart - rest[3 * r + k]);
       }
     }
     goal.error.push_back(std::sqrt(error));
     goal.displacement.push_back(std::sqrt(displacement));
     mechanics.node_displacements(state.q, state.motions, u);
-    const std::vector<double> v = skin_displacements(model, q);
+    const std::vector<double> v = skin_displacements(model, point.q, point.motions);
     error = displacement = 0;
     for (std::size_t i = 0; i < v.size(); ++i) {
       const double truth = u[3 * static_cast<std::size_t>(skin.mesh_node[i / 3]) + i % 3];
       error += square(v[i] - truth);
-      displacement += square(truth);
+      displacement += square(truth - carried(model.robot, point.motions, i % 3));
     }
     shape.error.push_back(std::sqrt(error));
     shape.displacement.push_back(std::sqrt(displacement));

@@ -10,11 +10,14 @@
 
 namespace supple::cli {
 
-// Coordinates of the reduced model after each step.
-using Trajectory = std::vector<std::vector<double>>;
+// The reduced model after each step.
+struct TrajectoryPoint {
+  std::vector<double> q, motions;
+};
+using Trajectory = std::vector<TrajectoryPoint>;
 
-// Fractions of the mean displacement of the full model over the run: goal at the effectors, shape over the nodes of the
-// skin (a reduced model holds no others).
+// Fractions of the mean displacement of the full model over the run, as seen from a base that carries the robot along
+// (carried_rest): goal at the effectors, shape over the nodes of the skin (a reduced model holds no others).
 struct Comparison {
   int states = 0;
   double goal_mean = 0, goal_median = 0, goal_max = 0;
@@ -22,8 +25,8 @@ struct Comparison {
   double full_steps_per_s = 0, speedup = 0;
 };
 
-// `settle`: both began in equilibrium. Throws InputError if the names of the effectors differ or the skins do, RunError
-// if the full model fails, Interrupted.
+// `settle`: both began in equilibrium. Throws InputError if the names of the effectors differ or the skins or the
+// driven regions do, RunError if the full model fails, Interrupted.
 Comparison compare_with_full(const FullModel& full, const ReducedModel& model, const SessionResult& result,
                              const Trajectory& reduced, bool settle, bool quiet);
 

@@ -54,6 +54,9 @@ int export_to_sofa(Context& context, const SofaExport& arguments) {
                      "a .rom.h5 of `supple reduce` or `supple import-sofa`");
   refuse_files(arguments.folder, context.common.force);
   const ReducedModel model = read_model(arguments.model);
+  if (!model.robot.motions.empty())
+    throw InputError("a model with driven regions cannot be written for SOFA (its formats hold modes, and no motion)",
+                     "a scene whose [[fix]] regions have no motion", {arguments.model, 0, 0, ""});
   const Scene scene = read_scene(arguments.scene);
   if (identify(scene).mesh != model.provenance.mesh_hash)
     throw InputError("the model was made from another mesh than the scene's", "the scene that it was made from",

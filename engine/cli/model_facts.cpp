@@ -81,7 +81,9 @@ Facts model_facts(const ReducedModel& model) {
   std::vector<std::vector<std::string>> rows;
   const std::vector<Input> inputs = inputs_of(model.robot);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    rows.push_back({inputs[i].name, inputs[i].motion ? "moves a fixed region" : describe(model.robot.actuators[i]),
+    rows.push_back({inputs[i].name,
+                    inputs[i].motion ? describe(model.robot.motions[i - model.robot.actuators.size()])
+                                     : describe(model.robot.actuators[i]),
                     format_range(inputs[i].range, inputs[i].dimension)});
   std::string table = rows.empty() ? "none\n" : format_table(rows);
   table.pop_back();
@@ -101,6 +103,7 @@ nlohmann::ordered_json model_json(const ReducedModel& model) {
           {"nodes", from.nodes},
           {"elements", from.elements},
           {"actuators", model.robot.actuators.size()},
+          {"motions", model.robot.motions.size()},
           {"snapshots", from.snapshots},
           {"modes", model.modes},
           {"pod_tolerance", from.pod_tolerance},

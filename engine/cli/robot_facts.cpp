@@ -53,6 +53,10 @@ std::string describe(const ActuatorRow& actuator) {
                      by_force ? "commanded" : "as a displacement needs it", actuator.bilateral ? "" : ", one way only");
 }
 
+std::string describe(const MotionInput& motion) {
+  return motion.rigid ? "moves a fixed region, the body goes with it" : "moves a fixed region";
+}
+
 nlohmann::ordered_json actuator_json(const ActuatorRow& actuator) {
   nlohmann::ordered_json json{{"type", actuator_types[static_cast<int>(actuator.kind)]},
                               {"control", actuator.control == ActuatorControl::force ? "force" : "displacement"},

@@ -15,6 +15,7 @@ namespace supple::cli {
 const char* multiplier_name(const ActuatorRow& actuator);
 // "cable, length pulled, pushes too"; "force along (0, 0, 1), commanded".
 std::string describe(const ActuatorRow& actuator);
+std::string describe(const MotionInput& motion);
 nlohmann::ordered_json actuator_json(const ActuatorRow& actuator);
 
 // Cells of a table: name, what it is, where it is at rest.

@@ -72,7 +72,8 @@ int run_model(Context& context, Arguments& arguments) {
                         reduced_shape_writer(model)};
   Trajectory reduced;
   std::function<void(long, const State&)> after;
-  if (!arguments.compare.empty()) after = [&](long, const State& state) { reduced.push_back(state.q); };
+  if (!arguments.compare.empty())
+    after = [&](long, const State& state) { reduced.push_back({state.q, state.motions}); };
   const SessionResult result = perform(context, arguments.session, plan, subject, settings, after);
 
   nlohmann::ordered_json json = session_json(context, result, "cpu");
@@ -107,13 +108,13 @@ Command run_command() {
       "  supple run diamond.rom.h5 --batch 1024 --steps 100 --json speed.json\n"
       "\n"
       "A file of commands is one as for `supple simulate`. Without commands the robot settles and then sweeps\n"
-      "smoothly through its actuators' ranges (--settle --sweep).\n";
+      "smoothly through its inputs' ranges (--settle --sweep).\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("MODEL", arguments->session.model, "file of `supple reduce`", false);
     declare_session(options, arguments->session, "model",
-                    fmt::format("{} steps, in which --sweep takes every actuator through all of its range",
+                    fmt::format("{} steps, in which --sweep takes every input through all of its range",
                                 smooth_path_covering_steps));
     options.whole("--batch", arguments->batch, 1, most_robots, "N",
                   "so many robots at once, all with the same commands");

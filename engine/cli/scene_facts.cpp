@@ -131,7 +131,8 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
   const std::vector<Input> inputs = inputs_of(robot);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
-    rows.push_back({input.name, input.motion ? "moves a fixed region" : describe(robot.actuators[i]),
+    rows.push_back({input.name,
+                    input.motion ? describe(robot.motions[i - robot.actuators.size()]) : describe(robot.actuators[i]),
                     format_range(input.range, input.dimension)});
   }
   const auto lines = [](std::string table) {

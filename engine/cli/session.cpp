@@ -49,9 +49,9 @@ std::vector<std::string> names_of(const std::vector<Input>& inputs) {
   return names;
 }
 
-// The built-in sweep: a smooth path through every actuator's range, point by point of the run's steps.
+// The built-in sweep: a smooth path through every input's range, point by point of the run's steps.
 Actuation sweep_actuation(const Robot& robot, double time_step, double duration, std::uint64_t seed) {
-  if (const std::string name = unbounded_actuator(robot); !name.empty())
+  if (const std::string name = unbounded_input(robot); !name.empty())
     throw InputError(fmt::format("--sweep needs a finite range for '{}'", name),
                      "range = [..] in the scene, or --actuation CSV");
   const SmoothPath path(robot, smooth_path_period_steps * time_step, seed);
@@ -62,7 +62,6 @@ Actuation sweep_actuation(const Robot& robot, double time_step, double duration,
     times.push_back(static_cast<double>(k) * time_step);
     const Sample sample = path.at(times.back());
     values.insert(values.end(), sample.begin(), sample.end());
-    values.resize(times.size() * inputs.size(), 0.0);  // driven regions stay
   }
   return Actuation(inputs, names_of(inputs), times, values);
 }
@@ -126,7 +125,7 @@ void declare_session(Options& options, SessionArguments& arguments, const std::s
       fmt::format("time of the whole run, \"2 s\"; without both as long as the file of commands, or {}", duration));
   options.text("--actuation", arguments.actuation, "CSV", "commands over time");
   options.flag("--sweep", arguments.sweep,
-               "drive every actuator smoothly through its range (another --seed, another path)");
+               "drive every input smoothly through its range (another --seed, another path)");
   options.texts("--set", arguments.assignments, "NAME=VALUE", "hold a command, north=\"20 mm\"");
   options.choice("--integrator", arguments.integrator, integrator_names(), fmt::format("instead of the {}'s", owner));
   options.quantity("--time-step", arguments.time_step, Dimension::time, "TIME",
@@ -305,6 +304,9 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
         robot.actuators[i].name,
         fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
                     multiplier_name(robot.actuators[i]), format_quantity(state.multipliers[i], Dimension::force)));
+  for (std::size_t m = 0; m < robot.motions.size(); ++m)
+    facts.emplace_back(robot.motions[m].name,
+                       fmt::format("at {}", format_quantity(state.motions[m], Dimension::length)));
   facts.emplace_back("state hash", hash_hex(hash(state)));
   if (!plan.folder.empty()) facts.emplace_back("written", plan.folder + "/result.pvd, trajectory.csv, state.h5");
   print_facts(facts);

@@ -19,17 +19,20 @@ WriteShape full_shape_writer(const FullMechanics& mechanics) {
   };
 }
 
-std::vector<double> skin_displacements(const ReducedModel& model, const std::vector<double>& q) {
+std::vector<double> skin_displacements(const ReducedModel& model, const std::vector<double>& q,
+                                       const std::vector<double>& motions) {
   const auto r = static_cast<std::size_t>(model.modes);
   std::vector<double> u(3 * model.skin.rest.size());
-  for (std::size_t i = 0; i < u.size(); ++i)
+  for (std::size_t i = 0; i < u.size(); ++i) {
     for (std::size_t m = 0; m < r; ++m) u[i] += model.skin.modes[i * r + m] * q[m];
+    for (std::size_t m = 0; m < motions.size(); ++m) u[i] += model.skin.inputs[i * motions.size() + m] * motions[m];
+  }
   return u;
 }
 
 WriteShape reduced_shape_writer(const ReducedModel& model) {
   return [&model](const std::string& path, const State& state) {
-    std::vector<double> u = skin_displacements(model, state.q);
+    std::vector<double> u = skin_displacements(model, state.q, state.motions);
     Surface surface;
     surface.nodes = model.skin.rest;
     surface.triangles = model.skin.triangles;

@@ -5,6 +5,7 @@
 
 #include "kernels/array/launch.hpp"
 #include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
 
 namespace supple {
 
@@ -248,8 +249,9 @@ void FullMechanics::add_prescribed_stiffness(std::span<const double> v_c, std::s
 }
 
 void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers,
-                                            double* values) const {
-  // K += L^T S L with S the row's curvature at its mapped points; the pattern holds every pair of its nodes.
+                                            double* values, std::span<double> inputs) const {
+  // K += L^T S L with S the row's curvature at its mapped points; the pattern holds every pair of its nodes. inputs
+  // [motions][nv] += L^T S L_c.
   std::vector<double> curvature;
   for (int row = 0; row < rows_.rows(); ++row) {
     const double lambda = multipliers[static_cast<std::size_t>(row)];
@@ -266,9 +268,17 @@ void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span
           for (std::size_t t = 0; t < right.node.size(); ++t) {
             const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];
             const int j = model_.node_unknown[static_cast<std::size_t>(right.node[t])];
+            const int motion = model_.node_motion[static_cast<std::size_t>(right.node[t])];
+            const double weight = left.weight[s] * right.weight[t];
+            if (i >= 0 && j < 0 && motion >= 0) {
+              const Vec3d& direction = model_.robot.motions[static_cast<std::size_t>(motion)].direction;
+              double* column = inputs.data() + extent(motion, model_.coordinates.nv) + extent(3, i);
+              for (int r = 0; r < 3; ++r)
+                for (int c = 0; c < 3; ++c)
+                  column[r] += weight * curvature[static_cast<std::size_t>((3 * a + r) * n + 3 * b + c)] * direction[c];
+            }
             if (i < 0 || j < 0 || i < j) continue;
             const int block = pattern_.find(i, j);
-            const double weight = left.weight[s] * right.weight[t];
             for (int c = 0; c < 3; ++c)
               for (int r = i == j ? c : 0; r < 3; ++r)
                 values[pattern_.position(block, j, r, c)] +=
@@ -290,7 +300,8 @@ SystemReport FullMechanics::factor(const SystemCoefficients& coefficients, std::
         for (int k = 0; k < 3; ++k)
           system_[static_cast<std::size_t>(pattern_.position(block, column, k, k))] +=
               coefficients.mass * mass_[static_cast<std::size_t>(block)];
-  if (coefficients.geometric) add_geometric_stiffness(y, multipliers, system_.data());
+  geometric_inputs_.assign(extent(static_cast<int>(model_.robot.motions.size()), model_.coordinates.nv), 0.0);
+  if (coefficients.geometric) add_geometric_stiffness(y, multipliers, system_.data(), geometric_inputs_);
 
   const bool positive = tangent_ == TangentKind::safe;
   std::unique_ptr<SparseDirect>& solver = solvers_[positive ? 0 : 1];
@@ -350,6 +361,8 @@ void FullMechanics::input_columns(const SystemCoefficients& coefficients, std::s
     std::fill(stiff.begin(), stiff.end(), 0.0);
     add_prescribed_stiffness(unit, stiff);
     for (std::size_t i = 0; i < nv; ++i) column[i] = coefficients.mass * column[i] + coefficients.stiffness * stiff[i];
+    if (coefficients.geometric)
+      for (std::size_t i = 0; i < nv; ++i) column[i] += geometric_inputs_[m * nv + i];
     unit[m] = 0;
   }
 }

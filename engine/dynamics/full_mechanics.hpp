@@ -41,7 +41,8 @@ class FullMechanics final : public Mechanics {
 
  private:
   void add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const;
-  void add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers, double* values) const;
+  void add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers, double* values,
+                               std::span<double> inputs) const;
   PointField<double> point_field(std::size_t f) const;
 
   const FullModel& model_;
@@ -58,7 +59,8 @@ class FullMechanics final : public Mechanics {
   std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
   SparseDirect* solver_ = nullptr;
   // Scratch of one evaluation.
-  std::vector<double> u_, magnitude_, rows_of_points_, corner_forces_, element_blocks_, stiffness_, system_;
+  std::vector<double> u_, magnitude_, rows_of_points_, corner_forces_, element_blocks_, stiffness_, system_,
+      geometric_inputs_;  // [motions][nv]
   std::vector<std::vector<double>> F_, P_;
   std::vector<std::vector<unsigned char>> status_;
 };

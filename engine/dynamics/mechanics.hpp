@@ -62,7 +62,8 @@ class Mechanics {
   virtual void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
                              std::span<double> H_c) const = 0;
   // A_c [B x motions x nv]: what a change of each prescribed input adds to the system's left side, the same sum of K
-  // and M as A between the free coordinates and the input. With the tangent of the last evaluate_forces.
+  // and M as A between the free coordinates and the input. With the tangent of the last evaluate_forces and, where
+  // `geometric`, the rows' geometric stiffness of the last factor.
   virtual void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) = 0;
   // X [B x count x nv] <- A^-1 X in place.
   virtual void solve(std::span<double> X, int count) = 0;

@@ -60,8 +60,8 @@ struct ReducedBatchMechanics::Resident {
   Device device;
   DenseContext dense;
   std::vector<ResidentField> fields;
-  Array<double> mass, springs, constant_stiffness, outputs, rest;  // the model
-  Array<double> q, v, f, y, gradients, H, X;                       // per robot
+  Array<double> mass, input_mass, springs, constant_stiffness, outputs, output_inputs, rest;  // the model
+  Array<double> q, v, c, f, y, gradients, H, X;                                               // per robot
   Array<double> K, A;
   Array<int> info;
   Array<PointCount> counts;
@@ -81,14 +81,17 @@ ReducedBatchMechanics::Resident::Resident(const ReducedModel& model, const RowLa
     : device(on),
       dense(on),
       mass(upload(on, model.mass)),
+      input_mass(upload(on, model.input_mass)),
       springs(upload(on, model.stiffness)),
       constant_stiffness(upload(on, supple::constant_stiffness(model))),
-      outputs(upload(on, model.outputs)) {
+      outputs(upload(on, model.outputs)),
+      output_inputs(upload(on, model.output_inputs)) {
   const int r = model.modes, ny = model.robot.outputs(), n = rows.rows();
   std::vector<double> rest_values;
   for (const Vec3d& x : model.robot.rest_points) rest_values.insert(rest_values.end(), {x[0], x[1], x[2]});
   rest = upload(on, rest_values);
   for (Array<double>* array : {&q, &v, &f}) *array = Array<double>(on, extent(robots, r));
+  c = Array<double>(on, extent(robots, model.motions()));
   y = Array<double>(on, extent(robots, ny));
   gradients = Array<double>(on, extent(robots, rows.gradients()));
   H = Array<double>(on, extent(robots, n, r));
@@ -169,7 +172,11 @@ void ReducedBatchMechanics::Resident::portion_forces(const ReducedModel& model, 
 }
 
 ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const Device& device, int robots)
-    : model_(model), robots_(robots), r_(model.modes), rows_(row_layout(model.robot)) {
+    : model_(model), robots_(robots), r_(model.modes), m_(model.motions()), rows_(row_layout(model.robot)) {
+  if (model.columns() > r_)
+    throw CapabilityError(
+        "a batch on " + to_string(device) + " cannot step this model (its driven regions strain the body)",
+        "--device cpu");
   const std::size_t widest = std::max({extent(r_, r_), extent(rows_.rows() + 1, r_), extent(model.robot.outputs())});
   if (extent(robots) * widest >= static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("a batch of " + std::to_string(robots) + " robots is too large (" + std::to_string(r_) +
@@ -185,14 +192,20 @@ const Device& ReducedBatchMechanics::device() const {
   return on_->device;
 }
 
-void ReducedBatchMechanics::evaluate_outputs(std::span<const double> q, std::span<const double>, std::span<double> y) {
+void ReducedBatchMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c,
+                                             std::span<double> y) {
   const int ny = model_.robot.outputs();
   if (ny == 0) return;
   on_->q.upload(q);
-  // y = y_rest + L alpha
+  // y = y_rest + L alpha + L_c c
   launch(on_->device, robots_ * ny, RepeatOp<double>{on_->rest.data(), ny, on_->y.data()});
   gemm(on_->dense, ny, robots_, r_, 1.0, {on_->outputs.data(), r_, Transpose::yes}, {on_->q.data(), r_}, 1.0,
        {on_->y.data(), ny});
+  if (m_ > 0) {
+    on_->c.upload(c);
+    gemm(on_->dense, ny, robots_, m_, 1.0, {on_->output_inputs.data(), m_, Transpose::yes}, {on_->c.data(), m_}, 1.0,
+         {on_->y.data(), ny});
+  }
   on_->y.download(y);
 }
 
@@ -235,10 +248,15 @@ void ReducedBatchMechanics::external_forces(std::span<double> p) const {
   }
 }
 
-void ReducedBatchMechanics::inertia(std::span<const double> v, std::span<const double>, std::span<double> out) const {
+void ReducedBatchMechanics::inertia(std::span<const double> v, std::span<const double> v_c,
+                                    std::span<double> out) const {
   on_->v.upload(v);
   // M is symmetric: row-major is column-major.
   gemm(on_->dense, r_, robots_, r_, 1.0, {on_->mass.data(), r_}, {on_->v.data(), r_}, 0.0, {on_->f.data(), r_});
+  if (!v_c.empty()) {
+    on_->c.upload(v_c);
+    gemm(on_->dense, r_, robots_, m_, 1.0, {on_->input_mass.data(), r_}, {on_->c.data(), m_}, 1.0, {on_->f.data(), r_});
+  }
   on_->f.download(out);
 }
 
@@ -264,8 +282,9 @@ SystemReport ReducedBatchMechanics::factor(const SystemCoefficients& coefficient
 }
 
 void ReducedBatchMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients,
-                                          std::span<double> H, std::span<double>) const {
+                                          std::span<double> H, std::span<double> H_c) const {
   const int n = layout.rows(), flat = layout.gradients();
+  if (m_ > 0) input_jacobians(model_, layout, gradients, H_c);
   if (n == 0) return;
   if (gradients.size() > on_->gradients.size()) on_->gradients = Array<double>(on_->device, gradients.size());
   if (H.size() > on_->H.size()) on_->H = Array<double>(on_->device, H.size());
@@ -279,8 +298,10 @@ void ReducedBatchMechanics::row_jacobians(const RowLayout& layout, std::span<con
   on_->H.download(H);
 }
 
-void ReducedBatchMechanics::input_columns(const SystemCoefficients&, [[maybe_unused]] std::span<double> A_c) {
-  SUPPLE_EXPECT(A_c.empty());
+void ReducedBatchMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
+  SUPPLE_EXPECT(A_c.size() == extent(robots_, m_, r_) && !coefficients.geometric);
+  // A rigid motion has no stiffness.
+  for (std::size_t k = 0; k < A_c.size(); ++k) A_c[k] = coefficients.mass * model_.input_mass[k % extent(m_, r_)];
 }
 
 void ReducedBatchMechanics::solve(std::span<double> X, int count) {

@@ -6,7 +6,8 @@
 //
 // Systems are factored by Cholesky, so only the safe tangent is offered: one-linearisation steps. The exact tangent
 // (Newton, quasi-static; indefinite, with the rows' geometric stiffness) throws CapabilityError; force_scale, which
-// only those schemes read, is 0.
+// only those schemes read, is 0. A rigid motion of everything held is offered; driven regions that strain the body are
+// not (ReducedMechanics has them).
 //
 // The model is uploaded once. Every call takes and gives host memory and so crosses the bus: q in, y, f, H and the
 // solutions X out, per robot some (rows + 2) r numbers each way. A step that stays on the device will keep q, v, f, H,
@@ -26,8 +27,8 @@ namespace supple {
 
 class ReducedBatchMechanics final : public Mechanics {
  public:
-  // The model must outlive this object. Throws CapabilityError for a device that is not there, InputError for more
-  // robots than 32-bit indices can count (robots r^2 >= 2^31).
+  // The model must outlive this object. Throws CapabilityError for a device that is not there or a model whose motions
+  // strain the body, InputError for more robots than 32-bit indices can count (robots r^2 >= 2^31).
   ReducedBatchMechanics(const ReducedModel& model, const Device& device, int robots);
   ~ReducedBatchMechanics() override;
 
@@ -57,7 +58,7 @@ class ReducedBatchMechanics final : public Mechanics {
   struct Resident;  // what lies on the device
 
   const ReducedModel& model_;
-  int robots_, r_;
+  int robots_, r_, m_;
   Coordinates coordinates_;
   RowLayout rows_;
   TangentKind tangent_ = TangentKind::none;

@@ -30,7 +30,7 @@ bool has_four_rows(LawId law) {
 }
 
 std::vector<double> constant_stiffness(const ReducedModel& model) {
-  const int r = model.modes;
+  const int r = model.columns();
   std::vector<double> K = model.stiffness;
   for (const ReducedField& field : model.fields) {
     if (!has_four_rows(field.law)) continue;
@@ -53,10 +53,27 @@ std::vector<double> constant_stiffness(const ReducedModel& model) {
   return K;
 }
 
+void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::span<const double> gradients,
+                     std::span<double> H_c) {
+  const int m = model.motions(), n = layout.rows();
+  const int robots = m == 0 ? 0 : static_cast<int>(H_c.size() / std::max<std::size_t>(1, extent(n, m)));
+  std::fill(H_c.begin(), H_c.end(), 0.0);
+  for (int b = 0; b < robots; ++b)
+    for (int row = 0; row < n; ++row) {
+      const auto at = static_cast<std::size_t>(row);
+      const double* g = gradients.data() + extent(b, layout.gradients()) + extent(layout.offset[at]);
+      double* h = H_c.data() + extent(b, n, m) + extent(row, m);
+      for (int k = 0; k < layout.count[at]; ++k)
+        for (int i = 0; i < m; ++i) h[i] += g[k] * model.output_inputs[extent(layout.first[at] + k, m) + extent(i)];
+    }
+}
+
 ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     : model_(model),
       robots_(robots),
       r_(model.modes),
+      m_(model.motions()),
+      n_(model.columns()),
       rows_(row_layout(model.robot)),
       constant_stiffness_(constant_stiffness(model)) {
   for (const ReducedField& field : model.fields) {
@@ -65,7 +82,8 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     field_squares_.push_back(squares);
   }
   coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
-  stiffness_.assign(extent(robots, r_, r_), 0.0);
+  stiffness_.assign(extent(robots, n_, n_), 0.0);
+  geometric_.assign(extent(robots, m_, r_), 0.0);
   system_.assign(extent(robots, r_, r_), 0.0);
   pivots_.assign(extent(robots, r_), 0);
   reports_.resize(static_cast<std::size_t>(robots));
@@ -77,16 +95,17 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     s.F.assign(tile_rows, 0.0);
     s.P.assign(tile_rows, 0.0);
     s.tangent.assign(extent(81, tile_size), 0.0);
-    s.X.assign(extent(r_, 4, tile_size), 0.0);
-    s.Y.assign(extent(r_, tile_rows), 0.0);
+    s.X.assign(extent(n_, 4, tile_size), 0.0);
+    s.Y.assign(extent(n_, tile_rows), 0.0);
     s.curvature.assign(extent(most_coordinates, most_coordinates), 0.0);
     s.magnitude.assign(static_cast<std::size_t>(r_), 0.0);
-    s.force_lanes.assign(extent(2, r_, lanes), 0.0);
-    s.sums.assign(stiffness_sums<double>(r_), 0.0);
+    s.force_lanes.assign(extent(2, n_, lanes), 0.0);
+    s.sums.assign(stiffness_sums<double>(n_), 0.0);
+    s.coordinates.assign(extent(n_), 0.0);
   }
 }
 
-void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<const double>, std::span<double> y) {
+void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
   const int ny = model_.robot.outputs();
   for (int b = 0; b < robots_; ++b)
     for (int i = 0; i < ny; ++i) {
@@ -95,27 +114,29 @@ void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<con
       double sum = 0;
 #pragma omp simd reduction(+ : sum)
       for (int j = 0; j < r_; ++j) sum += row[j] * a[j];
-      y[extent(b, ny) + static_cast<std::size_t>(i)] =
-          model_.robot.rest_points[static_cast<std::size_t>(i / 3)][i % 3] + sum;
+      double& value = y[extent(b, ny) + static_cast<std::size_t>(i)];
+      value = model_.robot.rest_points[static_cast<std::size_t>(i / 3)][i % 3] + sum;
+      for (int k = 0; k < m_; ++k)
+        value += model_.output_inputs[extent(i, m_) + extent(k)] * c[extent(b, m_) + extent(k)];
     }
 }
 
-PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, double* f, double* K, Scratch& s) const {
+PointReport ReducedMechanics::robot_forces(const double* x, TangentKind kind, double* f, double* K, Scratch& s) const {
   PointReport report;
   std::fill(f, f + r_, 0.0);
   std::fill(s.magnitude.begin(), s.magnitude.end(), 0.0);
   std::fill(s.force_lanes.begin(), s.force_lanes.end(), 0.0);
   if (kind != TangentKind::none) std::fill(s.sums.begin(), s.sums.end(), 0.0);
-  double* const magnitude_lanes = s.force_lanes.data() + extent(r_, lanes);
+  double* const magnitude_lanes = s.force_lanes.data() + extent(n_, lanes);
   const SingleTeam team;
   for (std::size_t field_index = 0; field_index < model_.fields.size(); ++field_index) {
     const ReducedField& field = model_.fields[field_index];
     visit_law(field.law, [&](auto law) {
       using Law = decltype(law);
       for (int tile = 0; tile < tile_count(field.points()); ++tile) {
-        const double* G = field.G.data() + extent(tile, r_, tile_rows);
+        const double* G = field.G.data() + extent(tile, n_, tile_rows);
         const PointField<double> points = tile_field(field, tile);
-        tile_gradient(team, r_, G, q, s.F.data());
+        tile_gradient(team, n_, G, x, s.F.data());
         const TileForces<double> forces{s.P.data(), s.force_lanes.data(), magnitude_lanes};
         bool four = false;
         if constexpr (four_rows_law<Law>)
@@ -124,20 +145,20 @@ PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, do
             run_tile(StressFourRowOp<Law, double>{points, kind, s.F.data(), s.P.data(), s.status, s.tangent.data()});
             double *X = s.X.data(), *Y = s.Y.data();
             if (kind == TangentKind::safe && field_squares_[field_index]) {
-              tile_four_rows<RowForm::squares>(team, r_, G, s.tangent.data(), X, Y, forces);
-              tile_rank_update(team, r_, tile_size, 3 * tile_size, X, X, s.sums.data());
+              tile_four_rows<RowForm::squares>(team, n_, G, s.tangent.data(), X, Y, forces);
+              tile_rank_update(team, n_, tile_size, 3 * tile_size, X, X, s.sums.data());
             } else {
-              tile_four_rows<RowForm::general>(team, r_, G, s.tangent.data(), X, Y, forces);
-              tile_rank_update(team, r_, 4 * tile_size, 0, X, Y, s.sums.data());
+              tile_four_rows<RowForm::general>(team, n_, G, s.tangent.data(), X, Y, forces);
+              tile_rank_update(team, n_, 4 * tile_size, 0, X, Y, s.sums.data());
             }
           }
         if (!four) {
           run_tile(StressOp<Law, double>{points, s.F.data(), s.P.data(), s.status});
-          tile_forces(team, r_, G, forces);
+          tile_forces(team, n_, G, forces);
           if (kind != TangentKind::none) {
             run_tile(TangentOp<Law, double>{points, kind, s.F.data(), s.tangent.data()});
-            tile_tangent_rows(team, r_, G, s.tangent.data(), s.Y.data());
-            tile_rank_update(team, r_, tile_rows, 0, G, s.Y.data(), s.sums.data());
+            tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
+            tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
           }
         }
         for (int l = 0; l < points.points; ++l) {
@@ -154,12 +175,12 @@ PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, do
   add_lanes(team, r_, magnitude_lanes, s.magnitude.data());
   if (kind != TangentKind::none) {
     std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
-    add_block_sums(team, r_, s.sums.data(), K, r_);
+    add_block_sums(team, n_, s.sums.data(), K, n_);
   }
   double scale = 0;
   for (int i = 0; i < r_; ++i) {
     double spring = 0;
-    for (int j = 0; j < r_; ++j) spring += model_.stiffness[extent(i, r_) + static_cast<std::size_t>(j)] * q[j];
+    for (int j = 0; j < n_; ++j) spring += model_.stiffness[extent(i, n_) + static_cast<std::size_t>(j)] * x[j];
     f[i] += spring;
     const double magnitude = s.magnitude[static_cast<std::size_t>(i)] + std::abs(spring);
     scale += magnitude * magnitude;
@@ -168,15 +189,22 @@ PointReport ReducedMechanics::robot_forces(const double* q, TangentKind kind, do
   return report;
 }
 
-PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<const double>, TangentKind kind,
+PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                                               std::span<double> f) {
   tangent_ = kind;
   const int threads = static_cast<int>(scratch_.size());
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
-  for (int b = 0; b < robots_; ++b)
+  for (int b = 0; b < robots_; ++b) {
+    Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
+    const double* x = q.data() + extent(b, r_);
+    if (n_ > r_) {
+      std::copy_n(x, r_, s.coordinates.begin());
+      std::copy_n(c.data() + extent(b, m_), m_, s.coordinates.begin() + r_);
+      x = s.coordinates.data();
+    }
     reports_[static_cast<std::size_t>(b)] =
-        robot_forces(q.data() + extent(b, r_), kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, r_, r_),
-                     scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)]);
+        robot_forces(x, kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, n_, n_), s);
+  }
   PointReport total;
   double scale = 0;
   for (const PointReport& report : reports_) {
@@ -198,7 +226,8 @@ void ReducedMechanics::external_forces(std::span<double> p) const {
     }
 }
 
-void ReducedMechanics::inertia(std::span<const double> v, std::span<const double>, std::span<double> out) const {
+void ReducedMechanics::inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const {
+  const int inputs = v_c.empty() ? 0 : m_;  // without v_c they are at rest
   for (int b = 0; b < robots_; ++b)
     for (int i = 0; i < r_; ++i) {
       const double* row = model_.mass.data() + extent(i, r_);
@@ -206,19 +235,22 @@ void ReducedMechanics::inertia(std::span<const double> v, std::span<const double
       double sum = 0;
 #pragma omp simd reduction(+ : sum)
       for (int j = 0; j < r_; ++j) sum += row[j] * x[j];
+      for (int k = 0; k < inputs; ++k)
+        sum += model_.input_mass[extent(k, r_) + extent(i)] * v_c[extent(b, m_) + extent(k)];
       out[extent(b, r_) + static_cast<std::size_t>(i)] = sum;
     }
 }
 
-void ReducedMechanics::damping(std::span<const double> v, std::span<const double>, std::span<double> out) {
+void ReducedMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
   SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
-  inertia(v, {}, out);
+  inertia(v, v_c, out);
   for (int b = 0; b < robots_; ++b) {
-    const double* K = stiffness_.data() + extent(b, r_, r_);
+    const double* K = stiffness_.data() + extent(b, n_, n_);
     const double* x = v.data() + extent(b, r_);
     for (int i = 0; i < r_; ++i) {
       double sum = 0;
-      for (int j = 0; j < r_; ++j) sum += (j <= i ? K[i * r_ + j] : K[j * r_ + i]) * x[j];
+      for (int j = 0; j < r_; ++j) sum += (j <= i ? K[i * n_ + j] : K[j * n_ + i]) * x[j];
+      for (int k = 0; k < n_ - r_; ++k) sum += K[(r_ + k) * n_ + i] * v_c[extent(b, m_) + extent(k)];
       double& value = out[extent(b, r_) + static_cast<std::size_t>(i)];
       value = model_.robot.rayleigh_mass * value + model_.robot.rayleigh_stiffness * sum;
     }
@@ -232,10 +264,12 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     double* A = system_.data() + extent(b, r_, r_);
-    const double* K = stiffness_.data() + extent(b, r_, r_);
+    const double* K = stiffness_.data() + extent(b, n_, n_);
+    double* A_c = geometric_.data() + extent(b, m_, r_);
+    std::fill(A_c, A_c + extent(m_, r_), 0.0);
     for (int i = 0; i < r_; ++i)
       for (int j = 0; j <= i; ++j)
-        A[i * r_ + j] = coefficients.stiffness * K[i * r_ + j] +
+        A[i * r_ + j] = coefficients.stiffness * K[i * n_ + j] +
                         coefficients.mass * model_.mass[extent(i, r_) + static_cast<std::size_t>(j)];
     if (coefficients.geometric) {
       Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
@@ -253,6 +287,9 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
             const double* right = model_.outputs.data() + extent(first + m, r_);
             for (int i = 0; i < r_; ++i)
               for (int j = 0; j <= i; ++j) A[i * r_ + j] += c * left[i] * right[j];
+            const double* input = model_.output_inputs.data() + extent(first + m, m_);
+            for (int j = 0; j < m_; ++j)
+              for (int i = 0; i < r_; ++i) A_c[j * r_ + i] += c * left[i] * input[j];
           }
       }
     }
@@ -274,7 +311,7 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
 }
 
 void ReducedMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
-                                     std::span<double>) const {
+                                     std::span<double> H_c) const {
   const int n = layout.rows(), flat = layout.gradients();
   for (int b = 0; b < robots_; ++b)
     for (int row = 0; row < n; ++row) {
@@ -286,10 +323,22 @@ void ReducedMechanics::row_jacobians(const RowLayout& layout, std::span<const do
         for (int j = 0; j < r_; ++j) h[j] += g[k] * output[j];
       }
     }
+  if (m_ > 0) input_jacobians(model_, layout, gradients, H_c);
 }
 
-void ReducedMechanics::input_columns(const SystemCoefficients&, [[maybe_unused]] std::span<double> A_c) {
-  SUPPLE_EXPECT(A_c.empty());
+void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
+  SUPPLE_EXPECT(A_c.size() == extent(robots_, m_, r_) && tangent_ != TangentKind::none);
+  for (int b = 0; b < robots_; ++b) {
+    // K_c lies below the modes' block of K; a rigid motion has none.
+    const double* K_c = stiffness_.data() + extent(b, n_, n_) + extent(r_, n_);
+    for (int k = 0; k < m_; ++k)
+      for (int i = 0; i < r_; ++i) {
+        double& value = A_c[extent(b, m_, r_) + extent(k, r_) + extent(i)];
+        value = coefficients.mass * model_.input_mass[extent(k, r_) + extent(i)];
+        if (n_ > r_) value += coefficients.stiffness * K_c[k * n_ + i];
+        if (coefficients.geometric) value += geometric_[extent(b, m_, r_) + extent(k, r_) + extent(i)];
+      }
+  }
 }
 
 void ReducedMechanics::solve(std::span<double> X, int count) {
@@ -304,7 +353,7 @@ void ReducedMechanics::solve(std::span<double> X, int count) {
 }
 
 std::span<const double> ReducedMechanics::stiffness(int robot) const {
-  return std::span<const double>(stiffness_).subspan(extent(robot, r_, r_), extent(r_, r_));
+  return std::span<const double>(stiffness_).subspan(extent(robot, n_, n_), extent(n_, n_));
 }
 
 }  // namespace supple

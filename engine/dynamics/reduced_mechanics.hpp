@@ -9,11 +9,15 @@
 
 namespace supple {
 
-// The part of K that no state changes, r x r row-major, lower triangle (springs whole): linear springs and the constant
-// term of the corotational fields' four-row form, sum 2 mu w G^T G with the domain's own weights.
+// The part of K that no state changes, columns x columns row-major, lower triangle (springs whole): linear springs and
+// the constant term of the corotational fields' four-row form, sum 2 mu w G^T G with the domain's own weights.
 std::vector<double> constant_stiffness(const ReducedModel& model);
 // Laws whose tangent is that constant and four rows a point.
 bool has_four_rows(LawId law);
+
+// H_c [B x rows x motions] = (d phi/dy) L_c, see Mechanics::row_jacobians.
+void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::span<const double> gradients,
+                     std::span<double> H_c);
 
 class ReducedMechanics final : public Mechanics {
  public:
@@ -38,7 +42,8 @@ class ReducedMechanics final : public Mechanics {
   void solve(std::span<double> X, int count) override;
 
   const ReducedModel& model() const { return model_; }
-  // Tangent K of robot b as left by evaluate_forces: r x r row-major, lower triangle.
+  // Tangent of robot b as left by evaluate_forces, columns x columns row-major, lower triangle: K over the modes, below
+  // it K_c of the motions that strain the body.
   std::span<const double> stiffness(int robot) const;
 
  private:
@@ -48,17 +53,20 @@ class ReducedMechanics final : public Mechanics {
     unsigned char status[tile_size];
     std::vector<double> magnitude;
     AlignedVector<double> force_lanes, sums;  // forces, then magnitudes; the block sums of K (reduced_tile.hpp)
+    std::vector<double> coordinates;          // alpha and c of one robot
   };
-  PointReport robot_forces(const double* q, TangentKind kind, double* f, double* K, Scratch& scratch) const;
+  // x: alpha, and c where it strains the body [columns].
+  PointReport robot_forces(const double* x, TangentKind kind, double* f, double* K, Scratch& scratch) const;
 
   const ReducedModel& model_;
-  int robots_, r_;
+  int robots_, r_, m_, n_;  // n_ = r_, or r_ + m_ where motions strain the body
   Coordinates coordinates_;
   RowLayout rows_;
   std::vector<double> constant_stiffness_;
   std::vector<char> field_squares_;  // whether the safe rows of a field may be squares: mu, lambda >= 0
   TangentKind tangent_ = TangentKind::none;
-  AlignedVector<double> stiffness_, system_;  // per robot r x r
+  AlignedVector<double> stiffness_, system_;  // per robot n x n, r x r
+  std::vector<double> geometric_;             // per robot m x r: geometric stiffness towards the inputs
   std::vector<int> pivots_;
   std::vector<Scratch> scratch_;
   std::vector<PointReport> reports_;

@@ -60,6 +60,15 @@ void fix_nodes(const BodyScene& body, FullModel& model) {
   model.coordinates.add(CoordinateBlock::Kind::nodes, body.name, 3 * static_cast<int>(model.free_nodes.size()));
 }
 
+// A motion is rigid where it is the only one, moves everything that is held, and no spring holds the body elsewhere.
+void mark_rigid_motion(FullModel& model) {
+  if (model.robot.motions.size() != 1) return;
+  bool rigid = std::all_of(model.node_spring.begin(), model.node_spring.end(), [](double k) { return k == 0; });
+  for (std::size_t i = 0; i < model.node_motion.size(); ++i)
+    if (model.node_unknown[i] < 0 && model.node_motion[i] < 0) rigid = false;
+  model.robot.motions.front().rigid = rigid;
+}
+
 void add_actuator(const ActuatorScene& scene, PointPlacer& placer, Robot& robot) {
   ActuatorRow row;
   row.name = scene.name;
@@ -146,6 +155,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   robot.rayleigh_mass = body.rayleigh_mass;
   robot.rayleigh_stiffness = body.rayleigh_stiffness;
   fix_nodes(body, model);
+  mark_rigid_motion(model);
   if (scene.integrator == Integrator::quasi_static && body.fixes.empty())
     throw InputError("a quasi-static robot must be held somewhere (its equilibrium is not unique)",
                      "add a [[fix]] region", body.place);

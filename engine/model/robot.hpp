@@ -4,6 +4,7 @@
 //
 // Mapped points: y = y_rest + L q + L_c c, three coordinates each [m]; the model that owns the robot knows L.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,11 @@ struct MotionInput {
   std::string name;
   Vec3d direction{{0, 0, 0}};
   Interval range;
+  // Everything that is held moves with it and no spring ties the body to its place: it carries the body along without
+  // strain. Such a motion is the robot's only one.
+  bool rigid = false;
+  // Where the motion is at rest: 0, or the end of its range that is nearest.
+  double rest() const { return std::clamp(0.0, range.lower, range.upper); }
 };
 
 struct Robot {
@@ -75,6 +81,10 @@ struct Robot {
   std::vector<NamedPoint> probes;
   std::vector<MotionInput> motions;
   int rows() const { return static_cast<int>(actuators.size()); }
+  // A model is strained by all of its motions or by none: a rigid one is alone.
+  int straining_motions() const {
+    return static_cast<int>(std::count_if(motions.begin(), motions.end(), [](const auto& m) { return !m.rigid; }));
+  }
   // Where the effectors are, then the probes.
   std::vector<NamedPoint> reported_points() const {
     std::vector<NamedPoint> points;

@@ -16,10 +16,10 @@ constexpr double solvable = 1e-6;  // || K X - I || above which a system counts 
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Upper triangular C with C^T C = M.
+// Upper triangular C with C^T C = M. Displacements are those of the modes: what c carries along is no error's measure.
 Matrix metric_factor(const ReducedModel& all, std::span<const double> states, int count) {
   const int r = all.modes;
-  const Eigen::Map<const Matrix> alpha(states.data(), count, r);
+  const auto alpha = Eigen::Map<const Matrix>(states.data(), count, r + all.motions()).leftCols(r);
   Matrix M = Matrix::Identity(r, r);
   const double shape = alpha.rowwise().norm().mean();
   if (shape > 0) M /= shape * shape;
@@ -39,23 +39,25 @@ Matrix metric_factor(const ReducedModel& all, std::span<const double> states, in
 
 std::vector<double> displacement_metric(const ReducedModel& all, std::span<const double> states,
                                         std::span<const double> multipliers, int count) {
-  const int r = all.modes, m = all.robot.rows(), ny = all.robot.outputs();
-  SUPPLE_EXPECT(states.size() == extent(count, r) && multipliers.size() == extent(count, m));
+  const int r = all.modes, m = all.robot.rows(), ny = all.robot.outputs(), columns = all.columns(),
+            inputs = all.motions();
+  SUPPLE_EXPECT(states.size() == extent(count, r + inputs) && multipliers.size() == extent(count, m));
   const Matrix C = metric_factor(all, states, count);
   ReducedMechanics mechanics(all);
   const RowLayout layout = row_layout(all.robot);
   std::vector<double> y(static_cast<std::size_t>(ny)), f(static_cast<std::size_t>(r)), phi(static_cast<std::size_t>(m)),
-      gradients(static_cast<std::size_t>(layout.gradients())), H(extent(m, r)), curvature, T(extent(count, r, r)),
-      size(static_cast<std::size_t>(count));
+      gradients(static_cast<std::size_t>(layout.gradients())), H(extent(m, r)), H_c(extent(m, inputs)), curvature,
+      T(extent(count, r, r)), size(static_cast<std::size_t>(count));
   const Eigen::Map<const Matrix> outputs(all.outputs.data(), ny, r);
   for (int s = 0; s < count; ++s) {
-    const std::span<const double> q = states.subspan(extent(s, r), static_cast<std::size_t>(r));
-    const bool defined = mechanics.evaluate_forces(q, {}, TangentKind::exact, f).undefined == 0;
-    Matrix K = Eigen::Map<const Matrix>(mechanics.stiffness(0).data(), r, r);
+    const std::span<const double> state = states.subspan(extent(s, r + inputs), extent(r + inputs)),
+                                  q = state.first(extent(r)), c = state.subspan(extent(r));
+    const bool defined = mechanics.evaluate_forces(q, c, TangentKind::exact, f).undefined == 0;
+    Matrix K = Eigen::Map<const Matrix>(mechanics.stiffness(0).data(), columns, columns).topLeftCorner(r, r);
     K = Matrix(K.selfadjointView<Eigen::Lower>());
-    mechanics.evaluate_outputs(q, {}, y);
+    mechanics.evaluate_outputs(q, c, y);
     evaluate_rows(all.robot, layout, y, phi, gradients);
-    mechanics.row_jacobians(layout, gradients, H, {});
+    mechanics.row_jacobians(layout, gradients, H, H_c);
     std::vector<int> held;
     for (int row = 0; row < m; ++row) {
       const auto k = static_cast<std::size_t>(row);

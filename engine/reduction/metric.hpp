@@ -15,10 +15,10 @@
 
 namespace supple {
 
-// T of every state, [count][modes][modes] row-major [1/N]. all: a model with every element; states [count][modes];
-// multipliers [count][rows], those of the full-order states [N]. Where S is far larger than at most states (next to
-// a fold) it is scaled down to `largest_compliance` times the median norm, so that one state does not rule the
-// selection.
+// T of every state, [count][modes][modes] row-major [1/N]. all: a model with every element; states [count][modes
+// + motions], alpha and c; multipliers [count][rows], those of the full-order states [N]. Where S is far larger than at
+// most states (next to a fold) it is scaled down to `largest_compliance` times the median norm, so that one state
+// does not rule the selection.
 inline constexpr double largest_compliance = 10;
 std::vector<double> displacement_metric(const ReducedModel& all, std::span<const double> states,
                                         std::span<const double> multipliers, int count);

@@ -15,8 +15,57 @@ namespace supple {
 
 namespace {
 
+constexpr int most_motions = 1000;
 constexpr const char* magic = "supple reduced model";
-void write_field(Hdf5File& file, const std::string& at, const ReducedField& field, int modes) {
+
+// Driven regions and what they add. A robot without them has none of these.
+void write_motions(Hdf5File& file, const ReducedModel& model) {
+  const std::size_t r = extent(model.modes), m = model.robot.motions.size();
+  if (m == 0) return;
+  file.write("/robot/motion_count", static_cast<std::int64_t>(m));
+  for (std::size_t i = 0; i < m; ++i) {
+    const MotionInput& motion = model.robot.motions[i];
+    const std::string at = "/robot/motions/" + entry_name(i);
+    file.write(at + "/name", motion.name);
+    file.write(at + "/direction", Numbers{motion.direction[0], motion.direction[1], motion.direction[2]}, {3});
+    file.write(at + "/range", Numbers{motion.range.lower, motion.range.upper}, {2});
+    file.write(at + "/rigid", static_cast<std::int64_t>(motion.rigid));
+  }
+  file.write("/input_mass", model.input_mass, {m, r});
+  file.write("/output_inputs", model.output_inputs, {extent(model.robot.outputs()), m});
+  file.write("/skin/inputs", model.skin.inputs, {3 * model.skin.rest.size(), m});
+}
+
+std::vector<MotionInput> read_motions(const Hdf5File& file, const Checked& checked) {
+  std::vector<MotionInput> motions;
+  if (!file.has("/robot/motion_count")) return motions;
+  const int count = checked.count("/robot/motion_count", 1, most_motions);
+  for (int i = 0; i < count; ++i) {
+    const std::string at = "/robot/motions/" + entry_name(static_cast<std::size_t>(i));
+    MotionInput motion;
+    motion.name = file.read_text(at + "/name");
+    const auto direction = checked.doubles(at + "/direction", {3});
+    motion.direction = {{direction[0], direction[1], direction[2]}};
+    const auto range = file.read_doubles(at + "/range", {2});
+    checked.require(range[0] <= range[1], at + "/range", "is reversed");
+    motion.range = {range[0], range[1]};
+    motion.rigid = checked.count(at + "/rigid", 0, 1) == 1;
+    checked.require(!motion.rigid || count == 1, at + "/rigid", "is said of one of several motions");
+    motions.push_back(std::move(motion));
+  }
+  return motions;
+}
+
+// What motions add to the model; after its robot, modes and skin.
+void read_inputs(const Checked& checked, ReducedModel& model) {
+  const std::size_t r = extent(model.modes), m = model.robot.motions.size();
+  if (m == 0) return;
+  model.input_mass = checked.doubles("/input_mass", {m, r});
+  model.output_inputs = checked.doubles("/output_inputs", {extent(model.robot.outputs()), m});
+  model.skin.inputs = checked.doubles("/skin/inputs", {3 * model.skin.rest.size(), m});
+}
+
+void write_field(Hdf5File& file, const std::string& at, const ReducedField& field, int columns) {
   const auto points = static_cast<std::size_t>(field.points());
   file.write(at + "/name", field.name);
   file.write(at + "/law", static_cast<std::int64_t>(field.law));
@@ -34,11 +83,11 @@ void write_field(Hdf5File& file, const std::string& at, const ReducedField& fiel
   file.write(at + "/parameters", parameters, {field.parameters.size(), 3});
   file.write(at + "/edges", edges, {field.edges.size(), 9});
   file.write(at + "/G", std::vector<double>(field.G.begin(), field.G.end()),
-             {static_cast<std::size_t>(tile_count(field.points())), static_cast<std::size_t>(modes),
+             {static_cast<std::size_t>(tile_count(field.points())), static_cast<std::size_t>(columns),
               gradient_components, tile_size});
 }
 
-ReducedField read_field(const Hdf5File& file, const Checked& checked, const std::string& at, int modes) {
+ReducedField read_field(const Hdf5File& file, const Checked& checked, const std::string& at, int columns) {
   ReducedField field;
   field.name = file.read_text(at + "/name");
   field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(LawId::mooney_rivlin)));
@@ -71,7 +120,7 @@ ReducedField read_field(const Hdf5File& file, const Checked& checked, const std:
     field.edges.push_back(m);
   }
   const auto G = checked.doubles(at + "/G", {static_cast<std::size_t>(tile_count(static_cast<int>(points))),
-                                             static_cast<std::size_t>(modes), gradient_components, tile_size});
+                                             static_cast<std::size_t>(columns), gradient_components, tile_size});
   field.G.assign(G.begin(), G.end());
   return field;
 }
@@ -141,7 +190,7 @@ void read_provenance(const Hdf5File& file, const Checked& checked, ReducedModel&
 }  // namespace
 
 void write_model(const ReducedModel& model, const std::string& path) {
-  const int r = model.modes;
+  const int r = model.modes, columns = model.columns();
   write_hdf5_atomically(path, [&](Hdf5File& file) {
     file.write("/format", std::string(magic));
     file.write("/format_version", static_cast<std::int64_t>(model_format_version));
@@ -150,9 +199,9 @@ void write_model(const ReducedModel& model, const std::string& path) {
     write_robot(file, model.robot);
     file.write("/field_count", static_cast<std::int64_t>(model.fields.size()));
     for (std::size_t f = 0; f < model.fields.size(); ++f)
-      write_field(file, "/fields/" + entry_name(f), model.fields[f], r);
+      write_field(file, "/fields/" + entry_name(f), model.fields[f], columns);
     file.write("/mass", model.mass, {extent(r), extent(r)});
-    file.write("/stiffness", model.stiffness, {extent(r), extent(r)});
+    file.write("/stiffness", model.stiffness, {extent(columns), extent(columns)});
     file.write("/gravity", model.gravity, {extent(r), 3});
     file.write("/outputs", model.outputs, {extent(model.robot.outputs()), extent(r)});
     file.write("/skin/rest", flat_points(model.skin.rest), {model.skin.rest.size(), 3});
@@ -160,6 +209,7 @@ void write_model(const ReducedModel& model, const std::string& path) {
     for (const auto& t : model.skin.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
     file.write("/skin/triangles", triangles, {model.skin.triangles.size(), 3});
     file.write("/skin/modes", model.skin.modes, {3 * model.skin.rest.size(), extent(r)});
+    write_motions(file, model);
     write_provenance(file, model);
   });
 }
@@ -192,11 +242,13 @@ ReducedModel read_model(const std::string& path) {
   model.modes = checked.count("/modes", 1, 10000);
   const int r = model.modes;
   model.robot = read_robot(file, checked);
+  model.robot.motions = read_motions(file, checked);
+  const int columns = model.columns();
   const int fields = checked.count("/field_count", 0, 1000);
   for (int f = 0; f < fields; ++f)
-    model.fields.push_back(read_field(file, checked, "/fields/" + entry_name(static_cast<std::size_t>(f)), r));
+    model.fields.push_back(read_field(file, checked, "/fields/" + entry_name(static_cast<std::size_t>(f)), columns));
   model.mass = checked.doubles("/mass", {extent(r), extent(r)});
-  model.stiffness = checked.doubles("/stiffness", {extent(r), extent(r)});
+  model.stiffness = checked.doubles("/stiffness", {extent(columns), extent(columns)});
   model.gravity = checked.doubles("/gravity", {extent(r), 3});
   model.outputs = checked.doubles("/outputs", {extent(model.robot.outputs()), extent(r)});
   const auto skin = file.shape("/skin/rest");
@@ -212,6 +264,7 @@ ReducedModel read_model(const std::string& path) {
     model.skin.triangles.push_back({triangles[3 * t], triangles[3 * t + 1], triangles[3 * t + 2]});
   }
   model.skin.modes = checked.doubles("/skin/modes", {3 * skin[0], extent(r)});
+  read_inputs(checked, model);
   read_provenance(file, checked, model);
   return model;
 }

@@ -12,12 +12,14 @@
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/reduction/jobs.hpp"
+#include "engine/reduction/lifting.hpp"
 #include "engine/reduction/metric.hpp"
 #include "engine/reduction/project.hpp"
 #include "engine/reduction/selection.hpp"
 #include "engine/reduction/training.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/atomic_file.hpp"
+#include "kernels/base/extent.hpp"
 #include "kernels/base/version.hpp"
 #include "solvers/pod/pod.hpp"
 
@@ -92,26 +94,32 @@ class SingleThreaded {
   int threads_;
 };
 
-// Reduced states to train on: full states projected, or the paper's second pass with the POD-only model.
+// Reduced states to train on, alpha and c: full states projected, or the paper's second pass with the POD-only model.
+// displacements: without their lifting.
 std::vector<double> training_states(const Scene& scene, const ReducedModel& all, std::span<const double> basis,
                                     const SnapshotSet& set, const ColumnBlocks& displacements,
                                     std::vector<std::string>& notes, const Progress& progress) {
-  std::vector<double> alpha, storage;
+  std::vector<double> states, storage;
   for (std::size_t k = 0; k < displacements.counts.size(); ++k) {
     const std::span<const double> q = displacements.read(static_cast<int>(k), storage);
-    const std::vector<double> part = project_states(basis, displacements.rows, all.modes, q, displacements.counts[k]);
-    alpha.insert(alpha.end(), part.begin(), part.end());
+    const std::vector<double> alpha = project_states(basis, displacements.rows, all.modes, q, displacements.counts[k]);
+    for (int s = 0; s < displacements.counts[k]; ++s) {
+      const std::span<const double> modes = std::span(alpha).subspan(extent(s, all.modes), extent(all.modes));
+      const std::size_t state = states.size() / extent(all.modes + all.motions());
+      const std::vector<double> motions = control_of(all.robot, set.commands[state]).motions;
+      states.insert(states.end(), modes.begin(), modes.end());
+      states.insert(states.end(), motions.begin(), motions.end());
+    }
   }
-  if (scene.reduction.ecsw_training != "rerun") return alpha;
+  if (scene.reduction.ecsw_training != "rerun") return states;
   ReducedMechanics mechanics(all);
   Equilibrium equilibrium(mechanics, {});
   State state = rest_state(mechanics);
-  Control control = zero_control(mechanics);
   int failed = 0;
   for (int s = 0; s < set.count; ++s) {
-    control.commands = set.commands[static_cast<std::size_t>(s)];
+    const Control control = control_of(all.robot, set.commands[static_cast<std::size_t>(s)]);
     if (equilibrium.solve(control, state).status == StepStatus::ok)
-      std::copy(state.q.begin(), state.q.end(), alpha.begin() + static_cast<long>(s) * all.modes);
+      std::ranges::copy(state.q, states.begin() + static_cast<long>(extent(s, all.modes + all.motions())));
     else
       ++failed;  // its projected state stays
     progress("second pass", s + 1, set.count);
@@ -119,7 +127,7 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
   if (failed > 0)
     notes.push_back(
         fmt::format("second pass: {} of {} states did not converge, their projections were used", failed, set.count));
-  return alpha;
+  return states;
 }
 
 // The loosest domain that loses little: mean errors on the selection set at most 1 + loss times those of all elements,
@@ -237,7 +245,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   const int nv = full.coordinates.nv, rows = full.robot.rows();
   const auto read = [&](std::size_t k) { return read_snapshots(sets[k].folder, identity, *sets[k].plan, nv, rows); };
   const SnapshotSet training = read_snapshots(sets[0].folder, identity, *sets[0].plan, nv, rows, /*with_q=*/false);
-  const ColumnBlocks displacements = displacement_blocks(sets[0].folder, training, nv);
+  const ColumnBlocks displacements = basis_columns(full, sets[0].folder, training);
   if (!plans.training.note.empty()) report.notes.push_back(plans.training.note);
   if (training.failed > 0)
     report.notes.push_back(fmt::format("{} of {} training states did not converge and were left out", training.failed,
@@ -284,7 +292,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
       training.count, training_states(scene, all, pod.basis, training, displacements, report.notes, progress), {}};
   SelectionSettings selecting{rule_of(recipe), settings.tolerances};
   const bool displacement = selecting.rule == SelectionRule::displacement;
-  if (displacement) states.metric = displacement_metric(all, states.alpha, training.multipliers, training.count);
+  if (displacement) states.metric = displacement_metric(all, states.states, training.multipliers, training.count);
   report.seconds.training = now() - mark;
 
   // Domains for every tolerance, field by field. `wanted`, if there is one, is the tolerance of the model.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/dynamics/full_mechanics.hpp"
 #include "engine/mesh/boundary.hpp"
+#include "engine/reduction/lifting.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/points/tiles.hpp"
@@ -24,12 +24,12 @@ void keep_element(const ReducedField& from, int element, double xi, ReducedField
   }
 }
 
-void allocate_tiles(ReducedField& field, int modes) {
-  field.G.assign(extent(tile_count(field.points()), modes, tile_rows), 0.0);
+void allocate_tiles(ReducedField& field, int columns) {
+  field.G.assign(extent(tile_count(field.points()), columns, tile_rows), 0.0);
 }
 
-std::size_t tile_entry(int point, int mode, int component, int modes) {
-  return extent(point / tile_size, modes, tile_rows) + extent(mode, tile_rows) + extent(component, tile_size) +
+std::size_t tile_entry(int point, int column, int component, int columns) {
+  return extent(point / tile_size, columns, tile_rows) + extent(column, tile_rows) + extent(component, tile_size) +
          static_cast<std::size_t>(point % tile_size);
 }
 
@@ -48,20 +48,25 @@ std::vector<IntegrationDomain> all_elements(const FullModel& model) {
 
 ReducedModel project(const FullModel& model, std::span<const double> basis, int modes,
                      const std::vector<IntegrationDomain>& domains) {
-  if (!model.robot.motions.empty())
-    throw InputError("scenes with a driven region cannot be reduced yet",
-                     "simulate the full model, or hold the region still ([[fix]] without motion)");
   SUPPLE_EXPECT(domains.size() == model.fields.size());
   const int nv = model.coordinates.nv, r = modes;
   SUPPLE_EXPECT(basis.size() == extent(nv, r));
-  const auto phi = [&](int node, int k, int mode) {
+  const Lifting lifting = lifting_of(model);
+  const int nodes = static_cast<int>(model.mesh.nodes.size());
+  const auto psi = [&](int node, int k, int motion) {
+    return lifting.nodes[extent(motion, 3 * nodes) + static_cast<std::size_t>(3 * node + k)];
+  };
+  // Columns of [Phi Psi].
+  const auto phi = [&](int node, int k, int column) {
+    if (column >= r) return psi(node, k, column - r);
     const int unknown = model.node_unknown[static_cast<std::size_t>(node)];
-    return unknown < 0 ? 0.0 : basis[extent(mode, nv) + static_cast<std::size_t>(3 * unknown + k)];
+    return unknown < 0 ? 0.0 : basis[extent(column, nv) + static_cast<std::size_t>(3 * unknown + k)];
   };
 
   ReducedModel reduced;
   reduced.robot = model.robot;
   reduced.modes = r;
+  const int columns = reduced.columns(), motions = reduced.motions();
   for (std::size_t f = 0; f < model.fields.size(); ++f) {
     const ElementField& full = model.fields[f];
     const IntegrationDomain& domain = domains[f];
@@ -80,39 +85,42 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
     field.tolerance = domain.tolerance;
     field.residual = domain.residual;
     for (std::size_t k = 0; k < domain.elements.size(); ++k) keep_element(all, domain.elements[k], domain.xi[k], field);
-    allocate_tiles(field, r);
+    allocate_tiles(field, columns);
     // G_p row (i, j), column m: sum_a Phi[(a, i), m] g_a[j].
     const int n = full.nodes_per_element;
 #pragma omp parallel for schedule(static)
     for (int p = 0; p < field.points(); ++p) {
       const int e = domain.elements[static_cast<std::size_t>(p / full.points_per_element)];
       const int point = e * full.points_per_element + p % full.points_per_element;
-      for (int m = 0; m < r; ++m)
+      for (int m = 0; m < columns; ++m)
         for (int i = 0; i < 3; ++i)
           for (int j = 0; j < 3; ++j) {
             double sum = 0;
             for (int a = 0; a < n; ++a)
               sum += phi(full.node[extent(e, n) + static_cast<std::size_t>(a)], i, m) *
                      full.gradient[extent(point, n, 3) + static_cast<std::size_t>(3 * a + j)];
-            field.G[tile_entry(p, m, 3 * i + j, r)] = sum;
+            field.G[tile_entry(p, m, 3 * i + j, columns)] = sum;
           }
     }
     reduced.fields.push_back(std::move(field));
   }
 
-  // Phi^T M Phi, Phi^T M e and Phi^T k Phi.
+  // Phi^T M Phi, Psi^T M Phi, Phi^T M e and [Phi Psi]^T k [Phi Psi].
   reduced.mass.assign(extent(r, r), 0.0);
-  reduced.stiffness.assign(extent(r, r), 0.0);
+  reduced.input_mass.assign(extent(motions, r), 0.0);
+  reduced.stiffness.assign(extent(columns, columns), 0.0);
   reduced.gravity.assign(extent(r, 3), 0.0);
-  const auto add_pair = [&](int a, int b, double m) {
+  const auto add_pair = [&](int a, int b, double mass) {
     for (int i = 0; i < r; ++i)
       for (int k = 0; k < 3; ++k) {
-        const double left = m * phi(a, k, i);
+        const double left = mass * phi(a, k, i);
         reduced.gravity[extent(i, 3) + static_cast<std::size_t>(k)] += left;
         for (int j = 0; j < r; ++j) reduced.mass[extent(i, r) + static_cast<std::size_t>(j)] += left * phi(b, k, j);
+        for (int m = 0; m < motions; ++m)
+          reduced.input_mass[extent(m, r) + static_cast<std::size_t>(i)] += left * psi(b, k, m);
       }
   };
-  for (int column = 0; column < static_cast<int>(model.mesh.nodes.size()); ++column)
+  for (int column = 0; column < nodes; ++column)
     for (int k = model.mass.column_start[static_cast<std::size_t>(column)];
          k < model.mass.column_start[static_cast<std::size_t>(column) + 1]; ++k) {
       const int row = model.mass.row[static_cast<std::size_t>(k)];
@@ -122,28 +130,35 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
     }
   for (std::size_t f = 0; f < model.free_nodes.size(); ++f) {
     if (model.node_spring[f] == 0) continue;
-    for (int i = 0; i < r; ++i)
-      for (int j = 0; j < r; ++j)
+    for (int i = 0; i < columns; ++i)
+      for (int j = 0; j < columns; ++j)
         for (int k = 0; k < 3; ++k)
-          reduced.stiffness[extent(i, r) + static_cast<std::size_t>(j)] +=
+          reduced.stiffness[extent(i, columns) + static_cast<std::size_t>(j)] +=
               model.node_spring[f] * phi(model.free_nodes[f], k, i) * phi(model.free_nodes[f], k, j);
   }
 
-  reduced.outputs.assign(extent(3 * static_cast<int>(model.interpolation.size()), r), 0.0);
+  reduced.outputs.assign(extent(model.robot.outputs(), r), 0.0);
+  reduced.output_inputs.assign(extent(model.robot.outputs(), motions), 0.0);
   for (std::size_t p = 0; p < model.interpolation.size(); ++p)
     for (std::size_t n = 0; n < model.interpolation[p].node.size(); ++n)
-      for (std::size_t k = 0; k < 3; ++k)
+      for (int k = 0; k < 3; ++k) {
+        const int row = 3 * static_cast<int>(p) + k, node = model.interpolation[p].node[n];
+        const double weight = model.interpolation[p].weight[n];
         for (int m = 0; m < r; ++m)
-          reduced.outputs[(3 * p + k) * static_cast<std::size_t>(r) + static_cast<std::size_t>(m)] +=
-              model.interpolation[p].weight[n] * phi(model.interpolation[p].node[n], static_cast<int>(k), m);
+          reduced.outputs[extent(row, r) + static_cast<std::size_t>(m)] += weight * phi(node, k, m);
+        for (int m = 0; m < motions; ++m)
+          reduced.output_inputs[extent(row, motions) + static_cast<std::size_t>(m)] += weight * psi(node, k, m);
+      }
 
   const BoundarySurface skin = boundary_surface(model.mesh);
   reduced.skin.rest = skin.surface.nodes;
   reduced.skin.triangles = skin.surface.triangles;
   for (int node : skin.mesh_node)
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < 3; ++k) {
       for (int m = 0; m < r; ++m) reduced.skin.modes.push_back(phi(node, k, m));
-  reduced.provenance.nodes = static_cast<int>(model.mesh.nodes.size());
+      for (int m = 0; m < motions; ++m) reduced.skin.inputs.push_back(psi(node, k, m));
+    }
+  reduced.provenance.nodes = nodes;
   reduced.provenance.elements = model.mesh.element_count();
   return reduced;
 }
@@ -151,7 +166,7 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
 ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationDomain>& domains) {
   SUPPLE_EXPECT(domains.size() == all.fields.size());
   ReducedModel reduced = all;
-  const int r = all.modes;
+  const int columns = all.columns();
   for (std::size_t f = 0; f < all.fields.size(); ++f) {
     const ReducedField& from = all.fields[f];
     SUPPLE_EXPECT(static_cast<int>(from.element.size()) == from.total_elements);
@@ -165,14 +180,14 @@ ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationD
     to.residual = domains[f].residual;
     for (std::size_t k = 0; k < domains[f].elements.size(); ++k)
       keep_element(from, domains[f].elements[k], domains[f].xi[k], to);
-    allocate_tiles(to, r);
+    allocate_tiles(to, columns);
     for (int p = 0; p < to.points(); ++p) {
       const int source =
           domains[f].elements[static_cast<std::size_t>(p / from.points_per_element)] * from.points_per_element +
           p % from.points_per_element;
-      for (int m = 0; m < r; ++m)
+      for (int m = 0; m < columns; ++m)
         for (int c = 0; c < gradient_components; ++c)
-          to.G[tile_entry(p, m, c, r)] = from.G[tile_entry(source, m, c, r)];
+          to.G[tile_entry(p, m, c, columns)] = from.G[tile_entry(source, m, c, columns)];
     }
   }
   return reduced;

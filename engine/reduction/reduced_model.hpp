@@ -1,6 +1,9 @@
 #pragma once
-// A hyper-reduced robot: everything the online step needs and nothing of the mesh. Coordinates alpha (r modes): u = Phi
-// alpha. Immutable after building. Written to and read from one HDF5 file (model_file.hpp).
+// A hyper-reduced robot: everything the online step needs and nothing of the mesh. Coordinates alpha (r modes) and
+// prescribed inputs c (m motions of driven regions, robot.motions): u = Phi alpha + Psi c, Psi the lifting columns
+// (lifting.hpp). Where the motions strain the body, Psi stands behind the modes as m more columns of what forces are
+// made of; one that does not (MotionInput::rigid) moves outputs and mass alone. Immutable after building. Written to
+// and read from one HDF5 file (model_file.hpp).
 
 #include <cstdint>
 #include <string>
@@ -28,7 +31,7 @@ struct ReducedField {
   std::vector<int> region;     // [points]
   std::vector<MaterialParameters<double>> parameters;
   std::vector<Mat3d> edges;  // [points] or empty
-  AlignedVector<double> G;   // tiles: [tile][mode][component][lane], see kernels/points/tiles.hpp
+  AlignedVector<double> G;   // tiles: [tile][column][component][lane], see kernels/points/tiles.hpp
   double tolerance = 0;      // tau asked for; 0: all elements with xi = 1; or unknown_tolerance
   double residual = 0;       // reached on the training set; or unknown_tolerance
   int points() const { return static_cast<int>(weight.size()); }
@@ -38,7 +41,8 @@ struct ReducedField {
 struct ReducedSkin {
   std::vector<Vec3d> rest;
   std::vector<std::array<int, 3>> triangles;
-  std::vector<double> modes;  // [3 nodes][r]
+  std::vector<double> modes;   // [3 nodes][r]
+  std::vector<double> inputs;  // [3 nodes][m], Psi
 };
 
 // Errors against the full model on actuation never seen before (docs/theory/reduction.md): fractions of the mean
@@ -74,14 +78,20 @@ struct ReducedModel {
   Robot robot;
   int modes = 0;
   std::vector<ReducedField> fields;
-  std::vector<double> mass;       // r x r, Phi^T M Phi [kg]
-  std::vector<double> stiffness;  // r x r, linear springs projected [N/m]
-  std::vector<double> gravity;    // r x 3, Phi^T M e_x, e_y, e_z [kg]
-  std::vector<double> outputs;    // [3 points][r], L_r = L Phi
+  std::vector<double> mass;           // r x r, Phi^T M Phi [kg]
+  std::vector<double> input_mass;     // [m][r], Psi^T M Phi [kg]
+  std::vector<double> stiffness;      // columns x columns, linear springs projected [N/m]
+  std::vector<double> gravity;        // r x 3, Phi^T M e_x, e_y, e_z [kg]
+  std::vector<double> outputs;        // [3 points][r], L_r = L Phi
+  std::vector<double> output_inputs;  // [3 points][m], L_c = L Psi
   std::vector<double> singular_values;
   ReducedSkin skin;
   Provenance provenance;
   ErrorSummary errors;
+
+  int motions() const { return static_cast<int>(robot.motions.size()); }
+  // Of G and of the springs: the modes, then the motions where they strain the body (all of them or none).
+  int columns() const { return modes + robot.straining_motions(); }
 };
 
 }  // namespace supple

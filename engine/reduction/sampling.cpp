@@ -21,14 +21,42 @@ double at(const Interval& range, double fraction) {
 // Samples of a path of this length: short enough to lose little when killed, long enough for continuation to pay.
 constexpr int path_length = 8;
 // 64 corners. A hypercube alone leaves them to extrapolation, released actuators (the state at rest) among them. Where
-// an actuator may push and pull, that state is no corner and comes on its own.
-constexpr std::size_t most_corner_actuators = 6;
+// an input goes both ways, that state is no corner and comes on its own.
+constexpr std::size_t most_corner_inputs = 6;
+
+// Whether equilibria are the same, carried along, for every value of a rigid motion.
+bool moves_all_of_its_world(const Robot& robot, const MotionInput& motion) {
+  return motion.rigid && std::none_of(robot.actuators.begin(), robot.actuators.end(), [&](const ActuatorRow& row) {
+           return row.pull_point || (row.kind == ActuatorKind::force && row.control == ActuatorControl::displacement);
+         });
+}
 
 }  // namespace
 
+std::vector<InputRange> input_ranges(const Robot& robot) {
+  std::vector<InputRange> inputs;
+  for (const ActuatorRow& actuator : robot.actuators) inputs.push_back({actuator.range, actuator.samples});
+  for (const MotionInput& motion : robot.motions) inputs.push_back({motion.range});
+  return inputs;
+}
+
+std::vector<InputRange> training_ranges(const Robot& robot) {
+  std::vector<InputRange> inputs = input_ranges(robot);
+  for (std::size_t m = 0; m < robot.motions.size(); ++m) {
+    const MotionInput& motion = robot.motions[m];
+    if (moves_all_of_its_world(robot, motion)) inputs[robot.actuators.size() + m] = {{motion.rest(), motion.rest()}, 1};
+  }
+  return inputs;
+}
+
+Control control_of(const Robot& robot, const Sample& sample) {
+  const auto motions = sample.begin() + robot.rows();
+  return {{sample.begin(), motions}, {motions, sample.end()}};
+}
+
 double grid_size(const Robot& robot) {
   double size = 1;
-  for (const ActuatorRow& actuator : robot.actuators) size *= actuator.samples;
+  for (const InputRange& input : training_ranges(robot)) size *= input.samples;
   return size;
 }
 
@@ -36,21 +64,23 @@ Sample released_sample(const Robot& robot) {
   Sample sample;
   for (const ActuatorRow& actuator : robot.actuators)
     sample.push_back(std::clamp(0.0, actuator.range.lower, actuator.range.upper));
+  for (const MotionInput& motion : robot.motions) sample.push_back(motion.rest());
   return sample;
 }
 
 std::vector<Sample> gray_grid(const Robot& robot) {
   // Reflected mixed-radix Gray code: each digit runs up and down in turn.
-  const std::size_t n = robot.actuators.size();
+  const std::vector<InputRange> inputs = training_ranges(robot);
+  const std::size_t n = inputs.size();
   std::vector<int> digit(n, 0), direction(n, 1);
   std::vector<Sample> grid;
   for (;;) {
     Sample sample(n);
     for (std::size_t i = 0; i < n; ++i)
-      sample[i] = at(robot.actuators[i].range, static_cast<double>(digit[i]) / (robot.actuators[i].samples - 1));
+      sample[i] = at(inputs[i].range, static_cast<double>(digit[i]) / std::max(1, inputs[i].samples - 1));
     grid.push_back(std::move(sample));
     std::size_t i = 0;
-    while (i < n && (digit[i] + direction[i] < 0 || digit[i] + direction[i] >= robot.actuators[i].samples)) {
+    while (i < n && (digit[i] + direction[i] < 0 || digit[i] + direction[i] >= inputs[i].samples)) {
       direction[i] = -direction[i];
       ++i;
     }
@@ -61,23 +91,25 @@ std::vector<Sample> gray_grid(const Robot& robot) {
 
 std::vector<Sample> latin_hypercube(const Robot& robot, int count, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
-  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(robot.actuators.size()));
+  const std::vector<InputRange> inputs = training_ranges(robot);
+  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(inputs.size()));
   std::vector<int> stratum(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < robot.actuators.size(); ++i) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (int k = 0; k < count; ++k) stratum[static_cast<std::size_t>(k)] = k;
     for (int k = count - 1; k > 0; --k)
       std::swap(stratum[static_cast<std::size_t>(k)], stratum[static_cast<std::size_t>(uniform(generator) * (k + 1))]);
     for (std::size_t k = 0; k < samples.size(); ++k)
-      samples[k][i] = at(robot.actuators[i].range, (stratum[k] + uniform(generator)) / count);
+      samples[k][i] = at(inputs[i].range, (stratum[k] + uniform(generator)) / count);
   }
   return samples;
 }
 
 std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
-  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(robot.actuators.size()));
+  const std::vector<InputRange> inputs = input_ranges(robot);
+  std::vector<Sample> samples(static_cast<std::size_t>(count), Sample(inputs.size()));
   for (Sample& sample : samples)
-    for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = at(robot.actuators[i].range, uniform(generator));
+    for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = at(inputs[i].range, uniform(generator));
   return samples;
 }
 
@@ -118,26 +150,29 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
         fmt::format("the grid has {:.3g} points, more than the budget of {}: a Latin hypercube of {} states instead",
                     grid_size(robot), recipe.budget, recipe.states);
   std::vector<Sample> samples = latin_hypercube(robot, recipe.states, recipe.seed);
-  if (recipe.corners && robot.actuators.size() <= most_corner_actuators) {
-    for (std::size_t corner = 0; corner < std::size_t{1} << robot.actuators.size(); ++corner) {
-      Sample sample(robot.actuators.size());
-      for (std::size_t i = 0; i < sample.size(); ++i)
-        sample[i] = at(robot.actuators[i].range, (corner >> i) & 1 ? 1.0 : 0.0);
+  const std::vector<InputRange> inputs = training_ranges(robot);
+  std::vector<std::size_t> moved;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].samples > 1) moved.push_back(i);
+  Sample here = released_sample(robot);
+  if (recipe.corners && moved.size() <= most_corner_inputs) {
+    for (std::size_t corner = 0; corner < std::size_t{1} << moved.size(); ++corner) {
+      Sample sample = here;
+      for (std::size_t k = 0; k < moved.size(); ++k)
+        sample[moved[k]] = at(inputs[moved[k]].range, (corner >> k) & 1 ? 1.0 : 0.0);
       samples.push_back(std::move(sample));
     }
-    if (const Sample released = released_sample(robot); std::ranges::find(samples, released) == samples.end())
-      samples.push_back(released);
+    if (std::ranges::find(samples, here) == samples.end()) samples.push_back(here);
   }
   const auto distance = [&](const Sample& a, const Sample& b) {
     double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      const Interval& range = robot.actuators[i].range;
+    for (const std::size_t i : moved) {
+      const Interval& range = inputs[i].range;
       const double d = (a[i] - b[i]) / (range.upper - range.lower);
       sum += d * d;
     }
     return sum;
   };
-  Sample here = released_sample(robot);
   for (std::size_t k = 0; k < samples.size(); ++k) {
     std::size_t nearest = k;
     for (std::size_t m = k + 1; m < samples.size(); ++m)

@@ -1,11 +1,16 @@
 #pragma once
 // Where in the actuation box to look: the paper's grid sweep (figure 1, Algorithm 1), Latin hypercubes, independent
-// draws. A sample is one command per actuator. Own generator arithmetic on std::mt19937_64, so the same seed gives the
-// same numbers everywhere.
+// draws. A sample is one command per actuator, then one value per motion of a driven region. Own generator arithmetic
+// on std::mt19937_64, so the same seed gives the same numbers everywhere.
+//
+// Training leaves a motion at rest that equilibria do not depend on: a rigid one (MotionInput::rigid) of a robot that
+// nothing but its base ties to the world, no cable to a point fixed in space and no command of a displacement in space.
+// Independent draws, which models are judged by, move every input.
 
 #include <cstdint>
 #include <vector>
 
+#include "engine/dynamics/state.hpp"
 #include "engine/model/robot.hpp"
 #include "engine/scene/scene.hpp"
 
@@ -13,15 +18,28 @@ namespace supple {
 
 using Sample = std::vector<double>;
 
-// The grid of s_i values per actuator in reflected Gray order: neighbours differ in one actuator by one step.
+// A dimension of the box.
+struct InputRange {
+  Interval range;
+  int samples = 2;  // of a grid; 1: it stays at its lower end, which is its upper
+};
+// All inputs, in the order of a sample; motions have two samples.
+std::vector<InputRange> input_ranges(const Robot& robot);
+// The same for training.
+std::vector<InputRange> training_ranges(const Robot& robot);
+
+// The robot's commands and motions of one sample.
+Control control_of(const Robot& robot, const Sample& sample);
+
+// The grid of s_i values per input in reflected Gray order: neighbours differ in one input by one step.
 std::vector<Sample> gray_grid(const Robot& robot);
 // s_1 s_2 ... as a floating number (it overflows integers quickly).
 double grid_size(const Robot& robot);
-// Latin hypercube: in every actuator exactly one sample per stratum of 1/count of its range.
+// Latin hypercube: in every input exactly one sample per stratum of 1/count of its range.
 std::vector<Sample> latin_hypercube(const Robot& robot, int count, std::uint64_t seed);
-// Every actuator as near to zero as its range allows.
+// Every actuator as near to zero as its range allows, motions at rest.
 Sample released_sample(const Robot& robot);
-// Independent uniform draws in the box.
+// Independent uniform draws in the whole box.
 std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t seed);
 
 // A path: samples visited one after the other, each continued from the one before, the first from rest.
@@ -38,10 +56,10 @@ struct SamplingPlan {
   int states() const;
 };
 
-// The plan a scene asks for. Grid: one path, sweep_steps increments between neighbours. Latin hypercube: the samples
-// ordered by a greedy nearest-neighbour walk from all actuators released and cut into paths of equal length; with
-// `corners` the corners of the box and the released state are among the samples. A grid above the budget falls back to
-// the hypercube (Algorithm 1) and says so in `note`.
+// The plan a scene asks for, over training_ranges. Grid: one path, sweep_steps increments between neighbours. Latin
+// hypercube: the samples ordered by a greedy nearest-neighbour walk from the released sample and cut into paths of
+// equal length; with `corners` the corners of the box and the released sample are among them. A grid above the budget
+// falls back to the hypercube (Algorithm 1) and says so in `note`.
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe);
 
 }  // namespace supple

@@ -64,9 +64,9 @@ Cubature heaviest(const IntegrationDomain& domain, int count, const std::vector<
 // Element forces of states [first, first + count), in the metric.
 TrainingMatrix weighted_matrix(const ReducedModel& model, int field, const TrainingStates& training, int first,
                                int count) {
-  const int r = model.modes;
+  const int r = model.modes, n = model.modes + model.motions();
   TrainingMatrix matrix =
-      training_matrix(model, field, std::span(training.alpha).subspan(extent(first, r), extent(count, r)), count);
+      training_matrix(model, field, std::span(training.states).subspan(extent(first, n), extent(count, n)), count);
   if (training.metric.empty()) return matrix;
   using Row = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Strided = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;

@@ -34,7 +34,7 @@ struct SelectionSettings {
 // Training states and, for the displacement rule, their metric.
 struct TrainingStates {
   int count = 0;
-  std::vector<double> alpha;   // [count][modes]
+  std::vector<double> states;  // [count][modes + motions]: alpha, then c
   std::vector<double> metric;  // [count][modes][modes], displacement_metric; or empty
 };
 

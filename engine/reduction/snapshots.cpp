@@ -131,14 +131,14 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
   for (int index : todo) {
     const SamplePath& path = plan.paths[static_cast<std::size_t>(index)];
     State state = rest_state(mechanics);
-    Control control = zero_control(mechanics);
+    Control control;
     std::vector<double> commands, q, multipliers;
     std::vector<int> status, factorisations;
     for (const Sample& sample : path.samples) {
       if (progress.stopped())
         throw Interrupted(fmt::format("stopped with {} of {} states of this run done", run.states, states),
                           "the same command with --resume");
-      control.commands = sample;
+      control = control_of(model.robot, sample);
       StepStatus result;
       int iterations;
       if (plan.converged) {
@@ -163,7 +163,7 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
     const std::size_t n = path.samples.size();
     write_hdf5_atomically(path_file(folder, index), [&](Hdf5File& file) {
       file.write("/identity", hash_hex(path_identity(identity, plan.converged, path)));
-      file.write("/commands", commands, {n, rows});
+      file.write("/commands", commands, {n, rows + model.robot.motions.size()});
       file.write("/q", q, {n, nv});
       file.write("/multipliers", multipliers, {n, rows});
       file.write("/status", status, {n});

@@ -3,8 +3,8 @@
 // per path, written under a temporary name and renamed. Resuming, sharding and parallel jobs are directory operations;
 // the bits of a path depend on nothing but the path.
 //
-// path_NNNN.h5: commands [n][rows], q [n][nv] (m), multipliers [n][rows] (N), status [n] (StepStatus, 0 = ok),
-// factorisations [n], identity (hash of scene, mesh and path).
+// path_NNNN.h5: commands [n][inputs] (samples: sampling.hpp), q [n][nv] (m), multipliers [n][rows] (N), status [n]
+// (StepStatus, 0 = ok), factorisations [n], identity (hash of scene, mesh and path).
 
 #include <cstdint>
 #include <string>

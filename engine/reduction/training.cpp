@@ -9,8 +9,9 @@ namespace supple {
 
 TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<const double> states, int count) {
   const ReducedField& field = all.fields[static_cast<std::size_t>(index)];
-  const int r = all.modes, elements = static_cast<int>(field.element.size()), tiles = tile_count(field.points());
-  SUPPLE_EXPECT(states.size() == extent(count, r));
+  const int r = all.modes, n = all.columns(), length = r + all.motions(),
+            elements = static_cast<int>(field.element.size()), tiles = tile_count(field.points());
+  SUPPLE_EXPECT(states.size() == extent(count, length));
   TrainingMatrix matrix;
   matrix.rows = count * r;
   matrix.columns = elements;
@@ -21,7 +22,7 @@ TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<con
     using Law = decltype(law);
 #pragma omp parallel for schedule(static)
     for (int tile = 0; tile < tiles; ++tile) {
-      const double* G = field.G.data() + extent(tile, r, tile_rows);
+      const double* G = field.G.data() + extent(tile, n, tile_rows);
       const int first = tile * tile_size, points = std::min(tile_size, field.points() - first);
       const PointField<double> view{points, field.weight.data() + first, field.region.data() + first,
                                     field.parameters.data(),
@@ -29,7 +30,7 @@ TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<con
       AlignedVector<double> F(tile_rows), P(tile_rows);
       unsigned char status[tile_size];
       for (int s = 0; s < count; ++s) {
-        tile_gradient(SingleTeam{}, r, G, states.data() + extent(s, r), F.data());
+        tile_gradient(SingleTeam{}, n, G, states.data() + extent(s, length), F.data());
         const StressOp<Law, double> stress{view, F.data(), P.data(), status};
         run_tile(stress);
         for (int j = 0; j < r; ++j) {

@@ -15,11 +15,12 @@ struct TrainingMatrix {
   std::vector<double> G;  // rows x columns, column-major: G[e * rows + state * modes + mode] [N in modal coordinates]
 };
 
-// all: a model projected with every element; states: [count][modes] reduced coordinates at which element forces are
+// all: a model projected with every element; states: [count][modes + motions], alpha and c, at which element forces are
 // taken.
 TrainingMatrix training_matrix(const ReducedModel& all, int field, std::span<const double> states, int count);
 
-// alpha = Phi^T u for full states u [count][nv]: the projected states. basis column-major nv x modes.
+// alpha = Phi^T u for full states u [count][nv] without their lifting: the projected states. basis column-major nv x
+// modes.
 std::vector<double> project_states(std::span<const double> basis, int nv, int modes, std::span<const double> q,
                                    int count);
 

@@ -10,6 +10,7 @@
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/reduction/deviations.hpp"
+#include "engine/reduction/lifting.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -44,7 +45,17 @@ std::vector<int> effector_points(const Robot& robot) {
 
 }  // namespace
 
+std::vector<double> carried_rest(const Robot& robot, std::span<const double> output_inputs, std::span<const double> c) {
+  std::vector<double> y = rest_outputs(robot);
+  const std::size_t m = robot.motions.size();
+  for (std::size_t k = 0; k < m; ++k)
+    if (robot.motions[k].rigid)
+      for (std::size_t i = 0; i < y.size(); ++i) y[i] += output_inputs[i * m + k] * c[k];
+  return y;
+}
+
 ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set) {
+  const Lifting lifting = lifting_of(model);
   ReferenceStates reference;
   reference.count = set.count;
   reference.failed = set.failed;
@@ -52,20 +63,31 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
   reference.commands = set.commands;
   reference.q = set.q;
   const int ny = model.robot.outputs();
-  reference.outputs = rest_outputs(model.robot);
-  const std::vector<double> rest = reference.outputs;
-  reference.outputs.clear();
+  const std::vector<double> rest = rest_outputs(model.robot);
   for (int s = 0; s < set.count; ++s) {
     std::vector<double> y = rest;
-    const double* q = set.q.data() + extent(s, reference.nv);
+    const std::span<double> q = std::span(reference.q).subspan(extent(s, reference.nv), extent(reference.nv));
+    const Control control = control_of(model.robot, set.commands[static_cast<std::size_t>(s)]);
     for (std::size_t p = 0; p < model.interpolation.size(); ++p)
       for (std::size_t n = 0; n < model.interpolation[p].node.size(); ++n) {
-        const int unknown = model.node_unknown[static_cast<std::size_t>(model.interpolation[p].node[n])];
-        if (unknown < 0) continue;
-        for (std::size_t k = 0; k < 3; ++k)
-          y[3 * p + k] += model.interpolation[p].weight[n] * q[3 * static_cast<std::size_t>(unknown) + k];
+        const auto node = static_cast<std::size_t>(model.interpolation[p].node[n]);
+        const int unknown = model.node_unknown[node], motion = model.node_motion[node];
+        const auto m = static_cast<std::size_t>(motion);
+        for (int k = 0; k < 3; ++k) {
+          const double u = unknown >= 0  ? q[static_cast<std::size_t>(3 * unknown + k)]
+                           : motion >= 0 ? control.motions[m] * model.robot.motions[m].direction[k]
+                                         : 0.0;
+          y[3 * p + static_cast<std::size_t>(k)] += model.interpolation[p].weight[n] * u;
+        }
       }
     reference.outputs.insert(reference.outputs.end(), y.begin(), y.begin() + ny);
+    double displacement = 0;
+    if (model.robot.straining_motions() > 0)
+      for (const double x : q) displacement += x * x;
+    remove_lifting(lifting, control.motions, q);
+    if (model.robot.straining_motions() == 0)
+      for (const double x : q) displacement += x * x;
+    reference.displacement.push_back(std::sqrt(displacement));
   }
   return reference;
 }
@@ -75,7 +97,6 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
   ErrorSummary summary;
   summary.states = reference.count;
   const int r = model.modes, nv = reference.nv, ny = model.robot.outputs();
-  const std::vector<double> rest = rest_outputs(model.robot);
   std::map<std::string, std::vector<int>> sets;
   for (const NamedPoint& probe : model.robot.probes)
     if (!probe.set.empty()) sets[probe.set].push_back(probe.point);
@@ -90,8 +111,8 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
   std::vector<double> u(static_cast<std::size_t>(nv));
   for (int s = 0; s < reference.count; ++s) {
     State state = rest_state(mechanics);
-    Control control = zero_control(mechanics);
-    control.commands = reference.commands[static_cast<std::size_t>(s)];
+    const Control control = control_of(model.robot, reference.commands[static_cast<std::size_t>(s)]);
+    const std::vector<double> rest = carried_rest(model.robot, model.output_inputs, control.motions);
     const bool solved = equilibrium.solve(control, state).status == StepStatus::ok;
     if (!solved) {
       ++summary.failed;
@@ -112,15 +133,13 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
         for (int i = 0; i < nv; ++i)
           u[static_cast<std::size_t>(i)] +=
               basis[extent(m, nv) + static_cast<std::size_t>(i)] * state.q[static_cast<std::size_t>(m)];
-    double difference = 0, displacement = 0;
+    double difference = 0;
     for (int i = 0; i < nv; ++i) {
-      const double full = reference.q[extent(s, nv) + static_cast<std::size_t>(i)],
-                   d = u[static_cast<std::size_t>(i)] - full;
+      const double d = u[static_cast<std::size_t>(i)] - reference.q[extent(s, nv) + static_cast<std::size_t>(i)];
       difference += d * d;
-      displacement += full * full;
     }
     shape.error.push_back(std::sqrt(difference));
-    shape.displacement.push_back(std::sqrt(displacement));
+    shape.displacement.push_back(reference.displacement[static_cast<std::size_t>(s)]);
     if (goal.error.back() > worst) {
       worst = goal.error.back();
       summary.worst_state = s;
@@ -145,8 +164,9 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
 SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1.0p-53; };
-  for (const ActuatorRow& actuator : robot.actuators) {
-    range_.push_back(actuator.range);
+  start_ = released_sample(robot);
+  for (const InputRange& input : input_ranges(robot)) {
+    range_.push_back(input.range);
     // Factors spread over [0.7, 1.4]: the path does not close. smooth_path_covering_steps counts on them.
     frequency_.push_back(2 * M_PI / period * (0.7 + 0.7 * uniform()));
     phase_.push_back(2 * M_PI * uniform());
@@ -158,9 +178,8 @@ Sample SmoothPath::at(double time) const {
   for (std::size_t i = 0; i < sample.size(); ++i) {
     // Fades in from the released actuator over half a period, so that a path from rest does not jump.
     const double fade = 0.5 - 0.5 * std::cos(std::min(M_PI, time * frequency_[i]));
-    const double released = std::clamp(0.0, range_[i].lower, range_[i].upper);
-    sample[i] = released + fade * (range_[i].lower - released) +
-                fade * (range_[i].upper - range_[i].lower) * (0.5 - 0.5 * std::cos(frequency_[i] * time + phase_[i]));
+    const double wave = 0.5 - 0.5 * std::cos(frequency_[i] * time + phase_[i]);
+    sample[i] = start_[i] + fade * (range_[i].lower - start_[i]) + fade * (range_[i].upper - range_[i].lower) * wave;
   }
   return sample;
 }
@@ -178,8 +197,12 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
   std::vector<StageTimes> stages;
   const auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < steps; ++k) {
-    auto command = control.commands.begin();
-    for (const SmoothPath& path : paths) command = std::ranges::copy(path.at((k + 1) * h), command).out;
+    auto command = control.commands.begin(), motion = control.motions.begin();
+    for (const SmoothPath& path : paths) {
+      const Control robot = control_of(mechanics.robot(), path.at((k + 1) * h));
+      command = std::ranges::copy(robot.commands, command).out;
+      motion = std::ranges::copy(robot.motions, motion).out;
+    }
     const auto begin = std::chrono::steady_clock::now();
     const StepReport report = stepper.step(control, state);
     const auto end = std::chrono::steady_clock::now();
@@ -215,12 +238,10 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
   const StepSettings settings{.scheme = StepScheme::one_linearisation, .time_step = h};
   Stepper a(full_mechanics, settings), b(reduced_mechanics, settings);
   State x = rest_state(full_mechanics), z = rest_state(reduced_mechanics);
-  Control control = zero_control(full_mechanics);
   const SmoothPath path(full.robot, smooth_path_period_steps * h, seed);
-  const std::vector<double> rest = rest_outputs(full.robot);
   const std::vector<int> points = effector_points(full.robot);
   Deviations goal;
-  control.commands = path.at(0);
+  Control control = control_of(full.robot, path.at(0));
   if (Equilibrium(full_mechanics, {}).solve(control, x).status != StepStatus::ok ||
       Equilibrium(reduced_mechanics, {}).solve(control, z).status != StepStatus::ok) {
     result.failed = true;
@@ -229,7 +250,8 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
   for (int k = 0; k < steps; ++k) {
     if (progress.stopped())
       throw Interrupted("stopped during the dynamic comparison", "the same command again; snapshots are kept");
-    control.commands = path.at((k + 1) * h);
+    control = control_of(full.robot, path.at((k + 1) * h));
+    const std::vector<double> rest = carried_rest(full.robot, reduced.output_inputs, control.motions);
     if (a.step(control, x).status != StepStatus::ok || b.step(control, z).status != StepStatus::ok) {
       result.failed = true;
       break;

@@ -8,15 +8,20 @@
 
 namespace supple {
 
-// Full equilibria to compare with: commands, node displacements of the unknowns [count][nv], and mapped points
-// [count][outputs].
+// Full equilibria to compare with: samples, node displacements of the unknowns without their lifting (lifting.hpp)
+// [count][nv], how far they are from rest in all [count], and mapped points [count][outputs].
 struct ReferenceStates {
   int count = 0, failed = 0, nv = 0;
   std::vector<Sample> commands;
   std::vector<double> q;
+  std::vector<double> displacement;
   std::vector<double> outputs;
 };
 ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set);
+
+// Mapped points at rest, carried along by a rigid motion [outputs]: displacements count from there, as an observer on
+// the base sees them, or a long way of the base would make every error small. output_inputs: ReducedModel's.
+std::vector<double> carried_rest(const Robot& robot, std::span<const double> output_inputs, std::span<const double> c);
 
 // The reduced model solves every state from rest to the same tolerance. goal = mean_i |p_i - p_i^full| / mean_i
 // |p_i^full - p_rest| with p the effectors' positions stacked, max and median with the same denominator; shape the same
@@ -28,12 +33,12 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
 // Period of the smooth paths used for rates and comparisons, in time steps: slow enough that the robot follows, fast
 // enough that its inertia shows.
 inline constexpr double smooth_path_period_steps = 400;
-// Steps after which such a path has taken every actuator through all of its range: half of the longest period to fade
+// Steps after which such a path has taken every input through all of its range: half of the longest period to fade
 // in, then one whole (SmoothPath: periods up to period / 0.7).
 inline constexpr long smooth_path_covering_steps = 858;
 
-// A smooth path through the actuation box: from all actuators released, sines of incommensurate periods from
-// period / 1.4 to period / 0.7 [s], phases from the seed.
+// A smooth path through the actuation box: from all actuators released and motions at rest, sines of incommensurate
+// periods from period / 1.4 to period / 0.7 [s], phases from the seed.
 class SmoothPath {
  public:
   SmoothPath(const Robot& robot, double period, std::uint64_t seed);
@@ -41,7 +46,7 @@ class SmoothPath {
 
  private:
   std::vector<Interval> range_;
-  std::vector<double> frequency_, phase_;
+  std::vector<double> start_, frequency_, phase_;
 };
 
 struct Rate : StepRate {

@@ -1,5 +1,6 @@
 // From a scene to a reduced model and its use, as a user does it; the beam is small enough for seconds.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "engine/io/hdf5_file.hpp"
 #include "engine/reduction/validate.hpp"
@@ -96,6 +97,54 @@ TEST_F(Reduce, AModelIsMadeRunAndCompared) {
   for (const char* key : {"case", "device", "batch", "threads", "modes", "elements", "error", "steps_per_s", "p50_us",
                           "p99_us", "p999_us", "stages_us", "machine", "isa", "commit", "state_hash"})
     EXPECT_TRUE(parse("b.json")[0].contains(key)) << key;
+}
+
+TEST_F(Reduce, ABaseThatSlidesIsAnInputOfTheModel) {
+  std::string text = read_text(path("scene.toml"));
+  const std::string held = "group = \"x-\"\n";
+  text.insert(text.find(held) + held.size(),
+              "motion = \"base\"\ndirection = [0, 0, 1]\nrange = [\"-10 mm\", \"10 mm\"]\n");
+  write_text(path("scene.toml"), text);
+  Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--seconds", "50 ms", "--json", "reduce.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(parse("reduce.json")["validation"]["worst_commands"].size(), 3U);
+  outcome = run({"info", "beam.rom.h5"});
+  EXPECT_TRUE(contains(outcome.out, "-10 mm to 10 mm  moves a fixed region, the body goes with it"));
+
+  // Back and forth, beside the full model.
+  write_text(path("commands.csv"), "time [s],bend [mm],base [mm]\n0,0,0\n0.2,5,8\n0.4,5,-8\n");
+  outcome = run({"run", "beam.rom.h5", "--actuation", "commands.csv", "--compare", ".", "--settle", "--json",
+                 "run.json", "-o", "r"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_LT(parse("run.json")["goal_error_mean"].get<double>(), 0.1);
+  EXPECT_LT(parse("run.json")["shape_error_mean"].get<double>(), 0.1);
+  const std::string trajectory = read_text(path("r/trajectory.csv"));
+  EXPECT_TRUE(contains(trajectory, "time [s],lift [N],bend [mm],base [mm],"));
+  EXPECT_TRUE(contains(trajectory, "\n0.4,0,5,-8,"));
+
+  // A sweep moves it too, and needs a range for it.
+  ASSERT_EQ(run({"run", "beam.rom.h5", "-o", "s"}).code, 0);
+  double least = 0, largest = 0;
+  std::istringstream lines(read_text(path("s/trajectory.csv")));
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) {
+    double time, lift, bend, base;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%lf,%lf", &time, &lift, &bend, &base), 4);
+    least = std::min(least, base);
+    largest = std::max(largest, base);
+  }
+  EXPECT_NEAR(least, -10, 0.1);
+  EXPECT_NEAR(largest, 10, 0.1);
+  text.erase(text.find("range = [\"-10 mm\""), 27);
+  write_text(path("open.toml"), text);
+  outcome = run({"simulate", "open.toml", "--sweep"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "--sweep needs a finite range for 'base'"));
+
+  outcome = run({"export", "beam.rom.h5", "--format", "sofa", "--scene", ".", "-o", "sofa"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "driven regions"));
 }
 
 TEST_F(Reduce, ShardsAndJobsGiveTheSameFolder) {

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "engine/io/hdf5_file.hpp"
+#include "tests/engine/driven_bodies.hpp"
 #include "tests/engine/flipped_bits.hpp"
-#include "tests/engine/reduced_bodies.hpp"
 
 namespace supple {
 namespace {
@@ -78,6 +78,32 @@ TEST_F(ModelFile, EverythingComesBackBitForBit) {
       reduced_bodies::expect_same_model(read, model);
       EXPECT_EQ(hash_after_steps(read), hash_after_steps(model));
     }
+}
+
+TEST_F(ModelFile, DrivenRegionsComeBack) {
+  using driven_bodies::Drive;
+  for (const Drive drive : {Drive::rigid, Drive::ends, Drive::springs}) {
+    const FullModel full = driven_bodies::model(drive);
+    const ReducedModel model =
+        project(full, reduced_bodies::random_basis(full.coordinates.nv, 4), 4, reduced_bodies::some_elements(full));
+    write_model(model, path_);
+    const ReducedModel read = read_model(path_);
+    reduced_bodies::expect_same_model(read, model);
+    EXPECT_EQ(read.columns(), model.columns());
+    const auto refused = [&](const char* what, const auto& change) {
+      ReducedModel damaged = model;
+      change(damaged);
+      write_model(damaged, path_);
+      EXPECT_THROW(read_model(path_), InputError) << what;
+    };
+    refused("range", [](ReducedModel& m) { m.robot.motions[0].range = {1, -1}; });
+    refused("direction", [](ReducedModel& m) { m.robot.motions[0].direction[1] = std::nan(""); });
+    refused("mass", [](ReducedModel& m) { m.input_mass[0] = std::nan(""); });
+    refused("outputs", [](ReducedModel& m) { m.output_inputs[0] = INFINITY; });
+    refused("skin", [](ReducedModel& m) { m.skin.inputs[0] = INFINITY; });
+    // A rigid one is alone.
+    if (drive == Drive::ends) refused("rigid", [](ReducedModel& m) { m.robot.motions[0].rigid = true; });
+  }
 }
 
 TEST_F(ModelFile, EmptyListsComeBack) {

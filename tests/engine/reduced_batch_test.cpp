@@ -13,7 +13,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/points/batch_ops.hpp"
 #include "tests/devices.hpp"
-#include "tests/engine/boxes.hpp"
+#include "tests/engine/driven_bodies.hpp"
 
 namespace supple {
 namespace {
@@ -113,6 +113,56 @@ TEST_P(ReducedBatch, DampedFieldsOfTwoLawsInSeveralPortions) {
   const ReducedModel other = bar(boxes::all_laws()[4]);
   model.fields.push_back(other.fields[0]);
   expect_same_motion(model, GetParam(), 70, 10);
+}
+
+// A base that carries all of the robot along: outputs, mass, damping and Jacobians see it.
+TEST_P(ReducedBatch, SlidesAsRobotByRobot) {
+  const FullModel full = driven_bodies::model(driven_bodies::Drive::rigid);
+  const ReducedModel model = project(full, reduced_bodies::random_basis(full.coordinates.nv, 6), 6, all_elements(full));
+  const int robots = 5;
+  ReducedMechanics one_by_one(model, robots);
+  ReducedBatchMechanics batch(model, GetParam(), robots);
+  std::vector<State> states;
+  std::vector<std::vector<double>> outputs;
+  for (Mechanics* mechanics : {static_cast<Mechanics*>(&one_by_one), static_cast<Mechanics*>(&batch)}) {
+    Stepper stepper(*mechanics, {.time_step = 0.01});
+    State state = rest_state(*mechanics);
+    Control control = zero_control(*mechanics);
+    for (int step = 1; step <= 20; ++step) {
+      for (std::size_t b = 0; b < robots; ++b) {
+        control.motions[b] = 0.01 * std::sin(0.2 * step * (1 + 0.1 * static_cast<double>(b)));
+        control.commands[3 * b] = 0.0002 * step;
+        control.commands[3 * b + 1] = 0.05 * static_cast<double>(b);
+      }
+      ASSERT_EQ(stepper.step(control, state).status, StepStatus::ok);
+    }
+    states.push_back(state);
+    outputs.push_back(stepper.outputs());
+  }
+  EXPECT_LT(boxes::difference(states[1].q, states[0].q), tolerance);
+  EXPECT_LT(boxes::difference(states[1].v, states[0].v), tolerance);
+  EXPECT_LT(boxes::difference(states[1].multipliers, states[0].multipliers), tolerance);
+  EXPECT_LT(boxes::difference(outputs[1], outputs[0]), tolerance);
+  const RowLayout& rows = one_by_one.rows();
+  const std::vector<double> gradients = boxes::random_vector(robots * rows.gradients(), 1);
+  std::vector<double> H(static_cast<std::size_t>(robots * rows.rows() * model.modes)), J(H.size()),
+      H_c(static_cast<std::size_t>(robots * rows.rows())), J_c(H_c.size()),
+      A_c(static_cast<std::size_t>(robots * model.modes)), B_c(A_c.size());
+  one_by_one.row_jacobians(rows, gradients, H, H_c);
+  batch.row_jacobians(rows, gradients, J, J_c);
+  EXPECT_EQ(H_c, J_c);
+  one_by_one.input_columns({1e4, 1.2, false}, A_c);
+  batch.input_columns({1e4, 1.2, false}, B_c);
+  EXPECT_EQ(A_c, B_c);
+}
+
+TEST_P(ReducedBatch, RefusesRegionsThatStrainTheBody) {
+  for (const driven_bodies::Drive drive : {driven_bodies::Drive::ends, driven_bodies::Drive::springs}) {
+    const FullModel full = driven_bodies::model(drive);
+    const ReducedModel model =
+        project(full, reduced_bodies::random_basis(full.coordinates.nv, 6), 6, all_elements(full));
+    EXPECT_THROW(ReducedBatchMechanics(model, GetParam(), 2), CapabilityError);
+  }
 }
 
 TEST_P(ReducedBatch, OneRobot) {

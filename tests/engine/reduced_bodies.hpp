@@ -272,6 +272,15 @@ inline void expect_same_robot(const Robot& a, const Robot& b) {
     }
   };
   points(a.reported_points(), b.reported_points());
+  ASSERT_EQ(a.motions.size(), b.motions.size());
+  for (std::size_t i = 0; i < a.motions.size(); ++i) {
+    const MotionInput &x = a.motions[i], &y = b.motions[i];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_TRUE(std::equal(x.direction.v, x.direction.v + 3, y.direction.v));
+    EXPECT_EQ(x.range.lower, y.range.lower);
+    EXPECT_EQ(x.range.upper, y.range.upper);
+    EXPECT_EQ(x.rigid, y.rigid);
+  }
 }
 
 // Every number the same, bit for bit.
@@ -296,6 +305,9 @@ inline void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
     EXPECT_EQ(x.residual, y.residual);
   }
   EXPECT_TRUE(same_bits(a.mass, b.mass));
+  EXPECT_TRUE(same_bits(a.input_mass, b.input_mass));
+  EXPECT_TRUE(same_bits(a.output_inputs, b.output_inputs));
+  EXPECT_TRUE(same_bits(a.skin.inputs, b.skin.inputs));
   EXPECT_TRUE(same_bits(a.stiffness, b.stiffness));
   EXPECT_TRUE(same_bits(a.gravity, b.gravity));
   EXPECT_TRUE(same_bits(a.outputs, b.outputs));

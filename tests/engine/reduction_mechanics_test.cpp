@@ -279,15 +279,6 @@ TEST(Project, MassAndGravityAreTheFullModels) {
   EXPECT_LT(boxes::difference(mv, restrict_vector(basis, Mv)), 1e-13);
 }
 
-TEST(Project, DrivenRegionsAreRefused) {
-  Scene driven = bar_scene(boxes::all_laws()[0]);
-  driven.bodies[0].fixes[0].motion = "base";
-  driven.bodies[0].fixes[0].motion_direction = {{1, 0, 0}};
-  driven.bodies[0].fixes[0].motion_range = {0, 0.01};
-  const FullModel model = build_full_model(driven, bar(false));
-  EXPECT_THROW(project(model, random_basis(model.coordinates.nv, 3), 3, all_elements(model)), InputError);
-}
-
 // Robots of a batch do not know of each other: the bits are those of robots stepped alone, for any number of threads.
 TEST(ReducedBatch, IsFiveRobotsAlone) {
   const FullModel model = build_full_model(bar_scene(boxes::all_laws()[0]), bar(false));

@@ -198,6 +198,54 @@ TEST(SamplingPlan, CornersAreAmongTheSamples) {
   EXPECT_EQ(make_plan(seven, recipe).states(), 30);
 }
 
+// Two cables that end in the body, on a base that slides.
+Robot sliding() {
+  Robot robot = robot_of({{{0, 1}, 2}, {{0, 2}, 3}});
+  robot.motions = {{"slide", {{0, 0, 1}}, {0.01, 0.03}, true}};
+  return robot;
+}
+
+TEST(Motions, ThatCarryTheRobotAlongAreNotTrainedButTested) {
+  const Robot robot = sliding();
+  ReductionScene recipe;
+  recipe.states = 20;
+  recipe.validation_states = 20;
+  const SamplingPlans plans = make_plans(robot, recipe);
+  EXPECT_EQ(plans.training.states(), 20 + 4);  // corners of the cables alone
+  for (const SamplePath& path : plans.training.paths)
+    for (const Sample& sample : path.samples) {
+      ASSERT_EQ(sample.size(), 3U);
+      EXPECT_EQ(sample[2], 0.01);  // the end of its range that is nearest to rest
+    }
+  std::set<double> moved;
+  for (const SamplingPlan* plan : {&plans.selection, &plans.test})
+    for (const SamplePath& path : plan->paths) moved.insert(path.samples[0][2]);
+  EXPECT_EQ(moved.size(), 30U);
+  EXPECT_GE(*moved.begin(), 0.01);
+  EXPECT_LE(*moved.rbegin(), 0.03);
+  EXPECT_EQ(grid_size(robot), 6);
+  EXPECT_EQ(gray_grid(robot).size(), 6U);
+  const Control control = control_of(robot, {0.5, 1.5, 0.02});
+  EXPECT_EQ(control.commands, (std::vector<double>{0.5, 1.5}));
+  EXPECT_EQ(control.motions, (std::vector<double>{0.02}));
+}
+
+TEST(Motions, ThatChangeEquilibriaAreTrained) {
+  std::vector<Robot> robots(4, sliding());
+  robots[0].motions[0].rigid = false;                       // it strains the body
+  robots[1].actuators[1].pull_point = Vec3d{{0, 0, 1}};     // a cable to a point fixed in space
+  robots[2].actuators[0].kind = ActuatorKind::force;        // a displacement in space
+  robots[3].actuators[0].control = ActuatorControl::force;  // not by itself
+  robots[3].actuators[0].kind = ActuatorKind::force;
+  for (std::size_t k = 0; k < robots.size(); ++k) {
+    const bool trained = k < 3;
+    EXPECT_EQ(grid_size(robots[k]), trained ? 12 : 6) << k;
+    std::set<double> values;
+    for (const Sample& sample : latin_hypercube(robots[k], 10, 1)) values.insert(sample[2]);
+    EXPECT_EQ(values.size(), trained ? 10U : 1U) << k;
+  }
+}
+
 TEST(SamplingPlans, TrainingSelectionAndTestAreDisjoint) {
   for (const SamplingKind kind : {SamplingKind::latin_hypercube, SamplingKind::grid}) {
     ReductionScene recipe;

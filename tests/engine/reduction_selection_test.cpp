@@ -70,12 +70,12 @@ TEST_P(Selection, KeepsItsPromiseOnAllRows) {
   const bool displacement = GetParam().rule == SelectionRule::displacement;
   TrainingStates training{count, boxes::random_vector(r * count, 0.01), {}};
   if (displacement)
-    training.metric = displacement_metric(all, training.alpha, std::vector<double>(extent(count, 3), 0.1), count);
+    training.metric = displacement_metric(all, training.states, std::vector<double>(extent(count, 3), 0.1), count);
   const SelectedDomains selected =
       select_domains(all, 0, training, {GetParam().rule, GetParam().tolerances, 0, GetParam().sketch_rows}, {}, [] {});
   ASSERT_EQ(selected.domains.size(), GetParam().tolerances.size());
   EXPECT_TRUE(selected.notes.empty());
-  const TrainingMatrix matrix = training_matrix(all, 0, training.alpha, count);
+  const TrainingMatrix matrix = training_matrix(all, 0, training.states, count);
   const Eigen::Map<const Eigen::MatrixXd> G(matrix.G.data(), matrix.rows, matrix.columns);
   for (std::size_t t = 0; t < selected.domains.size(); ++t) {
     const IntegrationDomain& domain = selected.domains[t];
@@ -110,7 +110,7 @@ TEST(SelectionOfANumber, KeepsSoManyElements) {
   TrainingStates training{count, boxes::random_vector(r * count, 0.01), {}};
   for (const SelectionRule rule : {SelectionRule::displacement, SelectionRule::lawson_hanson}) {
     if (rule == SelectionRule::displacement)
-      training.metric = displacement_metric(all, training.alpha, std::vector<double>(extent(count, 3), 0.1), count);
+      training.metric = displacement_metric(all, training.states, std::vector<double>(extent(count, 3), 0.1), count);
     for (const int wanted : {5, 20}) {
       const SelectedDomains selected = select_domains(all, 0, training, {rule, {}, wanted, 60}, {}, [] {});
       ASSERT_EQ(selected.domains.size(), 1U);

@@ -58,5 +58,27 @@ TEST(SmoothPath, GoesThroughEveryRangeInTheTimeItPromises) {
   }
 }
 
+TEST(SmoothPath, MovesDrivenRegionsFromRestThroughTheirRange) {
+  Robot robot;
+  robot.actuators.resize(1);
+  robot.actuators[0].range = {1, 2};
+  const Sample before = SmoothPath(robot, smooth_path_period_steps, 3).at(100);
+  robot.motions = {{"slide", {{0, 0, 1}}, {-0.03, 0.02}, true}};
+  const SmoothPath path(robot, smooth_path_period_steps, 3);
+  EXPECT_EQ(path.at(0), (Sample{1, 0}));
+  EXPECT_EQ(path.at(100)[0], before[0]);  // actuators go as they did
+  double least = 0, largest = 0;
+  for (long k = 1; k <= smooth_path_covering_steps; ++k) {
+    const double value = path.at(static_cast<double>(k))[1];
+    // One period in 400 / 1.4 steps at most; fading in adds as much.
+    EXPECT_LT(std::abs(value - path.at(static_cast<double>(k - 1))[1]),
+              0.05 * 2 * M_PI * 1.4 / smooth_path_period_steps);
+    least = std::min(least, value);
+    largest = std::max(largest, value);
+  }
+  EXPECT_NEAR(least, -0.03, 1e-3 * 0.05);
+  EXPECT_NEAR(largest, 0.02, 1e-3 * 0.05);
+}
+
 }  // namespace
 }  // namespace supple
