@@ -69,9 +69,10 @@ struct Violation {
   double amount = 0;
 };
 
-Violation most_violated(const ActiveSet& set, double tolerance) {
+// reach: the largest |x| since x was computed afresh, whose rounding x carries.
+Violation most_violated(const ActiveSet& set, double tolerance, double reach) {
   const ScaledQp& qp = set.qp;
-  const double floor = tolerance * largest(set.x, qp.n);
+  const double floor = tolerance * reach;
   Violation worst;
   const auto look = [&](int k, double value) {
     const double below = qp.lower[k] - value, above = value - qp.upper[k], amount = std::max(below, above);
@@ -104,7 +105,10 @@ Proof contradicts(ActiveSet& set) {
     gap -= r[j] * set.limit(j);
   }
   if (gap <= proof * limits) return Proof::none;
-  return largest(sum, qp.n) <= proof * weight ? Proof::proved : Proof::unsure;
+  // |sum| |x| is what the gap could be made of.
+  double left = 0;
+  for (int i = 0; i < qp.n; ++i) left += std::abs(sum[i]);
+  return left <= proof * weight && gap > 100 * left * largest(set.x, qp.n) ? Proof::proved : Proof::unsure;
 }
 
 enum class Entry { entered, contradiction, limit };
@@ -182,13 +186,15 @@ ActiveSetEnd dual_active_set(ActiveSet& set, bool insist) {
   double tolerance = feasibility;
   const int patience = 3 * set.qp.constraints() + 20;
   int looser_at = set.iterations + patience;
+  double reach = 0;
   bool exact = true;  // x and u come from minimise_on_working_set
   while (true) {
     if (set.iterations > looser_at) {
       tolerance = std::min(10 * tolerance, loosest);
       looser_at = set.iterations + patience;
     }
-    const Violation violation = most_violated(set, tolerance);
+    reach = std::max(exact ? 0 : reach, largest(set.x, set.qp.n));
+    const Violation violation = most_violated(set, tolerance, reach);
     if (violation.constraint < 0) {
       if (exact) return ActiveSetEnd::found;
       minimise_on_working_set(set);

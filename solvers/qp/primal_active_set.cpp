@@ -15,8 +15,9 @@ namespace {
 constexpr double dependence = 1e-9;     // of a normal on the working set, relative
 constexpr double no_curvature = 1e-12;  // of a direction of length 1, where P_ii = 1
 constexpr double slope = 1e-12;         // of a gradient that counts as zero, of the terms it is summed from
-constexpr double feasibility = 1e-12;   // a limit that far away is met, relative
-constexpr double parallel = 1e-11;      // a direction that does not approach a limit
+constexpr double blur = 1e-9;
+constexpr double feasibility = 1e-12;  // a limit that far away is met, relative
+constexpr double parallel = 1e-11;     // a direction that does not approach a limit
 constexpr double parallel_ray = 1e-10;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int patience = 8;  // steps of length zero before Bland's rule
@@ -114,6 +115,12 @@ struct PrimalMethod {
     const double* h = hessian;
     double *p = set.d, *basis = products;  // products are used up
     const double zero = slope * gradient_size;
+    // So far out that P x + g blurs g: along a direction without curvature g alone is the slope.
+    const bool blurred = zero > blur * set.qp.largest_g;
+    const double flat = blurred ? blur * set.qp.largest_g : zero;
+    const auto slope_along = [&](int i) {
+      return blurred ? dot(f.column(k + pivots[i]), set.qp.g, ld()) : set.t[k + pivots[i]];
+    };
     const auto take = [&] {  // set.z = Z p
       std::fill(set.z, set.z + ld(), 0.0);
       for (int i = 0; i < free; ++i) add_scaled(set.z, p[i], f.column(k + pivots[i]), ld());
@@ -124,14 +131,14 @@ struct PrimalMethod {
     for (int q = rank; q < free; ++q) {
       std::fill(basis, basis + free, 0.0);
       basis[q] = 1;
-      double slope_here = set.t[k + pivots[q]], size = 1;
+      double slope_here = slope_along(q), size = 1;
       for (int i = 0; i < rank; ++i) basis[i] = -h[q * ld() + i];
       solve_upper(basis, rank);
       for (int i = 0; i < rank; ++i) {
-        slope_here += basis[i] * set.t[k + pivots[i]];
+        slope_here += basis[i] * slope_along(i);
         size += std::abs(basis[i]);
       }
-      if (std::abs(slope_here) <= zero * size) continue;
+      if (std::abs(slope_here) <= flat * size) continue;
       ray = true;
       for (int i = 0; i < free; ++i) p[i] -= slope_here * basis[i];
     }

@@ -18,7 +18,7 @@ constexpr double relative_shift = 1e-6;  // of the diagonal of P^, added to it t
 constexpr double ray_accuracy = 1e-9;    // of |P d| and of what a direction may do to a limit, |d| = 1
 constexpr double ray_slope = 1e-11;      // of |g| |d|
 constexpr double accurate = 1e-13;       // residual that needs no correction
-constexpr double sufficient = 1e-11;     // and no primal method
+constexpr double sufficient = 1e-12;     // and no primal method
 constexpr double far_away = 1e4;         // times the largest limit: where a shift leads if nothing else stops it
 constexpr int corrections = 4;
 constexpr int vectors = 13;  // of ld numbers, in QpSolver

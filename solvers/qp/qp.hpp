@@ -56,7 +56,7 @@ struct [[nodiscard]] QpReport {
   double objective = 0;        // 1/2 x^T P x + g^T x, of the x given back
   double stationarity = 0;     // max d |P x + g + z + C^T y| / max d (|P||x| + |g| + |z| + |C|^T|y|)
   double primal = 0;           // max r (violation of the limits) / (max |x / d| + r |limit|)
-  double complementarity = 0;  // max |y_k (C_k x - limit of its side)| / (|x|^T|P||x| + |g|^T|x| + |y|^T|limits|)
+  double complementarity = 0;  // max |y_k / r_k| / max d (...) times r |C_k x - limit| / (max |x / d| + r |limit|)
   double dual_sign = 0;        // max |y_k / r_k| of a wrong sign / max d (...); wrong signs are given back as 0
 };
 

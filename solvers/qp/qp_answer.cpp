@@ -53,12 +53,11 @@ double QpSolver::evaluate() {
     const double *row = qp_.P + j * ld, value = x[j], magnitude = std::abs(value);
     for (int i = 0; i < ld; ++i) r[i] += value * row[i], size[i] += magnitude * std::abs(row[i]);
   }
-  double objective = 0, objective_size = 0;
+  double objective = 0;
   for (int i = 0; i < n; ++i) {
     objective += x[i] * (0.5 * r[i] + qp_.g[i]);
     r[i] += qp_.g[i];
     size[i] += std::abs(qp_.g[i]);
-    objective_size += std::abs(x[i]) * size[i];
   }
   const double largest_x = largest(x, n);
   double complementarity = 0, dual_sign = 0, primal = 0;
@@ -67,8 +66,8 @@ double QpSolver::evaluate() {
     const double wrong = set_.wrong_sign(j, u[j]);
     if (wrong > 0) dual_sign = std::max(dual_sign, wrong), u[j] = 0;
     const double limit = set_.limit(j), magnitude = std::abs(u[j]);
-    objective_size += magnitude * std::abs(limit);
-    complementarity = std::max(complementarity, magnitude * std::abs(qp_.value(k, x) - limit));
+    const double distance = std::abs(qp_.value(k, x) - limit);
+    complementarity = std::max(complementarity, magnitude * ratio(distance, largest_x + std::abs(limit)));
     if (k < n) {
       r[k] -= u[j];
       size[k] += magnitude;
@@ -84,7 +83,7 @@ double QpSolver::evaluate() {
   }
   const double largest_size = largest(size, n);
   const double stationarity = ratio(largest(r, n), largest_size);
-  complementarity = ratio(complementarity, objective_size);
+  complementarity = ratio(complementarity, largest_size);
   dual_sign = ratio(dual_sign, largest_size);
   const double worst = std::max(std::max(stationarity, primal), std::max(complementarity, dual_sign));
   if (worst < best_) {

@@ -30,28 +30,49 @@ bool flat(const QpProblem& problem, int i) {
   return here <= noise * largest;
 }
 
-// d of unknowns without curvature (0 so far): such that they count in a row like the unknowns with curvature; failing
-// that by the range of their bounds or, last, by their cost. Any choice that follows the unit of x_i does.
+double size_if_finite(double a) {
+  return std::isfinite(a) ? std::abs(a) : 0;
+}
+
+// d of unknowns without curvature (0 so far): such that they count in a row like the unknowns whose d is known; failing
+// that by the reach of their bounds, of their rows, or by their cost. Any choice that follows the unit of x_i does.
 void scale_flat_columns(const QpProblem& problem, ScaledQp& s) {
-  for (int k = 0; k < s.m; ++k) {
-    const double* row = problem.C.data() + extent(k, s.n);
-    double known = 0;
-    for (int i = 0; i < s.n; ++i) known = std::max(known, std::abs(row[i]) * std::max(s.column[i], 0.0));
-    s.row[k] = known;
-  }
-  for (int i = 0; i < s.n; ++i) {
-    if (s.column[i] > 0) continue;
-    double largest = 0;  // of |C_ki| / (what the others make of the row)
-    for (int k = 0; k < s.m; ++k)
-      if (s.row[k] > 0) largest = std::max(largest, std::abs(problem.C[extent(k, s.n) + extent(i)]) / s.row[k]);
-    const double low = s.lower[i], high = s.upper[i];
-    const double reach = std::isfinite(high - low) && high > low ? high - low
-                                                                 : std::max(std::isfinite(low) ? std::abs(low) : 0,
-                                                                            std::isfinite(high) ? std::abs(high) : 0);
-    const double cost = std::abs(problem.g[extent(i)]);
-    s.column[i] = largest > 0 ? 1 / largest : reach > 0 ? reach : cost > 0 ? 1 / cost : 1;
-    if (!(s.column[i] > 0 && std::isfinite(s.column[i]))) s.column[i] = 1;
-  }
+  const auto entry = [&](int k, int i) { return std::abs(problem.C[extent(k, s.n) + extent(i)]); };
+  const auto set_where_unknown = [&](auto&& choice) {
+    for (int i = 0; i < s.n; ++i) {
+      if (s.column[i] > 0) continue;
+      const double d = choice(i);
+      s.column[i] = d > 0 && std::isfinite(d) ? d : 0;
+    }
+  };
+  const auto by_known_columns = [&] {
+    for (int k = 0; k < s.m; ++k) {
+      s.row[k] = 0;
+      for (int i = 0; i < s.n; ++i) s.row[k] = std::max(s.row[k], entry(k, i) * s.column[i]);
+    }
+    set_where_unknown([&](int i) {
+      double largest = 0;  // of |C_ki| / (what the others make of the row)
+      for (int k = 0; k < s.m; ++k)
+        if (s.row[k] > 0) largest = std::max(largest, entry(k, i) / s.row[k]);
+      return 1 / largest;
+    });
+  };
+  by_known_columns();
+  set_where_unknown([&](int i) {
+    const double low = s.lower[i], high = s.upper[i], range = high - low;
+    return std::isfinite(range) && range > 0 ? range : std::max(size_if_finite(low), size_if_finite(high));
+  });
+  by_known_columns();
+  set_where_unknown([&](int i) {
+    double reach = 0;
+    for (int k = 0; k < s.m; ++k) {
+      const double limit = std::max(size_if_finite(s.lower[s.n + k]), size_if_finite(s.upper[s.n + k]));
+      if (entry(k, i) > 0) reach = std::max(reach, limit / entry(k, i));
+    }
+    return reach;
+  });
+  set_where_unknown([&](int i) { return 1 / std::abs(problem.g[extent(i)]); });
+  set_where_unknown([](int) { return 1.0; });
 }
 
 }  // namespace
