@@ -12,6 +12,7 @@
 
 #include "engine/cli/actuation.hpp"
 #include "engine/cli/bench_models.hpp"
+#include "engine/cli/bench_programs.hpp"
 #include "engine/cli/bench_report.hpp"
 #include "engine/cli/command.hpp"
 #include "engine/cli/drive.hpp"
@@ -23,6 +24,7 @@
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_batch_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/inverse/inverse_rate.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
@@ -49,22 +51,29 @@ struct Arguments {
 };
 
 struct Case {
-  enum class Kind { full, forward, forward_of_file };
+  enum class Kind { full, forward, forward_of_file, inverse, inverse_of_file, program };
   std::string name, file;  // a scene's, or a model's
   Kind kind = Kind::full;
+  int unknowns = 0;  // program
 };
+
+constexpr int program_sizes[] = {4, 9};  // the diamond's cables; a tentacle's and its base
 
 // A row and the model that is stepped for it: one of the two.
 struct Subject {
   BenchRow row;
   std::shared_ptr<const FullModel> full;
   std::shared_ptr<const ReducedModel> reduced;
+  bool inverse = false;
+  int unknowns = 0;  // of quadratic programs alone
 };
 
 std::vector<Case> find_cases(const Arguments& arguments) {
   std::vector<Case> cases;
   for (const std::string& file : arguments.models)
-    cases.push_back({"forward/" + read_model(file).robot.name, file, Case::Kind::forward_of_file});
+    for (const auto& [kind, direction] :
+         {std::pair{Case::Kind::forward_of_file, "forward/"}, {Case::Kind::inverse_of_file, "inverse/"}})
+      cases.push_back({direction + read_model(file).robot.name, file, kind});
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(arguments.assets, error)) {
     const fs::path scene = entry.path() / "scene.toml";
@@ -72,10 +81,15 @@ std::vector<Case> find_cases(const Arguments& arguments) {
     const std::string robot = entry.path().filename().string();
     cases.push_back({"full/" + robot, scene.string(), Case::Kind::full});
     // A model that is given stands for the one that would be made.
-    const std::string name = "forward/" + robot;
-    if (std::ranges::none_of(cases, [&](const Case& other) { return other.name == name; }))
-      cases.push_back({name, scene.string(), Case::Kind::forward});
+    for (const auto& [kind, direction] :
+         {std::pair{Case::Kind::forward, "forward/"}, {Case::Kind::inverse, "inverse/"}}) {
+      const std::string name = direction + robot;
+      if (std::ranges::none_of(cases, [&](const Case& other) { return other.name == name; }))
+        cases.push_back({name, scene.string(), kind});
+    }
   }
+  for (const int unknowns : program_sizes)
+    cases.push_back({fmt::format("qp/{}", unknowns), "", Case::Kind::program, unknowns});
   std::ranges::stable_sort(cases, {}, &Case::name);
   if (cases.empty())
     throw InputError(fmt::format("there is nothing to measure (no scenes in '{}', no --model)", arguments.assets),
@@ -104,7 +118,12 @@ class Bench {
   // Makes or reads the model of a case; all its batches become rows.
   void prepare(const Case& entry) {
     try {
-      entry.kind == Case::Kind::full ? prepare_full(entry) : prepare_forward(entry);
+      if (entry.kind == Case::Kind::full)
+        prepare_full(entry);
+      else if (entry.kind == Case::Kind::program)
+        prepare_programs(entry);
+      else
+        prepare_reduced(entry);
     } catch (const RunError& failure) {  // its model could not be made
       failures.push_back(fmt::format("{} ({})", entry.name, failure.what()));
     }
@@ -161,7 +180,31 @@ class Bench {
     for (std::size_t k = 0; k < 3; ++k) machine.load[k] = std::max(machine.load[k], load[k]);
   }
 
-  Rate measure(const Subject& subject) const {
+  Rate measure(Subject& subject) const {
+    // measure_rate takes the first tenth for warming up.
+    const bool counted = arguments_.steps && !subject.full;
+    const int wanted = counted ? static_cast<int>(*arguments_.steps) : 0;
+    const int steps = counted ? wanted + (wanted - 1) / 9 : most_measured_steps;
+    const double seconds =
+        counted ? std::numeric_limits<double>::infinity() : arguments_.seconds.value_or(default_seconds);
+    BenchRow& row = subject.row;
+    Rate rate;
+    if (subject.unknowns > 0) {
+      const ProgramRate found = measure_programs(subject.unknowns, row.batch, context_.common.threads, steps, seconds);
+      row.error = std::max(row.error.value_or(0), found.residual);
+      rate = found;
+    } else if (subject.inverse) {
+      const InverseRate found = measure_inverse_rate(*mechanics_of(subject), steps, seconds, path_seed);
+      row.control = {found.median_error, 1e6 * found.qp_seconds, found.held, found.saturated};
+      rate = found;
+    } else {
+      rate = measure_rate(*mechanics_of(subject), steps, seconds, path_seed);
+    }
+    rate.steps -= rate.steps / 10;
+    return rate;
+  }
+
+  std::unique_ptr<Mechanics> mechanics_of(const Subject& subject) const {
     std::unique_ptr<Mechanics> mechanics;
     if (subject.full)
       mechanics = std::make_unique<FullMechanics>(*subject.full);
@@ -169,15 +212,21 @@ class Bench {
       mechanics = std::make_unique<ReducedBatchMechanics>(*subject.reduced, device_, subject.row.batch);
     else
       mechanics = std::make_unique<ReducedMechanics>(*subject.reduced, subject.row.batch);
-    // measure_rate takes the first tenth for warming up.
-    const bool counted = arguments_.steps && subject.reduced;
-    const int wanted = counted ? static_cast<int>(*arguments_.steps) : 0;
-    const int steps = counted ? wanted + (wanted - 1) / 9 : most_measured_steps;
-    const double seconds =
-        counted ? std::numeric_limits<double>::infinity() : arguments_.seconds.value_or(default_seconds);
-    Rate rate = measure_rate(*mechanics, steps, seconds, path_seed);
-    rate.steps -= rate.steps / 10;
-    return rate;
+    return mechanics;
+  }
+
+  void prepare_programs(const Case& entry) {
+    if (device_.kind == Device::Kind::cuda) {
+      notes.push_back(fmt::format("{} is left out: programs are solved on the CPU", entry.name));
+      return;
+    }
+    Subject subject;
+    subject.unknowns = entry.unknowns;
+    subject.row.name = entry.name;
+    for (const long batch : arguments_.batches) {
+      subject.row.batch = static_cast<int>(batch);
+      subjects_.push_back(subject);
+    }
   }
 
   void prepare_full(const Case& entry) {
@@ -194,9 +243,9 @@ class Bench {
     subjects_.push_back(std::move(subject));
   }
 
-  void prepare_forward(const Case& entry) {
+  void prepare_reduced(const Case& entry) {
     ReducedModel model;
-    if (entry.kind == Case::Kind::forward_of_file) {
+    if (entry.kind == Case::Kind::forward_of_file || entry.kind == Case::Kind::inverse_of_file) {
       model = read_model(entry.file);
       if (!measurable(entry, model.robot)) return;
     } else {
@@ -217,7 +266,8 @@ class Bench {
     row.modes = model.modes;
     for (const ReducedField& field : model.fields) row.elements += static_cast<int>(field.element.size());
     row.error = model.errors.states > 0 ? model.errors.goal_mean : std::nan("");
-    if (device_.kind == Device::Kind::cpu) row.work = reduced_step_work(model);
+    subject.inverse = entry.kind == Case::Kind::inverse || entry.kind == Case::Kind::inverse_of_file;
+    if (device_.kind == Device::Kind::cpu && !subject.inverse) row.work = reduced_step_work(model);
     subject.reduced = std::make_shared<ReducedModel>(std::move(model));
     for (const long batch : arguments_.batches) {
       row.batch = static_cast<int>(batch);
@@ -277,7 +327,10 @@ Command bench_command() {
       "  supple bench --case diamond --model diamond.rom.h5 --threads 1\n"
       "  supple bench --case diamond --steps 100000 --rounds 5 --threads 1\n"
       "\n"
-      "full/NAME steps the full model of NAME/scene.toml in the folder of the robots, forward/NAME a reduced one.\n"
+      "full/NAME steps the full model of NAME/scene.toml in the folder of the robots, forward/NAME a reduced one,\n"
+      "inverse/NAME the same led by its effectors along what the forward one does. qp/N solves the quadratic programs "
+      "of\n"
+      "N actuators alone; its error is their largest residual.\n"
       "That model is made when it is first asked for, from fewer states than `supple reduce` takes, and kept.\n"
       "The work of a reduced step, counted from its sizes, is held against what a core does at its best, measured in\n"
       "the same run: docs/howto/benchmark.md.\n";

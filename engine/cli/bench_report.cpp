@@ -244,6 +244,12 @@ Json bench_json(const Context& context, const BenchMachine& machine, const std::
     }
     if (const auto shares = shares_of(row, machine.peaks, context.common.threads))
       entry.update(work_json(row, *shares));
+    if (row.control) {
+      entry["tracking_error_median"] = row.control->tracking_error_median;
+      entry["qp_us_median"] = row.control->qp_us_median;
+      entry["held_steps"] = row.control->held_steps;
+      entry["saturated_steps"] = row.control->saturated_steps;
+    }
     entry["peaks"] = peaks_json(machine.peaks);
     entry["load"] = machine.load;
     entry.update(machine_facts(context, machine.device));

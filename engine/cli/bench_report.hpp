@@ -14,13 +14,21 @@ namespace supple::cli {
 
 struct Context;
 
+// What an inverse case found beside its rate.
+struct BenchControl {
+  double tracking_error_median = 0;  // m
+  double qp_us_median = 0;
+  long held_steps = 0, saturated_steps = 0;
+};
+
 struct BenchRow {
   std::string name, file;  // of the case; of its scene or model
   int batch = 1, modes = 0, elements = 0;
-  std::optional<double> error;   // mean goal error; none: it is the reference itself
-  std::optional<StepWork> work;  // of one robot; none: not counted
-  double gradient_read = 0;      // bytes/s of reading a block as large as G, one core
-  std::vector<Rate> rounds;      // one for each round
+  std::optional<double> error;          // mean goal error; none: it is the reference itself
+  std::optional<StepWork> work;         // of one robot; none: not counted
+  std::optional<BenchControl> control;  // of inverse cases, the last round
+  double gradient_read = 0;             // bytes/s of reading a block as large as G, one core
+  std::vector<Rate> rounds;             // one for each round
   bool failed() const;
 };
 

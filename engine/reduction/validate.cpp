@@ -184,36 +184,23 @@ Sample SmoothPath::at(double time) const {
   return sample;
 }
 
-Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t seed) {
+Rate measure_steps(int robots, double time_step, int steps, double seconds,
+                   const std::function<StepReport(int, double&)>& step) {
   Rate rate;
-  const double h = mechanics.robot().time_step;
-  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
-  std::vector<SmoothPath> paths;
-  for (int b = 0; b < mechanics.robots(); ++b)
-    paths.emplace_back(mechanics.robot(), smooth_path_period_steps * h, seed + static_cast<std::uint64_t>(b));
-  State state = rest_state(mechanics);
-  Control control = zero_control(mechanics);
   std::vector<double> times;
   std::vector<StageTimes> stages;
   const auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < steps; ++k) {
-    auto command = control.commands.begin(), motion = control.motions.begin();
-    for (const SmoothPath& path : paths) {
-      const Control robot = control_of(mechanics.robot(), path.at((k + 1) * h));
-      command = std::ranges::copy(robot.commands, command).out;
-      motion = std::ranges::copy(robot.motions, motion).out;
-    }
-    const auto begin = std::chrono::steady_clock::now();
-    const StepReport report = stepper.step(control, state);
-    const auto end = std::chrono::steady_clock::now();
+    double wall = 0;
+    const StepReport report = step(k, wall);
     if (report.status != StepStatus::ok) {
       rate.status = report.status;
       break;
     }
-    times.push_back(std::chrono::duration<double>(end - begin).count());
+    times.push_back(wall);
     stages.push_back(report.times);
     ++rate.steps;
-    if (k >= 20 && std::chrono::duration<double>(end - start).count() > seconds) break;
+    if (k >= 20 && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
   }
   times.erase(times.begin(), times.begin() + static_cast<long>(times.size() / 10));
   if (times.empty()) return rate;
@@ -224,7 +211,38 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
     std::ranges::nth_element(stages, middle, {}, stage);
     rate.median.*stage = (*middle).*stage;
   }
-  static_cast<StepRate&>(rate) = step_rate(std::move(times), mechanics.robots(), h);
+  static_cast<StepRate&>(rate) = step_rate(std::move(times), robots, time_step);
+  return rate;
+}
+
+PathCommands::PathCommands(const Mechanics& mechanics, std::uint64_t seed)
+    : robot_(mechanics.robot()), control_(zero_control(mechanics)) {
+  for (int b = 0; b < mechanics.robots(); ++b)
+    paths_.emplace_back(robot_, smooth_path_period_steps * robot_.time_step, seed + static_cast<std::uint64_t>(b));
+}
+
+const Control& PathCommands::at(int step) {
+  auto command = control_.commands.begin(), motion = control_.motions.begin();
+  for (const SmoothPath& path : paths_) {
+    const Control robot = control_of(robot_, path.at((step + 1) * robot_.time_step));
+    command = std::ranges::copy(robot.commands, command).out;
+    motion = std::ranges::copy(robot.motions, motion).out;
+  }
+  return control_;
+}
+
+Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t seed) {
+  const double h = mechanics.robot().time_step;
+  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
+  PathCommands path(mechanics, seed);
+  State state = rest_state(mechanics);
+  Rate rate = measure_steps(mechanics.robots(), h, steps, seconds, [&](int k, double& wall) {
+    const Control& control = path.at(k);
+    const auto begin = std::chrono::steady_clock::now();
+    const StepReport report = stepper.step(control, state);
+    wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
+  });
   rate.state_hash = hash(state);
   return rate;
 }

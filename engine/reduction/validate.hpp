@@ -56,6 +56,23 @@ struct Rate : StepRate {
   StepStatus status = StepStatus::ok;
 };
 
+// Commands along SmoothPaths, one for each robot of a batch (seed, seed + 1, ...).
+class PathCommands {
+ public:
+  PathCommands(const Mechanics& mechanics, std::uint64_t seed);
+  const Control& at(int step);
+
+ private:
+  const Robot& robot_;
+  std::vector<SmoothPath> paths_;
+  Control control_;
+};
+
+// Runs `step`, which says its own wall time [s], so many times or seconds, whichever comes first (at least 20 times);
+// the first tenth is warm-up. Without a hash.
+Rate measure_steps(int robots, double time_step, int steps, double seconds,
+                   const std::function<StepReport(int, double&)>& step);
+
 // One-linearisation implicit Euler steps at the robot's time step, every robot of the batch along a SmoothPath of its
 // own (seed, seed + 1, ...); the first tenth is warm-up. Stops after `seconds` or `steps`, whichever comes first (at
 // least 20 steps).

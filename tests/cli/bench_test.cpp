@@ -94,16 +94,27 @@ TEST_F(Bench, OnlyWhatIsAskedForIsMade) {
   EXPECT_FALSE(exists("kept"));
   const Outcome outcome = bench({"--case", "forward/bean"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_TRUE(contains(outcome.err, "forward/beam, forward/other, full/beam, full/other"));
+  EXPECT_TRUE(contains(outcome.err,
+                       "forward/beam, forward/other, full/beam, full/other, inverse/beam, inverse/other, qp/4, qp/9"));
   EXPECT_FALSE(exists("kept"));
+}
+
+TEST_F(Bench, QuadraticProgramsAlone) {
+  ASSERT_EQ(bench({"--case", "qp/", "--batch", "1,64", "--steps", "90"}).code, 0);
+  const json found = rows();
+  ASSERT_EQ(found.size(), 4u);
+  for (const json& row : found) EXPECT_LT(row["error"], 1e-9) << row["case"];  // as solve_qp promises
 }
 
 TEST_F(Bench, RoundsAreTakenInTurnAndSummed) {
   const Outcome outcome = bench({"--case", "/beam", "--rounds", "3", "--steps", "90"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json found = rows();
-  ASSERT_EQ(found.size(), 2u);
-  const json &forward = found[0], &full = found[1];
+  ASSERT_EQ(found.size(), 3u);
+  const json &forward = found[0], &full = found[1], &inverse = found[2];
+  EXPECT_EQ(inverse["case"], "inverse/beam");
+  for (const char* key : {"tracking_error_median", "qp_us_median", "held_steps", "saturated_steps"})
+    EXPECT_TRUE(inverse.contains(key)) << key;
   EXPECT_EQ(forward["case"], "forward/beam");
   EXPECT_EQ(forward["steps"], 270);
   for (const json& row : found) {

@@ -63,21 +63,21 @@ inline double kkt_violation(const Qp& qp, const QpAnswer& a) {
   const VectorXd r = qp.P * a.x + qp.g + a.z + qp.C.transpose() * a.y;
   const VectorXd size = qp.P.cwiseAbs() * a.x.cwiseAbs() + qp.g.cwiseAbs() + a.z.cwiseAbs() +
                         qp.C.cwiseAbs().transpose() * a.y.cwiseAbs();
-  double worst = ratio(largest(r), largest(size)), products = 0;
-  double products_size = a.x.cwiseAbs().dot(qp.P.cwiseAbs() * a.x.cwiseAbs() + qp.g.cwiseAbs());
+  double worst = ratio(largest(r), largest(size));
   const auto look = [&](double value, double low, double high, double multiplier, double norm) {
     const double reach = norm * largest(a.x);
     if (value < low) worst = std::max(worst, (low - value) / (reach + std::abs(low)));
     if (value > high) worst = std::max(worst, (value - high) / (reach + std::abs(high)));
     if (multiplier == 0) return;
     const double limit = multiplier > 0 ? high : low;
-    products = std::max(products, std::abs(multiplier) * std::abs(value - limit));  // infinite for a wrong sign
-    products_size += std::abs(multiplier * limit);
+    if (!std::isfinite(limit)) worst = infinity;  // a wrong sign
+    worst = std::max(worst, ratio(std::abs(value - limit), reach + std::abs(limit)) *
+                                ratio(std::abs(multiplier) * norm, largest(size)));
   };
   for (int i = 0; i < n; ++i) look(a.x[i], qp.lower[i], qp.upper[i], a.z[i], 1);
   const VectorXd rows = qp.C * a.x;
   for (int k = 0; k < m; ++k) look(rows[k], qp.row_lower[k], qp.row_upper[k], a.y[k], qp.C.row(k).norm());
-  return std::max(worst, ratio(products, products_size));
+  return worst;
 }
 
 // How far the limits named are from a contradiction: 0 for a proof, |sum w a| relative to its terms; infinite where the
