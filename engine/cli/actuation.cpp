@@ -140,6 +140,10 @@ double Actuation::value_at(double time, std::size_t input) const {
   return s == 0 || start == end ? start : (1 - s) * start + s * end;
 }
 
+void Actuation::give(std::size_t first, std::size_t count) {
+  for (std::size_t i = 0; i < given_.size(); ++i) given_[i] = i >= first && i < first + count;
+}
+
 void Actuation::sample(double time, std::span<double> values) const {
   for (std::size_t i = 0; i < inputs_.size(); ++i) values[i] = value_at(time, i);
 }

@@ -46,6 +46,8 @@ class Actuation {
   void sample(double time, std::span<double> values) const;
   // Whether a file had a column for the input.
   bool given(std::size_t input) const { return given_[input]; }
+  // As if these inputs alone had columns.
+  void give(std::size_t first, std::size_t count);
 
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<double>& times() const { return times_; }

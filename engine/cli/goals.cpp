@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 namespace supple::cli {
 
 namespace {
+
+constexpr int most_figure_steps = 10'000'000;
 
 std::vector<std::string> column_names(const Effector& effector) {
   const std::string& name = effector.name;
@@ -97,20 +100,31 @@ GoalPath figure_goals(const Robot& robot, std::span<const double> y, const Figur
   const double *start = y.data() + 3 * effector->point, part = settings.duration / (settings.turns + 1);
   const Vec3d& rest = robot.rest_points[static_cast<std::size_t>(effector->point)];
   const Vec3d centre{{rest[0], rest[1], rest[2] + settings.height}};
-  std::string text = fmt::format("time,{}\n", fmt::join(column_names(*effector), ","));
-  const long steps = std::lround(settings.duration / time_step);
-  for (long k = 0; k <= steps; ++k) {
+  const std::vector<Input> inputs = goal_inputs(robot);
+  std::vector<std::string> names;
+  for (const Input& input : inputs) names.push_back(input.name);
+  const auto first =
+      static_cast<std::size_t>(std::ranges::find(names, column_names(*effector).front()) - names.begin());
+  const double count = settings.duration / time_step;
+  if (!(count <= most_figure_steps))
+    throw InputError(fmt::format("the figure has {:.3g} steps, at most {} are possible", count, most_figure_steps),
+                     "fewer --turns, a shorter --duration or a longer --time-step");
+  std::vector<double> times, values;
+  for (long k = 0; k <= std::lround(count); ++k) {
     const double t = static_cast<double>(k) * time_step;
     // Outwards smoothly, so that the goal starts at rest.
     const double out = std::min(1.0, t / part), share = out * out * (3 - 2 * out);
     const double angle = 2 * std::numbers::pi * turned(std::max(0.0, t / part - 1), settings.turns);
     const double u = std::cos(angle), v = settings.figure == Figure::circle ? std::sin(angle) : std::sin(2 * angle) / 2;
     const Vec3d goal{{centre[0] + settings.radius * u, centre[1] + settings.radius * v, centre[2]}};
-    text += fmt::format("{:.17g}", t);
-    for (int i = 0; i < 3; ++i) text += fmt::format(",{:.17g}", (1 - share) * start[i] + share * goal[i]);
-    text += '\n';
+    times.push_back(t);
+    values.resize(values.size() + inputs.size(), 0.0);
+    for (std::size_t i = 0; i < 3; ++i)
+      values[values.size() - inputs.size() + first + i] = (1 - share) * start[i] + share * goal[static_cast<int>(i)];
   }
-  return {robot, parse_table(text, "figure", goal_inputs(robot))};
+  Actuation table(inputs, names, std::move(times), std::move(values));
+  table.give(first, 3);
+  return {robot, std::move(table)};
 }
 
 }  // namespace supple::cli

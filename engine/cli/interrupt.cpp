@@ -16,12 +16,12 @@ extern "C" void set_flag(int signal) {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard(bool restart) {
   flag = 0;
   struct sigaction action {};
   action.sa_handler = set_flag;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;  // half-written output goes on
+  action.sa_flags = restart ? SA_RESTART : 0;  // half-written output goes on
   sigaction(SIGINT, &action, &interrupt_);
   sigaction(SIGTERM, &action, &terminate_);
 }

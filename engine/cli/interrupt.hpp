@@ -8,7 +8,8 @@ namespace supple::cli {
 // While one exists, the first SIGINT or SIGTERM only sets the flag; a second one ends the program at once.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  // restart: system calls go on after the signal; false: a blocking read ends.
+  explicit InterruptGuard(bool restart = true);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;

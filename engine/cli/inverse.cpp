@@ -1,6 +1,7 @@
 // supple inverse: commands that bring a robot's effectors to their goals.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -30,7 +31,8 @@ namespace {
 
 struct Arguments {
   std::string model, goal, replay, output, integrator;
-  std::string regularisation = "proximal", solver = "qp";
+  std::string regularisation, solver = "qp";
+  std::vector<std::string> efforts;
   std::string epsilon;
   std::optional<double> circle, lemniscate, duration, time_step, goal_speed;
   std::optional<long> steps, turns;
@@ -70,11 +72,24 @@ Subject open_subject(const Arguments& arguments) {
   return subject;
 }
 
-InverseSettings inverse_settings(const Arguments& arguments) {
+InverseSettings inverse_settings(const Arguments& arguments, const Robot& robot) {
   InverseSettings settings;
   settings.regularisation = arguments.regularisation == "energy" ? Regularisation::energy
                             : arguments.regularisation == "none" ? Regularisation::none
                                                                  : Regularisation::proximal;
+  for (const std::string& effort : arguments.efforts) {
+    const auto equals = effort.find('=');
+    const std::string name = effort.substr(0, equals);
+    const auto found = std::ranges::find(robot.actuators, name, &ActuatorRow::name);
+    if (equals == std::string::npos || found == robot.actuators.end())
+      throw InputError(equals == std::string::npos ? fmt::format("'{}' is not NAME=NUMBER", effort)
+                                                   : fmt::format("the robot has no actuator '{}'", name),
+                       fmt::format("--effort {}=10", robot.actuators.empty() ? "NAME" : robot.actuators.front().name));
+    settings.effort.resize(robot.actuators.size(), 1.0);
+    const double factor = parse_quantity(effort.substr(equals + 1), Dimension::number, {"--effort", 0, 0, ""});
+    if (!(factor >= 0)) throw InputError(fmt::format("--effort {} is negative", effort), "0 or more");
+    settings.effort[static_cast<std::size_t>(found - robot.actuators.begin())] = factor;
+  }
   if (arguments.solver == "gauss-seidel") settings.solver = InverseSolver::gauss_seidel;
   if (!arguments.epsilon.empty()) {
     settings.epsilon = parse_quantity(arguments.epsilon, Dimension::number, {"--epsilon", 0, 0, ""});
@@ -107,7 +122,7 @@ GoalPath make_path(const Arguments& arguments, const Robot& robot, std::span<con
   return figure_goals(robot, y, figure, time_step);
 }
 
-void check_arguments(const Arguments& arguments) {
+void check_arguments(const Arguments& arguments, const std::string& json) {
   const int sources = (arguments.goal.empty() ? 0 : 1) + (arguments.circle ? 1 : 0) + (arguments.lemniscate ? 1 : 0) +
                       (arguments.stream ? 1 : 0);
   if (sources != 1)
@@ -116,40 +131,41 @@ void check_arguments(const Arguments& arguments) {
         "one of --goal CSV, --circle RADIUS, --lemniscate RADIUS, --stdin");
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
-  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty()))
-    throw InputError("-o and --replay do not go with --stdin", "save the lines that come out");
+  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty() || !json.empty() || arguments.steps ||
+                           arguments.duration))
+    throw InputError("-o, --json, --replay, --steps and --duration do not go with --stdin",
+                     "save the lines that come out");
+  if (arguments.solver == "gauss-seidel" &&
+      (!arguments.regularisation.empty() || !arguments.epsilon.empty() || !arguments.efforts.empty()))
+    throw InputError("--regularisation, --epsilon and --effort mean nothing to --solver gauss-seidel", "--solver qp");
   if ((arguments.turns || !arguments.height_text.empty()) && !arguments.circle && !arguments.lemniscate)
     throw InputError("--turns and --height go with --circle or --lemniscate", "leave them out");
 }
 
-// Full model and errors of a replay.
-struct Replayed {
-  std::vector<double> errors;
-  TrackingError tracking;
-};
-
-Replayed replay_on(Context& context, const Arguments& arguments, const Robot& robot, const InverseRecord& record,
-                   const GoalPath& path, const DriveSettings& settings) {
+// The model that commands are replayed on, read before they are sought.
+FullModel open_replay(const Arguments& arguments, const Robot& robot, const DriveSettings& settings) {
   Scene scene = read_scene(arguments.replay);
   scene.integrator = settings.integrator;
   scene.time_step = settings.time_step;
-  const FullModel model = build_full_model(scene);
+  FullModel model = build_full_model(scene);
   const auto same = [](const auto& a, const auto& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const auto& x, const auto& y) { return x.name == y.name; });
+    return std::ranges::equal(a, b, [](const auto& x, const auto& y) { return x.name == y.name; });
   };
   if (!same(robot.actuators, model.robot.actuators) || !same(robot.effectors, model.robot.effectors) ||
       !same(robot.motions, model.robot.motions))
     throw InputError("the replayed scene has other actuators or effectors than the model",
                      "the scene that the model was made from", {arguments.replay, 0, 0, ""});
+  return model;
+}
+
+std::vector<double> replay_on(Context& context, const FullModel& model, const InverseRecord& record,
+                              const GoalPath& path, const DriveSettings& settings) {
   FullMechanics mechanics(model);
   const InterruptGuard guard;
   ProgressBar bar(context.common.quiet);
-  Replayed replayed;
-  replayed.errors = replay(mechanics, record, path, settings, bar.progress());
+  std::vector<double> errors = replay(mechanics, record, path, settings, bar.progress());
   bar.finish();
-  replayed.tracking = tracking_error(replayed.errors);
-  return replayed;
+  return errors;
 }
 
 double median_us(std::vector<double> seconds) {
@@ -165,7 +181,7 @@ std::string millimetres(const TrackingError& error) {
 
 int inverse(Context& context, Arguments& arguments) {
   check_json_target(context);
-  check_arguments(arguments);
+  check_arguments(arguments, context.common.json);
   if (!arguments.height_text.empty())
     arguments.height = parse_quantity(arguments.height_text, Dimension::length, {"--height", 0, 0, ""});
   if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
@@ -174,7 +190,7 @@ int inverse(Context& context, Arguments& arguments) {
   Subject subject = open_subject(arguments);
   Mechanics& mechanics = *subject.mechanics;
   const Robot& robot = mechanics.robot();
-  InverseStep step(mechanics, inverse_settings(arguments), subject.integrator, subject.time_step);
+  InverseStep step(mechanics, inverse_settings(arguments, robot), subject.integrator, subject.time_step);
   State state = settled_state(mechanics);
   if (arguments.stream) {
     stream_inverse(step, mechanics, state, std::cin, std::cout);
@@ -189,6 +205,9 @@ int inverse(Context& context, Arguments& arguments) {
   const double duration = arguments.duration.value_or(path.end());
   settings.last = arguments.steps.value_or(std::max(1L, std::lround(std::min(duration / settings.time_step, 1e9))));
 
+  std::optional<FullModel> replayed_model;
+  if (!arguments.replay.empty()) replayed_model = open_replay(arguments, robot, settings);
+
   InverseReportOfRun report;
   {
     const InterruptGuard guard;
@@ -196,20 +215,24 @@ int inverse(Context& context, Arguments& arguments) {
     report = drive_inverse(step, mechanics, settings, path, state, bar.progress());
     bar.finish();
   }
-  if (report.drive.failed()) throw_step_failure(report.drive, settings, "");
-  Replayed replayed;
-  if (!arguments.replay.empty() && !report.drive.stopped)
-    replayed = replay_on(context, arguments, robot, report.record, path, settings);
   std::string pictures;
-  if (!arguments.output.empty())
-    pictures = write_inverse_results(arguments.output, report.record, robot, replayed.errors);
+  const auto write = [&](const std::vector<double>& replayed) {
+    if (!arguments.output.empty()) pictures = write_inverse_results(arguments.output, report.record, robot, replayed);
+  };
+  write({});
+  if (report.drive.failed()) throw_step_failure(report.drive, settings, "");
   if (report.drive.stopped)
     throw Interrupted(
         fmt::format("interrupted after step {} of {}{}", report.drive.step, settings.last,
                     arguments.output.empty() ? "" : ", the commands so far are in '" + arguments.output + "'"),
         "run it again");
+  std::vector<double> replayed;
+  if (replayed_model) {
+    replayed = replay_on(context, *replayed_model, report.record, path, settings);
+    write(replayed);
+  }
 
-  const TrackingError tracking = tracking_error(report.record.errors);
+  const TrackingError tracking = tracking_error(report.record.errors), replay_tracking = tracking_error(replayed);
   std::vector<double> qp(report.record.qp_seconds.begin() + 1, report.record.qp_seconds.end());
   nlohmann::ordered_json json = speed_facts(report.drive, settings, 1);
   json.update(machine_facts(context, "cpu"));
@@ -220,10 +243,10 @@ int inverse(Context& context, Arguments& arguments) {
   json["qp_us_median"] = median_us(qp);
   json["saturated_steps"] = report.saturated_steps;
   json["held_steps"] = report.held_steps;
-  if (!replayed.errors.empty())
-    json["replay"] = {{"tracking_error_mean", replayed.tracking.mean},
-                      {"tracking_error_median", replayed.tracking.median},
-                      {"tracking_error_max", replayed.tracking.largest}};
+  if (!replayed.empty())
+    json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
+                      {"tracking_error_median", replay_tracking.median},
+                      {"tracking_error_max", replay_tracking.largest}};
   if (subject.reduced) json["model_errors"] = errors_json(subject.reduced->errors);
   json["state_hash"] = hash_hex(hash(state));
   write_json(context, json);
@@ -237,8 +260,7 @@ int inverse(Context& context, Arguments& arguments) {
   Facts facts{{"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
                                         time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(median_us(qp)))},
               {"tracking error", millimetres(tracking) + " (the model's own view)"}};
-  if (!replayed.errors.empty())
-    facts.emplace_back("on the full model", millimetres(replayed.tracking) + " (commands replayed)");
+  if (!replayed.empty()) facts.emplace_back("on the full model", millimetres(replay_tracking) + " (commands replayed)");
   if (subject.reduced) facts.emplace_back("model's errors", errors_text(subject.reduced->errors));
   const std::vector<Input> inputs = inputs_of(robot);
   for (std::size_t i = 0; i < robot.actuators.size(); ++i)
@@ -252,11 +274,11 @@ int inverse(Context& context, Arguments& arguments) {
   print_facts(facts);
   if (!pictures.empty()) print_note(pictures);
   if (report.saturated_steps > 0)
-    print_note(fmt::format("limits of the actuators held the robot back in {} steps", report.saturated_steps));
+    print_note(fmt::format("limits of the actuators kept the robot from its goal in {} steps", report.saturated_steps));
   if (report.held_steps > 0)
     print_note(fmt::format("in {} steps there was no answer and the last commands were held; {}", report.held_steps,
                            report.record.conflict));
-  if (replayed.errors.empty())
+  if (replayed.empty())
     print_note("a model believes that it reached its goal; --replay SCENE runs the commands on the full model");
   return 0;
 }
@@ -287,7 +309,7 @@ Command inverse_command() {
     options.positional("MODEL", a->model, "reduced model, or scene: its full model");
     options.text("--goal", a->goal, "CSV", "goals of the effectors over time");
     options.quantity("--circle", a->circle, Dimension::length, "RADIUS",
-                     "steer the first effector round a horizontal circle about its place at rest");
+                     "lead the first effector by position round a horizontal circle about its place at rest");
     options.quantity("--lemniscate", a->lemniscate, Dimension::length, "RADIUS", "the same, a figure of eight");
     options.text("--height", a->height_text, "LENGTH", "of the figure above that place (0; may be negative)");
     options.whole("--turns", a->turns, 1, 1000000, "N", "turns of the figure (2)");
@@ -301,6 +323,7 @@ Command inverse_command() {
     options.choice("--solver", a->solver, {"qp", "gauss-seidel"}, "of the problem in constraint space (qp)");
     options.choice("--regularisation", a->regularisation, {"proximal", "energy", "none"},
                    "what else is kept small: the change of forces, the work of the actuators, nothing (proximal)");
+    options.texts("--effort", a->efforts, "NAME=NUMBER", "what an actuator counts in that (1)");
     options.text("--epsilon", a->epsilon, "NUMBER", "its size relative to the goals' term (1e-6)");
     options.quantity("--goal-speed", a->goal_speed, Dimension::speed, "SPEED",
                      "come no faster than this towards a goal, \"50 mm/s\"");

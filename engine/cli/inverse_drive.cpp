@@ -14,6 +14,8 @@ namespace supple::cli {
 
 namespace {
 
+constexpr double reached_distance = 1e-6;  // m: a goal that near is reached
+
 // |phi_e| of the steered effectors at mapped points y.
 double distance(const Robot& robot, const RowLayout& layout, std::span<const double> y, std::span<const double> goals,
                 const GoalPath& path) {
@@ -46,21 +48,19 @@ void record_step(const Robot& robot, const State& state, std::span<const double>
 }  // namespace
 
 InverseStep::InverseStep(Mechanics& mechanics, const InverseSettings& settings, Integrator integrator, double time_step)
-    : mechanics_(mechanics),
+    : converged_(integrator != Integrator::implicit_euler),
       statics_(integrator == Integrator::quasi_static),
       time_step_(time_step),
       law_(mechanics.robot(), 1, settings),
-      stepper_(mechanics, {.scheme = integrator == Integrator::implicit_euler_newton ? StepScheme::newton
-                                                                                     : StepScheme::one_linearisation,
-                           .time_step = time_step,
-                           .row_tolerance = InverseEquilibriumSettings{}.row_tolerance}),
-      equilibrium_(mechanics, law_, {.time_step = time_step}) {}
+      stepper_(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = time_step}),
+      equilibrium_(mechanics, law_,
+                   {.scheme = statics_ ? StepScheme::quasi_static : StepScheme::newton, .time_step = time_step}) {}
 
 StepReport InverseStep::step(std::span<const double> goals, State& state) {
   law_.set_goals(goals);
-  if (!statics_) return stepper_.step(law_, state.motions, state);
+  if (!converged_) return stepper_.step(law_, state.motions, state);
   const StepReport report = equilibrium_.solve(state);
-  if (report.status == StepStatus::ok) state.time += time_step_;
+  if (report.status == StepStatus::ok && statics_) state.time += time_step_;
   return report;
 }
 
@@ -100,7 +100,7 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
     record.qp_seconds.push_back(step.law().qp_seconds());
     record.saturated.push_back(inverse.saturated);
     record.held.push_back(inverse.held);
-    if (inverse.saturated > 0) ++report.saturated_steps;
+    if (inverse.saturated > 0 && record.errors.back() > reached_distance) ++report.saturated_steps;
     if (inverse.held) {
       ++report.held_steps;
       if (record.conflict.empty())

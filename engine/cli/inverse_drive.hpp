@@ -20,11 +20,10 @@ class InverseStep {
   StepReport step(std::span<const double> goals, State& state);
   InverseLaw& law() { return law_; }
   const InverseLaw& law() const { return law_; }
-  const std::vector<double>& outputs() const { return statics_ ? equilibrium_.outputs() : stepper_.outputs(); }
+  const std::vector<double>& outputs() const { return converged_ ? equilibrium_.outputs() : stepper_.outputs(); }
 
  private:
-  Mechanics& mechanics_;
-  bool statics_;
+  bool converged_, statics_;
   double time_step_;
   InverseLaw law_;
   Stepper stepper_;
@@ -46,14 +45,15 @@ struct InverseRecord {
 struct InverseReportOfRun {
   DriveReport drive;
   InverseRecord record;
-  long saturated_steps = 0, held_steps = 0;
+  long saturated_steps = 0;  // goal not reached, and a limit of a range, rate or force active
+  long held_steps = 0;
 };
 
 // Steps first to last of `settings`. After a failed step `state` is that of the step before it.
 InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const DriveSettings& settings,
                                  const GoalPath& path, State& state, const Progress& progress);
 
-// Median and largest error over steps 1 to the last.
+// Errors over steps 1 to the last.
 struct TrackingError {
   double mean = 0, median = 0, largest = 0;
 };

@@ -23,7 +23,6 @@ struct Column {
 std::vector<Column> effector_columns(const Robot& robot, const char* what) {
   std::vector<Column> columns;
   for (const Input& input : goal_inputs(robot)) {
-    if (columns.size() == 0 && robot.effectors.empty()) break;
     const bool angle = input.dimension == Dimension::angle;
     columns.push_back(
         {fmt::format("{} {} [{}]", input.name, what, angle ? "deg" : "mm"), angle ? 0.017453292519943295 : 1e-3});
@@ -82,7 +81,8 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
 
 void check_inverse_folder(const std::string& folder, bool force) {
   std::error_code error;
-  for (const char* file : {"commands.csv", "tracking.csv"})
+  for (const char* file :
+       {"commands.csv", "tracking.csv", "commands.gp", "commands.png", "error.gp", "error.png", "path.gp", "path.png"})
     if (!force && fs::exists(fs::path(folder) / file, error))
       throw InputError(fmt::format("'{}' holds results already ({})", folder, file),
                        "another folder, or --force to replace them");

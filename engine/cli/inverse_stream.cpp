@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <istream>
@@ -45,10 +46,14 @@ struct Request {
 void read_request(const std::string& line, const Robot& robot, Request& request) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) throw InputError("this is not a JSON object", "{\"goal\": {\"tip\": [0, 0, 0.1]}}");
+  if (json.contains("reset")) {
+    if (!json["reset"].is_boolean()) throw InputError("'reset' is neither true nor false", "true");
+    request.reset = json["reset"].get<bool>();
+    if (request.reset) std::fill(request.steered.begin(), request.steered.end(), 0);
+  }
   for (const auto& [key, value] : json.items()) {
     if (key == "reset") {
-      if (!value.is_boolean()) throw InputError("'reset' is neither true nor false", "true");
-      request.reset = value.get<bool>();
+      continue;  // read before the others
     } else if (key == "goal") {
       if (!value.is_object()) throw InputError("'goal' is not an object", "{\"tip\": [0, 0, 0.1]}");
       for (const auto& [name, goal] : value.items()) {
@@ -75,7 +80,7 @@ void read_request(const std::string& line, const Robot& robot, Request& request)
 
 long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start, std::istream& in, std::ostream& out) {
   const Robot& robot = mechanics.robot();
-  const InterruptGuard guard;
+  const InterruptGuard guard(false);
   Request current;
   current.goals.assign(3 * robot.effectors.size(), 0.0);
   current.steered.assign(robot.effectors.size(), 0);
@@ -90,8 +95,11 @@ long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
       request.known.clear();
       request.reset = false;
       read_request(line, robot, request);
+      if (request.reset) {
+        state = start;
+        step.law().forget();
+      }
       current = request;
-      if (request.reset) state = start;
       for (std::size_t e = 0; e < request.steered.size(); ++e)
         step.law().steer(static_cast<int>(e), request.steered[e] != 0);
       for (const auto& [actuator, command] : request.known) step.law().know(0, actuator, command);
@@ -121,7 +129,7 @@ long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
       for (std::size_t e = 0; e < robot.effectors.size(); ++e)
         for (int i = 0; i < robot.effectors[e].rows(); ++i, ++row)
           if (current.steered[e] != 0) sum += phi[row] * phi[row];
-      answer["error"] = std::sqrt(sum);
+      answer["distance"] = std::sqrt(sum);
       const InverseReport& inverse = step.law().report(0);
       answer["saturated"] = inverse.saturated;
       answer["held"] = inverse.held ? Json(step.law().conflict(0)) : Json(nullptr);

@@ -4,7 +4,7 @@
 //   in   {"goal": {"tip": [x, y, z]}, "known": {"north": 0.01}, "reset": true}; an effector without a goal keeps its
 //   last
 //        one, or is not steered if it never had one
-//   out  {"time", "commands": {...}, "forces": {...}, "reached": {...}, "error", "saturated", "held", "step_us"};
+//   out  {"time", "commands": {...}, "forces": {...}, "reached": {...}, "distance", "saturated", "held", "step_us"};
 //   `held`
 //        says why there was no answer, or is null; a line that cannot be understood gets {"error": "..."} and no step
 

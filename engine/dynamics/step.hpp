@@ -97,8 +97,6 @@ class Stepper {
   const std::vector<double>& outputs() const { return y_; }
   // phi [B x rows] at the last linearisation.
   const std::vector<double>& row_values() const { return phi_; }
-  // phi [B x rows] at the end of the step: by the linearisation, or after Newton's method itself.
-  const std::vector<double>& final_row_values() const { return phi_end_; }
   // Compliance W [B x rows x rows] of the last linearisation [m/N].
   const std::vector<double>& compliance() const { return W_; }
 

@@ -12,27 +12,42 @@ InverseEquilibrium::InverseEquilibrium(Mechanics& mechanics, InverseLaw& law,
                                        const InverseEquilibriumSettings& settings)
     : law_(law),
       settings_(settings),
-      stepper_(mechanics, {.scheme = StepScheme::quasi_static,
+      stepper_(mechanics, {.scheme = settings.scheme,
                            .time_step = settings.time_step,
                            .tolerance = settings.tolerance,
                            .row_tolerance = settings.row_tolerance,
-                           .max_iterations = settings.max_iterations}) {}
+                           .max_iterations = settings.max_iterations}),
+      robots_(mechanics.robots()) {}
+
+// One attempt; `state` moves only if it went well. reach = 0: commands are held.
+bool InverseEquilibrium::attempt(double reach, int iterations, State& state, StepReport& report) {
+  law_.set_trust(reach);
+  stepper_.set_patience(iterations, 12, 0);
+  trial_ = state;
+  const StageTimes before = report.times;
+  const int factorisations = report.iterations;
+  report = stepper_.step(law_, trial_.motions, trial_);
+  report.times += before;
+  report.iterations += factorisations;
+  law_.set_trust(unlimited);
+  bool held = false;
+  for (int b = 0; b < robots_; ++b) held = held || law_.report(b).held;
+  if (report.status != StepStatus::ok || (held && reach > 0)) return false;
+  std::swap(state, trial_);
+  return true;
+}
 
 StepReport InverseEquilibrium::solve(State& state) {
-  law_.set_trust(unlimited);
-  stepper_.set_patience(settings_.max_iterations, 12, 0);
-  StepReport report = stepper_.step(law_, state.motions, state);
+  StepReport report;
+  if (attempt(unlimited, settings_.max_iterations, state, report)) return report;
   double reach = settings_.first_reach;
-  for (int k = 0; k <= settings_.max_halvings && report.status != StepStatus::ok; ++k, reach /= 2) {
-    const StageTimes before = report.times;
-    const int iterations = report.iterations;
-    law_.set_trust(reach);
-    stepper_.set_patience(patient_iterations, 12, 0);
-    report = stepper_.step(law_, state.motions, state);
-    report.times += before;
-    report.iterations += iterations;
-  }
-  law_.set_trust(unlimited);
+  for (int k = 0; k <= settings_.max_halvings; ++k, reach /= 2)
+    if (attempt(reach, patient_iterations, state, report)) return report;
+  std::string reason = report.status == StepStatus::ok ? law_.conflict(0) : "";
+  if (reason.empty()) reason = "Newton's method found no equilibrium nearer to the goals from here";
+  law_.hold_commands(reason);
+  (void)attempt(0, patient_iterations, state, report);
+  law_.hold_commands("");
   return report;
 }
 

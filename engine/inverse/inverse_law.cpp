@@ -23,6 +23,28 @@ struct InverseLaw::Problem {
   std::vector<double> held_lower, held_upper, held_free, work;  // of the forward law, where the last commands are held
   std::vector<double> W, displacement_free, displacement_lower, displacement_upper;  // of Gauss-Seidel
 
+  std::vector<double> kept_lower, kept_upper, kept_row_upper, kept_x, kept_bound_multipliers, kept_row_multipliers;
+  void keep_limits() {
+    kept_lower = lower;
+    kept_upper = upper;
+    kept_row_upper = row_upper;
+  }
+  void restore_limits() {
+    lower = kept_lower;
+    upper = kept_upper;
+    row_upper = kept_row_upper;
+  }
+  void keep_answer() {
+    kept_x = x;
+    kept_bound_multipliers = bound_multipliers;
+    kept_row_multipliers = row_multipliers;
+  }
+  void restore_answer() {
+    x = kept_x;
+    bound_multipliers = kept_bound_multipliers;
+    row_multipliers = kept_row_multipliers;
+  }
+
   Problem(int effector_rows, int actuators, int unknowns, int rows) {
     J.assign(extent(effector_rows, unknowns), 0.0);
     for (auto* v : {&shift, &weight}) v->assign(extent(effector_rows), 0.0);
@@ -31,6 +53,8 @@ struct InverseLaw::Problem {
     for (auto* v : {&g, &lower, &upper, &centre, &x, &bound_multipliers}) v->assign(extent(unknowns), 0.0);
     C.assign(extent(rows, unknowns), 0.0);
     for (auto* v : {&row_lower, &row_upper, &row_multipliers}) v->assign(extent(rows), 0.0);
+    keep_limits();
+    keep_answer();
     for (auto* v : {&held_lower, &held_upper, &held_free}) v->assign(extent(actuators), 0.0);
     work.assign(static_cast<std::size_t>(
                     std::max(box_complementarity_work(actuators), gauss_seidel_work(unknowns, effector_rows))),
@@ -114,6 +138,7 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
     workspaces_.emplace_back(unknowns, rows_);
   }
   active_.assign(extent(robots, unknowns + rows_), QpSide::none);
+  asked_.assign(extent(robots, layout_.rows()), 0.0);
   reports_.resize(extent(robots));
   movements_.assign(extent(robots), 0.0);
   solved_.assign(extent(robots), 1);
@@ -131,6 +156,21 @@ void InverseLaw::know(int robot, int actuator, double command) {
   known_[extent(robot, n_) + static_cast<std::size_t>(actuator)] = command;
 }
 
+void InverseLaw::forget() {
+  std::fill(active_.begin(), active_.end(), QpSide::none);
+  std::fill(known_.begin(), known_.end(), std::nan(""));
+  std::fill(steered_.begin(), steered_.end(), 0);
+}
+
+// What the command of an actuator may be in this step: a known one is cut to its range, as a forward step does it.
+Interval InverseLaw::limits_of_command(int robot, int j) const {
+  const std::size_t at = extent(robot, n_) + static_cast<std::size_t>(j);
+  const ActuatorRow& actuator = robot_.actuators[static_cast<std::size_t>(j)];
+  if (std::isnan(known_[at])) return command_limits(actuator, start_commands_[at], step_);
+  const double command = std::clamp(known_[at], actuator.range.lower, actuator.range.upper);
+  return {command, command};
+}
+
 void InverseLaw::evaluate_effectors(int robot, std::span<const double> y, std::span<double> phi,
                                     std::span<double> gradients) const {
   const std::size_t size = 3 * robot_.effectors.size();
@@ -143,36 +183,56 @@ int InverseLaw::begin(const State& state, double step, std::span<double> multipl
   step_ = step;
   movement_ = unlimited;
   qp_seconds_ = 0;
-  for (InverseReport& report : reports_) report.held = false;
+  begun_ = false;
+  for (std::size_t b = 0; b < reports_.size(); ++b) {
+    reports_[b].held = !hold_reason_.empty();
+    conflicts_[b] = hold_reason_;
+  }
   std::copy(state.multipliers.begin(), state.multipliers.end(), start_multipliers_.begin());
   std::copy(state.commands.begin(), state.commands.end(), start_commands_.begin());
   std::copy(state.multipliers.begin(), state.multipliers.end(), multipliers.begin());
   return 0;
 }
 
-void InverseLaw::build(const ConstraintSpace& space, int robot, Problem& problem) const {
+void InverseLaw::build(const ConstraintSpace& space, int robot, bool begun, Problem& problem) {
   const int n = n_, m = motions_, N = n + m, e = layout_.rows();
   const double *W = space.W.data() + extent(robot, n, n), *B = space.B.data() + extent(robot, n, m);
   const double* free = space.free.data() + extent(robot, n);
   const double* inputs = space.inputs.data() + extent(robot, m);
   const double* start = start_multipliers_.data() + extent(robot, n);
 
-  // Effector rows: J = [W_ea, B_e], and how far each is to come.
-  const double reach = std::min(trust_, settings_.goal_speed * (step_ > 0 ? step_ : unlimited));
+  // Effector rows: J = [W_ea, B_e]. What is left of the way where the goal's speed is limited is settled by the first
+  // linearisation of a step; a limited reach brings all rows nearer by the same share, so that where nothing moves any
+  // more the conditions of the optimum hold.
+  const double *phi = space.effector_phi.data() + extent(robot, e), speed = settings_.goal_speed * step_;
+  double* asked = asked_.data() + extent(robot, e);
+  double share = 1;
   int row = 0;
+  for (std::size_t k = 0; k < robot_.effectors.size(); ++k) {
+    const int rows = robot_.effectors[k].rows();
+    const bool steered = steered_[k] != 0;
+    if (!begun) {
+      const double distance = std::sqrt(product(phi + row, phi + row, rows));
+      const double left = steered && step_ > 0 && distance > speed ? 1 - speed / distance : 0;
+      for (int i = row; i < row + rows; ++i) asked[i] = left * phi[i];
+    }
+    double way = 0;
+    for (int i = row; i < row + rows; ++i) way += (phi[i] - asked[i]) * (phi[i] - asked[i]);
+    if (steered && way > trust_ * trust_) share = std::min(share, trust_ / std::sqrt(way));
+    row += rows;
+  }
+  row = 0;
   for (std::size_t k = 0; k < robot_.effectors.size(); ++k) {
     const Effector& effector = robot_.effectors[k];
     const bool steered = steered_[k] != 0;
-    const double* phi = space.effector_phi.data() + extent(robot, e) + row;
-    const double distance = std::sqrt(product(phi, phi, effector.rows()));
-    const double left = steered && distance > reach ? 1 - reach / distance : 0;
     for (int i = 0; i < effector.rows(); ++i, ++row) {
       const std::size_t at = extent(robot, e) + static_cast<std::size_t>(row);
       double* J = problem.J.data() + extent(row, N);
       std::copy_n(space.effector_W.data() + at * extent(n), n, J);
       std::copy_n(space.effector_B.data() + at * extent(m), m, J + n);
       const auto r = static_cast<std::size_t>(row);
-      problem.shift[r] = steered ? space.effector_free[at] - left * phi[i] : 0;
+      const double target = asked[row] + (1 - share) * (phi[row] - asked[row]);
+      problem.shift[r] = steered ? space.effector_free[at] - target : 0;
       problem.exact[r] = effector.exact && steered;
       problem.weight[r] = steered && !effector.exact ? effector.weight : 0;
     }
@@ -217,13 +277,10 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, Problem& problem
 
   // Limits.
   for (int j = 0; j < n; ++j) {
-    const std::size_t at = extent(robot, n) + static_cast<std::size_t>(j);
     const ActuatorRow& actuator = robot_.actuators[static_cast<std::size_t>(j)];
     Interval limits = actuator.force;
     if (actuator.kind == ActuatorKind::cable && !actuator.bilateral) limits.lower = std::max(0.0, limits.lower);
-    if (actuator.control == ActuatorControl::force)
-      limits = std::isnan(known_[at]) ? intersect(limits, command_limits(actuator, start_commands_[at], step_))
-                                      : Interval{known_[at], known_[at]};
+    if (actuator.control == ActuatorControl::force) limits = intersect(limits, limits_of_command(robot, j));
     problem.lower[static_cast<std::size_t>(j)] = limits.lower;
     problem.upper[static_cast<std::size_t>(j)] = limits.upper;
     problem.centre[static_cast<std::size_t>(j)] = start[j];
@@ -236,10 +293,7 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, Problem& problem
   }
   std::size_t c = 0;
   for (int j : limited_) {
-    const std::size_t at = extent(robot, n) + static_cast<std::size_t>(j);
-    const ActuatorRow& actuator = robot_.actuators[static_cast<std::size_t>(j)];
-    const Interval limits = std::isnan(known_[at]) ? command_limits(actuator, start_commands_[at], step_)
-                                                   : Interval{known_[at], known_[at]};
+    const Interval limits = limits_of_command(robot, j);
     double* C = problem.C.data() + c * extent(N);
     std::copy_n(W + j * n, n, C);
     std::copy_n(B + j * m, m, C + n);
@@ -259,51 +313,78 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, Problem& problem
     }
 }
 
-// Solves the program; cables that only pull are let hang loose where their upper limit would otherwise push them.
-QpReport InverseLaw::solve_program(Problem& problem, QpWorkspace& workspace, std::span<QpSide> active) const {
-  const int N = n_ + motions_;
-  for (int round = 0;; ++round) {
-    const QpReport report = solve_qp({.n = N,
-                                      .m = rows_,
-                                      .P = problem.P,
-                                      .g = problem.g,
-                                      .lower = problem.lower,
-                                      .upper = problem.upper,
-                                      .C = problem.C,
-                                      .row_lower = problem.row_lower,
-                                      .row_upper = problem.row_upper,
-                                      .centre = problem.centre},
-                                     {.x = problem.x,
-                                      .bound_multipliers = problem.bound_multipliers,
-                                      .row_multipliers = problem.row_multipliers,
-                                      .active = active},
-                                     workspace);
-    if (round == n_) return report;
-    const auto loose = [&](std::size_t c) {
-      if (c >= limited_.size() || problem.row_upper[c] == unlimited) return false;
+QpReport InverseLaw::solve_once(Problem& problem, QpWorkspace& workspace, std::span<QpSide> active) const {
+  return solve_qp({.n = n_ + motions_,
+                   .m = rows_,
+                   .P = problem.P,
+                   .g = problem.g,
+                   .lower = problem.lower,
+                   .upper = problem.upper,
+                   .C = problem.C,
+                   .row_lower = problem.row_lower,
+                   .row_upper = problem.row_upper,
+                   .centre = problem.centre},
+                  {.x = problem.x,
+                   .bound_multipliers = problem.bound_multipliers,
+                   .row_multipliers = problem.row_multipliers,
+                   .active = active},
+                  workspace);
+}
+
+// Solves the program. A cable that only pulls may hang loose (lambda = 0) and then be shorter than its command: the
+// upper limit of its displacement binds only while it is taut. Which cables are loose is not convex. Where the limits
+// contradict each other although forward simulation with commands in their ranges finds an answer, the cables that
+// hang loose in that are let go; where an upper limit holds a cable at lambda = 0, it is let go if that helps.
+QpReport InverseLaw::solve_program(const ConstraintSpace& space, int robot, Problem& problem, QpWorkspace& workspace,
+                                   std::span<QpSide> active) const {
+  const auto may_be_let_go = [&](std::size_t c) {
+    const auto j = static_cast<std::size_t>(limited_[c]);
+    return problem.row_upper[c] < unlimited && problem.lower[j] <= 0 && may_hang_loose(robot_.actuators[j]);
+  };
+  const auto let_go = [&](std::size_t c) {
+    const auto j = static_cast<std::size_t>(limited_[c]);
+    problem.row_upper[c] = unlimited;
+    problem.lower[j] = problem.upper[j] = 0;
+  };
+  problem.keep_limits();
+  QpReport report = solve_once(problem, workspace, active);
+  if (report.status == QpStatus::infeasible) {
+    if (!hold(space, robot, problem)) return report;
+    bool any = false;
+    for (std::size_t c = 0; c < limited_.size(); ++c) {
       const auto j = static_cast<std::size_t>(limited_[c]);
-      return may_hang_loose(robot_.actuators[j]) && problem.lower[j] <= 0;
-    };
-    bool changed = false;
-    const auto let_go = [&](std::size_t c) {
-      const auto j = static_cast<std::size_t>(limited_[c]);
-      problem.row_upper[c] = unlimited;
-      problem.lower[j] = problem.upper[j] = 0;
-      changed = true;
-    };
-    if (report.status == QpStatus::solved) {
-      for (std::size_t c = 0; c < limited_.size(); ++c)
-        if (loose(c) && problem.row_multipliers[c] > 0 &&
-            problem.bound_multipliers[static_cast<std::size_t>(limited_[c])] < 0)
-          let_go(c);
-    } else if (report.status == QpStatus::infeasible) {
-      for (const QpConflict& conflict : workspace.conflicts()) {
-        const auto c = static_cast<std::size_t>(conflict.constraint - N);
-        if (conflict.constraint >= N && conflict.side == QpSide::upper && !changed && loose(c)) let_go(c);
-      }
+      const double displacement =
+          product(problem.C.data() + c * extent(n_ + motions_), problem.x.data(), n_ + motions_);
+      if (!may_be_let_go(c) || problem.x[j] != 0 || displacement <= problem.row_upper[c]) continue;
+      let_go(c);
+      any = true;
     }
-    if (!changed) return report;
+    if (!any) return report;
+    const QpReport loose = solve_once(problem, workspace, active);
+    if (loose.status == QpStatus::solved) return loose;
+    problem.restore_limits();  // the contradiction that is reported is one of the scene's
+    return solve_once(problem, workspace, active);
   }
+  for (int round = 0; round < n_ && report.status == QpStatus::solved; ++round) {
+    bool any = false;
+    problem.keep_answer();
+    for (std::size_t c = 0; c < limited_.size(); ++c)
+      if (may_be_let_go(c) && problem.kept_row_multipliers[c] > 0 &&
+          problem.kept_bound_multipliers[static_cast<std::size_t>(limited_[c])] < 0) {
+        let_go(c);
+        any = true;
+      }
+    if (!any) break;
+    const QpReport loose = solve_once(problem, workspace, active);
+    if (loose.status != QpStatus::solved || loose.objective > report.objective) {
+      problem.restore_limits();
+      problem.restore_answer();
+      break;
+    }
+    problem.keep_limits();
+    report = loose;
+  }
+  return report;
 }
 
 // The same limits and goals by Gauss-Seidel; its unknowns are all of x.
@@ -362,11 +443,10 @@ bool InverseLaw::solve(const ConstraintSpace& space, std::span<double> multiplie
     std::string& conflict = conflicts_[static_cast<std::size_t>(b)];
     double* x = problem.x.data();
     if (!report.held) {
-      build(space, b, problem);
-      report.qp = settings_.solver == InverseSolver::gauss_seidel
-                      ? descend(problem)
-                      : solve_program(problem, workspace,
-                                      std::span<QpSide>(active_).subspan(extent(b, N + rows_), extent(N + rows_)));
+      build(space, b, begun_, problem);
+      const std::span<QpSide> active = std::span<QpSide>(active_).subspan(extent(b, N + rows_), extent(N + rows_));
+      report.qp = settings_.solver == InverseSolver::gauss_seidel ? descend(problem)
+                                                                  : solve_program(space, b, problem, workspace, active);
       report.held = report.qp.status != QpStatus::solved;
       conflict = report.held ? explain(workspace, problem, report.qp.status) : "";
     }
@@ -396,6 +476,7 @@ bool InverseLaw::solve(const ConstraintSpace& space, std::span<double> multiplie
     report.predicted_error = report.held ? std::nan("") : std::sqrt(error);
     movements_[static_cast<std::size_t>(b)] = movement;
   }
+  begun_ = true;
   movement_ = *std::max_element(movements_.begin(), movements_.end());
   qp_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return std::all_of(solved_.begin(), solved_.end(), [](char solved) { return solved != 0; });
@@ -405,7 +486,7 @@ bool InverseLaw::solve(const ConstraintSpace& space, std::span<double> multiplie
 bool InverseLaw::hold(const ConstraintSpace& space, int robot, Problem& problem) const {
   for (int j = 0; j < n_; ++j) {
     const std::size_t at = extent(robot, n_) + static_cast<std::size_t>(j), k = static_cast<std::size_t>(j);
-    const double command = start_commands_[at];
+    const double command = std::isnan(known_[at]) ? start_commands_[at] : known_[at];
     const RowTarget law = row_target(robot_.actuators[k], command, command, 0);
     problem.held_lower[k] = law.lower;
     problem.held_upper[k] = law.upper;
@@ -493,13 +574,14 @@ void InverseLaw::commands(std::span<const double> phi, std::span<const double> m
   for (std::size_t k = 0; k < commands.size(); ++k) {
     const ActuatorRow& actuator = robot_.actuators[k % robot_.actuators.size()];
     const bool force = actuator.control == ActuatorControl::force;
-    if (reports_[k / robot_.actuators.size()].held) {
-      const RowTarget law = row_target(actuator, start_commands_[k], start_commands_[k], 0);
+    const auto robot = static_cast<int>(k / robot_.actuators.size()), j = static_cast<int>(k % robot_.actuators.size());
+    if (reports_[static_cast<std::size_t>(robot)].held) {
+      const double command = std::isnan(known_[k]) ? start_commands_[k] : known_[k];
+      const RowTarget law = row_target(actuator, command, command, 0);
       commands[k] = force ? law.lower : law.target;
       continue;
     }
-    const Interval limits =
-        std::isnan(known_[k]) ? command_limits(actuator, start_commands_[k], step_) : Interval{known_[k], known_[k]};
+    const Interval limits = limits_of_command(robot, j);
     commands[k] = std::clamp(force ? multipliers[k] : phi[k], limits.lower, limits.upper);
   }
 }

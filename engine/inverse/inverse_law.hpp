@@ -3,15 +3,15 @@
 // to their goals. One quadratic program per robot and linearisation, in constraint space:
 // clang-format off
 //   x = [lambda; dc],  J = [W_ea, B_e],  delta_e = J x + delta_e_free
-//   min 1/2 |Omega (delta_e - delta_e_asked)|^2 + regularisation        (seed eq. 4; eq. 5 with the energy term)
+//   min 1/2 |Omega (delta_e - delta_e_asked)|^2 + regularisation        (eq. 4; eq. 5 with the energy term)
 //   lambda        within the actuator's force limits, and its range and rate where the command is a force
 //   delta_a       = W lambda + B dc + delta_a_free within range and rate where the command is a displacement
 //   c + dc        within the input's range
 //   delta_e = 0   for effectors that must be reached exactly
 // clang-format on
-// Source: the inverse method of C. Duriez, "Control of elastic soft robots based on real-time finite element method",
-// ICRA 2013, with W from the tangent of the step. Regularisation makes the answer unique where actuators outnumber
-// goals:
+// Equations as in the method note "Real Time Inverse Simulation Method" (docs/theory/inverse.md). Source: the method of
+// C. Duriez, "Control of elastic soft robots based on real-time finite element method", ICRA 2013, with W from the
+// tangent of the step. Regularisation makes the answer unique where actuators outnumber goals:
 //   energy    epsilon rho lambda^T W_aa lambda (eq. 5), rho = |J^T J| / |W_aa| in infinity norms
 //   proximal  epsilon rho sum_j w_jj (lambda_j - lambda_j^start)^2: penalises the change over a step, so a goal that
 //             stands still is reached without bias
@@ -28,7 +28,7 @@
 namespace supple {
 
 enum class Regularisation { proximal, energy, none };
-// Gauss-Seidel: the seed's, eqs. 6-10 (solvers/qp/gauss_seidel.hpp): without regularisation and exact goals, and it can
+// Gauss-Seidel: eqs. 6-10 (solvers/qp/gauss_seidel.hpp): without regularisation and exact goals, and it can
 // stall where displacements are limited. For comparison.
 enum class InverseSolver { quadratic_program, gauss_seidel };
 
@@ -60,10 +60,14 @@ class InverseLaw final : public ConstraintLaw {
   void set_goals(std::span<const double> goals);
   // Whether an effector is steered (all are at first).
   void steer(int effector, bool steered) { steered_[static_cast<std::size_t>(effector)] = steered; }
-  // An actuator whose command [m or N] is known, not sought; NaN: sought again.
+  // An actuator whose command [m or N] is known, not sought; it is cut to its range. NaN: sought again.
   void know(int robot, int actuator, double command);
-  // At most so far does one linearisation move an effector [m], besides goal_speed. For Newton's method.
+  // At most so far is an effector asked to come in one linearisation [m]. For Newton's method.
   void set_trust(double radius) { trust_ = radius; }
+  // Holds the last commands in the steps to come, for this reason; "": no longer.
+  void hold_commands(const std::string& reason) { hold_reason_ = reason; }
+  // As new: nothing steered, no command known, programs start cold.
+  void forget();
 
   const RowLayout& effector_rows() const override { return layout_; }
   void evaluate_effectors(int robot, std::span<const double> y, std::span<double> phi,
@@ -84,8 +88,11 @@ class InverseLaw final : public ConstraintLaw {
 
  private:
   struct Problem;
-  void build(const ConstraintSpace& space, int robot, Problem& problem) const;
-  QpReport solve_program(Problem& problem, QpWorkspace& workspace, std::span<QpSide> active) const;
+  void build(const ConstraintSpace& space, int robot, bool begun, Problem& problem);
+  Interval limits_of_command(int robot, int j) const;
+  QpReport solve_once(Problem& problem, QpWorkspace& workspace, std::span<QpSide> active) const;
+  QpReport solve_program(const ConstraintSpace& space, int robot, Problem& problem, QpWorkspace& workspace,
+                         std::span<QpSide> active) const;
   QpReport descend(Problem& problem) const;
   bool hold(const ConstraintSpace& space, int robot, Problem& problem) const;
   int saturated(const Problem& problem) const;
@@ -98,6 +105,9 @@ class InverseLaw final : public ConstraintLaw {
   std::vector<int> limited_;  // actuators with a row for their displacement
   std::vector<double> goals_, known_, start_multipliers_, start_commands_;
   std::vector<char> steered_;
+  std::vector<double> asked_;  // rows of the effectors at the end of the step, where the goal's speed is limited
+  std::string hold_reason_;
+  bool begun_ = false;  // the step has had its first linearisation
   double step_ = 0, trust_ = unlimited;
   double movement_ = unlimited, qp_seconds_ = 0;
   std::vector<Problem> problems_;  // per thread

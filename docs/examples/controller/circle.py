@@ -22,7 +22,7 @@ def main():
         robot.stdin.write(json.dumps(request) + "\n")
         robot.stdin.flush()
         answer = json.loads(robot.stdout.readline())
-        if "error" in answer and "commands" not in answer:
+        if "error" in answer:
             raise SystemExit(answer["error"])
         return answer
 
@@ -37,7 +37,7 @@ def main():
         answer = ask({"goal": {name: goal}})
         if answer["held"]:
             print("commands held:", answer["held"], file=sys.stderr)
-        worst = max(worst, answer["error"])
+        worst = max(worst, answer["distance"])
         print(" ".join(f"{actuator}={value:.6f}" for actuator, value in answer["commands"].items()))
     robot.stdin.close()
     robot.wait()
