@@ -45,7 +45,8 @@ TEST_F(LongReduce, SlidingTentacleIsAsGoodAsTheHeldOne) {
                                "100 ms", "--json", "t.json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto validation = nlohmann::json::parse(read_text(path("t.json")))["validation"];
-  // Measured 3.3, 3.0 and, moving, 2.2 %; with a base that stays 3.4, 3.2 and 3.1 %.
+  // With 272 states and 27 modes 3.3, 3.0 and, moving, 2.2 % were measured, with a base that stays 3.4, 3.2 and 3.1 %;
+  // the recipe of the tentacle has more of both now.
   EXPECT_LE(validation["goal_error_mean"].get<double>(), 0.04);
   EXPECT_LE(validation["shape_error_mean"].get<double>(), 0.04);
   EXPECT_LE(validation["dynamic_goal_error_mean"].get<double>(), 0.04);

@@ -294,6 +294,82 @@ TEST_F(Inverse, GaussSeidelFindsWhatTheProgramFinds) {
   EXPECT_LT(largest_difference(a.multipliers, b.multipliers), 1e-6);
 }
 
+TEST_F(Inverse, AKnownCommandIsCutToItsRange) {
+  InverseLaw law(model_.robot, 1, {});
+  law.know(0, 1, 7);  // of 2 N
+  law.know(0, 0, -3);
+  Stepper stepper(mechanics_, {});
+  State state = rest_state(mechanics_);
+  law.set_goals(goals_of(mechanics_, outputs_of(mechanics_, state)));
+  ASSERT_EQ(stepper.step(law, state.motions, state).status, StepStatus::ok);
+  EXPECT_EQ(state.commands, (std::vector<double>{0, 2}));
+  EXPECT_NEAR(state.multipliers[1], 2, 1e-12);
+}
+
+TEST_F(Inverse, TheSpeedOfTheGoalHoldsForConvergedStepsToo) {
+  model_.robot.actuators[1].range = model_.robot.actuators[1].force = {0, 100};  // enough to set it in motion
+  model_.robot.effectors[0].directions = {{{0, 1, 0}}};
+  for (const StepScheme scheme : {StepScheme::quasi_static, StepScheme::newton}) {
+    const double h = 0.01, speed = 0.02;
+    InverseLaw law(model_.robot, 1, {.epsilon = 1e-12, .goal_speed = speed});
+    InverseEquilibrium converged(mechanics_, law, {.scheme = scheme, .time_step = h});
+    State state = rest_state(mechanics_);
+    ASSERT_EQ(Equilibrium(mechanics_, {}).solve(zero_control(mechanics_), state).status, StepStatus::ok);
+    std::vector<double> goals = goals_of(mechanics_, outputs_of(mechanics_, state));
+    goals[1] += 0.002;
+    law.set_goals(goals);
+    for (int k = 1; k <= 3; ++k) {
+      ASSERT_EQ(converged.solve(state).status, StepStatus::ok);
+      ASSERT_FALSE(law.report(0).held) << law.conflict(0);
+      const double left = goals[1] - goals_of(mechanics_, outputs_of(mechanics_, state))[1];
+      EXPECT_NEAR(left, 0.002 - k * speed * h, 1e-7);
+    }
+  }
+}
+
+TEST_F(Inverse, AnExactGoalOutOfReachOfOneLinearisationIsReachedInSeveral) {
+  // Reachable at equilibrium; from rest some linearisations say that it is not.
+  model_.robot.effectors[0].directions = {{{0, 1, 0}}};
+  model_.robot.effectors[0].exact = true;
+  State wanted = rest_state(mechanics_), state = wanted;
+  Control control = zero_control(mechanics_);
+  control.commands = {0.0, 1.95};  // of 2 N
+  ASSERT_EQ(Equilibrium(mechanics_, {}).solve(control, wanted).status, StepStatus::ok);
+  InverseLaw law(model_.robot, 1, {});
+  law.set_goals(goals_of(mechanics_, outputs_of(mechanics_, wanted)));
+  ASSERT_EQ(InverseEquilibrium(mechanics_, law).solve(state).status, StepStatus::ok);
+  EXPECT_FALSE(law.report(0).held) << law.conflict(0);
+  EXPECT_NEAR(goals_of(mechanics_, outputs_of(mechanics_, state))[1],
+              goals_of(mechanics_, outputs_of(mechanics_, wanted))[1], 1e-7);
+}
+
+TEST(InverseLoose, AntagonisticCablesAlwaysHaveAnAnswer) {
+  // Cables by length on opposite sides: where one pulls the other hangs loose, or holds its least length. Forward
+  // simulation has an answer for any commands, so limits never contradict each other.
+  Scene scene = steered_bar();
+  scene.actuators.resize(1);
+  scene.actuators[0].range = {0, 0.02};
+  ActuatorScene other = scene.actuators[0];
+  other.name = "other";
+  for (Vec3d& x : other.points) x[2] = 0.1 - x[2];
+  (*other.pull_point)[2] = 0;
+  scene.actuators.push_back(other);
+  const FullModel model = build_full_model(scene, bar(false));
+  FullMechanics mechanics(model);
+  InverseLaw law(model.robot, 1, {});
+  Stepper stepper(mechanics, {});
+  State state = rest_state(mechanics);
+  const std::vector<double> rest = goals_of(mechanics, outputs_of(mechanics, state));
+  boxes::Random random;
+  for (int k = 0; k < 400; ++k) {
+    std::vector<double> goals = rest;
+    for (double& x : goals) x += 0.03 * random();
+    law.set_goals(goals);
+    ASSERT_EQ(stepper.step(law, state.motions, state).status, StepStatus::ok);
+    ASSERT_FALSE(law.report(0).held) << k << ": " << law.conflict(0);
+  }
+}
+
 TEST(InverseBatch, RobotByRobotBitForBit) {
   const FullModel model = build_full_model(steered_bar(), bar(false));
   const int n = model.coordinates.nv, r = 12, robots = 5;
