@@ -343,6 +343,70 @@ TEST_F(Inverse, AnExactGoalOutOfReachOfOneLinearisationIsReachedInSeveral) {
               goals_of(mechanics_, outputs_of(mechanics_, wanted))[1], 1e-7);
 }
 
+TEST(InverseSensors, AnUnknownLoadIsFoundFromWhereTheRobotIs) {
+  // The cables' commands are known, two points are measured; three components of a load on the tip are not.
+  Scene scene = steered_bar();
+  scene.effectors.push_back(position_effector("side", {{0.2, 0.02, 0.08}}));
+  for (int k = 0; k < 3; ++k) {
+    ActuatorScene load;
+    load.kind = ActuatorKind::force;
+    load.name = std::string("load ") + "xyz"[k];
+    load.points = {{{0.28, 0.05, 0.05}}};
+    load.direction[k] = 1;
+    load.control = ActuatorControl::force;
+    load.bilateral = true;
+    scene.actuators.push_back(load);
+  }
+  const FullModel model = build_full_model(scene, bar(false));
+  FullMechanics mechanics(model);
+  State loaded = rest_state(mechanics), state = loaded;
+  Control control = zero_control(mechanics);
+  control.commands = {0.004, 0.5, 0.3, -0.7, -1.1};
+  ASSERT_EQ(Equilibrium(mechanics, {}).solve(control, loaded).status, StepStatus::ok);
+  InverseLaw law(model.robot, 1, {.epsilon = 1e-12});
+  law.set_goals(goals_of(mechanics, outputs_of(mechanics, loaded)));
+  law.know(0, 0, 0.004);
+  law.know(0, 1, 0.5);
+  ASSERT_EQ(InverseEquilibrium(mechanics, law).solve(state).status, StepStatus::ok);
+  ASSERT_FALSE(law.report(0).held) << law.conflict(0);
+  for (std::size_t i = 2; i < 5; ++i) EXPECT_NEAR(state.multipliers[i], control.commands[i], 1e-5) << i;
+}
+
+TEST(InverseInputs, ASlidingBaseIsAnUnknownToo) {
+  // The goal lies where the base alone can bring the tip; the reduced model carries the body with it.
+  Scene scene = steered_bar();
+  scene.bodies[0].fixes.pop_back();  // no springs to the world
+  scene.actuators[0].range = scene.actuators[0].force = {0, 0};
+  scene.actuators[0].control = ActuatorControl::force;
+  scene.actuators[1].range = {0, 0};
+  FixScene& base = scene.bodies[0].fixes[0];
+  base.motion = "slide";
+  base.motion_direction = {{1, 0, 0}};
+  base.motion_range = {-0.05, 0.05};
+  const FullModel model = build_full_model(scene, bar(false));
+  ASSERT_TRUE(model.robot.motions[0].rigid);
+  const int n = model.coordinates.nv;
+  const ReducedModel reduced = project(model, random_basis(n, 12), 12, all_elements(model));
+  FullMechanics full(model);
+  ReducedMechanics small(reduced);
+  for (Mechanics* mechanics : {static_cast<Mechanics*>(&full), static_cast<Mechanics*>(&small)}) {
+    State state = rest_state(*mechanics);
+    ASSERT_EQ(Equilibrium(*mechanics, {}).solve(zero_control(*mechanics), state).status, StepStatus::ok);
+    std::vector<double> goals = goals_of(*mechanics, outputs_of(*mechanics, state));
+    goals[0] += 0.02;
+    InverseLaw law(mechanics->robot(), 1, {.epsilon = 1e-12});
+    law.set_goals(goals);
+    ASSERT_EQ(InverseEquilibrium(*mechanics, law).solve(state).status, StepStatus::ok);
+    EXPECT_NEAR(state.motions[0], 0.02, 1e-8);
+    // Out of the base's range it stops at the end.
+    goals[0] += 0.1;
+    law.set_goals(goals);
+    ASSERT_EQ(InverseEquilibrium(*mechanics, law).solve(state).status, StepStatus::ok);
+    EXPECT_NEAR(state.motions[0], 0.05, 1e-12);
+    EXPECT_GT(law.report(0).saturated, 0);
+  }
+}
+
 TEST(InverseLoose, AntagonisticCablesAlwaysHaveAnAnswer) {
   // Cables by length on opposite sides: where one pulls the other hangs loose, or holds its least length. Forward
   // simulation has an answer for any commands, so limits never contradict each other.
