@@ -7,6 +7,7 @@
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/math/inner_product.hpp"
 
 namespace supple {
 
@@ -170,21 +171,15 @@ void Stepper::solve_systems(const SystemCoefficients& coefficients) {
 
 namespace {
 
-double product(const double* a, const double* b, int n) {
-  double sum = 0;
-  for (int k = 0; k < n; ++k) sum += a[k] * b[k];
-  return sum;
-}
-
 // For rows with values phi and Jacobians H, H_c of one robot: free = phi + H X_0, W = H X_a, B = H_c - H X_c, with X =
 // [X_0, X_a (n), X_c (m)] the solved systems. lower: W is symmetric, and only its lower triangle is written.
 void project_rows(int rows, int n, int m, int nv, bool lower, const double* phi, const double* H, const double* H_c,
                   const double* X, double* free, double* W, double* B) {
   for (int i = 0; i < rows; ++i) {
     const double* h = H + extent(i, nv);
-    free[i] = phi[i] + product(h, X, nv);
-    for (int j = 0; j < (lower ? i + 1 : n); ++j) W[i * n + j] = product(h, X + extent(1 + j, nv), nv);
-    for (int j = 0; j < m; ++j) B[i * m + j] = H_c[i * m + j] - product(h, X + extent(1 + n + j, nv), nv);
+    free[i] = phi[i] + inner_product(h, X, nv);
+    for (int j = 0; j < (lower ? i + 1 : n); ++j) W[i * n + j] = inner_product(h, X + extent(1 + j, nv), nv);
+    for (int j = 0; j < m; ++j) B[i * m + j] = H_c[i * m + j] - inner_product(h, X + extent(1 + n + j, nv), nv);
   }
 }
 
@@ -239,8 +234,8 @@ void Stepper::correct() {
       for (int k = 0; k < nv_; ++k) du[k] -= X[extent(1 + n + i, nv_) + static_cast<std::size_t>(k)] * dc[i];
     for (int i = 0; i < n; ++i) {
       const std::size_t row = extent(b, n) + static_cast<std::size_t>(i);
-      phi_end_[row] = free_[row] + product(W_.data() + extent(b, n, n) + extent(i, n), lambda, n) +
-                      product(B_.data() + extent(b, n, motions_count_) + extent(i, m), dc, m);
+      phi_end_[row] = free_[row] + inner_product(W_.data() + extent(b, n, n) + extent(i, n), lambda, n) +
+                      inner_product(B_.data() + extent(b, n, motions_count_) + extent(i, m), dc, m);
     }
   }
   for (std::size_t i = 0; i < u_.size(); ++i) u_[i] += du_[i];
