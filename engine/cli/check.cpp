@@ -46,7 +46,7 @@ std::string try_equilibrium(const Scene& scene, const FullModel& model, nlohmann
         "be too heavy",
         {scene.file, 0, 0, ""});
   std::vector<double> u(3 * model.mesh.nodes.size());
-  mechanics.node_displacements(state.q, state.motions, u);
+  node_displacements(mechanics.model(), state.q, state.motions, u);
   double largest = 0;
   std::size_t where = 0;
   for (std::size_t i = 0; i < model.mesh.nodes.size(); ++i) {

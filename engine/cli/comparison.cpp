@@ -8,13 +8,13 @@
 
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/progress_bar.hpp"
-#include "engine/cli/shape_writer.hpp"
 #include "engine/cli/table.hpp"
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/mesh/boundary.hpp"
 #include "engine/reduction/deviations.hpp"
+#include "engine/reduction/reduced_shape.hpp"
 #include "engine/reduction/validate.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -72,7 +72,7 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
       throw RunError(fmt::format("the full model does not settle: {}", describe(report.status)), "leave --settle out");
   }
   Deviations goal, shape;
-  std::vector<double> u(3 * full.mesh.nodes.size());
+  std::vector<double> u(3 * full.mesh.nodes.size()), v(3 * model.skin.rest.size());
   ReducedMechanics reduced_mechanics(model);
   std::vector<double> y(static_cast<std::size_t>(full.robot.outputs())), z(extent(model.robot.outputs()));
   const auto after = [&](long step) {
@@ -93,8 +93,8 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
     }
     goal.error.push_back(std::sqrt(error));
     goal.displacement.push_back(std::sqrt(displacement));
-    mechanics.node_displacements(state.q, state.motions, u);
-    const std::vector<double> v = skin_displacements(model, point.q, point.motions);
+    node_displacements(mechanics.model(), state.q, state.motions, u);
+    displacements(model.skin.modes, model.skin.inputs, point.q, point.motions, v);
     error = displacement = 0;
     for (std::size_t i = 0; i < v.size(); ++i) {
       const double truth = u[3 * static_cast<std::size_t>(skin.mesh_node[i / 3]) + i % 3];

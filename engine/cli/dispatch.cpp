@@ -56,8 +56,7 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-int dispatch(const std::vector<std::string>& arguments) {
-  const std::vector<Command> commands = all_commands();
+int dispatch(const std::vector<std::string>& arguments, const std::vector<Command>& commands) {
   if (arguments.empty() || arguments[0] == "-h" || arguments[0] == "--help" ||
       (arguments[0] == "help" && arguments.size() == 1)) {
     fmt::print(arguments.empty() ? stderr : stdout, "{}", program_help(commands));
@@ -68,17 +67,12 @@ int dispatch(const std::vector<std::string>& arguments) {
     return 0;
   }
   // "supple help verb" is "supple verb --help".
-  if (arguments[0] == "help") return dispatch({arguments[1], "--help"});
+  if (arguments[0] == "help") return dispatch({arguments[1], "--help"}, commands);
   const auto found = std::find_if(commands.begin(), commands.end(),
                                   [&](const Command& command) { return command.name == arguments[0]; });
   if (found != commands.end()) return run(*found, arguments);
   std::vector<std::string> names;
   for (const Command& command : commands) names.push_back(command.name);
-  // Verbs of programs that stand beside this one.
-  if (arguments[0] == "view" || arguments[0] == "render")
-    throw CapabilityError(
-        fmt::format("`supple {}` needs the viewer, which this version does not have yet", arguments[0]),
-        "-o DIR writes result.pvd, which ParaView plays");
   const std::string near = nearest_word(arguments[0], names);
   const bool option = arguments[0].starts_with('-');
   throw InputError(fmt::format("there is no {} '{}'", option ? "option" : "verb", arguments[0]),

@@ -8,51 +8,15 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/constraints/rows.hpp"
-#include "engine/dynamics/equilibrium.hpp"
+#include "engine/dynamics/forward_step.hpp"
 #include "engine/scene/units.hpp"
 
 namespace supple::cli {
 
-namespace {
-
-StepReport equilibrium_step(Equilibrium& equilibrium, const Control& control, State& state) {
-  const EquilibriumReport found = equilibrium.solve(control, state);
-  StepReport report;
-  report.status = found.status;
-  report.iterations = found.iterations;
-  report.residual = found.residual;
-  report.inverted = found.inverted;
-  report.failed_element = found.failed_element;
-  report.negative_pivots = found.negative_pivots;
-  report.times = found.times;
-  return report;
-}
-
-// Commands cut to their ranges and rates, as a dynamic step does it itself; returns how many were.
-int limit_commands(const Robot& robot, const State& state, double time_step, Control& control) {
-  int limited = 0;
-  for (std::size_t k = 0; k < control.commands.size(); ++k) {
-    const ActuatorRow& actuator = robot.actuators[k % robot.actuators.size()];
-    const RowTarget law = row_target(actuator, control.commands[k], state.commands[k], time_step);
-    control.commands[k] = actuator.control == ActuatorControl::force ? law.lower : law.target;
-    limited += law.limited ? 1 : 0;
-  }
-  return limited;
-}
-
-}  // namespace
-
 DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
                   const Progress& progress, const std::function<void(long)>& after) {
-  const bool statics = settings.integrator == Integrator::quasi_static;
-  Equilibrium equilibrium(mechanics, {});
-  Stepper stepper(mechanics,
-                  {.scheme = settings.integrator == Integrator::implicit_euler_newton ? StepScheme::newton
-                                                                                      : StepScheme::one_linearisation,
-                   .time_step = settings.time_step});
+  ForwardStep forward(mechanics, settings.integrator, settings.time_step);
   Control control = zero_control(mechanics);
-  State trial;  // a failed equilibrium leaves its argument somewhere on the way
   DriveReport report;
   report.step = settings.first;
   report.seconds.reserve(static_cast<std::size_t>(std::clamp(settings.last - settings.first, 0L, 1'000'000L)));
@@ -62,19 +26,12 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
       return report;
     }
     const double time = static_cast<double>(report.step + 1) * settings.time_step;
-    int limited = actuation.evaluate(time, state.robots, control);
-    if (statics) {
-      limited += limit_commands(mechanics.robot(), state, settings.time_step, control);
-      trial = state;
-    }
+    const int limited = actuation.evaluate(time, state.robots, control);
     const auto start = std::chrono::steady_clock::now();
-    report.final = statics ? equilibrium_step(equilibrium, control, trial) : stepper.step(control, state);
+    report.final = forward.step(control, state);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (report.failed()) return report;
-    if (statics) {
-      std::swap(state, trial);
-      state.time = time;
-    }
+    if (settings.integrator == Integrator::quasi_static) state.time = time;  // exactly, whatever was summed
     ++report.step;
     report.seconds.push_back(seconds);
     report.stages += report.final.times;

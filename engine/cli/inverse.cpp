@@ -100,15 +100,6 @@ InverseSettings inverse_settings(const Arguments& arguments, const Robot& robot)
   return settings;
 }
 
-State settled_state(Mechanics& mechanics) {
-  State state = rest_state(mechanics);
-  const EquilibriumReport report = Equilibrium(mechanics, {}).solve(zero_control(mechanics), state);
-  if (report.status != StepStatus::ok)
-    throw RunError(fmt::format("the robot does not settle: {}", describe(report.status)),
-                   "`supple check` looks for its equilibrium with all commands at zero");
-  return state;
-}
-
 GoalPath make_path(const Arguments& arguments, const Robot& robot, std::span<const double> y, double time_step) {
   if (!arguments.goal.empty()) return read_goals(arguments.goal, robot);
   FigureSettings figure;

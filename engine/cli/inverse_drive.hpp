@@ -8,27 +8,9 @@
 
 #include "engine/cli/drive.hpp"
 #include "engine/cli/goals.hpp"
-#include "engine/inverse/inverse_equilibrium.hpp"
+#include "engine/inverse/inverse_step.hpp"
 
 namespace supple::cli {
-
-// One robot's inverse step by any integrator: one linearisation, Newton's method in time, or converged equilibria.
-class InverseStep {
- public:
-  InverseStep(Mechanics& mechanics, const InverseSettings& settings, Integrator integrator, double time_step);
-  // Towards goals [3 x effectors] at the end of the step; advances the state's time.
-  StepReport step(std::span<const double> goals, State& state);
-  InverseLaw& law() { return law_; }
-  const InverseLaw& law() const { return law_; }
-  const std::vector<double>& outputs() const { return converged_ ? equilibrium_.outputs() : stepper_.outputs(); }
-
- private:
-  bool converged_, statics_;
-  double time_step_;
-  InverseLaw law_;
-  Stepper stepper_;
-  InverseEquilibrium equilibrium_;
-};
 
 // What was done at each step; step 0 is the start.
 struct InverseRecord {

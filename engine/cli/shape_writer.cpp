@@ -1,6 +1,7 @@
 #include "engine/cli/shape_writer.hpp"
 
 #include "engine/mesh/geometry.hpp"
+#include "engine/reduction/reduced_shape.hpp"
 
 namespace supple::cli {
 
@@ -8,7 +9,7 @@ WriteShape full_shape_writer(const FullMechanics& mechanics) {
   return [&mechanics](const std::string& path, const State& state) {
     const Mesh& rest = mechanics.model().mesh;
     std::vector<double> u(3 * rest.nodes.size()), ratio;
-    mechanics.node_displacements(state.q, state.motions, u);
+    node_displacements(mechanics.model(), state.q, state.motions, u);
     Mesh deformed = rest;
     for (std::size_t i = 0; i < u.size(); ++i) deformed.nodes[i / 3][static_cast<int>(i % 3)] += u[i];
     for (int e = 0; e < rest.element_count(); ++e)
@@ -19,20 +20,10 @@ WriteShape full_shape_writer(const FullMechanics& mechanics) {
   };
 }
 
-std::vector<double> skin_displacements(const ReducedModel& model, const std::vector<double>& q,
-                                       const std::vector<double>& motions) {
-  const auto r = static_cast<std::size_t>(model.modes);
-  std::vector<double> u(3 * model.skin.rest.size());
-  for (std::size_t i = 0; i < u.size(); ++i) {
-    for (std::size_t m = 0; m < r; ++m) u[i] += model.skin.modes[i * r + m] * q[m];
-    for (std::size_t m = 0; m < motions.size(); ++m) u[i] += model.skin.inputs[i * motions.size() + m] * motions[m];
-  }
-  return u;
-}
-
 WriteShape reduced_shape_writer(const ReducedModel& model) {
   return [&model](const std::string& path, const State& state) {
-    std::vector<double> u = skin_displacements(model, state.q, state.motions);
+    std::vector<double> u(3 * model.skin.rest.size());
+    displacements(model.skin.modes, model.skin.inputs, state.q, state.motions, u);
     Surface surface;
     surface.nodes = model.skin.rest;
     surface.triangles = model.skin.triangles;

@@ -14,8 +14,4 @@ WriteShape full_shape_writer(const FullMechanics& mechanics);
 // The deformed skin with the nodes' `displacement` [m]. `model` must outlive what is returned.
 WriteShape reduced_shape_writer(const ReducedModel& model);
 
-// Displacements of the skin's nodes [nodes][3] for the modes' coordinates and the prescribed inputs.
-std::vector<double> skin_displacements(const ReducedModel& model, const std::vector<double>& q,
-                                       const std::vector<double>& motions);
-
 }  // namespace supple::cli

@@ -1,7 +1,11 @@
 #include "engine/dynamics/equilibrium.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+
+#include "kernels/base/error.hpp"
 
 namespace supple {
 
@@ -89,6 +93,15 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
     report.times += step.times;
   }
   return report;
+}
+
+State settled_state(Mechanics& mechanics) {
+  State state = rest_state(mechanics);
+  const EquilibriumReport report = Equilibrium(mechanics, {}).solve(zero_control(mechanics), state);
+  if (report.status != StepStatus::ok)
+    throw RunError(fmt::format("the robot does not settle: {}", describe(report.status)),
+                   "`supple check` looks for its equilibrium with all commands at zero");
+  return state;
 }
 
 }  // namespace supple

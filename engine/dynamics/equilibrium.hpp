@@ -39,6 +39,7 @@ class Equilibrium {
   // Moves `state` to the equilibrium under `control`. On failure the state is the last equilibrium reached.
   EquilibriumReport solve(const Control& control, State& state);
   const std::vector<double>& outputs() const { return stepper_.outputs(); }
+  void set_load(std::span<const double> load) { stepper_.set_load(load); }  // see Stepper
 
  private:
   // One increment: from the state to `fraction` of the way from `start` to `control`.
@@ -48,5 +49,8 @@ class Equilibrium {
   Stepper stepper_;
   Control partial_;
 };
+
+// Equilibrium under zero commands, motions at rest, from rest. Throws RunError.
+State settled_state(Mechanics& mechanics);
 
 }  // namespace supple

@@ -63,21 +63,8 @@ FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
   magnitude_.assign(static_cast<std::size_t>(model.coordinates.nv), 0.0);
 }
 
-void FullMechanics::node_displacements(std::span<const double> q, std::span<const double> c,
-                                       std::span<double> u) const {
-  for (std::size_t node = 0; node < model_.mesh.nodes.size(); ++node) {
-    const int unknown = model_.node_unknown[node], motion = model_.node_motion[node];
-    for (int k = 0; k < 3; ++k)
-      u[3 * node + static_cast<std::size_t>(k)] =
-          unknown >= 0  ? q[static_cast<std::size_t>(3 * unknown + k)]
-          : motion >= 0 ? c[static_cast<std::size_t>(motion)] *
-                              model_.robot.motions[static_cast<std::size_t>(motion)].direction[k]
-                        : 0.0;
-  }
-}
-
 void FullMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
-  node_displacements(q, c, u_);
+  node_displacements(model_, q, c, u_);
   for (std::size_t p = 0; p < model_.interpolation.size(); ++p) {
     const Interpolation& interpolation = model_.interpolation[p];
     for (std::size_t k = 0; k < 3; ++k) {
@@ -98,7 +85,7 @@ PointField<double> FullMechanics::point_field(std::size_t f) const {
 PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                                            std::span<double> f) {
   PointReport report;
-  node_displacements(q, c, u_);
+  node_displacements(model_, q, c, u_);
   if (kind != TangentKind::none) element_blocks_.resize(9 * static_cast<std::size_t>(block_offset_.back()));
   for (std::size_t k = 0; k < model_.fields.size(); ++k) {
     const ElementField& field = model_.fields[k];

@@ -34,8 +34,6 @@ class FullMechanics final : public Mechanics {
   void solve(std::span<double> X, int count) override;
 
   const FullModel& model() const { return model_; }
-  // Displacement of every mesh node [nodes][3] for coordinates q and prescribed inputs c.
-  void node_displacements(std::span<const double> q, std::span<const double> c, std::span<double> u) const;
   // Weighted stress tiles P of field f, as left by the last evaluate_forces (hyper-reduction training).
   std::span<const double> weighted_stress(int field) const { return P_[static_cast<std::size_t>(field)]; }
 

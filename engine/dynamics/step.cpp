@@ -84,6 +84,12 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   mechanics.external_forces(p_);
 }
 
+void Stepper::set_load(std::span<const double> load) {
+  SUPPLE_EXPECT(load.empty() || load.size() == p_.size());
+  mechanics_.external_forces(p_);
+  for (std::size_t i = 0; i < load.size(); ++i) p_[i] += load[i];
+}
+
 // Room for the rows that the law adds; nothing to do but the first time.
 void Stepper::size_for(const ConstraintLaw& law) {
   const RowLayout& layout = law.effector_rows();

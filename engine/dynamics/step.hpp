@@ -83,6 +83,8 @@ class Stepper {
 
   const StepSettings& settings() const { return settings_; }
   void set_time_step(double h) { settings_.time_step = h; }
+  // Generalised forces beside gravity [B x nv, N], for the steps to come: a hand that pulls. Empty: none.
+  void set_load(std::span<const double> load);
   // How exactly and how stubbornly Newton's method solves; see StepSettings.
   void set_tolerances(double residual, double rows) {
     settings_.tolerance = residual;

@@ -34,6 +34,7 @@ class InverseEquilibrium {
   // says so). On failure it is unchanged.
   StepReport solve(State& state);
   const std::vector<double>& outputs() const { return stepper_.outputs(); }
+  void set_load(std::span<const double> load) { stepper_.set_load(load); }  // see Stepper
 
  private:
   bool attempt(double reach, int iterations, State& state, StepReport& report);

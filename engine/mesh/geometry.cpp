@@ -4,14 +4,17 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/base/contract.hpp"
+
 namespace supple {
 namespace {
 
 constexpr int corner_sign[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
                                    {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
-constexpr int tetrahedron_faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};
-constexpr int hexahedron_faces[6][4] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4},
-                                        {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}};
+constexpr Face tetrahedron_faces[4] = {
+    {0, 3, {{0, 2, 1, -1}}}, {0, 3, {{0, 1, 3, -1}}}, {0, 3, {{1, 2, 3, -1}}}, {0, 3, {{0, 3, 2, -1}}}};
+constexpr Face hexahedron_faces[6] = {{0, 4, {{0, 3, 2, 1}}}, {0, 4, {{4, 5, 6, 7}}}, {0, 4, {{0, 1, 5, 4}}},
+                                      {0, 4, {{1, 2, 6, 5}}}, {0, 4, {{2, 3, 7, 6}}}, {0, 4, {{3, 0, 4, 7}}}};
 // Neighbours of each corner, right-handed.
 constexpr int corner_edges[8][3] = {{1, 3, 4}, {2, 0, 5}, {3, 1, 6}, {0, 2, 7},
                                     {7, 5, 0}, {4, 6, 1}, {5, 7, 2}, {6, 4, 3}};
@@ -112,21 +115,27 @@ double hexahedron_quality(const Mesh& mesh, int hexahedron) {
   return least;
 }
 
+std::span<const Face> cell_faces(int corners) {
+  SUPPLE_EXPECT(corners == 4 || corners == 8);
+  if (corners == 4) return tetrahedron_faces;
+  return hexahedron_faces;
+}
+
 std::vector<Face> all_faces(const Mesh& mesh) {
   std::vector<Face> faces;
   faces.reserve(4 * mesh.tetrahedra.size() + 6 * mesh.hexahedra.size());
   int element = 0;
-  const auto local = [](int k) { return static_cast<std::size_t>(k); };
-  for (const auto& t : mesh.tetrahedra) {
-    for (const auto& f : tetrahedron_faces)
-      faces.push_back({element, 3, {{t[local(f[0])], t[local(f[1])], t[local(f[2])], -1}}});
+  const auto add = [&](const auto& cell) {
+    for (Face face : cell_faces(static_cast<int>(cell.size()))) {
+      face.element = element;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(face.count); ++k)
+        face.nodes[k] = cell[static_cast<std::size_t>(face.nodes[k])];
+      faces.push_back(face);
+    }
     ++element;
-  }
-  for (const auto& h : mesh.hexahedra) {
-    for (const auto& f : hexahedron_faces)
-      faces.push_back({element, 4, {{h[local(f[0])], h[local(f[1])], h[local(f[2])], h[local(f[3])]}}});
-    ++element;
-  }
+  };
+  for (const auto& tetrahedron : mesh.tetrahedra) add(tetrahedron);
+  for (const auto& hexahedron : mesh.hexahedra) add(hexahedron);
   return faces;
 }
 

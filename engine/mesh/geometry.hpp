@@ -2,6 +2,7 @@
 // Volumes, faces and shape functions of single cells. Local node order is VTK's.
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "engine/mesh/mesh.hpp"
@@ -35,6 +36,8 @@ struct Face {
   int count = 0;
   std::array<int, 4> nodes{{-1, -1, -1, -1}};
 };
+// Of a cell alone: 4 corners, or 8; the nodes are its local ones.
+std::span<const Face> cell_faces(int corners);
 // Every face of every element, by element.
 std::vector<Face> all_faces(const Mesh& mesh);
 // Indices of `faces` sorted so that faces with the same node set are neighbours, and the rank at which each such set

@@ -4,6 +4,7 @@
 // node order.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,10 @@ struct FullModel {
   std::vector<Interpolation> interpolation;  // per mapped point
   std::vector<std::string> notes;            // what building found, for the user
 };
+
+// Displacement of every mesh node [nodes][3] for coordinates q and prescribed inputs c [m].
+void node_displacements(const FullModel& model, std::span<const double> q, std::span<const double> c,
+                        std::span<double> u);
 
 // Builds the model of a scene's body from its mesh (already read; checked, transformed here). Throws InputError.
 FullModel build_full_model(const Scene& scene, Mesh mesh);

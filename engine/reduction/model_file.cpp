@@ -33,7 +33,6 @@ void write_motions(Hdf5File& file, const ReducedModel& model) {
   }
   file.write("/input_mass", model.input_mass, {m, r});
   file.write("/output_inputs", model.output_inputs, {extent(model.robot.outputs()), m});
-  file.write("/skin/inputs", model.skin.inputs, {3 * model.skin.rest.size(), m});
 }
 
 std::vector<MotionInput> read_motions(const Hdf5File& file, const Checked& checked) {
@@ -56,13 +55,12 @@ std::vector<MotionInput> read_motions(const Hdf5File& file, const Checked& check
   return motions;
 }
 
-// What motions add to the model; after its robot, modes and skin.
+// What motions add to the model; after its robot and modes.
 void read_inputs(const Checked& checked, ReducedModel& model) {
   const std::size_t r = extent(model.modes), m = model.robot.motions.size();
   if (m == 0) return;
   model.input_mass = checked.doubles("/input_mass", {m, r});
   model.output_inputs = checked.doubles("/output_inputs", {extent(model.robot.outputs()), m});
-  model.skin.inputs = checked.doubles("/skin/inputs", {3 * model.skin.rest.size(), m});
 }
 
 void write_field(Hdf5File& file, const std::string& at, const ReducedField& field, int columns) {
@@ -204,11 +202,7 @@ void write_model(const ReducedModel& model, const std::string& path) {
     file.write("/stiffness", model.stiffness, {extent(columns), extent(columns)});
     file.write("/gravity", model.gravity, {extent(r), 3});
     file.write("/outputs", model.outputs, {extent(model.robot.outputs()), extent(r)});
-    file.write("/skin/rest", flat_points(model.skin.rest), {model.skin.rest.size(), 3});
-    std::vector<int> triangles;
-    for (const auto& t : model.skin.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
-    file.write("/skin/triangles", triangles, {model.skin.triangles.size(), 3});
-    file.write("/skin/modes", model.skin.modes, {3 * model.skin.rest.size(), extent(r)});
+    write_shape(file, model);
     write_motions(file, model);
     write_provenance(file, model);
   });
@@ -251,19 +245,7 @@ ReducedModel read_model(const std::string& path) {
   model.stiffness = checked.doubles("/stiffness", {extent(columns), extent(columns)});
   model.gravity = checked.doubles("/gravity", {extent(r), 3});
   model.outputs = checked.doubles("/outputs", {extent(model.robot.outputs()), extent(r)});
-  const auto skin = file.shape("/skin/rest");
-  checked.require(skin.size() == 2 && skin[1] == 3, "/skin/rest", "has a wrong shape");
-  model.skin.rest = points_of(checked.doubles("/skin/rest", skin));
-  const auto triangle_shape = file.shape("/skin/triangles");
-  checked.require(triangle_shape.size() == 2 && triangle_shape[1] == 3, "/skin/triangles", "has a wrong shape");
-  const auto triangles = file.read_ints("/skin/triangles");
-  for (std::size_t t = 0; t < triangle_shape[0]; ++t) {
-    for (std::size_t k = 0; k < 3; ++k)
-      checked.require(triangles[3 * t + k] >= 0 && static_cast<std::size_t>(triangles[3 * t + k]) < skin[0],
-                      "/skin/triangles", "names a node that is not there");
-    model.skin.triangles.push_back({triangles[3 * t], triangles[3 * t + 1], triangles[3 * t + 2]});
-  }
-  model.skin.modes = checked.doubles("/skin/modes", {3 * skin[0], extent(r)});
+  read_shape(file, checked, model);
   read_inputs(checked, model);
   read_provenance(file, checked, model);
   return model;

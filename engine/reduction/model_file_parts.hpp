@@ -1,12 +1,12 @@
 #pragma once
-// Parts of model_file.cpp: checked reading, and the robot as a group of the file.
+// Parts of model_file.cpp: checked reading, the robot as a group of the file, and what it looks like.
 
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/io/hdf5_file.hpp"
-#include "engine/model/robot.hpp"
+#include "engine/reduction/reduced_model.hpp"
 
 namespace supple {
 
@@ -37,5 +37,10 @@ class Checked {
 void write_robot(Hdf5File& file, const Robot& robot);
 // Throws InputError for what no robot can be.
 Robot read_robot(const Hdf5File& file, const Checked& checked);
+
+// Skin, interior and the corners of the kept elements.
+void write_shape(Hdf5File& file, const ReducedModel& model);
+// After the model's modes, motions and fields.
+void read_shape(const Hdf5File& file, const Checked& checked, ReducedModel& model);
 
 }  // namespace supple

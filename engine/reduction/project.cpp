@@ -1,6 +1,8 @@
 #include "engine/reduction/project.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "engine/mesh/boundary.hpp"
 #include "engine/reduction/lifting.hpp"
@@ -16,12 +18,55 @@ namespace {
 void keep_element(const ReducedField& from, int element, double xi, ReducedField& to) {
   to.element.push_back(from.element[static_cast<std::size_t>(element)]);
   to.xi.push_back(xi);
+  if (!from.corners.empty()) {
+    const int* const corner = from.corners.data() + extent(element, from.corners_per_element());
+    to.corners.insert(to.corners.end(), corner, corner + from.corners_per_element());
+  }
   for (int q = 0; q < from.points_per_element; ++q) {
     const auto p = static_cast<std::size_t>(element * from.points_per_element + q);
     to.weight.push_back(xi * from.weight[p]);
     to.region.push_back(from.region[p]);
     if (!from.edges.empty()) to.edges.push_back(from.edges[p]);
   }
+}
+
+// Corners of the model's elements whose place is below 0, ascending.
+std::vector<int> interior_nodes(const ReducedModel& model, const std::vector<int>& place) {
+  std::vector<int> nodes;
+  for (const ReducedField& field : model.fields)
+    for (int node : field.corners)
+      if (place[static_cast<std::size_t>(node)] < 0) nodes.push_back(node);
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+void renumber_corners(ReducedModel& model, const std::vector<int>& place) {
+  for (ReducedField& field : model.fields)
+    for (int& node : field.corners) node = place[static_cast<std::size_t>(node)];
+}
+
+// Leaves the interior nodes that a kept element has.
+void drop_unused_interior(ReducedModel& model) {
+  const std::size_t skin = model.skin.rest.size();
+  std::vector<int> place(skin + model.interior.rest.size(), -1);
+  std::iota(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(skin), 0);
+  const ReducedInterior all = std::move(model.interior);
+  model.interior = {};
+  const std::size_t modes = 3 * extent(model.modes), inputs = 3 * extent(model.motions());
+  const auto copy_row = [](const std::vector<double>& from, std::size_t row, std::size_t width,
+                           std::vector<double>& to) {
+    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(row * width);
+    to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+  };
+  for (int node : interior_nodes(model, place)) {
+    const std::size_t i = static_cast<std::size_t>(node) - skin;
+    place[static_cast<std::size_t>(node)] = static_cast<int>(skin + model.interior.rest.size());
+    model.interior.rest.push_back(all.rest[i]);
+    copy_row(all.modes, i, modes, model.interior.modes);
+    copy_row(all.inputs, i, inputs, model.interior.inputs);
+  }
+  renumber_corners(model, place);
 }
 
 void allocate_tiles(ReducedField& field, int columns) {
@@ -72,6 +117,7 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
     const IntegrationDomain& domain = domains[f];
     ReducedField all;  // the full field, without G
     all.element = full.element;
+    all.corners = full.node;
     all.weight = full.volume;
     all.region = full.region;
     all.edges = full.edges;
@@ -150,14 +196,28 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
           reduced.output_inputs[extent(row, motions) + static_cast<std::size_t>(m)] += weight * psi(node, k, m);
       }
 
-  const BoundarySurface skin = boundary_surface(model.mesh);
-  reduced.skin.rest = skin.surface.nodes;
-  reduced.skin.triangles = skin.surface.triangles;
-  for (int node : skin.mesh_node)
+  // Shown nodes: those of the skin, then the corners of kept elements that are not among them.
+  const auto show = [&](int node, auto& shown) {
+    shown.rest.push_back(model.mesh.nodes[static_cast<std::size_t>(node)]);
     for (int k = 0; k < 3; ++k) {
-      for (int m = 0; m < r; ++m) reduced.skin.modes.push_back(phi(node, k, m));
-      for (int m = 0; m < motions; ++m) reduced.skin.inputs.push_back(psi(node, k, m));
+      for (int m = 0; m < r; ++m) shown.modes.push_back(phi(node, k, m));
+      for (int m = 0; m < motions; ++m) shown.inputs.push_back(psi(node, k, m));
     }
+  };
+  BoundarySurface skin = boundary_surface(model.mesh);
+  for (int node : skin.mesh_node) show(node, reduced.skin);
+  reduced.skin.triangles = std::move(skin.surface.triangles);
+  reduced.skin.mesh_node = std::move(skin.mesh_node);
+  reduced.skin.element = std::move(skin.element);
+  std::vector<int> place(model.mesh.nodes.size(), -1);
+  for (std::size_t i = 0; i < reduced.skin.mesh_node.size(); ++i)
+    place[static_cast<std::size_t>(reduced.skin.mesh_node[i])] = static_cast<int>(i);
+  const std::vector<int> inside = interior_nodes(reduced, place);
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    show(inside[i], reduced.interior);
+    place[static_cast<std::size_t>(inside[i])] = static_cast<int>(reduced.skin.rest.size() + i);
+  }
+  renumber_corners(reduced, place);
   reduced.provenance.nodes = nodes;
   reduced.provenance.elements = model.mesh.element_count();
   return reduced;
@@ -173,6 +233,7 @@ ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationD
     ReducedField& to = reduced.fields[f];
     to.element.clear();
     to.xi.clear();
+    to.corners.clear();
     to.weight.clear();
     to.region.clear();
     to.edges.clear();
@@ -190,6 +251,7 @@ ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationD
           to.G[tile_entry(p, m, c, columns)] = from.G[tile_entry(source, m, c, columns)];
     }
   }
+  drop_unused_interior(reduced);
   return reduced;
 }
 

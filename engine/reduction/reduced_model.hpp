@@ -26,6 +26,7 @@ struct ReducedField {
   int total_elements = 0;  // of the full field
   int points_per_element = 1;
   std::vector<int> element;    // kept elements (mesh numbers)
+  std::vector<int> corners;    // [elements][4 or 8] nodes of the skin, then of the interior; empty: not known
   std::vector<double> xi;      // their weights
   std::vector<double> weight;  // [points] xi V_p [m^3]
   std::vector<int> region;     // [points]
@@ -35,12 +36,24 @@ struct ReducedField {
   double tolerance = 0;      // tau asked for; 0: all elements with xi = 1; or unknown_tolerance
   double residual = 0;       // reached on the training set; or unknown_tolerance
   int points() const { return static_cast<int>(weight.size()); }
+  int corners_per_element() const { return points_per_element == 1 ? 4 : 8; }
 };
 
-// Skin for display: node positions at rest, triangles, modes at those nodes.
+// Skin for display: node positions at rest, triangles, modes at those nodes. Where they come from in the mesh is empty
+// in files that do not say so.
 struct ReducedSkin {
   std::vector<Vec3d> rest;
   std::vector<std::array<int, 3>> triangles;
+  std::vector<double> modes;   // [3 nodes][r]
+  std::vector<double> inputs;  // [3 nodes][m], Psi
+  std::vector<int> mesh_node;  // [nodes] ascending, or empty
+  std::vector<int> element;    // [triangles] element behind each, tetrahedra first, or empty
+};
+
+// The other nodes of the kept elements, those inside the body, in the order of the mesh: with the skin's they are the
+// corners of what forces are computed on. For display.
+struct ReducedInterior {
+  std::vector<Vec3d> rest;
   std::vector<double> modes;   // [3 nodes][r]
   std::vector<double> inputs;  // [3 nodes][m], Psi
 };
@@ -86,6 +99,7 @@ struct ReducedModel {
   std::vector<double> output_inputs;  // [3 points][m], L_c = L Psi
   std::vector<double> singular_values;
   ReducedSkin skin;
+  ReducedInterior interior;
   Provenance provenance;
   ErrorSummary errors;
 

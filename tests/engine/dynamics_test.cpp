@@ -18,7 +18,7 @@ Mesh bar_mesh(bool hexahedra, int n = 1) {
 
 std::vector<double> all_displacements(const FullModel& model, const FullMechanics& mechanics, const State& state) {
   std::vector<double> u(3 * model.mesh.nodes.size());
-  mechanics.node_displacements(state.q, state.motions, u);
+  node_displacements(mechanics.model(), state.q, state.motions, u);
   return u;
 }
 

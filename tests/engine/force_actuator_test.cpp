@@ -103,7 +103,7 @@ TEST_P(ForceOnABar, ItsWorkIsTheEnergyStored) {
   const double force = 5, step = 0.02;
   const auto energy = [&](const Settled& found) {
     std::vector<double> u(3 * model.mesh.nodes.size());
-    mechanics.node_displacements(found.state.q, {}, u);
+    node_displacements(mechanics.model(), found.state.q, {}, u);
     return boxes::elastic_energy(model, u);
   };
   const Settled more = settle(mechanics, force + step), less = settle(mechanics, force - step);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "engine/io/hdf5_file.hpp"
+#include "engine/mesh/generate.hpp"
 #include "tests/engine/driven_bodies.hpp"
 #include "tests/engine/flipped_bits.hpp"
 
@@ -106,6 +107,53 @@ TEST_F(ModelFile, DrivenRegionsComeBack) {
   }
 }
 
+// A driven body with nodes inside.
+ReducedModel thick(bool hexahedra) {
+  const Vec3d lower{{0, 0, 0}}, upper{{0.3, 0.1, 0.1}};
+  const FullModel full =
+      build_full_model(driven_bodies::scene(driven_bodies::Drive::ends),
+                       hexahedra ? box_hexahedra(lower, upper, 3, 2, 2) : box_tetrahedra(lower, upper, 3, 2, 2));
+  return project(full, reduced_bodies::random_basis(full.coordinates.nv, 3), 3, reduced_bodies::some_elements(full));
+}
+
+TEST_F(ModelFile, KeptElementsComeBack) {
+  for (const bool hexahedra : {false, true}) {
+    const ReducedModel model = thick(hexahedra);
+    ASSERT_FALSE(model.interior.rest.empty());
+    write_model(model, path_);
+    reduced_bodies::expect_same_model(read_model(path_), model);
+    const auto refused = [&](const char* what, const auto& change) {
+      ReducedModel damaged = model;
+      change(damaged);
+      write_model(damaged, path_);
+      EXPECT_THROW(read_model(path_), InputError) << what;
+    };
+    const int shown = static_cast<int>(model.skin.rest.size() + model.interior.rest.size());
+    refused("corner", [&](ReducedModel& m) { m.fields[0].corners[3] = shown; });
+    refused("negative corner", [](ReducedModel& m) { m.fields[0].corners[0] = -1; });
+    refused("no interior", [](ReducedModel& m) { m.interior = {}; });
+    refused("interior", [](ReducedModel& m) { m.interior.rest[0][1] = std::nan(""); });
+    refused("modes inside", [](ReducedModel& m) { m.interior.modes[0] = INFINITY; });
+    refused("inputs inside", [](ReducedModel& m) { m.interior.inputs[0] = std::nan(""); });
+    refused("node of the mesh", [](ReducedModel& m) { m.skin.mesh_node[0] = -1; });
+    refused("element of the mesh", [](ReducedModel& m) { m.skin.element[0] = -1; });
+  }
+}
+
+// A model without them is written as files were before they had them, and read.
+TEST_F(ModelFile, KeptElementsMayBeUnknown) {
+  ReducedModel model = thick(false);
+  model.interior = {};
+  model.skin.mesh_node.clear();
+  model.skin.element.clear();
+  model.fields[0].corners.clear();
+  write_model(model, path_);
+  const Hdf5File file(path_, Hdf5File::Mode::read);
+  for (const char* object : {"/interior", "/skin/mesh_node", "/skin/element", "/fields/00/corners"})
+    EXPECT_FALSE(file.has(object)) << object;
+  reduced_bodies::expect_same_model(read_model(path_), model);
+}
+
 TEST_F(ModelFile, EmptyListsComeBack) {
   ReducedModel model = example(boxes::all_laws()[0], false);
   model.robot.actuators.clear();
@@ -114,6 +162,7 @@ TEST_F(ModelFile, EmptyListsComeBack) {
   model.robot.rest_points.clear();
   model.outputs.clear();
   model.skin = {};
+  model.fields[0].corners.clear();
   model.singular_values.clear();
   model.errors = {};
   model.provenance = {};
@@ -229,9 +278,12 @@ TEST_F(ModelFile, OlderFormatsAreToBeMadeAgain) {
 }
 
 TEST_F(ModelFile, SeedsOfTheFuzzerAreModels) {
-  for (const char* name : {"tetrahedra", "hexahedra"}) {
+  for (const char* name : {"tetrahedra", "hexahedra", "kept_elements"}) {
     const ReducedModel model =
         read_model(std::string(SUPPLE_SOURCE_DIR) + "/tests/fuzz/corpus/model/" + name + ".rom.h5");
+    // Two are from before files said where their elements are.
+    EXPECT_EQ(model.fields[0].corners.empty(), std::string(name) != "kept_elements");
+    EXPECT_EQ(model.skin.element.empty(), std::string(name) != "kept_elements");
     write_model(model, path_);
     reduced_bodies::expect_same_model(read_model(path_), model);
   }

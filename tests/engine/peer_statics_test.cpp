@@ -97,7 +97,7 @@ TEST_P(PeerStatics, EquilibriumAgrees) {
   double largest = 0, worst = 0;
   for (const auto& [probe, u] : expected) largest = std::max(largest, norm(u));
   std::vector<double> u(3 * model.mesh.nodes.size());
-  mechanics.node_displacements(state.q, state.motions, u);
+  node_displacements(mechanics.model(), state.q, state.motions, u);
   const Embedding embedding(model.mesh);
   for (const auto& [probe, point] : probe_points) {
     const Vec3d mm = 1e3 * displacement_at(probe, 1e-3 * point, embedding, u);

@@ -295,6 +295,7 @@ inline void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
     EXPECT_EQ(x.total_elements, y.total_elements);
     EXPECT_EQ(x.points_per_element, y.points_per_element);
     EXPECT_EQ(x.element, y.element);
+    EXPECT_EQ(x.corners, y.corners);
     EXPECT_TRUE(same_bits(x.xi, y.xi));
     EXPECT_TRUE(same_bits(x.weight, y.weight));
     EXPECT_EQ(x.region, y.region);
@@ -315,6 +316,11 @@ inline void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
   EXPECT_TRUE(same_bits(a.skin.rest, b.skin.rest));
   EXPECT_TRUE(same_bits(a.skin.triangles, b.skin.triangles));
   EXPECT_TRUE(same_bits(a.skin.modes, b.skin.modes));
+  EXPECT_EQ(a.skin.mesh_node, b.skin.mesh_node);
+  EXPECT_EQ(a.skin.element, b.skin.element);
+  EXPECT_TRUE(same_bits(a.interior.rest, b.interior.rest));
+  EXPECT_TRUE(same_bits(a.interior.modes, b.interior.modes));
+  EXPECT_TRUE(same_bits(a.interior.inputs, b.interior.inputs));
   const Provenance &p = a.provenance, &q = b.provenance;
   EXPECT_EQ(p.scene_name, q.scene_name);
   EXPECT_EQ(p.scene_text, q.scene_text);

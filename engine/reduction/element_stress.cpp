@@ -1,0 +1,89 @@
+#include "engine/reduction/element_stress.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/array/launch.hpp"
+#include "kernels/points/element_ops.hpp"
+
+namespace supple {
+
+namespace {
+
+// F: tiles; unit weights, so that P is the stress itself. One value a point.
+std::vector<double> point_stresses(LawId law, int points, const std::vector<int>& region,
+                                   const std::vector<MaterialParameters<double>>& parameters,
+                                   const std::vector<Mat3d>& edges, const std::vector<double>& F) {
+  const auto n = static_cast<std::size_t>(points);
+  const std::vector<double> ones(n, 1.0);
+  std::vector<double> P(F.size()), stress(n, 0.0);
+  std::vector<unsigned char> status(static_cast<std::size_t>(padded(points)));
+  visit_law(law, [&](auto type) {
+    const PointField<double> field{points, ones.data(), region.data(), parameters.data(),
+                                   edges.empty() ? nullptr : edges.data()};
+    launch_cpu(padded(points), StressOp<decltype(type), double>{field, F.data(), P.data(), status.data()});
+  });
+  for (int p = 0; p < points; ++p) {
+    const Mat3d f = load_tile<double>(F.data(), p);
+    const double J = determinant(f);
+    if (static_cast<PointStatus>(status[static_cast<std::size_t>(p)]) == PointStatus::undefined || J == 0) continue;
+    const Mat3d sigma = (1 / J) * (load_tile<double>(P.data(), p) * transpose(f));
+    const Mat3d deviator = sigma - (trace(sigma) / 3) * Mat3d::identity();
+    stress[static_cast<std::size_t>(p)] = std::sqrt(1.5 * dot(deviator, deviator));
+  }
+  return stress;
+}
+
+// Means over an element's points.
+double mean_of(const std::vector<double>& stress, const std::vector<double>& weight, std::size_t first,
+               std::size_t count) {
+  double sum = 0, total = 0;
+  for (std::size_t p = first; p < first + count; ++p) {
+    sum += weight[p] * stress[p];
+    total += weight[p];
+  }
+  return total > 0 ? sum / total : 0;
+}
+
+}  // namespace
+
+std::vector<double> von_mises(const FullModel& model, std::span<const double> u) {
+  std::vector<double> elements(static_cast<std::size_t>(model.mesh.element_count()), 0.0);
+  for (const ElementField& field : model.fields) {
+    std::vector<double> F(9 * static_cast<std::size_t>(padded(field.points())));
+    launch_cpu(padded(field.points()),
+               GatherGradientOp<double>{field.points(), field.nodes_per_element, field.points_per_element,
+                                        field.node.data(), field.gradient.data(), u.data(), F.data()});
+    const std::vector<double> stress =
+        point_stresses(field.law, field.points(), field.region, field.parameters, field.edges, F);
+    const auto count = static_cast<std::size_t>(field.points_per_element);
+    for (std::size_t e = 0; e < field.element.size(); ++e)
+      elements[static_cast<std::size_t>(field.element[e])] = mean_of(stress, field.volume, e * count, count);
+  }
+  return elements;
+}
+
+std::vector<double> von_mises(const ReducedModel& model, std::span<const double> q, std::span<const double> motions) {
+  std::vector<double> elements, x(q.begin(), q.end());
+  if (model.columns() > model.modes) x.insert(x.end(), motions.begin(), motions.end());
+  for (const ReducedField& field : model.fields) {
+    std::vector<double> F(9 * static_cast<std::size_t>(padded(field.points())), 0.0);
+    for (int t = 0; t < tile_count(field.points()); ++t)
+      for (int row = 0; row < tile_rows; ++row) {
+        const int component = row / tile_size;
+        double sum = component % 4 == 0 ? 1 : 0;  // the identity: components 0, 4, 8
+        for (std::size_t c = 0; c < x.size(); ++c)
+          sum +=
+              field.G[(static_cast<std::size_t>(t) * x.size() + c) * tile_rows + static_cast<std::size_t>(row)] * x[c];
+        F[static_cast<std::size_t>(t) * tile_rows + static_cast<std::size_t>(row)] = sum;
+      }
+    const std::vector<double> stress =
+        point_stresses(field.law, field.points(), field.region, field.parameters, field.edges, F);
+    const auto count = static_cast<std::size_t>(field.points_per_element);
+    for (std::size_t e = 0; e < field.element.size(); ++e)
+      elements.push_back(mean_of(stress, field.weight, e * count, count));
+  }
+  return elements;
+}
+
+}  // namespace supple
