@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <regex>
 #include <set>
@@ -41,9 +42,11 @@ const std::map<std::string, std::vector<std::string>> allowed = {
     {"engine/mesh", {"kernels"}},
     {"engine/scene", {"kernels", "engine/mesh"}},
     {"viewer", {"kernels", "solvers", "engine", "viewer"}},
+    {"viewer/draw", {"kernels", "solvers", "engine"}},
 };
-// What nothing but itself (or a layer above) includes.
-const std::vector<std::string> tops = {"engine/cli", "viewer/app"};
+// What nothing but itself includes, and the program above it.
+const std::map<std::string, std::vector<std::string>> tops = {{"engine/cli", {"engine/cli", "viewer/app"}},
+                                                              {"viewer/app", {"viewer/app"}}};
 
 bool is_inside(const std::string& path, const std::string& folder) {
   return starts_with(path, folder + "/");
@@ -62,7 +65,10 @@ Violations include_direction(const SourceText& source) {
     if (!ours) continue;
     bool fine = is_inside(target, here);
     for (const std::string& from : rule->second) fine = fine || is_inside(target, from);
-    for (const std::string& top : tops) fine = fine && (!is_inside(target, top) || is_inside(source.path, top));
+    for (const auto& [top, users] : tops) {
+      if (!is_inside(target, top)) continue;
+      fine = fine && std::any_of(users.begin(), users.end(), [&](const auto& user) { return is_inside(source.path, user); });
+    }
     if (!fine) found.push_back(at(source, include.line, here + " may not include " + quoted(target)));
   }
   return found;
@@ -129,6 +135,18 @@ Violations cuda_headers(const SourceText& source) {
   return found;
 }
 
+// What is drawn knows no graphics library, no window and no widgets: it is tested without them.
+Violations graphics_headers(const SourceText& source) {
+  static const std::regex header(
+      R"(^(epoxy|GL|GLES\d?|EGL|GLFW|imgui|backends|X11)/|^(imgui|implot|glfw|glad|glew)\w*\.h)");
+  Violations found;
+  if (is_inside(source.path, "viewer") && !is_inside(source.path, "viewer/draw")) return found;
+  for (const Include& include : source.includes)
+    if (std::regex_search(include.target, header))
+      found.push_back(at(source, include.line, "graphics header " + quoted(include.target)));
+  return found;
+}
+
 std::string list(const Violations& violations) {
   std::string text;
   for (const std::string& violation : violations) text += "\n  " + violation;
@@ -170,6 +188,11 @@ TEST_F(Layering, CudaHeadersStayInDeviceFiles) {
   EXPECT_TRUE(found.empty()) << list(found);
 }
 
+TEST_F(Layering, GraphicsHeadersStayInTheViewer) {
+  const Violations found = check(graphics_headers);
+  EXPECT_TRUE(found.empty()) << list(found);
+}
+
 // The rules see what they forbid.
 int count(Violations (*rule)(const SourceText&), const std::string& path, const std::string& text) {
   return static_cast<int>(rule(parse_source(path, text)).size());
@@ -186,6 +209,14 @@ TEST(LayeringRules, Direction) {
   EXPECT_EQ(count(include_direction, "engine/model/a.cpp", "#include \"engine/cli/verbs.hpp\"\n"), 1);
   EXPECT_EQ(count(include_direction, "engine/cli/a.cpp", "#include \"engine/cli/verbs.hpp\"\n"), 0);
   EXPECT_EQ(count(include_direction, "engine/model/a.cpp", "#include \"viewer/app/main.hpp\"\n"), 1);
+  EXPECT_EQ(count(include_direction, "engine/cli/a.cpp", "#include \"viewer/draw/camera.hpp\"\n"), 1);
+  EXPECT_EQ(count(include_direction, "viewer/draw/a.cpp", "#include \"engine/mesh/mesh.hpp\"\n"), 0);
+  EXPECT_EQ(count(include_direction, "viewer/draw/a.cpp", "#include \"viewer/draw/camera.hpp\"\n"), 0);
+  EXPECT_EQ(count(include_direction, "viewer/draw/a.cpp", "#include \"viewer/gl/renderer.hpp\"\n"), 1);
+  EXPECT_EQ(count(include_direction, "viewer/draw/a.cpp", "#include \"viewer/play/player.hpp\"\n"), 1);
+  EXPECT_EQ(count(include_direction, "viewer/draw/a.cpp", "#include \"viewer/app/window.hpp\"\n"), 1);
+  EXPECT_EQ(count(include_direction, "viewer/draw/a.cpp", "#include \"engine/cli/verbs.hpp\"\n"), 1);
+  EXPECT_EQ(count(include_direction, "viewer/play/a.cpp", "#include \"viewer/draw/series.hpp\"\n"), 0);
   EXPECT_EQ(count(include_direction, "engine/model/a.cpp", "#include \"tests/engine/peer.hpp\"\n"), 1);
   EXPECT_EQ(count(include_direction, "engine/model/a.cpp", "#include \"bench/bench.hpp\"\n"), 1);
   EXPECT_EQ(count(include_direction, "engine/model/a.cpp", "#include \"full_model.hpp\"\n"), 2);
@@ -211,6 +242,18 @@ TEST(LayeringRules, CudaHeaders) {
   EXPECT_EQ(count(cuda_headers, "kernels/cuda/a.cu", "#include <cuda_runtime.h>\n"), 0);
   EXPECT_EQ(count(cuda_headers, "solvers/dense/cholesky_cuda.cpp", "#include <cusolverDn.h>\n"), 0);
   EXPECT_EQ(count(cuda_headers, "solvers/dense/cholesky.cpp", "#include <cusolverDn.h>\n"), 1);
+}
+
+TEST(LayeringRules, GraphicsHeaders) {
+  for (const char* target :
+       {"<epoxy/gl.h>", "<GLFW/glfw3.h>", "<imgui.h>", "\"imgui_impl_opengl3.h\"", "<EGL/egl.h>"}) {
+    const std::string text = std::string("#include ") + target + "\n";
+    EXPECT_EQ(count(graphics_headers, "viewer/draw/a.cpp", text), 1) << target;
+    EXPECT_EQ(count(graphics_headers, "engine/cli/a.cpp", text), 1) << target;
+    EXPECT_EQ(count(graphics_headers, "viewer/gl/a.cpp", text), 0) << target;
+    EXPECT_EQ(count(graphics_headers, "viewer/app/a.cpp", text), 0) << target;
+  }
+  EXPECT_EQ(count(graphics_headers, "viewer/draw/a.cpp", "#include \"viewer/draw/gizmo.hpp\"\n"), 0);
 }
 
 }  // namespace

@@ -1,0 +1,193 @@
+// What the simulation thread runs, without threads: following goals and commands, back, reset, pulls, failures.
+
+#include "viewer/play/simulation.hpp"
+
+#include <cmath>
+
+#include "tests/viewer/viewed_bar.hpp"
+
+namespace supple::view {
+namespace {
+
+class Played : public testing::TestWithParam<bool> {
+ protected:
+  std::shared_ptr<OpenedRobot> robot_ = GetParam() ? reduced_bar() : full_bar();
+};
+
+TEST_P(Played, FollowsAGoalWithinTheReportedError) {
+  Simulation simulation(robot_, nullptr);
+  Intent intent = simulation.rest_intent();
+  ASSERT_EQ(intent.mode, Mode::inverse);
+  ASSERT_EQ(intent.goals.size(), 3u);
+  // What the cables can do: along y and z only, so x stays free to be missed.
+  intent.goals[1] += 1e-3;
+  for (int k = 0; k < 100; ++k) ASSERT_TRUE(simulation.step(intent)) << simulation.frame().failure;
+  const Frame& frame = simulation.frame();
+  double distance = 0;
+  for (std::size_t i = 0; i < 3; ++i) distance += std::pow(frame.reached[i] - intent.goals[i], 2);
+  // The reported error is that distance: the same subtraction in another order.
+  EXPECT_NEAR(frame.errors[0], std::sqrt(distance), 1e-15);
+  EXPECT_LT(frame.errors[0], 1e-3);  // nearer than at the start
+  EXPECT_EQ(frame.step, 100);
+  EXPECT_NEAR(frame.state.time, 100 * simulation.time_step(), 1e-12);
+  EXPECT_GT(frame.step_seconds, 0);
+  EXPECT_LE(frame.median_seconds, frame.p99_seconds);
+}
+
+TEST_P(Played, StandsStillUnderItsRestIntent) {
+  Simulation simulation(robot_, nullptr);
+  const Intent intent = simulation.rest_intent();
+  const std::vector<double> y = simulation.frame().y;
+  for (int k = 0; k < 20; ++k) ASSERT_TRUE(simulation.step(intent));
+  // Equilibrium is solved to 1e-9 of the forces: about that fraction of the 20 mm that the bar sags.
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(simulation.frame().y[i], y[i], 1e-9);
+}
+
+TEST_P(Played, CommandsAreCutToTheirRange) {
+  Simulation simulation(robot_, nullptr);
+  Intent intent = simulation.rest_intent();
+  intent.mode = Mode::forward;
+  intent.commands = {0.5, 0};  // the range ends at 30 mm
+  for (int k = 0; k < 5; ++k) ASSERT_TRUE(simulation.step(intent));
+  EXPECT_EQ(simulation.frame().state.commands[0], 0.03);
+  EXPECT_EQ(simulation.frame().errors[0], 0);
+  intent.commands = {std::nan(""), 0};
+  ASSERT_TRUE(simulation.step(intent));
+  EXPECT_EQ(simulation.frame().state.commands[0], 0);
+}
+
+TEST_P(Played, GoesBackAndResetsBitByBit) {
+  Simulation simulation(robot_, nullptr);
+  const std::uint64_t start = hash(simulation.frame().state);
+  Intent intent = simulation.rest_intent();
+  intent.goals[1] += 2e-3;
+  std::vector<std::uint64_t> hashes{start};
+  std::vector<double> fifth;
+  for (int k = 0; k < 10; ++k) {
+    ASSERT_TRUE(simulation.step(intent));
+    hashes.push_back(hash(simulation.frame().state));
+    if (k == 4) fifth = simulation.frame().state.q;
+  }
+  for (std::size_t k = 10; k-- > 0;) {
+    ASSERT_TRUE(simulation.back());
+    EXPECT_EQ(hash(simulation.frame().state), hashes[k]);
+    EXPECT_EQ(simulation.frame().step, static_cast<long>(k));
+  }
+  EXPECT_EQ(simulation.frame().oldest, 0);
+  EXPECT_EQ(simulation.frame().newest, 10);
+  EXPECT_FALSE(simulation.back());
+  // What came after is still there, until a step is made from here.
+  simulation.seek(7);
+  EXPECT_EQ(hash(simulation.frame().state), hashes[7]);
+  simulation.seek(1000);
+  EXPECT_EQ(simulation.frame().step, 10);
+  simulation.seek(4);
+  ASSERT_TRUE(simulation.step(intent));
+  EXPECT_EQ(simulation.frame().newest, 5);
+  // The same way but for rounding: the quadratic program does not begin from the last one's active limits.
+  for (std::size_t i = 0; i < fifth.size(); ++i) EXPECT_NEAR(simulation.frame().state.q[i], fifth[i], 1e-12);
+  simulation.reset();
+  EXPECT_EQ(hash(simulation.frame().state), start);
+  EXPECT_EQ(simulation.frame().step, 0);
+  // And from there the same way again.
+  for (std::size_t k = 1; k <= 10; ++k) {
+    ASSERT_TRUE(simulation.step(intent));
+    EXPECT_EQ(hash(simulation.frame().state), hashes[k]);
+  }
+}
+
+TEST_P(Played, HistoryIsBounded) {
+  SimulationSettings settings;
+  settings.history_bytes = 1;
+  Simulation simulation(robot_, nullptr, settings);
+  const Intent intent = simulation.rest_intent();
+  for (int k = 0; k < 5; ++k) ASSERT_TRUE(simulation.step(intent));
+  EXPECT_TRUE(simulation.back());
+  EXPECT_TRUE(simulation.back());
+  EXPECT_FALSE(simulation.back());
+  EXPECT_EQ(simulation.frame().step, 3);
+}
+
+TEST_P(Played, APullMovesTheBodyItsWay) {
+  Simulation simulation(robot_, nullptr);
+  Intent intent = simulation.rest_intent();
+  intent.mode = Mode::forward;
+  const RobotShape& shape = *robot_->shape;
+  std::vector<Vec3d> before, after;
+  shape.positions(simulation.frame().state, before);
+  int tip = 0;  // a triangle at the far end
+  for (int t = 0; t < static_cast<int>(shape.triangles().size()); ++t)
+    if (shape.rest()[static_cast<std::size_t>(shape.triangles()[static_cast<std::size_t>(t)][0])][0] > 0.27) tip = t;
+  const std::array<double, 3> weights{0.5, 0.25, 0.25};
+  intent.pull = {tip, weights, {{0, 0, 2}}};
+  for (int k = 0; k < 20; ++k) ASSERT_TRUE(simulation.step(intent));
+  shape.positions(simulation.frame().state, after);
+  const auto& corners = shape.triangles()[static_cast<std::size_t>(tip)];
+  double way = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto node = static_cast<std::size_t>(corners[k]);
+    way += weights[k] * (after[node][2] - before[node][2]);
+  }
+  EXPECT_GT(way, 1e-4);
+  // The generalised force does the force's work: load . dq = force . (what the point moves), for any dq. Sums of a few
+  // hundred products of the order of one: 1e-12.
+  const std::vector<double> load = shape.load(tip, weights, intent.pull.force);
+  State moved = simulation.frame().state;
+  double work = 0;
+  for (std::size_t i = 0; i < load.size(); ++i) {
+    const double dq = 1e-3 * std::sin(static_cast<double>(i));
+    moved.q[i] += dq;
+    work += load[i] * dq;
+  }
+  std::vector<Vec3d> there;
+  shape.positions(moved, there);
+  double expected = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto node = static_cast<std::size_t>(corners[k]);
+    expected += 2 * weights[k] * (there[node][2] - after[node][2]);
+  }
+  EXPECT_NEAR(work, expected, 1e-12);
+}
+
+TEST_P(Played, WrongGoalsLeaveTheStateAsItWas) {
+  Simulation simulation(robot_, nullptr);
+  const std::uint64_t start = hash(simulation.frame().state);
+  Intent intent = simulation.rest_intent();
+  intent.goals[0] = std::nan("");
+  EXPECT_FALSE(simulation.step(intent));
+  EXPECT_EQ(simulation.frame().failure, "a goal is not a finite number");
+  intent.goals.clear();
+  EXPECT_FALSE(simulation.step(intent));
+  EXPECT_EQ(hash(simulation.frame().state), start);
+  EXPECT_TRUE(simulation.step(simulation.rest_intent()));
+  EXPECT_EQ(simulation.frame().failure, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(FullAndReduced, Played, testing::Values(false, true),
+                         [](const auto& info) { return info.param ? "reduced" : "full"; });
+
+TEST(PlayedBeside, TheFullModelFollowsTheReducedOne) {
+  // With a full basis and all elements both are one model; what differs is rounding, which 50 steps of a damped bar
+  // leave below a billionth of its 0.3 m.
+  const std::shared_ptr<OpenedRobot> reduced = reduced_bar(), full = full_bar();
+  Simulation simulation(reduced, full);
+  Intent intent = simulation.rest_intent();
+  intent.goals[1] += 2e-3;
+  for (int k = 0; k < 50; ++k) ASSERT_TRUE(simulation.step(intent)) << simulation.frame().failure;
+  std::vector<Vec3d> a, b;
+  reduced->shape->positions(simulation.frame().state, a);
+  full->shape->positions(simulation.frame().other, b);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_LT(norm(a[i] - b[i]), 3e-10);
+  EXPECT_GT(simulation.frame().other_seconds, 0);
+}
+
+TEST(PlayedBeside, OtherActuatorsAreRefused) {
+  const std::shared_ptr<OpenedRobot> a = full_bar(), b = full_bar();
+  b->full->robot.actuators[0].name = "another";
+  EXPECT_THROW(require_same_controls(*a, *b), InputError);
+  EXPECT_NO_THROW(require_same_controls(*a, *a));
+}
+
+}  // namespace
+}  // namespace supple::view

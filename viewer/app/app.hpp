@@ -1,0 +1,64 @@
+#pragma once
+// The viewer without its window: takes input, draws a picture into the framebuffer that is bound. A window feeds it
+// (window.hpp), or a test with scripted input and no display.
+
+#include <memory>
+
+#include "viewer/app/gui.hpp"
+#include "viewer/app/keys.hpp"
+#include "viewer/app/panels.hpp"
+#include "viewer/app/pointer.hpp"
+#include "viewer/gl/renderer.hpp"
+
+namespace supple::view {
+
+class App {
+ public:
+  // Needs a current OpenGL context.
+  explicit App(double pixel_ratio = 1);
+  ~App();
+
+  // Begins to open a file; what is open stays until that has worked.
+  void open(const OpenRequest& request);
+  void frame(const InputFrame& input);
+
+  bool closing() const { return closing_; }
+  // A picture of the window is wanted, once.
+  bool take_screenshot() { return std::exchange(screenshot_, false); }
+  // Whether a film of the window is wanted.
+  bool recording() const { return recording_; }
+  void stop_recording() { recording_ = false; }
+  void say(const Banner& banner) { banner_ = banner; }
+
+  // The open file, or null; whether another is being read; what the banner says.
+  Document* document() { return document_.get(); }
+  bool opening() const { return pending_ != nullptr; }
+  const Banner& banner() const { return banner_; }
+  ViewSettings& settings() { return settings_; }
+  // Where the picture is in the window, between the panels.
+  Pane pane(const InputFrame& input) const;
+  int effector() const;
+
+ private:
+  void take_over();
+  void watch(double seconds);
+  void act(const InputFrame& input);
+  void perform(Action action, const InputFrame& input);
+  void nudge(const Vec3d& direction, const InputFrame& input);
+  void fit(const InputFrame& input);
+  void panels(const InputFrame& input);
+  void draw(const InputFrame& input);
+  std::string caption() const;
+
+  Gui gui_;
+  Renderer renderer_;
+  std::unique_ptr<Document> document_, pending_;
+  ViewSettings settings_;
+  PanelState panel_;
+  Pointer pointer_;
+  Banner banner_;
+  bool fitted_ = false, closing_ = false, screenshot_ = false, recording_ = false, changed_ = false, resume_ = false;
+  double unwatched_ = 0;
+};
+
+}  // namespace supple::view

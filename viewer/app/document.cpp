@@ -1,0 +1,131 @@
+#include "viewer/app/document.hpp"
+
+#include <cmath>
+
+#include "kernels/base/error.hpp"
+
+namespace supple::view {
+
+namespace {
+
+constexpr std::size_t kept_samples = 20000;
+
+std::filesystem::file_time_type time_of(const std::string& file) {
+  std::error_code error;
+  std::filesystem::path path = file;
+  if (std::filesystem::is_directory(path, error)) path /= "scene.toml";
+  const auto time = std::filesystem::last_write_time(path, error);
+  return error ? std::filesystem::file_time_type{} : time;
+}
+
+std::unique_ptr<Series> make_series(std::vector<Channel> channels) {
+  return std::make_unique<Series>(std::move(channels), kept_samples);
+}
+
+}  // namespace
+
+Document::Document(OpenRequest request, SimulationThread* before)
+    : request_(std::move(request)),
+      written_(time_of(request_.file)),
+      thread_([this, before] { return make(before); }) {}
+
+std::unique_ptr<Simulation> Document::make(SimulationThread* before) {
+  if (before) before->wait_until_idle();
+  robot_ = open_robot(request_.file);
+  if (!request_.compare.empty()) {
+    beside_ = open_robot(request_.compare);
+    require_same_controls(*robot_, *beside_);
+  }
+  return std::make_unique<Simulation>(robot_, beside_, request_.settings);
+}
+
+std::string Document::error() const {
+  try {
+    if (thread_.error()) std::rethrow_exception(thread_.error());
+  } catch (const Error& error) {
+    return error.report();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// What can only be known once the file is open.
+void Document::prepare() {
+  if (prepared_) return;
+  prepared_ = true;
+  const Robot& r = robot().robot();
+  inputs_ = cli::inputs_of(r);
+  intent_ = simulation().rest_intent();
+  std::vector<Channel> errors, commands, forces;
+  for (const Effector& effector : r.effectors) errors.push_back({effector.name, "mm", 1e-3});
+  for (const cli::Input& input : inputs_)
+    commands.push_back({input.name, cli::display_unit(input.dimension), cli::display_scale(input.dimension)});
+  for (const ActuatorRow& actuator : r.actuators) forces.push_back({actuator.name, "N", 1});
+  std::vector<Channel> times{{"step", "us", 1e-6}};
+  if (beside_) times.push_back({"beside", "us", 1e-6});
+  errors_ = make_series(std::move(errors));
+  commands_ = make_series(std::move(commands));
+  forces_ = make_series(std::move(forces));
+  times_ = make_series(std::move(times));
+}
+
+bool Document::update() {
+  if (status() != SimulationThread::Status::open) return false;
+  prepare();
+  if (!thread_.update()) return false;
+  const Frame& now = frame();
+  const double time = now.state.time;
+  errors_->add(time, now.errors);
+  std::vector<double> values = now.state.commands;
+  values.insert(values.end(), now.state.motions.begin(), now.state.motions.end());
+  commands_->add(time, values);
+  forces_->add(time, now.state.multipliers);
+  times_->add(
+      time, beside_ ? std::vector<double>{now.step_seconds, now.other_seconds} : std::vector<double>{now.step_seconds});
+  return true;
+}
+
+void Document::set_mode(Mode mode) {
+  if (mode == intent_.mode || (mode == Mode::inverse && robot().robot().effectors.empty())) return;
+  intent_.mode = mode;
+  // From where the robot is now.
+  if (mode == Mode::forward) {
+    intent_.commands = frame().state.commands;
+    intent_.commands.insert(intent_.commands.end(), frame().state.motions.begin(), frame().state.motions.end());
+  } else {
+    intent_.goals = frame().reached;
+  }
+}
+
+Vec3d Document::goal(int effector) const {
+  const auto at = 3 * static_cast<std::size_t>(effector);
+  return {{intent_.goals[at], intent_.goals[at + 1], intent_.goals[at + 2]}};
+}
+
+void Document::set_goal(int effector, const Vec3d& goal) {
+  for (int i = 0; i < 3; ++i)
+    if (std::isfinite(goal[i]))
+      intent_.goals[3 * static_cast<std::size_t>(effector) + static_cast<std::size_t>(i)] = goal[i];
+}
+
+bool Document::at_limit(std::size_t input) const {
+  const Robot& r = robot().robot();
+  const auto reached = [](double value, const Interval& range) {
+    // A thousandth of the range: what a slider or a plot cannot tell from its end.
+    const double slack = std::isfinite(range.upper - range.lower) ? 1e-3 * (range.upper - range.lower) : 0;
+    return value <= range.lower + slack || value >= range.upper - slack;
+  };
+  const State& state = frame().state;
+  if (input >= r.actuators.size())
+    return reached(state.motions[input - r.actuators.size()], r.motions[input - r.actuators.size()].range);
+  return reached(state.commands[input], r.actuators[input].range) ||
+         reached(state.multipliers[input], r.actuators[input].force);
+}
+
+bool Document::changed_on_disk() const {
+  const auto now = time_of(request_.file);
+  return now != std::filesystem::file_time_type{} && now != written_;
+}
+
+}  // namespace supple::view

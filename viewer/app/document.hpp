@@ -1,0 +1,73 @@
+#pragma once
+// An open file: the robot (and one beside it), its simulation, what is wanted of it, and what it did of late.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "engine/cli/actuation.hpp"
+#include "viewer/draw/series.hpp"
+#include "viewer/play/simulation_thread.hpp"
+
+namespace supple::view {
+
+struct OpenRequest {
+  std::string file, compare;  // compare: "" = no robot beside
+  SimulationSettings settings;
+};
+
+class Document {
+ public:
+  // Begins to open. `before`: whose simulation has to stand still first (two full models may not be factored at once),
+  // or null; it must outlive the opening.
+  Document(OpenRequest request, SimulationThread* before);
+
+  const OpenRequest& request() const { return request_; }
+  SimulationThread::Status status() const { return thread_.status(); }
+  // For status failed: the error as the command line prints it.
+  std::string error() const;
+
+  // From here on for status open only.
+  const OpenedRobot& robot() const { return *robot_; }
+  const OpenedRobot* beside() const { return beside_.get(); }
+  const Simulation& simulation() const { return thread_.simulation(); }
+  const Frame& frame() const { return thread_.frame(); }
+  const std::vector<cli::Input>& inputs() const { return inputs_; }
+  SimulationThread& thread() { return thread_; }
+
+  // Takes the newest frame; true if there is one.
+  bool update();
+  // What is wanted; send() hands it to the simulation.
+  Intent& intent() { return intent_; }
+  const Intent& intent() const { return intent_; }
+  void send() { thread_.want(intent_); }
+  void set_mode(Mode mode);
+  // Goal of an effector [3].
+  Vec3d goal(int effector) const;
+  void set_goal(int effector, const Vec3d& goal);
+  // Whether input j is at the end of its range, or its force at its limit.
+  bool at_limit(std::size_t input) const;
+
+  // Whether a file has changed on disk since it was read.
+  bool changed_on_disk() const;
+
+  const Series& errors() const { return *errors_; }
+  const Series& commands() const { return *commands_; }
+  const Series& forces() const { return *forces_; }
+  const Series& times() const { return *times_; }
+
+ private:
+  std::unique_ptr<Simulation> make(SimulationThread* before);
+  void prepare();
+
+  OpenRequest request_;
+  std::shared_ptr<OpenedRobot> robot_, beside_;
+  std::filesystem::file_time_type written_;
+  bool prepared_ = false;
+  Intent intent_;
+  std::vector<cli::Input> inputs_;
+  std::unique_ptr<Series> errors_, commands_, forces_, times_;
+  SimulationThread thread_;  // last: it works on what stands above
+};
+
+}  // namespace supple::view

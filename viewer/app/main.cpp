@@ -1,0 +1,34 @@
+// supple-view: what `supple view` and `supple render` start.
+
+#include <filesystem>
+
+#include "engine/cli/program.hpp"
+#include "engine/cli/view.hpp"
+#include "kernels/base/error.hpp"
+#include "viewer/app/render.hpp"
+#include "viewer/app/window.hpp"
+
+namespace {
+
+// A robot to begin with: of the installed ones, or of the source tree that this program was built in.
+std::string bundled_robot() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& folder : {here / "../share/supple/assets", here / "../../assets", fs::path("assets")})
+    if (fs::exists(folder / "diamond/scene.toml", error)) return (folder / "diamond").lexically_normal().string();
+  throw supple::InputError("there is no robot beside this program to begin with", "supple view FILE");
+}
+
+int view(supple::cli::Context&, supple::cli::ViewArguments arguments) {
+  if (arguments.file.empty()) arguments.file = bundled_robot();
+  supple::view::show_window(supple::view::open_request(arguments));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return supple::cli::run_program(argc, argv,
+                                  {supple::cli::view_command(view), supple::cli::render_command(supple::view::render)});
+}

@@ -1,0 +1,308 @@
+#include "viewer/app/panels.hpp"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "viewer/app/keys.hpp"
+#include "viewer/app/plot_widget.hpp"
+
+namespace supple::view {
+
+namespace {
+
+const ImVec4 at_limit_colour{0.85f, 0.2f, 0.1f, 1}, quiet{0.4f, 0.42f, 0.46f, 1};
+
+void line(const char* name, const std::string& value) {
+  ImGui::TextColored(quiet, "%s", name);
+  ImGui::SameLine(120);
+  ImGui::TextWrapped("%s", value.c_str());
+}
+
+std::string duration(double seconds) {
+  return format_quantity(seconds, Dimension::time);
+}
+
+}  // namespace
+
+bool control_panel(Document& document) {
+  Intent& intent = document.intent();
+  bool changed = false;
+  if (ImGui::Button(intent.running ? "Pause" : "Run", {70, 0})) {
+    intent.running = !intent.running;
+    changed = true;
+  }
+  ImGui::SameLine();
+  if (ImGui::Button("Back")) {
+    intent.running = false;
+    ++intent.step_back;
+    changed = true;
+  }
+  ImGui::SameLine();
+  if (ImGui::Button("Step")) {
+    intent.running = false;
+    ++intent.step_forward;
+    changed = true;
+  }
+  ImGui::SameLine();
+  if (ImGui::Button("Reset")) {
+    ++intent.reset;
+    changed = true;
+  }
+  const Frame& frame = document.frame();
+  if (frame.newest > frame.oldest) {
+    long step = frame.step;
+    const std::string format = fmt::format("%d of {} steps", frame.newest);
+    ImGui::SetNextItemWidth(-8);
+    if (ImGui::SliderScalar("##timeline", ImGuiDataType_S64, &step, &frame.oldest, &frame.newest, format.c_str())) {
+      intent.running = false;
+      ++intent.seek;
+      intent.seek_step = step;
+      changed = true;
+    }
+  }
+  if (!document.robot().robot().effectors.empty() && !document.robot().robot().actuators.empty()) {
+    int mode = intent.mode == Mode::inverse ? 0 : 1;
+    bool chosen = ImGui::RadioButton("lead the goal", &mode, 0);
+    ImGui::SameLine();
+    chosen = ImGui::RadioButton("lead the actuators", &mode, 1) || chosen;
+    if (chosen) {
+      document.set_mode(mode == 0 ? Mode::inverse : Mode::forward);
+      changed = true;
+    }
+  }
+  static constexpr double speeds[] = {0.1, 0.25, 0.5, 1, 2, 5, unlimited};
+  static constexpr const char* names[] = {"0.1 x", "0.25 x", "0.5 x", "real time", "2 x", "5 x", "as fast as it goes"};
+  int speed = 3;
+  for (int k = 0; k < 7; ++k)
+    if (speeds[k] == intent.speed) speed = k;
+  ImGui::SetNextItemWidth(150);
+  if (ImGui::Combo("speed", &speed, names, 7)) {
+    intent.speed = speeds[speed];
+    changed = true;
+  }
+  return changed;
+}
+
+bool goal_panel(Document& document, PanelState& state) {
+  const Robot& robot = document.robot().robot();
+  Intent& intent = document.intent();
+  bool changed = false;
+  for (int e = 0; e < static_cast<int>(robot.effectors.size()); ++e) {
+    const Effector& effector = robot.effectors[static_cast<std::size_t>(e)];
+    ImGui::PushID(e);
+    bool steered = intent.steered[static_cast<std::size_t>(e)] != 0;
+    if (ImGui::Checkbox(effector.name.c_str(), &steered)) {
+      intent.steered[static_cast<std::size_t>(e)] = steered;
+      changed = true;
+    }
+    if (steered) {
+      ImGui::SameLine(120);
+      ImGui::Text("error %.3g mm", 1e3 * document.frame().errors[static_cast<std::size_t>(e)]);
+      const bool angle = effector.kind == EffectorKind::orientation;
+      const double size = angle ? 3.14159265358979323846 / 180 : 1e-3;
+      const Vec3d goal = document.goal(e);
+      double shown[3] = {goal[0] / size, goal[1] / size, goal[2] / size};
+      const int count = effector.kind == EffectorKind::length ? 1 : 3;
+      ImGui::SetNextItemWidth(-60);
+      if (ImGui::InputScalarN(angle ? "deg" : "mm", ImGuiDataType_Double, shown, count, nullptr, nullptr, "%.2f",
+                              ImGuiInputTextFlags_EnterReturnsTrue)) {
+        document.set_goal(e, {{shown[0] * size, shown[1] * size, shown[2] * size}});
+        changed = true;
+      }
+      if (effector.kind == EffectorKind::position && robot.effectors.size() > 1) {
+        ImGui::SameLine();
+        if (ImGui::RadioButton("##gizmo", state.effector == e)) state.effector = e;
+      }
+    }
+    ImGui::PopID();
+  }
+  if (ImGui::Button("Goals to where it is")) {
+    intent.goals = document.frame().reached;
+    changed = true;
+  }
+  if (document.frame().saturated > 0)
+    ImGui::TextColored(at_limit_colour, "%d limits hold it back", document.frame().saturated);
+  if (!document.frame().held.empty()) {
+    ImGui::PushStyleColor(ImGuiCol_Text, at_limit_colour);
+    ImGui::TextWrapped("commands held: %s", document.frame().held.c_str());
+    ImGui::PopStyleColor();
+  }
+  return changed;
+}
+
+bool actuator_panel(Document& document) {
+  const Robot& robot = document.robot().robot();
+  Intent& intent = document.intent();
+  const Frame& frame = document.frame();
+  const bool forward = intent.mode == Mode::forward;
+  bool changed = false;
+  for (std::size_t j = 0; j < document.inputs().size(); ++j) {
+    const cli::Input& input = document.inputs()[j];
+    const double size = cli::display_scale(input.dimension);
+    const std::string unit = cli::display_unit(input.dimension);
+    const bool motion = j >= robot.actuators.size();
+    const double now = motion ? frame.state.motions[j - robot.actuators.size()] : frame.state.commands[j];
+    double shown = (forward ? intent.commands[j] : now) / size;
+    // A slider has ends; where the range has none it goes a fair way.
+    const double low = std::isfinite(input.range.lower) ? input.range.lower / size : std::min(-50.0, 2 * shown);
+    const double high = std::isfinite(input.range.upper) ? input.range.upper / size : std::max(50.0, 2 * shown);
+    ImGui::PushID(static_cast<int>(j));
+    const bool limit = document.at_limit(j);
+    if (limit) ImGui::PushStyleColor(ImGuiCol_SliderGrab, at_limit_colour);
+    ImGui::SetNextItemWidth(-110);
+    const std::string format = fmt::format("%.2f {}", unit);
+    if (ImGui::SliderScalar("##value", ImGuiDataType_Double, &shown, &low, &high, format.c_str(),
+                            ImGuiSliderFlags_AlwaysClamp) &&
+        forward) {
+      intent.commands[j] = shown * size;
+      changed = true;
+    }
+    if (limit) ImGui::PopStyleColor();
+    ImGui::SameLine();
+    ImGui::TextUnformatted(input.name.c_str());
+    if (ImGui::IsItemHovered() && !motion)
+      ImGui::SetTooltip("%.3g N%s", frame.state.multipliers[j], limit ? ", at a limit" : "");
+    ImGui::PopID();
+  }
+  if (forward && ImGui::Button("All to zero")) {
+    std::fill(intent.commands.begin(), intent.commands.end(), 0.0);
+    changed = true;
+  }
+  return changed;
+}
+
+void look_panel(const Document& document, ViewSettings& settings, double& pull) {
+  DrawingOptions& drawing = settings.drawing;
+  const RobotShape& shape = *document.robot().shape;
+  const RobotShape* other = document.beside() ? document.beside()->shape.get() : nullptr;
+  if (ImGui::BeginCombo("colour", name_of(drawing.colouring))) {
+    for (const Colouring colouring : {Colouring::plain, Colouring::displacement, Colouring::stress, Colouring::weight,
+                                      Colouring::difference, Colouring::mode}) {
+      const std::string why = lacks(shape, colouring, other);
+      if (ImGui::Selectable(name_of(colouring), drawing.colouring == colouring,
+                            why.empty() ? 0 : ImGuiSelectableFlags_Disabled))
+        drawing.colouring = colouring;
+      if (!why.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+        ImGui::SetTooltip("%s", why.c_str());
+    }
+    ImGui::EndCombo();
+  }
+  if (drawing.colouring == Colouring::mode && shape.reduced()) {
+    int mode = drawing.mode + 1;
+    if (ImGui::SliderInt("mode", &mode, 1, shape.reduced()->modes)) drawing.mode = mode - 1;
+    ImGui::Checkbox("swinging", &settings.animate_mode);
+  }
+  if (shape.reduced()) {
+    ImGui::Checkbox("integration domain, body a ghost", &drawing.domain);
+    if (drawing.domain && shape.cells().empty()) ImGui::TextWrapped("this file does not say where its elements are");
+  }
+  ImGui::Checkbox("edges", &drawing.edges);
+  ImGui::SameLine();
+  ImGui::Checkbox("cables", &drawing.cables);
+  ImGui::SameLine();
+  ImGui::Checkbox("floor", &settings.floor);
+  if (other) ImGui::Checkbox("side by side", &settings.side_by_side);
+  double newton_per_mm = pull * 1e-3;
+  const double least = 0.001, most = 10;
+  if (ImGui::SliderScalar("pull", ImGuiDataType_Double, &newton_per_mm, &least, &most, "%.3f N/mm",
+                          ImGuiSliderFlags_Logarithmic))
+    pull = newton_per_mm * 1e3;
+}
+
+void robot_panel(const Document& document) {
+  const OpenedRobot& robot = document.robot();
+  line("file", robot.file);
+  if (robot.full)
+    line("full model",
+         fmt::format("{} nodes, {} elements", robot.full->mesh.nodes.size(), robot.full->mesh.element_count()));
+  if (robot.reduced) {
+    int elements = 0, of = 0;
+    for (const ReducedField& field : robot.reduced->fields) {
+      elements += static_cast<int>(field.element.size());
+      of += field.total_elements;
+    }
+    line("reduced", fmt::format("{} modes, {} of {} elements", robot.reduced->modes, elements, of));
+    const ErrorSummary& errors = robot.reduced->errors;
+    if (errors.states > 0)
+      line("error", fmt::format("{:.2g} % at the effectors, {:.2g} % in shape on {} unseen states",
+                                100 * errors.goal_mean, 100 * errors.shape_mean, errors.states));
+  }
+  const Robot& r = robot.robot();
+  if (ImGui::TreeNode("actuators", "%zu actuators", r.actuators.size())) {
+    for (const ActuatorRow& actuator : r.actuators) ImGui::BulletText("%s", actuator.name.c_str());
+    ImGui::TreePop();
+  }
+  if (ImGui::TreeNode("effectors", "%zu effectors", r.effectors.size())) {
+    for (const Effector& effector : r.effectors) ImGui::BulletText("%s", effector.name.c_str());
+    ImGui::TreePop();
+  }
+  line("time step", duration(document.simulation().time_step()));
+  if (document.beside()) line("beside", document.beside()->file);
+}
+
+void timing_panel(const Document& document) {
+  const Frame& frame = document.frame();
+  line("step", fmt::format("median {}, 99 % below {}", duration(frame.median_seconds), duration(frame.p99_seconds)));
+  const StageTimes& t = frame.stages;
+  const std::pair<const char*, double> stages[] = {
+      {"outputs", t.outputs}, {"forces", t.forces}, {"factor", t.factor}, {"solve", t.solve}, {"rows", t.rows}};
+  for (const auto& [name, seconds] : stages) {
+    ImGui::TextColored(quiet, "  %s", name);
+    ImGui::SameLine(120);
+    ImGui::ProgressBar(t.total() > 0 ? static_cast<float>(seconds / t.total()) : 0, {110, 14}, "");
+    ImGui::SameLine();
+    ImGui::TextUnformatted(duration(seconds).c_str());
+  }
+  if (frame.mode == Mode::inverse) line("of which QP", duration(frame.qp_seconds));
+  line("iterations", std::to_string(frame.iterations));
+  if (document.beside()) line("beside", duration(frame.other_seconds));
+}
+
+Banner plot_panel(const Document& document, PanelState& state, float height) {
+  Banner said{"", false};
+  if (!ImGui::BeginTabBar("plots")) return said;
+  const auto seconds = static_cast<float>(state.plot_seconds);
+  const auto tab = [&](const char* name, const Series& series) {
+    if (series.channels().empty() || !ImGui::BeginTabItem(name)) return;
+    plots_by_unit(name, series, seconds, height - 62);
+    float wide = seconds;
+    ImGui::SetNextItemWidth(120);
+    if (ImGui::SliderFloat("##seconds", &wide, 1, 60, "last %.0f s")) state.plot_seconds = static_cast<double>(wide);
+    ImGui::SameLine();
+    if (ImGui::Button("CSV")) {
+      const std::string file = fmt::format("{}-{}.csv", document.robot().robot().name, name);
+      std::ofstream out(file);
+      out << series.csv();
+      out.flush();
+      said =
+          out ? Banner{fmt::format("written to {}", file), false} : Banner{fmt::format("'{}' cannot be written", file)};
+    }
+    ImGui::EndTabItem();
+  };
+  tab("error", document.errors());
+  tab("commands", document.commands());
+  tab("forces", document.forces());
+  tab("step-time", document.times());
+  ImGui::EndTabBar();
+  return said;
+}
+
+void help_window(bool& open) {
+  if (!open) return;
+  ImGui::SetNextWindowSize({640, 620}, ImGuiCond_Appearing);
+  ImGui::Begin("Keys and pointer", &open, ImGuiWindowFlags_NoCollapse);
+  const auto row = [](const char* left, const char* right) {
+    ImGui::TextColored({0.15f, 0.3f, 0.6f, 1}, "%s", left);
+    ImGui::SameLine(260);
+    ImGui::TextWrapped("%s", right);
+  };
+  for (const Shortcut& shortcut : shortcuts()) row(shortcut.name, shortcut.words);
+  ImGui::Separator();
+  for (const Gesture& gesture : gestures()) row(gesture.gesture, gesture.words);
+  ImGui::End();
+}
+
+}  // namespace supple::view

@@ -1,0 +1,28 @@
+#pragma once
+// The panels beside the picture, one function each. They show the document and change what is wanted of it; true: the
+// intent has changed.
+
+#include "viewer/app/document.hpp"
+#include "viewer/app/overlay.hpp"
+#include "viewer/app/view_settings.hpp"
+
+namespace supple::view {
+
+// What the panels remember: which effector, how long plots are, names of files.
+struct PanelState {
+  int effector = 0;          // whose goal is edited
+  double plot_seconds = 10;  // of the plots
+  bool help = false;
+};
+
+bool control_panel(Document& document);                                           // run, pause, time, speed, mode
+bool goal_panel(Document& document, PanelState& state);                           // inverse: goals and errors
+bool actuator_panel(Document& document);                                          // forward: a slider each
+void look_panel(const Document& document, ViewSettings& settings, double& pull);  // colours, domain, modes
+void robot_panel(const Document& document);                                       // what the robot is
+void timing_panel(const Document& document);
+// Writes NAME-errors.csv and the like on demand; returns what to say about it.
+Banner plot_panel(const Document& document, PanelState& state, float height);
+void help_window(bool& open);
+
+}  // namespace supple::view

@@ -1,0 +1,257 @@
+#include "viewer/app/render.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "engine/cli/drive.hpp"
+#include "engine/cli/goals.hpp"
+#include "engine/cli/interrupt.hpp"
+#include "engine/cli/json_report.hpp"
+#include "engine/cli/progress_bar.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
+#include "viewer/app/gui.hpp"
+#include "viewer/app/overlay.hpp"
+#include "viewer/app/video.hpp"
+#include "viewer/app/view_settings.hpp"
+#include "viewer/gl/renderer.hpp"
+
+namespace supple::view {
+
+namespace {
+
+constexpr double default_duration = 2, figure_turn = 5;  // s, as in `supple inverse`
+constexpr double default_azimuth = 0.6, default_elevation = 0.35;
+
+struct Size {
+  int width = 0, height = 0;
+};
+
+Size parse_size(const std::string& text) {
+  Size size;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, size.width);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == 'x') {
+    const auto second = std::from_chars(first.ptr + 1, end, size.height);
+    if (second.ec == std::errc() && second.ptr == end && size.width >= 16 && size.height >= 16 && size.width <= 8192 &&
+        size.height <= 8192)
+      return size;
+  }
+  throw InputError(fmt::format("--size {} is not a size in pixels (16 to 8192 each)", text), "--size 1280x800");
+}
+
+Colouring colouring_of(const std::string& name) {
+  for (int k = 0; k < 6; ++k)
+    if (name == name_of(static_cast<Colouring>(k))) return static_cast<Colouring>(k);
+  return Colouring::plain;
+}
+
+double angle(const std::string& text, double fallback, const char* option) {
+  return text.empty() ? fallback : parse_quantity(text, Dimension::angle, {option, 0, 0, ""});
+}
+
+void check(const cli::RenderArguments& a) {
+  const int leads = (a.goal.empty() ? 0 : 1) + (a.circle ? 1 : 0) + (a.lemniscate ? 1 : 0) +
+                    (a.actuation.empty() && a.assignments.empty() ? 0 : 1);
+  if (leads > 1)
+    throw InputError("several options say where the robot is to go",
+                     "one of --goal, --circle, --lemniscate, or --set and --actuation");
+  if (!a.height.empty() && !a.circle && !a.lemniscate)
+    throw InputError("--height goes with --circle or --lemniscate", "leave it out");
+  if (a.mode && a.colour != "mode") throw InputError("--mode goes with --colour mode", "add --colour mode");
+  if (a.side_by_side && a.compare.empty()) throw InputError("--side-by-side needs --compare", "--compare SCENE");
+  if (a.output.empty()) throw InputError("`supple render` needs -o FILE", "-o picture.png");
+  if (!a.output.ends_with(".png") && !a.output.ends_with(".mp4") && !a.output.ends_with(".gif"))
+    throw InputError(fmt::format("'{}' is neither a picture nor a film", a.output),
+                     "a name that ends in .png, .mp4 or .gif");
+}
+
+// What leads the robot: goals or commands over time, or nothing.
+class Lead {
+ public:
+  Lead(const cli::RenderArguments& a, Simulation& simulation) : simulation_(simulation) {
+    const Robot& robot = simulation.robot();
+    if (!a.goal.empty()) {
+      path_.emplace(cli::read_goals(a.goal, robot));
+    } else if (a.circle || a.lemniscate) {
+      cli::FigureSettings figure;
+      figure.figure = a.circle ? cli::Figure::circle : cli::Figure::lemniscate;
+      figure.radius = a.circle ? *a.circle : *a.lemniscate;
+      if (!a.height.empty()) figure.height = parse_quantity(a.height, Dimension::length, {"--height", 0, 0, ""});
+      figure.duration = a.duration.value_or(figure_turn * (figure.turns + 1));
+      path_.emplace(cli::figure_goals(robot, simulation.frame().y, figure, simulation.time_step()));
+    } else if (!a.actuation.empty() || !a.assignments.empty()) {
+      actuation_ =
+          a.actuation.empty() ? cli::Actuation(cli::inputs_of(robot)) : cli::read_actuation(a.actuation, robot);
+      for (const std::string& assignment : a.assignments) actuation_->set(assignment);
+    }
+    intent_ = simulation.rest_intent();
+    intent_.mode = path_ ? Mode::inverse : Mode::forward;
+    if (path_) {
+      path_->prepare(simulation.law());
+      for (std::size_t e = 0; e < robot.effectors.size(); ++e) intent_.steered[e] = path_->steered(e);
+    }
+  }
+  // Simulated seconds that it lasts; 0: nothing moves.
+  double duration() const {
+    if (path_) return path_->end();
+    if (!actuation_) return 0;
+    return actuation_->end() > 0 ? actuation_->end() : default_duration;
+  }
+  const Intent& at(double time) {
+    if (path_) {
+      path_->goals(time, intent_.goals);
+      path_->know(time, simulation_.law());
+    } else if (actuation_) {
+      actuation_->sample(time, intent_.commands);
+    }
+    return intent_;
+  }
+
+ private:
+  Simulation& simulation_;
+  std::optional<cli::GoalPath> path_;
+  std::optional<cli::Actuation> actuation_;
+  Intent intent_;
+};
+
+// Draws frames offscreen.
+class Studio {
+ public:
+  Studio(const Size& size, const OpenedRobot& robot, const OpenedRobot* beside, const ViewSettings& settings)
+      : robot_(robot), beside_(beside), settings_(settings), target_(size.width, size.height) {}
+  Image shoot(const Frame& frame, double seconds) {
+    target_.bind();
+    InputFrame input;
+    input.width = target_.width();
+    input.height = target_.height();
+    input.seconds = seconds;
+    settings_.phase += seconds;
+    gui_.begin(input);
+    Picture picture = make_picture(robot_, beside_, frame, settings_);
+    const int views = picture.two ? 2 : 1;
+    for (int k = 0; k < views; ++k) {
+      const DrawList& list = k == 0 ? picture.left : picture.right;
+      const int width = target_.width() / views;
+      const Pane pane{
+          static_cast<double>(k * width), 0, {static_cast<double>(width), static_cast<double>(target_.height())}};
+      renderer_.draw(list, settings_.camera, pane.viewport, k * width, 0);
+      if (settings_.legend) draw_words(list, settings_.camera, pane);
+    }
+    gui_.end();
+    if (const char* error = gl_error(); *error != '\0')
+      throw RunError(fmt::format("OpenGL reports {}", error), "another driver: LIBGL_ALWAYS_SOFTWARE=1");
+    return target_.read();
+  }
+
+ private:
+  OffscreenContext context_;
+  const OpenedRobot& robot_;
+  const OpenedRobot* beside_;
+  ViewSettings settings_;
+  OffscreenTarget target_;
+  Renderer renderer_;
+  Gui gui_;
+};
+
+ViewSettings settings_of(const cli::RenderArguments& a, const OpenedRobot& robot, const OpenedRobot* beside,
+                         const Size& size) {
+  ViewSettings settings;
+  DrawingOptions& drawing = settings.drawing;
+  drawing.colouring = colouring_of(a.colour);
+  drawing.mode = static_cast<int>(a.mode.value_or(1)) - 1;
+  drawing.domain = a.domain;
+  drawing.edges = a.edges;
+  settings.side_by_side = a.side_by_side;
+  settings.legend = !a.no_legend;
+  const std::string why = lacks(*robot.shape, drawing.colouring, beside ? beside->shape.get() : nullptr);
+  if (!why.empty())
+    throw InputError(fmt::format("--colour {} is not possible ({})", a.colour, why), "another --colour");
+  if (a.domain && robot.shape->cells().empty())
+    throw InputError(
+        "--domain is not possible (this robot has no reduced integration domain, or its file does not say where)",
+        "a model of `supple reduce`");
+  if (drawing.colouring == Colouring::mode && drawing.mode >= robot.reduced->modes)
+    throw InputError(fmt::format("the model has {} modes", robot.reduced->modes), "a smaller --mode");
+  settings.animate_mode = !a.output.ends_with(".png");
+  settings.camera.azimuth = angle(a.azimuth, default_azimuth, "--azimuth");
+  settings.camera.elevation = angle(a.elevation, default_elevation, "--elevation");
+  Viewport viewport{static_cast<double>(size.width), static_cast<double>(size.height)};
+  if (a.side_by_side) viewport.width /= 2;
+  settings.camera.fit(robot.shape->low(), robot.shape->high(), viewport);
+  settings.camera.distance /= a.zoom.value_or(1);
+  return settings;
+}
+
+}  // namespace
+
+OpenRequest open_request(const cli::ViewArguments& arguments) {
+  OpenRequest request{arguments.file, arguments.compare, {}};
+  if (!arguments.integrator.empty()) request.settings.integrator = cli::integrator_of(arguments.integrator);
+  request.settings.time_step = arguments.time_step;
+  return request;
+}
+
+int render(cli::Context& context, const cli::RenderArguments& a) {
+  check(a);
+  cli::check_json_target(context);
+  cli::refuse_existing(a.output, context.common.force);
+  const Size size = parse_size(a.size);
+  const OpenRequest request = open_request(a);
+  const std::shared_ptr<OpenedRobot> robot = open_robot(a.file);
+  std::shared_ptr<OpenedRobot> beside;
+  if (!a.compare.empty()) {
+    beside = open_robot(a.compare);
+    require_same_controls(*robot, *beside);
+  }
+  const ViewSettings settings = settings_of(a, *robot, beside.get(), size);
+  Simulation simulation(robot, beside, request.settings);
+  Lead lead(a, simulation);
+  const bool film = !a.output.ends_with(".png");
+  const double fps = static_cast<double>(a.frames_per_second.value_or(30));
+  const double duration = a.duration.value_or(lead.duration() > 0 || !film ? lead.duration() : default_duration);
+  Studio studio(size, *robot, beside.get(), settings);
+  std::optional<Video> video;
+  if (film) video.emplace(a.output, size.width, size.height, a.frames_per_second.value_or(30));
+  const cli::InterruptGuard guard;
+  cli::ProgressBar bar(context.common.quiet);
+  const Progress progress = bar.progress();
+  const long steps = std::lround(std::min(duration / simulation.time_step(), 1e9));
+  long shot = 0;
+  const auto shoot = [&](double time) {
+    // Every instant of the film that the simulation has reached.
+    for (; video && static_cast<double>(shot) / fps <= time + 1e-9; ++shot)
+      video->add(studio.shoot(simulation.frame(), 1 / fps));
+  };
+  shoot(0);
+  for (long k = 1; k <= steps; ++k) {
+    if (progress.stopped()) throw Interrupted("interrupted: no film was written", "the same command again");
+    const double time = static_cast<double>(k) * simulation.time_step();
+    if (lead.duration() > 0 && !simulation.step(lead.at(time)))
+      throw RunError(fmt::format("at {}: {}", format_quantity(time, Dimension::time), simulation.frame().failure),
+                     "smaller commands, or a shorter --time-step");
+    shoot(time);
+    progress("drawing", static_cast<double>(k), static_cast<double>(steps), format_quantity(time, Dimension::time));
+  }
+  bar.finish();
+  if (video)
+    video->finish();
+  else
+    write_png(a.output, studio.shoot(simulation.frame(), 0));
+  nlohmann::ordered_json json = cli::machine_facts(context, "cpu");
+  json["file"] = a.output;
+  json["width"] = size.width;
+  json["height"] = size.height;
+  json["pictures"] = video ? shot : 1;
+  json["steps"] = simulation.frame().step;
+  json["state_hash"] = hash_hex(hash(simulation.frame().state));
+  cli::write_json(context, json);
+  if (!context.common.quiet) fmt::print("written to {}\n", a.output);
+  return 0;
+}
+
+}  // namespace supple::view

@@ -1,0 +1,66 @@
+#include "viewer/app/view_settings.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "viewer/play/frame.hpp"
+#include "viewer/play/opened_robot.hpp"
+
+namespace supple::view {
+
+namespace {
+
+constexpr Colour beside_colour{0.35f, 0.55f, 0.75f, 0.45f};
+constexpr double mode_seconds = 2;  // of one swing of a mode
+
+void draw_main(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame, const ViewSettings& settings,
+               DrawList& list) {
+  const RobotShape& shape = *robot.shape;
+  if (settings.drawing.colouring == Colouring::mode) {
+    const double swing = settings.animate_mode ? std::sin(2 * std::numbers::pi * settings.phase / mode_seconds) : 1;
+    DrawingOptions options = settings.drawing;
+    options.bar_low = 0;
+    options.bar_high = 0.1 * shape.extent();
+    const State state = mode_state(shape, frame.state, options.mode, 0.1 * shape.extent() * swing);
+    draw_robot(shape, {state, frame.y}, options, list);
+    return;
+  }
+  draw_robot(
+      shape,
+      {frame.state, frame.y, frame.goals, beside ? beside->shape.get() : nullptr, beside ? &frame.other : nullptr},
+      settings.drawing, list);
+}
+
+}  // namespace
+
+Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame,
+                     const ViewSettings& settings) {
+  Picture picture;
+  const RobotShape& shape = *robot.shape;
+  const auto floor = [&](DrawList& list) {
+    if (settings.floor) draw_floor(0.5 * (shape.low() + shape.high()), shape.low()[2], shape.extent(), list);
+  };
+  floor(picture.left);
+  draw_main(robot, beside, frame, settings, picture.left);
+  if (!beside || frame.other.q.empty() || settings.drawing.colouring == Colouring::mode) return picture;
+  picture.two = settings.side_by_side;
+  DrawList& list = picture.two ? picture.right : picture.left;
+  if (picture.two) floor(list);
+  DrawingOptions options = settings.drawing;
+  if (lacks(*beside->shape, options.colouring, robot.shape.get()) != "") options.colouring = Colouring::plain;
+  if (!picture.two) {
+    if (settings.drawing.colouring == Colouring::difference) return picture;
+    options.colouring = Colouring::plain;
+    options.body = beside_colour;
+    options.cables = options.domain = options.goals = false;
+  }
+  // The same scale on both sides, so that colours can be compared.
+  if (picture.two && !picture.left.bars.empty() && options.colouring == settings.drawing.colouring) {
+    options.bar_low = picture.left.bars.front().low;
+    options.bar_high = picture.left.bars.front().high;
+  }
+  draw_robot(*beside->shape, {frame.other, frame.other_y, frame.goals, robot.shape.get(), &frame.state}, options, list);
+  return picture;
+}
+
+}  // namespace supple::view

@@ -1,0 +1,31 @@
+#pragma once
+// How an open file is looked at: kept when it is read again.
+
+#include "viewer/draw/camera.hpp"
+#include "viewer/draw/robot_drawing.hpp"
+
+namespace supple::view {
+
+struct ViewSettings {
+  Camera camera;
+  DrawingOptions drawing;
+  bool side_by_side = false;  // the robot of --compare beside the first, not over it
+  bool floor = true;
+  bool animate_mode = true;
+  double phase = 0;  // of that, s
+  bool legend = true;
+};
+
+// Lists of what is to be drawn: one picture, or two beside each other with the same camera.
+struct Picture {
+  DrawList left, right;
+  bool two = false;
+};
+
+struct Frame;
+struct OpenedRobot;
+// `beside` may be null.
+Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame,
+                     const ViewSettings& settings);
+
+}  // namespace supple::view

@@ -1,0 +1,180 @@
+#include "viewer/app/window.hpp"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "kernels/base/error.hpp"
+#include "viewer/app/video.hpp"
+#include "viewer/gl/offscreen.hpp"
+
+namespace supple::view {
+
+namespace {
+
+InputFrame& input_of(GLFWwindow* window) {
+  return *static_cast<InputFrame*>(glfwGetWindowUserPointer(window));
+}
+
+void listen(GLFWwindow* window) {
+  glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int, int action, int) {
+    if (action != GLFW_RELEASE && key >= 0) input_of(w).pressed.push_back(key);
+    auto& down = input_of(w).down;
+    std::erase(down, key);
+    if (action != GLFW_RELEASE && key >= 0) down.push_back(key);
+  });
+  glfwSetCharCallback(window, [](GLFWwindow* w, unsigned c) { input_of(w).text.push_back(static_cast<char32_t>(c)); });
+  glfwSetScrollCallback(window, [](GLFWwindow* w, double, double y) { input_of(w).wheel += y; });
+  glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
+    for (int i = 0; i < count; ++i) input_of(w).dropped.emplace_back(paths[i]);
+  });
+}
+
+void read_pointer(GLFWwindow* window, InputFrame& input) {
+  int width = 1, height = 1, pixels = 1, rows = 1;
+  glfwGetWindowSize(window, &width, &height);
+  glfwGetFramebufferSize(window, &pixels, &rows);
+  // Where the window's own measure is pixels (X11), the desktop says how much larger words should be.
+  float scale = 1;
+  if (pixels == width) glfwGetWindowContentScale(window, &scale, nullptr);
+  const double enlarged = std::max(scale, 1.0f);
+  glfwGetCursorPos(window, &input.x, &input.y);
+  input.x /= enlarged;
+  input.y /= enlarged;
+  input.width = std::max(width, 1) / enlarged;
+  input.height = std::max(height, 1) / enlarged;
+  input.pixel_ratio = std::max(pixels, 1) / input.width;
+  const auto button = [&](int which) { return glfwGetMouseButton(window, which) == GLFW_PRESS; };
+  input.left = button(GLFW_MOUSE_BUTTON_LEFT);
+  input.right = button(GLFW_MOUSE_BUTTON_RIGHT);
+  input.middle = button(GLFW_MOUSE_BUTTON_MIDDLE);
+  const auto key = [&](int a, int b) {
+    return glfwGetKey(window, a) == GLFW_PRESS || glfwGetKey(window, b) == GLFW_PRESS;
+  };
+  input.ctrl = key(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
+  input.shift = key(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
+  input.alt = key(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
+}
+
+// "supple-001.png": the first of these that is not there.
+std::string free_name(const char* ending) {
+  for (int k = 1;; ++k) {
+    const std::string file = fmt::format("supple-{:03}{}", k, ending);
+    if (!std::filesystem::exists(file)) return file;
+  }
+}
+
+// The picture just drawn, before it is shown.
+Image picture(const InputFrame& input) {
+  return read_framebuffer(static_cast<int>(std::lround(input.width * input.pixel_ratio)),
+                          static_cast<int>(std::lround(input.height * input.pixel_ratio)));
+}
+
+Banner save_screenshot(const InputFrame& input) {
+  const std::string file = free_name(".png");
+  write_png(file, picture(input));
+  return {fmt::format("written to {}", file), false};
+}
+
+// A film of the window, a picture every thirtieth of a second of the clock, while the app wants one.
+class Recorder {
+ public:
+  void update(App& app, const InputFrame& input) {
+    if (!app.recording()) {
+      if (!video_) return;
+      video_->finish();
+      app.say({fmt::format("written to {}", file_), false});
+      video_.reset();
+      return;
+    }
+    const Image now = picture(input);
+    if (!video_) {
+      file_ = free_name(".mp4");
+      video_.emplace(file_, now.width, now.height, rate);
+      width_ = now.width;
+      height_ = now.height;
+      due_ = 0;
+    }
+    if (now.width != width_ || now.height != height_) {  // a film has one size
+      app.stop_recording();
+      return;
+    }
+    for (due_ += input.seconds; due_ > 0; due_ -= 1.0 / rate) video_->add(now);
+  }
+  void forget() { video_.reset(); }
+
+ private:
+  static constexpr long rate = 30;  // per second
+  std::optional<Video> video_;
+  std::string file_;
+  int width_ = 0, height_ = 0;
+  double due_ = 0;
+};
+
+class Session {
+ public:
+  Session() {
+    if (glfwInit() == GLFW_FALSE)
+      throw CapabilityError("a window needs a display, and there is none",
+                            "supple render FILE -o picture.png needs none; over ssh: ssh -X");
+  }
+  ~Session() { glfwTerminate(); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+};
+
+}  // namespace
+
+void show_window(const OpenRequest& request) {
+  const Session session;
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_SAMPLES, 4);
+  glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  GLFWwindow* window = glfwCreateWindow(1280, 800, "Supple", nullptr, nullptr);
+  if (!window)
+    throw CapabilityError("the display gives no OpenGL 3.3",
+                          "Mesa's software renderer: LIBGL_ALWAYS_SOFTWARE=1 supple view ...");
+  glfwMakeContextCurrent(window);
+  glfwSwapInterval(1);
+  InputFrame input;
+  glfwSetWindowUserPointer(window, &input);
+  listen(window);
+  read_pointer(window, input);
+  {
+    App app(input.pixel_ratio);
+    app.open(request);
+    Recorder recorder;
+    double before = glfwGetTime();
+    while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.closing()) {
+      glfwPollEvents();
+      read_pointer(window, input);
+      const double now = glfwGetTime();
+      input.seconds = now - std::exchange(before, now);
+      app.frame(input);
+      try {
+        if (app.take_screenshot()) app.say(save_screenshot(input));
+        recorder.update(app, input);
+      } catch (const Error& error) {
+        app.stop_recording();
+        recorder.forget();
+        app.say({error.report(), true});
+      }
+      glfwSwapBuffers(window);
+      input.wheel = 0;
+      input.pressed.clear();
+      input.text.clear();
+      input.dropped.clear();
+    }
+  }
+  glfwDestroyWindow(window);
+}
+
+}  // namespace supple::view

@@ -1,0 +1,264 @@
+#include "viewer/draw/robot_drawing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "viewer/draw/shapes.hpp"
+
+namespace supple::view {
+
+namespace {
+
+constexpr Colour cable_colour{0.16f, 0.17f, 0.20f, 1}, effector_colour{0.13f, 0.45f, 0.85f, 1},
+    goal_colour{0.85f, 0.15f, 0.20f, 1}, edge_colour{0.1f, 0.1f, 0.12f, 0.35f}, force_colour{0.75f, 0.25f, 0.65f, 1},
+    unknown_colour{0.6f, 0.6f, 0.6f, 1};
+constexpr float ghost = 0.16f;        // how much is seen of a ghosted body
+constexpr double cell_shrink = 0.92;  // of the domain's elements about their centres, so that neighbours part
+
+Vec3d point_of(std::span<const double> y, int point) {
+  const auto at = 3 * static_cast<std::size_t>(point);
+  return {{y[at], y[at + 1], y[at + 2]}};
+}
+
+// Numbers to be coloured, and their scale.
+struct Scalars {
+  std::vector<double> values;
+  ColourBar bar;
+  bool of_cells = false;
+};
+
+void span_values(Scalars& scalars, const DrawingOptions& options, bool from_zero) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (double value : scalars.values)
+    if (std::isfinite(value)) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  if (!(low <= high)) low = high = 0;
+  if (from_zero) low = std::min(low, 0.0);
+  scalars.bar.low = options.bar_low.value_or(low);
+  scalars.bar.high = options.bar_high.value_or(high);
+  if (!(scalars.bar.high > scalars.bar.low)) scalars.bar.high = scalars.bar.low + 1e-12;
+}
+
+std::vector<double> distances(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
+  std::vector<double> out(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) out[i] = norm(a[i] - b[i]);
+  return out;
+}
+
+Scalars scalars_of(const RobotShape& shape, const Pose& pose, const std::vector<Vec3d>& places,
+                   const DrawingOptions& options) {
+  Scalars scalars;
+  switch (options.colouring) {
+    case Colouring::plain:
+      return scalars;
+    case Colouring::displacement:
+      scalars.values = distances(places, shape.rest());
+      scalars.bar = {"displacement", "m"};
+      break;
+    case Colouring::mode:
+      scalars.values = distances(places, shape.rest());
+      scalars.bar = {"mode " + std::to_string(options.mode + 1), "m"};
+      break;
+    case Colouring::stress:
+      scalars.of_cells = shape.full() == nullptr;
+      scalars.values = scalars.of_cells ? shape.cell_stress(pose.state) : shape.skin_stress(pose.state);
+      scalars.bar = {"von Mises stress", "Pa"};
+      break;
+    case Colouring::weight:
+      scalars.of_cells = true;
+      for (const RobotShape::Cell& cell : shape.cells()) scalars.values.push_back(cell.weight);
+      scalars.bar = {"weight of the element", "1"};
+      break;
+    case Colouring::difference: {
+      std::vector<Vec3d> other;
+      pose.other->positions(*pose.other_state, other);
+      scalars.values = distances(places, other);
+      scalars.bar = {"difference of the two robots", "m"};
+      break;
+    }
+  }
+  span_values(scalars, options, true);
+  return scalars;
+}
+
+void add_skin(const RobotShape& shape, const std::vector<Vec3d>& places, const std::vector<Colour>& colours,
+              const Vec3d& offset, Surfaces& surfaces) {
+  const std::vector<Vec3d> normals = node_normals(places, shape.triangles());
+  const auto first = static_cast<std::uint32_t>(surfaces.vertices.size());
+  surfaces.vertices.reserve(surfaces.vertices.size() + places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    Vertex vertex{{}, {}, colours[i]};
+    for (std::size_t k = 0; k < 3; ++k) {
+      vertex.position[k] = static_cast<float>(places[i][static_cast<int>(k)] + offset[static_cast<int>(k)]);
+      vertex.normal[k] = static_cast<float>(normals[i][static_cast<int>(k)]);
+    }
+    surfaces.vertices.push_back(vertex);
+  }
+  for (const auto& triangle : shape.triangles())
+    for (int node : triangle) surfaces.triangles.push_back(first + static_cast<std::uint32_t>(node));
+}
+
+Segment segment(const Vec3d& from, const Vec3d& to, Colour colour, float width) {
+  Segment out{{}, {}, colour, width};
+  for (std::size_t k = 0; k < 3; ++k) {
+    out.from[k] = static_cast<float>(from[static_cast<int>(k)]);
+    out.to[k] = static_cast<float>(to[static_cast<int>(k)]);
+  }
+  return out;
+}
+
+void add_edges(const RobotShape& shape, const std::vector<Vec3d>& places, const Vec3d& offset, DrawList& list) {
+  for (const auto& triangle : shape.triangles())
+    for (std::size_t k = 0; k < 3; ++k) {
+      const int a = triangle[k], b = triangle[(k + 1) % 3];
+      if (a > b) continue;  // its neighbour draws it
+      list.segments.push_back(segment(places[static_cast<std::size_t>(a)] + offset,
+                                      places[static_cast<std::size_t>(b)] + offset, edge_colour, 1));
+    }
+}
+
+void add_domain(const RobotShape& shape, const State& state, const Scalars& scalars, const DrawingOptions& options,
+                Surfaces& surfaces) {
+  std::vector<Vec3d> corners, cell_corners;
+  shape.cell_corners(state, corners);
+  for (std::size_t c = 0; c < shape.cells().size(); ++c) {
+    const RobotShape::Cell& cell = shape.cells()[c];
+    const std::span<const Vec3d> own =
+        std::span(corners).subspan(static_cast<std::size_t>(cell.first), static_cast<std::size_t>(cell.corners));
+    Vec3d centre{{0, 0, 0}};
+    for (const Vec3d& x : own) centre = centre + (1.0 / cell.corners) * x;
+    cell_corners.clear();
+    for (const Vec3d& x : own) cell_corners.push_back(centre + cell_shrink * (x - centre) + options.offset);
+    const Colour colour = scalars.of_cells ? colour_of(scalars.bar, scalars.values[c]) : with_alpha(options.body, 1);
+    add_cell(cell_corners, colour, surfaces);
+  }
+}
+
+void add_actuators(const RobotShape& shape, const Pose& pose, const Vec3d& offset, DrawList& list) {
+  const double radius = 0.004 * shape.extent();
+  const Robot& robot = shape.robot();
+  for (std::size_t j = 0; j < robot.actuators.size(); ++j) {
+    const ActuatorRow& actuator = robot.actuators[j];
+    if (actuator.kind == ActuatorKind::force) {
+      const double force = pose.state.multipliers[j];
+      const double most = std::max(std::abs(actuator.force.lower), std::abs(actuator.force.upper));
+      const double reach = std::isfinite(most) && most > 0 ? force / most : std::clamp(force, -1.0, 1.0);
+      const Vec3d at = point_of(pose.y, actuator.first_point) + offset;
+      add_arrow(at - (0.25 * shape.extent() * reach) * actuator.direction, at, radius, force_colour, list.solid);
+      continue;
+    }
+    std::vector<Vec3d> path;
+    for (int k = 0; k < actuator.point_count; ++k) path.push_back(point_of(pose.y, actuator.first_point + k) + offset);
+    if (actuator.pull_point) path.push_back(*actuator.pull_point + offset);
+    add_tube(path, radius, cable_colour, list.solid);
+  }
+}
+
+void add_effectors(const RobotShape& shape, const Pose& pose, const DrawingOptions& options, DrawList& list) {
+  const double radius = 0.013 * shape.extent();
+  const Robot& robot = shape.robot();
+  for (std::size_t e = 0; e < robot.effectors.size(); ++e) {
+    const Effector& effector = robot.effectors[e];
+    const Vec3d at = point_of(pose.y, effector.point) + options.offset;
+    if (options.effectors) add_ball(at, radius, effector_colour, list.on_top_solid);
+    if (!options.goals || effector.kind != EffectorKind::position || pose.goals.size() < 3 * (e + 1)) continue;
+    const Vec3d goal = point_of(pose.goals, static_cast<int>(e)) + options.offset;
+    add_ball(goal, 0.75 * radius, goal_colour, list.on_top_solid);
+    list.on_top.push_back(segment(at, goal, goal_colour, 2));
+  }
+}
+
+}  // namespace
+
+const char* name_of(Colouring colouring) {
+  switch (colouring) {
+    case Colouring::plain:
+      return "plain";
+    case Colouring::displacement:
+      return "displacement";
+    case Colouring::stress:
+      return "stress";
+    case Colouring::weight:
+      return "weight";
+    case Colouring::difference:
+      return "difference";
+    case Colouring::mode:
+      return "mode";
+  }
+  return "";
+}
+
+std::string lacks(const RobotShape& shape, Colouring colouring, const RobotShape* other) {
+  switch (colouring) {
+    case Colouring::stress:
+      if (shape.reduced() && shape.cells().empty()) return "this file does not say where its elements are";
+      return "";
+    case Colouring::weight:
+      if (!shape.reduced()) return "a full model has no weights";
+      return shape.cells().empty() ? "this file does not say where its elements are" : "";
+    case Colouring::difference:
+      if (!other) return "there is no second robot (--compare)";
+      return other->rest() == shape.rest() ? "" : "the two robots have other skins: they were not made from one mesh";
+    case Colouring::mode:
+      return shape.reduced() ? "" : "a full model has no modes";
+    case Colouring::plain:
+    case Colouring::displacement:
+      break;
+  }
+  return "";
+}
+
+void draw_robot(const RobotShape& shape, const Pose& pose, const DrawingOptions& options, DrawList& list) {
+  std::vector<Vec3d> places;
+  shape.positions(pose.state, places);
+  const Scalars scalars = scalars_of(shape, pose, places, options);
+  if (options.colouring != Colouring::plain) list.bars.push_back(scalars.bar);
+  const bool domain = (options.domain || scalars.of_cells) && !shape.cells().empty();
+  std::vector<Colour> colours(places.size(), options.body);
+  if (!scalars.values.empty() && !scalars.of_cells)
+    for (std::size_t i = 0; i < places.size(); ++i) colours[i] = colour_of(scalars.bar, scalars.values[i]);
+  if (scalars.of_cells) std::fill(colours.begin(), colours.end(), unknown_colour);
+  if (domain) {
+    for (Colour& colour : colours) colour.a = ghost;
+    add_domain(shape, pose.state, scalars, options, list.solid);
+  }
+  const bool see_through = domain || options.body.a < 1;
+  if (see_through) list.see_through.emplace_back();
+  add_skin(shape, places, colours, options.offset, see_through ? list.see_through.back() : list.solid);
+  if (options.edges) add_edges(shape, places, options.offset, list);
+  if (options.colouring == Colouring::mode) return;  // nothing else moves with a mode
+  if (options.cables) add_actuators(shape, pose, options.offset, list);
+  add_effectors(shape, pose, options, list);
+}
+
+State mode_state(const RobotShape& shape, const State& like, int mode, double size) {
+  State state = like;
+  std::fill(state.q.begin(), state.q.end(), 0.0);
+  std::fill(state.motions.begin(), state.motions.end(), 0.0);
+  if (!shape.reduced() || mode < 0 || mode >= shape.reduced()->modes) return state;
+  double& q = state.q[static_cast<std::size_t>(mode)];
+  q = 1;
+  std::vector<Vec3d> places;
+  shape.positions(state, places);
+  const std::vector<double> moved = distances(places, shape.rest());
+  const double most = moved.empty() ? 0 : *std::max_element(moved.begin(), moved.end());
+  q = most > 0 ? size / most : 0;
+  return state;
+}
+
+void draw_floor(const Vec3d& centre, double height, double extent, DrawList& list) {
+  const double step = std::pow(10, std::floor(std::log10(extent / 2)));  // 1, 10, 100 ... mm
+  constexpr int half = 10;
+  constexpr Colour colour{0.35f, 0.38f, 0.42f, 0.35f};
+  const double x0 = std::round(centre[0] / step) * step, y0 = std::round(centre[1] / step) * step;
+  for (int k = -half; k <= half; ++k) {
+    const double d = k * step, w = half * step;
+    list.segments.push_back(segment({{x0 - w, y0 + d, height}}, {{x0 + w, y0 + d, height}}, colour, 1));
+    list.segments.push_back(segment({{x0 + d, y0 - w, height}}, {{x0 + d, y0 + w, height}}, colour, 1));
+  }
+}
+
+}  // namespace supple::view

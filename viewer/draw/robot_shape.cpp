@@ -1,0 +1,145 @@
+#include "viewer/draw/robot_shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/mesh/boundary.hpp"
+#include "engine/mesh/geometry.hpp"
+#include "engine/reduction/element_stress.hpp"
+#include "engine/reduction/reduced_shape.hpp"
+#include "kernels/base/contract.hpp"
+
+namespace supple::view {
+
+namespace {
+
+// Displacements of every mesh node [nodes][3] of the full model.
+std::vector<double> full_displacements(const FullModel& model, const State& state) {
+  std::vector<double> u(3 * model.mesh.nodes.size());
+  node_displacements(model, state.q, state.motions, u);
+  return u;
+}
+
+Vec3d displaced(const Vec3d& rest, const std::vector<double>& u, std::size_t node) {
+  return rest + Vec3d{{u[3 * node], u[3 * node + 1], u[3 * node + 2]}};
+}
+
+void place(const std::vector<Vec3d>& rest, const std::vector<double>& modes, const std::vector<double>& inputs,
+           const State& state, std::vector<Vec3d>& out) {
+  std::vector<double> u(3 * rest.size());
+  displacements(modes, inputs, state.q, state.motions, u);
+  out.resize(rest.size());
+  for (std::size_t i = 0; i < rest.size(); ++i) out[i] = displaced(rest[i], u, i);
+}
+
+}  // namespace
+
+RobotShape::RobotShape(const FullModel& model) : full_(&model) {
+  BoundarySurface boundary = boundary_surface(model.mesh);
+  rest_ = std::move(boundary.surface.nodes);
+  triangles_ = std::move(boundary.surface.triangles);
+  element_ = std::move(boundary.element);
+  mesh_node_ = std::move(boundary.mesh_node);
+  measure();
+}
+
+RobotShape::RobotShape(const ReducedModel& model)
+    : reduced_(&model), rest_(model.skin.rest), triangles_(model.skin.triangles), element_(model.skin.element) {
+  for (std::size_t f = 0; f < model.fields.size(); ++f) {
+    const ReducedField& field = model.fields[f];
+    const int corners = field.corners_per_element();
+    if (field.corners.empty()) continue;
+    for (std::size_t e = 0; e < field.element.size(); ++e) {
+      cells_.push_back(
+          {static_cast<int>(f), field.element[e], field.xi[e], static_cast<int>(corner_node_.size()), corners});
+      const auto first = field.corners.begin() + static_cast<long>(e) * corners;
+      corner_node_.insert(corner_node_.end(), first, first + corners);
+    }
+  }
+  measure();
+}
+
+void RobotShape::cell_corners(const State& state, std::vector<Vec3d>& out) const {
+  out.clear();
+  if (cells_.empty()) return;
+  std::vector<Vec3d> nodes, interior;
+  positions(state, nodes);
+  place(reduced_->interior.rest, reduced_->interior.modes, reduced_->interior.inputs, state, interior);
+  nodes.insert(nodes.end(), interior.begin(), interior.end());
+  for (int node : corner_node_) out.push_back(nodes[static_cast<std::size_t>(node)]);
+}
+
+void RobotShape::measure() {
+  if (rest_.empty()) return;
+  low_ = high_ = rest_.front();
+  for (const Vec3d& x : rest_)
+    for (int i = 0; i < 3; ++i) {
+      low_[i] = std::min(low_[i], x[i]);
+      high_[i] = std::max(high_[i], x[i]);
+    }
+  extent_ = std::max(norm(high_ - low_), 1e-9);
+}
+
+const Robot& RobotShape::robot() const {
+  return full_ ? full_->robot : reduced_->robot;
+}
+
+void RobotShape::positions(const State& state, std::vector<Vec3d>& out) const {
+  out.resize(rest_.size());
+  if (full_) {
+    const std::vector<double> u = full_displacements(*full_, state);
+    for (std::size_t i = 0; i < rest_.size(); ++i)
+      out[i] = displaced(rest_[i], u, static_cast<std::size_t>(mesh_node_[i]));
+    return;
+  }
+  place(rest_, reduced_->skin.modes, reduced_->skin.inputs, state, out);
+}
+
+std::vector<double> RobotShape::skin_stress(const State& state) const {
+  SUPPLE_EXPECT(full_ != nullptr);
+  const std::vector<double> elements = von_mises(*full_, full_displacements(*full_, state));
+  std::vector<double> sum(full_->mesh.nodes.size()), volume(full_->mesh.nodes.size()), stress(rest_.size());
+  for (const ElementField& field : full_->fields)
+    for (std::size_t e = 0; e < field.element.size(); ++e) {
+      double size = 0;
+      for (int p = 0; p < field.points_per_element; ++p)
+        size += field.volume[e * static_cast<std::size_t>(field.points_per_element) + static_cast<std::size_t>(p)];
+      for (int a = 0; a < field.nodes_per_element; ++a) {
+        const auto node = static_cast<std::size_t>(
+            field.node[e * static_cast<std::size_t>(field.nodes_per_element) + static_cast<std::size_t>(a)]);
+        sum[node] += size * elements[static_cast<std::size_t>(field.element[e])];
+        volume[node] += size;
+      }
+    }
+  for (std::size_t i = 0; i < rest_.size(); ++i) {
+    const auto node = static_cast<std::size_t>(mesh_node_[i]);
+    if (volume[node] > 0) stress[i] = sum[node] / volume[node];
+  }
+  return stress;
+}
+
+std::vector<double> RobotShape::cell_stress(const State& state) const {
+  SUPPLE_EXPECT(reduced_ != nullptr);
+  return von_mises(*reduced_, state.q, state.motions);
+}
+
+std::vector<double> RobotShape::load(int triangle, const std::array<double, 3>& weights, const Vec3d& force) const {
+  SUPPLE_EXPECT(triangle >= 0 && triangle < static_cast<int>(triangles_.size()));
+  std::vector<double> load(static_cast<std::size_t>(full_ ? full_->coordinates.nv : reduced_->modes), 0.0);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto node = static_cast<std::size_t>(triangles_[static_cast<std::size_t>(triangle)][k]);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double f = weights[k] * force[static_cast<int>(i)];
+      if (full_) {
+        const int unknown = full_->node_unknown[static_cast<std::size_t>(mesh_node_[node])];
+        if (unknown >= 0) load[3 * static_cast<std::size_t>(unknown) + i] += f;
+        continue;
+      }
+      const double* modes = reduced_->skin.modes.data() + (3 * node + i) * load.size();
+      for (std::size_t m = 0; m < load.size(); ++m) load[m] += f * modes[m];
+    }
+  }
+  return load;
+}
+
+}  // namespace supple::view

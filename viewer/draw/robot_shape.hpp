@@ -1,0 +1,69 @@
+#pragma once
+// The visible body of a robot, full or reduced: skin, and the elements of a reduced model's integration domain. Places
+// of its nodes for a state are computed here, so that what is drawn needs the state alone.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/dynamics/state.hpp"
+#include "engine/model/full_model.hpp"
+#include "engine/reduction/reduced_model.hpp"
+
+namespace supple::view {
+
+class RobotShape {
+ public:
+  // The model must outlive this object.
+  explicit RobotShape(const FullModel& model);
+  explicit RobotShape(const ReducedModel& model);
+
+  const Robot& robot() const;
+  const FullModel* full() const { return full_; }
+  const ReducedModel* reduced() const { return reduced_; }
+
+  // Skin: nodes at rest [m], triangles outwards, the mesh element behind each triangle (empty where unknown).
+  const std::vector<Vec3d>& rest() const { return rest_; }
+  const std::vector<std::array<int, 3>>& triangles() const { return triangles_; }
+  const std::vector<int>& element() const { return element_; }
+  // Of the box around it at rest, the diagonal [m].
+  double extent() const { return extent_; }
+  const Vec3d& low() const { return low_; }
+  const Vec3d& high() const { return high_; }
+
+  // Skin nodes in a state [m].
+  void positions(const State& state, std::vector<Vec3d>& out) const;
+
+  // The domain's elements, one after the other, four or eight corners each: rest or deformed places.
+  struct Cell {
+    int field = 0, element = 0;  // element: number in the mesh
+    double weight = 0;           // xi
+    int first = 0, corners = 4;  // in the list of corners
+  };
+  const std::vector<Cell>& cells() const { return cells_; }
+  void cell_corners(const State& state, std::vector<Vec3d>& out) const;
+
+  // Von Mises stress in a state [Pa]: at skin nodes (full model: mean of the elements there, by volume), or of the
+  // domain's cells (reduced model).
+  std::vector<double> skin_stress(const State& state) const;
+  std::vector<double> cell_stress(const State& state) const;
+
+  // Generalised forces [nv] of a force [N] at a point of the skin.
+  std::vector<double> load(int triangle, const std::array<double, 3>& weights, const Vec3d& force) const;
+
+ private:
+  void measure();
+
+  const FullModel* full_ = nullptr;
+  const ReducedModel* reduced_ = nullptr;
+  std::vector<Vec3d> rest_;
+  std::vector<std::array<int, 3>> triangles_;
+  std::vector<int> element_, mesh_node_;
+  std::vector<Cell> cells_;
+  std::vector<int> corner_node_;  // nodes of the skin, then of the interior
+  Vec3d low_{{0, 0, 0}}, high_{{0, 0, 0}};
+  double extent_ = 1;
+};
+
+}  // namespace supple::view

@@ -1,0 +1,58 @@
+#pragma once
+// What the simulation and the picture tell each other: Intent goes in, Frame comes out, each whole; the latest counts
+// (triple_buffer.hpp). SI.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "engine/dynamics/state.hpp"
+#include "engine/dynamics/step.hpp"
+
+namespace supple::view {
+
+enum class Mode { inverse, forward };
+
+// A hand that pulls at the skin.
+struct Pull {
+  int triangle = -1;  // of the skin; -1: none
+  std::array<double, 3> weights{};
+  Vec3d force{{0, 0, 0}};  // N
+};
+
+// What is wanted of the simulation.
+struct Intent {
+  Mode mode = Mode::forward;
+  bool running = true;
+  double speed = 1;  // simulated seconds per second at most; infinite: as fast as it goes
+  // Counters: each increment is one request.
+  long step_forward = 0, step_back = 0, reset = 0, seek = 0;
+  long seek_step = 0;            // where the last request of that goes
+  std::vector<double> goals;     // [3 x effectors], inverse
+  std::vector<char> steered;     // [effectors]
+  std::vector<double> commands;  // [actuators, then motions], forward
+  Pull pull;
+};
+
+// The state after a step, and how it came about.
+struct Frame {
+  long step = 0;  // since the reset
+  State state;
+  std::vector<double> y;  // mapped points of the state (robot.hpp)
+  State other;            // of the robot beside it under the same commands; q empty: none
+  std::vector<double> other_y;
+  std::vector<double> goals, reached;  // [3 x effectors]
+  std::vector<double> errors;          // [effectors], distance to the goal; m (orientations: rad times lever)
+  Mode mode = Mode::forward;
+  long oldest = 0, newest = 0;  // steps that can be gone to
+  int saturated = 0;            // limits that hold the inverse back
+  std::string held;             // why the last commands were held; "" they were not
+  std::string failure;          // why the simulation stands still; "" it does not
+  // Of steps: the last, and quantiles over the last thousand.
+  double step_seconds = 0, other_seconds = 0, median_seconds = 0, p99_seconds = 0, qp_seconds = 0;
+  StageTimes stages;
+  int iterations = 0;
+  double speed = 0;  // simulated seconds per second over the last half second
+};
+
+}  // namespace supple::view

@@ -1,0 +1,38 @@
+#include "viewer/play/opened_robot.hpp"
+
+#include <algorithm>
+
+#include "engine/reduction/model_file.hpp"
+#include "engine/scene/reader.hpp"
+#include "kernels/base/error.hpp"
+
+namespace supple::view {
+
+std::unique_ptr<OpenedRobot> open_robot(const std::string& file) {
+  auto robot = std::make_unique<OpenedRobot>();
+  robot->file = file;
+  if (is_model_file(file)) {
+    robot->reduced = read_model(file);
+    robot->mechanics = std::make_unique<ReducedMechanics>(*robot->reduced);
+    robot->shape = std::make_unique<RobotShape>(*robot->reduced);
+  } else {
+    const Scene scene = read_scene(file);
+    robot->file = scene.file;
+    robot->full = build_full_model(scene);
+    robot->mechanics = std::make_unique<FullMechanics>(*robot->full);
+    robot->shape = std::make_unique<RobotShape>(*robot->full);
+  }
+  return robot;
+}
+
+void require_same_controls(const OpenedRobot& robot, const OpenedRobot& beside) {
+  const auto same = [](const auto& left, const auto& right) {
+    return std::ranges::equal(left, right, [](const auto& x, const auto& y) { return x.name == y.name; });
+  };
+  const Robot &a = robot.robot(), &b = beside.robot();
+  if (!same(a.actuators, b.actuators) || !same(a.effectors, b.effectors) || !same(a.motions, b.motions))
+    throw InputError("the two robots have other actuators or effectors", "the scene that the model was made from",
+                     {beside.file, 0, 0, ""});
+}
+
+}  // namespace supple::view

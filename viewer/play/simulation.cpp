@@ -1,0 +1,237 @@
+#include "viewer/play/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "engine/dynamics/equilibrium.hpp"
+#include "kernels/base/error.hpp"
+
+namespace supple::view {
+
+namespace {
+
+constexpr std::size_t recent_steps = 1000;  // of which quantiles of the step's time are taken
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::size_t bytes(const State& state) {
+  return 8 * (state.q.size() + state.v.size() + state.multipliers.size() + state.commands.size() +
+              state.motions.size() + state.motion_velocities.size());
+}
+
+// Commands then motions of an intent, within their ranges; all zero where it names none.
+void take_commands(const Intent& intent, const Robot& robot, Control& control) {
+  const std::size_t n = control.commands.size();
+  for (std::size_t i = 0; i < n + control.motions.size(); ++i) {
+    const double value = i < intent.commands.size() && std::isfinite(intent.commands[i]) ? intent.commands[i] : 0;
+    if (i < n)
+      control.commands[i] = value;  // the step cuts it to range and rate
+    else
+      control.motions[i - n] = std::clamp(value, robot.motions[i - n].range.lower, robot.motions[i - n].range.upper);
+  }
+}
+
+}  // namespace
+
+Simulation::Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<OpenedRobot> beside,
+                       const SimulationSettings& settings)
+    : robot_(std::move(robot)),
+      beside_(std::move(beside)),
+      integrator_(settings.integrator.value_or(robot_->robot().integrator)),
+      time_step_(settings.time_step.value_or(robot_->robot().time_step)),
+      inverse_(*robot_->mechanics, {}, integrator_, time_step_),
+      forward_(*robot_->mechanics, integrator_, time_step_),
+      beside_forward_(beside_ ? *beside_->mechanics : *robot_->mechanics, integrator_, time_step_),
+      effector_rows_(effector_layout(robot_->robot())),
+      control_(zero_control(*robot_->mechanics)) {
+  const Robot& r = robot_->robot();
+  phi_.resize(static_cast<std::size_t>(effector_rows_.rows()));
+  gradients_.resize(static_cast<std::size_t>(effector_rows_.gradients()));
+  const auto settle = [&](Mechanics& mechanics) {
+    try {
+      return settled_state(mechanics);
+    } catch (const RunError& error) {
+      start_.failure = fmt::format("{}; it starts from rest", error.what());
+      return rest_state(mechanics);
+    }
+  };
+  start_.state = settle(*robot_->mechanics);
+  if (beside_) start_.other = settle(*beside_->mechanics);
+  start_.goals.resize(3 * r.effectors.size());
+  start_.reached.resize(3 * r.effectors.size());
+  start_.errors.resize(r.effectors.size());
+  history_limit_ = std::max<std::size_t>(3, settings.history_bytes / (bytes(start_.state) + bytes(start_.other) + 512));
+  recent_seconds_.reserve(recent_steps);
+  sorted_seconds_.reserve(recent_steps);
+  frame_ = start_;
+  map_points();
+  frame_.goals = frame_.reached;
+  start_ = frame_;
+  history_.assign(1, start_);
+}
+
+Intent Simulation::rest_intent() const {
+  const Robot& r = robot_->robot();
+  Intent intent;
+  intent.mode = r.effectors.empty() || r.actuators.empty() ? Mode::forward : Mode::inverse;
+  intent.goals = start_.goals;
+  intent.steered.assign(r.effectors.size(), 1);
+  intent.commands = start_.state.commands;
+  intent.commands.insert(intent.commands.end(), start_.state.motions.begin(), start_.state.motions.end());
+  return intent;
+}
+
+StepReport Simulation::advance(const Intent& intent, State& state) {
+  const Robot& r = robot_->robot();
+  std::vector<double> load;
+  if (intent.pull.triangle >= 0)
+    load = robot_->shape->load(intent.pull.triangle, intent.pull.weights, intent.pull.force);
+  if (intent.mode == Mode::inverse) {
+    for (int e = 0; e < static_cast<int>(r.effectors.size()); ++e)
+      inverse_.law().steer(
+          e, static_cast<std::size_t>(e) >= intent.steered.size() || intent.steered[static_cast<std::size_t>(e)] != 0);
+    inverse_.set_load(load);
+    return inverse_.step(intent.goals, state);
+  }
+  take_commands(intent, r, control_);
+  forward_.set_load(load);
+  return forward_.step(control_, state);
+}
+
+// The robot beside: under the commands that the first one has now.
+void Simulation::follow(const Intent& intent) {
+  if (!beside_) return;
+  const Control same{frame_.state.commands, frame_.state.motions};
+  std::vector<double> load;
+  // The same pull, where both have the same skin.
+  if (intent.pull.triangle >= 0 && beside_->shape->triangles().size() == robot_->shape->triangles().size())
+    load = beside_->shape->load(intent.pull.triangle, intent.pull.weights, intent.pull.force);
+  beside_forward_.set_load(load);
+  const auto start = std::chrono::steady_clock::now();
+  const StepReport report = beside_forward_.step(same, frame_.other);
+  frame_.other_seconds = seconds_since(start);
+  if (report.status != StepStatus::ok)
+    frame_.failure = fmt::format("the step of the robot beside failed: {}", describe(report.status));
+}
+
+bool Simulation::step(const Intent& intent) {
+  const Robot& r = robot_->robot();
+  for (double goal : intent.goals)
+    if (!std::isfinite(goal)) {
+      frame_.failure = "a goal is not a finite number";
+      return false;
+    }
+  if (intent.mode == Mode::inverse && intent.goals.size() != 3 * r.effectors.size()) {
+    frame_.failure = "there are no goals for this robot's effectors";
+    return false;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const StepReport report = advance(intent, frame_.state);
+  const double seconds = seconds_since(start);
+  if (report.status != StepStatus::ok) {
+    frame_.failure = fmt::format("the step failed: {}; the state is as before", describe(report.status));
+    return false;
+  }
+  frame_.failure.clear();
+  ++frame_.step;
+  frame_.mode = intent.mode;
+  frame_.step_seconds = seconds;
+  frame_.stages = report.times;
+  frame_.iterations = report.iterations;
+  if (recent_seconds_.size() < recent_steps)
+    recent_seconds_.push_back(seconds);
+  else
+    recent_seconds_[recent_next_++ % recent_steps] = seconds;
+  follow(intent);
+  measure(intent);
+  remember();
+  return frame_.failure.empty();
+}
+
+// Mapped points of both robots, and where the effectors are.
+void Simulation::map_points() {
+  const Robot& r = robot_->robot();
+  frame_.y.resize(static_cast<std::size_t>(r.outputs()));
+  robot_->mechanics->evaluate_outputs(frame_.state.q, frame_.state.motions, frame_.y);
+  for (int e = 0; e < static_cast<int>(r.effectors.size()); ++e)
+    effector_state(r, e, frame_.y, std::span(frame_.reached).subspan(3 * static_cast<std::size_t>(e), 3));
+  if (!beside_) return;
+  frame_.other_y.resize(static_cast<std::size_t>(beside_->robot().outputs()));
+  beside_->mechanics->evaluate_outputs(frame_.other.q, frame_.other.motions, frame_.other_y);
+}
+
+void Simulation::measure(const Intent& intent) {
+  const Robot& r = robot_->robot();
+  map_points();
+  const bool inverse = intent.mode == Mode::inverse;
+  frame_.goals = inverse ? intent.goals : frame_.reached;
+  if (inverse) {
+    evaluate_effectors(r, effector_rows_, frame_.y, frame_.goals, phi_, gradients_);
+    std::size_t row = 0;
+    for (std::size_t e = 0; e < r.effectors.size(); ++e) {
+      double sum = 0;
+      for (int i = 0; i < r.effectors[e].rows(); ++i, ++row) sum += phi_[row] * phi_[row];
+      frame_.errors[e] = std::sqrt(sum);
+    }
+    const InverseReport& report = inverse_.law().report(0);
+    frame_.saturated = report.saturated;
+    frame_.held = report.held ? inverse_.law().conflict(0) : "";
+    frame_.qp_seconds = inverse_.law().qp_seconds();
+  } else {
+    std::fill(frame_.errors.begin(), frame_.errors.end(), 0.0);
+    frame_.saturated = 0;
+    frame_.held.clear();
+    frame_.qp_seconds = 0;
+  }
+  sorted_seconds_ = recent_seconds_;
+  const auto quantile = [&](double q) {
+    const auto at = sorted_seconds_.begin() + static_cast<long>(q * static_cast<double>(sorted_seconds_.size() - 1));
+    std::nth_element(sorted_seconds_.begin(), at, sorted_seconds_.end());
+    return *at;
+  };
+  frame_.median_seconds = quantile(0.5);
+  frame_.p99_seconds = quantile(0.99);
+}
+
+// The newest frame, after what was done from the one shown.
+void Simulation::remember() {
+  history_.resize(at_ + 1);
+  history_.push_back(frame_);
+  if (history_.size() > history_limit_) history_.pop_front();
+  at_ = history_.size() - 1;
+  show();
+}
+
+void Simulation::show() {
+  frame_ = history_[at_];
+  frame_.oldest = history_.front().step;
+  frame_.newest = history_.back().step;
+}
+
+void Simulation::seek(long step) {
+  at_ = static_cast<std::size_t>(std::clamp(step, history_.front().step, history_.back().step) - history_.front().step);
+  inverse_.law().forget();  // what follows depends on the state alone
+  show();
+}
+
+bool Simulation::back() {
+  if (at_ == 0) return false;
+  seek(frame_.step - 1);
+  return true;
+}
+
+void Simulation::reset() {
+  history_.assign(1, start_);
+  at_ = 0;
+  recent_seconds_.clear();
+  recent_next_ = 0;
+  inverse_.law().forget();
+  frame_ = start_;
+}
+
+}  // namespace supple::view

@@ -1,0 +1,56 @@
+#pragma once
+// A simulation on a thread of its own, kept in time with the clock. The thread that draws never waits for it, nor it
+// for the other; the file is read on it too.
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "viewer/play/simulation.hpp"
+#include "viewer/play/triple_buffer.hpp"
+
+namespace supple::view {
+
+class SimulationThread {
+ public:
+  // Calls `make` on the new thread (it may throw Error); then waits for intents.
+  using Make = std::function<std::unique_ptr<Simulation>()>;
+  explicit SimulationThread(Make make);
+  ~SimulationThread();
+  SimulationThread(const SimulationThread&) = delete;
+  SimulationThread& operator=(const SimulationThread&) = delete;
+
+  enum class Status { opening, open, failed };
+  Status status() const { return status_.load(std::memory_order_acquire); }
+  // What went wrong in opening: for status failed.
+  const std::exception_ptr& error() const { return error_; }
+  // What does not change once open: robot, time step, rest_intent of the start.
+  const Simulation& simulation() const { return *simulation_; }
+
+  // What is wanted from now on. Never waits.
+  void want(const Intent& intent);
+  // Takes the newest frame if there is one since the last call. Never waits.
+  bool update() { return frames_.update(); }
+  const Frame& frame() const { return frames_.value(); }
+  // Until no step is under way: for another thread, after an intent that does not run.
+  void wait_until_idle() const;
+
+ private:
+  void run(const std::stop_token& stop);
+  void play(const std::stop_token& stop);
+
+  Make make_;
+  std::unique_ptr<Simulation> simulation_;
+  std::exception_ptr error_;
+  TripleBuffer<Intent> intents_;
+  TripleBuffer<Frame> frames_;
+  std::atomic<unsigned> wanted_{0};
+  std::atomic<bool> idle_{false};
+  std::atomic<Status> status_{Status::opening};
+  std::jthread thread_;
+};
+
+}  // namespace supple::view
