@@ -21,7 +21,7 @@ done
 build=build-bundle
 limit_mib=60
 # DT_RPATH, not RUNPATH: it holds for the libraries of libraries too. Tests look for files from the bundle's root.
-cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSUPPLE_ARCH=x86-64-v3 -DSUPPLE_CUDA=OFF \
+cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSUPPLE_ARCH=x86-64-v3 -DSUPPLE_CUDA=OFF -DSUPPLE_VIEWER=OFF \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH='$ORIGIN/../lib' \
   -DCMAKE_EXE_LINKER_FLAGS='-Wl,--disable-new-dtags -Wl,--as-needed' \
   -DSUPPLE_TEST_SOURCE_DIR=share/supple -DSUPPLE_TEST_BINARY=bin/supple "${options[@]}"
