@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "tests/support/wait.hpp"
 
 namespace supple::test {
 namespace {
@@ -200,8 +201,7 @@ TEST_F(Bench, AnInterruptedModelGoesOn) {
                                        "kept",  "--threads", "1",      "--seconds", "10 ms",        "--quiet"};
   const pid_t child = start(words);
   const auto states = [&] { return files("kept").empty() ? "" : files("kept")[0]; };
-  for (int i = 0; i < 2000 && !fs::exists(states() + "/training/path_0000.h5"); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(wait_until([&] { return fs::exists(states() + "/training/path_0000.h5"); }));
   kill(child, SIGINT);
   const Outcome stopped = finish(child);
   ASSERT_EQ(stopped.code, 130) << stopped.err;

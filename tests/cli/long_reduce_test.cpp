@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "tests/support/wait.hpp"
 
 namespace supple::test {
 namespace {
@@ -65,8 +66,7 @@ TEST_F(LongReduce, JobsDoNotChangeABitOfTheFinger) {
 TEST_F(LongReduce, KilledSnapshotsLoseOnlyThePathInFlight) {
   const pid_t child = start({"snapshots", asset("finger"), "-o", "killed"});
   // Kill without warning as soon as two paths are there.
-  for (int i = 0; i < 6000 && paths("killed/training").size() < 2; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(wait_until([&] { return paths("killed/training").size() >= 2; }));
   kill(child, SIGKILL);
   (void)finish(child);
   const std::vector<std::string> kept = paths("killed/training");

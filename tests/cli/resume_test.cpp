@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "tests/support/wait.hpp"
 
 namespace supple::test {
 namespace {
@@ -17,7 +18,7 @@ class Resume : public Cli {
   // Starts a run and interrupts it when `file` has appeared.
   Outcome interrupt(const std::vector<std::string>& arguments, const std::string& file, int signal) {
     const pid_t child = start(arguments);
-    for (int i = 0; i < 2000 && !exists(file); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    EXPECT_TRUE(wait_until([&] { return exists(file); }));
     kill(child, signal);
     return finish(child);
   }
@@ -68,7 +69,7 @@ TEST_F(Resume, WhatTheTrajectoryHasBeyondTheStateIsCut) {
 
 TEST_F(Resume, WithoutAFolderTheStateIsSavedToo) {
   const pid_t child = start({"simulate", ".", "--steps", "1000000", "--threads", "1"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  EXPECT_TRUE(wait_until([&] { return handles(child, SIGTERM); }));
   kill(child, SIGTERM);
   const Outcome stopped = finish(child);
   ASSERT_EQ(stopped.code, 130) << stopped.err;
