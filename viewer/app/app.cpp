@@ -20,7 +20,7 @@ constexpr Colour pull_colour{0.75f, 0.25f, 0.65f, 1};
 
 ImGuiWindowFlags fixed() {
   return ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse |
-         ImGuiWindowFlags_NoTitleBar;
+         ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoBackground;  // which Gui::begin has laid
 }
 
 bool section(const char* name) {
@@ -55,14 +55,17 @@ void App::take_over() {
   if (!pending_ || pending_->status() == SimulationThread::Status::opening) return;
   if (pending_->status() == SimulationThread::Status::failed) {
     banner_ = {pending_->error(), true};
-    pending_.reset();
-    if (document_ && resume_) {
-      document_->intent().running = true;
+    if (document_) {
+      // Said once: it is read again when it is saved again.
+      document_->seen_like(*pending_);
+      document_->intent().running = resume_;
       document_->send();
     }
+    pending_.reset();
     return;
   }
   const bool same = document_ && document_->request().file == pending_->request().file;
+  const double speed = same ? document_->intent().speed : 1;
   document_ = std::move(pending_);
   if (banner_.wrong) banner_ = {};
   document_->update();
@@ -70,7 +73,10 @@ void App::take_over() {
   const RobotShape& shape = *document_->robot().shape;
   // A newton moves a robot of a decimetre by some millimetres: a tenth of its size is pulled by 5 N.
   pointer_.stiffness = 5 / (0.1 * shape.extent());
-  if (!same) {
+  if (same) {
+    document_->intent().running = resume_;
+    document_->intent().speed = speed;
+  } else {
     fitted_ = false;
     settings_.drawing = {};
     panel_.effector = 0;
@@ -236,7 +242,7 @@ void App::panels(const InputFrame& input) {
     if (!said.text.empty()) banner_ = said;
   }
   ImGui::End();
-  help_window(panel_.help);
+  help_window(panel_.help, pane(input));
   if (!banner_.text.empty() && !show_banner(banner_, pane(input))) banner_ = {};
 }
 

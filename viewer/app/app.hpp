@@ -34,6 +34,7 @@ class App {
   Document* document() { return document_.get(); }
   bool opening() const { return pending_ != nullptr; }
   const Banner& banner() const { return banner_; }
+  const Pointer& pointer() const { return pointer_; }
   ViewSettings& settings() { return settings_; }
   // Where the picture is in the window, between the panels.
   Pane pane(const InputFrame& input) const;

@@ -128,4 +128,8 @@ bool Document::changed_on_disk() const {
   return now != std::filesystem::file_time_type{} && now != written_;
 }
 
+void Document::seen_like(const Document& other) {
+  if (other.request_.file == request_.file) written_ = other.written_;
+}
+
 }  // namespace supple::view

@@ -50,6 +50,8 @@ class Document {
 
   // Whether a file has changed on disk since it was read.
   bool changed_on_disk() const;
+  // What another reading of the same file has seen of it counts as read.
+  void seen_like(const Document& other);
 
   const Series& errors() const { return *errors_; }
   const Series& commands() const { return *commands_; }

@@ -15,6 +15,7 @@ class Gui {
   Gui(const Gui&) = delete;
   Gui& operator=(const Gui&) = delete;
 
+  // Clears the framebuffer to the panels' colour.
   void begin(const InputFrame& input);
   // Draws what was built since begin() into the framebuffer that is bound.
   void end();

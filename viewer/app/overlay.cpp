@@ -13,9 +13,16 @@ namespace supple::view {
 namespace {
 
 constexpr ImU32 ink = IM_COL32(30, 34, 42, 255);
+constexpr ImU32 paper = IM_COL32(246, 247, 250, 170);  // under words, so that they are read over a dark robot too
 
 ImU32 packed(const Colour& colour) {
   return ImGui::ColorConvertFloat4ToU32({colour.r, colour.g, colour.b, colour.a});
+}
+
+void add_paper(ImDrawList& draw, ImVec2 corner, ImVec2 size) {
+  constexpr float margin = 5;
+  draw.AddRectFilled({corner.x - margin, corner.y - margin}, {corner.x + size.x + margin, corner.y + size.y + margin},
+                     paper, margin);
 }
 
 // A vertical bar with round numbers; returns its width.
@@ -23,23 +30,26 @@ float draw_bar(const ColourBar& bar, ImVec2 corner, float height, ImDrawList& dr
   constexpr float width = 16;
   constexpr int steps = 64;
   const UnitScale scale = unit_scale(std::max(std::abs(bar.low), std::abs(bar.high)), bar.unit);
+  const std::string title =
+      scale.unit.empty() || scale.unit == "1" ? bar.title : fmt::format("{} [{}]", bar.title, scale.unit);
+  const std::vector<double> marks = ticks(bar.low / scale.size, bar.high / scale.size, 6);
+  float widest = std::max(width, ImGui::CalcTextSize(title.c_str()).x);
+  for (double tick : marks)
+    widest = std::max(widest, width + 8 + ImGui::CalcTextSize(fmt::format("{:.4g}", tick).c_str()).x);
+  add_paper(draw, {corner.x, corner.y - 24}, {widest, height + 32});
   for (int k = 0; k < steps; ++k) {
     const float top = corner.y + height * static_cast<float>(k) / steps;
     const double value = bar.high - (bar.high - bar.low) * (k + 0.5) / steps;
     draw.AddRectFilled({corner.x, top}, {corner.x + width, top + height / steps + 1}, packed(colour_of(bar, value)));
   }
-  float widest = width;
-  for (double tick : ticks(bar.low / scale.size, bar.high / scale.size, 6)) {
+  for (double tick : marks) {
     const float y = corner.y + height * static_cast<float>((bar.high - tick * scale.size) / (bar.high - bar.low));
     draw.AddLine({corner.x + width, y}, {corner.x + width + 4, y}, ink);
     const std::string text = fmt::format("{:.4g}", tick);
     draw.AddText({corner.x + width + 8, y - 8}, ink, text.c_str());
-    widest = std::max(widest, width + 8 + ImGui::CalcTextSize(text.c_str()).x);
   }
-  const std::string title =
-      scale.unit.empty() || scale.unit == "1" ? bar.title : fmt::format("{} [{}]", bar.title, scale.unit);
   draw.AddText({corner.x, corner.y - 24}, ink, title.c_str());
-  return std::max(widest, ImGui::CalcTextSize(title.c_str()).x);
+  return widest;
 }
 
 }  // namespace
@@ -57,8 +67,12 @@ void draw_words(const DrawList& list, const Camera& camera, const Pane& pane) {
 }
 
 void draw_caption(const std::string& text, const Pane& pane) {
-  ImGui::GetBackgroundDrawList()->AddText({static_cast<float>(pane.x) + 14, static_cast<float>(pane.y) + 10}, ink,
-                                          text.c_str());
+  if (text.empty()) return;
+  ImDrawList& draw = *ImGui::GetBackgroundDrawList();
+  const ImVec2 corner{static_cast<float>(pane.x) + 14, static_cast<float>(pane.y) + 10};
+  const float wrap = std::max(static_cast<float>(pane.viewport.width) - 28, 60.f);
+  add_paper(draw, corner, ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap));
+  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), corner, ink, text.c_str(), nullptr, wrap);
 }
 
 bool show_banner(const Banner& banner, const Pane& pane) {

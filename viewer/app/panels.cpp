@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 
 #include "viewer/app/keys.hpp"
@@ -19,6 +21,13 @@ void line(const char* name, const std::string& value) {
   ImGui::TextColored(quiet, "%s", name);
   ImGui::SameLine(120);
   ImGui::TextWrapped("%s", value.c_str());
+}
+
+// A file by its folder and name; all of its path when the pointer is on it.
+void file_line(const char* name, const std::string& file) {
+  const std::filesystem::path path = file;
+  line(name, (path.parent_path().filename() / path.filename()).string());
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", file.c_str());
 }
 
 std::string duration(double seconds) {
@@ -100,7 +109,7 @@ bool goal_panel(Document& document, PanelState& state) {
     }
     if (steered) {
       ImGui::SameLine(120);
-      ImGui::Text("error %.3g mm", 1e3 * document.frame().errors[static_cast<std::size_t>(e)]);
+      ImGui::Text("error %.3f mm", 1e3 * document.frame().errors[static_cast<std::size_t>(e)]);
       const bool angle = effector.kind == EffectorKind::orientation;
       const double size = angle ? 3.14159265358979323846 / 180 : 1e-3;
       const Vec3d goal = document.goal(e);
@@ -124,7 +133,9 @@ bool goal_panel(Document& document, PanelState& state) {
     changed = true;
   }
   if (document.frame().saturated > 0)
-    ImGui::TextColored(at_limit_colour, "%d limits hold it back", document.frame().saturated);
+    ImGui::TextColored(at_limit_colour,
+                       document.frame().saturated == 1 ? "%d limit holds it back" : "%d limits hold it back",
+                       document.frame().saturated);
   if (!document.frame().held.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, at_limit_colour);
     ImGui::TextWrapped("commands held: %s", document.frame().held.c_str());
@@ -214,7 +225,7 @@ void look_panel(const Document& document, ViewSettings& settings, double& pull) 
 
 void robot_panel(const Document& document) {
   const OpenedRobot& robot = document.robot();
-  line("file", robot.file);
+  file_line("file", robot.file);
   if (robot.full)
     line("full model",
          fmt::format("{} nodes, {} elements", robot.full->mesh.nodes.size(), robot.full->mesh.element_count()));
@@ -231,16 +242,17 @@ void robot_panel(const Document& document) {
                                 100 * errors.goal_mean, 100 * errors.shape_mean, errors.states));
   }
   const Robot& r = robot.robot();
-  if (ImGui::TreeNode("actuators", "%zu actuators", r.actuators.size())) {
+  const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
+  if (ImGui::TreeNode("actuators", "%zu actuator%s", r.actuators.size(), plural(r.actuators.size()))) {
     for (const ActuatorRow& actuator : r.actuators) ImGui::BulletText("%s", actuator.name.c_str());
     ImGui::TreePop();
   }
-  if (ImGui::TreeNode("effectors", "%zu effectors", r.effectors.size())) {
+  if (ImGui::TreeNode("effectors", "%zu effector%s", r.effectors.size(), plural(r.effectors.size()))) {
     for (const Effector& effector : r.effectors) ImGui::BulletText("%s", effector.name.c_str());
     ImGui::TreePop();
   }
   line("time step", duration(document.simulation().time_step()));
-  if (document.beside()) line("beside", document.beside()->file);
+  if (document.beside()) file_line("beside", document.beside()->file);
 }
 
 void timing_panel(const Document& document) {
@@ -290,18 +302,36 @@ Banner plot_panel(const Document& document, PanelState& state, float height) {
   return said;
 }
 
-void help_window(bool& open) {
+void help_window(bool& open, const Pane& pane) {
   if (!open) return;
-  ImGui::SetNextWindowSize({640, 620}, ImGuiCond_Appearing);
+  const auto width = static_cast<float>(std::min(pane.viewport.width - 20, 680.0));
+  const auto height = static_cast<float>(std::min(pane.y + pane.viewport.height + 210, 720.0));
+  ImGui::SetNextWindowPos({static_cast<float>(pane.x) + 10, static_cast<float>(pane.y) + 10}, ImGuiCond_Appearing);
+  ImGui::SetNextWindowSize({width, height}, ImGuiCond_Appearing);
   ImGui::Begin("Keys and pointer", &open, ImGuiWindowFlags_NoCollapse);
   const auto row = [](const char* left, const char* right) {
-    ImGui::TextColored({0.15f, 0.3f, 0.6f, 1}, "%s", left);
-    ImGui::SameLine(260);
+    ImGui::TableNextColumn();
+    ImGui::PushStyleColor(ImGuiCol_Text, {0.15f, 0.3f, 0.6f, 1});
+    ImGui::TextWrapped("%s", left);
+    ImGui::PopStyleColor();
+    ImGui::TableNextColumn();
     ImGui::TextWrapped("%s", right);
   };
-  for (const Shortcut& shortcut : shortcuts()) row(shortcut.name, shortcut.words);
+  const auto table = [](const char* name, float left, float right) {
+    if (!ImGui::BeginTable(name, 2)) return false;
+    ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, left);
+    ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, right);
+    return true;
+  };
+  if (table("keys", 1, 5)) {
+    for (const Shortcut& shortcut : shortcuts()) row(shortcut.name, shortcut.words);
+    ImGui::EndTable();
+  }
   ImGui::Separator();
-  for (const Gesture& gesture : gestures()) row(gesture.gesture, gesture.words);
+  if (table("gestures", 1, 1)) {
+    for (const Gesture& gesture : gestures()) row(gesture.gesture, gesture.words);
+    ImGui::EndTable();
+  }
   ImGui::End();
 }
 

@@ -23,6 +23,6 @@ void robot_panel(const Document& document);                                     
 void timing_panel(const Document& document);
 // Writes NAME-errors.csv and the like on demand; returns what to say about it.
 Banner plot_panel(const Document& document, PanelState& state, float height);
-void help_window(bool& open);
+void help_window(bool& open, const Pane& pane);
 
 }  // namespace supple::view

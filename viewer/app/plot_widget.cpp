@@ -14,6 +14,8 @@ namespace {
 
 constexpr ImU32 ink = IM_COL32(60, 64, 72, 255), grid = IM_COL32(60, 64, 72, 40), paper = IM_COL32(255, 255, 255, 255);
 
+constexpr double least_span = 1e-3;  // in the unit shown
+
 ImU32 line_colour(std::size_t k) {
   static constexpr ImU32 colours[] = {IM_COL32(31, 119, 180, 255),  IM_COL32(214, 90, 30, 255),
                                       IM_COL32(44, 140, 60, 255),   IM_COL32(190, 40, 60, 255),
@@ -34,7 +36,9 @@ void plot(const char* name, const Series& series, std::size_t first, std::size_t
   draw.AddRectFilled({low.x, high.y}, {high.x, low.y}, paper);
   const double end = series.size() > 0 ? series.time(series.size() - 1) : seconds;
   const double start = end - seconds;
-  const Series::Extent extent = series.extent(first, last, start);
+  Series::Extent extent = series.extent(first, last, start);
+  // A thousandth of a millimetre, a newton, a microsecond fills the plot at most: what is smaller is rounding.
+  if (extent.high - extent.low < least_span) extent.high = extent.low + least_span;
   const auto x_of = [&](double t) { return low.x + static_cast<float>((t - start) / seconds) * (high.x - low.x); };
   const auto y_of = [&](double v) {
     return low.y + static_cast<float>((v - extent.low) / (extent.high - extent.low)) * (high.y - low.y);

@@ -41,6 +41,7 @@ Video::Video(const std::string& path, int width, int height, long frames_per_sec
   if (pipe2(ends, O_CLOEXEC) != 0) throw RunError("no pipe to ffmpeg could be made", "close other programs");
   process_ = fork();
   if (process_ == 0) {
+    setpgid(0, 0);  // Ctrl-C is for the program, which then ends the film
     dup2(ends[0], STDIN_FILENO);
     execvp("ffmpeg", raw.data());
     _exit(no_program);

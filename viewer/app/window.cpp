@@ -18,13 +18,28 @@ namespace supple::view {
 
 namespace {
 
+// What has come in since the last picture. Modifiers of keys that went down and up again in between are known by the
+// keys alone.
+struct Heard {
+  InputFrame input;
+  int modifiers = 0;
+};
+
+Heard& heard_by(GLFWwindow* window) {
+  return *static_cast<Heard*>(glfwGetWindowUserPointer(window));
+}
 InputFrame& input_of(GLFWwindow* window) {
-  return *static_cast<InputFrame*>(glfwGetWindowUserPointer(window));
+  return heard_by(window).input;
 }
 
 void listen(GLFWwindow* window) {
-  glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int, int action, int) {
-    if (action != GLFW_RELEASE && key >= 0) input_of(w).pressed.push_back(key);
+  // A click between two pictures counts too.
+  glfwSetInputMode(window, GLFW_STICKY_MOUSE_BUTTONS, GLFW_TRUE);
+  glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int, int action, int modifiers) {
+    if (action != GLFW_RELEASE && key >= 0) {
+      input_of(w).pressed.push_back(key);
+      heard_by(w).modifiers |= modifiers;
+    }
     auto& down = input_of(w).down;
     std::erase(down, key);
     if (action != GLFW_RELEASE && key >= 0) down.push_back(key);
@@ -36,7 +51,8 @@ void listen(GLFWwindow* window) {
   });
 }
 
-void read_pointer(GLFWwindow* window, InputFrame& input) {
+void read_pointer(GLFWwindow* window, Heard& heard) {
+  InputFrame& input = heard.input;
   int width = 1, height = 1, pixels = 1, rows = 1;
   glfwGetWindowSize(window, &width, &height);
   glfwGetFramebufferSize(window, &pixels, &rows);
@@ -54,12 +70,14 @@ void read_pointer(GLFWwindow* window, InputFrame& input) {
   input.left = button(GLFW_MOUSE_BUTTON_LEFT);
   input.right = button(GLFW_MOUSE_BUTTON_RIGHT);
   input.middle = button(GLFW_MOUSE_BUTTON_MIDDLE);
-  const auto key = [&](int a, int b) {
-    return glfwGetKey(window, a) == GLFW_PRESS || glfwGetKey(window, b) == GLFW_PRESS;
+  const auto key = [&](int a, int b, int modifier) {
+    return glfwGetKey(window, a) == GLFW_PRESS || glfwGetKey(window, b) == GLFW_PRESS ||
+           (heard.modifiers & modifier) != 0;
   };
-  input.ctrl = key(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
-  input.shift = key(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
-  input.alt = key(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
+  input.ctrl = key(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL, GLFW_MOD_CONTROL);
+  input.shift = key(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT, GLFW_MOD_SHIFT);
+  input.alt = key(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT, GLFW_MOD_ALT);
+  heard.modifiers = 0;
 }
 
 // "supple-001.png": the first of these that is not there.
@@ -117,6 +135,25 @@ class Recorder {
   double due_ = 0;
 };
 
+// Hidden, its context current.
+GLFWwindow* make_window(int samples) {
+  glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+  glfwWindowHint(GLFW_SAMPLES, samples);
+  GLFWwindow* window = glfwCreateWindow(1280, 800, "Supple", nullptr, nullptr);
+  if (!window)
+    throw CapabilityError("the display gives no OpenGL 3.3",
+                          "Mesa's software renderer: LIBGL_ALWAYS_SOFTWARE=1 supple view ...");
+  glfwMakeContextCurrent(window);
+  return window;
+}
+
+bool drawn_by_processor() {
+  const std::string renderer = gl_description();
+  for (const char* name : {"llvmpipe", "softpipe", "swrast"})
+    if (renderer.find(name) != std::string::npos) return true;
+  return false;
+}
+
 class Session {
  public:
   Session() {
@@ -136,18 +173,20 @@ void show_window(const OpenRequest& request) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-  glfwWindowHint(GLFW_SAMPLES, 4);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-  GLFWwindow* window = glfwCreateWindow(1280, 800, "Supple", nullptr, nullptr);
-  if (!window)
-    throw CapabilityError("the display gives no OpenGL 3.3",
-                          "Mesa's software renderer: LIBGL_ALWAYS_SOFTWARE=1 supple view ...");
-  glfwMakeContextCurrent(window);
+  GLFWwindow* window = make_window(4);
+  // Without a graphics card smooth edges would more than double the time of a picture.
+  if (drawn_by_processor()) {
+    glfwDestroyWindow(window);
+    window = make_window(0);
+  }
+  glfwShowWindow(window);
   glfwSwapInterval(1);
-  InputFrame input;
-  glfwSetWindowUserPointer(window, &input);
+  Heard heard;
+  InputFrame& input = heard.input;
+  glfwSetWindowUserPointer(window, &heard);
   listen(window);
-  read_pointer(window, input);
+  read_pointer(window, heard);
   {
     App app(input.pixel_ratio);
     app.open(request);
@@ -155,7 +194,7 @@ void show_window(const OpenRequest& request) {
     double before = glfwGetTime();
     while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.closing()) {
       glfwPollEvents();
-      read_pointer(window, input);
+      read_pointer(window, heard);
       const double now = glfwGetTime();
       input.seconds = now - std::exchange(before, now);
       app.frame(input);

@@ -165,11 +165,12 @@ void Renderer::draw(const DrawList& list, const Camera& camera, const Viewport& 
   glDepthMask(GL_TRUE);
   glDepthFunc(GL_LEQUAL);
   glClear(GL_DEPTH_BUFFER_BIT);
-  glEnable(GL_BLEND);
+  glDisable(GL_BLEND);  // where everything is solid: a software renderer is faster without
   glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   background(list);
   glEnable(GL_DEPTH_TEST);
   surfaces(list.solid);
+  glEnable(GL_BLEND);
   segments(list.segments);
   // The nearest layer only: first its depth, then its colour where the depth is the same.
   for (const Surfaces& layer : list.see_through) {

@@ -25,7 +25,11 @@ void SimulationThread::want(const Intent& intent) {
 }
 
 void SimulationThread::wait_until_idle() const {
-  while (!idle_.load(std::memory_order_acquire)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // Idle with everything seen that was wanted until now: an intent that wakes it may still be on its way.
+  const auto idle = [&] {
+    return idle_at_.load(std::memory_order_acquire) == wanted_.load(std::memory_order_acquire) + 1;
+  };
+  while (!ended_.load(std::memory_order_acquire) && !idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void SimulationThread::run(const std::stop_token& stop) {
@@ -35,14 +39,14 @@ void SimulationThread::run(const std::stop_token& stop) {
     simulation_ = make_();
   } catch (...) {
     error_ = std::current_exception();
-    idle_.store(true, std::memory_order_release);
+    ended_.store(true, std::memory_order_release);
     status_.store(Status::failed, std::memory_order_release);
     return;
   }
   frames_.write(simulation_->frame());
   status_.store(Status::open, std::memory_order_release);
   play(stop);
-  idle_.store(true, std::memory_order_release);
+  ended_.store(true, std::memory_order_release);
 }
 
 void SimulationThread::play(const std::stop_token& stop) {
@@ -88,9 +92,9 @@ void SimulationThread::play(const std::stop_token& stop) {
       if (changed) publish();
     }
     if (!last.running || failed || !led) {
-      idle_.store(true, std::memory_order_release);
+      idle_at_.store(seen + 1, std::memory_order_release);
       wanted_.wait(seen, std::memory_order_acquire);
-      idle_.store(false, std::memory_order_release);
+      idle_at_.store(0, std::memory_order_release);
       due = Clock::now();
       continue;
     }

@@ -47,8 +47,9 @@ class SimulationThread {
   std::exception_ptr error_;
   TripleBuffer<Intent> intents_;
   TripleBuffer<Frame> frames_;
-  std::atomic<unsigned> wanted_{0};
-  std::atomic<bool> idle_{false};
+  std::atomic<unsigned> wanted_{0};   // how often something was wanted
+  std::atomic<unsigned> idle_at_{0};  // that count when it last went idle, plus one; 0: it is busy
+  std::atomic<bool> ended_{false};    // no step will follow
   std::atomic<Status> status_{Status::opening};
   std::jthread thread_;
 };

@@ -1,0 +1,327 @@
+// Keys and pointer on open robots, as a user's hand would give them.
+
+#include <cmath>
+
+#include "tests/viewer_app/scripted.hpp"
+
+namespace supple::view {
+namespace {
+
+using Apps = Scripted;
+
+double millimetres(double metres) {
+  return 1e3 * metres;
+}
+
+class OpenedAssets : public Scripted, public testing::WithParamInterface<const char*> {};
+
+TEST_P(OpenedAssets, AreDrawnWithoutAnError) {
+  open(asset(GetParam()));
+  ASSERT_TRUE(app().document()) << app().banner().text;
+  EXPECT_EQ(app().banner().text, "");
+  EXPECT_EQ(document().robot().robot().name, GetParam());
+  for (int k = 0; k < 6; ++k) {  // every colouring that it has
+    press(Key::c);
+    frames(2);
+  }
+  for (const Key key : {Key::d, Key::e, Key::d1, Key::d3, Key::d7, Key::f, Key::f1}) press(key);
+  EXPECT_TRUE(until([&] { return now().step >= 3; })) << now().failure;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OpenedAssets, testing::Values("cantilever", "diamond", "finger", "tentacle"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// The window of a program on a HiDPI display has more pixels than units.
+TEST_F(Apps, DrawTwoPixelsAUnit) {
+  input_.width = width / 2;
+  input_.height = height / 2;
+  input_.pixel_ratio = 2;
+  open(asset("finger"));
+  ASSERT_TRUE(app().document());
+  frames(3);
+  const Image image = stage_->target.read();
+  // The background of the picture reaches the upper right corner.
+  const auto corner = 3 * static_cast<std::size_t>(width - 1);
+  EXPECT_GT(image.rgb[corner + 2], 150);
+}
+
+TEST_F(Apps, AnArrowDraggedMovesTheGoalByItsPixelsAndTheTipFollows) {
+  open_paused(asset("diamond"));
+  press(Key::d1);  // along +y: x lies to the right, z up, and both arrows at the goal's depth
+  ASSERT_EQ(document().intent().mode, Mode::inverse);
+  const Vec3d before = document().goal(0);
+  const auto drag_arrow = [&](Handle handle, int axis, double pixels_right, double pixels_down) {
+    Vec3d unit{{0, 0, 0}};
+    unit[axis] = 1;
+    const Vec3d from = document().goal(0);
+    const double pixel = camera().pixel_size(from, viewport());
+    const auto grip = camera().project(from + 50 * pixel * unit, viewport());
+    ASSERT_TRUE(grip);
+    ASSERT_EQ(handle_at(camera(), viewport(), from, (*grip)[0], (*grip)[1]), handle);
+    drag((*grip)[0], (*grip)[1], (*grip)[0] + pixels_right, (*grip)[1] + pixels_down);
+    const Vec3d moved = document().goal(0) - from;
+    const double way = (pixels_right - pixels_down) * pixel;
+    // The arrow is at right angles to the line of sight in the middle of the picture. Away from it the line of sight
+    // is askew by up to 0.25 rad, and the point of the arrow nearest to it is off by the square of that, 6 %, at most.
+    EXPECT_NEAR(millimetres(moved[axis]), millimetres(way), 0.06 * millimetres(std::abs(way)));
+    EXPECT_EQ(moved[(axis + 1) % 3], 0);
+    EXPECT_EQ(moved[(axis + 2) % 3], 0);
+  };
+  // Up, then a little to the side: cables pull the elbows in, and the top goes up.
+  const double pixel = camera().pixel_size(before, viewport());
+  drag_arrow(Handle::z, 2, 0, -std::round(10e-3 / pixel));
+  drag_arrow(Handle::x, 0, std::round(3e-3 / pixel), 0);
+  const Vec3d after = document().goal(0);
+  const double way = norm(after - before);
+  EXPECT_GT(way, 8e-3);
+
+  hurry();
+  press(Key::space);
+  // A robot of four cables reaches this goal; a twentieth of the way is left while it still swings.
+  ASSERT_TRUE(until([&] { return now().goals == document().intent().goals && now().errors[0] < 0.05 * way; }))
+      << now().errors[0] << " m from the goal after " << now().step << " steps; " << now().failure << now().held;
+  const Vec3d tip{{now().reached[0], now().reached[1], now().reached[2]}};
+  EXPECT_NEAR(norm(tip - after), now().errors[0], 1e-9);
+  EXPECT_GT(norm(tip - before), 0.9 * way);
+}
+
+TEST_F(Apps, ADragOutsideTheHandlesTurnsTheView) {
+  open_paused(asset("finger"));
+  const Vec3d goal = document().goal(0);
+  const double azimuth = camera().azimuth, elevation = camera().elevation;
+  drag(30, viewport().height - 30, 130, viewport().height - 80);
+  EXPECT_NE(camera().azimuth, azimuth);
+  EXPECT_NE(camera().elevation, elevation);
+  const Vec3d target = camera().target;
+  input_.shift = true;
+  drag(30, viewport().height - 30, 130, viewport().height - 80);
+  input_.shift = false;
+  EXPECT_NE(camera().target[0], target[0]);
+  const double distance = camera().distance;
+  input_.wheel = 2;
+  frame();
+  EXPECT_NEAR(camera().distance, 0.81 * distance, 1e-9 * distance);
+  EXPECT_EQ(document().goal(0), goal);
+}
+
+TEST_F(Apps, ArrowKeysNudgeTheGoal) {
+  open_paused(asset("finger"));
+  const struct {
+    Key key;
+    Vec3d direction;
+  } nudges[] = {{Key::left, {{-1, 0, 0}}}, {Key::right, {{1, 0, 0}}},   {Key::up, {{0, 1, 0}}},
+                {Key::down, {{0, -1, 0}}}, {Key::page_up, {{0, 0, 1}}}, {Key::page_down, {{0, 0, -1}}}};
+  for (const auto& nudge : nudges)
+    for (const double size : {1.0, 10.0, 0.1}) {  // mm
+      const Vec3d before = document().goal(0);
+      input_.shift = size == 10;
+      input_.alt = size == 0.1;
+      press(nudge.key);
+      input_.shift = input_.alt = false;
+      // Rounding of coordinates of some 100 mm.
+      for (int i = 0; i < 3; ++i)
+        EXPECT_NEAR(millimetres(document().goal(0)[i] - before[i]), size * nudge.direction[i], 1e-10);
+    }
+}
+
+TEST_F(Apps, StepBackAndResetGiveTheSameBits) {
+  const Simulation alone(open_robot(asset("finger")), nullptr);
+  const std::uint64_t start = hash(alone.frame().state);
+  open_paused(asset("finger"));
+  EXPECT_EQ(hash(now().state), start);
+  press(Key::page_up);  // something to do
+  std::vector<std::uint64_t> states{start};
+  for (int k = 1; k <= 3; ++k) {
+    press(Key::period);
+    ASSERT_TRUE(until([&] { return now().step == k; }));
+    states.push_back(hash(now().state));
+    EXPECT_NE(states.back(), states[states.size() - 2]);
+  }
+  for (int k = 2; k >= 0; --k) {
+    press(Key::comma);
+    ASSERT_TRUE(until([&] { return now().step == k; }));
+    EXPECT_EQ(hash(now().state), states[static_cast<std::size_t>(k)]);
+  }
+  press(Key::comma);  // no way further back
+  frames(5);
+  EXPECT_EQ(now().step, 0);
+  press(Key::space);
+  ASSERT_TRUE(until([&] { return now().step > 5; }));
+  press(Key::space);
+  press(Key::r);
+  ASSERT_TRUE(until([&] { return now().step == 0; }));
+  EXPECT_EQ(hash(now().state), start);
+}
+
+TEST_F(Apps, SpacePauses) {
+  open(asset("finger"));
+  ASSERT_TRUE(app().document());
+  ASSERT_TRUE(until([&] { return now().step > 2; }));
+  press(Key::space);
+  EXPECT_FALSE(document().intent().running);
+  document().thread().wait_until_idle();
+  frames(2);
+  const long step = now().step;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // ten of its time steps
+  frames(2);
+  EXPECT_EQ(now().step, step);
+  press(Key::space);
+  EXPECT_TRUE(until([&] { return now().step > step; }));
+}
+
+TEST_F(Apps, TheModeChangesFromWhereTheRobotIs) {
+  open_paused(asset("finger"));
+  ASSERT_EQ(document().intent().mode, Mode::inverse);
+  press(Key::m);
+  EXPECT_EQ(document().intent().mode, Mode::forward);
+  EXPECT_EQ(document().intent().commands, now().state.commands);
+  EXPECT_EQ(app().effector(), -1);  // nothing to drag
+  press(Key::m);
+  EXPECT_EQ(document().intent().mode, Mode::inverse);
+  EXPECT_EQ(document().intent().goals, now().reached);
+}
+
+TEST_F(Apps, ASliderLeadsItsActuator) {
+  open_paused(asset("finger"));
+  press(Key::m);
+  const std::vector<double> before = document().intent().commands;
+  // Down the panel until a press changes a command; let go over the picture, where no button takes it.
+  bool found = false;
+  for (double y = 60; y < height; y += 6) {
+    input_.x = 200;
+    input_.y = y;
+    frame();
+    input_.left = true;
+    frames(2);
+    found = document().intent().commands != before;
+    if (found) break;
+    point(200, 200);
+    input_.left = false;
+    frame();
+  }
+  ASSERT_TRUE(found);
+  const double middle = document().intent().commands[0];
+  EXPECT_GT(middle, 0);
+  input_.x = width - 1;
+  frame();
+  input_.left = false;
+  frame();
+  const double most = document().robot().robot().actuators[0].range.upper;
+  EXPECT_LT(middle, most);
+  EXPECT_NEAR(document().intent().commands[0], most, 1e-9);
+  const double tip = now().reached[0];
+  hurry();
+  press(Key::space);
+  EXPECT_TRUE(until([&] { return std::abs(now().state.commands[0] - most) < 1e-9; }));
+  EXPECT_GT(now().reached[0], tip + 0.01);  // a finger that closes towards +x
+}
+
+// The nearest triangle that covers the pixel, found in the picture's plane and not in space.
+int element_at(const RobotShape& shape, const State& state, const Camera& camera, const Viewport& viewport, double x,
+               double y) {
+  std::vector<Vec3d> places;
+  shape.positions(state, places);
+  int nearest = -1;
+  double least = 1e300;
+  for (std::size_t t = 0; t < shape.triangles().size(); ++t) {
+    std::array<std::array<double, 3>, 3> p;
+    for (std::size_t k = 0; k < 3; ++k)
+      p[k] = camera.project(places[static_cast<std::size_t>(shape.triangles()[t][k])], viewport).value();
+    const auto area = [](const auto& a, const auto& b, double u, double v) {
+      return (b[0] - a[0]) * (v - a[1]) - (b[1] - a[1]) * (u - a[0]);
+    };
+    const double w0 = area(p[1], p[2], x, y), w1 = area(p[2], p[0], x, y), w2 = area(p[0], p[1], x, y);
+    const double sum = w0 + w1 + w2;
+    if (sum == 0 || w0 / sum < 0 || w1 / sum < 0 || w2 / sum < 0) continue;
+    // 1 / depth is linear in the picture.
+    const double depth = sum / (w0 / p[0][2] + w1 / p[1][2] + w2 / p[2][2]);
+    if (depth >= least) continue;
+    least = depth;
+    nearest = shape.element()[t];
+  }
+  return nearest;
+}
+
+TEST_F(Apps, AClickSaysWhichElementIsThere) {
+  open_paused(asset("finger"));
+  press(Key::m);  // no handles in the way
+  press(Key::d3);
+  const RobotShape& shape = *document().robot().shape;
+  const auto middle = camera().project(0.5 * (shape.low() + shape.high()), viewport());
+  ASSERT_TRUE(middle);
+  int hits = 0;
+  for (const double dx : {0.0, 4.0, -5.0})
+    for (const double dy : {-90.0, -33.0, 0.0, 41.0, 77.0}) {
+      const double x = (*middle)[0] + dx, y = (*middle)[1] + dy;
+      click(x, y);
+      const int element = element_at(shape, now().state, camera(), viewport(), x, y);
+      if (element < 0) {
+        EXPECT_EQ(app().pointer().picked(), "");
+        continue;
+      }
+      ++hits;
+      EXPECT_EQ(app().pointer().picked().find("element " + std::to_string(element) + " at "), 0u)
+          << app().pointer().picked();
+    }
+  EXPECT_GT(hits, 8);
+  click(viewport().width - 20, 20);  // beside the body
+  EXPECT_EQ(app().pointer().picked(), "");
+}
+
+TEST_F(Apps, CtrlDragPullsAtTheBodyUntilItIsLetGo) {
+  open_paused(asset("finger"));
+  press(Key::m);
+  press(Key::d1);
+  const Vec3d tip{{now().reached[0], now().reached[1], now().reached[2] + 0.005}};
+  const auto at = camera().project(tip, viewport());
+  ASSERT_TRUE(at);
+  const double rest = now().reached[0];
+  press(Key::space);
+  input_.ctrl = true;
+  point((*at)[0], (*at)[1]);
+  input_.left = true;
+  frame();
+  point((*at)[0] - 60, (*at)[1]);
+  const Pull pull = document().intent().pull;
+  ASSERT_GE(pull.triangle, 0);
+  EXPECT_LT(pull.force[0], 0);
+  // The pointer moved along x alone, and the body by little since.
+  EXPECT_LT(std::abs(pull.force[1]), 1e-6);
+  EXPECT_LT(std::abs(pull.force[2]), 0.1 * std::abs(pull.force[0]));
+  EXPECT_TRUE(until([&] { return now().reached[0] < rest - 1e-3; })) << now().failure;
+  EXPECT_TRUE(app().pointer().pull());
+  input_.left = input_.ctrl = false;
+  frame();
+  EXPECT_EQ(document().intent().pull.triangle, -1);
+  EXPECT_FALSE(app().pointer().pull());
+  EXPECT_TRUE(until([&] { return now().reached[0] > rest - 1e-3; })) << now().failure;
+}
+
+TEST_F(Apps, TwoRobotsUnderTheSameCommands) {
+  open(asset("finger"), asset("finger"));
+  ASSERT_TRUE(app().document()) << app().banner().text;
+  app().settings().drawing.colouring = Colouring::difference;
+  ASSERT_TRUE(until([&] { return now().step > 2; }));
+  EXPECT_EQ(now().other.q.size(), now().state.q.size());
+  app().settings().side_by_side = true;
+  frames(3);
+  press(Key::c);
+  frames(2);
+}
+
+TEST_F(Apps, CtrlQClosesAndF12AsksForAPicture) {
+  frame();
+  EXPECT_FALSE(app().closing());
+  open_paused(asset("finger"));
+  press(Key::f12);
+  EXPECT_TRUE(app().take_screenshot());
+  EXPECT_FALSE(app().take_screenshot());
+  press(Key::q);
+  EXPECT_FALSE(app().closing());
+  input_.ctrl = true;
+  press(Key::q);
+  EXPECT_TRUE(app().closing());
+}
+
+}  // namespace
+}  // namespace supple::view

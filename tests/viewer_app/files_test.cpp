@@ -1,0 +1,145 @@
+// Files that open, that do not, and that change while they are open: the viewer stays.
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/viewer_app/scripted.hpp"
+
+namespace supple::view {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Files : public Scripted {
+ protected:
+  void SetUp() override {
+    Scripted::SetUp();
+    if (!stage_) return;
+    input_.seconds = 0.1;  // few pictures a second: the file is looked at after some of them
+    std::string name = (fs::temp_directory_path() / "supple-view-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    for (const char* file : {"scene.toml", "finger_coarse.msh"})
+      fs::copy_file(asset("finger") + "/" + file, folder_ / file);
+  }
+  void TearDown() override {
+    stage_.reset();
+    std::error_code error;
+    if (!folder_.empty()) fs::remove_all(folder_, error);
+  }
+  std::string scene() const { return (folder_ / "scene.toml").string(); }
+  std::string text() const {
+    std::ifstream file(folder_ / "scene.toml");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void save(const std::string& text) const { std::ofstream(folder_ / "scene.toml") << text; }
+  static std::string replaced(std::string text, const std::string& what, const std::string& with) {
+    const auto at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return at == std::string::npos ? text : text.replace(at, what.size(), with);
+  }
+  // As long as the file is looked at a few times.
+  void wait_for_a_look() { frames(static_cast<int>(2 / input_.seconds)); }
+  void expect_running() {
+    const long step = now().step;
+    EXPECT_TRUE(until([&] { return now().step > step; }));
+  }
+  void expect_banner(const std::string& part) {
+    EXPECT_NE(app().banner().text.find(part), std::string::npos) << part << " is not in:\n" << app().banner().text;
+    EXPECT_TRUE(app().banner().wrong);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Files, ThatAreBadLeaveTheRobotRunning) {
+  const auto write = [&](const char* name, const std::string& words) {
+    std::ofstream(folder_ / name) << words;
+    return (folder_ / name).string();
+  };
+  const struct {
+    std::string file, names;
+  } bad[] = {
+      {write("broken.toml", "name = \"a\"\n[body\n"), "broken.toml:2:"},
+      {write("unit.toml", replaced(text(), "\"1070 kg/m^3\"", "\"1070 kg/m\"")), "unit.toml:9:"},
+      {(folder_ / "none.toml").string(), "none.toml"},
+      {write("not.rom.h5", "these are words"), "not.rom.h5"},
+      {folder_.string() + "/finger_coarse.msh", "finger_coarse.msh"},
+  };
+  open(bad[0].file);  // with nothing open before
+  expect_banner(bad[0].names);
+  EXPECT_FALSE(app().document());
+  frames(3);
+  open(scene());
+  ASSERT_TRUE(app().document());
+  EXPECT_EQ(app().banner().text, "");
+  for (const auto& [file, names] : bad) {
+    open(file);
+    expect_banner(names);
+    ASSERT_TRUE(app().document());
+    EXPECT_EQ(document().request().file, scene());
+    expect_running();
+  }
+}
+
+TEST_F(Files, ThatAreSavedAreReadAgain) {
+  open(scene());
+  ASSERT_TRUE(app().document());
+  const double stiff = document().simulation().rest_intent().goals[0];
+  app().settings().camera.azimuth = 0.1;
+  save(replaced(text(), "young = \"600 kPa\"", "young = \"60 kPa\""));
+  const Document* before = app().document();
+  ASSERT_TRUE(until([&] { return is_open() && app().document() != before; }));
+  // A tenth of the stiffness: it hangs elsewhere, by millimetres rather than by rounding.
+  EXPECT_GT(std::abs(document().simulation().rest_intent().goals[0] - stiff), 1e-5);
+  EXPECT_EQ(camera().azimuth, 0.1);  // looked at as before
+  wait_for_a_look();
+  EXPECT_FALSE(app().opening());
+  expect_running();
+}
+
+TEST_F(Files, ThatAreSavedBrokenKeepTheRobotAsItWas) {
+  open(scene());
+  ASSERT_TRUE(app().document());
+  const Document* before = app().document();
+  const std::string good = text();
+  save(replaced(good, "\"600 kPa\"", "\"600 kPA\""));
+  ASSERT_TRUE(until([&] { return app().banner().wrong && !app().banner().text.empty(); }));
+  expect_banner("scene.toml:13:9:");
+  EXPECT_EQ(app().document(), before);
+  expect_running();
+  // Said once, not at every look.
+  app().say({});
+  wait_for_a_look();
+  EXPECT_EQ(app().banner().text, "");
+  EXPECT_FALSE(app().opening());
+  save(good);
+  ASSERT_TRUE(until([&] { return is_open() && app().document() != before; }));
+  expect_running();
+}
+
+TEST_F(Files, ThatArePausedStayPausedWhenReadAgain) {
+  open(scene());
+  ASSERT_TRUE(app().document());
+  press(Key::space);
+  const Document* before = app().document();
+  press(Key::f5);
+  ASSERT_TRUE(until([&] { return is_open() && app().document() != before; }));
+  EXPECT_FALSE(document().intent().running);
+}
+
+TEST_F(Files, ThatAreDroppedAreOpened) {
+  frame();
+  input_.dropped = {scene()};
+  frame();
+  ASSERT_TRUE(until([&] { return is_open(); }));
+  EXPECT_EQ(document().request().file, scene());
+  input_.dropped = {asset("cantilever"), asset("cantilever") + "/tetrahedra.toml"};  // the second goes beside
+  frame();
+  ASSERT_TRUE(until([&] { return is_open(); }));
+  EXPECT_EQ(document().request().file, asset("cantilever"));
+  EXPECT_NE(document().beside(), nullptr);
+}
+
+}  // namespace
+}  // namespace supple::view

@@ -1,0 +1,192 @@
+// `supple render` as a user types it: pictures and films, and what it says where there are none.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/cli/program.hpp"
+#include "tests/viewer_app/scripted.hpp"
+
+namespace supple::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Render : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    const std::string why = view::no_pictures();
+    if (why.empty()) return;
+    if (view::pictures_required()) FAIL() << "SUPPLE_REQUIRE_GL=1, but " << why;
+    GTEST_SKIP() << why;
+  }
+  static bool has(const std::string& program) {
+    return std::system(("command -v " + program + " > /dev/null 2>&1").c_str()) == 0;
+  }
+  // Names in the folder but for the output of the program.
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      if (entry.path().filename() != "out" && entry.path().filename() != "err")
+        found.push_back(entry.path().filename());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  void expect_picture(const std::string& name, int width, int height) {
+    const view::Image image = view::read_png(path(name));
+    EXPECT_EQ(image.width, width);
+    EXPECT_EQ(image.height, height);
+    // More than the backdrop, whose rows are of one colour each.
+    std::size_t changes = 0;
+    for (std::size_t i = 3; i < image.rgb.size(); ++i) changes += std::abs(image.rgb[i] - image.rgb[i - 3]) > 20;
+    EXPECT_GT(changes, static_cast<std::size_t>(height));
+  }
+  const std::vector<std::string> scene_only_{"beam.msh", "scene.toml"};
+};
+
+TEST_F(Render, WritesAPictureOfTheSizeAskedFor) {
+  const Outcome rest = run({"render", "scene.toml", "-o", "rest.png", "--size", "200x150"});
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  EXPECT_TRUE(contains(rest.out, "written to rest.png"));
+  expect_picture("rest.png", 200, 150);
+  const Outcome bent =
+      run({"render", "scene.toml", "--set", "bend=20 mm", "--duration", "100 ms", "--colour", "stress", "--edges",
+           "--azimuth", "20 deg", "--elevation", "10 deg", "--zoom", "1.2", "-o", "bent.png", "--size", "200x150"});
+  ASSERT_EQ(bent.code, 0) << bent.err;
+  expect_picture("bent.png", 200, 150);
+  EXPECT_NE(view::read_png(path("bent.png")).rgb, view::read_png(path("rest.png")).rgb);
+  const Outcome beside = run({"render", "scene.toml", "--compare", "scene.toml", "--side-by-side", "--no-legend", "-o",
+                              "two.png", "--size", "201x150"});
+  ASSERT_EQ(beside.code, 0) << beside.err;
+  expect_picture("two.png", 201, 150);
+  EXPECT_EQ(names(), (std::vector<std::string>{"beam.msh", "bent.png", "rest.png", "scene.toml", "two.png"}));
+}
+
+TEST_F(Render, DrawsTheSameBitsTwice) {
+  for (const char* name : {"a.png", "b.png"})
+    ASSERT_EQ(run({"render", "scene.toml", "--set", "bend=10 mm", "--duration", "50 ms", "--colour", "displacement",
+                   "-o", name, "--size", "160x120"})
+                  .code,
+              0);
+  EXPECT_EQ(read_text(path("a.png")), read_text(path("b.png")));
+}
+
+TEST_F(Render, SaysWhatIsWrongAndLeavesNothingBehind) {
+  const struct {
+    std::vector<std::string> words;
+    const char* says;
+  } bad[] = {
+      {{"-o", "a.png", "--size", "big"}, "--size big is not a size in pixels (16 to 8192 each)"},
+      {{"-o", "a.png", "--size", "200x9999999999"}, "is not a size in pixels"},
+      {{"-o", "a.png", "--size", "200x8"}, "is not a size in pixels"},
+      {{"-o", "a.jpg"}, "'a.jpg' is neither a picture nor a film"},
+      {{}, "`supple render` needs -o FILE"},
+      {{"-o", "a.png", "--colour", "weight"}, "--colour weight is not possible (a full model has no weights)"},
+      {{"-o", "a.png", "--colour", "mode"}, "--colour mode is not possible"},
+      {{"-o", "a.png", "--colour", "difference"}, "there is no second robot (--compare)"},
+      {{"-o", "a.png", "--colour", "purple"}, "purple"},
+      {{"-o", "a.png", "--domain"}, "--domain is not possible"},
+      {{"-o", "a.png", "--mode", "2"}, "--mode goes with --colour mode"},
+      {{"-o", "a.png", "--height", "5 mm"}, "--height goes with --circle or --lemniscate"},
+      {{"-o", "a.png", "--side-by-side"}, "--side-by-side needs --compare"},
+      {{"-o", "a.png", "--circle", "5 mm", "--set", "bend=1 mm"}, "several options say where the robot is to go"},
+      {{"-o", "a.png", "--set", "curl=1 mm"}, "curl"},
+      {{"-o", "a.png", "--azimuth", "20 mm"}, "--azimuth"},
+      {{"-o", "a.png", "--zoom", "0"}, "--zoom"},
+      {{"-o", "a.png", "--zoom", "-2"}, "--zoom"},
+      {{"-o", "no/such/folder/a.png"}, "no/such/folder/a.png"},
+      {{"-o", "a.png", "--compare", "none.toml"}, "none.toml"},
+  };
+  for (const auto& [words, says] : bad) {
+    std::vector<std::string> all{"render", "scene.toml"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Outcome outcome = run(all);
+    EXPECT_EQ(outcome.code, 2) << says;
+    EXPECT_TRUE(contains(outcome.err, says));
+    EXPECT_EQ(names(), scene_only_) << says;
+  }
+}
+
+TEST_F(Render, DoesNotReplaceAFileUnasked) {
+  write_text(path("a.png"), "mine");
+  const Outcome refused = run({"render", "scene.toml", "-o", "a.png", "--size", "64x64"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "--force"));
+  EXPECT_EQ(read_text(path("a.png")), "mine");
+  EXPECT_EQ(run({"render", "scene.toml", "-o", "a.png", "--size", "64x64", "--force"}).code, 0);
+  EXPECT_EQ(view::read_png(path("a.png")).width, 64);
+}
+
+class Films : public Render {
+ protected:
+  void SetUp() override {
+    Render::SetUp();
+    if (!IsSkipped() && !HasFatalFailure() && !has("ffmpeg")) GTEST_SKIP() << "films are made by ffmpeg: not there";
+  }
+};
+
+TEST_F(Films, AreWrittenByFfmpeg) {
+  for (const char* name : {"a.gif", "a.mp4"}) {
+    // An odd size, which some films cannot have.
+    const Outcome outcome = run({"render", "scene.toml", "--set", "bend=10 mm", "--duration", "100 ms",
+                                 "--frames-per-second", "50", "-o", name, "--size", "63x49"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_GT(fs::file_size(path(name)), 500u);
+  }
+  EXPECT_EQ(read_text(path("a.gif")).substr(0, 6), "GIF89a");
+  EXPECT_EQ(read_text(path("a.mp4")).substr(4, 4), "ftyp");
+  if (has("ffprobe")) {
+    // 0 to 100 ms at 50 a second: 0, 20, ... 100.
+    ASSERT_EQ(std::system(("ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 " +
+                           path("a.mp4") + " > " + path("count"))
+                              .c_str()),
+              0);
+    EXPECT_EQ(std::stoi(read_text(path("count"))), 6);
+  }
+}
+
+TEST_F(Films, LeaveNothingBehindWhenInterrupted) {
+  const pid_t child =
+      start({"render", "scene.toml", "--set", "bend=10 mm", "--duration", "1000 s", "-o", "a.gif", "--size", "64x64"});
+  const pid_t group = setpgid(child, child) == 0 ? -child : child;  // as a terminal does it: to all of them
+  // Once ffmpeg is at work the program is in the middle of the film.
+  const std::string children = "/proc/" + std::to_string(child) + "/task/" + std::to_string(child) + "/children";
+  for (int k = 0; k < 3000 && read_text(children).empty(); ++k)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  kill(group, SIGINT);
+  const Outcome outcome = finish(child);
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_TRUE(contains(outcome.err, "interrupted"));
+  EXPECT_EQ(names(), scene_only_);
+}
+
+TEST_F(Films, AreNotWrittenWhereThereIsNoFfmpeg) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("PATH", "/nowhere", 1);
+    const pid_t program = start({"render", "scene.toml", "-o", "a.mp4", "--size", "64x64", "--duration", "100 ms"});
+    _exit(finish(program).code);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  EXPECT_TRUE(contains(read_text(path("err")), "ffmpeg"));
+  EXPECT_EQ(names(), scene_only_);
+}
+
+// The programs of the other package: without them `supple` says so.
+TEST_F(Cli, WithoutTheViewerBesideItSaysWhatToInstall) {
+  fs::copy_file(SUPPLE_BINARY, path("alone"));
+  for (const char* verb : {"view", "render"}) {
+    const std::string command =
+        "cd " + folder_ + " && ./alone " + verb + " scene.toml " + (verb[0] == 'r' ? "-o a.png" : "") + " 2> err";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 3);
+    EXPECT_TRUE(contains(read_text(path("err")), "needs the program supple-view beside this one"));
+    EXPECT_TRUE(contains(read_text(path("err")), "scripts/setup.sh --viewer"));
+  }
+}
+
+}  // namespace
+}  // namespace supple::test
