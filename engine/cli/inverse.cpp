@@ -149,14 +149,14 @@ FullModel open_replay(const Arguments& arguments, const Robot& robot, const Driv
   return model;
 }
 
-std::vector<double> replay_on(Context& context, const FullModel& model, const InverseRecord& record,
-                              const GoalPath& path, const DriveSettings& settings) {
+ReplayRecord replay_on(Context& context, const FullModel& model, const InverseRecord& record, const GoalPath& path,
+                       const DriveSettings& settings) {
   FullMechanics mechanics(model);
   const InterruptGuard guard;
   ProgressBar bar(context.common.quiet);
-  std::vector<double> errors = replay(mechanics, record, path, settings, bar.progress());
+  ReplayRecord replayed = replay(mechanics, record, path, settings, bar.progress());
   bar.finish();
-  return errors;
+  return replayed;
 }
 
 double median_us(std::vector<double> seconds) {
@@ -207,7 +207,7 @@ int inverse(Context& context, Arguments& arguments) {
     bar.finish();
   }
   std::string pictures;
-  const auto write = [&](const std::vector<double>& replayed) {
+  const auto write = [&](const ReplayRecord& replayed) {
     if (!arguments.output.empty()) pictures = write_inverse_results(arguments.output, report.record, robot, replayed);
   };
   write({});
@@ -217,13 +217,14 @@ int inverse(Context& context, Arguments& arguments) {
         fmt::format("interrupted after step {} of {}{}", report.drive.step, settings.last,
                     arguments.output.empty() ? "" : ", the commands so far are in '" + arguments.output + "'"),
         "run it again");
-  std::vector<double> replayed;
+  ReplayRecord replayed;
   if (replayed_model) {
     replayed = replay_on(context, *replayed_model, report.record, path, settings);
     write(replayed);
   }
 
-  const TrackingError tracking = tracking_error(report.record.errors), replay_tracking = tracking_error(replayed);
+  const TrackingError tracking = tracking_error(report.record.errors),
+                      replay_tracking = tracking_error(replayed.errors);
   std::vector<double> qp(report.record.qp_seconds.begin() + 1, report.record.qp_seconds.end());
   nlohmann::ordered_json json = speed_facts(report.drive, settings, 1);
   json.update(machine_facts(context, "cpu"));
@@ -234,7 +235,7 @@ int inverse(Context& context, Arguments& arguments) {
   json["qp_us_median"] = median_us(qp);
   json["saturated_steps"] = report.saturated_steps;
   json["held_steps"] = report.held_steps;
-  if (!replayed.empty())
+  if (replayed_model)
     json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
                       {"tracking_error_median", replay_tracking.median},
                       {"tracking_error_max", replay_tracking.largest}};
@@ -251,7 +252,7 @@ int inverse(Context& context, Arguments& arguments) {
   Facts facts{{"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
                                         time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(median_us(qp)))},
               {"tracking error", millimetres(tracking) + " (the model's own view)"}};
-  if (!replayed.empty()) facts.emplace_back("on the full model", millimetres(replay_tracking) + " (commands replayed)");
+  if (replayed_model) facts.emplace_back("on the full model", millimetres(replay_tracking) + " (commands replayed)");
   if (subject.reduced) facts.emplace_back("model's errors", errors_text(subject.reduced->errors));
   const std::vector<Input> inputs = inputs_of(robot);
   for (std::size_t i = 0; i < robot.actuators.size(); ++i)
@@ -269,7 +270,7 @@ int inverse(Context& context, Arguments& arguments) {
   if (report.held_steps > 0)
     print_note(fmt::format("in {} steps there was no answer and the last commands were held; {}", report.held_steps,
                            report.record.conflict));
-  if (replayed.empty())
+  if (!replayed_model)
     print_note("a model believes that it reached its goal; --replay SCENE runs the commands on the full model");
   return 0;
 }

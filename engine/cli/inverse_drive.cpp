@@ -30,6 +30,14 @@ double distance(const Robot& robot, const RowLayout& layout, std::span<const dou
   return std::sqrt(sum);
 }
 
+void record_effectors(const Robot& robot, std::span<const double> y, std::vector<double>& reached) {
+  double state[3];
+  for (int e = 0; e < static_cast<int>(robot.effectors.size()); ++e) {
+    effector_state(robot, e, y, state);
+    reached.insert(reached.end(), state, state + 3);
+  }
+}
+
 void record_step(const Robot& robot, const State& state, std::span<const double> y, std::span<const double> goals,
                  double time, double error, InverseRecord& record) {
   record.times.push_back(time);
@@ -37,11 +45,7 @@ void record_step(const Robot& robot, const State& state, std::span<const double>
     record.commands.insert(record.commands.end(), values->begin(), values->end());
   record.multipliers.insert(record.multipliers.end(), state.multipliers.begin(), state.multipliers.end());
   record.goals.insert(record.goals.end(), goals.begin(), goals.end());
-  double reached[3];
-  for (int e = 0; e < static_cast<int>(robot.effectors.size()); ++e) {
-    effector_state(robot, e, y, reached);
-    record.reached.insert(record.reached.end(), reached, reached + 3);
-  }
+  record_effectors(robot, y, record.reached);
   record.errors.push_back(error);
 }
 
@@ -110,8 +114,8 @@ Actuation recorded_actuation(const InverseRecord& record, const Robot& robot) {
   return {inputs, names, record.times, record.commands};
 }
 
-std::vector<double> replay(Mechanics& mechanics, const InverseRecord& record, const GoalPath& path,
-                           const DriveSettings& settings, const Progress& progress) {
+ReplayRecord replay(Mechanics& mechanics, const InverseRecord& record, const GoalPath& path,
+                    const DriveSettings& settings, const Progress& progress) {
   const Robot& robot = mechanics.robot();
   const RowLayout layout = effector_layout(robot);
   const Actuation actuation = recorded_actuation(record, robot);
@@ -122,18 +126,20 @@ std::vector<double> replay(Mechanics& mechanics, const InverseRecord& record, co
   if (settled.status != StepStatus::ok)
     throw RunError(fmt::format("the replayed robot does not settle: {}", describe(settled.status)),
                    "`supple check` looks for its equilibrium with all commands at zero");
-  std::vector<double> goals(3 * robot.effectors.size(), 0.0), y(static_cast<std::size_t>(robot.outputs())), errors;
+  std::vector<double> goals(3 * robot.effectors.size(), 0.0), y(static_cast<std::size_t>(robot.outputs()));
+  ReplayRecord replayed;
   const auto measure = [&](double time) {
     mechanics.evaluate_outputs(state.q, state.motions, y);
     path.goals(time, goals);
-    errors.push_back(distance(robot, layout, y, goals, path));
+    replayed.errors.push_back(distance(robot, layout, y, goals, path));
+    record_effectors(robot, y, replayed.reached);
   };
   measure(0);
   const DriveReport report = drive(mechanics, settings, actuation, state, progress,
                                    [&](long step) { measure(static_cast<double>(step) * settings.time_step); });
   if (report.failed()) throw_step_failure(report, settings, "");
   if (report.stopped) throw Interrupted("interrupted during the replay", "run it again");
-  return errors;
+  return replayed;
 }
 
 }  // namespace supple::cli

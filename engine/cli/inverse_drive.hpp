@@ -44,9 +44,15 @@ TrackingError tracking_error(const std::vector<double>& errors);
 // Commands as a table for forward runs.
 Actuation recorded_actuation(const InverseRecord& record, const Robot& robot);
 
-// Runs `mechanics` forward under the recorded commands from equilibrium under the first of them; returns the error to
-// the goals at each step [steps + 1]. Throws RunError, Interrupted.
-std::vector<double> replay(Mechanics& mechanics, const InverseRecord& record, const GoalPath& path,
-                           const DriveSettings& settings, const Progress& progress);
+// What the commands do on another model at each step.
+struct ReplayRecord {
+  std::vector<double> errors;   // [steps + 1]: distance to the goals [m]
+  std::vector<double> reached;  // [steps + 1][3 x effectors]
+};
+
+// Runs `mechanics` forward under the recorded commands from equilibrium under the first of them. Throws RunError,
+// Interrupted.
+ReplayRecord replay(Mechanics& mechanics, const InverseRecord& record, const GoalPath& path,
+                    const DriveSettings& settings, const Progress& progress);
 
 }  // namespace supple::cli

@@ -53,17 +53,20 @@ std::string commands_csv(const InverseRecord& record, const Robot& robot) {
   return text;
 }
 
-std::string tracking_csv(const InverseRecord& record, const Robot& robot, const std::vector<double>& replayed) {
-  const std::vector<Column> goals = effector_columns(robot, "goal"), reached = effector_columns(robot, "reached");
+std::string tracking_csv(const InverseRecord& record, const Robot& robot, const ReplayRecord& replayed) {
+  const std::vector<Column> goals = effector_columns(robot, "goal"), reached = effector_columns(robot, "reached"),
+                            replays = effector_columns(robot, "replayed");
   std::string text = "time [s],error [mm],replayed error [mm],saturated limits,held";
   for (const auto* columns : {&goals, &reached})
     for (const Column& column : *columns) text += "," + column.name;
   for (const ActuatorRow& actuator : robot.actuators) text += fmt::format(",{} force [N]", actuator.name);
+  if (!replayed.reached.empty())
+    for (const Column& column : replays) text += "," + column.name;
   text += '\n';
   const std::size_t size = 3 * robot.effectors.size(), rows = robot.actuators.size();
   for (std::size_t k = 0; k < record.times.size(); ++k) {
     text += fmt::format("{:.12g},{:.9g},", record.times[k], 1e3 * record.errors[k]);
-    if (k < replayed.size()) text += fmt::format("{:.9g}", 1e3 * replayed[k]);
+    if (k < replayed.errors.size()) text += fmt::format("{:.9g}", 1e3 * replayed.errors[k]);
     text += fmt::format(",{},{}", record.saturated[k], static_cast<int>(record.held[k]));
     const auto add = [&](const std::vector<Column>& columns, const std::vector<double>& all) {
       const std::vector<double> values = effector_values(robot, all.data() + k * size);
@@ -72,6 +75,7 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
     add(goals, record.goals);
     add(reached, record.reached);
     for (std::size_t j = 0; j < rows; ++j) text += fmt::format(",{:.9g}", record.multipliers[k * rows + j]);
+    if (!replayed.reached.empty()) add(replays, replayed.reached);
     text += '\n';
   }
   return text;
@@ -91,7 +95,7 @@ void check_inverse_folder(const std::string& folder, bool force) {
 }
 
 std::string write_inverse_results(const std::string& folder, const InverseRecord& record, const Robot& robot,
-                                  const std::vector<double>& replayed) {
+                                  const ReplayRecord& replayed) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw InputError(fmt::format("cannot create the folder '{}' ({})", folder, error.message()), "-o DIR");
@@ -110,18 +114,25 @@ std::string write_inverse_results(const std::string& folder, const InverseRecord
   for (const Effector& effector : robot.effectors) width += effector.kind == EffectorKind::length ? 1 : 3;
   std::string path;
   for (const Effector& effector : robot.effectors) {
-    if (effector.kind == EffectorKind::position && path.empty())
+    if (effector.kind == EffectorKind::position && path.empty()) {
       path = fmt::format(
           "set size ratio -1\nset xlabel 'x [mm]'\nset ylabel 'y [mm]'\nplot 'tracking.csv' using {0}:{1} skip 1 with "
           "lines lw 4 lc rgb '#bbbbbb' title 'goal of {4}', '' using {2}:{3} skip 1 with lines lw 1.5 title "
-          "'reached'\n",
+          "'reached'",
           column, column + 1, column + width, column + width + 1, effector.name);
+      if (!replayed.reached.empty()) {
+        const std::size_t replays = column + 2 * width + robot.actuators.size();
+        path +=
+            fmt::format(", '' using {}:{} skip 1 with lines lw 1.5 title 'commands replayed'", replays, replays + 1);
+      }
+      path += '\n';
+    }
     column += effector.kind == EffectorKind::length ? 1 : 3;
   }
   std::string errors =
       "set logscale y\nset xlabel 'time [s]'\nset ylabel 'error [mm]'\nplot 'tracking.csv' using 1:2 skip 1 with lines "
       "lw 2 title 'of the model itself'";
-  if (!replayed.empty()) errors += ", '' using 1:3 skip 1 with lines lw 2 title 'commands replayed'";
+  if (!replayed.errors.empty()) errors += ", '' using 1:3 skip 1 with lines lw 2 title 'commands replayed'";
   write_file(folder + "/error.gp", gnuplot_script("error", robot.name + ": distance to the goal", errors + "\n"));
   bool drawn = run_gnuplot(folder, "error");
   if (!inputs.empty()) drawn = run_gnuplot(folder, "commands") && drawn;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/cli/program.hpp"
 
@@ -21,13 +23,19 @@ class InverseCommand : public test::Cli {
     write_text(path(name), "time [s],tip x [mm],tip y [mm],tip z [mm]\n0,200,20,17\n0.2,200,20," +
                                std::to_string(17 + rise_mm) + "\n");
   }
+  static std::vector<std::string> split(const std::string& line, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream stream(line);
+    for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+    return parts;
+  }
   nlohmann::json json(const std::string& name) { return nlohmann::json::parse(read_text(path(name))); }
 };
 
 TEST_F(InverseCommand, CommandsReachTheGoalAndReplayTheSame) {
   write_goals("goals.csv", 0.5);
-  const Outcome outcome = run(
-      {"inverse", "scene.toml", "--goal", "goals.csv", "--replay", "scene.toml", "-o", "results", "--json", "out.json"});
+  const Outcome outcome = run({"inverse", "scene.toml", "--goal", "goals.csv", "--replay", "scene.toml", "-o",
+                               "results", "--json", "out.json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const nlohmann::json result = json("out.json");
   EXPECT_EQ(result["steps"], 20);
@@ -38,6 +46,24 @@ TEST_F(InverseCommand, CommandsReachTheGoalAndReplayTheSame) {
   // The replay runs the very model that the commands were found on: it is where the inverse run was.
   EXPECT_NEAR(result["replay"]["tracking_error_max"].get<double>(), result["tracking_error_max"].get<double>(), 1e-8);
   EXPECT_TRUE(exists("results/commands.csv") && exists("results/tracking.csv") && exists("results/path.gp"));
+  // So are the places that tracking.csv holds of both, at the end of each line.
+  std::istringstream tracking(read_text(path("results/tracking.csv")));
+  std::string header, line;
+  std::getline(tracking, header);
+  const std::vector<std::string> names = split(header, ',');
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+  };
+  ASSERT_EQ(column("tip z replayed [mm]") + 1, names.size());
+  int lines = 0;
+  for (; std::getline(tracking, line); ++lines) {
+    const std::vector<std::string> values = split(line, ',');
+    ASSERT_EQ(values.size(), names.size());
+    for (const std::string axis : {"x", "y", "z"})  // nine digits are written: 1e-6 mm of 200 mm
+      EXPECT_NEAR(std::stod(values[column("tip " + axis + " replayed [mm]")]),
+                  std::stod(values[column("tip " + axis + " reached [mm]")]), 1e-5);
+  }
+  EXPECT_EQ(lines, 21);  // the start and 20 steps
   // The commands are a file that `simulate` takes.
   EXPECT_EQ(run({"simulate", "scene.toml", "--actuation", "results/commands.csv"}).code, 0);
   // Nothing is overwritten unasked.
