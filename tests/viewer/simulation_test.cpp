@@ -119,7 +119,13 @@ TEST_P(Played, APullMovesTheBodyItsWay) {
   for (int t = 0; t < static_cast<int>(shape.triangles().size()); ++t)
     if (shape.rest()[static_cast<std::size_t>(shape.triangles()[static_cast<std::size_t>(t)][0])][0] > 0.27) tip = t;
   const std::array<double, 3> weights{0.5, 0.25, 0.25};
-  intent.pull = {tip, weights, {{0, 0, 2}}};
+  const auto place = [&](const std::vector<Vec3d>& places) {
+    Vec3d x{{0, 0, 0}};
+    for (std::size_t k = 0; k < 3; ++k)
+      x = x + weights[k] * places[static_cast<std::size_t>(shape.triangles()[static_cast<std::size_t>(tip)][k])];
+    return x;
+  };
+  intent.pull = {tip, weights, place(before) + Vec3d{{0, 0, 0.01}}, 200};
   for (int k = 0; k < 20; ++k) ASSERT_TRUE(simulation.step(intent));
   shape.positions(simulation.frame().state, after);
   const auto& corners = shape.triangles()[static_cast<std::size_t>(tip)];
@@ -131,7 +137,7 @@ TEST_P(Played, APullMovesTheBodyItsWay) {
   EXPECT_GT(way, 1e-4);
   // The generalised force does the force's work: load . dq = force . (what the point moves), for any dq. Sums of a few
   // hundred products of the order of one: 1e-12.
-  const std::vector<double> load = shape.load(tip, weights, intent.pull.force);
+  const std::vector<double> load = shape.load(tip, weights, {{0, 0, 2}});
   State moved = simulation.frame().state;
   double work = 0;
   for (std::size_t i = 0; i < load.size(); ++i) {
@@ -147,6 +153,32 @@ TEST_P(Played, APullMovesTheBodyItsWay) {
     expected += 2 * weights[k] * (there[node][2] - after[node][2]);
   }
   EXPECT_NEAR(work, expected, 1e-12);
+}
+
+TEST_P(Played, AStiffPullHoldsAndDoesNotThrowAbout) {
+  // A hundred times stiffer than the bar at its tip: in time, and from equilibrium to equilibrium.
+  for (const Integrator integrator : {Integrator::implicit_euler, Integrator::quasi_static}) {
+    Simulation simulation(robot_, nullptr, {.integrator = integrator, .time_step = {}});
+    Intent intent = simulation.rest_intent();
+    intent.mode = Mode::forward;
+    const RobotShape& shape = *robot_->shape;
+    int tip = 0;
+    for (int t = 0; t < static_cast<int>(shape.triangles().size()); ++t)
+      if (shape.rest()[static_cast<std::size_t>(shape.triangles()[static_cast<std::size_t>(t)][0])][0] > 0.27) tip = t;
+    std::vector<Vec3d> places;
+    const auto node = static_cast<std::size_t>(shape.triangles()[static_cast<std::size_t>(tip)][0]);
+    shape.positions(simulation.frame().state, places);
+    const Vec3d to = places[node] - Vec3d{{0, 0, 0.01}};  // downwards, away from the cable
+    intent.pull = {tip, {1, 0, 0}, to, 1e4};
+    double farthest = 0;
+    for (int k = 0; k < 300; ++k) {
+      ASSERT_TRUE(simulation.step(intent)) << simulation.frame().failure;
+      shape.positions(simulation.frame().state, places);
+      farthest = std::max(farthest, norm(places[node] - to));
+    }
+    EXPECT_LT(farthest, 0.02);                  // never further than twice the way it was to go
+    EXPECT_LT(norm(places[node] - to), 0.002);  // and there at last, but for what the spring lets it hang
+  }
 }
 
 TEST_P(Played, WrongGoalsLeaveTheStateAsItWas) {

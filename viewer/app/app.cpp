@@ -146,7 +146,7 @@ void App::perform(Action action, const InputFrame& input) {
       changed_ = true;
       break;
     case Action::reset:
-      ++intent.reset;
+      document_->reset();
       changed_ = true;
       break;
     case Action::reload:

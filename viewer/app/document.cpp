@@ -1,5 +1,7 @@
 #include "viewer/app/document.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "kernels/base/error.hpp"
@@ -23,6 +25,13 @@ std::unique_ptr<Series> make_series(std::vector<Channel> channels) {
 }
 
 }  // namespace
+
+std::string free_name(const std::string& stem, const char* ending) {
+  for (int k = 1;; ++k) {
+    const std::string file = fmt::format("{}-{:03}{}", stem, k, ending);
+    if (!std::filesystem::exists(file)) return file;
+  }
+}
 
 Document::Document(OpenRequest request, SimulationThread* before)
     : request_(std::move(request)),
@@ -98,6 +107,14 @@ void Document::set_mode(Mode mode) {
   }
 }
 
+void Document::reset() {
+  const Intent start = simulation().rest_intent();
+  intent_.goals = start.goals;
+  intent_.commands = start.commands;
+  intent_.pull = {};
+  ++intent_.reset;
+}
+
 Vec3d Document::goal(int effector) const {
   const auto at = 3 * static_cast<std::size_t>(effector);
   return {{intent_.goals[at], intent_.goals[at + 1], intent_.goals[at + 2]}};
@@ -119,8 +136,10 @@ bool Document::at_limit(std::size_t input) const {
   const State& state = frame().state;
   if (input >= r.actuators.size())
     return reached(state.motions[input - r.actuators.size()], r.motions[input - r.actuators.size()].range);
-  return reached(state.commands[input], r.actuators[input].range) ||
-         reached(state.multipliers[input], r.actuators[input].force);
+  // A cable that hangs loose is at no limit that anybody feels.
+  const ActuatorRow& actuator = r.actuators[input];
+  if (actuator.kind == ActuatorKind::cable && !actuator.bilateral && state.multipliers[input] <= 0) return false;
+  return reached(state.commands[input], actuator.range) || reached(state.multipliers[input], actuator.force);
 }
 
 bool Document::changed_on_disk() const {

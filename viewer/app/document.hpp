@@ -16,6 +16,9 @@ struct OpenRequest {
   SimulationSettings settings;
 };
 
+// "diamond-forces-001.csv": the first of these that is not there.
+std::string free_name(const std::string& stem, const char* ending);
+
 class Document {
  public:
   // Begins to open. `before`: whose simulation has to stand still first (two full models may not be factored at once),
@@ -42,6 +45,8 @@ class Document {
   const Intent& intent() const { return intent_; }
   void send() { thread_.want(intent_); }
   void set_mode(Mode mode);
+  // To the start; goals and commands too.
+  void reset();
   // Goal of an effector [3].
   Vec3d goal(int effector) const;
   void set_goal(int effector, const Vec3d& goal);

@@ -57,7 +57,7 @@ bool control_panel(Document& document) {
   }
   ImGui::SameLine();
   if (ImGui::Button("Reset")) {
-    ++intent.reset;
+    document.reset();
     changed = true;
   }
   const Frame& frame = document.frame();
@@ -157,17 +157,21 @@ bool actuator_panel(Document& document) {
     const bool motion = j >= robot.actuators.size();
     const double now = motion ? frame.state.motions[j - robot.actuators.size()] : frame.state.commands[j];
     double shown = (forward ? intent.commands[j] : now) / size;
-    // A slider has ends; where the range has none it goes a fair way.
-    const double low = std::isfinite(input.range.lower) ? input.range.lower / size : std::min(-50.0, 2 * shown);
-    const double high = std::isfinite(input.range.upper) ? input.range.upper / size : std::max(50.0, 2 * shown);
+    // A slider has ends; where the range has none the number is dragged.
+    constexpr double far_away = 1e6;
+    const bool open = !std::isfinite(input.range.lower) || !std::isfinite(input.range.upper);
+    const double low = std::max(input.range.lower / size, -far_away),
+                 high = std::min(input.range.upper / size, far_away);
     ImGui::PushID(static_cast<int>(j));
     const bool limit = document.at_limit(j);
     if (limit) ImGui::PushStyleColor(ImGuiCol_SliderGrab, at_limit_colour);
     ImGui::SetNextItemWidth(-110);
     const std::string format = fmt::format("%.2f {}", unit);
-    if (ImGui::SliderScalar("##value", ImGuiDataType_Double, &shown, &low, &high, format.c_str(),
-                            ImGuiSliderFlags_AlwaysClamp) &&
-        forward) {
+    const bool moved = open ? ImGui::DragScalar("##value", ImGuiDataType_Double, &shown, 0.1f, &low, &high,
+                                                format.c_str(), ImGuiSliderFlags_AlwaysClamp)
+                            : ImGui::SliderScalar("##value", ImGuiDataType_Double, &shown, &low, &high, format.c_str(),
+                                                  ImGuiSliderFlags_AlwaysClamp);
+    if (moved && forward) {
       intent.commands[j] = shown * size;
       changed = true;
     }
@@ -285,7 +289,7 @@ Banner plot_panel(const Document& document, PanelState& state, float height) {
     if (ImGui::SliderFloat("##seconds", &wide, 1, 60, "last %.0f s")) state.plot_seconds = static_cast<double>(wide);
     ImGui::SameLine();
     if (ImGui::Button("CSV")) {
-      const std::string file = fmt::format("{}-{}.csv", document.robot().robot().name, name);
+      const std::string file = free_name(fmt::format("{}-{}", document.robot().robot().name, name), ".csv");
       std::ofstream out(file);
       out << series.csv();
       out.flush();

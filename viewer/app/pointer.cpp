@@ -57,7 +57,7 @@ bool Pointer::pull_body(const InputFrame& input, const Viewport& viewport, Docum
   const auto to = meet_plane(settings.camera.ray(input.x, input.y, viewport), from, settings.camera.forward());
   if (!to) return false;
   pull_line_ = PullLine{from, *to};
-  document.intent().pull = {gripped_->triangle, gripped_->weights, stiffness * (*to - from)};
+  document.intent().pull = {gripped_->triangle, gripped_->weights, *to, stiffness};
   return true;
 }
 

@@ -201,7 +201,8 @@ int render(cli::Context& context, const cli::RenderArguments& a) {
   cli::check_json_target(context);
   cli::refuse_existing(a.output, context.common.force);
   const Size size = parse_size(a.size);
-  const OpenRequest request = open_request(a);
+  OpenRequest request = open_request(a);
+  request.settings.history_bytes = 0;
   const std::shared_ptr<OpenedRobot> robot = open_robot(a.file);
   std::shared_ptr<OpenedRobot> beside;
   if (!a.compare.empty()) {
@@ -210,6 +211,8 @@ int render(cli::Context& context, const cli::RenderArguments& a) {
   }
   const ViewSettings settings = settings_of(a, *robot, beside.get(), size);
   Simulation simulation(robot, beside, request.settings);
+  if (!simulation.frame().failure.empty())
+    throw RunError(simulation.frame().failure, "`supple check` looks for its equilibrium with all commands at zero");
   Lead lead(a, simulation);
   const bool film = !a.output.ends_with(".png");
   const double fps = static_cast<double>(a.frames_per_second.value_or(30));

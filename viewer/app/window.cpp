@@ -80,14 +80,6 @@ void read_pointer(GLFWwindow* window, Heard& heard) {
   heard.modifiers = 0;
 }
 
-// "supple-001.png": the first of these that is not there.
-std::string free_name(const char* ending) {
-  for (int k = 1;; ++k) {
-    const std::string file = fmt::format("supple-{:03}{}", k, ending);
-    if (!std::filesystem::exists(file)) return file;
-  }
-}
-
 // The picture just drawn, before it is shown.
 Image picture(const InputFrame& input) {
   return read_framebuffer(static_cast<int>(std::lround(input.width * input.pixel_ratio)),
@@ -95,7 +87,7 @@ Image picture(const InputFrame& input) {
 }
 
 Banner save_screenshot(const InputFrame& input) {
-  const std::string file = free_name(".png");
+  const std::string file = free_name("supple", ".png");
   write_png(file, picture(input));
   return {fmt::format("written to {}", file), false};
 }
@@ -113,7 +105,7 @@ class Recorder {
     }
     const Image now = picture(input);
     if (!video_) {
-      file_ = free_name(".mp4");
+      file_ = free_name("supple", ".mp4");
       video_.emplace(file_, now.width, now.height, rate);
       width_ = now.width;
       height_ = now.height;
@@ -126,6 +118,10 @@ class Recorder {
     for (due_ += input.seconds; due_ > 0; due_ -= 1.0 / rate) video_->add(now);
   }
   void forget() { video_.reset(); }
+  void finish() {
+    if (video_) video_->finish();
+    video_.reset();
+  }
 
  private:
   static constexpr long rate = 30;  // per second
@@ -193,7 +189,8 @@ void show_window(const OpenRequest& request) {
     Recorder recorder;
     double before = glfwGetTime();
     while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.closing()) {
-      glfwPollEvents();
+      // Sixty pictures a second are enough where the display does not hold the swap back.
+      glfwWaitEventsTimeout(std::max(1e-3, 1.0 / 60 - (glfwGetTime() - before)));
       read_pointer(window, heard);
       const double now = glfwGetTime();
       input.seconds = now - std::exchange(before, now);
@@ -212,6 +209,8 @@ void show_window(const OpenRequest& request) {
       input.text.clear();
       input.dropped.clear();
     }
+    glfwHideWindow(window);
+    recorder.finish();
   }
   glfwDestroyWindow(window);
 }

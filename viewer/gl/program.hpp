@@ -55,7 +55,7 @@ Framebuffer make_framebuffer();
 // Throws CapabilityError with the compiler's words.
 Program make_program(const char* vertex, const char* fragment);
 
-// "" or the first OpenGL error since the last call, as "0x502".
+// "" or the first OpenGL error since the last call, "GL_INVALID_OPERATION".
 const char* gl_error();
 
 }  // namespace supple::view

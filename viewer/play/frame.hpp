@@ -17,7 +17,8 @@ enum class Mode { inverse, forward };
 struct Pull {
   int triangle = -1;  // of the skin; -1: none
   std::array<double, 3> weights{};
-  Vec3d force{{0, 0, 0}};  // N
+  Vec3d to{{0, 0, 0}};   // m: where the point is pulled to
+  double stiffness = 0;  // N per metre that is missing
 };
 
 // What is wanted of the simulation.

@@ -60,6 +60,7 @@ Simulation::Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<Opene
       return rest_state(mechanics);
     }
   };
+  same_skin_ = beside_ && beside_->shape->triangles() == robot_->shape->triangles();
   start_.state = settle(*robot_->mechanics);
   if (beside_) start_.other = settle(*beside_->mechanics);
   start_.goals.resize(3 * r.effectors.size());
@@ -86,11 +87,43 @@ Intent Simulation::rest_intent() const {
   return intent;
 }
 
-StepReport Simulation::advance(const Intent& intent, State& state) {
+bool Simulation::pulls(const Intent& intent) const {
+  return intent.pull.triangle >= 0 && intent.pull.triangle < static_cast<int>(robot_->shape->triangles().size());
+}
+
+Vec3d Simulation::pulled_point(const Pull& pull, const State& state) {
+  robot_->shape->positions(state, places_);
+  const auto& corners = robot_->shape->triangles()[static_cast<std::size_t>(pull.triangle)];
+  Vec3d x{{0, 0, 0}};
+  for (std::size_t k = 0; k < 3; ++k) x = x + pull.weights[k] * places_[static_cast<std::size_t>(corners[k])];
+  return x;
+}
+
+// Force of a spring at the end of the step, so that a stiff one holds a soft body and does not throw it about. Two
+// trial steps say where the point would be without it, x_0, and how far it goes per newton along the spring, w; then f
+// = k (to - x_0) / (1 + k w).
+Vec3d Simulation::pull_force(const Intent& intent, const State& state) {
+  const Pull& pull = intent.pull;
+  const auto end = [&](const Vec3d& force, Vec3d& x) {
+    trial_ = state;
+    const StepReport report = advance(intent, robot_->shape->load(pull.triangle, pull.weights, force), trial_);
+    x = pulled_point(pull, trial_);
+    return report.status == StepStatus::ok;
+  };
+  Vec3d x, y;
+  const Vec3d none{{0, 0, 0}};
+  if (!end(none, x)) return none;
+  const Vec3d way = pull.to - x;
+  const double k = pull.stiffness, missing = norm(way);
+  if (!(k * missing > 0)) return none;
+  const Vec3d probe = (0.01 * k) * way;
+  if (!end(probe, y)) return none;
+  const double w = std::max(0.0, dot(y - x, way) / (missing * norm(probe)));
+  return (k / (1 + k * w)) * way;
+}
+
+StepReport Simulation::advance(const Intent& intent, std::span<const double> load, State& state) {
   const Robot& r = robot_->robot();
-  std::vector<double> load;
-  if (intent.pull.triangle >= 0)
-    load = robot_->shape->load(intent.pull.triangle, intent.pull.weights, intent.pull.force);
   if (intent.mode == Mode::inverse) {
     for (int e = 0; e < static_cast<int>(r.effectors.size()); ++e)
       inverse_.law().steer(
@@ -104,13 +137,12 @@ StepReport Simulation::advance(const Intent& intent, State& state) {
 }
 
 // The robot beside: under the commands that the first one has now.
-void Simulation::follow(const Intent& intent) {
+void Simulation::follow(const Intent& intent, const Vec3d& force) {
   if (!beside_) return;
   const Control same{frame_.state.commands, frame_.state.motions};
   std::vector<double> load;
-  // The same pull, where both have the same skin.
-  if (intent.pull.triangle >= 0 && beside_->shape->triangles().size() == robot_->shape->triangles().size())
-    load = beside_->shape->load(intent.pull.triangle, intent.pull.weights, intent.pull.force);
+  // The same force, where both have the same skin.
+  if (pulls(intent) && same_skin_) load = beside_->shape->load(intent.pull.triangle, intent.pull.weights, force);
   beside_forward_.set_load(load);
   const auto start = std::chrono::steady_clock::now();
   const StepReport report = beside_forward_.step(same, frame_.other);
@@ -130,8 +162,14 @@ bool Simulation::step(const Intent& intent) {
     frame_.failure = "there are no goals for this robot's effectors";
     return false;
   }
+  Vec3d force{{0, 0, 0}};
+  std::vector<double> load;
+  if (pulls(intent)) {
+    force = pull_force(intent, frame_.state);
+    load = robot_->shape->load(intent.pull.triangle, intent.pull.weights, force);
+  }
   const auto start = std::chrono::steady_clock::now();
-  const StepReport report = advance(intent, frame_.state);
+  const StepReport report = advance(intent, load, frame_.state);
   const double seconds = seconds_since(start);
   if (report.status != StepStatus::ok) {
     frame_.failure = fmt::format("the step failed: {}; the state is as before", describe(report.status));
@@ -147,7 +185,7 @@ bool Simulation::step(const Intent& intent) {
     recent_seconds_.push_back(seconds);
   else
     recent_seconds_[recent_next_++ % recent_steps] = seconds;
-  follow(intent);
+  follow(intent, force);
   measure(intent);
   remember();
   return frame_.failure.empty();

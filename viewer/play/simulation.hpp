@@ -44,8 +44,11 @@ class Simulation {
   Intent rest_intent() const;
 
  private:
-  StepReport advance(const Intent& intent, State& state);
-  void follow(const Intent& intent);
+  StepReport advance(const Intent& intent, std::span<const double> load, State& state);
+  bool pulls(const Intent& intent) const;
+  Vec3d pulled_point(const Pull& pull, const State& state);
+  Vec3d pull_force(const Intent& intent, const State& state);
+  void follow(const Intent& intent, const Vec3d& force);
   void remember();
   void show();
   void map_points();
@@ -62,6 +65,9 @@ class Simulation {
   std::size_t at_ = 0;
   std::size_t history_limit_;
   Control control_;
+  State trial_;
+  bool same_skin_ = false;
+  std::vector<Vec3d> places_;
   std::vector<double> phi_, gradients_, recent_seconds_, sorted_seconds_;
   std::size_t recent_next_ = 0;
 };

@@ -70,6 +70,7 @@ void SimulationThread::play(const std::stop_token& stop) {
     if (intents_.update()) {
       const Intent& now = intents_.value();
       led = true;
+      failed = false;  // whatever is wanted now is worth a try
       bool changed = false;
       if (now.reset != last.reset) {
         simulation.reset();
@@ -85,8 +86,6 @@ void SimulationThread::play(const std::stop_token& stop) {
         failed = !simulation.step(now);
         changed = true;
       }
-      // After a failure it goes on when something else is wanted.
-      if (failed && (now.goals != last.goals || now.commands != last.commands || now.mode != last.mode)) failed = false;
       if (!now.running || last.running != now.running || changed) pace.restart();
       last = now;
       if (changed) publish();
