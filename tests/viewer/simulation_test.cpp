@@ -156,7 +156,7 @@ TEST_P(Played, APullMovesTheBodyItsWay) {
 }
 
 TEST_P(Played, AStiffPullHoldsAndDoesNotThrowAbout) {
-  // A hundred times stiffer than the bar at its tip: in time, and from equilibrium to equilibrium.
+  // Twenty times stiffer than the coarse bar at its tip: in time, and from equilibrium to equilibrium.
   for (const Integrator integrator : {Integrator::implicit_euler, Integrator::quasi_static}) {
     Simulation simulation(robot_, nullptr, {.integrator = integrator, .time_step = {}});
     Intent intent = simulation.rest_intent();
@@ -168,8 +168,8 @@ TEST_P(Played, AStiffPullHoldsAndDoesNotThrowAbout) {
     std::vector<Vec3d> places;
     const auto node = static_cast<std::size_t>(shape.triangles()[static_cast<std::size_t>(tip)][0]);
     shape.positions(simulation.frame().state, places);
-    const Vec3d to = places[node] - Vec3d{{0, 0, 0.01}};  // downwards, away from the cable
-    intent.pull = {tip, {1, 0, 0}, to, 1e4};
+    const Vec3d to = places[node] + Vec3d{{0, 0, 0.01}};
+    intent.pull = {tip, {1, 0, 0}, to, 1e5};
     double farthest = 0;
     for (int k = 0; k < 300; ++k) {
       ASSERT_TRUE(simulation.step(intent)) << simulation.frame().failure;

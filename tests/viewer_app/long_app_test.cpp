@@ -21,6 +21,13 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Of all threads of this process.
+double processor_seconds() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 // Resident memory of this process [MB].
 double memory() {
   std::ifstream file("/proc/self/statm");
@@ -180,6 +187,17 @@ TEST_F(LongFrames, OfAFineSkinAreDrawnInTimeAndTheSimulationKeepsItsRate) {
     (void)document.update();
     return static_cast<double>(document.frame().step - before) / since(start);
   };
+  // What a picture takes of the processors, all threads of the renderer together, while nothing else is done.
+  document.intent().running = false;
+  document.send();
+  document.thread().wait_until_idle();
+  for (int k = 0; k < 5; ++k) frame();
+  const double begin = processor_seconds();
+  for (int k = 0; k < 20; ++k) frame();
+  const double taken = (processor_seconds() - begin) / 20;
+  std::printf("a picture takes %.1f ms of the processors\n", 1e3 * taken);
+  EXPECT_LT(taken, 0.1);  // three pictures' time: processors differ, and share their caches
+  document.intent().running = true;
   for (const double speed : {1.0, unlimited}) {
     document.intent().speed = speed;
     document.send();
@@ -196,11 +214,10 @@ TEST_F(LongFrames, OfAFineSkinAreDrawnInTimeAndTheSimulationKeepsItsRate) {
     const double median = times[times.size() / 2], slow = times[times.size() * 99 / 100];
     std::printf("%s: picture median %.1f ms, 99 %% below %.1f ms; %.1f steps/s alone, %.1f while drawn\n",
                 speed == 1 ? "in real time" : "as fast as it goes", 1e3 * median, 1e3 * slow, alone, drawn);
+    if (speed != 1) continue;
     // The aims are 33 ms, and a tenth of the rate; a machine with other work may take five times as long.
     EXPECT_LT(median, 5 * 0.033);
-    if (speed == 1) {
-      EXPECT_GT(drawn, 0.5 * alone);
-    }
+    EXPECT_GT(drawn, 0.5 * alone);
   }
   EXPECT_STREQ(gl_error(), "");
 }

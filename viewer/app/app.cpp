@@ -61,9 +61,11 @@ void App::take_over() {
       document_->intent().running = resume_;
       document_->send();
     }
+    if (!document_) failed_ = std::move(pending_);  // watched: it may be mended
     pending_.reset();
     return;
   }
+  failed_.reset();
   const bool same = document_ && document_->request().file == pending_->request().file;
   const double speed = same ? document_->intent().speed : 1;
   document_ = std::move(pending_);
@@ -88,9 +90,10 @@ void App::take_over() {
 
 void App::watch(double seconds) {
   unwatched_ += seconds;
-  if (unwatched_ < watch_interval || !document_ || pending_) return;
+  const Document* watched = document_ ? document_.get() : failed_.get();
+  if (unwatched_ < watch_interval || !watched || pending_) return;
   unwatched_ = 0;
-  if (document_->changed_on_disk()) open(document_->request());
+  if (watched->changed_on_disk()) open(OpenRequest(watched->request()));
 }
 
 int App::effector() const {
@@ -212,6 +215,7 @@ void App::act(const InputFrame& input) {
     const Action action = action_of(key, input.ctrl);
     if (action == Action::help) panel_.help = !panel_.help;
     if (action == Action::quit) closing_ = true;
+    if (action == Action::reload && !document_ && failed_ && !pending_) open(OpenRequest(failed_->request()));
     if (document_ && !pending_) perform(action, input);
   }
 }

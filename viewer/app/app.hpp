@@ -54,6 +54,7 @@ class App {
   Gui gui_;
   Renderer renderer_;
   std::unique_ptr<Document> document_, pending_;
+  std::unique_ptr<Document> failed_;  // the last that could not be opened, while none is open
   ViewSettings settings_;
   PanelState panel_;
   Pointer pointer_;

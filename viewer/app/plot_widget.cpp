@@ -67,12 +67,15 @@ void plot(const char* name, const Series& series, std::size_t first, std::size_t
     }
   }
   draw.PopClipRect();
+  const auto newest = [&](std::size_t k) {
+    const double value = series.value(series.size() - 1, k);
+    return std::abs(value) < 1e-3 * least_span ? 0 : value;  // rounding
+  };
   float x = low.x + 6;
   for (std::size_t k = first; k < last; ++k) {
     const Channel& channel = series.channels()[k];
     const std::string text =
-        series.size() > 0 ? fmt::format("{} {:.4g} {}", channel.name, series.value(series.size() - 1, k), channel.unit)
-                          : channel.name;
+        series.size() > 0 ? fmt::format("{} {:.4g} {}", channel.name, newest(k), channel.unit) : channel.name;
     draw.AddText({x, high.y + 2}, line_colour(k), text.c_str());
     x += ImGui::CalcTextSize(text.c_str()).x + 14;
   }

@@ -99,9 +99,9 @@ Vec3d Simulation::pulled_point(const Pull& pull, const State& state) {
   return x;
 }
 
-// Force of a spring at the end of the step, so that a stiff one holds a soft body and does not throw it about. Two
-// trial steps say where the point would be without it, x_0, and how far it goes per newton along the spring, w; then f
-// = k (to - x_0) / (1 + k w).
+// Force of a spring at the end of the step, so that a stiff one holds a soft body and does not throw it about. Trial
+// steps say where the point would be without it, x_0, and how far it goes per newton along each axis, the columns of W;
+// then x = x_0 + W f and f = k (to - x) give (1/k + W) f = to - x_0.
 Vec3d Simulation::pull_force(const Intent& intent, const State& state) {
   const Pull& pull = intent.pull;
   const auto end = [&](const Vec3d& force, Vec3d& x) {
@@ -112,14 +112,18 @@ Vec3d Simulation::pull_force(const Intent& intent, const State& state) {
   };
   Vec3d x, y;
   const Vec3d none{{0, 0, 0}};
-  if (!end(none, x)) return none;
+  if (!(pull.stiffness > 0) || !end(none, x)) return none;
   const Vec3d way = pull.to - x;
-  const double k = pull.stiffness, missing = norm(way);
-  if (!(k * missing > 0)) return none;
-  const Vec3d probe = (0.01 * k) * way;
-  if (!end(probe, y)) return none;
-  const double w = std::max(0.0, dot(y - x, way) / (missing * norm(probe)));
-  return (k / (1 + k * w)) * way;
+  const double probe = 0.01 * pull.stiffness * norm(way);
+  if (!(probe > 0)) return none;
+  Mat3d system = (1 / pull.stiffness) * Mat3d::identity();
+  for (int axis = 0; axis < 3; ++axis) {
+    Vec3d force = none;
+    force[axis] = probe;
+    if (!end(force, y)) return none;
+    for (int i = 0; i < 3; ++i) system(i, axis) += (y[i] - x[i]) / probe;
+  }
+  return inverse(system) * way;
 }
 
 StepReport Simulation::advance(const Intent& intent, std::span<const double> load, State& state) {
