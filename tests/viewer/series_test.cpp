@@ -29,9 +29,8 @@ TEST(Series, KeepsTheLastSamples) {
       EXPECT_EQ(series.value(static_cast<std::size_t>(k), 1), -2.0 * sample);
     }
   }
-  series.clear();
-  EXPECT_EQ(series.size(), 0u);
-  series.add(0, {1, 2});
+  series.add(0, {1, 2});  // time begins anew
+  EXPECT_EQ(series.size(), 1u);
   EXPECT_EQ(series.value(0, 1), 2);
   EXPECT_EQ(series.channels()[1].name, "force, north");
 }

@@ -40,12 +40,6 @@ void Series::add(double time, const std::vector<double>& values) {
   first_ = 0;
 }
 
-void Series::clear() {
-  times_.clear();
-  values_.clear();
-  first_ = 0;
-}
-
 double Series::value(std::size_t i, std::size_t channel) const {
   return values_[(first_ + i) * channels_.size() + channel] / channels_[channel].scale;
 }

@@ -17,7 +17,6 @@ class Series {
   Series(std::vector<Channel> channels, std::size_t capacity);
   // values [channels] in SI at `time` [s]. Time that does not advance (a step back, a reset) drops what is later.
   void add(double time, const std::vector<double>& values);
-  void clear();
 
   const std::vector<Channel>& channels() const { return channels_; }
   std::size_t size() const { return times_.size() - first_; }

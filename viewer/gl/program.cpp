@@ -10,6 +10,11 @@ namespace supple::view {
 
 namespace {
 
+[[noreturn]] void refuse(const char* what, const char* words) {
+  throw CapabilityError(fmt::format("this OpenGL does not {} the viewer's shaders ({})", what, words),
+                        "a newer graphics driver, or Mesa: LIBGL_ALWAYS_SOFTWARE=1");
+}
+
 GLuint compile(GLenum kind, const char* source) {
   const GLuint shader = glCreateShader(kind);
   glShaderSource(shader, 1, &source, nullptr);
@@ -19,8 +24,7 @@ GLuint compile(GLenum kind, const char* source) {
   if (ok == 0) {
     char words[1024] = "";
     glGetShaderInfoLog(shader, sizeof words, nullptr, words);
-    throw CapabilityError(fmt::format("this OpenGL does not compile the viewer's shaders ({})", words),
-                          "a newer graphics driver, or Mesa: LIBGL_ALWAYS_SOFTWARE=1");
+    refuse("compile", words);
   }
   return shader;
 }
@@ -59,8 +63,7 @@ Program make_program(const char* vertex, const char* fragment) {
   if (ok == 0) {
     char words[1024] = "";
     glGetProgramInfoLog(program, sizeof words, nullptr, words);
-    throw CapabilityError(fmt::format("this OpenGL does not link the viewer's shaders ({})", words),
-                          "a newer graphics driver, or Mesa: LIBGL_ALWAYS_SOFTWARE=1");
+    refuse("link", words);
   }
   return program;
 }
