@@ -90,8 +90,7 @@ double unit_size(const Column& column, Dimension dimension, const Place& place) 
 std::vector<Input> inputs_of(const Robot& robot) {
   std::vector<Input> inputs;
   for (const ActuatorRow& actuator : robot.actuators)
-    inputs.push_back({actuator.name, actuator.control == ActuatorControl::force ? Dimension::force : Dimension::length,
-                      actuator.range, false});
+    inputs.push_back({actuator.name, command_dimension(actuator.kind, actuator.control), actuator.range, false});
   for (const MotionInput& motion : robot.motions)
     inputs.push_back({motion.name, Dimension::length, motion.range, true});
   return inputs;
@@ -104,10 +103,20 @@ std::string unbounded_input(const Robot& robot) {
 }
 
 std::string display_unit(Dimension dimension) {
-  return dimension == Dimension::length ? "mm" : std::string(si_unit(dimension));
+  switch (dimension) {
+    case Dimension::length:
+      return "mm";
+    case Dimension::stress:
+      return "kPa";
+    case Dimension::volume:
+      return "mL";
+    default:
+      return std::string(si_unit(dimension));
+  }
 }
 double display_scale(Dimension dimension) {
-  return dimension == Dimension::length ? 1e-3 : 1.0;
+  const std::string unit = display_unit(dimension);
+  return unit == "mm" ? 1e-3 : unit == "kPa" ? 1e3 : unit == "mL" ? 1e-6 : 1.0;
 }
 
 Actuation::Actuation(std::vector<Input> inputs)

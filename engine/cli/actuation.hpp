@@ -24,7 +24,7 @@ std::vector<Input> inputs_of(const Robot& robot);
 // The first input without a finite range, which no sweep can go through; "" if there is none.
 std::string unbounded_input(const Robot& robot);
 
-// The unit people see for an input: "mm" or "N", and its size in SI.
+// The unit people see for an input: "mm", "N", "kPa" or "mL", and its size in SI.
 std::string display_unit(Dimension dimension);
 double display_scale(Dimension dimension);
 

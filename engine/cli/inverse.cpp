@@ -256,9 +256,11 @@ int inverse(Context& context, Arguments& arguments) {
   if (subject.reduced) facts.emplace_back("model's errors", errors_text(subject.reduced->errors));
   const std::vector<Input> inputs = inputs_of(robot);
   for (std::size_t i = 0; i < robot.actuators.size(); ++i)
-    facts.emplace_back(robot.actuators[i].name,
-                       fmt::format("command {}, force {}", format_quantity(state.commands[i], inputs[i].dimension),
-                                   format_quantity(state.multipliers[i], Dimension::force)));
+    facts.emplace_back(
+        robot.actuators[i].name,
+        fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
+                    robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
+                    format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
   facts.emplace_back("state hash", hash_hex(hash(state)));
   if (!arguments.output.empty())
     facts.emplace_back("written",

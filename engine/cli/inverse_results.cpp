@@ -59,7 +59,9 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
   std::string text = "time [s],error [mm],replayed error [mm],saturated limits,held";
   for (const auto* columns : {&goals, &reached})
     for (const Column& column : *columns) text += "," + column.name;
-  for (const ActuatorRow& actuator : robot.actuators) text += fmt::format(",{} force [N]", actuator.name);
+  for (const ActuatorRow& actuator : robot.actuators)
+    text += fmt::format(",{} {} [{}]", actuator.name, actuator.kind == ActuatorKind::cavity ? "pressure" : "force",
+                        display_unit(multiplier_dimension(actuator.kind)));
   if (!replayed.reached.empty())
     for (const Column& column : replays) text += "," + column.name;
   text += '\n';
@@ -74,7 +76,9 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
     };
     add(goals, record.goals);
     add(reached, record.reached);
-    for (std::size_t j = 0; j < rows; ++j) text += fmt::format(",{:.9g}", record.multipliers[k * rows + j]);
+    for (std::size_t j = 0; j < rows; ++j)
+      text += fmt::format(
+          ",{:.9g}", record.multipliers[k * rows + j] / display_scale(multiplier_dimension(robot.actuators[j].kind)));
     if (!replayed.reached.empty()) add(replays, replayed.reached);
     text += '\n';
   }

@@ -110,7 +110,8 @@ std::string ResultFolder::header() const {
   std::vector<std::string> names{"time [s]"};
   for (const Input& input : inputs_) names.push_back(fmt::format("{} [{}]", input.name, display_unit(input.dimension)));
   for (const ActuatorRow& actuator : robot.actuators)
-    names.push_back(fmt::format("{} {} [N]", actuator.name, multiplier_name(actuator)));
+    names.push_back(fmt::format("{} {} [{}]", actuator.name, multiplier_name(actuator),
+                                display_unit(multiplier_dimension(actuator.kind))));
   for (const NamedPoint& point : robot.reported_points())
     for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} {} [mm]", point.name, axis));
   for (const std::string& name : extra_columns(robot)) names.push_back(name);
@@ -127,7 +128,8 @@ void ResultFolder::record(long step, const State& state) {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     fmt::format_to(out, ",{:.9g}",
                    (i < rows ? state.commands[i] : state.motions[i - rows]) / display_scale(inputs_[i].dimension));
-  for (std::size_t i = 0; i < rows; ++i) fmt::format_to(out, ",{:.9g}", state.multipliers[i]);
+  for (std::size_t i = 0; i < rows; ++i)
+    fmt::format_to(out, ",{:.9g}", state.multipliers[i] / display_scale(multiplier_dimension(robot.actuators[i].kind)));
   for (const NamedPoint& point : robot.reported_points())
     for (int k = 0; k < 3; ++k) fmt::format_to(out, ",{:.9g}", 1e3 * y_[static_cast<std::size_t>(3 * point.point + k)]);
   for (const double value : extra_values(robot, y_)) fmt::format_to(out, ",{:.9g}", value);

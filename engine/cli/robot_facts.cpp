@@ -12,7 +12,7 @@ namespace supple::cli {
 
 namespace {
 
-constexpr const char* actuator_types[] = {"cable", "force"};
+constexpr const char* actuator_types[] = {"cable", "force", "cavity"};
 constexpr const char* effector_types[] = {"position", "orientation", "length"};
 constexpr double degrees = 180 / std::numbers::pi;
 
@@ -42,13 +42,17 @@ std::string describe(const Effector& effector) {
 }  // namespace
 
 const char* multiplier_name(const ActuatorRow& actuator) {
-  return actuator.kind == ActuatorKind::cable ? "tension" : "force";
+  constexpr const char* names[] = {"tension", "force", "pressure"};
+  return names[static_cast<int>(actuator.kind)];
 }
 
 std::string describe(const ActuatorRow& actuator) {
   const bool by_force = actuator.control == ActuatorControl::force;
   if (actuator.kind == ActuatorKind::cable)
     return fmt::format("cable, {}{}", by_force ? "tension" : "length pulled", actuator.bilateral ? ", pushes too" : "");
+  if (actuator.kind == ActuatorKind::cavity)
+    return fmt::format("cavity of {}, {}{}", format_quantity(actuator.rest_volume, Dimension::volume),
+                       by_force ? "pressure" : "volume gained", actuator.bilateral ? ", suction too" : "");
   return fmt::format("force along {}, {}{}", format_direction(actuator.direction),
                      by_force ? "commanded" : "as a displacement needs it", actuator.bilateral ? "" : ", one way only");
 }
@@ -58,9 +62,15 @@ std::string describe(const MotionInput& motion) {
 }
 
 nlohmann::ordered_json actuator_json(const ActuatorRow& actuator) {
-  nlohmann::ordered_json json{{"type", actuator_types[static_cast<int>(actuator.kind)]},
-                              {"control", actuator.control == ActuatorControl::force ? "force" : "displacement"},
-                              {"bilateral", actuator.bilateral}};
+  const bool cavity = actuator.kind == ActuatorKind::cavity, by_force = actuator.control == ActuatorControl::force;
+  nlohmann::ordered_json json{
+      {"type", actuator_types[static_cast<int>(actuator.kind)]},
+      {"control", cavity ? (by_force ? "pressure" : "volume") : (by_force ? "force" : "displacement")},
+      {"bilateral", actuator.bilateral}};
+  if (cavity) {
+    json["rest_volume"] = actuator.rest_volume;
+    json["rest_area"] = actuator.rest_area;
+  }
   if (actuator.kind == ActuatorKind::force) json["direction"] = vector_json(actuator.direction);
   return json;
 }

@@ -192,10 +192,8 @@ std::uint64_t scene_fingerprint(Scene scene) {
   scene.duration = 1;
   scene.reduction = {};
   std::string text;
-  for (const BodyScene& body : scene.bodies) {
-    text += hash_hex(hash_file(body.mesh_file));
-    text += write_scene(scene, std::filesystem::path(body.mesh_file).parent_path().string());
-  }
+  for (const std::string& file : input_files(scene)) text += hash_hex(hash_file(file));
+  text += write_scene(scene, std::filesystem::path(scene.bodies.front().mesh_file).parent_path().string());
   return hash_text(text);
 }
 

@@ -303,7 +303,8 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
     facts.emplace_back(
         robot.actuators[i].name,
         fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
-                    multiplier_name(robot.actuators[i]), format_quantity(state.multipliers[i], Dimension::force)));
+                    multiplier_name(robot.actuators[i]),
+                    format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
   for (std::size_t m = 0; m < robot.motions.size(); ++m)
     facts.emplace_back(robot.motions[m].name,
                        fmt::format("at {}", format_quantity(state.motions[m], Dimension::length)));

@@ -2,26 +2,13 @@
 
 #include <algorithm>
 
-#include "kernels/base/contract.hpp"
-
 namespace supple {
 
 namespace {
 
-// Below this length [m] a segment has no direction: it exerts no force.
-constexpr double shortest_segment = 1e-9;
-
 Vec3d point(std::span<const double> y, int i) {
   const auto k = static_cast<std::size_t>(3 * i);
   return {{y[k], y[k + 1], y[k + 2]}};
-}
-
-// Calls visit(i, j, a, b) per segment between its points i and j (local numbers; j = -1: the end) at positions a and b.
-template <class Visitor>
-void for_each_segment(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
-                      Visitor visit) {
-  for (int k = 0; k + 1 < count; ++k) visit(k, k + 1, point(y, first_point + k), point(y, first_point + k + 1));
-  if (end) visit(count - 1, -1, point(y, first_point + count - 1), *end);
 }
 
 }  // namespace
@@ -68,35 +55,20 @@ void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const 
       for (int k = 0; k < 3; ++k) g[k] = actuator.direction[k];
       continue;
     }
+    if (actuator.kind == ActuatorKind::cavity) {
+      const std::span<const double> corners = row_coordinates(actuator, y);
+      if (actuator.volume.empty()) {
+        phi[row] = cavity_volume(corners, actuator.triangles, g) - actuator.rest_volume;
+      } else {
+        phi[row] = actuator.volume.evaluate(corners.data(), g);
+        std::fill(g + actuator.volume.unknowns, g + layout.count[row], 0.0);
+      }
+      continue;
+    }
     phi[row] =
         actuator.rest_length - path_length(y, actuator.first_point, actuator.point_count, actuator.pull_point, g);
     for (int k = 0; k < layout.count[row]; ++k) g[k] = -g[k];
   }
-}
-
-void row_curvature(const Robot& robot, const RowLayout& layout, int row, std::span<const double> y, double lambda,
-                   std::span<double> out) {
-  const ActuatorRow& actuator = robot.actuators[static_cast<std::size_t>(row)];
-  const int n = layout.count[static_cast<std::size_t>(row)];
-  SUPPLE_EXPECT(static_cast<int>(out.size()) >= n * n);
-  std::fill(out.begin(), out.begin() + n * n, 0.0);
-  if (actuator.kind == ActuatorKind::force) return;
-  for_each_segment(y, actuator.first_point, actuator.point_count, actuator.pull_point,
-                   [&](int i, int j, const Vec3d& a, const Vec3d& b) {
-                     const Vec3d d = b - a;
-                     const double l = norm(d);
-                     if (l < shortest_segment) return;
-                     // d^2 l / db^2 = (I - e e^T) / l, e = d/l; the same for a, opposite sign across.
-                     for (int r = 0; r < 3; ++r)
-                       for (int c = 0; c < 3; ++c) {
-                         const double h = lambda * ((r == c ? 1.0 : 0.0) - d[r] * d[c] / (l * l)) / l;
-                         out[static_cast<std::size_t>((3 * i + r) * n + 3 * i + c)] += h;
-                         if (j < 0) continue;
-                         out[static_cast<std::size_t>((3 * j + r) * n + 3 * j + c)] += h;
-                         out[static_cast<std::size_t>((3 * i + r) * n + 3 * j + c)] -= h;
-                         out[static_cast<std::size_t>((3 * j + r) * n + 3 * i + c)] -= h;
-                       }
-                   });
 }
 
 RowTarget row_target(const ActuatorRow& actuator, double command, double previous, double step) {

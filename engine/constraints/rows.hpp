@@ -7,6 +7,7 @@
 // phi/dy = -dL/dy. Generalised force H^T lambda with lambda = tension >= 0 shortens the cable. Source: C. Duriez,
 // "Control of elastic soft robots based on real-time finite element method", ICRA 2013 (J^T lambda).
 // Force: phi = e . (x - x_rest) with a direction e fixed in space; H^T lambda is the force lambda e at x.
+// Cavity: phi = V - V0, H^T lambda the pressure lambda on its walls (cavity.hpp). Values in m^3 and Pa.
 
 #include <span>
 #include <vector>
@@ -26,19 +27,69 @@ struct RowLayout {
 
 RowLayout row_layout(const Robot& robot);
 
+// Below this length [m] a segment has no direction: it exerts no force.
+inline constexpr double shortest_segment = 1e-9;
+
+// Calls visit(i, j, a, b) per segment between its points i and j (local numbers; j = -1: the end) at positions a and b.
+template <class Visitor>
+void for_each_segment(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
+                      Visitor visit) {
+  const auto point = [&](int i) {
+    const auto k = 3 * static_cast<std::size_t>(first_point + i);
+    return Vec3d{{y[k], y[k + 1], y[k + 2]}};
+  };
+  for (int k = 0; k + 1 < count; ++k) visit(k, k + 1, point(k), point(k + 1));
+  if (end) visit(count - 1, -1, point(count - 1), *end);
+}
+
 // A path of straight segments through `count` mapped points from `first_point` on, to `end` where it is given: its
 // length [m], and its gradient [3 count] unless null.
 double path_length(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
                    double* gradient);
 
+// Calls visit(j, k, B) for blocks that add up to d^2 L / dy_j dy_k, j and k points of the path counted from its first:
+// for a segment d of length l, e = d/l, (I - e e^T)/l at its ends and the opposite across.
+template <class Visitor>
+void visit_path_curvature(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
+                          Visitor visit) {
+  for_each_segment(y, first_point, count, end, [&](int j, int k, const Vec3d& a, const Vec3d& b) {
+    const Vec3d d = b - a;
+    const double l = norm(d);
+    if (l < shortest_segment) return;
+    const Mat3d block = (1 / l) * (Mat3d::identity() - (1 / (l * l)) * outer(d, d));
+    visit(j, j, block);
+    if (k < 0) return;
+    visit(k, k, block);
+    visit(j, k, -1.0 * block);
+    visit(k, j, -1.0 * block);
+  });
+}
+
+// The row's own part of y.
+inline std::span<const double> row_coordinates(const ActuatorRow& actuator, std::span<const double> y) {
+  return y.subspan(3 * static_cast<std::size_t>(actuator.first_point),
+                   3 * static_cast<std::size_t>(actuator.point_count));
+}
+
 // phi [rows] and gradients [layout.gradients()] for one robot's y.
 void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const double> y, std::span<double> phi,
                    std::span<double> gradients);
 
-// Curvature of row i: out (count x count, row-major) = -lambda d^2 phi / dy^2, the geometric stiffness the row adds to
-// K in y [N/m]; positive semidefinite for tension, zero for forces.
-void row_curvature(const Robot& robot, const RowLayout& layout, int row, std::span<const double> y, double lambda,
-                   std::span<double> out);
+// Curvature of row i, -lambda d^2 phi / dy^2: the geometric stiffness the row adds to K in y [N/m]. Positive
+// semidefinite for tension, zero for forces, indefinite for pressure. Calls visit(j, k, B) for 3x3 blocks B that add up
+// to it, j and k points of the row counted from its first; block (k, j) comes too. Not for a cavity's polynomial, whose
+// curvature is -lambda times its Hessian.
+template <class Visitor>
+void visit_row_curvature(const Robot& robot, int row, std::span<const double> y, double lambda, Visitor visit) {
+  const ActuatorRow& actuator = robot.actuators[static_cast<std::size_t>(row)];
+  if (lambda == 0) return;
+  if (actuator.kind == ActuatorKind::cable)
+    visit_path_curvature(y, actuator.first_point, actuator.point_count, actuator.pull_point,
+                         [&](int j, int k, const Mat3d& block) { visit(j, k, lambda * block); });
+  if (actuator.kind == ActuatorKind::cavity)
+    visit_cavity_curvature(row_coordinates(actuator, y), actuator.triangles,
+                           [&](int j, int k, const Mat3d& block) { visit(j, k, -lambda * block); });
+}
 
 // What a command asks of the multipliers: lambda in [lower, upper], complementary to phi - target
 // (solvers/complementarity).

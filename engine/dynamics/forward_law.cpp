@@ -56,7 +56,7 @@ double ForwardLaw::violation(std::span<const double> phi, std::span<const double
   double worst = 0;
   for (std::size_t i = 0; i < target_.size(); ++i) {
     if (lower_[i] == upper_[i]) continue;  // the force is the command
-    const double w = phi[i] - target_[i];
+    const double w = (phi[i] - target_[i]) / robot_.actuators[i % robot_.actuators.size()].size();
     const double violation = multipliers[i] <= lower_[i]   ? std::max(0.0, -w)
                              : multipliers[i] >= upper_[i] ? std::max(0.0, w)
                                                            : std::abs(w);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/array/launch.hpp"
 #include "kernels/base/contract.hpp"
@@ -9,19 +10,37 @@
 
 namespace supple {
 
-FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
-    : model_(model), backend_(backend), rows_(row_layout(model.robot)) {
-  for (const ActuatorRow& actuator : model.robot.actuators) {
+namespace {
+
+// Sets of mesh nodes that the curvature of a row couples: those of a cable, those of each triangle of a cavity.
+std::vector<std::vector<int>> coupled_by_curvature(const FullModel& model) {
+  std::vector<std::vector<int>> sets;
+  const auto add = [&](const auto& points, int first) {
     std::vector<int> nodes;
-    if (actuator.kind == ActuatorKind::cable)
-      for (int k = 0; k < actuator.point_count; ++k)
-        for (int node : model.interpolation[static_cast<std::size_t>(actuator.first_point + k)].node)
-          nodes.push_back(node);
+    for (const int point : points) {
+      const Interpolation& interpolation = model.interpolation[static_cast<std::size_t>(first + point)];
+      nodes.insert(nodes.end(), interpolation.node.begin(), interpolation.node.end());
+    }
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    row_nodes_.push_back(std::move(nodes));
+    sets.push_back(std::move(nodes));
+  };
+  for (const ActuatorRow& actuator : model.robot.actuators) {
+    if (actuator.kind == ActuatorKind::cable) {
+      std::vector<int> points(static_cast<std::size_t>(actuator.point_count));
+      std::iota(points.begin(), points.end(), 0);
+      add(points, actuator.first_point);
+    }
+    for (const auto& triangle : actuator.triangles) add(triangle, actuator.first_point);
   }
-  pattern_ = build_node_pattern(model, row_nodes_);
+  return sets;
+}
+
+}  // namespace
+
+FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
+    : model_(model), backend_(backend), rows_(row_layout(model.robot)) {
+  pattern_ = build_node_pattern(model, coupled_by_curvature(model));
   block_offset_ = element_block_offsets(model);
 
   std::vector<std::vector<long>> by_node(model.free_nodes.size());
@@ -239,39 +258,32 @@ void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span
                                             double* values, std::span<double> inputs) const {
   // K += L^T S L with S the row's curvature at its mapped points; the pattern holds every pair of its nodes. inputs
   // [motions][nv] += L^T S L_c.
-  std::vector<double> curvature;
   for (int row = 0; row < rows_.rows(); ++row) {
-    const double lambda = multipliers[static_cast<std::size_t>(row)];
-    const ActuatorRow& actuator = model_.robot.actuators[static_cast<std::size_t>(row)];
-    if (lambda == 0 || actuator.kind == ActuatorKind::force) continue;
-    const int n = rows_.count[static_cast<std::size_t>(row)];
-    curvature.resize(static_cast<std::size_t>(n * n));
-    row_curvature(model_.robot, rows_, row, y, lambda, curvature);
-    for (int a = 0; a < actuator.point_count; ++a)
-      for (int b = 0; b < actuator.point_count; ++b) {
-        const Interpolation& left = model_.interpolation[static_cast<std::size_t>(actuator.first_point + a)];
-        const Interpolation& right = model_.interpolation[static_cast<std::size_t>(actuator.first_point + b)];
-        for (std::size_t s = 0; s < left.node.size(); ++s)
-          for (std::size_t t = 0; t < right.node.size(); ++t) {
-            const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];
-            const int j = model_.node_unknown[static_cast<std::size_t>(right.node[t])];
-            const int motion = model_.node_motion[static_cast<std::size_t>(right.node[t])];
-            const double weight = left.weight[s] * right.weight[t];
-            if (i >= 0 && j < 0 && motion >= 0) {
-              const Vec3d& direction = model_.robot.motions[static_cast<std::size_t>(motion)].direction;
-              double* column = inputs.data() + extent(motion, model_.coordinates.nv) + extent(3, i);
-              for (int r = 0; r < 3; ++r)
-                for (int c = 0; c < 3; ++c)
-                  column[r] += weight * curvature[static_cast<std::size_t>((3 * a + r) * n + 3 * b + c)] * direction[c];
+    const int first = model_.robot.actuators[static_cast<std::size_t>(row)].first_point;
+    visit_row_curvature(
+        model_.robot, row, y, multipliers[static_cast<std::size_t>(row)], [&](int a, int b, const Mat3d& curvature) {
+          const Interpolation& left = model_.interpolation[static_cast<std::size_t>(first + a)];
+          const Interpolation& right = model_.interpolation[static_cast<std::size_t>(first + b)];
+          for (std::size_t s = 0; s < left.node.size(); ++s)
+            for (std::size_t t = 0; t < right.node.size(); ++t) {
+              const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];
+              const int j = model_.node_unknown[static_cast<std::size_t>(right.node[t])];
+              const int motion = model_.node_motion[static_cast<std::size_t>(right.node[t])];
+              const double weight = left.weight[s] * right.weight[t];
+              if (i >= 0 && j < 0 && motion >= 0) {
+                const Vec3d column =
+                    weight * (curvature * model_.robot.motions[static_cast<std::size_t>(motion)].direction);
+                for (int r = 0; r < 3; ++r)
+                  inputs[extent(motion, model_.coordinates.nv) + extent(3, i) + static_cast<std::size_t>(r)] +=
+                      column[r];
+              }
+              if (i < 0 || j < 0 || i < j) continue;
+              const int block = pattern_.find(i, j);
+              for (int c = 0; c < 3; ++c)
+                for (int r = i == j ? c : 0; r < 3; ++r)
+                  values[pattern_.position(block, j, r, c)] += weight * curvature(r, c);
             }
-            if (i < 0 || j < 0 || i < j) continue;
-            const int block = pattern_.find(i, j);
-            for (int c = 0; c < 3; ++c)
-              for (int r = i == j ? c : 0; r < 3; ++r)
-                values[pattern_.position(block, j, r, c)] +=
-                    weight * curvature[static_cast<std::size_t>((3 * a + r) * n + 3 * b + c)];
-          }
-      }
+        });
   }
 }
 

@@ -46,7 +46,6 @@ class FullMechanics final : public Mechanics {
   const FullModel& model_;
   std::string backend_;
   RowLayout rows_;
-  std::vector<std::vector<int>> row_nodes_;  // mesh nodes that a row's curvature couples: none for forces
   NodePattern pattern_;
   std::vector<int> corner_start_;    // [free nodes + 1]
   std::vector<long> corners_;        // corners at a node: (point, element node) of all fields

@@ -68,6 +68,37 @@ void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::sp
     }
 }
 
+void add_row_curvature(const ReducedModel& model, int row, std::span<const double> y, double lambda, double* A,
+                       double* A_c, std::vector<double>& hessian) {
+  const int r = model.modes, m = model.motions();
+  const ActuatorRow& actuator = model.robot.actuators[static_cast<std::size_t>(row)];
+  if (lambda == 0) return;
+  if (!actuator.volume.empty()) {
+    const int n = actuator.volume.unknowns;  // alpha, c
+    hessian.resize(extent(n, n));
+    double* S = hessian.data();
+    actuator.volume.hessian(row_coordinates(actuator, y).data(), S);
+    for (int i = 0; i < r; ++i)
+      for (int j = 0; j <= i; ++j) A[i * r + j] -= lambda * S[i * n + j];
+    for (int k = 0; k < m; ++k)
+      for (int i = 0; i < r; ++i) A_c[k * r + i] -= lambda * S[(r + k) * n + i];
+    return;
+  }
+  visit_row_curvature(model.robot, row, y, lambda, [&](int a, int b, const Mat3d& curvature) {
+    for (int k = 0; k < 3; ++k)
+      for (int l = 0; l < 3; ++l) {
+        const double c = curvature(k, l);
+        const double* left = model.outputs.data() + extent(3 * (actuator.first_point + a) + k, r);
+        const double* right = model.outputs.data() + extent(3 * (actuator.first_point + b) + l, r);
+        for (int i = 0; i < r; ++i)
+          for (int j = 0; j <= i; ++j) A[i * r + j] += c * left[i] * right[j];
+        const double* input = model.output_inputs.data() + extent(3 * (actuator.first_point + b) + l, m);
+        for (int j = 0; j < m; ++j)
+          for (int i = 0; i < r; ++i) A_c[j * r + i] += c * left[i] * input[j];
+      }
+  });
+}
+
 ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     : model_(model),
       robots_(robots),
@@ -89,15 +120,15 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
   reports_.resize(static_cast<std::size_t>(robots));
   system_reports_.resize(static_cast<std::size_t>(robots));
   scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
-  int most_coordinates = 0;
-  for (int count : rows_.count) most_coordinates = std::max(most_coordinates, count);
+  int polynomial = 0;
+  for (const ActuatorRow& actuator : model.robot.actuators) polynomial = std::max(polynomial, actuator.volume.unknowns);
   for (Scratch& s : scratch_) {
     s.F.assign(tile_rows, 0.0);
     s.P.assign(tile_rows, 0.0);
     s.tangent.assign(extent(81, tile_size), 0.0);
     s.X.assign(extent(n_, 4, tile_size), 0.0);
     s.Y.assign(extent(n_, tile_rows), 0.0);
-    s.curvature.assign(extent(most_coordinates, most_coordinates), 0.0);
+    s.hessian.assign(extent(polynomial, polynomial), 0.0);
     s.magnitude.assign(static_cast<std::size_t>(r_), 0.0);
     s.force_lanes.assign(extent(2, n_, lanes), 0.0);
     s.sums.assign(stiffness_sums<double>(n_), 0.0);
@@ -273,25 +304,9 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
                         coefficients.mass * model_.mass[extent(i, r_) + static_cast<std::size_t>(j)];
     if (coefficients.geometric) {
       Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
-      for (int row = 0; row < n; ++row) {
-        const double lambda = multipliers[extent(b, n) + static_cast<std::size_t>(row)];
-        if (lambda == 0 || model_.robot.actuators[static_cast<std::size_t>(row)].kind == ActuatorKind::force) continue;
-        const int first = rows_.first[static_cast<std::size_t>(row)],
-                  count = rows_.count[static_cast<std::size_t>(row)];
-        row_curvature(model_.robot, rows_, row, y.subspan(extent(b, ny), static_cast<std::size_t>(ny)), lambda,
-                      s.curvature);
-        for (int k = 0; k < count; ++k)
-          for (int m = 0; m < count; ++m) {
-            const double c = s.curvature[extent(k, count) + static_cast<std::size_t>(m)];
-            const double* left = model_.outputs.data() + extent(first + k, r_);
-            const double* right = model_.outputs.data() + extent(first + m, r_);
-            for (int i = 0; i < r_; ++i)
-              for (int j = 0; j <= i; ++j) A[i * r_ + j] += c * left[i] * right[j];
-            const double* input = model_.output_inputs.data() + extent(first + m, m_);
-            for (int j = 0; j < m_; ++j)
-              for (int i = 0; i < r_; ++i) A_c[j * r_ + i] += c * left[i] * input[j];
-          }
-      }
+      for (int row = 0; row < n; ++row)
+        add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)),
+                          multipliers[extent(b, n) + static_cast<std::size_t>(row)], A, A_c, s.hessian);
     }
     const DenseFactorReport report = tangent_ == TangentKind::safe
                                          ? cholesky_factor(A, r_, r_)

@@ -19,6 +19,11 @@ bool has_four_rows(LawId law);
 void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::span<const double> gradients,
                      std::span<double> H_c);
 
+// A [r x r, lower triangle] and A_c [m x r] += L^T S [L L_c], S the curvature of a row (visit_row_curvature). hessian:
+// scratch.
+void add_row_curvature(const ReducedModel& model, int row, std::span<const double> y, double lambda, double* A,
+                       double* A_c, std::vector<double>& hessian);
+
 class ReducedMechanics final : public Mechanics {
  public:
   // The model must outlive this object.
@@ -49,7 +54,8 @@ class ReducedMechanics final : public Mechanics {
  private:
   // Scratch of one thread.
   struct Scratch {
-    AlignedVector<double> F, P, tangent, X, Y, curvature;
+    AlignedVector<double> F, P, tangent, X, Y;
+    std::vector<double> hessian;  // of a cavity's volume
     unsigned char status[tile_size];
     std::vector<double> magnitude;
     AlignedVector<double> force_lanes, sums;  // forces, then magnitudes; the block sums of K (reduced_tile.hpp)

@@ -116,7 +116,7 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, bool begun, Prob
   for (int j = 0; j < n; ++j) {
     const ActuatorRow& actuator = robot_.actuators[static_cast<std::size_t>(j)];
     Interval limits = actuator.force;
-    if (actuator.kind == ActuatorKind::cable && !actuator.bilateral) limits.lower = std::max(0.0, limits.lower);
+    if (actuator.kind != ActuatorKind::force && !actuator.bilateral) limits.lower = std::max(0.0, limits.lower);
     if (actuator.control == ActuatorControl::force) limits = intersect(limits, limits_of_command(robot, j));
     problem.lower[static_cast<std::size_t>(j)] = limits.lower;
     problem.upper[static_cast<std::size_t>(j)] = limits.upper;
@@ -290,7 +290,7 @@ int InverseLaw::saturated(const Problem& problem) const {
   int count = 0;
   for (int i = 0; i < n_ + motions_; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    const bool slack = i < n_ && robot_.actuators[k].kind == ActuatorKind::cable && problem.lower[k] == 0;
+    const bool slack = i < n_ && robot_.actuators[k].kind != ActuatorKind::force && problem.lower[k] == 0;
     if (problem.lower[k] < problem.upper[k] &&
         (problem.bound_multipliers[k] > 0 || (problem.bound_multipliers[k] < 0 && !slack)))
       ++count;

@@ -86,7 +86,7 @@ void add_actuator(const ActuatorScene& scene, PointPlacer& placer, Robot& robot)
     row.first_point = path.first_point;
     row.point_count = static_cast<int>(scene.points.size());
     row.rest_length = path.length;
-  } else {
+  } else if (scene.kind == ActuatorKind::force) {
     const std::string what = "force '" + scene.name + "'";
     const double length = norm(scene.direction);
     if (!(length > 0)) throw InputError(what + " has no direction", "direction = [0, 0, 1]", scene.place);
@@ -100,6 +100,26 @@ void add_actuator(const ActuatorScene& scene, PointPlacer& placer, Robot& robot)
       throw InputError(what + " acts on held nodes only (it can do nothing)", "another point or region", scene.place);
   }
   robot.actuators.push_back(std::move(row));
+}
+
+// Their corners come last among the mapped points: a reduced model does without them.
+void add_walls(const ActuatorScene& scene, PointPlacer& placer, ActuatorRow& row) {
+  const std::string what = "cavity '" + scene.name + "'";
+  if (scene.surface.has_value() == scene.region.has_value())
+    throw InputError(what + " needs either a surface or a region", "one of them", scene.place);
+  PointPlacer::PlacedWalls walls;
+  if (scene.region) {
+    walls = placer.add_walls(*scene.region, what, scene.place);
+  } else {
+    Surface surface = read_surface(scene.surface->file);
+    transform_surface(surface, scene.surface->unit, scene.surface->transform);
+    walls = placer.add_walls(std::move(surface), what, scene.place);
+  }
+  row.first_point = walls.first_point;
+  row.point_count = walls.point_count;
+  row.triangles = std::move(walls.triangles);
+  row.rest_volume = walls.volume;
+  row.rest_area = walls.area;
 }
 
 void add_effector(const EffectorScene& scene, PointPlacer& placer, Robot& robot) {
@@ -176,6 +196,8 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   for (const PointScene& probe : scene.probes)
     robot.probes.push_back(
         {probe.name, probe.set, placer.add(probe.point, 0, "probe '" + probe.name + "'", probe.place)});
+  for (std::size_t i = 0; i < scene.actuators.size(); ++i)
+    if (scene.actuators[i].kind == ActuatorKind::cavity) add_walls(scene.actuators[i], placer, robot.actuators[i]);
   return model;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/mesh/boundary.hpp"
+#include "engine/mesh/closed_surface.hpp"
 #include "engine/mesh/geometry.hpp"
 #include "engine/mesh/select.hpp"
 #include "engine/model/element_fields.hpp"
@@ -80,13 +81,18 @@ int PointPlacer::push(Interpolation interpolation, const Vec3d& rest) {
   return static_cast<int>(model_.robot.rest_points.size()) - 1;
 }
 
-int PointPlacer::add(const Vec3d& x, double radius, const std::string& what, const Place& place) {
-  const EmbeddedPoint point = embedding_.locate(x);
+EmbeddedPoint PointPlacer::locate(const Vec3d& x, const std::string& what, const Place& place) const {
+  EmbeddedPoint point = embedding_.locate(x);
   if (point.distance > 0.05 * size_)
     throw InputError(
         fmt::format("{} at ({:.4g}, {:.4g}, {:.4g}) m is {:.3g} m away from the body", what, x[0], x[1], x[2],
                     point.distance),
         "points are in metres after unit, rotation and translation; `supple info` prints the mesh's extent", place);
+  return point;
+}
+
+int PointPlacer::add(const Vec3d& x, double radius, const std::string& what, const Place& place) {
+  const EmbeddedPoint point = locate(x, what, place);
   if (!point.inside && radius == 0)
     model_.notes.push_back(
         fmt::format("{} lies {:.3g} mm outside the mesh; it follows the nearest element", what, 1e3 * point.distance));
@@ -206,6 +212,68 @@ int PointPlacer::add_fit(const Region& region, const std::string& what, const Pl
     push(std::move(interpolation), rest);
   }
   return first;
+}
+
+PointPlacer::PlacedWalls PointPlacer::close(Surface& surface, const std::string& what, const Place& place) const {
+  const ClosedSurfaceReport report = orient_closed_surface(surface.nodes, surface.triangles);
+  if (!report.closed())
+    throw InputError(fmt::format("the walls of {} are not closed ({})", what, describe(report, surface.nodes)),
+                     "a region or surface with all the walls of the cavity, and nothing else; `supple check` looks at "
+                     "the mesh",
+                     place);
+  PlacedWalls walls;
+  walls.first_point = static_cast<int>(model_.robot.rest_points.size());
+  walls.point_count = static_cast<int>(surface.nodes.size());
+  walls.volume = enclosed_volume(surface.nodes, surface.triangles);
+  walls.area = surface_area(surface.nodes, surface.triangles);
+  walls.triangles = surface.triangles;
+  return walls;
+}
+
+PointPlacer::PlacedWalls PointPlacer::add_walls(const Region& region, const std::string& what, const Place& place) {
+  const Mesh& mesh = model_.mesh;
+  const std::vector<int> nodes = nodes_in(region, mesh);
+  const BoundarySurface boundary = boundary_surface(mesh);
+  Surface surface;
+  std::vector<int> number(mesh.nodes.size(), -1), mesh_node;
+  for (auto triangle : boundary.surface.triangles) {
+    for (int& corner : triangle) corner = boundary.mesh_node[static_cast<std::size_t>(corner)];
+    if (!std::all_of(triangle.begin(), triangle.end(),
+                     [&](int node) { return std::binary_search(nodes.begin(), nodes.end(), node); }))
+      continue;
+    for (int& corner : triangle) {
+      int& at = number[static_cast<std::size_t>(corner)];
+      if (at < 0) {
+        at = static_cast<int>(mesh_node.size());
+        mesh_node.push_back(corner);
+        surface.nodes.push_back(mesh.nodes[static_cast<std::size_t>(corner)]);
+      }
+      corner = at;
+    }
+    surface.triangles.push_back(triangle);
+  }
+  PlacedWalls walls = close(surface, what, place_of(region, place));
+  for (const int node : mesh_node) push({{node}, {1}}, mesh.nodes[static_cast<std::size_t>(node)]);
+  return walls;
+}
+
+PointPlacer::PlacedWalls PointPlacer::add_walls(Surface surface, const std::string& what, const Place& place) {
+  PlacedWalls walls = close(surface, what, place);
+  double furthest = 0;
+  for (const Vec3d& x : surface.nodes) {
+    const EmbeddedPoint point = locate(x, "a corner of " + what, place);
+    furthest = std::max(furthest, point.distance);
+    push({{point.nodes.begin(), point.nodes.begin() + point.node_count},
+          {point.weights.begin(), point.weights.begin() + point.node_count}},
+         x);
+  }
+  // The walls of a cavity are a boundary of the body: corners lie a little to either side of it.
+  if (furthest > 0)
+    model_.notes.push_back(
+        fmt::format("corners of {} lie up to {:.3g} mm outside the mesh; they follow the nearest "
+                    "elements",
+                    what, 1e3 * furthest));
+  return walls;
 }
 
 bool PointPlacer::moves(int point) const {

@@ -13,6 +13,7 @@
 //   rest
 //                 positions from the mean: the linear map nearest to the region's deformation, I at rest
 //                 (engine/constraints/effectors.hpp)
+//   walls         the corners of a closed surface, nodes of the mesh or embedded points
 //
 // Errors: InputError with the place of what asks for the point.
 
@@ -44,6 +45,16 @@ class PointPlacer {
   int add_mean(const Region& region, const std::string& what, const Place& place);
   int add_fit(const Region& region, const std::string& what, const Place& place);  // three vectors
 
+  struct PlacedWalls {
+    int first_point = 0, point_count = 0;
+    Triangles triangles;  // of these points, outwards
+    double volume = 0, area = 0;
+  };
+  // A closed surface: the faces of the body's boundary with all their nodes in the region, or a surface in the frame of
+  // the body, whose corners are embedded in it.
+  PlacedWalls add_walls(const Region& region, const std::string& what, const Place& place);
+  PlacedWalls add_walls(Surface surface, const std::string& what, const Place& place);
+
   // Whether a free node has a part in it.
   bool moves(int point) const;
 
@@ -55,6 +66,9 @@ class PointPlacer {
   WeightedNodes weighted_by_volume(const Region& region, const std::string& what, const Place& place);
   WeightedNodes weighted(const std::vector<int>& nodes, const std::vector<double>& weight_of_node) const;
   int push(Interpolation interpolation, const Vec3d& rest);
+  // The element that contains x or is nearest to it; refuses one too far away.
+  EmbeddedPoint locate(const Vec3d& x, const std::string& what, const Place& place) const;
+  PlacedWalls close(Surface& surface, const std::string& what, const Place& place) const;
 
   FullModel& model_;
   Embedding embedding_;

@@ -8,28 +8,39 @@
 #include <string>
 #include <vector>
 
+#include "engine/constraints/cavity.hpp"
 #include "engine/scene/scene.hpp"
 
 namespace supple {
 
-// An actuator as one constraint row: value phi(y) [m], multiplier lambda [N] with generalised force H^T lambda.
-//   cable  phi = L0 - L(y), positive when shortened; lambda is its tension
-//   force  phi = direction . (y - y_rest) of one mapped point (the mean of a region for a load spread over it); lambda
-//          is the force along the direction, which does not turn with the body
+// An actuator as one constraint row: value phi(y), multiplier lambda with generalised force H^T lambda. phi [m], lambda
+// [N]; of a cavity m^3 and Pa.
+//   cable   phi = L0 - L(y), positive when shortened; lambda is its tension
+//   force   phi = direction . (y - y_rest) of one mapped point (the mean of a region for a load spread over it); lambda
+//           is the force along the direction, which does not turn with the body
+//   cavity  phi = V(y) - V0 of the closed surface on its points; lambda is the pressure above that outside. In a
+//   reduced
+//           model phi is a polynomial of the coordinates, which stand among the mapped points (volume not empty)
 struct ActuatorRow {
   std::string name;
   ActuatorKind kind = ActuatorKind::cable;
-  int first_point = 0;  // cable: its via-points are consecutive mapped points; force: the loaded point
-  int point_count = 0;
+  int first_point = 0;  // cable: its via-points are consecutive mapped points; force: the loaded point; cavity: its
+  int point_count = 0;  // corners, or points that hold the coordinates alpha, c and zeros
   std::optional<Vec3d> pull_point;  // cable: fixed end after the last via-point
   Vec3d direction{{0, 0, 0}};       // force: unit vector
   double rest_length = 0;           // cable: L0 [m]
+  Triangles triangles;              // cavity: of its corners (numbers from its first point), outwards
+  VolumePolynomial volume;          // cavity of a reduced model, instead of triangles
+  double rest_volume = 0;           // cavity: V0 [m^3]
+  double rest_area = 0;             // cavity [m^2]
   ActuatorControl control = ActuatorControl::displacement;
   bool bilateral = false;
   Interval range;  // of the command [m or N]
   Interval force;  // of the multiplier [N]
   double rate = unlimited;
   int samples = 2;
+  // Of phi per metre that the row's points move: what tolerances of lengths are multiplied by.
+  double size() const { return kind == ActuatorKind::cavity ? rest_area : 1; }
 };
 
 struct NamedPoint {

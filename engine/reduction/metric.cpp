@@ -46,15 +46,14 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
   ReducedMechanics mechanics(all);
   const RowLayout layout = row_layout(all.robot);
   std::vector<double> y(static_cast<std::size_t>(ny)), f(static_cast<std::size_t>(r)), phi(static_cast<std::size_t>(m)),
-      gradients(static_cast<std::size_t>(layout.gradients())), H(extent(m, r)), H_c(extent(m, inputs)), curvature,
+      gradients(static_cast<std::size_t>(layout.gradients())), H(extent(m, r)), H_c(extent(m, inputs)), hessian,
       T(extent(count, r, r)), size(static_cast<std::size_t>(count));
-  const Eigen::Map<const Matrix> outputs(all.outputs.data(), ny, r);
   for (int s = 0; s < count; ++s) {
     const std::span<const double> state = states.subspan(extent(s, r + inputs), extent(r + inputs)),
                                   q = state.first(extent(r)), c = state.subspan(extent(r));
     const bool defined = mechanics.evaluate_forces(q, c, TangentKind::exact, f).undefined == 0;
     Matrix K = Eigen::Map<const Matrix>(mechanics.stiffness(0).data(), columns, columns).topLeftCorner(r, r);
-    K = Matrix(K.selfadjointView<Eigen::Lower>());
+    Matrix curvature = Matrix::Zero(r, r), input_curvature = Matrix::Zero(inputs, r);
     mechanics.evaluate_outputs(q, c, y);
     evaluate_rows(all.robot, layout, y, phi, gradients);
     mechanics.row_jacobians(layout, gradients, H, H_c);
@@ -67,13 +66,10 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
       const RowTarget target = row_target(actuator, 0, 0, 0);
       if (actuator.control == ActuatorControl::displacement && lambda > target.lower && lambda < target.upper)
         held.push_back(row);
-      if (lambda == 0 || actuator.kind == ActuatorKind::force) continue;
-      const int n = layout.count[k];
-      curvature.resize(extent(n, n));
-      row_curvature(all.robot, layout, row, y, lambda, curvature);
-      const auto local = outputs.middleRows(layout.first[k], n);
-      K += local.transpose() * Eigen::Map<const Matrix>(curvature.data(), n, n) * local;
+      add_row_curvature(all, row, y, lambda, curvature.data(), input_curvature.data(), hessian);
     }
+    K += curvature;
+    K = Matrix(K.selfadjointView<Eigen::Lower>());
     const int h = static_cast<int>(held.size());
     // [K J^T; J 0]^-1 has S in its upper left corner. J is scaled to the size of K, for the pivots.
     Matrix system = Matrix::Zero(r + h, r + h);

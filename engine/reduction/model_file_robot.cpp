@@ -12,7 +12,7 @@ namespace {
 
 // In the order of their enumerations.
 constexpr const char* integrator_words[] = {"implicit-euler", "implicit-euler-newton", "quasi-static"};
-constexpr const char* actuator_words[] = {"cable", "force"};
+constexpr const char* actuator_words[] = {"cable", "force", "cavity"};
 constexpr const char* control_words[] = {"displacement", "force"};
 constexpr const char* effector_words[] = {"position", "orientation", "length"};
 
@@ -26,6 +26,13 @@ void write_actuator(Hdf5File& file, const std::string& at, const ActuatorRow& ac
   file.write(at + "/points", std::vector<int>{actuator.first_point, actuator.point_count}, {2});
   if (actuator.kind == ActuatorKind::force) {
     file.write(at + "/direction", numbers(actuator.direction), {3});
+  } else if (actuator.kind == ActuatorKind::cavity) {
+    const VolumePolynomial& volume = actuator.volume;
+    file.write(at + "/rest_volume", actuator.rest_volume);
+    file.write(at + "/rest_area", actuator.rest_area);
+    file.write(at + "/volume/linear", volume.linear, {volume.linear.size()});
+    file.write(at + "/volume/quadratic", volume.quadratic, {volume.quadratic.size()});
+    file.write(at + "/volume/cubic", volume.cubic, {volume.cubic.size()});
   } else {
     if (actuator.pull_point) file.write(at + "/pull_point", numbers(*actuator.pull_point), {3});
     file.write(at + "/rest_length", actuator.rest_length);
@@ -69,6 +76,8 @@ class Reader {
     if (actuator.kind == ActuatorKind::force) {
       actuator.direction = units(at + "/direction", {3}).front();
       checked_.require(actuator.point_count == 1, at + "/points", "are not one point, where a force acts");
+    } else if (actuator.kind == ActuatorKind::cavity) {
+      cavity(at, actuator);
     } else {
       path(at, actuator.point_count, actuator.pull_point, actuator.rest_length);
     }
@@ -130,6 +139,23 @@ class Reader {
     count = pair[1];
     checked_.require(first >= 0 && count >= 1 && count <= point_count_ && first <= point_count_ - count, at + "/points",
                      "names points that are not there");
+  }
+  void cavity(const std::string& at, ActuatorRow& actuator) const {
+    for (const auto& [name, value] :
+         {std::pair{"/rest_volume", &actuator.rest_volume}, {"/rest_area", &actuator.rest_area}}) {
+      *value = checked_.number(at + name);
+      checked_.require(*value > 0, at + name, "is not positive");
+    }
+    VolumePolynomial& volume = actuator.volume;
+    const auto shape = file_.shape(at + "/volume/linear");
+    checked_.require(
+        shape.size() == 1 && shape[0] >= 1 && shape[0] <= static_cast<std::size_t>(3 * actuator.point_count),
+        at + "/volume/linear", "has a wrong shape");
+    const std::size_t n = shape[0];
+    volume.unknowns = static_cast<int>(n);
+    volume.linear = checked_.doubles(at + "/volume/linear", {n});
+    volume.quadratic = checked_.doubles(at + "/volume/quadratic", {n * (n + 1) / 2});
+    volume.cubic = checked_.doubles(at + "/volume/cubic", {cubic_size(volume.unknowns)});
   }
   void path(const std::string& at, int count, std::optional<Vec3d>& end, double& rest_length) const {
     if (file_.has(at + "/pull_point")) end = points_of(checked_.doubles(at + "/pull_point", {3})).front();

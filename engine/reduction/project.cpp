@@ -78,6 +78,43 @@ std::size_t tile_entry(int point, int column, int component, int columns) {
          static_cast<std::size_t>(point % tile_size);
 }
 
+// Volumes of cavities from the corners of their walls to polynomials of the coordinates alpha, c; the corners, which
+// are the last mapped points, give way to ceil((r + m)/3) points that hold the coordinates.
+void replace_walls_by_polynomials(ReducedModel& model) {
+  Robot& robot = model.robot;
+  const int r = model.modes, m = model.motions(), n = r + m, points = (n + 2) / 3;
+  int first = static_cast<int>(robot.rest_points.size());
+  for (const ActuatorRow& row : robot.actuators)
+    if (row.kind == ActuatorKind::cavity) first = std::min(first, row.first_point);
+  bool any = false;
+  for (ActuatorRow& row : robot.actuators) {
+    if (row.kind != ActuatorKind::cavity) continue;
+    any = true;
+    std::vector<double> rest, columns;
+    for (int p = row.first_point; p < row.first_point + row.point_count; ++p)
+      for (int k = 0; k < 3; ++k) {
+        rest.push_back(robot.rest_points[static_cast<std::size_t>(p)][k]);
+        const auto alpha = model.outputs.begin() + static_cast<std::ptrdiff_t>(extent(3 * p + k, r));
+        const auto c = model.output_inputs.begin() + static_cast<std::ptrdiff_t>(extent(3 * p + k, m));
+        columns.insert(columns.end(), alpha, alpha + r);
+        columns.insert(columns.end(), c, c + m);
+      }
+    row.volume = volume_polynomial(rest, columns, n, row.triangles);
+    row.triangles.clear();
+    row.first_point = first;
+    row.point_count = points;
+  }
+  if (!any) return;
+  robot.rest_points.resize(static_cast<std::size_t>(first));
+  robot.rest_points.resize(static_cast<std::size_t>(first + points), Vec3d{{0, 0, 0}});
+  model.outputs.resize(extent(3 * first, r));
+  model.outputs.resize(extent(3 * (first + points), r), 0.0);
+  model.output_inputs.resize(extent(3 * first, m));
+  model.output_inputs.resize(extent(3 * (first + points), m), 0.0);
+  for (int i = 0; i < r; ++i) model.outputs[extent(3 * first + i, r) + static_cast<std::size_t>(i)] = 1;
+  for (int k = 0; k < m; ++k) model.output_inputs[extent(3 * first + r + k, m) + static_cast<std::size_t>(k)] = 1;
+}
+
 }  // namespace
 
 std::vector<IntegrationDomain> all_elements(const FullModel& model) {
@@ -195,6 +232,8 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
         for (int m = 0; m < motions; ++m)
           reduced.output_inputs[extent(row, motions) + static_cast<std::size_t>(m)] += weight * psi(node, k, m);
       }
+
+  replace_walls_by_polynomials(reduced);
 
   // Shown nodes: those of the skin, then the corners of kept elements that are not among them.
   const auto show = [&](int node, auto& shown) {

@@ -66,7 +66,11 @@ SceneIdentity identify(const Scene& scene) {
   const BodyScene& body = scene.bodies.front();
   std::string text = write_scene(essential, fs::path(body.mesh_file).parent_path().string());
   text.resize(std::min(text.size(), text.find("\n[reduce]")));
-  return {hash_text(text), hash_file(body.mesh_file)};
+  // Of the mesh alone where that is all the scene names.
+  const std::vector<std::string> files = input_files(scene);
+  std::string hashes;
+  for (const std::string& file : files) hashes += hash_hex(hash_file(file));
+  return {hash_text(text), files.size() == 1 ? hash_file(files.front()) : hash_text(hashes)};
 }
 
 std::string path_file(const std::string& folder, int path) {

@@ -46,6 +46,14 @@ constexpr std::array mesh_keys{
     Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "shift after turning; every other position in the scene is in this transformed frame"},
 };
 
+constexpr std::array surface_keys{
+    mesh_keys[0],
+    Key{.name = "unit", .kind = text, .dimension = D::length, .fallback = "\"m\"", .meaning = "unit of length of the surface file"},
+    mesh_keys[2],
+    mesh_keys[3],
+    Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "shift after turning, to where the transformed body is"},
+};
+
 constexpr std::array material_keys{
     Key{.name = "model", .kind = choice, .fallback = "\"corotational\"", .meaning = "stress law", .choices = "corotational | st-venant-kirchhoff | stable-neo-hookean | mooney-rivlin"},
     Key{.name = "young", .kind = quantity, .dimension = D::stress, .fallback = "required, but for Mooney-Rivlin by its constants", .meaning = "Young's modulus", .bound = Bound::positive},
@@ -82,20 +90,22 @@ constexpr std::array fix_keys{
 
 constexpr std::array actuator_keys{
     Key{.name = "name", .kind = text, .fallback = "required", .meaning = "name of the command"},
-    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "a frictionless cable that does not stretch, or a force along a direction fixed in space", .choices = "cable | force"},
+    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "a frictionless cable that does not stretch; a force along a direction fixed in space; a closed cavity filled with a gas of one pressure", .choices = "cable | force | cavity"},
     Key{.name = "points", .kind = vectors, .dimension = D::length, .fallback = "required for a cable", .meaning = "cable: points of the body that it runs through; the first is its attachment"},
     Key{.name = "pull_point", .kind = vector, .dimension = D::length, .fallback = "the last of `points`", .meaning = "cable: point fixed in space where it is pulled"},
     Key{.name = "point", .kind = vector, .dimension = D::length, .fallback = "a region", .meaning = "force: point of the body that it acts on"},
-    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "`point`", .meaning = "force: spread evenly over the surface of the body in this box (faces with all their nodes in it)"},
+    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "`point`", .meaning = "force: spread evenly over the surface of the body in this box (faces with all their nodes in it); cavity: these faces are its walls"},
     Key{.name = "sphere", .kind = table, .fallback = "`point`", .meaning = "force: the same in a ball", .subtable = "sphere"},
     Key{.name = "group", .kind = text, .fallback = "`point`", .meaning = "force: the same on a group of the mesh"},
+    Key{.name = "surface", .kind = table, .fallback = "a region", .meaning = "cavity: its walls from a surface file, embedded in the body", .subtable = "surface"},
     Key{.name = "direction", .kind = vector, .fallback = "required for a force", .meaning = "force: where it points; only its direction counts"},
     Key{.name = "attachment_radius", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "spreads each point over the nodes this near, so that it indents the body less", .bound = Bound::non_negative},
-    Key{.name = "control", .kind = choice, .fallback = "cable \"displacement\", force \"force\"", .meaning = "what the command is: length pulled or distance moved along the direction (of the region's mean), or tension or force", .choices = "displacement | force"},
-    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "limits of the command, lengths or forces after `control`; a reduction needs both ends"},
-    Key{.name = "rate", .kind = quantity, .dimension = D::speed, .fallback = "inf", .meaning = "limit on the change of the command, speed or force per time after `control`", .bound = Bound::positive, .infinite = true},
-    Key{.name = "bilateral", .kind = boolean, .fallback = "cable false, force true", .meaning = "true: a cable may push too, a force may be negative"},
-    Key{.name = "force", .kind = interval, .dimension = D::force, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "limits of the tension or force"},
+    Key{.name = "control", .kind = choice, .fallback = "cable \"displacement\", force \"force\", cavity \"pressure\"", .meaning = "what the command is: length pulled or distance moved along the direction (of the region's mean), or tension or force; of a cavity the volume it gains, or its pressure above that outside", .choices = "displacement | force | volume | pressure"},
+    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "limits of the command, lengths, forces, volumes or pressures after `control`; a reduction needs both ends"},
+    Key{.name = "rate", .kind = quantity, .dimension = D::speed, .fallback = "inf", .meaning = "limit on the change of the command per time, in units after `control`", .bound = Bound::positive, .infinite = true},
+    Key{.name = "bilateral", .kind = boolean, .fallback = "force true, others false", .meaning = "true: a cable may push too, a force may be negative, a cavity may be under suction"},
+    Key{.name = "force", .kind = interval, .dimension = D::force, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "cable, force: limits of the tension or force"},
+    Key{.name = "pressure", .kind = interval, .dimension = D::stress, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "cavity: limits of the pressure"},
     Key{.name = "samples", .kind = integer, .fallback = "2", .meaning = "values of this command on the grid of the offline sampling", .least = 2},
 };
 
@@ -151,7 +161,8 @@ constexpr std::array tables_of_scene{
     TableKeys{"region", "`region = {...}` in `[[body.material]]`: exactly one of these.", region_keys},
     TableKeys{"sphere", "`sphere = {...}` wherever a region is given.", sphere_keys},
     TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` says which.", fix_keys},
-    TableKeys{"[[actuator]]", "Something that drives the robot: a cable or a force. A force acts on exactly one of `point`, `box`, `sphere` and `group`.", actuator_keys},
+    TableKeys{"[[actuator]]", "Something that drives the robot: a cable, a force or a cavity. A force acts on exactly one of `point`, `box`, `sphere` and `group`. The walls of a cavity are exactly one of `box`, `sphere`, `group` and `surface`, and closed.", actuator_keys},
+    TableKeys{"surface", "`surface = {...}` of a cavity. Formats: `.stl`, `.obj`. Its triangles may be turned either way.", surface_keys},
     TableKeys{"[[effector]]", "Something that is steered. A position is that of exactly one of `point`, `box`, `sphere` and `group`; an orientation is that of one of the last three; a length has either `points` or `cable`.", effector_keys},
     TableKeys{"[[probe]]", "A point that is reported.", probe_keys},
     TableKeys{"[reduce]", "How `supple reduce` samples, reduces and validates.", reduce_keys},

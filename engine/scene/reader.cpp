@@ -17,13 +17,10 @@ namespace fs = std::filesystem;
 constexpr std::int64_t most = 1'000'000'000;  // of any count
 
 void read_mesh(const TableReader& table, BodyScene* body) {
-  const std::string file = table.text("file");
-  const fs::path folder = fs::path(table.place("file").file).parent_path();
-  body->mesh_file = fs::absolute(folder / file).lexically_normal().string();
-  if (table.has("unit")) body->mesh_unit = parse_unit(table.text("unit"), Dimension::length, table.place("unit"));
-  body->transform.scale = table.quantity("scale", body->transform.scale);
-  body->transform.rotation = table.vector("rotation", body->transform.rotation);
-  body->transform.translation = table.vector("translation", body->transform.translation);
+  const SurfaceScene file = read_placed_file(table);
+  body->mesh_file = file.file;
+  body->mesh_unit = file.unit;
+  body->transform = file.transform;
 }
 
 void read_elastic_constants(const TableReader& table, std::string_view model, MaterialScene* material) {

@@ -38,7 +38,7 @@ Path read_path(const TableReader& table, const std::string& what) {
 }
 
 void read_force_place(const TableReader& table, ActuatorScene* force) {
-  refuse(table, "a force", "type", {"points", "pull_point"});
+  refuse(table, "a force", "type", {"points", "pull_point", "surface", "pressure"});
   if (table.has("point")) {
     if (has_region(table))
       table.fail("point", fmt::format("force '{}' has both a point and a region", force->name), "one of them");
@@ -56,22 +56,59 @@ void read_force_place(const TableReader& table, ActuatorScene* force) {
   force->direction = unit_vector(table, "direction", table.vector("direction", {}));
 }
 
+void read_cavity_walls(const TableReader& table, ActuatorScene* cavity) {
+  refuse(table, "a cavity", "type", {"point", "points", "pull_point", "direction", "attachment_radius", "force"});
+  if (table.has("surface") && has_region(table))
+    table.fail("surface", fmt::format("cavity '{}' has both a surface and a region", cavity->name), "one of them");
+  if (table.has("surface")) {
+    cavity->surface = read_placed_file(table.table("surface"));
+  } else {
+    if (!has_region(table))
+      table.fail("group", fmt::format("cavity '{}' has no walls", cavity->name),
+                 "group = \"name\" of the mesh, box = [lower, upper], sphere = {centre, radius}, or surface = {file = "
+                 "\"cavity.stl\", unit = \"mm\"}");
+    cavity->region = read_region(table, "[[actuator]]");
+  }
+}
+
+// The words of the scene; of a cavity, volume and pressure stand for displacement and force.
+enum class ControlWord { displacement, force, volume, pressure };
+
+ActuatorControl read_control(const TableReader& table, const ActuatorScene& actuator) {
+  const bool cavity = actuator.kind == ActuatorKind::cavity;
+  const ControlWord word = table.choice("control", cavity                                 ? ControlWord::pressure
+                                                   : actuator.kind == ActuatorKind::cable ? ControlWord::displacement
+                                                                                          : ControlWord::force);
+  if (cavity != (word == ControlWord::volume || word == ControlWord::pressure))
+    table.fail(
+        "control",
+        fmt::format("a {} is not controlled by {}", cavity ? "cavity" : "cable or a force", table.text("control")),
+        cavity ? "\"pressure\" or \"volume\"" : "\"displacement\" or \"force\"");
+  return word == ControlWord::force || word == ControlWord::pressure ? ActuatorControl::force
+                                                                     : ActuatorControl::displacement;
+}
+
 void read_limits(const TableReader& table, ActuatorScene* actuator) {
-  const bool cable = actuator->kind == ActuatorKind::cable, by_force = actuator->control == ActuatorControl::force;
+  const bool cavity = actuator->kind == ActuatorKind::cavity, by_force = actuator->control == ActuatorControl::force;
   const Interval all = actuator->bilateral ? Interval{} : Interval{0, unlimited};
-  actuator->range = table.interval("range", all, by_force ? Dimension::force : Dimension::length);
-  actuator->rate = table.quantity("rate", unlimited, by_force ? Dimension::force_rate : Dimension::speed);
-  actuator->force = table.interval("force", all, Dimension::force);
+  const std::string_view multiplier = cavity ? "pressure" : "force";
+  actuator->range = table.interval("range", all, command_dimension(actuator->kind, actuator->control));
+  actuator->rate = table.quantity("rate", unlimited, rate_dimension(actuator->kind, actuator->control));
+  actuator->force = table.interval(multiplier, all, multiplier_dimension(actuator->kind));
   const auto only_one_way = [&](std::string_view name, Interval* limits) {
     if (actuator->bilateral) return;
     if (limits->lower == -unlimited) limits->lower = 0;
-    if (limits->lower < 0 || limits->upper < 0)
-      table.fail(name,
-                 cable ? fmt::format("{} of cable '{}' is negative (a cable only pulls)", name, actuator->name)
-                       : fmt::format("{} of force '{}' is negative (it acts one way only)", name, actuator->name),
-                 "bilateral = true");
+    if (limits->lower >= 0 && limits->upper >= 0) return;
+    const char* kind = actuator->kind == ActuatorKind::cable   ? "cable"
+                       : actuator->kind == ActuatorKind::force ? "force"
+                                                               : "cavity";
+    const char* why = actuator->kind == ActuatorKind::cable   ? "a cable only pulls"
+                      : actuator->kind == ActuatorKind::force ? "it acts one way only"
+                                                              : "it is not sucked at";
+    table.fail(name, fmt::format("{} of {} '{}' is negative ({})", name, kind, actuator->name, why),
+               "bilateral = true");
   };
-  only_one_way("force", &actuator->force);
+  only_one_way(multiplier, &actuator->force);
   if (by_force) only_one_way("range", &actuator->range);
 }
 
@@ -101,7 +138,7 @@ const ActuatorScene& named_cable(const TableReader& table, const std::vector<Act
   }
   const auto is_named = [&](const ActuatorScene& actuator) { return actuator.name == name; };
   if (std::any_of(actuators.begin(), actuators.end(), is_named))
-    table.fail("cable", fmt::format("'{}' is no cable (a force has no length)", name), "points = [[x, y, z], ...]");
+    table.fail("cable", fmt::format("'{}' is no cable (it has no length)", name), "points = [[x, y, z], ...]");
   const std::string near = nearest_word(name, names);
   table.fail(
       "cable",
@@ -135,9 +172,8 @@ ActuatorScene read_actuator(const TableReader& table) {
   actuator.place = table.place();
   actuator.name = table.identifier("name");
   actuator.kind = table.choice("type", actuator.kind);
-  const bool cable = actuator.kind == ActuatorKind::cable;
-  if (cable) {
-    refuse(table, "a cable", "type", {"point", "box", "sphere", "group", "direction"});
+  if (actuator.kind == ActuatorKind::cable) {
+    refuse(table, "a cable", "type", {"point", "box", "sphere", "group", "direction", "surface", "pressure"});
     if (!table.has("points"))
       table.fail("points", fmt::format("cable '{}' has no points", actuator.name),
                  "points = [[x, y, z]] and a pull_point, or more points");
@@ -145,11 +181,13 @@ ActuatorScene read_actuator(const TableReader& table) {
     actuator.points = path.points;
     actuator.pull_point = path.pull_point;
     actuator.attachment_radius = path.attachment_radius;
-  } else {
+  } else if (actuator.kind == ActuatorKind::force) {
     read_force_place(table, &actuator);
+  } else {
+    read_cavity_walls(table, &actuator);
   }
-  actuator.control = table.choice("control", cable ? ActuatorControl::displacement : ActuatorControl::force);
-  actuator.bilateral = table.boolean("bilateral", !cable);
+  actuator.control = read_control(table, actuator);
+  actuator.bilateral = table.boolean("bilateral", actuator.kind == ActuatorKind::force);
   read_limits(table, &actuator);
   actuator.samples = static_cast<int>(table.integer("samples", actuator.samples, 1000));
   return actuator;

@@ -21,6 +21,9 @@ Region read_region(const TableReader& table, std::string_view title);
 // v with length 1, its bits unchanged where it has that already. Fails at `key` if v has no direction.
 Vec3d unit_vector(const TableReader& table, std::string_view key, const Vec3d& v);
 
+// {file, unit, scale, rotation, translation} of a mesh or a surface.
+SurfaceScene read_placed_file(const TableReader& table);
+
 ActuatorScene read_actuator(const TableReader& table);
 // `actuators`: those whose paths a length may be that of.
 EffectorScene read_effector(const TableReader& table, const std::vector<ActuatorScene>& actuators);

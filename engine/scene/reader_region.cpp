@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <tuple>
 
 #include "engine/scene/reader_parts.hpp"
@@ -56,6 +57,18 @@ Region read_region(const TableReader& table, std::string_view title) {
     region.group = table.text("group");
   }
   return region;
+}
+
+SurfaceScene read_placed_file(const TableReader& table) {
+  namespace fs = std::filesystem;
+  SurfaceScene placed;
+  const fs::path folder = fs::path(table.place("file").file).parent_path();
+  placed.file = fs::absolute(folder / table.text("file")).lexically_normal().string();
+  if (table.has("unit")) placed.unit = parse_unit(table.text("unit"), Dimension::length, table.place("unit"));
+  placed.transform.scale = table.quantity("scale", placed.transform.scale);
+  placed.transform.rotation = table.vector("rotation", placed.transform.rotation);
+  placed.transform.translation = table.vector("translation", placed.transform.translation);
+  return placed;
 }
 
 Vec3d unit_vector(const TableReader& table, std::string_view key, const Vec3d& v) {

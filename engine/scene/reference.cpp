@@ -24,7 +24,7 @@ std::string value_type(const Key& key) {
       type = key.dimension == Dimension::number ? "number" : of;
       if (key.bound == Bound::positive) type += " above 0";
       if (key.bound == Bound::non_negative) type += ", at least 0";
-      return key.name == "rate" ? "speed, or rate of force; above 0" : type;
+      return key.name == "rate" ? "speed, flow, or rate of force or pressure; above 0" : type;
     case ValueKind::vector:
       return fmt::format("[x, y, z], each {}", dimension_name(key.dimension));
     case ValueKind::vectors:

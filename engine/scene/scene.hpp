@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/mesh/mesh.hpp"
+#include "engine/scene/units.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
@@ -82,29 +83,46 @@ struct BodyScene {
   Place place;
 };
 
-enum class ActuatorKind { cable, force };
+enum class ActuatorKind { cable, force, cavity };
+// What the command is: the value of the actuator's row (length pulled, distance moved, volume gained) or its multiplier
+// (tension, force, pressure).
 enum class ActuatorControl { displacement, force };
 
+// A surface in a file of its own, in the frame of the transformed body once its own transform is applied.
+struct SurfaceScene {
+  std::string file;  // absolute
+  double unit = 1;   // m per file unit
+  Transform transform;
+};
+
 // What drives the robot.
-//   cable  frictionless and inextensible, through points embedded in the body: point[0] is its attachment, the last
-//          point is where it is pulled (embedded), or pull_point (fixed in space) follows
-//   force  along a direction fixed in space, on one point of the body or spread evenly over the surface in a region
+//   cable   frictionless and inextensible, through points embedded in the body: point[0] is its attachment, the last
+//           point is where it is pulled (embedded), or pull_point (fixed in space) follows
+//   force   along a direction fixed in space, on one point of the body or spread evenly over the surface in a region
+//   cavity  a closed surface, filled with a gas of one pressure: faces of the body's boundary in a region, or a surface
+//           from a file, embedded in the body
 struct ActuatorScene {
   std::string name;
   ActuatorKind kind = ActuatorKind::cable;
   std::vector<Vec3d> points;        // m, rest positions in the transformed frame; force: one, or none with a region
   std::optional<Vec3d> pull_point;  // cable: m, fixed in space
-  std::optional<Region> region;     // force: the nodes of the boundary in it share the force by area
-  Vec3d direction{{0, 0, 0}};       // force: unit vector
-  double attachment_radius = 0;     // m; > 0 spreads each point over the nodes within this radius
+  std::optional<Region> region;     // force: the nodes of the boundary in it share the force by area; cavity: its walls
+  std::optional<SurfaceScene> surface;  // cavity
+  Vec3d direction{{0, 0, 0}};           // force: unit vector
+  double attachment_radius = 0;         // m; > 0 spreads each point over the nodes within this radius
   ActuatorControl control = ActuatorControl::displacement;
-  Interval range;           // of the command: m pulled (displacement) or N (force)
-  double rate = unlimited;  // limit on |d command / dt|: m/s or N/s
-  bool bilateral = false;   // true: the cable may push, the force may be negative
-  Interval force;           // limits on the multiplier [N]; unilateral actuators have lower = max(lower, 0)
+  Interval range;           // of the command: m, cavity m^3 (displacement) or N, cavity Pa (force)
+  double rate = unlimited;  // limit on |d command / dt|
+  bool bilateral = false;   // true: the cable may push, the force be negative, the cavity be sucked at
+  Interval force;           // limits on the multiplier [N, Pa]; unilateral actuators have lower = max(lower, 0)
   int samples = 2;          // grid samples of this actuator in offline sampling, s_i >= 2
   Place place;
 };
+
+// Of an actuator's command, of its change per time, and of its multiplier.
+Dimension command_dimension(ActuatorKind kind, ActuatorControl control);
+Dimension rate_dimension(ActuatorKind kind, ActuatorControl control);
+Dimension multiplier_dimension(ActuatorKind kind);
 
 struct PointScene {  // a probe
   std::string name;
@@ -177,7 +195,10 @@ struct Scene {
   ReductionScene reduction;
 };
 
-// The same but for places and `file` (engine/scene/compare.cpp).
+// The same but for places and `file`.
 bool operator==(const Scene& a, const Scene& b);
+
+// Files that the scene names: the mesh of every body, then surfaces.
+std::vector<std::string> input_files(const Scene& scene);
 
 }  // namespace supple

@@ -57,9 +57,15 @@ std::string_view example_quantity(Dimension dimension) {
     case Dimension::speed:
       return "\"20 mm/s\"";
     case Dimension::force_rate:
+      return "\"5 N/s\"";
+    case Dimension::stress_rate:
+      return "\"50 kPa/s\"";
+    case Dimension::volume:
+      return "\"5 mL\"";
+    case Dimension::volume_rate:
       break;
   }
-  return "\"5 N/s\"";
+  return "\"5 mL/s\"";
 }
 
 }  // namespace
@@ -92,6 +98,7 @@ std::string example_value(const Key& key) {
       return fmt::format("[[0, 0, 0], [{}, {}, {}]]", q, q, q);
     case ValueKind::table:
       if (key.subtable == "mesh") return "{file = \"robot.msh\", unit = \"mm\"}";
+      if (key.subtable == "surface") return "{file = \"cavity.stl\", unit = \"mm\"}";
       if (key.subtable == "sphere") return "{centre = [0, 0, 0], radius = \"10 mm\"}";
       if (key.subtable == "region") return "{group = \"...\"}";
       break;

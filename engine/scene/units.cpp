@@ -37,15 +37,14 @@ constexpr std::array dimensions{
     DimensionEntry{Dimension::frequency, "a frequency", "1/s", "1/s, Hz"},
     DimensionEntry{Dimension::speed, "a speed", "m/s", "m/s, mm/s"},
     DimensionEntry{Dimension::force_rate, "a rate of force", "N/s", "N/s, mN/s"},
+    DimensionEntry{Dimension::stress_rate, "a rate of pressure", "Pa/s", "kPa/s, Pa/s"},
+    DimensionEntry{Dimension::volume, "a volume", "m^3", "mL, cm^3, mm^3"},
+    DimensionEntry{Dimension::volume_rate, "a flow", "m^3/s", "mL/s, cm^3/s"},
 };
 
 // Dimensions no key has, named only to say what was found instead.
-constexpr std::array<std::array<std::string_view, 2>, 6> other_dimensions{{{"m^2", "an area"},
-                                                                           {"m^3", "a volume"},
-                                                                           {"J", "an energy"},
-                                                                           {"W", "a power"},
-                                                                           {"K", "a temperature"},
-                                                                           {"A", "a current"}}};
+constexpr std::array<std::array<std::string_view, 2>, 5> other_dimensions{
+    {{"m^2", "an area"}, {"J", "an energy"}, {"W", "a power"}, {"K", "a temperature"}, {"A", "a current"}}};
 
 const DimensionEntry& entry(Dimension dimension) {
   return dimensions[static_cast<std::size_t>(dimension)];
@@ -239,6 +238,7 @@ std::string format_quantity(double value, Dimension dimension) {
   constexpr std::array masses{Step{1, "kg"}, Step{1e-3, "g"}, Step{1e-6, "mg"}};
   constexpr std::array stresses{Step{1e9, "GPa"}, Step{1e6, "MPa"}, Step{1e3, "kPa"}, Step{1, "Pa"}};
   constexpr std::array forces{Step{1e3, "kN"}, Step{1, "N"}, Step{1e-3, "mN"}};
+  constexpr std::array volumes{Step{1, "m^3"}, Step{1e-6, "mL"}};
   constexpr std::array speeds{Step{1, "m/s"}, Step{1e-3, "mm/s"}};
 
   if (std::isinf(value)) return value > 0 ? "unlimited" : "-unlimited";
@@ -265,6 +265,8 @@ std::string format_quantity(double value, Dimension dimension) {
       return write(forces);
     case Dimension::speed:
       return write(speeds);
+    case Dimension::volume:
+      return write(volumes);
     case Dimension::angle:
       return fmt::format("{:.4g} deg", value * 180 / std::numbers::pi);
     default:

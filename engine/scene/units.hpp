@@ -24,6 +24,9 @@ enum class Dimension {
   frequency,     // 1/s
   speed,         // m/s
   force_rate,    // N/s
+  stress_rate,   // Pa/s
+  volume,        // m^3
+  volume_rate,   // m^3/s
 };
 
 // "length", "stress", ... with its article for messages: "a length".

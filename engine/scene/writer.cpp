@@ -96,20 +96,24 @@ class Writer {
   void body(const BodyScene& b) {
     open("[body]");
     put("name", b.name);
-    const std::string file = folder_.empty()
-                                 ? b.mesh_file
-                                 : std::filesystem::path(b.mesh_file)
-                                       .lexically_relative(std::filesystem::absolute(folder_).lexically_normal())
-                                       .string();
-    text_ += fmt::format("mesh = {{file = {}, unit = \"{} m\", scale = {}, rotation = {}, translation = {}}}\n",
-                         toml(file.empty() ? b.mesh_file : file), toml(b.mesh_unit), toml(b.transform.scale),
-                         toml(b.transform.rotation), toml(b.transform.translation));
+    placed_file("mesh", {b.mesh_file, b.mesh_unit, b.transform});
     put("mass", b.mass);
     put("density", b.density);
     choice("mass_distribution", b.mass_kind);
     put("rayleigh_mass", b.rayleigh_mass);
     put("rayleigh_stiffness", b.rayleigh_stiffness);
     for (const MaterialScene& m : b.materials) material(m);
+  }
+
+  void placed_file(std::string_view key, const SurfaceScene& s) {
+    const std::string file = folder_.empty()
+                                 ? s.file
+                                 : std::filesystem::path(s.file)
+                                       .lexically_relative(std::filesystem::absolute(folder_).lexically_normal())
+                                       .string();
+    text_ += fmt::format("{} = {{file = {}, unit = \"{} m\", scale = {}, rotation = {}, translation = {}}}\n", key,
+                         toml(file.empty() ? s.file : file), toml(s.unit), toml(s.transform.scale),
+                         toml(s.transform.rotation), toml(s.transform.translation));
   }
 
   void material(const MaterialScene& m) {
@@ -155,16 +159,19 @@ class Writer {
       path(a.points, a.pull_point, a.attachment_radius);
     } else if (a.region) {
       text_ += region(*a.region) + "\n";
+    } else if (a.surface) {
+      placed_file("surface", *a.surface);
     } else {
       put("point", a.points.front());
       put("attachment_radius", a.attachment_radius);
     }
     if (a.kind == ActuatorKind::force) put("direction", a.direction);
-    choice("control", a.control);
+    const bool cavity = a.kind == ActuatorKind::cavity;
+    choice("control", static_cast<int>(a.control) + (cavity ? 2 : 0));  // words of lengths and forces come first
     put("range", a.range);
     put("rate", a.rate);
     put("bilateral", a.bilateral);
-    put("force", a.force);
+    put(cavity ? "pressure" : "force", a.force);
     put("samples", a.samples);
   }
 

@@ -37,6 +37,9 @@ std::string cable(const std::string& more) {
 std::string force(const std::string& more) {
   return after("[[actuator]]\nname = \"f\"\ntype = \"force\"\n" + more);
 }
+std::string cavity(const std::string& more) {
+  return after("[[actuator]]\nname = \"c\"\ntype = \"cavity\"\n" + more);
+}
 std::string effector(const std::string& type, const std::string& more) {
   return after("[[effector]]\nname = \"e\"\ntype = \"" + type + "\"\n" + more);
 }
@@ -184,6 +187,26 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"force_one_way",
             force("point = [0, 0, 0]\ndirection = [0, 0, 1]\nbilateral = false\nrange = [\"-1 N\", 1]\n"), 13, 9,
             "it acts one way only", "bilateral = true"},
+        Bad{"cavity_nowhere", cavity(""), 7, 1, "cavity 'c' has no walls", "surface = {file"},
+        Bad{"cavity_twice", cavity("group = \"g\"\nsurface = {file = \"c.stl\"}\n"), 11, 11,
+            "both a surface and a region", "one of them"},
+        Bad{"cavity_force", cavity("group = \"g\"\nforce = [0, 1]\n"), 11, 9, "force means nothing to a cavity",
+            "another type"},
+        Bad{"cavity_control", cavity("group = \"g\"\ncontrol = \"displacement\"\n"), 11, 11,
+            "a cavity is not controlled by displacement", "\"pressure\" or \"volume\""},
+        Bad{"cable_volume", cable("control = \"volume\"\n"), 11, 11, "a cable or a force is not controlled by volume",
+            "\"displacement\" or \"force\""},
+        Bad{"cable_pressure", cable("pressure = [0, 1]\n"), 11, 12, "pressure means nothing to a cable",
+            "another type"},
+        Bad{"cavity_unit", cavity("group = \"g\"\nrange = [0, \"5 mL\"]\n"), 11, 13,
+            "is a volume, a stress is expected", "kPa"},
+        Bad{"cavity_volume_unit", cavity("group = \"g\"\ncontrol = \"volume\"\nrange = [0, \"5 kPa\"]\n"), 12, 13,
+            "is a stress, a volume is expected", "mL"},
+        Bad{"cavity_rate", cavity("group = \"g\"\nrate = \"5 kPa\"\n"), 11, 8, "a rate of pressure is expected",
+            "kPa/s"},
+        Bad{"cavity_suction", cavity("group = \"g\"\nrange = [\"-5 kPa\", \"5 kPa\"]\n"), 11, 9, "it is not sucked at",
+            "bilateral = true"},
+        Bad{"surface_file", cavity("surface = {unit = \"mm\"}\n"), 10, 11, "has no file", "file ="},
         Bad{"position_nowhere", after("[[effector]]\nname = \"e\"\n"), 7, 1,
             "position 'e' has neither a point nor a region", "point = [x, y, z]"},
         Bad{"position_twice", effector("position", "point = [0, 0, 0]\ngroup = \"g\"\n"), 10, 9,

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "engine/scene/keys.hpp"
+#include "engine/scene/writer.hpp"
 #include "scene_text.hpp"
 
 namespace supple {
@@ -183,6 +184,40 @@ TEST(SceneReader, ForcesGoBothWaysUnlessToldOtherwise) {
   const ActuatorScene one_way = parse_scene(test::minimal + force + "bilateral=false\n", "").actuators.front();
   EXPECT_EQ(one_way.range.lower, 0);
   EXPECT_EQ(one_way.force.lower, 0);
+}
+
+TEST(SceneReader, CavitiesHavePressuresAndVolumes) {
+  const std::string cavity = test::minimal + "[[actuator]]\nname='c'\ntype='cavity'\n";
+  Scene scene = parse_scene(cavity + "group='walls'\nrange=[0,'35 kPa']\nrate='20 kPa/s'\npressure=[0,'40 kPa']\n",
+                            "/robots/s.toml");
+  const ActuatorScene& pressed = scene.actuators.front();
+  EXPECT_EQ(pressed.kind, ActuatorKind::cavity);
+  EXPECT_EQ(pressed.control, ActuatorControl::force);
+  EXPECT_FALSE(pressed.bilateral);
+  EXPECT_EQ(pressed.region->group, "walls");
+  EXPECT_DOUBLE_EQ(pressed.range.upper, 35e3);
+  EXPECT_DOUBLE_EQ(pressed.rate, 20e3);
+  EXPECT_DOUBLE_EQ(pressed.force.upper, 40e3);
+  EXPECT_TRUE(parse_scene(write_scene(scene), "elsewhere.toml") == scene);
+  EXPECT_EQ(input_files(scene).size(), 1u);
+  scene = parse_scene(cavity +
+                          "surface={file='../walls.stl',unit='mm',scale=2,translation=[0,0,'1 m']}\ncontrol='volume'\n"
+                          "range=['-1 mL','5 mL']\nrate='2 mL/s'\nbilateral=true\n",
+                      "/robots/here/s.toml");
+  const ActuatorScene& filled = scene.actuators.front();
+  EXPECT_EQ(filled.control, ActuatorControl::displacement);
+  EXPECT_EQ(filled.surface->file, "/robots/walls.stl");
+  EXPECT_DOUBLE_EQ(filled.surface->unit, 1e-3);
+  EXPECT_EQ(filled.surface->transform.scale, 2);
+  EXPECT_EQ(filled.surface->transform.translation[2], 1);
+  EXPECT_NEAR(filled.range.lower, -1e-6, 1e-18);
+  EXPECT_NEAR(filled.rate, 2e-6, 1e-18);
+  EXPECT_EQ(filled.force.lower, -unlimited);
+  EXPECT_TRUE(parse_scene(write_scene(scene), "elsewhere.toml") == scene);
+  EXPECT_EQ(input_files(scene).back(), "/robots/walls.stl");
+  Scene moved = scene;
+  moved.actuators.front().surface->transform.translation[2] = 2;
+  EXPECT_FALSE(moved == scene);
 }
 
 TEST(SceneReader, WhatAReductionNeeds) {

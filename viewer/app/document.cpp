@@ -70,7 +70,10 @@ void Document::prepare() {
   for (const Effector& effector : r.effectors) errors.push_back({effector.name, "mm", 1e-3});
   for (const cli::Input& input : inputs_)
     commands.push_back({input.name, cli::display_unit(input.dimension), cli::display_scale(input.dimension)});
-  for (const ActuatorRow& actuator : r.actuators) forces.push_back({actuator.name, "N", 1});
+  for (const ActuatorRow& actuator : r.actuators) {
+    const Dimension dimension = multiplier_dimension(actuator.kind);
+    forces.push_back({actuator.name, cli::display_unit(dimension), cli::display_scale(dimension)});
+  }
   std::vector<Channel> times{{"step", "us", 1e-6}};
   if (beside_) times.push_back({"beside", "us", 1e-6});
   errors_ = make_series(std::move(errors));
@@ -136,9 +139,9 @@ bool Document::at_limit(std::size_t input) const {
   const State& state = frame().state;
   if (input >= r.actuators.size())
     return reached(state.motions[input - r.actuators.size()], r.motions[input - r.actuators.size()].range);
-  // A cable that hangs loose is at no limit that anybody feels.
+  // A cable that hangs loose, or a cavity without pressure, is at no limit that anybody feels.
   const ActuatorRow& actuator = r.actuators[input];
-  if (actuator.kind == ActuatorKind::cable && !actuator.bilateral && state.multipliers[input] <= 0) return false;
+  if (actuator.kind != ActuatorKind::force && !actuator.bilateral && state.multipliers[input] <= 0) return false;
   return reached(state.commands[input], actuator.range) || reached(state.multipliers[input], actuator.force);
 }
 

@@ -150,6 +150,7 @@ void add_actuators(const RobotShape& shape, const Pose& pose, const Vec3d& offse
       add_arrow(at - (0.25 * shape.extent() * reach) * actuator.direction, at, radius, force_colour, list.solid);
       continue;
     }
+    if (actuator.kind == ActuatorKind::cavity) continue;  // its walls are part of the skin
     std::vector<Vec3d> path;
     for (int k = 0; k < actuator.point_count; ++k) path.push_back(point_of(pose.y, actuator.first_point + k) + offset);
     if (actuator.pull_point) path.push_back(*actuator.pull_point + offset);

@@ -1,7 +1,7 @@
+#include "engine/scene/scene.hpp"
+
 #include <algorithm>
 #include <tuple>
-
-#include "engine/scene/scene.hpp"
 
 namespace supple {
 namespace {
@@ -42,12 +42,17 @@ bool same(const FixScene& a, const FixScene& b) {
 bool same(const std::optional<Region>& a, const std::optional<Region>& b) {
   return a.has_value() == b.has_value() && (!a || same(*a, *b));
 }
+bool same(const std::optional<SurfaceScene>& a, const std::optional<SurfaceScene>& b) {
+  return a.has_value() == b.has_value() &&
+         (!a || (a->file == b->file && a->unit == b->unit && same(a->transform, b->transform)));
+}
 bool same(const ActuatorScene& a, const ActuatorScene& b) {
   const auto plain = [](const ActuatorScene& v) {
     return std::tie(v.name, v.kind, v.points, v.pull_point, v.direction, v.attachment_radius, v.control, v.rate,
                     v.bilateral, v.samples);
   };
-  return plain(a) == plain(b) && same(a.region, b.region) && same(a.range, b.range) && same(a.force, b.force);
+  return plain(a) == plain(b) && same(a.region, b.region) && same(a.surface, b.surface) && same(a.range, b.range) &&
+         same(a.force, b.force);
 }
 bool same(const EffectorScene& a, const EffectorScene& b) {
   const auto plain = [](const EffectorScene& v) {
@@ -77,6 +82,29 @@ bool operator==(const Scene& a, const Scene& b) {
          std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(), same_body) &&
          same(a.actuators, b.actuators) && same(a.effectors, b.effectors) && same(a.probes, b.probes) &&
          same(a.reduction, b.reduction);
+}
+
+Dimension command_dimension(ActuatorKind kind, ActuatorControl control) {
+  if (control == ActuatorControl::force) return multiplier_dimension(kind);
+  return kind == ActuatorKind::cavity ? Dimension::volume : Dimension::length;
+}
+
+Dimension rate_dimension(ActuatorKind kind, ActuatorControl control) {
+  const bool cavity = kind == ActuatorKind::cavity;
+  if (control == ActuatorControl::force) return cavity ? Dimension::stress_rate : Dimension::force_rate;
+  return cavity ? Dimension::volume_rate : Dimension::speed;
+}
+
+Dimension multiplier_dimension(ActuatorKind kind) {
+  return kind == ActuatorKind::cavity ? Dimension::stress : Dimension::force;
+}
+
+std::vector<std::string> input_files(const Scene& scene) {
+  std::vector<std::string> files;
+  for (const BodyScene& body : scene.bodies) files.push_back(body.mesh_file);
+  for (const ActuatorScene& actuator : scene.actuators)
+    if (actuator.surface) files.push_back(actuator.surface->file);
+  return files;
 }
 
 }  // namespace supple
