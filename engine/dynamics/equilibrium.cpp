@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/extent.hpp"
 
 namespace supple {
 
@@ -26,7 +28,18 @@ Equilibrium::Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settin
       // time_step = 0: commands of a static solve have no rate.
       stepper_(mechanics,
                {.scheme = StepScheme::quasi_static, .time_step = 0, .keep_factor_below = settings.keep_factor_below}),
-      partial_(zero_control(mechanics)) {}
+      partial_(zero_control(mechanics)),
+      load_(extent(mechanics.robots(), mechanics.coordinates().nv), 0.0),
+      imbalance_(load_.size()),
+      eased_(load_.size()) {}
+
+void Equilibrium::set_load(std::span<const double> load) {
+  if (load.empty())
+    std::fill(load_.begin(), load_.end(), 0.0);
+  else
+    load_.assign(load.begin(), load.end());
+  stepper_.set_load(load_);
+}
 
 StepReport Equilibrium::advance(const State& start, const Control& control, double fraction, State& state) {
   const auto interpolate = [&](const std::vector<double>& from, const std::vector<double>& to,
@@ -36,6 +49,8 @@ StepReport Equilibrium::advance(const State& start, const Control& control, doub
   };
   interpolate(start.commands, control.commands, partial_.commands);
   interpolate(start.motions, control.motions, partial_.motions);
+  for (std::size_t i = 0; i < eased_.size(); ++i) eased_[i] = load_[i] - (1 - fraction) * imbalance_[i];
+  stepper_.set_load(eased_);
   return stepper_.step(partial_, state);
 }
 
@@ -57,10 +72,9 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
   };
 
   stepper_.set_patience(settings_.max_iterations, halvings, patience);
+  std::fill(imbalance_.begin(), imbalance_.end(), 0.0);  // at once, until that has failed
   double done = 0, increment = settings_.first_increment, failed = std::numeric_limits<double>::infinity();
-  const double smallest = control.commands == start.commands && control.motions == start.motions
-                              ? 1.0  // nothing to cut
-                              : settings_.smallest_increment;
+  const double smallest = settings_.smallest_increment;
   while (done < 1 && increment >= smallest) {
     const double next = done + increment > 1 - 1e-9 ? 1.0 : done + increment;
     if (next == 1)
@@ -77,6 +91,8 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
       continue;
     }
     if (report.status == StepStatus::out_of_memory) return report;
+    if (std::isinf(failed) && !stepper_.imbalance(start, imbalance_))
+      std::fill(imbalance_.begin(), imbalance_.end(), 0.0);
     failed = next - done;
     increment = cut * failed;
   }

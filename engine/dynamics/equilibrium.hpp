@@ -1,9 +1,9 @@
 #pragma once
 // Quasi-static equilibrium under given commands: Newton's method with the exact tangent and full steps (step.hpp),
 // continued from the given state. An increment of the commands that does not go well is given up early and made
-// smaller; on the way equilibria are only followed (`path_tolerance`), the last one is converged. If small increments
-// fail too (a limit point, or a load that does not come from the commands), one patient attempt at the whole rest
-// remains.
+// smaller; on the way equilibria are only followed (`path_tolerance`), the last one is converged. A state that is no
+// equilibrium of its own commands (a body at rest that gravity is to bend) is made one by a load that vanishes along
+// the way. If small increments fail too (a limit point), one patient attempt at the whole rest remains.
 
 #include "engine/dynamics/step.hpp"
 
@@ -39,7 +39,7 @@ class Equilibrium {
   // Moves `state` to the equilibrium under `control`. On failure the state is the last equilibrium reached.
   EquilibriumReport solve(const Control& control, State& state);
   const std::vector<double>& outputs() const { return stepper_.outputs(); }
-  void set_load(std::span<const double> load) { stepper_.set_load(load); }  // see Stepper
+  void set_load(std::span<const double> load);  // see Stepper
 
  private:
   // One increment: from the state to `fraction` of the way from `start` to `control`.
@@ -48,6 +48,7 @@ class Equilibrium {
   EquilibriumSettings settings_;
   Stepper stepper_;
   Control partial_;
+  std::vector<double> load_, imbalance_, eased_;  // [B x nv, N]; of the state that the way begins with; of an increment
 };
 
 // Equilibrium under zero commands, motions at rest, from rest. Throws RunError.

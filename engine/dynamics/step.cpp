@@ -90,6 +90,25 @@ void Stepper::set_load(std::span<const double> load) {
   for (std::size_t i = 0; i < load.size(); ++i) p_[i] += load[i];
 }
 
+bool Stepper::imbalance(const State& state, std::span<double> r) {
+  q_ = state.q;
+  motions_ = state.motions;
+  lambda_ = state.multipliers;
+  size_for(forward_);
+  evaluate_rows_and_outputs(forward_);
+  const PointReport points = mechanics_.evaluate_forces(q_, motions_, TangentKind::none, f_);
+  for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
+  for (int b = 0; b < robots_; ++b)
+    for (int i = 0; i < rows_count_; ++i) {
+      const std::size_t row = extent(b, rows_count_) + static_cast<std::size_t>(i);
+      for (int k = 0; k < nv_; ++k)
+        r_[extent(b, nv_) + static_cast<std::size_t>(k)] +=
+            H_[row * extent(nv_) + static_cast<std::size_t>(k)] * lambda_[row];
+    }
+  std::copy(r_.begin(), r_.end(), r.begin());
+  return points.undefined == 0 && all_finite(r_);
+}
+
 // Room for the rows that the law adds; nothing to do but the first time.
 void Stepper::size_for(const ConstraintLaw& law) {
   const RowLayout& layout = law.effector_rows();

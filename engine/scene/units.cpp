@@ -242,12 +242,11 @@ std::string format_quantity(double value, Dimension dimension) {
   constexpr std::array speeds{Step{1, "m/s"}, Step{1e-3, "mm/s"}};
 
   if (std::isinf(value)) return value > 0 ? "unlimited" : "-unlimited";
-  const auto write = [value](const auto& steps) {
+  const auto write = [value](const auto& steps, std::size_t of_zero = 1) {
+    if (value == 0) return fmt::format("0 {}", steps[of_zero].unit);
     for (const Step& step : steps)
-      if (value == 0 || std::abs(value) >= 0.9999995 * step.size || step.size == steps.back().size) {
-        const Step& chosen = value == 0 ? steps[steps.size() > 1 ? 1 : 0] : step;
-        return fmt::format("{:.4g} {}", value / chosen.size, chosen.unit);
-      }
+      if (std::abs(value) >= 0.9999995 * step.size || step.size == steps.back().size)
+        return fmt::format("{:.4g} {}", value / step.size, step.unit);
     return std::string();
   };
   switch (dimension) {
@@ -260,7 +259,7 @@ std::string format_quantity(double value, Dimension dimension) {
     case Dimension::mass:
       return write(masses);
     case Dimension::stress:
-      return write(stresses);
+      return write(stresses, 2);
     case Dimension::force:
       return write(forces);
     case Dimension::speed:
