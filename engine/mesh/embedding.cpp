@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 #include "engine/mesh/geometry.hpp"
 #include "kernels/base/error.hpp"
@@ -60,6 +60,25 @@ EmbeddedPoint in_hexahedron(const Mesh& mesh, const std::array<int, 8>& h, const
   return point;
 }
 
+// One box per element.
+std::vector<BoundingBox> element_boxes(const Mesh& mesh) {
+  const int n = mesh.element_count();
+  if (n == 0)
+    throw InputError("points cannot be placed in a mesh without elements", "mesh the volume in 3D (gmsh -3)",
+                     {mesh.name, 0, 0, ""});
+  std::vector<BoundingBox> boxes;
+  boxes.reserve(static_cast<std::size_t>(n));
+  for (int e = 0; e < n; ++e) {
+    std::array<int, 8> nodes;
+    const auto count = static_cast<std::size_t>(element_nodes(mesh, e, nodes));
+    const Vec3d& first = mesh.nodes[static_cast<std::size_t>(nodes[0])];
+    BoundingBox box{first, first};
+    for (std::size_t i = 1; i < count; ++i) extend(box, mesh.nodes[static_cast<std::size_t>(nodes[i])]);
+    boxes.push_back(box);
+  }
+  return boxes;
+}
+
 }  // namespace
 
 Vec3d embedded_position(const EmbeddedPoint& point, const std::vector<Vec3d>& nodes) {
@@ -69,64 +88,7 @@ Vec3d embedded_position(const EmbeddedPoint& point, const std::vector<Vec3d>& no
   return x;
 }
 
-Embedding::Embedding(const Mesh& mesh) : mesh_(mesh) {
-  const int n = mesh.element_count();
-  if (n == 0)
-    throw InputError("points cannot be placed in a mesh without elements", "mesh the volume in 3D (gmsh -3)",
-                     {mesh.name, 0, 0, ""});
-  std::vector<Vec3d> centres(static_cast<std::size_t>(n));
-  boxes_.resize(static_cast<std::size_t>(n));
-  for (int e = 0; e < n; ++e) {
-    std::array<int, 8> nodes;
-    const auto count = static_cast<std::size_t>(element_nodes(mesh, e, nodes));
-    Box& box = boxes_[static_cast<std::size_t>(e)];
-    box.lower = box.upper = mesh.nodes[static_cast<std::size_t>(nodes[0])];
-    for (std::size_t i = 1; i < count; ++i)
-      for (int k = 0; k < 3; ++k) {
-        box.lower[k] = std::min(box.lower[k], mesh.nodes[static_cast<std::size_t>(nodes[i])][k]);
-        box.upper[k] = std::max(box.upper[k], mesh.nodes[static_cast<std::size_t>(nodes[i])][k]);
-      }
-    centres[static_cast<std::size_t>(e)] = 0.5 * (box.lower + box.upper);
-  }
-  order_.resize(static_cast<std::size_t>(n));
-  std::iota(order_.begin(), order_.end(), 0);
-  build(0, n, centres);
-}
-
-// Halves the elements at the median of their centres along the longest side. Returns the index of the new node.
-int Embedding::build(int begin, int end, std::vector<Vec3d>& centres) {
-  const int index = static_cast<int>(nodes_.size());
-  nodes_.emplace_back();
-  Box box = boxes_[static_cast<std::size_t>(order_[static_cast<std::size_t>(begin)])];
-  for (int i = begin; i < end; ++i) {
-    const Box& other = boxes_[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])];
-    for (int k = 0; k < 3; ++k) {
-      box.lower[k] = std::min(box.lower[k], other.lower[k]);
-      box.upper[k] = std::max(box.upper[k], other.upper[k]);
-    }
-  }
-  int second = -1;
-  if (end - begin > 8) {
-    int axis = 0;
-    for (int k = 1; k < 3; ++k)
-      if (box.upper[k] - box.lower[k] > box.upper[axis] - box.lower[axis]) axis = k;
-    const int middle = begin + (end - begin) / 2;
-    std::nth_element(order_.begin() + begin, order_.begin() + middle, order_.begin() + end, [&](int a, int b) {
-      const double p = centres[static_cast<std::size_t>(a)][axis], q = centres[static_cast<std::size_t>(b)][axis];
-      return p != q ? p < q : a < b;
-    });
-    build(begin, middle, centres);
-    second = build(middle, end, centres);
-  }
-  nodes_[static_cast<std::size_t>(index)] = {box, begin, end, second};
-  return index;
-}
-
-double Embedding::distance_to_box(const Box& box, const Vec3d& x) {
-  Vec3d gap;
-  for (int k = 0; k < 3; ++k) gap[k] = std::max({box.lower[k] - x[k], 0.0, x[k] - box.upper[k]});
-  return norm(gap);
-}
+Embedding::Embedding(const Mesh& mesh) : mesh_(mesh), tree_(element_boxes(mesh)) {}
 
 double Embedding::distance_to_element(int element, const Vec3d& x) const {
   if (in_element(element, x).inside) return 0;
@@ -158,31 +120,17 @@ EmbeddedPoint Embedding::locate(const Vec3d& x) const {
   if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
     throw InputError("a point to place in the mesh has a coordinate that is not finite", "correct the point");
   // Elements within rounding of the least distance found so far; the lowest index of those that stay is the answer.
-  const double slack =
-      1e-12 * (norm(nodes_.front().box.upper - nodes_.front().box.lower) + distance_to_box(nodes_.front().box, x));
+  const BoundingBox& all = tree_.bounds();
+  const double slack = 1e-12 * (norm(all.upper - all.lower) + distance_to_box(all, x));
   double least = std::numeric_limits<double>::infinity();
   std::vector<std::pair<double, int>> near;
-  std::vector<std::pair<double, int>> stack{{distance_to_box(nodes_.front().box, x), 0}};
-  while (!stack.empty()) {
-    const auto [bound, index] = stack.back();
-    stack.pop_back();
-    if (bound > least + slack) continue;
-    const Node& node = nodes_[static_cast<std::size_t>(index)];
-    if (node.second >= 0) {
-      std::pair<double, int> a{distance_to_box(nodes_[static_cast<std::size_t>(index) + 1].box, x), index + 1};
-      std::pair<double, int> b{distance_to_box(nodes_[static_cast<std::size_t>(node.second)].box, x), node.second};
-      if (a.first < b.first) std::swap(a, b);  // the nearer one is looked at first
-      stack.push_back(a), stack.push_back(b);
-      continue;
-    }
-    for (int i = node.begin; i < node.end; ++i) {
-      const int e = order_[static_cast<std::size_t>(i)];
-      if (distance_to_box(boxes_[static_cast<std::size_t>(e)], x) > least + slack) continue;
-      const double distance = distance_to_element(e, x);
-      least = std::min(least, distance);
-      if (distance <= least + slack) near.emplace_back(distance, e);
-    }
-  }
+  tree_.search(
+      x, [&] { return least + slack; },
+      [&](int e) {
+        const double distance = distance_to_element(e, x);
+        least = std::min(least, distance);
+        if (distance <= least + slack) near.emplace_back(distance, e);
+      });
   int best = std::numeric_limits<int>::max();
   for (const auto& [distance, e] : near)
     if (distance <= least + slack) best = std::min(best, e);

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "engine/mesh/box_tree.hpp"
 #include "engine/mesh/mesh.hpp"
 
 namespace supple {
@@ -37,22 +38,10 @@ class Embedding {
   EmbeddedPoint in_element(int element, const Vec3d& x) const;
 
  private:
-  struct Box {
-    Vec3d lower, upper;
-  };
-  // Children of a branch: the next node and `second`; leaf: elements order_[begin, end).
-  struct Node {
-    Box box;
-    int begin = 0, end = 0, second = -1;
-  };
-  int build(int begin, int end, std::vector<Vec3d>& centres);
-  static double distance_to_box(const Box& box, const Vec3d& x);
   double distance_to_element(int element, const Vec3d& x) const;
 
   const Mesh& mesh_;
-  std::vector<Box> boxes_;  // of elements
-  std::vector<int> order_;
-  std::vector<Node> nodes_;
+  BoxTree tree_;  // of elements
 };
 
 }  // namespace supple

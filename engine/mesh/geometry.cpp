@@ -159,23 +159,38 @@ FaceGroups group_faces(const std::vector<Face>& faces) {
   return groups;
 }
 
-// By the region of the plane x falls into: C. Ericson, Real-Time Collision Detection (2005), 5.1.5.
-double distance_to_triangle(const Vec3d& x, const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+// By the region of the plane x falls into: C. Ericson, Real-Time Collision Detection (2005), 5.1.5. A divisor can only
+// be 0 where rounding has made x's distances to two corners equal, and then either corner will do.
+TrianglePoint nearest_on_triangle(const Vec3d& x, const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+  const auto part = [](double p, double q) { return p + q > 0 ? p / (p + q) : 0.0; };
   const Vec3d ab = b - a, ac = c - a, ax = x - a, bx = x - b, cx = x - c;
   const double d1 = dot(ab, ax), d2 = dot(ac, ax);
-  if (d1 <= 0 && d2 <= 0) return norm(ax);
+  if (d1 <= 0 && d2 <= 0) return {a, {{1, 0, 0}}};
   const double d3 = dot(ab, bx), d4 = dot(ac, bx);
-  if (d3 >= 0 && d4 <= d3) return norm(bx);
+  if (d3 >= 0 && d4 <= d3) return {b, {{0, 1, 0}}};
   const double vc = d1 * d4 - d3 * d2;
-  if (vc <= 0 && d1 >= 0 && d3 <= 0) return norm(ax - d1 / (d1 - d3) * ab);
+  if (vc <= 0 && d1 >= 0 && d3 <= 0) {
+    const double t = part(d1, -d3);
+    return {a + t * ab, {{1 - t, t, 0}}};
+  }
   const double d5 = dot(ab, cx), d6 = dot(ac, cx);
-  if (d6 >= 0 && d5 <= d6) return norm(cx);
+  if (d6 >= 0 && d5 <= d6) return {c, {{0, 0, 1}}};
   const double vb = d5 * d2 - d1 * d6;
-  if (vb <= 0 && d2 >= 0 && d6 <= 0) return norm(ax - d2 / (d2 - d6) * ac);
+  if (vb <= 0 && d2 >= 0 && d6 <= 0) {
+    const double t = part(d2, -d6);
+    return {a + t * ac, {{1 - t, 0, t}}};
+  }
   const double va = d3 * d6 - d5 * d4;
-  if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) return norm(bx - (d4 - d3) / ((d4 - d3) + (d5 - d6)) * (c - b));
-  const double sum = va + vb + vc;
-  return norm(ax - vb / sum * ab - vc / sum * ac);
+  if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+    const double t = part(d4 - d3, d5 - d6);
+    return {b + t * (c - b), {{0, 1 - t, t}}};
+  }
+  const double v = part(vb, va + vc), w = part(vc, va + vb);
+  return {a + v * ab + w * ac, {{1 - v - w, v, w}}};
+}
+
+double distance_to_triangle(const Vec3d& x, const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+  return norm(x - nearest_on_triangle(x, a, b, c).point);
 }
 
 }  // namespace supple

@@ -48,7 +48,14 @@ struct FaceGroups {
 };
 FaceGroups group_faces(const std::vector<Face>& faces);
 
-// Least distance from x to the triangle (a, b, c).
+// The point of the triangle (a, b, c) nearest to x, and its weights at the corners: exactly 0 at those it has no part
+// of, so that two zeros mean a corner and one an edge.
+struct TrianglePoint {
+  Vec3d point;
+  Vec3d weights;
+};
+TrianglePoint nearest_on_triangle(const Vec3d& x, const Vec3d& a, const Vec3d& b, const Vec3d& c);
+// Least distance from x to it.
 double distance_to_triangle(const Vec3d& x, const Vec3d& a, const Vec3d& b, const Vec3d& c);
 
 }  // namespace supple

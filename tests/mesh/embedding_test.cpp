@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -69,6 +70,29 @@ TEST(Embedding, FindsTheNearestTetrahedron) {
     }
     EXPECT_NEAR(point.distance, point.inside ? 0 : least, 1e-12);
   }
+}
+
+// Weights say where on the triangle the point is, and no random point of the triangle is nearer.
+TEST(Triangle, NearestPointIsNearest) {
+  std::mt19937_64 random(13);
+  std::uniform_real_distribution<double> coordinate(-1, 1), weight(0, 1);
+  std::array<int, 3> zeros{};
+  for (int i = 0; i < 300; ++i) {
+    const auto draw = [&] { return Vec3d{{coordinate(random), coordinate(random), coordinate(random)}}; };
+    const Vec3d a = draw(), b = draw(), c = draw(), x = draw();
+    const TrianglePoint found = nearest_on_triangle(x, a, b, c);
+    const Vec3d& w = found.weights;
+    EXPECT_NEAR(norm(w[0] * a + w[1] * b + w[2] * c - found.point), 0, 1e-14);
+    ++zeros[static_cast<std::size_t>((w[0] == 0) + (w[1] == 0) + (w[2] == 0))];
+    for (int k = 0; k < 100; ++k) {
+      const double u = weight(random), v = weight(random) * (1 - u);
+      EXPECT_GE(norm(x - (a + u * (b - a) + v * (c - a))), norm(x - found.point) - 1e-14);
+    }
+    // So far away that all corners seem equally near.
+    const double far = norm(nearest_on_triangle(1e25 * x, a, b, c).point);
+    EXPECT_LE(far, std::max({norm(a), norm(b), norm(c)}) + 1e-12);
+  }
+  for (const int count : zeros) EXPECT_GT(count, 20);
 }
 
 TEST(Embedding, TakesTheLowestIndexAmongEquals) {
