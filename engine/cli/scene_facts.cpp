@@ -35,6 +35,28 @@ std::string format_material(const MaterialScene& material) {
   return text;
 }
 
+// Triangles and area [m^2] of membrane m.
+std::pair<int, double> covered(const FullModel& model, const BodyScene& body, std::size_t m) {
+  int triangles = 0;
+  double volume = 0;
+  for (const ElementField& field : model.fields) {
+    if (!membrane_law(field.law)) continue;
+    for (std::size_t e = 0; e < field.element.size(); ++e) {
+      if (field.region[e] != static_cast<int>(m)) continue;
+      ++triangles;
+      volume += field.volume[e];
+    }
+  }
+  return {triangles, volume / body.membranes[m].thickness};
+}
+
+std::string format_membrane(const MembraneScene& membrane, int triangles, double area) {
+  return fmt::format("{} triangles, {:.4g} cm^2, {} thick, Young {}, Poisson {:.4g}{}", triangles, 1e4 * area,
+                     format_quantity(membrane.thickness, Dimension::length),
+                     format_quantity(membrane.young, Dimension::stress), membrane.poisson,
+                     membrane.density ? ", density " + format_quantity(*membrane.density, Dimension::density) : "");
+}
+
 void extent(const Mesh& mesh, Vec3d& lower, Vec3d& upper) {
   lower = upper = mesh.nodes.front();
   for (const Vec3d& x : mesh.nodes)
@@ -123,6 +145,10 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
   for (const MaterialScene& material : body.materials)
     text += fmt::format("{}{}", text.empty() ? "" : "\n", format_material(material));
   facts.emplace_back(body.materials.size() > 1 ? "materials" : "material", text);
+  for (std::size_t m = 0; m < body.membranes.size(); ++m) {
+    const auto [triangles, area] = covered(model, body, m);
+    facts.emplace_back("membrane", format_membrane(body.membranes[m], triangles, area));
+  }
   const Vec3d& g = scene.gravity;
   facts.emplace_back("gravity", fmt::format("({:.4g}, {:.4g}, {:.4g}) m/s^2", g[0], g[1], g[2]));
   facts.emplace_back("time step", fmt::format("{}, {}", format_quantity(scene.time_step, Dimension::time),
@@ -169,6 +195,12 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
                               {"mass", model.total_mass},
                               {"time_step", scene.time_step},
                               {"integrator", integrator_name(scene.integrator)}};
+  json["membranes"] = nlohmann::ordered_json::array();
+  const BodyScene& body = scene.bodies.front();
+  for (std::size_t m = 0; m < body.membranes.size(); ++m) {
+    const auto [triangles, area] = covered(model, body, m);
+    json["membranes"].push_back({{"triangles", triangles}, {"area", area}, {"thickness", body.membranes[m].thickness}});
+  }
   json["actuators"] = nlohmann::ordered_json::array();
   const Robot& robot = model.robot;
   const std::vector<Input> inputs = inputs_of(robot);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int corner_sign[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
                                    {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
+constexpr Face triangle_sides[2] = {{0, 3, {{0, 1, 2, -1}}}, {0, 3, {{0, 2, 1, -1}}}};
 constexpr Face tetrahedron_faces[4] = {
     {0, 3, {{0, 2, 1, -1}}}, {0, 3, {{0, 1, 3, -1}}}, {0, 3, {{1, 2, 3, -1}}}, {0, 3, {{0, 3, 2, -1}}}};
 constexpr Face hexahedron_faces[6] = {{0, 4, {{0, 3, 2, 1}}}, {0, 4, {{4, 5, 6, 7}}}, {0, 4, {{0, 1, 5, 4}}},
@@ -116,7 +117,8 @@ double hexahedron_quality(const Mesh& mesh, int hexahedron) {
 }
 
 std::span<const Face> cell_faces(int corners) {
-  SUPPLE_EXPECT(corners == 4 || corners == 8);
+  SUPPLE_EXPECT(corners == 3 || corners == 4 || corners == 8);
+  if (corners == 3) return triangle_sides;
   if (corners == 4) return tetrahedron_faces;
   return hexahedron_faces;
 }

@@ -36,7 +36,7 @@ struct Face {
   int count = 0;
   std::array<int, 4> nodes{{-1, -1, -1, -1}};
 };
-// Of a cell alone: 4 corners, or 8; the nodes are its local ones.
+// Of a cell alone: 4 corners, or 8; the nodes are its local ones. A triangle (3 corners) has two, its sides.
 std::span<const Face> cell_faces(int corners);
 // Every face of every element, by element.
 std::vector<Face> all_faces(const Mesh& mesh);

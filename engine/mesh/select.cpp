@@ -122,4 +122,15 @@ std::vector<int> elements_of_group(const Mesh& mesh, const std::string& name) {
   return sorted_once(std::move(elements));
 }
 
+std::vector<int> triangles_of_group(const Mesh& mesh, const std::string& name) {
+  std::vector<int> triangles;
+  for (const CellGroup* group : groups_named(mesh, name))
+    if (group->type == CellType::triangle) triangles.insert(triangles.end(), group->cells.begin(), group->cells.end());
+  if (triangles.empty())
+    throw InputError("group \"" + name + "\" of the mesh holds no triangle of the body (a surface is wanted)",
+                     "name a physical surface in gmsh, or choose a part of the surface by a box",
+                     {mesh.name, 0, 0, ""});
+  return sorted_once(std::move(triangles));
+}
+
 }  // namespace supple

@@ -20,5 +20,7 @@ std::vector<int> elements_in_sphere(const Mesh& mesh, const Vec3d& centre, doubl
 std::vector<int> nodes_of_group(const Mesh& mesh, const std::string& name);
 // Elements (tetrahedra first, then hexahedra). Throws InputError also if the group holds only triangles.
 std::vector<int> elements_of_group(const Mesh& mesh, const std::string& name);
+// Triangles of the mesh. Throws InputError also if the group holds none.
+std::vector<int> triangles_of_group(const Mesh& mesh, const std::string& name);
 
 }  // namespace supple

@@ -184,7 +184,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
     if (scene.integrator != Integrator::implicit_euler && !has_exact_tangent(field.law))
       throw InputError("Newton's method needs the exact tangent, which rotations from element edges do not have",
                        "rotation = \"polar\", or integrator = \"implicit-euler\"", body.materials.front().place);
-  model.mass = build_mass(body, model.mesh, model.total_mass);
+  model.mass = build_mass(body, model.mesh, model.fields, model.total_mass);
 
   PointPlacer placer(model, norm(report.upper - report.lower));
   if (scene.actuators.size() > static_cast<std::size_t>(max_box_complementarity))

@@ -9,6 +9,7 @@
 
 #include "engine/mesh/geometry.hpp"
 #include "engine/mesh/select.hpp"
+#include "engine/model/membranes.hpp"
 
 namespace supple {
 
@@ -185,10 +186,12 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
       }
     }
   }
+  if (!body.membranes.empty()) fields.push_back(build_membrane_field(body, mesh));
   return fields;
 }
 
-NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, double& total_mass) {
+NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, const std::vector<ElementField>& fields,
+                      double& total_mass) {
   bool regional = false;
   for (const MaterialScene& material : body.materials) regional = regional || material.density.has_value();
   if (body.mass && (body.density || regional))
@@ -239,6 +242,25 @@ NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, double& total_mas
             if (body.mass_kind == MassKind::lumped || nodes[a] >= nodes[b])
               add(a, b, rho * point.volume * point.shape[a] * point.shape[b]);
     }
+  for (const ElementField& field : fields) {
+    if (!membrane_law(field.law)) continue;
+    for (std::size_t e = 0; e < field.element.size(); ++e) {
+      const std::optional<double>& rho = body.membranes[static_cast<std::size_t>(field.region[e])].density;
+      if (!rho) continue;
+      // Integral of N_a N_b over a triangle: area/12 (1 + delta_ab). On nodes of its own also where the body's mass is
+      // the same on every node.
+      const double whole = *rho * field.volume[e];
+      total_mass += whole;
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t b = 0; b < 3; ++b) {
+          const int i = field.node[3 * e + a], j = field.node[3 * e + b];
+          if (body.mass_kind != MassKind::consistent)
+            columns[static_cast<std::size_t>(i)][i] += whole / 9;
+          else if (i >= j)
+            columns[static_cast<std::size_t>(j)][i] += whole / (a == b ? 6 : 12);
+        }
+    }
+  }
   NodeMatrix matrix;
   matrix.column_start.push_back(0);
   for (const auto& column : columns) {

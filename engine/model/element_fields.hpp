@@ -6,7 +6,7 @@
 namespace supple {
 
 // Elements grouped by law and shape, with rest gradients and volumes. Throws InputError: an element without a material,
-// a law that does not go with its shape.
+// a law that does not go with its shape, a membrane on something else than the body. Membranes are the last field.
 std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh& mesh);
 
 // Law parameters of a material in SI (see kernels/materials/*.hpp for what they mean).
@@ -15,8 +15,10 @@ LawId law_of(const MaterialScene& material);
 // False: the law has no exact tangent, so only one-linearisation steps are possible.
 bool has_exact_tangent(LawId law);
 
-// Mass matrix over nodes [kg]. Throws InputError unless exactly one of mass and density is given.
-NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, double& total_mass);
+// Mass matrix over nodes [kg], of the body and of the membranes among its fields that have a density. Throws InputError
+// unless exactly one of mass and density is given.
+NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, const std::vector<ElementField>& fields,
+                      double& total_mass);
 
 // Numbers of the mesh's elements, or its nodes, in a region.
 std::vector<int> elements_in(const Region& region, const Mesh& mesh);

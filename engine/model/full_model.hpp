@@ -1,7 +1,7 @@
 #pragma once
-// The full-order finite-element model: immutable after building. Linear tetrahedra (one point) and trilinear hexahedra
-// (eight points), unknowns = displacements from rest of the nodes that are neither fixed nor driven, three per node, in
-// node order.
+// The full-order finite-element model: immutable after building. Linear tetrahedra (one point), trilinear hexahedra
+// (eight points) and membrane triangles (one point), unknowns = displacements from rest of the nodes that are neither
+// fixed nor driven, three per node, in node order.
 
 #include <memory>
 #include <span>
@@ -21,13 +21,14 @@ struct ElementField {
   LawId law = LawId::corotational;
   int nodes_per_element = 4;
   int points_per_element = 1;
-  std::vector<int> element;      // [E] number in the mesh (tetrahedra first)
+  // [E] number in the mesh: tetrahedra, then hexahedra; after them the triangles of membranes, membrane by membrane
+  std::vector<int> element;
   std::vector<int> node;         // [E][nodes_per_element]
   std::vector<double> gradient;  // [points][nodes_per_element][3]: rest gradients of the shape functions [1/m]
-  std::vector<double> volume;    // [points] rest volume [m^3]
+  std::vector<double> volume;    // [points] rest volume [m^3], of a membrane area times thickness
   std::vector<int> region;       // [points] -> parameters
   std::vector<MaterialParameters<double>> parameters;
-  std::vector<Mat3d> edges;  // [points], only where the law needs them
+  std::vector<Mat3d> edges;  // [points], only where the law needs them (kernels/materials/law.hpp)
   int elements() const { return static_cast<int>(element.size()); }
   int points() const { return elements() * points_per_element; }
 };

@@ -10,6 +10,12 @@ namespace supple {
 
 namespace {
 
+// Area of the plane of a membrane's frame now, to that at rest.
+double area_ratio(const Mat3d& F, const Mat3d& frame) {
+  const Mat3d f = F * frame;
+  return norm(cross(Vec3d{{f[0], f[3], f[6]}}, Vec3d{{f[1], f[4], f[7]}}));
+}
+
 // F: tiles; unit weights, so that P is the stress itself. One value a point.
 std::vector<double> point_stresses(LawId law, int points, const std::vector<int>& region,
                                    const std::vector<MaterialParameters<double>>& parameters,
@@ -25,7 +31,7 @@ std::vector<double> point_stresses(LawId law, int points, const std::vector<int>
   });
   for (int p = 0; p < points; ++p) {
     const Mat3d f = load_tile<double>(F.data(), p);
-    const double J = determinant(f);
+    const double J = membrane_law(law) ? area_ratio(f, edges[static_cast<std::size_t>(p)]) : determinant(f);
     if (static_cast<PointStatus>(status[static_cast<std::size_t>(p)]) == PointStatus::undefined || J == 0) continue;
     const Mat3d sigma = (1 / J) * (load_tile<double>(P.data(), p) * transpose(f));
     const Mat3d deviator = sigma - (trace(sigma) / 3) * Mat3d::identity();
@@ -48,7 +54,10 @@ double mean_of(const std::vector<double>& stress, const std::vector<double>& wei
 }  // namespace
 
 std::vector<double> von_mises(const FullModel& model, std::span<const double> u) {
-  std::vector<double> elements(static_cast<std::size_t>(model.mesh.element_count()), 0.0);
+  std::size_t total = static_cast<std::size_t>(model.mesh.element_count());
+  for (const ElementField& field : model.fields)
+    if (membrane_law(field.law)) total += field.element.size();
+  std::vector<double> elements(total, 0.0);
   for (const ElementField& field : model.fields) {
     std::vector<double> F(9 * static_cast<std::size_t>(padded(field.points())));
     launch_cpu(padded(field.points()),

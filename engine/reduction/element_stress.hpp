@@ -1,7 +1,8 @@
 #pragma once
 // Von Mises stress for pictures: of Cauchy's stress sigma = P F^T / det F,
 //   sigma_v = sqrt(3/2 dev(sigma) : dev(sigma))   [Pa]
-// of an element the mean of its points by rest volume. Zero where the law has no stress (det F = 0 and the like).
+// (of a membrane sigma = P F^T / (area now / area at rest): its thickness is taken as that at rest); of an element the
+// mean of its points by rest volume. Zero where the law has no stress (det F = 0 and the like).
 
 #include <span>
 
@@ -10,8 +11,8 @@
 
 namespace supple {
 
-// u [mesh nodes][3]: displacements. Stress of every element, by its number in the mesh [elements]; elements of no field
-// keep zero.
+// u [mesh nodes][3]: displacements. Stress of every element, by its number (ElementField::element); elements of no
+// field keep zero.
 std::vector<double> von_mises(const FullModel& model, std::span<const double> u);
 
 // Of the elements of a reduced model's domain, field after field in the order of ReducedField::element.

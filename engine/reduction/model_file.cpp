@@ -18,6 +18,15 @@ namespace {
 constexpr int most_motions = 1000;
 constexpr const char* magic = "supple reduced model";
 
+// The oldest format that has what the model has.
+int format_of(const ReducedModel& model) {
+  const bool membranes = std::any_of(model.fields.begin(), model.fields.end(),
+                                     [](const ReducedField& field) { return membrane_law(field.law); });
+  const bool cavities = std::any_of(model.robot.actuators.begin(), model.robot.actuators.end(),
+                                    [](const ActuatorRow& row) { return row.kind == ActuatorKind::cavity; });
+  return membranes || cavities ? model_format_version : oldest_model_format;
+}
+
 // Driven regions and what they add. A robot without them has none of these.
 void write_motions(Hdf5File& file, const ReducedModel& model) {
   const std::size_t r = extent(model.modes), m = model.robot.motions.size();
@@ -88,9 +97,9 @@ void write_field(Hdf5File& file, const std::string& at, const ReducedField& fiel
 ReducedField read_field(const Hdf5File& file, const Checked& checked, const std::string& at, int columns) {
   ReducedField field;
   field.name = file.read_text(at + "/name");
-  field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(LawId::mooney_rivlin)));
+  field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(LawId::corotational_membrane)));
   field.total_elements = checked.count(at + "/total_elements", 0, 2000000000);
-  field.points_per_element = checked.count(at + "/points_per_element", 1, 8);
+  field.points_per_element = checked.count(at + "/points_per_element", 1, membrane_law(field.law) ? 1 : 8);
   field.tolerance = checked.number(at + "/tolerance");
   field.residual = checked.number(at + "/residual");
   field.element = file.read_ints(at + "/elements");
@@ -108,13 +117,16 @@ ReducedField read_field(const Hdf5File& file, const Checked& checked, const std:
     checked.require(region >= 0 && static_cast<std::size_t>(region) < field.parameters.size(), at + "/region",
                     "names a material that is not there");
   const auto edge_shape = file.shape(at + "/edges");
-  const bool needs_edges = field.law == LawId::corotational_edge_frame || field.law == LawId::corotational_edge_polar;
+  const bool needs_edges = field.law == LawId::corotational_edge_frame || field.law == LawId::corotational_edge_polar ||
+                           membrane_law(field.law);
   checked.require(edge_shape.size() == 2 && edge_shape[1] == 9 && edge_shape[0] == (needs_edges ? points : 0),
                   at + "/edges", "has a wrong shape");
   const auto edges = checked.doubles(at + "/edges", edge_shape);
   for (std::size_t i = 0; i < edge_shape[0]; ++i) {
     Mat3d m;
     std::copy_n(edges.begin() + static_cast<long>(9 * i), 9, m.m);
+    const Mat3d skew = transpose(m) * m - Mat3d::identity();
+    checked.require(!membrane_law(field.law) || dot(skew, skew) < 1e-12, at + "/edges", "holds a frame that is askew");
     field.edges.push_back(m);
   }
   const auto G = checked.doubles(at + "/G", {static_cast<std::size_t>(tile_count(static_cast<int>(points))),
@@ -191,7 +203,7 @@ void write_model(const ReducedModel& model, const std::string& path) {
   const int r = model.modes, columns = model.columns();
   write_hdf5_atomically(path, [&](Hdf5File& file) {
     file.write("/format", std::string(magic));
-    file.write("/format_version", static_cast<std::int64_t>(model_format_version));
+    file.write("/format_version", static_cast<std::int64_t>(format_of(model)));
     file.write("/units", std::string("SI: m, kg, s, N, Pa"));
     file.write("/modes", static_cast<std::int64_t>(r));
     write_robot(file, model.robot);
@@ -225,13 +237,13 @@ ReducedModel read_model(const std::string& path) {
     throw InputError("this HDF5 file is not a reduced model", "give a .rom.h5 written by `supple reduce`",
                      {path, 0, 0, ""});
   const std::int64_t version = file.read_int("/format_version");
-  if (version != model_format_version)
-    throw InputError(
-        fmt::format("the model file has format {}, this program reads format {}", version, model_format_version),
-        version > model_format_version
-            ? "use a newer supple"
-            : "make it again: `supple reduce` (its snapshots can be used again) or `supple import-sofa`",
-        {path, 0, 0, ""});
+  if (version < oldest_model_format || version > model_format_version)
+    throw InputError(fmt::format("the model file has format {}, this program reads formats {} to {}", version,
+                                 oldest_model_format, model_format_version),
+                     version > model_format_version
+                         ? "use a newer supple"
+                         : "make it again: `supple reduce` (its snapshots can be used again) or `supple import-sofa`",
+                     {path, 0, 0, ""});
   ReducedModel model;
   model.modes = checked.count("/modes", 1, 10000);
   const int r = model.modes;

@@ -7,7 +7,9 @@
 
 namespace supple {
 
-inline constexpr int model_format_version = 2;
+// Formats that are read. A model is written in the oldest one that has what it has: 3 has membranes, 2 has not.
+inline constexpr int oldest_model_format = 2;
+inline constexpr int model_format_version = 3;
 
 // Written aside and renamed.
 void write_model(const ReducedModel& model, const std::string& path);

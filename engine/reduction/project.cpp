@@ -153,6 +153,7 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
     const ElementField& full = model.fields[f];
     const IntegrationDomain& domain = domains[f];
     ReducedField all;  // the full field, without G
+    all.law = full.law;
     all.element = full.element;
     all.corners = full.node;
     all.weight = full.volume;

@@ -25,8 +25,8 @@ struct ReducedField {
   LawId law = LawId::corotational;
   int total_elements = 0;  // of the full field
   int points_per_element = 1;
-  std::vector<int> element;    // kept elements (mesh numbers)
-  std::vector<int> corners;    // [elements][4 or 8] nodes of the skin, then of the interior; empty: not known
+  std::vector<int> element;    // kept elements (ElementField::element)
+  std::vector<int> corners;    // [elements][3, 4 or 8] nodes of the skin, then of the interior; empty: not known
   std::vector<double> xi;      // their weights
   std::vector<double> weight;  // [points] xi V_p [m^3]
   std::vector<int> region;     // [points]
@@ -36,7 +36,7 @@ struct ReducedField {
   double tolerance = 0;      // tau asked for; 0: all elements with xi = 1; or unknown_tolerance
   double residual = 0;       // reached on the training set; or unknown_tolerance
   int points() const { return static_cast<int>(weight.size()); }
-  int corners_per_element() const { return points_per_element == 1 ? 4 : 8; }
+  int corners_per_element() const { return membrane_law(law) ? 3 : points_per_element == 1 ? 4 : 8; }
 };
 
 // Skin for display: node positions at rest, triangles, modes at those nodes. Where they come from in the mesh is empty

@@ -36,6 +36,7 @@ constexpr std::array body_keys{
     Key{.name = "rayleigh_mass", .kind = quantity, .dimension = D::frequency, .fallback = "0", .meaning = "damping proportional to the mass matrix", .bound = Bound::non_negative},
     Key{.name = "rayleigh_stiffness", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "damping proportional to the stiffness matrix", .bound = Bound::non_negative},
     Key{.name = "material", .kind = tables, .fallback = "required", .meaning = "materials; where regions overlap the later one holds", .subtable = "[[body.material]]"},
+    Key{.name = "membrane", .kind = tables, .fallback = "none", .meaning = "thin layers on faces of the body", .subtable = "[[body.membrane]]"},
 };
 
 constexpr std::array mesh_keys{
@@ -65,6 +66,16 @@ constexpr std::array material_keys{
     Key{.name = "mooney_ratio", .kind = quantity, .fallback = "0.25", .meaning = "Mooney-Rivlin from young and poisson: c10 / c01", .bound = Bound::non_negative},
     Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "the body's", .meaning = "density of this material", .bound = Bound::positive},
     Key{.name = "region", .kind = table, .fallback = "the whole body", .meaning = "elements it applies to, by their centroids", .subtable = "region"},
+};
+
+constexpr std::array membrane_keys{
+    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "one of the three", .meaning = "covers the surface of the body in this box (faces with all their nodes in it)"},
+    Key{.name = "sphere", .kind = table, .fallback = "one of the three", .meaning = "the same in a ball", .subtable = "sphere"},
+    Key{.name = "group", .kind = text, .fallback = "one of the three", .meaning = "name of a group of triangles of the mesh, on faces of its elements, inside too"},
+    Key{.name = "thickness", .kind = quantity, .dimension = D::length, .fallback = "required", .meaning = "thickness of the layer at rest", .bound = Bound::positive},
+    Key{.name = "young", .kind = quantity, .dimension = D::stress, .fallback = "required", .meaning = "Young's modulus", .bound = Bound::positive},
+    Key{.name = "poisson", .kind = quantity, .fallback = "required", .meaning = "Poisson's ratio, above -1 and at most 0.5"},
+    Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "none", .meaning = "adds the layer's mass to the body's; without it the layer is massless", .bound = Bound::positive},
 };
 
 constexpr std::array region_keys{
@@ -158,6 +169,7 @@ constexpr std::array tables_of_scene{
     TableKeys{"[body]", "The deformable body; one in a scene so far.", body_keys},
     TableKeys{"mesh", "`mesh = {...}` in `[body]`. Formats: `.msh` 2.2 and 4.1, `.vtu`, `.vtk`.", mesh_keys},
     TableKeys{"[[body.material]]", "A material of the body.", material_keys},
+    TableKeys{"[[body.membrane]]", "A layer that resists stretching in its plane and does not resist bending, such as a sheet under a soft body: triangles in plane stress on the nodes of the body. Exactly one of `box`, `sphere` and `group` says where; membranes do not overlap.", membrane_keys},
     TableKeys{"region", "`region = {...}` in `[[body.material]]`: exactly one of these.", region_keys},
     TableKeys{"sphere", "`sphere = {...}` wherever a region is given.", sphere_keys},
     TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` says which.", fix_keys},

@@ -73,6 +73,21 @@ MaterialScene read_material(const TableReader& table) {
   return material;
 }
 
+MembraneScene read_membrane(const TableReader& table) {
+  MembraneScene membrane;
+  membrane.place = table.place();
+  membrane.region = read_region(table, "[[body.membrane]]");
+  membrane.thickness = table.quantity("thickness", 0);
+  membrane.young = table.quantity("young", 0);
+  membrane.poisson = table.quantity("poisson", 0);
+  if (!(membrane.poisson > -1 && membrane.poisson <= 0.5))
+    table.fail("poisson",
+               fmt::format("poisson is {:g} (a stable material lies above -1 and not above 0.5)", membrane.poisson),
+               "0.45 to 0.5 for silicone");
+  membrane.density = table.optional_quantity("density");
+  return membrane;
+}
+
 FixScene read_fix(const TableReader& table) {
   FixScene fix;
   fix.place = table.place();
@@ -118,6 +133,7 @@ BodyScene read_body(const TableReader& table) {
   body.rayleigh_stiffness = table.quantity("rayleigh_stiffness", body.rayleigh_stiffness);
   for (const TableReader& material : table.tables("material")) body.materials.push_back(read_material(material));
   if (body.materials.empty()) table.fail("material", "[body] has no material", "[[body.material]]");
+  for (const TableReader& membrane : table.tables("membrane")) body.membranes.push_back(read_membrane(membrane));
   check_mass(table, body);
   return body;
 }

@@ -35,6 +35,10 @@ bool same(const MaterialScene& a, const MaterialScene& b) {
   };
   return plain(a) == plain(b) && same(a.region, b.region);
 }
+bool same(const MembraneScene& a, const MembraneScene& b) {
+  const auto plain = [](const MembraneScene& v) { return std::tie(v.thickness, v.young, v.poisson, v.density); };
+  return plain(a) == plain(b) && same(a.region, b.region);
+}
 bool same(const FixScene& a, const FixScene& b) {
   const auto plain = [](const FixScene& v) { return std::tie(v.motion, v.motion_direction, v.stiffness); };
   return plain(a) == plain(b) && same(a.region, b.region) && same(a.motion_range, b.motion_range);
@@ -71,7 +75,7 @@ bool same_body(const BodyScene& a, const BodyScene& b) {
                     v.rayleigh_stiffness);
   };
   return plain(a) == plain(b) && same(a.transform, b.transform) && same(a.materials, b.materials) &&
-         same(a.fixes, b.fixes);
+         same(a.membranes, b.membranes) && same(a.fixes, b.fixes);
 }
 
 }  // namespace

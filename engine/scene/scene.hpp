@@ -55,6 +55,17 @@ struct MaterialScene {
   Place place;
 };
 
+// A thin layer on faces of the body: stiff in its plane, free to bend. Corotational plane stress
+// (kernels/materials/corotational_membrane.hpp).
+struct MembraneScene {
+  Region region;         // a group of triangles of the mesh, or the boundary's faces with all their nodes in it
+  double thickness = 0;  // m
+  double young = 0;      // Pa
+  double poisson = 0;    // -
+  std::optional<double> density;  // kg/m^3, a mass beside the body's; none: the body's mass holds it
+  Place place;
+};
+
 enum class MassKind { consistent, lumped, per_node };
 
 // Nodes taken out of the system: held at rest, following a motion, or tied to rest by springs.
@@ -79,6 +90,7 @@ struct BodyScene {
   double rayleigh_mass = 0;       // 1/s
   double rayleigh_stiffness = 0;  // s
   std::vector<MaterialScene> materials;
+  std::vector<MembraneScene> membranes;
   std::vector<FixScene> fixes;
   Place place;
 };

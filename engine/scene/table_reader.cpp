@@ -18,16 +18,14 @@ std::vector<std::string_view> names_of(const TableKeys& table) {
   return names;
 }
 
-// The table, other than this one, that has such a key; "" if none or several do.
-std::string_view owner(std::string_view name, const TableKeys& here) {
-  std::string_view title;
+// The table, other than this one, that has such a key, or the two that do; "" if none or more do.
+std::string owner(std::string_view name, const TableKeys& here) {
+  std::vector<std::string_view> titles;
   for (const TableKeys& table : scene_tables()) {
     const auto names = names_of(table);
-    if (&table == &here || std::find(names.begin(), names.end(), name) == names.end()) continue;
-    if (!title.empty()) return "";
-    title = table.title;
+    if (&table != &here && std::find(names.begin(), names.end(), name) != names.end()) titles.push_back(table.title);
   }
-  return title;
+  return titles.size() > 2 ? "" : fmt::format("{}", fmt::join(titles, " or "));
 }
 
 std::string_view example_quantity(Dimension dimension) {
@@ -115,15 +113,15 @@ TableReader::TableReader(const Document& document, const Node& table, SourcePoin
 
 void TableReader::check_keys() const {
   // Words of the field that a scene may well try.
-  constexpr std::array<std::string_view, 8> planned{"cavity",   "pressure", "membrane", "contact",
-                                                    "obstacle", "goal",     "joint",    "sensor"};
+  constexpr std::array<std::string_view, 7> planned{"cavity", "pressure", "contact", "obstacle",
+                                                    "goal",   "joint",    "sensor"};
   const auto names = names_of(keys_);
   const std::string allowed = fmt::format("the keys of {} are {}", keys_.title, fmt::join(names, ", "));
   for (const Member& member : table_.members) {
     if (std::find(names.begin(), names.end(), member.key) != names.end()) continue;
     std::string hint;
     const std::string near = nearest_word(member.key, names);
-    const std::string_view other = owner(member.key, keys_);
+    const std::string other = owner(member.key, keys_);
     if (std::find(planned.begin(), planned.end(), member.key) != planned.end())
       hint = " (not in this version)";
     else if (!other.empty())

@@ -103,6 +103,7 @@ class Writer {
     put("rayleigh_mass", b.rayleigh_mass);
     put("rayleigh_stiffness", b.rayleigh_stiffness);
     for (const MaterialScene& m : b.materials) material(m);
+    for (const MembraneScene& m : b.membranes) membrane(m);
   }
 
   void placed_file(std::string_view key, const SurfaceScene& s) {
@@ -131,6 +132,15 @@ class Writer {
     if (m.model == MaterialModel::corotational) choice("rotation", m.rotation);
     put("density", m.density);
     if (m.region.kind != Region::Kind::all) text_ += fmt::format("region = {{{}}}\n", region(m.region));
+  }
+
+  void membrane(const MembraneScene& m) {
+    open("[[body.membrane]]");
+    text_ += region(m.region) + "\n";
+    put("thickness", m.thickness);
+    put("young", m.young);
+    put("poisson", m.poisson);
+    put("density", m.density);
   }
 
   std::string region(const Region& r) {

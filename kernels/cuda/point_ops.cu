@@ -17,6 +17,7 @@ SUPPLE_STRESS(Corotational<PolarOfEdges>);
 SUPPLE_STRESS(StVenantKirchhoff);
 SUPPLE_STRESS(StableNeoHookean);
 SUPPLE_STRESS(MooneyRivlin);
+SUPPLE_STRESS(CorotationalMembrane);
 
 #define SUPPLE_FOUR_ROWS(...)                    \
   SUPPLE_LAUNCH(StressFourRowOp<__VA_ARGS__, double>); \

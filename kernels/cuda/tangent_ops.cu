@@ -16,5 +16,6 @@ SUPPLE_TANGENT(Corotational<PolarOfEdges>);
 SUPPLE_TANGENT(StVenantKirchhoff);
 SUPPLE_TANGENT(StableNeoHookean);
 SUPPLE_TANGENT(MooneyRivlin);
+SUPPLE_TANGENT(CorotationalMembrane);
 
 }  // namespace supple

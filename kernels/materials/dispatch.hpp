@@ -2,6 +2,7 @@
 // From the run-time name of a law to its type, outside of every loop.
 
 #include "kernels/materials/corotational.hpp"
+#include "kernels/materials/corotational_membrane.hpp"
 #include "kernels/materials/mooney_rivlin.hpp"
 #include "kernels/materials/st_venant_kirchhoff.hpp"
 #include "kernels/materials/stable_neo_hookean.hpp"
@@ -15,7 +16,13 @@ enum class LawId {
   st_venant_kirchhoff,
   stable_neo_hookean,
   mooney_rivlin,
+  corotational_membrane,
 };
+
+// Laws of triangles: they read the frame of a point, and only what F does in its plane.
+constexpr bool membrane_law(LawId id) {
+  return id == LawId::corotational_membrane;
+}
 
 // Whether the law's tangent has the four-row form (corotational.hpp).
 template <class Law>
@@ -36,6 +43,8 @@ decltype(auto) visit_law(LawId id, Visitor&& visitor) {
       return visitor(StVenantKirchhoff{});
     case LawId::stable_neo_hookean:
       return visitor(StableNeoHookean{});
+    case LawId::corotational_membrane:
+      return visitor(CorotationalMembrane{});
     case LawId::mooney_rivlin:
       break;
   }

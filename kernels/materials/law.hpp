@@ -4,7 +4,7 @@
 //   tangent(F, m, edges, kind, C)      C = dP/dF, 9x9 row-major over the row-major entries of F, symmetric [Pa]
 //   energy (F, m, edges)               W                                                              [J/m^3]
 // templates on the scalar, for host and device; stress and tangent take a Pack too (kernels/math/pack.hpp). `edges` is
-// the rest edge matrix of a tetrahedron, used by two corotational rotations only.
+// the rest edge matrix of a tetrahedron, used by two corotational rotations only, or the rest frame of a membrane.
 
 #include "kernels/math/pack.hpp"
 

@@ -139,6 +139,8 @@ TEST(Select, BoxesSpheresAndGroups) {
   EXPECT_EQ(nodes_of_group(mesh, "x-"), nodes_in_box(mesh, {{0, 0, 0}}, {{0, 1, 1}}));
   EXPECT_EQ(elements_of_group(mesh, "body").size(), 48u);
   expect_input_error([&] { elements_of_group(mesh, "x-"); }, 0, "only triangles");
+  EXPECT_EQ(triangles_of_group(mesh, "x-").size(), 8u);
+  expect_input_error([&] { triangles_of_group(mesh, "body"); }, 0, "holds no triangle");
   expect_input_error([&] { nodes_of_group(mesh, "bodi"); }, 0, "\"body\"");
   try {
     nodes_of_group(mesh, "bodi");

@@ -34,6 +34,10 @@ std::string cable(const std::string& more) {
   return after("[[actuator]]\nname = \"a\"\ntype = \"cable\"\npoints = [[0, 0, 0], [0, 0, 1]]\n" + more);
 }
 
+std::string membrane(const std::string& more) {
+  return after("[[body.membrane]]\ngroup = \"sheet\"\n" + more);
+}
+
 std::string force(const std::string& more) {
   return after("[[actuator]]\nname = \"f\"\ntype = \"force\"\n" + more);
 }
@@ -79,7 +83,25 @@ INSTANTIATE_TEST_SUITE_P(
             "unknown key 'yuong' in [[body.material]] (did you mean 'young'?)", "poisson"},
         Bad{"unknown_mesh", with(2, "mesh = {file = \"bar.msh\", units = \"mm\"}"), 2, 27, "did you mean 'unit'?",
             "scale"},
-        Bad{"elsewhere", with(3, "young = 1"), 3, 1, "it belongs to [[body.material]]", "density"},
+        Bad{"elsewhere", with(3, "young = 1"), 3, 1, "it belongs to [[body.material]] or [[body.membrane]]", "density"},
+        Bad{"membrane_elsewhere", after("[[membrane]]\n"), 7, 3,
+            "unknown key 'membrane' in the scene (it belongs to [body])", "fix"},
+        Bad{"membrane_unknown", membrane("thicknes = 1\nyoung = 1\npoisson = 0\n"), 9, 1,
+            "unknown key 'thicknes' in [[body.membrane]] (did you mean 'thickness'?)", "the keys of [[body.membrane]]"},
+        Bad{"membrane_region", after("[[body.membrane]]\nthickness = 1\nyoung = 1\npoisson = 0\n"), 7, 1,
+            "[[body.membrane]] has no region", "group ="},
+        Bad{"membrane_regions", membrane("box = [[0, 0, 0], [1, 1, 1]]\nthickness = 1\nyoung = 1\npoisson = 0\n"), 8, 9,
+            "[[body.membrane]] has both box and group", "two entries"},
+        Bad{"membrane_thickness", membrane("young = 1\npoisson = 0\n"), 7, 1, "[[body.membrane]] has no thickness",
+            "thickness ="},
+        Bad{"membrane_flat", membrane("thickness = 0\nyoung = 1\npoisson = 0\n"), 9, 13, "thickness is 0 mm",
+            "above 0"},
+        Bad{"membrane_young", membrane("thickness = 1\nyoung = \"1 mm\"\npoisson = 0\n"), 10, 9,
+            "is a length, a stress is expected", "Pa"},
+        Bad{"membrane_poisson", membrane("thickness = 1\nyoung = 1\npoisson = 0.51\n"), 11, 11,
+            "poisson is 0.51 (a stable material lies above -1 and not above 0.5)", "0.45 to 0.5"},
+        Bad{"membrane_density", membrane("thickness = 1\nyoung = 1\npoisson = 0\ndensity = 0\n"), 12, 11,
+            "density is 0", "above 0"},
         Bad{"planned", after("[[contact]]\n"), 7, 3, "not in this version", "actuator"},
         Bad{"include_text", "include = \"a.toml\"\n", 1, 1, "include needs a file", "file"},
         Bad{"name_number", "name = 3\n" + test::minimal, 1, 8, "name cannot be a whole number", "name ="},

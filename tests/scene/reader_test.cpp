@@ -84,6 +84,14 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(body.materials[2].mooney_ratio, 0.5);
   EXPECT_EQ(body.materials[2].region.group, "skin");
   EXPECT_EQ(body.materials[3].model, MaterialModel::stable_neo_hookean);
+  ASSERT_EQ(body.membranes.size(), 2u);
+  EXPECT_EQ(body.membranes[0].region.group, "skin");
+  EXPECT_DOUBLE_EQ(body.membranes[0].thickness, 4e-4);
+  EXPECT_DOUBLE_EQ(body.membranes[0].young, 1.8e6);
+  EXPECT_EQ(body.membranes[0].poisson, 0.5);
+  EXPECT_DOUBLE_EQ(*body.membranes[0].density, 965);
+  EXPECT_DOUBLE_EQ(body.membranes[1].region.radius, 0.005);
+  EXPECT_FALSE(body.membranes[1].density);
 
   ASSERT_EQ(body.fixes.size(), 3u);
   EXPECT_DOUBLE_EQ(body.fixes[0].region.lower[2], -0.04);
@@ -92,7 +100,7 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(norm(body.fixes[1].motion_direction), 1);
   EXPECT_DOUBLE_EQ(body.fixes[1].motion_range.upper, 0.01);
   EXPECT_DOUBLE_EQ(body.fixes[2].stiffness, 100);
-  EXPECT_EQ(body.fixes[2].place.line, 51);
+  EXPECT_EQ(body.fixes[2].place.line, 64);
 
   ASSERT_EQ(scene.actuators.size(), 4u);
   const ActuatorScene &north = scene.actuators[0], &south = scene.actuators[1];

@@ -56,6 +56,19 @@ young = "1 MPa"
 poisson = 0.49
 region = {box = [[0, 0, 0], [1, 1, 1]]}
 
+[[body.membrane]]
+group = "skin"
+thickness = "0.4 mm"
+young = "1.8 MPa"
+poisson = 0.5
+density = "965 kg/m^3"
+
+[[body.membrane]]
+sphere = {centre = [0, 0, "10 mm"], radius = "5 mm"}
+thickness = 1
+young = 2
+poisson = 0
+
 [[fix]]
 box = [["-15 mm", "-15 mm", "-40 mm"], ["15 mm", "15 mm", "10 mm"]]
 

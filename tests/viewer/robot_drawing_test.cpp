@@ -7,6 +7,7 @@
 
 #include "engine/reduction/element_stress.hpp"
 #include "tests/viewer/viewed_bar.hpp"
+#include "viewer/draw/shapes.hpp"
 #include "viewer/play/simulation.hpp"
 
 namespace supple::view {
@@ -141,6 +142,34 @@ TEST(DrawnDomain, ElementsAreSolidAndTheBodyAGhost) {
   EXPECT_EQ(list.solid.triangles.size(), 12 * robot->shape->cells().size());
   EXPECT_EQ(list.bars[0].title, "weight of the element");
   EXPECT_EQ(lacks(*full_bar()->shape, Colouring::weight, nullptr), "a full model has no weights");
+}
+
+TEST(DrawnDomain, MembranesHaveTwoSides) {
+  Scene scene = reduced_bodies::bar_scene({"corotational", MaterialModel::corotational});
+  MembraneScene sheet;
+  sheet.region = boxes::group_region("z-");
+  sheet.thickness = 1e-3;
+  sheet.young = 1e6;
+  scene.bodies[0].membranes = {sheet};
+  const FullModel full = build_full_model(scene, reduced_bodies::bar(false));
+  const int n = full.coordinates.nv;
+  const ReducedModel model = project(full, reduced_bodies::full_basis(n), n, all_elements(full));
+  const RobotShape shape(model), whole(full);
+  ASSERT_EQ(shape.cells().size(), static_cast<std::size_t>(full.mesh.element_count() + full.fields[1].elements()));
+  ReducedMechanics mechanics(model);
+  const State state = rest_state(mechanics);
+  EXPECT_EQ(shape.cell_stress(state).size(), shape.cells().size());
+  EXPECT_EQ(whole.skin_stress(state).size(), whole.rest().size());
+  std::vector<Vec3d> corners;
+  shape.cell_corners(state, corners);
+  const RobotShape::Cell& cell = shape.cells().back();
+  EXPECT_EQ(cell.element, full.mesh.element_count() + full.fields[1].elements() - 1);
+  ASSERT_EQ(cell.corners, 3);
+  Surfaces surfaces;
+  add_cell(std::span(corners).subspan(static_cast<std::size_t>(cell.first), 3), {}, surfaces);
+  ASSERT_EQ(surfaces.vertices.size(), 6u);
+  for (std::size_t k = 0; k < 3; ++k)
+    EXPECT_EQ(surfaces.vertices[0].normal[k], -surfaces.vertices[3].normal[k]);  // seen from both
 }
 
 TEST(DrawnModes, OnlyTheModeMovesAndByWhatWasAsked) {

@@ -37,7 +37,7 @@ class RobotShape {
 
   // The domain's elements, one after the other, four or eight corners each: rest or deformed places.
   struct Cell {
-    int field = 0, element = 0;  // element: number in the mesh
+    int field = 0, element = 0;  // element: ReducedField::element
     double weight = 0;           // xi
     int first = 0, corners = 4;  // in the list of corners
   };
