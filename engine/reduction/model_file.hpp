@@ -7,7 +7,8 @@
 
 namespace supple {
 
-// Formats that are read. A model is written in the oldest one that has what it has: 3 has membranes, 2 has not.
+// Formats that are read. A model is written in the oldest one that has what it has: 3 has membranes and cavities, 2 has
+// not.
 inline constexpr int oldest_model_format = 2;
 inline constexpr int model_format_version = 3;
 

@@ -93,16 +93,16 @@ void update_trailing(double* a22, int rows, int ld, const Panel& panel) {
 }
 
 // One right-hand side: rows of L are contiguous, so forward by dot products, backward by row updates.
-void solve_one(const double* a, int n, int ld, double* x) {
+void solve_one(const double* a, int n, int ld, double* x, bool backward) {
   for (int i = 0; i < n; ++i) x[i] = (x[i] - dot(a + i * ld, x, i)) / a[i * ld + i];
-  for (int i = n - 1; i >= 0; --i) {
+  for (int i = n - 1; backward && i >= 0; --i) {
     x[i] /= a[i * ld + i];
     add_scaled(x, -x[i], a + i * ld, i);
   }
 }
 
 // Eight right-hand sides interleaved, y[i][c].
-void solve_interleaved(const double* a, int n, int ld, double* y) {
+void solve_interleaved(const double* a, int n, int ld, double* y, bool backward) {
   const auto substitute = [=](int i, int from, int to, auto entry) {
     Pack value, other, s0, s1 = {};
     load(s0, y + i * W);
@@ -118,7 +118,24 @@ void solve_interleaved(const double* a, int n, int ld, double* y) {
     store(y + i * W, value);
   };
   for (int i = 0; i < n; ++i) substitute(i, 0, i, [=](int j) { return a[i * ld + j]; });
-  for (int i = n - 1; i >= 0; --i) substitute(i, i + 1, n, [=](int j) { return a[j * ld + i]; });
+  for (int i = n - 1; backward && i >= 0; --i) substitute(i, i + 1, n, [=](int j) { return a[j * ld + i]; });
+}
+
+void substitute_all(const double* a, int n, int ld, double* x, int count, int ldx, bool backward) {
+  SUPPLE_EXPECT(n >= 0 && ld >= n && ldx >= n);
+  alignas(64) double y[largest_panel * W];
+  int c = 0;
+  if (n <= largest_panel) {
+    for (; count - c >= 3; c += std::min(W, count - c)) {
+      const int width = std::min(W, count - c);
+      for (int i = 0; i < n; ++i)
+        for (int k = 0; k < W; ++k) y[i * W + k] = k < width ? x[(c + k) * ldx + i] : 0;
+      solve_interleaved(a, n, ld, y, backward);
+      for (int i = 0; i < n; ++i)
+        for (int k = 0; k < width; ++k) x[(c + k) * ldx + i] = y[i * W + k];
+    }
+  }
+  for (; c < count; ++c) solve_one(a, n, ld, x + c * ldx, backward);
 }
 
 }  // namespace
@@ -139,20 +156,11 @@ DenseFactorReport cholesky_factor(double* a, int n, int ld) {
 }
 
 void cholesky_solve(const double* a, int n, int ld, double* x, int count, int ldx) {
-  SUPPLE_EXPECT(n >= 0 && ld >= n && ldx >= n);
-  alignas(64) double y[largest_panel * W];
-  int c = 0;
-  if (n <= largest_panel) {
-    for (; count - c >= 3; c += std::min(W, count - c)) {
-      const int width = std::min(W, count - c);
-      for (int i = 0; i < n; ++i)
-        for (int k = 0; k < W; ++k) y[i * W + k] = k < width ? x[(c + k) * ldx + i] : 0;
-      solve_interleaved(a, n, ld, y);
-      for (int i = 0; i < n; ++i)
-        for (int k = 0; k < width; ++k) x[(c + k) * ldx + i] = y[i * W + k];
-    }
-  }
-  for (; c < count; ++c) solve_one(a, n, ld, x + c * ldx);
+  substitute_all(a, n, ld, x, count, ldx, true);
+}
+
+void forward_solve(const double* a, int n, int ld, double* x, int count, int ldx) {
+  substitute_all(a, n, ld, x, count, ldx, false);
 }
 
 }  // namespace supple

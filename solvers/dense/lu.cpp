@@ -1,0 +1,85 @@
+// Blocked right-looking LU for one core, panels of eight columns; the update of the trailing matrix runs in tiles of
+// eight rows by sixteen columns that stay in registers.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kernels/base/contract.hpp"
+#include "solvers/dense/general_factor.hpp"
+#include "solvers/dense/pack.hpp"
+
+namespace supple {
+namespace {
+
+constexpr int B = pack_width;
+constexpr int tile_rows = 8;
+
+// Rows i .. i + height, columns j .. j + 8 packs of C.
+template <int packs>
+void add_tile(double* c, int height, int ldc, double factor, const double* p, int ldp, const double* q, int ldq,
+              int count) {
+  Pack sum[tile_rows][packs] = {};
+  for (int k = 0; k < count; ++k) {
+    Pack right[packs];
+    for (int s = 0; s < packs; ++s) load(right[s], q + k * ldq + s * B);
+    for (int r = 0; r < tile_rows; ++r)
+      for (int s = 0; s < packs; ++s) sum[r][s] += p[k * ldp + r] * right[s];
+  }
+  for (int r = 0; r < height; ++r)
+    for (int s = 0; s < packs; ++s) {
+      Pack old;
+      load(old, c + r * ldc + s * B);
+      old += factor * sum[r][s];
+      store(c + r * ldc + s * B, old);
+    }
+}
+
+}  // namespace
+
+void add_products(double* c, int m, int n, int ldc, double factor, const double* p, int ldp, const double* q, int ldq,
+                  int count) {
+  for (int i = 0; i < m; i += tile_rows) {
+    const int height = std::min(tile_rows, m - i);
+    int j = 0;
+    for (; j + B < n; j += 2 * B) add_tile<2>(c + i * ldc + j, height, ldc, factor, p + i, ldp, q + j, ldq, count);
+    if (j < n) add_tile<1>(c + i * ldc + j, height, ldc, factor, p + i, ldp, q + j, ldq, count);
+  }
+}
+
+bool lu_factor(double* a, int n, int ld, int* pivots, double* panel) {
+  SUPPLE_EXPECT(n >= 0 && ld >= n && ld % B == 0);
+  const int stride = n + B;  // of the transposed panel
+  std::fill_n(panel, B * stride, 0.0);
+  for (int first = 0; first < n; first += B) {
+    const int end = std::min(first + B, n);
+    for (int k = first; k < end; ++k) {
+      int pivot = k;
+      for (int i = k + 1; i < n; ++i)
+        if (std::abs(a[i * ld + k]) > std::abs(a[pivot * ld + k])) pivot = i;
+      pivots[k] = pivot;
+      if (pivot != k) std::swap_ranges(a + k * ld, a + k * ld + n, a + pivot * ld);
+      const double inverse = 1 / a[k * ld + k];
+      if (!std::isfinite(inverse) || !std::isfinite(a[k * ld + k])) return false;
+      for (int i = k + 1; i < n; ++i) {
+        const double l = a[i * ld + k] *= inverse;
+        for (int j = k + 1; j < end; ++j) a[i * ld + j] -= l * a[k * ld + j];
+      }
+    }
+    const int left = n - end;
+    if (left <= 0) break;
+    for (int k = first; k < end; ++k)
+      for (int i = k + 1; i < end; ++i) add_scaled(a + i * ld + end, -a[i * ld + k], a + k * ld + end, left);
+    for (int i = 0; i < left; ++i)
+      for (int k = 0; k < B; ++k) panel[k * stride + i] = a[(end + i) * ld + first + k];
+    add_products(a + end * ld + end, left, left, ld, -1, panel, stride, a + first * ld + end, ld, B);
+  }
+  return true;
+}
+
+void lu_solve(const double* a, int n, int ld, const int* pivots, double* x) {
+  for (int k = 0; k < n; ++k) std::swap(x[k], x[pivots[k]]);
+  for (int i = 0; i < n; ++i) x[i] -= dot(a + i * ld, x, i);
+  for (int i = n - 1; i >= 0; --i) x[i] = (x[i] - dot(a + i * ld + i + 1, x + i + 1, n - i - 1)) / a[i * ld + i];
+}
+
+}  // namespace supple
