@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "engine/io/recording.hpp"
+#include "engine/io/saved_run.hpp"
 #include "kernels/array/device.hpp"
 #include "solvers/sparse/direct.hpp"
 

@@ -63,22 +63,6 @@ nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSetting
             {"rows", mean_us(stages.rows)}}}};
 }
 
-const std::vector<std::string>& integrator_names() {
-  static const std::vector<std::string> names{"implicit-euler", "implicit-euler-newton", "quasi-static"};
-  return names;
-}
-
-std::string integrator_name(Integrator integrator) {
-  return integrator_names().at(static_cast<std::size_t>(integrator));
-}
-
-Integrator integrator_of(const std::string& name) {
-  const auto& names = integrator_names();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) throw InputError(fmt::format("'{}' is no integrator", name), "quasi-static");
-  return static_cast<Integrator>(found - names.begin());
-}
-
 void throw_step_failure(const DriveReport& report, const DriveSettings& settings, const std::string& saved) {
   const StepReport& step = report.final;
   std::string problem =

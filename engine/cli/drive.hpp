@@ -9,6 +9,7 @@
 #include "engine/cli/actuation.hpp"
 #include "engine/dynamics/step.hpp"
 #include "engine/dynamics/step_rate.hpp"
+#include "engine/scene/integrator.hpp"
 #include "kernels/base/progress.hpp"
 
 namespace supple::cli {
@@ -46,11 +47,6 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
 // {steps, steps_per_s, realtime_factor, p50_us, p99_us, p999_us, batch, stages_us} as in StepRate; stages are means per
 // step.
 nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSettings& settings, int robots);
-
-// Words of scene files.
-std::string integrator_name(Integrator integrator);
-Integrator integrator_of(const std::string& name);
-const std::vector<std::string>& integrator_names();
 
 // The RunError for a failed step: what happened, where, and what may help.
 [[noreturn]] void throw_step_failure(const DriveReport& report, const DriveSettings& settings,

@@ -21,6 +21,7 @@
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/reduction/model_file.hpp"
+#include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
 #include "kernels/base/hash.hpp"
@@ -30,7 +31,7 @@ namespace supple::cli {
 namespace {
 
 struct Arguments {
-  std::string model, goal, replay, output, integrator;
+  std::string model, goal, replay, output, record, integrator;
   std::string regularisation, solver = "qp";
   std::vector<std::string> efforts;
   std::string epsilon;
@@ -48,6 +49,7 @@ struct Subject {
   std::optional<ReducedModel> reduced;
   std::optional<FullModel> full;
   std::unique_ptr<Mechanics> mechanics;
+  RecordedRobot recorded;
   double time_step = 0;
   Integrator integrator = Integrator::implicit_euler;
 };
@@ -57,18 +59,18 @@ Subject open_subject(const Arguments& arguments) {
   if (is_model_file(arguments.model)) {
     subject.reduced = read_model(arguments.model);
     subject.mechanics = std::make_unique<ReducedMechanics>(*subject.reduced);
+    subject.recorded = {arguments.model, hash_file(arguments.model)};
   } else {
     Scene scene = read_scene(arguments.model);
     if (!arguments.integrator.empty()) scene.integrator = integrator_of(arguments.integrator);
     subject.full = build_full_model(scene);
     subject.mechanics = std::make_unique<FullMechanics>(*subject.full);
+    subject.recorded = {scene.file, scene_fingerprint(scene)};
   }
   const Robot& robot = subject.mechanics->robot();
   subject.time_step = arguments.time_step.value_or(robot.time_step);
   subject.integrator = arguments.integrator.empty() ? robot.integrator : integrator_of(arguments.integrator);
-  if (robot.effectors.empty()) throw InputError("the robot has no effector to bring anywhere", "[[effector]]");
-  if (robot.rows() == 0 && robot.motions.empty())
-    throw InputError("the robot has no actuator to bring its effectors anywhere", "[[actuator]]");
+  if (const auto why = cannot_lead(robot)) throw InputError(*why);
   return subject;
 }
 
@@ -122,9 +124,9 @@ void check_arguments(const Arguments& arguments, const std::string& json) {
         "one of --goal CSV, --circle RADIUS, --lemniscate RADIUS, --stdin");
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
-  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty() || !json.empty() || arguments.steps ||
-                           arguments.duration))
-    throw InputError("-o, --json, --replay, --steps and --duration do not go with --stdin",
+  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty() || !arguments.record.empty() ||
+                           !json.empty() || arguments.steps || arguments.duration))
+    throw InputError("-o, --record, --json, --replay, --steps and --duration do not go with --stdin",
                      "save the lines that come out");
   if (arguments.solver == "gauss-seidel" &&
       (!arguments.regularisation.empty() || !arguments.epsilon.empty() || !arguments.efforts.empty()))
@@ -173,6 +175,7 @@ std::string millimetres(const TrackingError& error) {
 int inverse(Context& context, Arguments& arguments) {
   check_json_target(context);
   check_arguments(arguments, context.common.json);
+  check_record(context, arguments.record);
   if (!arguments.height_text.empty())
     arguments.height = parse_quantity(arguments.height_text, Dimension::length, {"--height", 0, 0, ""});
   if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
@@ -203,7 +206,9 @@ int inverse(Context& context, Arguments& arguments) {
   {
     const InterruptGuard guard;
     ProgressBar bar(context.common.quiet);
-    report = drive_inverse(step, mechanics, settings, path, state, bar.progress());
+    RunRecorder recorder(arguments.record, mechanics, subject.recorded, settings.integrator, settings.time_step);
+    report = drive_inverse(step, mechanics, settings, path, state, recorder, bar.progress());
+    recorder.finish();
     bar.finish();
   }
   std::string pictures;
@@ -265,6 +270,7 @@ int inverse(Context& context, Arguments& arguments) {
   if (!arguments.output.empty())
     facts.emplace_back("written",
                        arguments.output + "/commands.csv, tracking.csv" + (pictures.empty() ? ", *.png" : ""));
+  if (!arguments.record.empty()) facts.emplace_back("recorded", arguments.record);
   print_facts(facts);
   if (!pictures.empty()) print_note(pictures);
   if (report.saturated_steps > 0)
@@ -322,6 +328,7 @@ Command inverse_command() {
     options.quantity("--goal-speed", a->goal_speed, Dimension::speed, "SPEED",
                      "come no faster than this towards a goal, \"50 mm/s\"");
     options.text("-o,--output", a->output, "DIR", "write commands.csv, tracking.csv and pictures");
+    declare_record(options, a->record);
     return [a](Context& context) { return inverse(context, *a); };
   };
   return command;

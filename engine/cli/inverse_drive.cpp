@@ -52,7 +52,7 @@ void record_step(const Robot& robot, const State& state, std::span<const double>
 }  // namespace
 
 InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const DriveSettings& settings,
-                                 const GoalPath& path, State& state, const Progress& progress) {
+                                 const GoalPath& path, State& state, RunRecorder& recorder, const Progress& progress) {
   const Robot& robot = mechanics.robot();
   const RowLayout layout = effector_layout(robot);
   InverseReportOfRun report;
@@ -62,6 +62,7 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
   mechanics.evaluate_outputs(state.q, state.motions, y);
   path.goals(0, goals);
   record_step(robot, state, y, goals, 0, distance(robot, layout, y, goals, path), record);
+  recorder.add(0, state, goals, {}, 0);
   record.qp_seconds.push_back(0);
   record.saturated.push_back(0);
   record.held.push_back(0);
@@ -84,6 +85,7 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
     record_step(robot, state, step.outputs(), goals, time, distance(robot, layout, step.outputs(), goals, path),
                 record);
     const InverseReport& inverse = step.law().report(0);
+    recorder.add(report.drive.step, state, goals, inverse, step.law().qp_seconds());
     record.qp_seconds.push_back(step.law().qp_seconds());
     record.saturated.push_back(inverse.saturated);
     record.held.push_back(inverse.held);

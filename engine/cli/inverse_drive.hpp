@@ -8,6 +8,7 @@
 
 #include "engine/cli/drive.hpp"
 #include "engine/cli/goals.hpp"
+#include "engine/cli/run_recorder.hpp"
 #include "engine/inverse/inverse_step.hpp"
 
 namespace supple::cli {
@@ -31,9 +32,9 @@ struct InverseReportOfRun {
   long held_steps = 0;
 };
 
-// Steps first to last of `settings`. After a failed step `state` is that of the step before it.
+// Steps first to last of `settings`, each recorded. After a failed step `state` is that of the step before it.
 InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const DriveSettings& settings,
-                                 const GoalPath& path, State& state, const Progress& progress);
+                                 const GoalPath& path, State& state, RunRecorder& recorder, const Progress& progress);
 
 // Errors over steps 1 to the last.
 struct TrackingError {

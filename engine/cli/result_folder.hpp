@@ -10,7 +10,7 @@
 
 #include "engine/cli/actuation.hpp"
 #include "engine/dynamics/mechanics.hpp"
-#include "engine/io/recording.hpp"
+#include "engine/io/saved_run.hpp"
 #include "engine/mesh/write.hpp"
 
 namespace supple::cli {

@@ -56,8 +56,9 @@ int run_model(Context& context, Arguments& arguments) {
       throw InputError("--compare does not go with --resume", "compare a run from its beginning");
   }
   const int robots = static_cast<int>(arguments.batch.value_or(1));
-  if (robots > 1 && (!arguments.session.output.empty() || !arguments.compare.empty()))
-    throw InputError("-o and --compare go with one robot only", "leave --batch out");
+  if (robots > 1 &&
+      (!arguments.session.output.empty() || !arguments.session.record.empty() || !arguments.compare.empty()))
+    throw InputError("-o, --record and --compare go with one robot only", "leave --batch out");
   const ReducedModel model = read_model(plan.model);
   ReducedMechanics mechanics(model, robots);
   DriveSettings settings;

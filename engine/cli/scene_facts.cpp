@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/actuation.hpp"
 #include "engine/cli/drive.hpp"
 #include "engine/cli/robot_facts.hpp"
-#include "engine/scene/writer.hpp"
-#include "kernels/base/hash.hpp"
 
 namespace supple::cli {
 
@@ -217,16 +214,6 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
         {{"name", probe.name}, {"point", vector_json(robot.rest_points[static_cast<std::size_t>(probe.point)])}});
   json["notes"] = model.notes;
   return json;
-}
-
-std::uint64_t scene_fingerprint(Scene scene) {
-  // What does not move the robot: how long it is simulated, how it would be reduced.
-  scene.duration = 1;
-  scene.reduction = {};
-  std::string text;
-  for (const std::string& file : input_files(scene)) text += hash_hex(hash_file(file));
-  text += write_scene(scene, std::filesystem::path(scene.bodies.front().mesh_file).parent_path().string());
-  return hash_text(text);
 }
 
 }  // namespace supple::cli

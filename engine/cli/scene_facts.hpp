@@ -23,8 +23,4 @@ std::string format_range(const Interval& range, Dimension dimension);
 // "(0, 0, 125) mm" for metres.
 std::string format_point(const Vec3d& x);
 
-// Of everything that decides how the scene moves: two runs with equal fingerprints and commands are the same run. Reads
-// the mesh file.
-std::uint64_t scene_fingerprint(Scene scene);
-
 }  // namespace supple::cli

@@ -15,6 +15,7 @@
 #include "engine/cli/options.hpp"
 #include "engine/cli/progress_bar.hpp"
 #include "engine/cli/robot_facts.hpp"
+#include "engine/cli/run_recorder.hpp"
 #include "engine/cli/table.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/dynamics/equilibrium.hpp"
@@ -97,12 +98,6 @@ void settle(Mechanics& mechanics, const Actuation& actuation, State& state) {
                    "`supple check` looks for its equilibrium with all commands at zero");
 }
 
-bool fits(const State& saved, const State& rest) {
-  return saved.robots == rest.robots && saved.q.size() == rest.q.size() && saved.v.size() == rest.v.size() &&
-         saved.multipliers.size() == rest.multipliers.size() && saved.commands.size() == rest.commands.size() &&
-         saved.motions.size() == rest.motions.size() && saved.motion_velocities.size() == rest.motion_velocities.size();
-}
-
 // A folder for the state of a run that has none.
 std::string rescue_folder(const std::string& name) {
   std::error_code error;
@@ -136,12 +131,15 @@ void declare_session(Options& options, SessionArguments& arguments, const std::s
   options.whole("--every", arguments.every, 1, std::numeric_limits<int>::max(), "K",
                 "steps between two shapes; without it about 100 in all");
   options.text("--resume", arguments.resume, "DIR", "go on with the run saved there");
+  declare_record(options, arguments.record);
 }
 
 SessionPlan plan_session(const Context& context, const SessionArguments& arguments, const std::string& verb,
                          const std::string& what) {
   SessionPlan plan;
   plan.model = arguments.model;
+  plan.record = arguments.record;
+  check_record(context, plan.record);
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
   if (arguments.sweep && !arguments.actuation.empty())
@@ -189,7 +187,7 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
   State state = rest_state(mechanics);
   if (plan.saved) {
     const SavedRun& saved = *plan.saved;
-    if (saved.fingerprint != subject.fingerprint || !fits(saved.state, state))
+    if (saved.fingerprint != subject.fingerprint || !same_sizes(saved.state, state))
       throw InputError(
           fmt::format("'{}' was saved from something else, or '{}' has changed since", plan.folder, subject.file),
           "run it from its beginning");
@@ -211,6 +209,9 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
     results = std::make_unique<ResultFolder>(plan.folder, mechanics, subject.write_shape, every);
   if (results && !plan.saved) results->record(0, state);
 
+  RunRecorder recorder(plan.record, mechanics, {subject.file, subject.fingerprint}, settings.integrator,
+                       settings.time_step);
+  recorder.add(settings.first, state);
   long done = settings.first;
   const auto save = [&] {
     if (plan.folder.empty()) return;
@@ -240,6 +241,7 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
     result.report = drive(mechanics, settings, actuation, state, bar.progress(), [&](long step) {
       done = step;
       if (after) after(step, state);
+      recorder.add(step, state);
       if (!results) return;
       results->record(step, state);
       if (std::chrono::steady_clock::now() - last_save < save_interval) return;
@@ -247,6 +249,7 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
       last_save = std::chrono::steady_clock::now();
     });
     bar.finish();
+    recorder.finish();
     if (result.report.stopped && plan.folder.empty()) plan.folder = rescue_folder(subject.name);
     save();
   }
@@ -310,6 +313,7 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
                        fmt::format("at {}", format_quantity(state.motions[m], Dimension::length)));
   facts.emplace_back("state hash", hash_hex(hash(state)));
   if (!plan.folder.empty()) facts.emplace_back("written", plan.folder + "/result.pvd, trajectory.csv, state.h5");
+  if (!plan.record.empty()) facts.emplace_back("recorded", plan.record);
   print_facts(facts);
   if (report.limited > 0) print_note(fmt::format("commands were cut to their range or rate {} times", report.limited));
   if (report.final.inverted > 0)

@@ -18,7 +18,7 @@ struct Context;
 
 struct SessionArguments {
   std::string model;  // positional: scene or model file
-  std::string actuation, integrator, output, resume;
+  std::string actuation, integrator, output, resume, record;
   std::vector<std::string> assignments;
   std::optional<long> steps, every;
   std::optional<double> duration, time_step;
@@ -36,6 +36,7 @@ struct SessionPlan {
   std::optional<double> time_step;        // s
   std::optional<SavedRun> saved;
   std::string folder;  // of results; "" = none
+  std::string record;  // file of a recording; "" = none
 };
 // Refuses what does not go together, and a folder with results (unless --force). Throws InputError.
 SessionPlan plan_session(const Context& context, const SessionArguments& arguments, const std::string& verb,

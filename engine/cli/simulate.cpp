@@ -5,11 +5,11 @@
 #include "engine/cli/command.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
-#include "engine/cli/scene_facts.hpp"
 #include "engine/cli/session.hpp"
 #include "engine/cli/shape_writer.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
+#include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
 

@@ -39,7 +39,7 @@ int start_viewer(const Context& context) {
 }
 
 void declare_common(Options& options, ViewArguments& arguments, bool required) {
-  options.positional("FILE", arguments.file, "scene, folder with a scene.toml, or reduced model", required);
+  options.positional("FILE", arguments.file, "scene, folder with a scene.toml, reduced model, or recording", required);
   options.text("--compare", arguments.compare, "FILE",
                "a second robot under the same commands: the scene that the model was made from, or another model");
   options.choice("--integrator", arguments.integrator, integrator_names(), "instead of the robot's own");
@@ -56,6 +56,7 @@ Command view_command(std::function<int(Context&, const ViewArguments&)> run) {
       "  supple view                                          a robot that comes along\n"
       "  supple view assets/diamond\n"
       "  supple view diamond.rom.h5 --compare assets/diamond  reduced and full, led by the same commands\n"
+      "  supple view diamond-001.rec.h5                       what was recorded (F8), and on from any frame of it\n"
       "\n"
       "Files can also be dropped on the window. F1 shows the keys.\n";
   command.declare = [run = std::move(run)](Options& options) -> Run {
@@ -75,6 +76,7 @@ Command render_command(std::function<int(Context&, const RenderArguments&)> run)
       "  supple render assets/diamond --set north=\"20 mm\" --colour stress -o stress.png\n"
       "  supple render diamond.rom.h5 --domain --colour weight -o domain.png\n"
       "  supple render diamond.rom.h5 --circle \"15 mm\" --height \"5 mm\" -o circle.mp4\n"
+      "  supple render diamond-001.rec.h5 -o recorded.mp4\n"
       "  supple render diamond.rom.h5 --compare assets/diamond --colour difference --actuation commands.csv -o d.mp4\n"
       "\n"
       "Films are made by ffmpeg (.mp4, .gif); a picture shows the end.\n";

@@ -4,6 +4,12 @@
 
 namespace supple {
 
+bool same_sizes(const State& a, const State& b) {
+  return a.robots == b.robots && a.q.size() == b.q.size() && a.v.size() == b.v.size() &&
+         a.multipliers.size() == b.multipliers.size() && a.commands.size() == b.commands.size() &&
+         a.motions.size() == b.motions.size() && a.motion_velocities.size() == b.motion_velocities.size();
+}
+
 std::uint64_t hash(const State& state) {
   std::uint64_t h = hash_bytes(&state.time, sizeof state.time);
   for (const auto* v :

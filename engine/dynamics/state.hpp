@@ -22,6 +22,9 @@ struct Control {
   std::vector<double> motions;   // B x motions [m]
 };
 
+// Whether both belong to as many robots of the same kind, by their sizes.
+bool same_sizes(const State& a, const State& b);
+
 // 64-bit hash of all bits of the state (xxHash), independent of the machine's endianness only.
 std::uint64_t hash(const State& state);
 

@@ -23,7 +23,38 @@ Interval command_limits(const ActuatorRow& actuator, double previous, double ste
   return {std::min(std::max(actuator.range.lower, low), high), std::max(std::min(actuator.range.upper, high), low)};
 }
 
+// Unknowns of the program of a robot, and rows beside the goals that are sought in the mean: limits on lengths, exact
+// goals.
+struct ProgramSize {
+  int unknowns = 0, rows = 0;
+};
+
+ProgramSize program_size(const Robot& robot, bool moves_inputs) {
+  ProgramSize size{robot.rows() + (moves_inputs ? static_cast<int>(robot.motions.size()) : 0), 0};
+  for (const ActuatorRow& actuator : robot.actuators)
+    if (actuator.control == ActuatorControl::displacement) ++size.rows;
+  for (const Effector& effector : robot.effectors)
+    if (effector.exact) size.rows += effector.rows();
+  return size;
+}
+
+std::optional<InputError> too_large(const ProgramSize& size) {
+  if (size.unknowns <= max_qp_unknowns && size.rows <= max_qp_rows) return std::nullopt;
+  return InputError(fmt::format("inverse control takes at most {} actuators and inputs and {} limits on lengths and "
+                                "exact goals (the robot has {} and {})",
+                                max_qp_unknowns, max_qp_rows, size.unknowns, size.rows),
+                    "fewer actuators, or control = \"force\"");
+}
+
 }  // namespace
+
+std::optional<InputError> cannot_lead(const Robot& robot) {
+  if (robot.effectors.empty()) return InputError("the robot has no effector to bring anywhere", "[[effector]]");
+  const ProgramSize size = program_size(robot, true);
+  if (size.unknowns == 0)
+    return InputError("the robot has no actuator to bring its effectors anywhere", "[[actuator]]");
+  return too_large(size);
+}
 
 InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& settings)
     : robot_(robot),
@@ -43,15 +74,10 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
     const ActuatorRow& actuator = robot.actuators[static_cast<std::size_t>(j)];
     if (actuator.control == ActuatorControl::displacement) limited_.push_back(j);
   }
-  rows_ = static_cast<int>(limited_.size());
-  for (const Effector& effector : robot.effectors)
-    if (effector.exact) rows_ += effector.rows();
-  const int unknowns = n_ + motions_, effectors = static_cast<int>(robot.effectors.size());
-  if (unknowns > max_qp_unknowns || rows_ > max_qp_rows)
-    throw InputError(fmt::format("inverse control takes at most {} actuators and inputs and {} limits on lengths and "
-                                 "exact goals (the robot has {} and {})",
-                                 max_qp_unknowns, max_qp_rows, unknowns, rows_),
-                     "fewer actuators, or control = \"force\"");
+  const ProgramSize size = program_size(robot, settings.moves_inputs);
+  if (const auto why = too_large(size)) throw InputError(*why);
+  rows_ = size.rows;
+  const int unknowns = size.unknowns, effectors = static_cast<int>(robot.effectors.size());
   goals_.assign(extent(robots, 3, effectors), 0.0);
   steered_.assign(extent(effectors), 1);
   known_.assign(extent(robots, n_), std::nan(""));

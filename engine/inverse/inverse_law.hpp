@@ -18,11 +18,13 @@
 // Changes of inputs are penalised by epsilon |B_e^T B_e| dc^2 in both. Where the program has no solution the last
 // commands are held: the robot moves on under the forward law and the report says why.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/constraints/effectors.hpp"
 #include "engine/dynamics/constraint_law.hpp"
+#include "kernels/base/error.hpp"
 #include "solvers/qp/qp.hpp"
 
 namespace supple {
@@ -41,6 +43,9 @@ struct InverseSettings {
   double goal_speed = unlimited;
   bool moves_inputs = true;  // whether prescribed inputs are unknowns
 };
+
+// Why inverse control cannot lead a robot: no effector, nothing to lead it by, too many actuators. None: it can.
+std::optional<InputError> cannot_lead(const Robot& robot);
 
 // What a robot was asked in a step and what the linearisation promises.
 struct InverseReport {

@@ -3,12 +3,13 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
-#include "kernels/base/atomic_file.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
@@ -31,8 +32,9 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
+// Each thread has errors of its own.
 void silence() {
-  static const bool once = [] {
+  thread_local const bool once = [] {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     return true;
   }();
@@ -70,6 +72,16 @@ H5FD_file_image_callbacks_t image_callbacks(MemoryImage& image) {
   return callbacks;
 }
 
+// What a thread leaves of its errors HDF5 cannot clear away when the program ends, and says so.
+void forget_errors() {
+  H5Eclear2(H5E_DEFAULT);
+}
+
+constexpr std::size_t superblock = 48;  // bytes of it
+
+// What HDF5 may write beside the rows that are added, and in closing [bytes].
+constexpr std::uintmax_t room = std::uintmax_t{1} << 22;
+
 // Where a closed file ends by its own superblock (version 2 or 3: little-endian at byte 28, after two other addresses).
 std::size_t end_of_file(const char* image) {
   std::uint64_t end = 0;
@@ -91,18 +103,24 @@ constexpr hssize_t largest_array = hssize_t{1} << 33;
 
 Hdf5File::Hdf5File(const std::string& path, Mode mode) : path_(path) {
   silence();
-  if (mode == Mode::create) {
+  if (mode != Mode::read) {
     const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose), access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_obj_track_times(creation, false);
     // The format of HDF5 1.10 and later has checksums over everything but the numbers themselves, the places of chunks
     // included; write_raw adds theirs.
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_LATEST);
-    // In memory until it is closed: HDF5 1.10 crashes on a full disk.
-    H5Pset_fapl_core(access, memory_increment, false);
+    // HDF5 1.10 crashes on a full disk: it writes to memory, or where there is room.
     H5FD_file_image_callbacks_t callbacks = image_callbacks(image_);
-    H5Pset_file_image_callbacks(access, &callbacks);
-    file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
-    if (file_ < 0) throw RunError("cannot make '" + path + "'", "is there memory left?", {path, 0, 0, ""});
+    if (mode == Mode::create) {
+      H5Pset_fapl_core(access, memory_increment, false);
+      H5Pset_file_image_callbacks(access, &callbacks);
+    } else {
+      aside_ = std::make_unique<FileAside>(path);
+      aside_->reserve(room);
+    }
+    file_ = H5Fcreate(aside_ ? aside_->name().c_str() : path.c_str(), H5F_ACC_TRUNC, creation, access);
+    if (file_ < 0)
+      throw RunError("cannot make '" + path + "'", "is there memory and room on the disk left?", {path, 0, 0, ""});
     return;
   }
   std::error_code error;
@@ -112,6 +130,7 @@ Hdf5File::Hdf5File(const std::string& path, Mode mode) : path_(path) {
     throw InputError("'" + path + "' is not an HDF5 file, or it is cut off",
                      "give a file written by supple; if it was, write it again", {path, 0, 0, ""});
   file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  forget_errors();
   if (file_ < 0)
     throw InputError("'" + path + "' cannot be opened (damaged or still being written)", "write it again",
                      {path, 0, 0, ""});
@@ -119,10 +138,22 @@ Hdf5File::Hdf5File(const std::string& path, Mode mode) : path_(path) {
 
 Hdf5File::~Hdf5File() {
   if (file_ >= 0) H5Fclose(file_);
+  forget_errors();
 }
 
 void Hdf5File::close() {
   if (file_ < 0) return;
+  if (aside_) {
+    const bool closed = H5Fclose(file_) >= 0;
+    file_ = -1;
+    std::array<char, superblock> begin{};
+    std::ifstream file(aside_->name(), std::ios::binary);
+    if (!closed || !file.read(begin.data(), superblock))
+      throw RunError("writing '" + path_ + "' failed", "is the disk full?", {path_, 0, 0, ""});
+    aside_->finish(end_of_file(begin.data()));
+    aside_.reset();
+    return;
+  }
   const ssize_t size = H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5Fget_file_image(file_, nullptr, 0);
   const bool closed = H5Fclose(file_) >= 0;
   file_ = -1;
@@ -225,6 +256,29 @@ std::vector<int> Hdf5File::read_ints(const std::string& object) const {
   return read<int>(object, H5T_NATIVE_INT);
 }
 
+std::vector<double> Hdf5File::read_rows(const std::string& object, std::size_t first, std::size_t count) const {
+  const std::vector<std::size_t> whole = shape(object);
+  if (whole.empty() || first > whole[0] || count > whole[0] - first) fail(object, "has fewer rows than it should");
+  const Handle set(open(object), H5Dclose);
+  const Handle space(H5Dget_space(set), H5Sclose), stored(H5Dget_type(set), H5Tclose);
+  if (H5Tget_class(stored) != H5T_FLOAT) fail(object, "does not hold numbers");
+  const hssize_t entries = H5Sget_simple_extent_npoints(space);
+  if (entries < 0 || entries > largest_array) fail(object, "has an impossible size");
+  check_storage(set, object, static_cast<std::size_t>(entries), H5Tget_size(stored));
+  std::vector<hsize_t> start(whole.size()), extent(whole.begin(), whole.end());
+  start[0] = first;
+  extent[0] = count;
+  std::size_t size = 1;
+  for (const hsize_t n : extent) size *= n;
+  std::vector<double> values(size);
+  if (size == 0) return values;
+  const Handle memory(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose);
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) < 0 ||
+      H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data()) < 0)
+    fail(object, "cannot be read, or not as it was written");
+  return values;
+}
+
 std::vector<double> Hdf5File::read_doubles(const std::string& object, const std::vector<std::size_t>& expected) const {
   if (shape(object) != expected) fail(object, "does not have the shape it should");
   return read_doubles(object);
@@ -271,10 +325,7 @@ void Hdf5File::write_raw(const std::string& object, const void* data, std::int64
   if (dimensions.empty() && bytes > largest_compact) dimensions = {1};
   const int rank = static_cast<int>(dimensions.size());
   const Handle space(rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dimensions.data(), nullptr), H5Sclose);
-  // No time stamps: equal data give equal bytes.
-  const Handle group(H5Pcreate(H5P_GROUP_CREATE), H5Pclose), creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_obj_track_times(group, false);
-  H5Pset_obj_track_times(creation, false);
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   if (bytes > largest_compact) {
     H5Pset_chunk(creation, rank, chunk_of(dimensions, bytes).data());
     H5Pset_fletcher32(creation);
@@ -282,12 +333,63 @@ void Hdf5File::write_raw(const std::string& object, const void* data, std::int64
   } else if (bytes > 0) {
     H5Pset_layout(creation, H5D_COMPACT);
   }
+  const Handle set(create(object, type, space, creation), H5Dclose);
+  if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+    throw RunError("writing '" + object + "' to '" + path_ + "' failed", "is there memory left?", {path_, 0, 0, ""});
+}
+
+// An array, and the groups on the way to it.
+std::int64_t Hdf5File::create(const std::string& object, std::int64_t type, std::int64_t space,
+                              std::int64_t properties) const {
+  // No time stamps: equal data give equal bytes.
+  const Handle group(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  H5Pset_obj_track_times(group, false);
+  H5Pset_obj_track_times(properties, false);
   for (std::size_t end = object.find('/', 1); end != std::string::npos; end = object.find('/', end + 1))
     if (const std::string parent = object.substr(0, end); !has(parent))
       Handle(H5Gcreate2(file_, parent.c_str(), H5P_DEFAULT, group, H5P_DEFAULT), H5Gclose);
-  const Handle set(H5Dcreate2(file_, object.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
-  if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
-    throw RunError("writing '" + object + "' to '" + path_ + "' failed", "is there memory left?", {path_, 0, 0, ""});
+  return H5Dcreate2(file_, object.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+}
+
+void Hdf5File::append(const std::string& object, const std::vector<double>& values,
+                      const std::vector<std::size_t>& row) {
+  std::vector<hsize_t> extent{0}, start{0};
+  extent.insert(extent.end(), row.begin(), row.end());
+  start.resize(extent.size());
+  hsize_t width = 1;
+  for (std::size_t i = 1; i < extent.size(); ++i) width *= extent[i];
+  const hsize_t rows = values.size() / width;
+  if (rows == 0) return;
+  const auto refuse = [&] {
+    throw RunError("writing '" + object + "' to '" + path_ + "' failed", "is there memory and room on the disk left?",
+                   {path_, 0, 0, ""});
+  };
+  if (aside_) {
+    hsize_t size = 0;
+    if (H5Fget_filesize(file_, &size) < 0) refuse();
+    aside_->reserve(size + values.size() * sizeof(double) + room);
+  }
+  const int rank = static_cast<int>(extent.size());
+  if (!has(object)) {
+    std::vector<hsize_t> most = extent, chunk = extent;
+    most[0] = H5S_UNLIMITED;
+    chunk[0] = rows;
+    const Handle space(H5Screate_simple(rank, extent.data(), most.data()), H5Sclose);
+    const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_chunk(creation, rank, chunk.data());
+    H5Pset_fletcher32(creation);
+    H5Pset_fill_time(creation, H5D_FILL_TIME_ALLOC);
+    if (const Handle made(create(object, H5T_NATIVE_DOUBLE, space, creation), H5Dclose); made < 0) refuse();
+  }
+  const Handle set(open(object), H5Dclose);
+  start[0] = shape(object)[0];
+  extent[0] = start[0] + rows;
+  if (H5Dset_extent(set, extent.data()) < 0) refuse();
+  extent[0] = rows;
+  const Handle where(H5Dget_space(set), H5Sclose), memory(H5Screate_simple(rank, extent.data(), nullptr), H5Sclose);
+  if (H5Sselect_hyperslab(where, H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) < 0 ||
+      H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, where, H5P_DEFAULT, values.data()) < 0)
+    refuse();
 }
 
 void Hdf5File::write(const std::string& object, const std::vector<double>& values,

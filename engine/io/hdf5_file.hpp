@@ -1,5 +1,6 @@
 #pragma once
-// A thin layer over the HDF5 C library: whole arrays of double or 32/64-bit integers and texts by path, nothing else.
+// A thin layer over the HDF5 C library: arrays of double or 32/64-bit integers and texts by path, nothing else. Arrays
+// are whole, but for those that grow row by row.
 // Reading a foreign or damaged file throws InputError with the file's name and the object's path; sizes are checked
 // before anything is allocated. Every byte that is written has a checksum: a flipped bit is an InputError or lies where
 // nothing is stored. Files of HDF5 1.8 and later without checksums over their arrays are read too.
@@ -9,6 +10,8 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "kernels/base/atomic_file.hpp"
 
 namespace supple {
 
@@ -23,8 +26,9 @@ struct MemoryImage {
 
 class Hdf5File {
  public:
-  // `create` makes the file in memory; close() writes it, and without close() there is none.
-  enum class Mode { read, create };
+  // `create` makes the file in memory, `grow` beside its place on disk (FileAside): for files larger than memory should
+  // be. close() puts it there, and without close() there is none.
+  enum class Mode { read, create, grow };
   Hdf5File(const std::string& path, Mode mode);
   ~Hdf5File();
   Hdf5File(const Hdf5File&) = delete;
@@ -43,6 +47,8 @@ class Hdf5File {
   std::string read_text(const std::string& object) const;
   double read_double(const std::string& object) const;
   std::int64_t read_int(const std::string& object) const;
+  // `count` rows from row `first` of an array of numbers [rows, ...].
+  std::vector<double> read_rows(const std::string& object, std::size_t first, std::size_t count) const;
   // As above, and the array must have exactly this shape.
   std::vector<double> read_doubles(const std::string& object, const std::vector<std::size_t>& shape) const;
   std::vector<int> read_ints(const std::string& object, const std::vector<std::size_t>& shape) const;
@@ -53,6 +59,9 @@ class Hdf5File {
   void write(const std::string& object, const std::string& text);
   void write(const std::string& object, double value);
   void write(const std::string& object, std::int64_t value);
+  // Adds rows of shape `row` (its extents above 0) to an array; the first ones make it, and say how many rows are read
+  // at a time from then on. Throws RunError on a full disk (Mode::grow).
+  void append(const std::string& object, const std::vector<double>& values, const std::vector<std::size_t>& row);
   // Writes the whole file as write_file (kernels/base/atomic_file.hpp) does, with its errors.
   void close();
 
@@ -65,10 +74,12 @@ class Hdf5File {
   template <class T>
   std::vector<T> read(const std::string& object, std::int64_t type) const;
   void write_raw(const std::string& object, const void* data, std::int64_t type, const std::vector<std::size_t>& shape);
+  std::int64_t create(const std::string& object, std::int64_t type, std::int64_t space, std::int64_t properties) const;
 
   std::string path_;
   std::int64_t file_ = -1;
   MemoryImage image_;
+  std::unique_ptr<FileAside> aside_;
 };
 
 // Makes a file: `fill` is called with it. Readers see the old file or the whole new one.

@@ -1,104 +1,225 @@
 #include "engine/io/recording.hpp"
 
-#include <hdf5.h>
-
+#include <algorithm>
 #include <bit>
-#include <sstream>
+#include <cmath>
+#include <filesystem>
 
-#include "engine/io/hdf5_file.hpp"
+#include "engine/scene/integrator.hpp"
+#include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
 
 namespace {
 
-constexpr const char* format_name = "supple run";
+namespace fs = std::filesystem;
+
+constexpr const char* format_name = "supple recording";
 constexpr std::int64_t format_version = 1;
+// Frames are written and read by the megabyte, but not more at once than this.
+constexpr std::size_t block_bytes = std::size_t{1} << 20, most_block_frames = 1024;
 
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
+// One number a frame.
+struct Number {
+  const char* name;
+  double (*get)(const RecordedFrame&);
+  void (*set)(RecordedFrame&, double);
+};
+constexpr Number numbers[] = {
+    {"/frames/step", [](const RecordedFrame& f) { return f.step; }, [](RecordedFrame& f, double x) { f.step = x; }},
+    {"/frames/time", [](const RecordedFrame& f) { return f.state.time; },
+     [](RecordedFrame& f, double x) { f.state.time = f.other.time = x; }},
+    {"/frames/inverse", [](const RecordedFrame& f) { return f.inverse ? 1.0 : 0.0; },
+     [](RecordedFrame& f, double x) { f.inverse = x != 0; }},
+    {"/frames/held", [](const RecordedFrame& f) { return f.held ? 1.0 : 0.0; },
+     [](RecordedFrame& f, double x) { f.held = x != 0; }},
+    {"/frames/saturated", [](const RecordedFrame& f) { return f.saturated; },
+     [](RecordedFrame& f, double x) { f.saturated = x; }},
+    {"/frames/step_seconds", [](const RecordedFrame& f) { return f.step_seconds; },
+     [](RecordedFrame& f, double x) { f.step_seconds = x; }},
+    {"/frames/other_seconds", [](const RecordedFrame& f) { return f.other_seconds; },
+     [](RecordedFrame& f, double x) { f.other_seconds = x; }},
+    {"/frames/qp_seconds", [](const RecordedFrame& f) { return f.qp_seconds; },
+     [](RecordedFrame& f, double x) { f.qp_seconds = x; }},
+};
+
+// Several numbers a frame; an array without any is not in the file.
+template <class Frame, class Action>
+void each_array(Frame& frame, Action action) {
+  const auto state = [&](const std::string& at, auto& s) {
+    action(at + "/q", s.q);
+    action(at + "/v", s.v);
+    action(at + "/multipliers", s.multipliers);
+    action(at + "/commands", s.commands);
+    action(at + "/motions", s.motions);
+    action(at + "/motion_velocities", s.motion_velocities);
+  };
+  state("/frames", frame.state);
+  state("/frames/beside", frame.other);
+  action(std::string("/frames/goals"), frame.goals);
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
+std::size_t bytes_of(const RecordedFrame& frame) {
+  std::size_t count = std::size(numbers);
+  each_array(frame, [&](const std::string&, const std::vector<double>& values) { count += values.size(); });
+  return count * sizeof(double);
 }
 
-// Arrays of the state with one row per robot, in the file and in memory.
-template <class SomeState, class Action>
-void each_array(SomeState& state, Action action) {
-  action("/state/q", state.q);
-  action("/state/v", state.v);
-  action("/state/multipliers", state.multipliers);
-  action("/state/commands", state.commands);
-  action("/state/motions", state.motions);
-  action("/state/motion_velocities", state.motion_velocities);
+void write_robot(Hdf5File& file, const std::string& at, const RecordedRobot& robot) {
+  std::error_code error;
+  const fs::path here = fs::absolute(file.path(), error).parent_path(), there = fs::absolute(robot.file, error);
+  file.write(at + "/file", there.lexically_normal().string());
+  file.write(at + "/near", there.lexically_relative(here).string());
+  file.write(at + "/fingerprint", std::bit_cast<std::int64_t>(robot.fingerprint));
+}
+
+RecordedRobot read_robot(const Hdf5File& file, const std::string& at) {
+  std::error_code error;
+  const std::string absolute = file.read_text(at + "/file"), near = file.read_text(at + "/near");
+  const fs::path beside = fs::absolute(file.path(), error).parent_path() / near;
+  RecordedRobot robot{absolute, std::bit_cast<std::uint64_t>(file.read_int(at + "/fingerprint"))};
+  if (!near.empty() && fs::is_regular_file(beside, error))
+    robot.file = beside.lexically_normal().string();
+  else if (!fs::is_regular_file(absolute, error))
+    throw InputError("the robot of this recording is not there (neither '" + beside.lexically_normal().string() +
+                         "' nor '" + absolute + "')",
+                     "put its file back, or beside the recording as it was", {file.path(), 0, 0, ""});
+  return robot;
 }
 
 }  // namespace
 
-void write_state(const std::string& path, const SavedRun& run) {
-  write_hdf5_atomically(path, [&](Hdf5File& file) {
-    file.write("/format", std::string(format_name));
-    file.write("/format_version", format_version);
-    const auto robots = static_cast<std::size_t>(run.state.robots);
-    each_array(run.state, [&](const std::string& name, const std::vector<double>& values) {
-      file.write(name, values, {robots, values.size() / robots});
+RecordingWriter::RecordingWriter(const std::string& path, const RecordingFacts& facts)
+    : file_(path, Hdf5File::Mode::grow) {
+  file_.write("/format", std::string(format_name));
+  file_.write("/format_version", format_version);
+  file_.write("/integrator", integrator_name(facts.integrator));
+  file_.write("/time_step", facts.time_step);
+  write_robot(file_, "/robot", facts.robot);
+  if (facts.beside) write_robot(file_, "/beside", *facts.beside);
+}
+
+void RecordingWriter::add(const RecordedFrame& frame) {
+  if (block_ == 0) block_ = std::clamp<std::size_t>(block_bytes / bytes_of(frame), 1, most_block_frames);
+  waiting_.push_back(frame);
+  ++frames_;
+  if (waiting_.size() == block_) write_block();
+}
+
+void RecordingWriter::write_block() {
+  if (waiting_.empty()) return;
+  std::vector<double> values;
+  for (const Number& number : numbers) {
+    values.clear();
+    for (const RecordedFrame& frame : waiting_) values.push_back(number.get(frame));
+    file_.append(number.name, values, {});
+  }
+  std::vector<std::vector<double>> arrays;
+  for (const RecordedFrame& frame : waiting_) {
+    std::size_t k = 0;
+    each_array(frame, [&](const std::string&, const std::vector<double>& row) {
+      if (arrays.size() == k) arrays.emplace_back();
+      arrays[k].insert(arrays[k].end(), row.begin(), row.end());
+      ++k;
     });
-    file.write("/state/time", run.state.time);
-    file.write("/state/robots", std::int64_t{run.state.robots});
-    file.write("/run/step", run.step);
-    file.write("/run/steps", run.steps);
-    file.write("/run/every", run.every);
-    file.write("/run/time_step", run.time_step);
-    file.write("/run/integrator", run.integrator);
-    file.write("/run/model", run.model);
-    file.write("/run/fingerprint", std::bit_cast<std::int64_t>(run.fingerprint));
-    file.write("/actuation/inputs", joined(run.inputs));
-    file.write("/actuation/times", run.times, {run.times.size()});
-    file.write("/actuation/values", run.values, {run.times.size(), run.inputs.size()});
+  }
+  std::size_t k = 0;
+  each_array(waiting_.front(), [&](const std::string& name, const std::vector<double>& row) {
+    SUPPLE_EXPECT(arrays[k].size() == waiting_.size() * row.size());
+    if (!row.empty()) file_.append(name, arrays[k], {row.size()});
+    ++k;
   });
+  waiting_.clear();
 }
 
-SavedRun read_state(const std::string& path) {
-  const Hdf5File file(path, Hdf5File::Mode::read);
-  const auto refuse = [&](const std::string& problem) {
-    throw InputError(problem, "give the state.h5 of a run of this version of supple", {path, 0, 0, ""});
+void RecordingWriter::finish() {
+  file_.write("/frames_per_block", static_cast<std::int64_t>(std::max<std::size_t>(block_, 1)));
+  write_block();
+  file_.close();
+}
+
+RecordingReader::RecordingReader(const std::string& path) : file_(path, Hdf5File::Mode::read) {
+  const auto refuse = [&](const std::string& problem, const std::string& remedy) {
+    throw InputError(problem, remedy, {path, 0, 0, ""});
   };
-  if (!file.has("/format") || file.read_text("/format") != format_name) refuse("this is not a saved run");
-  if (file.read_int("/format_version") != format_version) refuse("this run was saved by another version of supple");
-  SavedRun run;
-  const std::int64_t robots = file.read_int("/state/robots");
-  if (robots < 1 || robots > (std::int64_t{1} << 30)) refuse("the number of robots is impossible");
-  run.state.robots = static_cast<int>(robots);
-  each_array(run.state, [&](const std::string& name, std::vector<double>& values) {
-    const auto shape = file.shape(name);
-    if (shape.size() != 2 || shape[0] != static_cast<std::size_t>(robots)) refuse("'" + name + "' has a wrong shape");
-    values = file.read_doubles(name);
+  const char* const another = "give a .rec.h5 that `supple view` or --record has written";
+  if (!file_.checksummed() || !file_.has("/format") || file_.read_text("/format") != format_name)
+    refuse("this HDF5 file is not a recording", another);
+  const std::int64_t version = file_.read_int("/format_version");
+  if (version != format_version)
+    refuse("the recording has format " + std::to_string(version) + ", this program reads format " +
+               std::to_string(format_version),
+           version > format_version ? "use a newer supple" : "record it again");
+  facts_.integrator = integrator_of(file_.read_text("/integrator"));
+  facts_.time_step = file_.read_double("/time_step");
+  if (!(facts_.time_step > 0) || !std::isfinite(facts_.time_step)) refuse("its time step is impossible", another);
+  const std::int64_t block = file_.read_int("/frames_per_block");
+  if (block < 1 || block > static_cast<std::int64_t>(most_block_frames))
+    refuse("its number of frames in a block is impossible", another);
+  block_ = static_cast<long>(block);
+  if (!file_.has("/frames/time")) refuse("the recording has no frames", another);
+  const auto frames = file_.shape("/frames/time");
+  if (frames.size() != 1 || frames[0] == 0) refuse("the recording has no frames", another);
+  frames_ = static_cast<long>(frames[0]);
+  for (const Number& number : numbers)
+    if (file_.shape(number.name) != frames) refuse("'" + std::string(number.name) + "' has a wrong shape", another);
+  const RecordedFrame none;
+  each_array(none, [&](const std::string& name, const std::vector<double>&) {
+    if (!file_.has(name)) return;
+    const auto shape = file_.shape(name);
+    if (shape.size() != 2 || shape[0] != frames[0]) refuse("'" + name + "' has a wrong shape", another);
   });
-  run.state.time = file.read_double("/state/time");
-  run.step = file.read_int("/run/step");
-  run.steps = file.read_int("/run/steps");
-  run.every = file.read_int("/run/every");
-  run.time_step = file.read_double("/run/time_step");
-  if (run.step < 0 || run.steps < 0 || run.every < 1 || !(run.time_step > 0)) refuse("its step counts are impossible");
-  run.integrator = file.read_text("/run/integrator");
-  run.model = file.read_text("/run/model");
-  run.fingerprint = std::bit_cast<std::uint64_t>(file.read_int("/run/fingerprint"));
-  run.inputs = split(file.read_text("/actuation/inputs"));
-  run.times = file.read_doubles("/actuation/times");
-  run.values = file.read_doubles("/actuation/values", {run.times.size(), run.inputs.size()});
-  return run;
+  for (first_ = 0; first_ < frames_; first_ += block_) read_block(first_);
+  read_block(0);
+  // What is missing is said after what is damaged.
+  facts_.robot = read_robot(file_, "/robot");
+  if (file_.has("/beside")) facts_.beside = read_robot(file_, "/beside");
 }
 
-std::string hdf5_version() {
-  unsigned major = 0, minor = 0, release = 0;
-  H5get_libversion(&major, &minor, &release);
-  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+void RecordingReader::read_block(long first) {
+  first_ = first;
+  const auto from = static_cast<std::size_t>(first);
+  const auto count = static_cast<std::size_t>(std::min(block_, frames_ - first));
+  read_.assign(count, {});
+  const auto check = [&](const std::string& name, const std::vector<double>& values) {
+    if (!std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); }))
+      throw InputError("'" + name + "' holds numbers that are not finite", "record it again", {path(), 0, 0, ""});
+  };
+  for (const Number& number : numbers) {
+    const std::vector<double> values = file_.read_rows(number.name, from, count);
+    check(number.name, values);
+    for (std::size_t k = 0; k < count; ++k) number.set(read_[k], values[k]);
+  }
+  std::vector<std::vector<double>> arrays;
+  each_array(read_.front(), [&](const std::string& name, std::vector<double>&) {
+    arrays.push_back(file_.has(name) ? file_.read_rows(name, from, count) : std::vector<double>());
+    check(name, arrays.back());
+  });
+  for (std::size_t k = 0; k < count; ++k) {
+    std::size_t a = 0;
+    each_array(read_[k], [&](const std::string&, std::vector<double>& row) {
+      const auto width = static_cast<std::ptrdiff_t>(arrays[a].size() / count);
+      const auto begin = arrays[a].begin() + static_cast<std::ptrdiff_t>(k) * width;
+      row.assign(begin, begin + width);
+      ++a;
+    });
+  }
+}
+
+const RecordedFrame& RecordingReader::frame(long k) {
+  SUPPLE_EXPECT(k >= 0 && k < frames_);
+  if (k < first_ || k >= first_ + static_cast<long>(read_.size())) read_block(k / block_ * block_);
+  return read_[static_cast<std::size_t>(k - first_)];
+}
+
+bool is_recording_file(const std::string& path) {
+  try {
+    const Hdf5File file(path, Hdf5File::Mode::read);
+    return file.checksummed() && file.has("/format") && file.read_text("/format") == format_name;
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 }  // namespace supple

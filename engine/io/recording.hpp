@@ -1,35 +1,84 @@
 #pragma once
-// A run saved between two steps: everything that lets it go on as if it had not stopped. One HDF5 file, SI.
+// What a robot did, frame by frame, as one HDF5 file (docs/reference/recording.md): enough to draw every frame again
+// and to simulate on from it. Written and read block by block, so that neither takes more memory than some frames.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/dynamics/state.hpp"
+#include "engine/io/hdf5_file.hpp"
+#include "engine/scene/scene.hpp"
 
 namespace supple {
 
-struct SavedRun {
-  State state;
-  std::int64_t step = 0;          // steps done
-  std::int64_t steps = 0;         // steps the run was to have
-  std::int64_t every = 1;         // steps between two pictures
-  double time_step = 0;           // s
-  std::string integrator;         // word of the scene file
-  std::string model;              // absolute path of the scene or model file
-  std::uint64_t fingerprint = 0;  // of what is simulated: a changed scene or mesh must not go on from this state
-  // The commands: names of all inputs, times [T, s] and values [T][inputs] in SI, linear in between.
-  std::vector<std::string> inputs;
-  std::vector<double> times, values;
+struct RecordedRobot {
+  std::string file;               // scene or reduced model
+  std::uint64_t fingerprint = 0;  // scene_fingerprint, or the hash of the model's file
 };
 
-// Written aside and renamed. Throws InputError or RunError (disk full).
-void write_state(const std::string& path, const SavedRun& run);
-// Throws InputError for a file that is none, or damaged. Sizes within the file agree; whether the state fits a robot is
-// for the caller to see.
-SavedRun read_state(const std::string& path);
+struct RecordingFacts {
+  RecordedRobot robot;
+  std::optional<RecordedRobot> beside;  // that followed the commands of the first
+  Integrator integrator = Integrator::implicit_euler;
+  double time_step = 0;  // s
+};
 
-// Of the library linked, "1.10.8".
-std::string hdf5_version();
+struct RecordedFrame {
+  double step = 0;            // steps since the simulation was reset
+  bool inverse = false;       // the commands were found for the goals; false: they were given
+  bool held = false;          // no commands were found, the last ones were held
+  double saturated = 0;       // limits that held the robot back
+  double step_seconds = 0;    // the step took, of the first robot,
+  double other_seconds = 0;   // of the one beside it,
+  double qp_seconds = 0;      // and of that the quadratic program
+  State state, other;         // one robot each
+  std::vector<double> goals;  // [3 x effectors]
+};
+
+class RecordingWriter {
+ public:
+  // The file is written beside `path` and takes its name in finish(); without finish() there is none. Throws
+  // InputError.
+  RecordingWriter(const std::string& path, const RecordingFacts& facts);
+  // All frames have the same sizes. Throws RunError (disk full).
+  void add(const RecordedFrame& frame);
+  void finish();
+  long frames() const { return frames_; }
+  const std::string& path() const { return file_.path(); }
+
+ private:
+  void write_block();
+
+  Hdf5File file_;
+  long frames_ = 0;
+  std::size_t block_ = 0;               // frames
+  std::vector<RecordedFrame> waiting_;  // not in the file yet
+};
+
+class RecordingReader {
+ public:
+  // Reads all of the file once. Throws InputError: no recording, damaged, of another version.
+  explicit RecordingReader(const std::string& path);
+  // Files are where they are now: beside the recording as they were, or where they were. Throws InputError if one is
+  // missing, with both places.
+  const RecordingFacts& facts() const { return facts_; }
+  long frames() const { return frames_; }
+  // Frame k of frames(). Throws InputError if the file has been damaged since.
+  const RecordedFrame& frame(long k);
+  const std::string& path() const { return file_.path(); }
+
+ private:
+  void read_block(long first);
+
+  Hdf5File file_;
+  RecordingFacts facts_;
+  long frames_ = 0, block_ = 1, first_ = 0;
+  std::vector<RecordedFrame> read_;  // from frame first_ on
+};
+
+// True if the file is HDF5 and calls itself a recording.
+bool is_recording_file(const std::string& path);
 
 }  // namespace supple

@@ -62,8 +62,8 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
   reference.nv = model.coordinates.nv;
   reference.commands = set.commands;
   reference.q = set.q;
-  const int ny = model.robot.outputs();
   const std::vector<double> rest = rest_outputs(model.robot);
+  reference.ny = model.robot.outputs();
   for (int s = 0; s < set.count; ++s) {
     std::vector<double> y = rest;
     const std::span<double> q = std::span(reference.q).subspan(extent(s, reference.nv), extent(reference.nv));
@@ -80,7 +80,7 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
           y[3 * p + static_cast<std::size_t>(k)] += model.interpolation[p].weight[n] * u;
         }
       }
-    reference.outputs.insert(reference.outputs.end(), y.begin(), y.begin() + ny);
+    reference.outputs.insert(reference.outputs.end(), y.begin(), y.end());
     double displacement = 0;
     if (model.robot.straining_motions() > 0)
       for (const double x : q) displacement += x * x;
@@ -96,7 +96,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
                              const ReferenceStates& reference) {
   ErrorSummary summary;
   summary.states = reference.count;
-  const int r = model.modes, nv = reference.nv, ny = model.robot.outputs();
+  const int r = model.modes, nv = reference.nv;
   std::map<std::string, std::vector<int>> sets;
   for (const NamedPoint& probe : model.robot.probes)
     if (!probe.set.empty()) sets[probe.set].push_back(probe.point);
@@ -118,7 +118,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       ++summary.failed;
       failed_states.push_back(s);
     }
-    const double* truth = reference.outputs.data() + extent(s, ny);
+    const double* truth = reference.outputs.data() + extent(s, reference.ny);
     const double* y = solved ? equilibrium.outputs().data() : rest.data();
     goal.error.push_back(distance(goal_points, y, truth));
     goal.displacement.push_back(distance(goal_points, truth, rest.data()));

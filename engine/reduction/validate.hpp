@@ -9,9 +9,9 @@
 namespace supple {
 
 // Full equilibria to compare with: samples, node displacements of the unknowns without their lifting (lifting.hpp)
-// [count][nv], how far they are from rest in all [count], and mapped points [count][outputs].
+// [count][nv], how far they are from rest in all [count], and mapped points [count][ny].
 struct ReferenceStates {
-  int count = 0, failed = 0, nv = 0;
+  int count = 0, failed = 0, nv = 0, ny = 0;  // ny: outputs of the full robot, of which a reduced one may have fewer
   std::vector<Sample> commands;
   std::vector<double> q;
   std::vector<double> displacement;

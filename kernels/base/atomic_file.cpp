@@ -61,36 +61,43 @@ void sync_folder(const std::string& path) {
   if (::fsync(descriptor.number()) != 0 && errno != EINVAL) fail(path, errno);
 }
 
-// Removed unless it got its final name.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& path) : path_(path), name_(path + ".part-" + std::to_string(::getpid())) {}
-  ~TemporaryFile() {
-    if (!renamed_) std::remove(name_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& name() const { return name_; }
-  void rename() {
-    if (std::rename(name_.c_str(), path_.c_str()) != 0) refuse(path_, errno);
-    renamed_ = true;
-  }
-
- private:
-  std::string path_, name_;
-  bool renamed_ = false;
-};
-
 }  // namespace
 
-void write_file(const std::string& path, std::string_view bytes) {
-  TemporaryFile file(path);
-  Descriptor descriptor(file.name(), O_WRONLY | O_CREAT | O_TRUNC);
-  if (descriptor.number() < 0) refuse(path, errno);
+FileAside::FileAside(const std::string& path)
+    : path_(path),
+      name_(path + ".part-" + std::to_string(::getpid())),
+      number_(::open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (number_ < 0) refuse(path, errno);
+}
+
+FileAside::~FileAside() {
+  if (number_ < 0) return;
+  ::close(number_);
+  std::remove(name_.c_str());
+}
+
+void FileAside::reserve(std::uintmax_t size) {
+  while (::fallocate(number_, 0, 0, static_cast<off_t>(size)) != 0) {
+    if (errno == EOPNOTSUPP || errno == ENOSYS) return;
+    if (errno != EINTR) fail(path_, errno);
+  }
+}
+
+void FileAside::finish(std::uintmax_t size) {
   // The data must be on disk before the name is.
+  if (::ftruncate(number_, static_cast<off_t>(size)) != 0 || ::fsync(number_) != 0) fail(path_, errno);
+  if (std::rename(name_.c_str(), path_.c_str()) != 0) refuse(path_, errno);
+  ::close(number_);
+  number_ = -1;
+  sync_folder(path_);
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  FileAside file(path);
+  Descriptor descriptor(file.name(), O_WRONLY);
+  if (descriptor.number() < 0) refuse(path, errno);
   put(descriptor, path, bytes);
-  file.rename();
-  sync_folder(path);
+  file.finish(bytes.size());
 }
 
 void append_file(const std::string& path, std::string_view bytes) {

@@ -1,10 +1,33 @@
 #pragma once
 // Files that appear whole: after a crash or a power cut there is the old file or the new one.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace supple {
+
+// A file that grows beside `path`, as path.part-PID, and takes its name when it is whole. Whoever writes it opens it by
+// name().
+class FileAside {
+ public:
+  // Creates it, empty. Throws InputError if that cannot be.
+  explicit FileAside(const std::string& path);
+  // Removes what has not taken its name.
+  ~FileAside();
+  FileAside(const FileAside&) = delete;
+  FileAside& operator=(const FileAside&) = delete;
+  const std::string& name() const { return name_; }
+  // Takes the room on the disk for `size` bytes in all, so that what is written up to there does not fail for want of
+  // it. Throws RunError if there is none. Where the file system cannot promise it, nothing happens.
+  void reserve(std::uintmax_t size);
+  // Cuts it to its first `size` bytes, brings them to disk and renames it. Throws as write_file does.
+  void finish(std::uintmax_t size);
+
+ private:
+  std::string path_, name_;
+  int number_;
+};
 
 // Writes `bytes` to `path`.part-PID, brings that to disk and renames it. Throws InputError if the file cannot be
 // created or replaced, RunError if the disk does not take it; then nothing is left but the old file. Not for two

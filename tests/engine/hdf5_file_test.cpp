@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <thread>
 
 #include "kernels/base/error.hpp"
 #include "tests/engine/flipped_bits.hpp"
@@ -80,6 +81,17 @@ TEST_F(Hdf5, EveryFlippedBitIsSeen) {
   ASSERT_TRUE(same(path_));
   // Nearly everything is used.
   EXPECT_GT(flipped_bits::refused(path_, 11, same), 0.8);
+}
+
+// On a thread of its own, whose errors nobody else clears away.
+TEST_F(Hdf5, AFileThatIsCutOffIsRefusedWithoutAWordOfHdf5) {
+  write([](Hdf5File& file) { file.write("/a", numbers(5000), {5000}); });
+  std::filesystem::resize_file(path_, 20000);
+  const auto open_twice = [&] {
+    for (int k = 0; k < 2; ++k) std::thread([&] { EXPECT_THROW(read(), InputError); }).join();
+    std::exit(testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(open_twice(), testing::ExitedWithCode(0), testing::Eq(""));
 }
 
 TEST_F(Hdf5, NothingIsLeftOfAFileThatWasNotFinished) {

@@ -44,6 +44,18 @@ TEST_P(Drawn, TheSkinIsWhereItsNodesAre) {
   EXPECT_TRUE(list.bars.empty());
 }
 
+TEST_P(Drawn, ASkinWithAHoleIsOpen) {
+  EXPECT_TRUE(robot_->shape->closed());
+  EXPECT_FALSE(draw(bare()).solid.open);
+  if (!GetParam()) return;
+  ReducedModel model = *robot_->reduced;
+  model.skin.triangles.pop_back();
+  EXPECT_FALSE(RobotShape(model).closed());
+  model = *robot_->reduced;
+  for (auto& triangle : model.skin.triangles) std::swap(triangle[0], triangle[1]);  // inside out
+  EXPECT_FALSE(RobotShape(model).closed());
+}
+
 TEST_P(Drawn, DisplacementsAreColouredOnTheirScale) {
   DrawingOptions options = bare();
   options.colouring = Colouring::displacement;

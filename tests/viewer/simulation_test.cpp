@@ -2,8 +2,13 @@
 
 #include "viewer/play/simulation.hpp"
 
-#include <cmath>
+#include <unistd.h>
 
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "kernels/base/error.hpp"
 #include "tests/viewer/viewed_bar.hpp"
 
 namespace supple::view {
@@ -195,6 +200,92 @@ TEST_P(Played, WrongGoalsLeaveTheStateAsItWas) {
   EXPECT_EQ(simulation.frame().failure, "");
 }
 
+std::string temporary_file(const char* name) {
+  return (std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string();
+}
+
+TEST_P(Played, ARecordingShowsTheSameFramesAndGoesOnBitByBit) {
+  const std::string file = temporary_file(GetParam() ? "-reduced.rec.h5" : "-full.rec.h5");
+  std::ofstream(robot_->file = temporary_file(".robot"));  // what a recording names must be there
+  Simulation simulation(robot_, nullptr);
+  Intent intent = simulation.rest_intent();
+  intent.mode = Mode::forward;
+  intent.commands = {0.01, 0.5};
+  simulation.record(file);
+  EXPECT_EQ(simulation.recording().file, file);
+  std::vector<Frame> live{simulation.frame()};
+  for (int k = 0; k < 6; ++k) {
+    if (k == 3) intent.mode = Mode::inverse;
+    ASSERT_TRUE(simulation.step(intent)) << simulation.frame().failure;
+    live.push_back(simulation.frame());
+  }
+  simulation.record("");
+  EXPECT_NE(simulation.recording().written.find("(7 frames)"), std::string::npos) << simulation.recording().failure;
+
+  Simulation played(robot_, nullptr, std::make_unique<RecordingReader>(file));
+  std::filesystem::remove(file);
+  EXPECT_TRUE(played.frame().playing);
+  EXPECT_EQ(played.frame().newest, 6);
+  for (std::size_t k = 0; k < live.size(); ++k) {
+    if (k > 0) {
+      ASSERT_TRUE(played.step(intent));
+    }
+    const Frame& frame = played.frame();
+    EXPECT_EQ(hash(frame.state), hash(live[k].state));
+    EXPECT_EQ(frame.y, live[k].y);
+    EXPECT_EQ(frame.goals, live[k].goals);
+    EXPECT_EQ(frame.reached, live[k].reached);
+    EXPECT_EQ(frame.errors, live[k].errors);
+    EXPECT_EQ(frame.mode, live[k].mode);
+    EXPECT_EQ(frame.step, live[k].step);
+    EXPECT_EQ(frame.position, static_cast<long>(k));
+  }
+  EXPECT_FALSE(played.step(intent));  // no frame after the last, and nothing is wrong
+  EXPECT_EQ(played.frame().failure, "");
+  EXPECT_TRUE(played.back());
+  EXPECT_EQ(played.frame().position, 5);
+  played.seek(-3);
+  EXPECT_EQ(played.frame().position, 0);
+  EXPECT_FALSE(played.back());
+  played.seek(2);
+  played.go_on();
+  EXPECT_FALSE(played.frame().playing);
+  EXPECT_EQ(hash(played.frame().state), hash(live[2].state));
+  intent.mode = Mode::forward;
+  ASSERT_TRUE(played.step(intent)) << played.frame().failure;
+  EXPECT_EQ(hash(played.frame().state), hash(live[3].state));  // as if it had never stopped
+  EXPECT_EQ(played.frame().position, 3);
+  played.reset();
+  EXPECT_EQ(hash(played.frame().state), hash(live[2].state));
+  std::filesystem::remove(robot_->file);
+}
+
+TEST_P(Played, ARecordingOfAnotherRobotIsRefused) {
+  const std::string file = temporary_file(".rec.h5");
+  std::ofstream(robot_->file = temporary_file(".robot"));
+  RecordedFrame frame;
+  frame.state.q = {1, 2, 3};
+  RecordingWriter writer(file, {{robot_->file, 0}, std::nullopt, Integrator::implicit_euler, 0.01});
+  writer.add(frame);
+  writer.finish();
+  EXPECT_THROW(Simulation(robot_, nullptr, std::make_unique<RecordingReader>(file)), InputError);
+  std::filesystem::remove(file);
+  std::filesystem::remove(robot_->file);
+}
+
+TEST_P(Played, ARobotThatCannotBeLedOpensAllTheSame) {
+  Robot& robot = GetParam() ? robot_->reduced->robot : robot_->full->robot;
+  robot.effectors.clear();
+  Simulation simulation(robot_, nullptr);
+  EXPECT_FALSE(simulation.can_lead());
+  Intent intent = simulation.rest_intent();
+  EXPECT_EQ(intent.mode, Mode::forward);
+  EXPECT_TRUE(simulation.step(intent));
+  intent.mode = Mode::inverse;
+  EXPECT_FALSE(simulation.step(intent));
+  EXPECT_NE(simulation.frame().failure.find("no effector"), std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(FullAndReduced, Played, testing::Values(false, true),
                          [](const auto& info) { return info.param ? "reduced" : "full"; });
 
@@ -212,6 +303,36 @@ TEST(PlayedBeside, TheFullModelFollowsTheReducedOne) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_LT(norm(a[i] - b[i]), 3e-10);
   EXPECT_GT(simulation.frame().other_seconds, 0);
+}
+
+// A cable a node: more than the quadratic program has unknowns for.
+TEST(PlayedWithManyActuators, OpensAndIsNotLed) {
+  auto robot = std::make_shared<OpenedRobot>();
+  Robot& many = robot->full.emplace(bar_model()).robot;
+  EXPECT_FALSE(cannot_lead(many));
+  const ActuatorRow one = many.actuators[1];
+  while (many.actuators.size() < 65) many.actuators.push_back(one);
+  ASSERT_TRUE(cannot_lead(many));
+  EXPECT_NE(std::string(cannot_lead(many)->what()).find("at most 64"), std::string::npos);
+  robot->mechanics = std::make_unique<FullMechanics>(*robot->full);
+  robot->shape = std::make_unique<RobotShape>(*robot->full);
+  const Simulation simulation(robot, nullptr);
+  EXPECT_FALSE(simulation.can_lead());
+}
+
+TEST(PlayedBeside, AnotherSkinIsNotPulledAndSaysSo) {
+  const std::shared_ptr<OpenedRobot> one = full_bar(), two = full_bar();
+  ReducedModel& other = two->reduced.emplace();
+  other.robot = two->full->robot;
+  other.modes = two->full->coordinates.nv;
+  two->shape = std::make_unique<RobotShape>(other);  // of no triangles
+  Simulation simulation(one, two);
+  Intent intent = simulation.rest_intent();
+  ASSERT_TRUE(simulation.step(intent)) << simulation.frame().failure;
+  EXPECT_EQ(simulation.frame().note, "");
+  intent.pull = {0, {1, 0, 0}, one->shape->rest()[0], 1};
+  ASSERT_TRUE(simulation.step(intent)) << simulation.frame().failure;
+  EXPECT_NE(simulation.frame().note.find("not pulled"), std::string::npos);
 }
 
 TEST(PlayedBeside, OtherActuatorsAreRefused) {

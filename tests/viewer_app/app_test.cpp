@@ -1,7 +1,12 @@
 // Keys and pointer on open robots, as a user's hand would give them.
 
-#include <cmath>
+#include <imgui.h>
 
+#include <cmath>
+#include <filesystem>
+
+#include "engine/reduction/model_file.hpp"
+#include "engine/reduction/project.hpp"
 #include "tests/viewer_app/scripted.hpp"
 
 namespace supple::view {
@@ -298,6 +303,45 @@ TEST_F(Apps, CtrlDragPullsAtTheBodyUntilItIsLetGo) {
   EXPECT_TRUE(until([&] { return now().reached[0] > rest - 1e-3; })) << now().failure;
 }
 
+// The box of the goal's first coordinate: below "Goal", where the pointer turns into a text cursor.
+TEST_F(Apps, ATypedGoalCountsWhenItsBoxIsLeft) {
+  open_paused(asset("finger"));
+  frames(2);
+  const auto type = [&](const std::u32string& words) {
+    // Down the panel until a click takes the keyboard.
+    for (input_.y = 60; input_.y < height; input_.y += 5) {
+      input_.x = 40;
+      frame();
+      input_.ctrl = input_.left = true;  // which makes a slider a box too, but not a goal
+      frame();
+      input_.ctrl = input_.left = false;
+      frames(2);
+      if (ImGui::GetIO().WantTextInput) break;
+    }
+    ASSERT_TRUE(ImGui::GetIO().WantTextInput);
+    input_.ctrl = true;
+    input_.pressed.push_back(static_cast<int>(Key::a));
+    frame();
+    input_.ctrl = false;
+    frame();
+    input_.text = words;
+    frame();
+    frame();
+  };
+  const Vec3d before = document().goal(0);
+  type(U"12.5");
+  EXPECT_EQ(document().goal(0), before);  // not while it is typed
+  press(Key::tab);
+  frames(2);
+  EXPECT_NEAR(document().goal(0)[0], 0.0125, 1e-12);
+  EXPECT_NEAR(document().goal(0)[1], before[1], 1e-5);  // shown by two digits
+  click(300, 30);
+  type(U"-7");
+  press(Key::keypad_enter);
+  frames(2);
+  EXPECT_NEAR(document().goal(0)[0], -0.007, 1e-12);
+}
+
 TEST_F(Apps, TwoRobotsUnderTheSameCommands) {
   open(asset("finger"), asset("finger"));
   ASSERT_TRUE(app().document()) << app().banner().text;
@@ -308,6 +352,44 @@ TEST_F(Apps, TwoRobotsUnderTheSameCommands) {
   frames(3);
   press(Key::c);
   frames(2);
+}
+
+// With the colouring by mode there is one picture, of the mode's shape: what is clicked on is what is seen.
+TEST_F(Apps, AClickFindsTheModeThatIsSeen) {
+  const std::string file = "/tmp/supple-mode-" + std::to_string(getpid()) + ".rom.h5";
+  {
+    const std::unique_ptr<OpenedRobot> full = open_robot(asset("finger"));
+    const FullModel& model = *full->full;
+    std::vector<double> basis(static_cast<std::size_t>(model.coordinates.nv));
+    double square = 0;  // it bends along x, by the square of the way from where it is held
+    for (std::size_t i = 0; i < model.free_nodes.size(); ++i) {
+      const double z = model.mesh.nodes[static_cast<std::size_t>(model.free_nodes[i])][2];
+      square += std::pow(basis[3 * i] = z * z, 2);
+    }
+    for (double& u : basis) u /= std::sqrt(square);
+    write_model(project(model, basis, 1, all_elements(model)), file);
+  }
+  open(file, file);
+  std::filesystem::remove(file);
+  ASSERT_TRUE(app().document()) << app().banner().text;
+  app().settings().side_by_side = true;
+  app().settings().animate_mode = false;
+  app().settings().drawing.colouring = Colouring::mode;
+  press(Key::space);
+  press(Key::d1);
+  frames(2);
+  const RobotShape& shape = *document().robot().shape;
+  std::vector<Vec3d> places;
+  shape.positions(shown_state(document().robot(), now(), app().settings()), places);
+  std::size_t lowest = 0;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[i][2] < places[lowest][2]) lowest = i;
+  // The mode moves the tip by a tenth of the finger: further than half its width.
+  EXPECT_NEAR(std::abs(places[lowest][0] - shape.rest()[lowest][0]), 0.1 * shape.extent(), 0.02 * shape.extent());
+  const auto at = camera().project(places[lowest] + Vec3d{{0, 0, 0.003}}, viewport());
+  ASSERT_TRUE(at);
+  click((*at)[0], (*at)[1]);
+  EXPECT_EQ(app().pointer().picked().find("element "), 0u) << app().pointer().picked();
 }
 
 TEST_F(Apps, CtrlQClosesAndF12AsksForAPicture) {

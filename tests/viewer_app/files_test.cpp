@@ -128,6 +128,144 @@ TEST_F(Files, ThatArePausedStayPausedWhenReadAgain) {
   EXPECT_FALSE(document().intent().running);
 }
 
+TEST_F(Files, ThatAreReadAgainKeepWhatIsWantedOfThem) {
+  open(scene());
+  ASSERT_TRUE(app().document());
+  document().intent().speed = 0.25;
+  press(Key::page_up);
+  const Vec3d goal = document().goal(0);
+  const auto read_again = [&] {
+    const Document* before = app().document();
+    press(Key::f5);
+    return until([&] { return is_open() && app().document() != before; });
+  };
+  ASSERT_TRUE(read_again());
+  EXPECT_EQ(document().intent().mode, Mode::inverse);
+  EXPECT_EQ(document().goal(0), goal);
+  EXPECT_EQ(document().intent().speed, 0.25);
+  press(Key::m);
+  const double most = document().robot().robot().actuators[0].range.upper;
+  document().intent().commands[0] = most;
+  document().send();
+  ASSERT_TRUE(read_again());
+  EXPECT_EQ(document().intent().mode, Mode::forward);
+  EXPECT_EQ(document().intent().commands[0], most);
+  // What does not fit is cut.
+  const std::string range = "range = [\"0 mm\", \"";
+  const auto at = text().find(range) + range.size();
+  ASSERT_NE(text().find(range), std::string::npos);
+  const Document* before = app().document();
+  save(text().substr(0, at) + "2 mm" + text().substr(text().find('"', at)));
+  ASSERT_TRUE(until([&] { return is_open() && app().document() != before; })) << app().banner().text;
+  EXPECT_NEAR(document().intent().commands[0], 2e-3, 1e-15);
+}
+
+TEST_F(Files, ThatAreRecordingsArePlayedAndSimulatedOn) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);  // where recordings go
+  open_paused(scene());
+  press(Key::page_up);
+  press(Key::f8);
+  for (int k = 1; k <= 5; ++k) {
+    press(Key::period);
+    ASSERT_TRUE(until([&] { return now().step == k; })) << now().failure;
+  }
+  EXPECT_EQ(now().recording.frames, 6);
+  press(Key::f8);
+  ASSERT_TRUE(until([&] { return now().recording.file.empty(); }));
+  frame();
+  const std::string file = (folder_ / "finger-001.rec.h5").string();
+  EXPECT_EQ(app().banner().text, "written to finger-001.rec.h5 (6 frames)");
+  EXPECT_FALSE(app().banner().wrong);
+  EXPECT_EQ(document().intent().record, "");
+  const std::uint64_t last = hash(now().state);
+  const Vec3d goal = document().goal(0);
+
+  input_.dropped = {file};
+  frame();
+  ASSERT_TRUE(until([&] { return is_open(); })) << app().banner().text;
+  ASSERT_EQ(document().request().file, file);
+  ASSERT_TRUE(document().playing());
+  EXPECT_FALSE(document().intent().running);
+  EXPECT_EQ(now().position, 0);
+  EXPECT_EQ(app().effector(), -1);  // what was recorded cannot be led
+  for (int k = 0; k < 6; ++k) {     // every colouring that it has
+    press(Key::c);
+    frame();
+  }
+  press(Key::f8);
+  EXPECT_TRUE(app().banner().wrong);
+  app().say({});
+  press(Key::space);  // to its end, where it stops
+  ASSERT_TRUE(until([&] { return !document().intent().running; }));
+  EXPECT_EQ(now().position, 5);
+  EXPECT_EQ(hash(now().state), last);
+  EXPECT_EQ(now().failure, "");
+  press(Key::comma);
+  ASSERT_TRUE(until([&] { return now().position == 4; }));
+  press(Key::period);
+  ASSERT_TRUE(until([&] { return now().position == 5; }));
+  press(Key::space);  // from its beginning again
+  ASSERT_TRUE(until([&] { return !document().intent().running && now().position == 5; }));
+  press(Key::r);
+  ASSERT_TRUE(until([&] { return now().position == 0; }));
+  press(Key::period);
+  ASSERT_TRUE(until([&] { return now().position == 1; }));
+  press(Key::g);
+  ASSERT_TRUE(until([&] { return !document().playing(); }));
+  EXPECT_EQ(document().goal(0), goal);
+  EXPECT_EQ(document().intent().mode, Mode::inverse);
+  press(Key::period);
+  ASSERT_TRUE(until([&] { return now().step == 2; })) << now().failure;
+  press(Key::r);
+  ASSERT_TRUE(until([&] { return now().step == 1; }));  // where it was simulated on from
+  EXPECT_EQ(document().goal(0), goal);
+
+  // A robot that has changed, or is gone, and half a file.
+  save(replaced(text(), "\"600 kPa\"", "\"60 kPa\""));
+  open(file);
+  expect_banner("has changed since this was recorded");
+  fs::rename(folder_ / "scene.toml", folder_ / "other.toml");
+  open(file);
+  expect_banner("is not there");
+  fs::resize_file(file, fs::file_size(file) / 2);
+  open(file);
+  expect_banner("finger-001.rec.h5");
+  fs::current_path(before);
+}
+
+TEST_F(Files, ThatCannotBeRecordedSaySoEachTime) {
+  const fs::path before = fs::current_path();
+  const fs::path gone = folder_ / "gone";
+  fs::create_directory(gone);
+  fs::current_path(gone);
+  fs::remove(gone);  // nothing can be written here
+  open_paused(scene());
+  for (int k = 0; k < 2; ++k) {
+    app().say({});
+    press(Key::f8);
+    ASSERT_TRUE(until([&] { return !app().banner().text.empty(); }));
+    expect_banner("finger-001.rec.h5");
+    EXPECT_EQ(document().intent().record, "");
+  }
+  fs::current_path(before);
+  press(Key::period);
+  EXPECT_TRUE(until([&] { return now().step == 1; })) << now().failure;
+}
+
+TEST_F(Files, ThatAreRecordedAreFinishedWhenAnotherIsOpened) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  open(scene());
+  ASSERT_TRUE(app().document());
+  press(Key::f8);
+  ASSERT_TRUE(until([&] { return now().recording.frames > 2; }));
+  open(asset("cantilever"));
+  EXPECT_NE(app().banner().text.find("written to finger-001.rec.h5"), std::string::npos) << app().banner().text;
+  EXPECT_GT(RecordingReader("finger-001.rec.h5").frames(), 2);
+  fs::current_path(before);
+}
+
 TEST_F(Files, ThatAreDroppedAreOpened) {
   frame();
   input_.dropped = {scene()};

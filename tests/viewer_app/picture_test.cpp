@@ -241,6 +241,36 @@ TEST_F(Pictures, TheSameListGivesTheSamePixels) {
   EXPECT_EQ(reduced().rgb, reduced().rgb);
 }
 
+// Backs of closed solids are not drawn where they cannot be seen. From outside nothing changes but pixels on the
+// outline; where the near plane cuts the body its inside is seen as before.
+TEST_F(Pictures, LoseNothingWithTheBacksThatAreNotDrawn) {
+  const OffscreenTarget target(width_, height_, 0);
+  Renderer renderer;
+  const auto drawn = [&](const OpenedRobot& robot, bool open) {
+    DrawList list = make_picture(robot, nullptr, models_->frame, settings_).left;
+    EXPECT_FALSE(list.solid.open);
+    list.solid.open = open;
+    for (Surfaces& layer : list.see_through) {
+      EXPECT_FALSE(layer.open);
+      layer.open = open;
+    }
+    target.bind();
+    renderer.draw(list, settings_.camera, {width_ * 1.0, height_ * 1.0});
+    return target.read();
+  };
+  models_->frame.other = {};
+  for (const bool domain : {false, true}) {
+    settings_.drawing.domain = domain;
+    const Difference difference = compare(drawn(*models_->reduced, false), drawn(*models_->reduced, true));
+    EXPECT_LT(difference.mean, 0.1);
+    EXPECT_LT(difference.large, 0.002);
+  }
+  settings_.drawing.domain = false;
+  settings_.camera.target = {{0, 0, -0.05}};
+  settings_.camera.distance = 0.004;  // inside the finger
+  EXPECT_EQ(drawn(*models_->reduced, false).rgb, drawn(*models_->reduced, true).rgb);
+}
+
 // The tolerance lets no other colouring pass.
 TEST_F(Pictures, DifferByMoreThanTheToleranceFromEachOther) {
   const Image plain = full();

@@ -117,6 +117,47 @@ TEST_F(Render, DoesNotReplaceAFileUnasked) {
   EXPECT_EQ(view::read_png(path("a.png")).width, 64);
 }
 
+TEST_F(Render, DrawsWhatWasRecorded) {
+  ASSERT_EQ(run({"simulate", "scene.toml", "--set", "bend=20 mm", "--steps", "10", "--record", "a.rec.h5"}).code, 0);
+  const std::vector<std::string> look{"--colour", "stress", "--size", "200x150"};
+  const auto render = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "render");
+    words.insert(words.end(), look.begin(), look.end());
+    return run(words);
+  };
+  const Outcome end = render({"a.rec.h5", "-o", "end.png"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  ASSERT_EQ(render({"a.rec.h5", "--duration", "30 ms", "-o", "third.png"}).code, 0);
+  EXPECT_NE(read_text(path("end.png")), read_text(path("third.png")));
+  expect_picture("end.png", 200, 150);
+  const struct {
+    std::vector<std::string> words;
+    const char* says;
+  } bad[] = {
+      {{"a.rec.h5", "--set", "bend=1 mm", "-o", "b.png"}, "do not go with a recording"},
+      {{"a.rec.h5", "--compare", "scene.toml", "-o", "b.png"}, "do not go with a recording"},
+      {{"a.rec.h5", "--time-step", "1 ms", "-o", "b.png"}, "do not go with a recording"},
+      {{"none.rec.h5", "-o", "b.png"}, "none.rec.h5"},
+      {{"half.rec.h5", "-o", "b.png"}, "half.rec.h5"},
+      {{"a.rec.h5", "--device", "cuda", "-o", "b.png"}, ""},
+  };
+  const std::string whole = read_text(path("a.rec.h5"));
+  write_text(path("half.rec.h5"), whole.substr(0, whole.size() / 2));
+  for (const auto& [words, says] : bad) {
+    const Outcome outcome = render(words);
+    EXPECT_EQ(outcome.code, *says ? 2 : 3) << says;
+    EXPECT_TRUE(contains(outcome.err, says));
+  }
+  std::string text = read_text(path("scene.toml"));
+  write_text(path("scene.toml"), text.replace(text.find("500 kPa"), 7, "400 kPa"));
+  const Outcome changed = render({"a.rec.h5", "-o", "b.png"});
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_TRUE(contains(changed.err, "has changed since this was recorded"));
+  fs::remove(path("scene.toml"));
+  EXPECT_TRUE(contains(render({"a.rec.h5", "-o", "b.png"}).err, "is not there"));
+  EXPECT_FALSE(exists("b.png"));
+}
+
 class Films : public Render {
  protected:
   void SetUp() override {
@@ -143,6 +184,14 @@ TEST_F(Films, AreWrittenByFfmpeg) {
               0);
     EXPECT_EQ(std::stoi(read_text(path("count"))), 6);
   }
+}
+
+TEST_F(Films, OfARecordingAreAsLongAsItIs) {
+  ASSERT_EQ(run({"inverse", "scene.toml", "--circle", "2 mm", "--steps", "10", "--record", "a.rec.h5"}).code, 0);
+  const Outcome outcome =
+      run({"render", "a.rec.h5", "--frames-per-second", "100", "-o", "a.mp4", "--size", "64x64", "--json", "a.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(read_text(path("a.json")), "\"pictures\": 11"));
 }
 
 TEST_F(Films, LeaveNothingBehindWhenInterrupted) {

@@ -64,7 +64,7 @@ inline std::string asset(const std::string& name) {
 class Scripted : public NeedsPictures {
  protected:
   struct Stage {
-    explicit Stage(int width, int height) : target(width, height, 0) {}
+    Stage(int width, int height, const SimulationSettings& settings) : target(width, height, 0), app(1, settings) {}
     OffscreenContext context;
     OffscreenTarget target;
     App app;
@@ -73,7 +73,7 @@ class Scripted : public NeedsPictures {
   void SetUp() override {
     NeedsPictures::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    stage_ = std::make_unique<Stage>(width, height);
+    stage_ = std::make_unique<Stage>(width, height, settings_);
     input_.width = width;
     input_.height = height;
   }
@@ -112,7 +112,7 @@ class Scripted : public NeedsPictures {
   }
 
   void open(const std::string& file, const std::string& compare = "") {
-    app().open({file, compare, {}});
+    app().open({file, compare, settings_});
     ASSERT_TRUE(until([&] { return !app().opening(); }));
   }
   // Open, and standing still at its start.
@@ -153,6 +153,7 @@ class Scripted : public NeedsPictures {
   }
 
   static constexpr int width = 800, height = 560;
+  SimulationSettings settings_;  // of every file
   InputFrame input_;
   std::unique_ptr<Stage> stage_;
 };

@@ -4,6 +4,9 @@
 
 #include <cstdlib>
 
+#include <sys/stat.h>
+
+#include "engine/io/recording.hpp"
 #include "tests/cli/program.hpp"
 #include "viewer/gl/offscreen.hpp"
 
@@ -97,6 +100,47 @@ TEST_F(Window, StaysOpenOnABadFile) {
     key("ctrl+q");
     return waitpid(child, nullptr, WNOHANG) == child;
   }));
+}
+
+// A pipe that nobody writes to is a file that is never read to its end.
+TEST_F(Window, ClosesWhileAFileIsBeingRead) {
+  ASSERT_EQ(mkfifo(path("slow.toml").c_str(), 0600), 0);
+  const pid_t child = start({"view", "slow.toml"});
+  ASSERT_TRUE(find_window()) << read_text(path("err"));
+  int status = -1;
+  ASSERT_TRUE(soon([&] {
+    key("ctrl+q");
+    return waitpid(child, &status, WNOHANG) == child;
+  }));
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(Window, FinishesItsRecordingOnCtrlC) {
+  const pid_t child = start({"view", "scene.toml"});
+  ASSERT_TRUE(find_window()) << read_text(path("err"));
+  const auto part = [&] { return exists(fmt::format("beam-001.rec.h5.part-{}", child)); };
+  for (int k = 0; k < 100 && !part(); ++k) {
+    key("F8");
+    for (int wait = 0; wait < 20 && !part(); ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ASSERT_TRUE(part());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  kill(child, SIGINT);
+  const Outcome outcome = finish(child);
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_GT(RecordingReader(path("beam-001.rec.h5")).frames(), 1);
+  EXPECT_FALSE(part());
+}
+
+TEST_F(Window, RefusesWhatHasNoEffect) {
+  const Outcome json = run({"view", "scene.toml", "--json", "a.json"});
+  EXPECT_EQ(json.code, 2);
+  EXPECT_TRUE(contains(json.err, "--json"));
+  const Outcome device = run({"view", "scene.toml", "--device", "cuda"});
+  EXPECT_EQ(device.code, 3);
+  EXPECT_TRUE(contains(device.err, "--device cpu"));
 }
 
 TEST_F(Window, NeedsADisplayAndSaysSo) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/base/error.hpp"
 #include "viewer/app/keys.hpp"
 #include "viewer/draw/shapes.hpp"
 
@@ -29,7 +30,7 @@ bool section(const char* name) {
 
 }  // namespace
 
-App::App(double pixel_ratio) : gui_(pixel_ratio) {}
+App::App(double pixel_ratio, const SimulationSettings& dropped) : dropped_(dropped), gui_(pixel_ratio) {}
 
 // The one that is being opened may still wait for the other.
 App::~App() {
@@ -67,18 +68,24 @@ void App::take_over() {
   }
   failed_.reset();
   const bool same = document_ && document_->request().file == pending_->request().file;
-  const double speed = same ? document_->intent().speed : 1;
-  document_ = std::move(pending_);
   if (banner_.wrong) banner_ = {};
-  document_->update();
+  if (document_) {
+    document_->end_recording();
+    tell_of_recording();
+  }
+  pending_->update();
+  if (same) pending_->adopt(*document_);
+  document_ = std::move(pending_);
+  recordings_told_ = 0;
   pointer_ = {};
   const RobotShape& shape = *document_->robot().shape;
   // A newton moves a robot of a decimetre by some millimetres: a tenth of its size is pulled by 5 N.
   pointer_.stiffness = 5 / (0.1 * shape.extent());
   if (same) {
     document_->intent().running = resume_;
-    document_->intent().speed = speed;
   } else {
+    // A recording waits to be played.
+    document_->intent().running = !document_->playing();
     fitted_ = false;
     settings_.drawing = {};
     panel_.effector = 0;
@@ -97,7 +104,8 @@ void App::watch(double seconds) {
 }
 
 int App::effector() const {
-  if (!document_ || document_->intent().mode != Mode::inverse || settings_.drawing.colouring == Colouring::mode)
+  if (!document_ || document_->playing() || document_->intent().mode != Mode::inverse ||
+      settings_.drawing.colouring == Colouring::mode)
     return -1;
   const auto& effectors = document_->robot().robot().effectors;
   const auto steerable = [&](int e) {
@@ -139,7 +147,7 @@ void App::perform(Action action, const InputFrame& input) {
   };
   switch (action) {
     case Action::pause:
-      intent.running = !intent.running;
+      document_->run_or_pause();
       changed_ = true;
       break;
     case Action::step_forward:
@@ -198,17 +206,52 @@ void App::perform(Action action, const InputFrame& input) {
       screenshot_ = true;
       break;
     case Action::record:
-      recording_ = !recording_;
+      record_or_end();
+      break;
+    case Action::go_on:
+      document_->go_on();
+      changed_ = true;
+      break;
+    case Action::film:
+      filming_ = !filming_;
       break;
     default:
       break;
   }
 }
 
+void App::record_or_end() {
+  Intent& intent = document_->intent();
+  if (document_->playing()) return say({"this is a recording already (G simulates on from the frame shown)", true});
+  intent.record = intent.record.empty() ? free_name(document_->robot().robot().name, ".rec.h5") : "";
+  changed_ = true;
+}
+
+// Said once of each recording.
+void App::tell_of_recording() {
+  const RecordingStatus& recording = document_->frame().recording;
+  if (recording.ended == recordings_told_) return;
+  recordings_told_ = recording.ended;
+  if (recording.written.empty()) {
+    document_->intent().record.clear();
+    changed_ = true;
+    say({recording.failure, true});
+  } else {
+    say({fmt::format("written to {}", recording.written), false});
+  }
+}
+
+void App::finish() {
+  if (!document_ || document_->status() != SimulationThread::Status::open) return;
+  const RecordingStatus& recording = document_->end_recording();
+  if (recording.ended > recordings_told_ && recording.written.empty())
+    throw RunError(recording.failure, "is there room on the disk?");
+}
+
 void App::act(const InputFrame& input) {
   if (!input.dropped.empty()) {
     // A second file dropped with the first goes beside it.
-    open({input.dropped[0], input.dropped.size() > 1 ? input.dropped[1] : "", {}});
+    open({input.dropped[0], input.dropped.size() > 1 ? input.dropped[1] : "", dropped_});
   }
   if (gui_.has_keyboard()) return;
   for (int key : input.pressed) {
@@ -227,13 +270,17 @@ void App::panels(const InputFrame& input) {
   if (!document_) {
     ImGui::TextUnformatted(pending_ ? "opening ..." : "no robot is open: drop a file here");
   } else {
-    changed_ = control_panel(*document_) || changed_;
-    if (!document_->robot().robot().effectors.empty() && document_->intent().mode == Mode::inverse && section("Goal"))
+    bool record = false;
+    changed_ = control_panel(*document_, record) || changed_;
+    if (record) record_or_end();
+    ImGui::BeginDisabled(document_->playing());
+    if (document_->intent().mode == Mode::inverse && section("Goal"))
       changed_ = goal_panel(*document_, panel_) || changed_;
     if (section("Actuators")) changed_ = actuator_panel(*document_) || changed_;
+    ImGui::EndDisabled();
     if (section("Look")) look_panel(*document_, settings_, pointer_.stiffness);
     if (section("Robot")) robot_panel(*document_);
-    if (section("Time of a step")) timing_panel(*document_);
+    if (!document_->playing() && section("Time of a step")) timing_panel(*document_);
   }
   ImGui::Separator();
   if (ImGui::Button("Keys (F1)")) panel_.help = !panel_.help;
@@ -253,9 +300,12 @@ void App::panels(const InputFrame& input) {
 std::string App::caption() const {
   const Frame& now = document_->frame();
   const Intent& intent = document_->intent();
-  std::string text = fmt::format("{}   {}   {:.2f} s   {}", document_->robot().robot().name,
-                                 intent.mode == Mode::inverse ? "inverse" : "forward", now.state.time,
-                                 intent.running ? fmt::format("{:.2f} x real time", now.speed) : "paused");
+  const std::string pace = !intent.running ? "paused"
+                           : now.playing   ? "played"
+                                           : fmt::format("{:.2f} x real time", now.speed);
+  std::string text =
+      fmt::format("{}   {}{}   {:.2f} s   {}", document_->robot().robot().name, now.playing ? "recorded " : "",
+                  intent.mode == Mode::inverse ? "inverse" : "forward", now.state.time, pace);
   if (now.mode == Mode::inverse)
     for (std::size_t e = 0; e < now.errors.size(); ++e)
       if (intent.steered[e] != 0)
@@ -268,7 +318,9 @@ std::string App::caption() const {
   if (!limits.empty()) text += "\nat a limit: " + limits;
   if (!now.held.empty()) text += "\ncommands held: " + now.held;
   if (!now.failure.empty()) text += "\n" + now.failure;
-  if (recording_) text += "\nrecording (F9 ends it)";
+  if (!now.note.empty()) text += "\n" + now.note;
+  if (!now.recording.file.empty()) text += fmt::format("\nrecording, {} frames (F8 ends it)", now.recording.frames);
+  if (filming_) text += "\nfilming (F9 ends it)";
   if (!pointer_.picked().empty()) text += "\n" + pointer_.picked();
   return text;
 }
@@ -303,7 +355,12 @@ void App::frame(const InputFrame& input) {
   changed_ = false;
   act(input);
   if (document_) {
-    document_->update();
+    const bool fresh = document_->update();
+    tell_of_recording();
+    if (fresh && document_->playing() && document_->frame().position == document_->frame().newest) {
+      changed_ = changed_ || document_->intent().running;
+      document_->intent().running = false;  // at its end
+    }
     settings_.phase += input.seconds;
     if (!fitted_) {
       fit(input);
@@ -317,7 +374,7 @@ void App::frame(const InputFrame& input) {
     local.x -= whole.x;
     local.y -= whole.y;
     Viewport viewport = whole.viewport;
-    if (settings_.side_by_side && document_->beside()) viewport.width /= 2;
+    if (shows_two(document_->beside(), document_->frame(), settings_)) viewport.width /= 2;
     if (!pending_)
       changed_ = pointer_.update(local, gui_.has_pointer(), viewport, effector(), *document_, settings_) || changed_;
     draw(input);

@@ -15,7 +15,8 @@ namespace supple::view {
 class App {
  public:
   // Needs a current OpenGL context.
-  explicit App(double pixel_ratio = 1);
+  // dropped: for files that are dropped on the window.
+  explicit App(double pixel_ratio = 1, const SimulationSettings& dropped = {});
   ~App();
 
   // Begins to open a file; what is open stays until that has worked.
@@ -26,8 +27,10 @@ class App {
   // A picture of the window is wanted, once.
   bool take_screenshot() { return std::exchange(screenshot_, false); }
   // Whether a film of the window is wanted.
-  bool recording() const { return recording_; }
-  void stop_recording() { recording_ = false; }
+  bool filming() const { return filming_; }
+  void stop_filming() { filming_ = false; }
+  // Ends a recording that is being made; waits for the step under way. Throws RunError if the recording is lost.
+  void finish();
   void say(const Banner& banner) { banner_ = banner; }
 
   // The open file, or null; whether another is being read; what the banner says.
@@ -50,7 +53,10 @@ class App {
   void panels(const InputFrame& input);
   void draw(const InputFrame& input);
   std::string caption() const;
+  void record_or_end();
+  void tell_of_recording();
 
+  SimulationSettings dropped_;
   Gui gui_;
   Renderer renderer_;
   std::unique_ptr<Document> document_, pending_;
@@ -59,8 +65,9 @@ class App {
   PanelState panel_;
   Pointer pointer_;
   Banner banner_;
-  bool fitted_ = false, closing_ = false, screenshot_ = false, recording_ = false, changed_ = false, resume_ = false;
+  bool fitted_ = false, closing_ = false, screenshot_ = false, filming_ = false, changed_ = false, resume_ = false;
   double unwatched_ = 0;
+  long recordings_told_ = 0;
 };
 
 }  // namespace supple::view

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/base/error.hpp"
@@ -36,17 +37,12 @@ std::string free_name(const std::string& stem, const char* ending) {
 Document::Document(OpenRequest request, SimulationThread* before)
     : request_(std::move(request)),
       written_(time_of(request_.file)),
-      thread_([this, before] { return make(before); }) {}
-
-std::unique_ptr<Simulation> Document::make(SimulationThread* before) {
-  if (before) before->wait_until_idle();
-  robot_ = open_robot(request_.file);
-  if (!request_.compare.empty()) {
-    beside_ = open_robot(request_.compare);
-    require_same_controls(*robot_, *beside_);
-  }
-  return std::make_unique<Simulation>(robot_, beside_, request_.settings);
-}
+      thread_(
+          [this, before] {
+            if (before) before->wait_until_idle();
+            return open_simulation(request_);
+          },
+          request_.settings.threads) {}
 
 std::string Document::error() const {
   try {
@@ -65,7 +61,7 @@ void Document::prepare() {
   prepared_ = true;
   const Robot& r = robot().robot();
   inputs_ = cli::inputs_of(r);
-  intent_ = simulation().rest_intent();
+  intent_ = start_ = simulation().rest_intent();
   std::vector<Channel> errors, commands, forces;
   for (const Effector& effector : r.effectors) errors.push_back({effector.name, "mm", 1e-3});
   for (const cli::Input& input : inputs_)
@@ -75,7 +71,7 @@ void Document::prepare() {
     forces.push_back({actuator.name, cli::display_unit(dimension), cli::display_scale(dimension)});
   }
   std::vector<Channel> times{{"step", "us", 1e-6}};
-  if (beside_) times.push_back({"beside", "us", 1e-6});
+  if (beside()) times.push_back({"beside", "us", 1e-6});
   errors_ = make_series(std::move(errors));
   commands_ = make_series(std::move(commands));
   forces_ = make_series(std::move(forces));
@@ -87,19 +83,29 @@ bool Document::update() {
   prepare();
   if (!thread_.update()) return false;
   const Frame& now = frame();
+  if (now.playing) follow_recording();
   const double time = now.state.time;
   errors_->add(time, now.errors);
   std::vector<double> values = now.state.commands;
   values.insert(values.end(), now.state.motions.begin(), now.state.motions.end());
   commands_->add(time, values);
   forces_->add(time, now.state.multipliers);
-  times_->add(
-      time, beside_ ? std::vector<double>{now.step_seconds, now.other_seconds} : std::vector<double>{now.step_seconds});
+  times_->add(time, beside() ? std::vector<double>{now.step_seconds, now.other_seconds}
+                             : std::vector<double>{now.step_seconds});
   return true;
 }
 
+// What is wanted is what was wanted then.
+void Document::follow_recording() {
+  const Frame& now = frame();
+  intent_.mode = now.mode;
+  intent_.goals = now.goals;
+  intent_.commands = now.state.commands;
+  intent_.commands.insert(intent_.commands.end(), now.state.motions.begin(), now.state.motions.end());
+}
+
 void Document::set_mode(Mode mode) {
-  if (mode == intent_.mode || (mode == Mode::inverse && robot().robot().effectors.empty())) return;
+  if (playing() || mode == intent_.mode || (mode == Mode::inverse && !simulation().can_lead())) return;
   intent_.mode = mode;
   // From where the robot is now.
   if (mode == Mode::forward) {
@@ -110,12 +116,60 @@ void Document::set_mode(Mode mode) {
   }
 }
 
+void Document::go_on() {
+  if (!playing()) return;
+  follow_recording();
+  start_ = intent_;
+  ++intent_.seek;  // from the frame that is seen, not from one that has come since
+  intent_.seek_to = frame().position;
+  ++intent_.go_on;
+}
+
+void Document::run_or_pause() {
+  intent_.running = !intent_.running;
+  if (!intent_.running || !playing() || frame().position < frame().newest) return;
+  ++intent_.seek;
+  intent_.seek_to = frame().oldest;
+}
+
 void Document::reset() {
-  const Intent start = simulation().rest_intent();
-  intent_.goals = start.goals;
-  intent_.commands = start.commands;
+  intent_.goals = start_.goals;
+  intent_.commands = start_.commands;
   intent_.pull = {};
   ++intent_.reset;
+}
+
+void Document::adopt(const Document& before) {
+  const Intent& old = before.intent_;
+  const Intent& start = before.start_;
+  intent_.speed = old.speed;
+  if (playing() || before.playing()) return;
+  if (old.mode == Mode::forward || simulation().can_lead()) intent_.mode = old.mode;
+  const std::vector<Effector>&now = robot().robot().effectors, &then = before.robot().robot().effectors;
+  for (std::size_t e = 0; e < now.size(); ++e)
+    for (std::size_t f = 0; f < then.size(); ++f) {
+      if (now[e].name != then[f].name || now[e].kind != then[f].kind) continue;
+      intent_.steered[e] = old.steered[f];
+      // A goal that nobody has moved stays where the effector is at rest.
+      if (before.goal(static_cast<int>(f)) !=
+          Vec3d{{start.goals[3 * f], start.goals[3 * f + 1], start.goals[3 * f + 2]}})
+        set_goal(static_cast<int>(e), before.goal(static_cast<int>(f)));
+    }
+  for (std::size_t j = 0; j < inputs_.size(); ++j)
+    for (std::size_t k = 0; k < before.inputs_.size(); ++k)
+      if (inputs_[j].name == before.inputs_[k].name && inputs_[j].dimension == before.inputs_[k].dimension)
+        intent_.commands[j] = std::clamp(old.commands[k], inputs_[j].range.lower, inputs_[j].range.upper);
+}
+
+const RecordingStatus& Document::end_recording() {
+  if (!intent_.record.empty()) {
+    intent_.record.clear();
+    intent_.running = false;
+    send();
+    thread_.wait_until_idle();
+    update();
+  }
+  return frame().recording;
 }
 
 Vec3d Document::goal(int effector) const {

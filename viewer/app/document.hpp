@@ -7,14 +7,10 @@
 
 #include "engine/cli/actuation.hpp"
 #include "viewer/draw/series.hpp"
+#include "viewer/play/open_simulation.hpp"
 #include "viewer/play/simulation_thread.hpp"
 
 namespace supple::view {
-
-struct OpenRequest {
-  std::string file, compare;  // compare: "" = no robot beside
-  SimulationSettings settings;
-};
 
 // "diamond-forces-001.csv": the first of these that is not there.
 std::string free_name(const std::string& stem, const char* ending);
@@ -31,8 +27,8 @@ class Document {
   std::string error() const;
 
   // From here on for status open only.
-  const OpenedRobot& robot() const { return *robot_; }
-  const OpenedRobot* beside() const { return beside_.get(); }
+  const OpenedRobot& robot() const { return simulation().opened(); }
+  const OpenedRobot* beside() const { return simulation().beside(); }
   const Simulation& simulation() const { return thread_.simulation(); }
   const Frame& frame() const { return thread_.frame(); }
   const std::vector<cli::Input>& inputs() const { return inputs_; }
@@ -45,8 +41,18 @@ class Document {
   const Intent& intent() const { return intent_; }
   void send() { thread_.want(intent_); }
   void set_mode(Mode mode);
+  // Whether the frame is out of a recording; and to simulate on from it, under its goals and commands.
+  bool playing() const { return frame().playing; }
+  void go_on();
+  // Runs or pauses; a recording that is at its end plays from its beginning.
+  void run_or_pause();
   // To the start; goals and commands too.
   void reset();
+  // What was wanted of another reading of the same file, as far as it fits: mode, goals that were moved, commands,
+  // speed.
+  void adopt(const Document& before);
+  // Ends a recording that is being made, when the step under way is done; waits for that.
+  const RecordingStatus& end_recording();
   // Goal of an effector [3].
   Vec3d goal(int effector) const;
   void set_goal(int effector, const Vec3d& goal);
@@ -64,14 +70,13 @@ class Document {
   const Series& times() const { return *times_; }
 
  private:
-  std::unique_ptr<Simulation> make(SimulationThread* before);
   void prepare();
+  void follow_recording();
 
   OpenRequest request_;
-  std::shared_ptr<OpenedRobot> robot_, beside_;
   std::filesystem::file_time_type written_;
   bool prepared_ = false;
-  Intent intent_;
+  Intent intent_, start_;  // start_: at the start
   std::vector<cli::Input> inputs_;
   std::unique_ptr<Series> errors_, commands_, forces_, times_;
   SimulationThread thread_;  // last: it works on what stands above

@@ -38,6 +38,7 @@ void set_keys(ImGuiIO& io) {
                                            {ImGuiKey_Backspace, Key::backspace},
                                            {ImGuiKey_Space, Key::space},
                                            {ImGuiKey_Enter, Key::enter},
+                                           {ImGuiKey_KeyPadEnter, Key::keypad_enter},
                                            {ImGuiKey_Escape, Key::escape},
                                            {ImGuiKey_A, Key::a},
                                            {ImGuiKey_C, Key::c},

@@ -19,6 +19,7 @@ enum class Key {
   d = 68,
   e = 69,
   f = 70,
+  g = 71,
   h = 72,
   i = 73,
   m = 77,
@@ -44,8 +45,10 @@ enum class Key {
   end = 269,
   f1 = 290,
   f5 = 294,
+  f8 = 297,
   f9 = 298,
   f12 = 301,
+  keypad_enter = 335,
 };
 
 struct InputFrame {

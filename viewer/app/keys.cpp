@@ -26,7 +26,9 @@ const std::vector<Shortcut>& shortcuts() {
       {Key::d3, false, "3", Action::right, "seen from the right (along -x)"},
       {Key::d7, false, "7", Action::top, "seen from above"},
       {Key::f12, false, "F12", Action::screenshot, "a picture of the window as PNG in the current folder"},
-      {Key::f9, false, "F9", Action::record, "begins and ends a film of the window (ffmpeg), in the current folder"},
+      {Key::f8, false, "F8", Action::record, "begins and ends a recording of the simulation, in the current folder"},
+      {Key::g, false, "G", Action::go_on, "simulate on from the frame of a recording"},
+      {Key::f9, false, "F9", Action::film, "begins and ends a film of the window (ffmpeg), in the current folder"},
       {Key::f1, false, "F1", Action::help, "this list"},
       {Key::q, true, "Ctrl+Q", Action::quit, "close the window"},
   };

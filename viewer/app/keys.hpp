@@ -25,6 +25,8 @@ enum class Action {
   top,
   screenshot,
   record,
+  go_on,
+  film,
   help,
   quit,
   nudge_left,

@@ -20,9 +20,11 @@ std::string bundled_robot() {
   throw supple::InputError("there is no robot beside this program to begin with", "supple view FILE");
 }
 
-int view(supple::cli::Context&, supple::cli::ViewArguments arguments) {
+int view(supple::cli::Context& context, supple::cli::ViewArguments arguments) {
+  if (!context.common.json.empty())
+    throw supple::InputError("`supple view` measures nothing that --json could hold", "supple render, run or inverse");
   if (arguments.file.empty()) arguments.file = bundled_robot();
-  supple::view::show_window(supple::view::open_request(arguments));
+  supple::view::show_window(supple::view::open_request(context, arguments));
   return 0;
 }
 

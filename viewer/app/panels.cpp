@@ -36,11 +36,11 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-bool control_panel(Document& document) {
+bool control_panel(Document& document, bool& record) {
   Intent& intent = document.intent();
   bool changed = false;
   if (ImGui::Button(intent.running ? "Pause" : "Run", {70, 0})) {
-    intent.running = !intent.running;
+    document.run_or_pause();
     changed = true;
   }
   ImGui::SameLine();
@@ -62,17 +62,25 @@ bool control_panel(Document& document) {
   }
   const Frame& frame = document.frame();
   if (frame.newest > frame.oldest) {
-    long step = frame.step;
-    const std::string format = fmt::format("%d of {} steps", frame.newest);
+    long position = frame.position;
+    const std::string format = fmt::format("%d of {} {}", frame.newest, frame.playing ? "frames" : "steps");
     ImGui::SetNextItemWidth(-8);
-    if (ImGui::SliderScalar("##timeline", ImGuiDataType_S64, &step, &frame.oldest, &frame.newest, format.c_str())) {
+    if (ImGui::SliderScalar("##timeline", ImGuiDataType_S64, &position, &frame.oldest, &frame.newest, format.c_str())) {
       intent.running = false;
       ++intent.seek;
-      intent.seek_step = step;
+      intent.seek_to = position;
       changed = true;
     }
   }
-  if (!document.robot().robot().effectors.empty() && !document.robot().robot().actuators.empty()) {
+  if (frame.playing) {
+    if (ImGui::Button("Simulate on from here")) {
+      document.go_on();
+      changed = true;
+    }
+  } else if (ImGui::Button(intent.record.empty() ? "Record" : "End the recording")) {
+    record = true;
+  }
+  if (document.simulation().can_lead() && !frame.playing) {
     int mode = intent.mode == Mode::inverse ? 0 : 1;
     bool chosen = ImGui::RadioButton("lead the goal", &mode, 0);
     ImGui::SameLine();
@@ -116,9 +124,11 @@ bool goal_panel(Document& document, PanelState& state) {
       double shown[3] = {goal[0] / size, goal[1] / size, goal[2] / size};
       const int count = effector.kind == EffectorKind::length ? 1 : 3;
       ImGui::SetNextItemWidth(-60);
-      if (ImGui::InputScalarN(angle ? "deg" : "mm", ImGuiDataType_Double, shown, count, nullptr, nullptr, "%.2f",
-                              ImGuiInputTextFlags_EnterReturnsTrue)) {
-        document.set_goal(e, {{shown[0] * size, shown[1] * size, shown[2] * size}});
+      // What is typed counts when the box is left: by Enter, Tab or the pointer.
+      if (ImGui::InputScalarN(angle ? "deg" : "mm", ImGuiDataType_Double, shown, count, nullptr, nullptr, "%.2f"))
+        state.typed = {shown[0], shown[1], shown[2]};
+      if (ImGui::IsItemDeactivatedAfterEdit()) {
+        document.set_goal(e, {{state.typed[0] * size, state.typed[1] * size, state.typed[2] * size}});
         changed = true;
       }
       if (effector.kind == EffectorKind::position && robot.effectors.size() > 1) {

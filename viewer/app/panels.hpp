@@ -2,6 +2,8 @@
 // The panels beside the picture, one function each. They show the document and change what is wanted of it; true: the
 // intent has changed.
 
+#include <array>
+
 #include "viewer/app/document.hpp"
 #include "viewer/app/overlay.hpp"
 #include "viewer/app/view_settings.hpp"
@@ -10,12 +12,14 @@ namespace supple::view {
 
 // What the panels remember: which effector, how long plots are, names of files.
 struct PanelState {
-  int effector = 0;          // whose goal is edited
-  double plot_seconds = 10;  // of the plots
+  int effector = 0;               // whose goal is edited
+  double plot_seconds = 10;       // of the plots
+  std::array<double, 3> typed{};  // what stands in the box that is typed in, in its unit
   bool help = false;
 };
 
-bool control_panel(Document& document);                                           // run, pause, time, speed, mode
+// Run, pause, time, speed, mode; record: whether a recording is to begin or to end.
+bool control_panel(Document& document, bool& record);
 bool goal_panel(Document& document, PanelState& state);                           // inverse: goals and errors
 bool actuator_panel(Document& document);                                          // forward: a slider each
 void look_panel(const Document& document, ViewSettings& settings, double& pull);  // colours, domain, modes

@@ -23,7 +23,7 @@ Vec3d at(const std::vector<Vec3d>& places, const RobotShape& shape, const Hit& h
 std::optional<Hit> Pointer::pick_body(const InputFrame& input, const Viewport& viewport, const Document& document,
                                       const ViewSettings& settings) {
   const RobotShape& shape = *document.robot().shape;
-  shape.positions(document.frame().state, places_);
+  shape.positions(shown_state(document.robot(), document.frame(), settings), places_);
   return pick(settings.camera.ray(input.x, input.y, viewport), places_, shape.triangles());
 }
 
@@ -35,7 +35,8 @@ void Pointer::begin(const InputFrame& input, const Viewport& viewport, int effec
     doing_ = Doing::pan;
     return;
   }
-  if (input.ctrl) {
+  // A mode's shape and a recording have nothing that could be pulled.
+  if (input.ctrl && settings.drawing.colouring != Colouring::mode && !document.playing()) {
     gripped_ = pick_body(input, viewport, document, settings);
     doing_ = gripped_ ? Doing::pull : Doing::orbit;
     return;

@@ -12,6 +12,7 @@
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/progress_bar.hpp"
+#include "kernels/array/device.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
 #include "viewer/app/gui.hpp"
@@ -54,10 +55,14 @@ double angle(const std::string& text, double fallback, const char* option) {
   return text.empty() ? fallback : parse_quantity(text, Dimension::angle, {option, 0, 0, ""});
 }
 
+// Options that say where the robot is to go.
+int leads(const cli::RenderArguments& a) {
+  return (a.goal.empty() ? 0 : 1) + (a.circle ? 1 : 0) + (a.lemniscate ? 1 : 0) +
+         (a.actuation.empty() && a.assignments.empty() ? 0 : 1);
+}
+
 void check(const cli::RenderArguments& a) {
-  const int leads = (a.goal.empty() ? 0 : 1) + (a.circle ? 1 : 0) + (a.lemniscate ? 1 : 0) +
-                    (a.actuation.empty() && a.assignments.empty() ? 0 : 1);
-  if (leads > 1)
+  if (leads(a) > 1)
     throw InputError("several options say where the robot is to go",
                      "one of --goal, --circle, --lemniscate, or --set and --actuation");
   if (!a.height.empty() && !a.circle && !a.lemniscate)
@@ -89,6 +94,7 @@ class Lead {
           a.actuation.empty() ? cli::Actuation(cli::inputs_of(robot)) : cli::read_actuation(a.actuation, robot);
       for (const std::string& assignment : a.assignments) actuation_->set(assignment);
     }
+    if (const auto why = cannot_lead(robot); why && path_) throw InputError(*why);
     intent_ = simulation.rest_intent();
     intent_.mode = path_ ? Mode::inverse : Mode::forward;
     if (path_) {
@@ -98,6 +104,7 @@ class Lead {
   }
   // Simulated seconds that it lasts; 0: nothing moves.
   double duration() const {
+    if (simulation_.frame().playing) return static_cast<double>(simulation_.frame().newest) * simulation_.time_step();
     if (path_) return path_->end();
     if (!actuation_) return 0;
     return actuation_->end() > 0 ? actuation_->end() : default_duration;
@@ -189,9 +196,13 @@ ViewSettings settings_of(const cli::RenderArguments& a, const OpenedRobot& robot
 
 }  // namespace
 
-OpenRequest open_request(const cli::ViewArguments& arguments) {
+OpenRequest open_request(const cli::Context& context, const cli::ViewArguments& arguments) {
+  const std::string& device = context.common.device;
+  if (device != "auto" && parse_device(device).kind == Device::Kind::cuda)
+    throw CapabilityError("one robot is simulated on the CPU", "--device cpu");
   OpenRequest request{arguments.file, arguments.compare, {}};
-  if (!arguments.integrator.empty()) request.settings.integrator = cli::integrator_of(arguments.integrator);
+  request.settings.threads = context.common.threads;
+  if (!arguments.integrator.empty()) request.settings.integrator = integrator_of(arguments.integrator);
   request.settings.time_step = arguments.time_step;
   return request;
 }
@@ -201,23 +212,23 @@ int render(cli::Context& context, const cli::RenderArguments& a) {
   cli::check_json_target(context);
   cli::refuse_existing(a.output, context.common.force);
   const Size size = parse_size(a.size);
-  OpenRequest request = open_request(a);
+  OpenRequest request = open_request(context, a);
   request.settings.history_bytes = 0;
-  const std::shared_ptr<OpenedRobot> robot = open_robot(a.file);
-  std::shared_ptr<OpenedRobot> beside;
-  if (!a.compare.empty()) {
-    beside = open_robot(a.compare);
-    require_same_controls(*robot, *beside);
-  }
-  const ViewSettings settings = settings_of(a, *robot, beside.get(), size);
-  Simulation simulation(robot, beside, request.settings);
+  const std::unique_ptr<Simulation> opened = open_simulation(request);
+  Simulation& simulation = *opened;
+  const OpenedRobot& robot = simulation.opened();
+  const OpenedRobot* beside = simulation.beside();
+  if (simulation.frame().playing && leads(a) > 0)
+    throw InputError("--set, --actuation, --goal, --circle and --lemniscate do not go with a recording",
+                     "leave them out", {a.file, 0, 0, ""});
+  const ViewSettings settings = settings_of(a, robot, beside, size);
   if (!simulation.frame().failure.empty())
     throw RunError(simulation.frame().failure, "`supple check` looks for its equilibrium with all commands at zero");
   Lead lead(a, simulation);
   const bool film = !a.output.ends_with(".png");
   const double fps = static_cast<double>(a.frames_per_second.value_or(30));
   const double duration = a.duration.value_or(lead.duration() > 0 || !film ? lead.duration() : default_duration);
-  Studio studio(size, *robot, beside.get(), settings);
+  Studio studio(size, robot, beside, settings);
   std::optional<Video> video;
   if (film) video.emplace(a.output, size.width, size.height, a.frames_per_second.value_or(30));
   const cli::InterruptGuard guard;
@@ -234,6 +245,7 @@ int render(cli::Context& context, const cli::RenderArguments& a) {
   for (long k = 1; k <= steps; ++k) {
     if (progress.stopped()) throw Interrupted("interrupted: no film was written", "the same command again");
     const double time = static_cast<double>(k) * simulation.time_step();
+    if (simulation.frame().playing && simulation.frame().position == simulation.frame().newest) break;
     if (lead.duration() > 0 && !simulation.step(lead.at(time)))
       throw RunError(fmt::format("at {}: {}", format_quantity(time, Dimension::time), simulation.frame().failure),
                      "smaller commands, or a shorter --time-step");

@@ -9,6 +9,6 @@ namespace supple::view {
 int render(cli::Context& context, const cli::RenderArguments& arguments);
 
 // What `view` and `render` have in common. Throws InputError.
-OpenRequest open_request(const cli::ViewArguments& arguments);
+OpenRequest open_request(const cli::Context& context, const cli::ViewArguments& arguments);
 
 }  // namespace supple::view

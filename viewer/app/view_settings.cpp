@@ -17,12 +17,10 @@ void draw_main(const OpenedRobot& robot, const OpenedRobot* beside, const Frame&
                DrawList& list) {
   const RobotShape& shape = *robot.shape;
   if (settings.drawing.colouring == Colouring::mode) {
-    const double swing = settings.animate_mode ? std::sin(2 * std::numbers::pi * settings.phase / mode_seconds) : 1;
     DrawingOptions options = settings.drawing;
     options.bar_low = 0;
     options.bar_high = 0.1 * shape.extent();
-    const State state = mode_state(shape, frame.state, options.mode, 0.1 * shape.extent() * swing);
-    draw_robot(shape, {state, frame.y}, options, list);
+    draw_robot(shape, {shown_state(robot, frame, settings), frame.y}, options, list);
     return;
   }
   draw_robot(
@@ -32,6 +30,16 @@ void draw_main(const OpenedRobot& robot, const OpenedRobot* beside, const Frame&
 }
 
 }  // namespace
+
+bool shows_two(const OpenedRobot* beside, const Frame& frame, const ViewSettings& settings) {
+  return settings.side_by_side && beside && !frame.other.q.empty() && settings.drawing.colouring != Colouring::mode;
+}
+
+State shown_state(const OpenedRobot& robot, const Frame& frame, const ViewSettings& settings) {
+  if (settings.drawing.colouring != Colouring::mode) return frame.state;
+  const double swing = settings.animate_mode ? std::sin(2 * std::numbers::pi * settings.phase / mode_seconds) : 1;
+  return mode_state(*robot.shape, frame.state, settings.drawing.mode, 0.1 * robot.shape->extent() * swing);
+}
 
 Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame,
                      const ViewSettings& settings) {
@@ -43,7 +51,7 @@ Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const 
   floor(picture.left);
   draw_main(robot, beside, frame, settings, picture.left);
   if (!beside || frame.other.q.empty() || settings.drawing.colouring == Colouring::mode) return picture;
-  picture.two = settings.side_by_side;
+  picture.two = shows_two(beside, frame, settings);
   DrawList& list = picture.two ? picture.right : picture.left;
   if (picture.two) floor(list);
   DrawingOptions options = settings.drawing;

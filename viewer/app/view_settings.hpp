@@ -24,6 +24,10 @@ struct Picture {
 
 struct Frame;
 struct OpenedRobot;
+// Whether the robots stand beside each other in two pictures; `beside` may be null.
+bool shows_two(const OpenedRobot* beside, const Frame& frame, const ViewSettings& settings);
+// The state that is drawn of the first robot: the frame's, or the shape of a mode.
+State shown_state(const OpenedRobot& robot, const Frame& frame, const ViewSettings& settings);
 // `beside` may be null.
 Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame,
                      const ViewSettings& settings);

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "engine/cli/interrupt.hpp"
 #include "kernels/base/error.hpp"
 #include "viewer/app/video.hpp"
 #include "viewer/gl/offscreen.hpp"
@@ -96,7 +98,7 @@ Banner save_screenshot(const InputFrame& input) {
 class Recorder {
  public:
   void update(App& app, const InputFrame& input) {
-    if (!app.recording()) {
+    if (!app.filming()) {
       if (!video_) return;
       video_->finish();
       app.say({fmt::format("written to {}", file_), false});
@@ -112,7 +114,7 @@ class Recorder {
       due_ = 0;
     }
     if (now.width != width_ || now.height != height_) {  // a film has one size
-      app.stop_recording();
+      app.stop_filming();
       return;
     }
     for (due_ += input.seconds; due_ > 0; due_ -= 1.0 / rate) video_->add(now);
@@ -184,11 +186,14 @@ void show_window(const OpenRequest& request) {
   listen(window);
   read_pointer(window, heard);
   {
-    App app(input.pixel_ratio);
+    SimulationSettings dropped;
+    dropped.threads = request.settings.threads;
+    App app(input.pixel_ratio, dropped);
     app.open(request);
+    const cli::InterruptGuard guard;  // Ctrl-C closes the window; films and recordings are finished
     Recorder recorder;
     double before = glfwGetTime();
-    while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.closing()) {
+    while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.closing() && !cli::interrupted()) {
       // Sixty pictures a second are enough where the display does not hold the swap back.
       glfwWaitEventsTimeout(std::max(1e-3, 1.0 / 60 - (glfwGetTime() - before)));
       read_pointer(window, heard);
@@ -199,7 +204,7 @@ void show_window(const OpenRequest& request) {
         if (app.take_screenshot()) app.say(save_screenshot(input));
         recorder.update(app, input);
       } catch (const Error& error) {
-        app.stop_recording();
+        app.stop_filming();
         recorder.forget();
         app.say({error.report(), true});
       }
@@ -211,6 +216,9 @@ void show_window(const OpenRequest& request) {
     }
     glfwHideWindow(window);
     recorder.finish();
+    app.finish();
+    // Reading a file cannot be cut short, and nothing of it is to be kept: its thread ends with the program.
+    if (app.opening()) std::_Exit(0);
   }
   glfwDestroyWindow(window);
 }

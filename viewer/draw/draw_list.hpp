@@ -28,7 +28,10 @@ struct Vertex {
 // so that no order of triangles shows.
 struct Surfaces {
   std::vector<Vertex> vertices;
-  std::vector<std::uint32_t> triangles;  // three indices each; seen from both sides
+  std::vector<std::uint32_t> triangles;  // three indices each
+  // Whether some triangles are seen from both sides; otherwise they close solids and are oriented outwards, so that
+  // their backs are never seen from outside.
+  bool open = false;
 };
 
 // Straight segments of a width in pixels.

@@ -121,6 +121,7 @@ void draw_gizmo(const Camera& camera, const Viewport& viewport, const Vec3d& pla
   const Vec3d view = normalized(place - camera.eye());
   const auto colour = [&](Handle handle, Colour usual) { return handle == hot ? hot_colour : usual; };
   Surfaces& surfaces = list.on_top_solid;
+  surfaces.open = true;  // the squares
   for (int k = 0; k < 3; ++k) {
     if (sine_to_line(view, k) >= offered)
       add_arrow(place + (arrow_start * pixel) * axis(k), place + (arrow_length * pixel) * axis(k), arrow_radius * pixel,

@@ -87,6 +87,7 @@ Scalars scalars_of(const RobotShape& shape, const Pose& pose, const std::vector<
 void add_skin(const RobotShape& shape, const std::vector<Vec3d>& places, const std::vector<Colour>& colours,
               const Vec3d& offset, Surfaces& surfaces) {
   const std::vector<Vec3d> normals = node_normals(places, shape.triangles());
+  surfaces.open = surfaces.open || !shape.closed();
   const auto first = static_cast<std::uint32_t>(surfaces.vertices.size());
   surfaces.vertices.reserve(surfaces.vertices.size() + places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {

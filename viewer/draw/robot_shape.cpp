@@ -32,6 +32,22 @@ void place(const std::vector<Vec3d>& rest, const std::vector<double>& modes, con
   for (std::size_t i = 0; i < rest.size(); ++i) out[i] = displaced(rest[i], u, i);
 }
 
+// Each directed edge once, and once in the other direction; then a volume above zero says that normals point outwards.
+bool closes_body(const std::vector<Vec3d>& nodes, const std::vector<std::array<int, 3>>& triangles) {
+  std::vector<std::pair<int, int>> edges;
+  double volume = 0;
+  for (const auto& triangle : triangles) {
+    const auto corner = [&](std::size_t k) { return nodes[static_cast<std::size_t>(triangle[k])]; };
+    volume += dot(corner(0), cross(corner(1), corner(2))) / 6;
+    for (std::size_t k = 0; k < 3; ++k) edges.emplace_back(triangle[k], triangle[(k + 1) % 3]);
+  }
+  std::ranges::sort(edges);
+  if (std::ranges::adjacent_find(edges) != edges.end()) return false;
+  return volume > 0 && std::ranges::all_of(edges, [&](const auto& edge) {
+           return std::ranges::binary_search(edges, std::pair(edge.second, edge.first));
+         });
+}
+
 }  // namespace
 
 RobotShape::RobotShape(const FullModel& model) : full_(&model) {
@@ -78,6 +94,7 @@ void RobotShape::measure() {
       high_[i] = std::max(high_[i], x[i]);
     }
   extent_ = std::max(norm(high_ - low_), 1e-9);
+  closed_ = closes_body(rest_, triangles_);
 }
 
 const Robot& RobotShape::robot() const {

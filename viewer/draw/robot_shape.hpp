@@ -27,6 +27,8 @@ class RobotShape {
   const std::vector<Vec3d>& rest() const { return rest_; }
   const std::vector<std::array<int, 3>>& triangles() const { return triangles_; }
   const std::vector<int>& element() const { return element_; }
+  // Whether the skin closes a body: every edge has one triangle on each side, all oriented outwards.
+  bool closed() const { return closed_; }
   // Of the box around it at rest, the diagonal [m].
   double extent() const { return extent_; }
   const Vec3d& low() const { return low_; }
@@ -64,6 +66,7 @@ class RobotShape {
   std::vector<int> corner_node_;  // nodes of the skin, then of the interior
   Vec3d low_{{0, 0, 0}}, high_{{0, 0, 0}};
   double extent_ = 1;
+  bool closed_ = false;
 };
 
 }  // namespace supple::view

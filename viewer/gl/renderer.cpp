@@ -1,5 +1,6 @@
 #include "viewer/gl/renderer.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace supple::view {
@@ -128,8 +129,19 @@ void Renderer::background(const DrawList& list) {
   glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-void Renderer::surfaces(const Surfaces& surfaces) {
+// Whether all of it lies beyond the near plane: what is cut shows its inside.
+bool Renderer::whole(const Surfaces& surfaces) const {
+  return std::ranges::all_of(surfaces.vertices, [&](const Vertex& vertex) {
+    float z = clip_[14] + clip_[15];
+    for (std::size_t k = 0; k < 3; ++k) z += (clip_[4 * k + 2] + clip_[4 * k + 3]) * vertex.position[k];
+    return z > 0;
+  });
+}
+
+void Renderer::surfaces(const Surfaces& surfaces, bool nearest_layer) {
   if (surfaces.triangles.empty()) return;
+  // Backs that are not seen are a third of the work where a processor draws.
+  if (!surfaces.open && whole(surfaces)) glEnable(GL_CULL_FACE);
   glUseProgram(lit_);
   glUniformMatrix4fv(glGetUniformLocation(lit_, "clip"), 1, GL_FALSE, clip_.data());
   glUniform3fv(glGetUniformLocation(lit_, "eye"), 1, eye_.data());
@@ -139,7 +151,17 @@ void Renderer::surfaces(const Surfaces& surfaces) {
   glBindBuffer(GL_ARRAY_BUFFER, vertices_);
   upload(GL_ARRAY_BUFFER, surfaces.vertices);
   upload(GL_ELEMENT_ARRAY_BUFFER, surfaces.triangles);
-  glDrawElements(GL_TRIANGLES, static_cast<GLsizei>(surfaces.triangles.size()), GL_UNSIGNED_INT, nullptr);
+  const auto draw = [&] {
+    glDrawElements(GL_TRIANGLES, static_cast<GLsizei>(surfaces.triangles.size()), GL_UNSIGNED_INT, nullptr);
+  };
+  if (nearest_layer) {
+    // First its depth, then its colour where the depth is the same.
+    glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+    draw();
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+  }
+  draw();
+  glDisable(GL_CULL_FACE);
 }
 
 void Renderer::segments(const std::vector<Segment>& segments) {
@@ -178,13 +200,7 @@ void Renderer::draw(const DrawList& list, const Camera& camera, const Viewport& 
   surfaces(list.solid);
   glEnable(GL_BLEND);
   segments(list.segments);
-  // The nearest layer only: first its depth, then its colour where the depth is the same.
-  for (const Surfaces& layer : list.see_through) {
-    glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
-    surfaces(layer);
-    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
-    surfaces(layer);
-  }
+  for (const Surfaces& layer : list.see_through) surfaces(layer, true);
   glClear(GL_DEPTH_BUFFER_BIT);
   surfaces(list.on_top_solid);
   segments(list.on_top);

@@ -18,7 +18,8 @@ class Renderer {
 
  private:
   void background(const DrawList& list);
-  void surfaces(const Surfaces& surfaces);
+  bool whole(const Surfaces& surfaces) const;
+  void surfaces(const Surfaces& surfaces, bool nearest_layer = false);
   void segments(const std::vector<Segment>& segments);
 
   Program lit_, line_, backdrop_;

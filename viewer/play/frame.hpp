@@ -27,12 +27,22 @@ struct Intent {
   bool running = true;
   double speed = 1;  // simulated seconds per second at most; infinite: as fast as it goes
   // Counters: each increment is one request.
-  long step_forward = 0, step_back = 0, reset = 0, seek = 0;
-  long seek_step = 0;            // where the last request of that goes
+  long step_forward = 0, step_back = 0, reset = 0, seek = 0, go_on = 0;
+  long seek_to = 0;              // place on the timeline where the last request of that goes
+  std::string record;            // file that steps are recorded in; "" none
   std::vector<double> goals;     // [3 x effectors], inverse
   std::vector<char> steered;     // [effectors]
   std::vector<double> commands;  // [actuators, then motions], forward
   Pull pull;
+};
+
+// Of a recording that is being made.
+struct RecordingStatus {
+  std::string file;     // in which steps are recorded now; "" none
+  long frames = 0;      // in it
+  long ended = 0;       // recordings that have ended,
+  std::string written;  // the last of them, with its frames: where it is; "" it failed:
+  std::string failure;  // why
 };
 
 // The state after a step, and how it came about.
@@ -45,15 +55,19 @@ struct Frame {
   std::vector<double> goals, reached;  // [3 x effectors]
   std::vector<double> errors;          // [effectors], distance to the goal; m (orientations: rad times lever)
   Mode mode = Mode::forward;
-  long oldest = 0, newest = 0;  // steps that can be gone to
-  int saturated = 0;            // limits that hold the inverse back
-  std::string held;             // why the last commands were held; "" they were not
-  std::string failure;          // why the simulation stands still; "" it does not
+  bool playing = false;  // out of a recording: nothing is simulated
+  // On the timeline: where this frame is, and the ends. Steps, or frames of the recording.
+  long position = 0, oldest = 0, newest = 0;
+  int saturated = 0;    // limits that hold the inverse back
+  std::string held;     // why the last commands were held; "" they were not
+  std::string failure;  // why the simulation stands still; "" it does not
+  std::string note;     // what else is to be known about this step
   // Of steps: the last, and quantiles over the last thousand.
   double step_seconds = 0, other_seconds = 0, median_seconds = 0, p99_seconds = 0, qp_seconds = 0;
   StageTimes stages;
   int iterations = 0;
   double speed = 0;  // simulated seconds per second over the last half second
+  RecordingStatus recording;
 };
 
 }  // namespace supple::view

@@ -3,21 +3,26 @@
 #include <algorithm>
 
 #include "engine/reduction/model_file.hpp"
+#include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 
 namespace supple::view {
 
 std::unique_ptr<OpenedRobot> open_robot(const std::string& file) {
   auto robot = std::make_unique<OpenedRobot>();
   robot->file = file;
-  if (is_model_file(file)) {
+  // A damaged model does not call itself one; its name does.
+  if (is_model_file(file) || file.ends_with(".h5")) {
     robot->reduced = read_model(file);
+    robot->fingerprint = hash_file(file);
     robot->mechanics = std::make_unique<ReducedMechanics>(*robot->reduced);
     robot->shape = std::make_unique<RobotShape>(*robot->reduced);
   } else {
     const Scene scene = read_scene(file);
     robot->file = scene.file;
+    robot->fingerprint = scene_fingerprint(scene);
     robot->full = build_full_model(scene);
     robot->mechanics = std::make_unique<FullMechanics>(*robot->full);
     robot->shape = std::make_unique<RobotShape>(*robot->full);

@@ -13,6 +13,7 @@ namespace supple::view {
 
 struct OpenedRobot {
   std::string file;
+  std::uint64_t fingerprint = 0;  // of what moves it (recording.hpp)
   std::optional<FullModel> full;
   std::optional<ReducedModel> reduced;
   std::unique_ptr<Mechanics> mechanics;  // for one thread at a time

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "engine/dynamics/equilibrium.hpp"
 #include "kernels/base/error.hpp"
@@ -44,14 +45,10 @@ Simulation::Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<Opene
       beside_(std::move(beside)),
       integrator_(settings.integrator.value_or(robot_->robot().integrator)),
       time_step_(settings.time_step.value_or(robot_->robot().time_step)),
-      inverse_(*robot_->mechanics, {}, integrator_, time_step_),
       forward_(*robot_->mechanics, integrator_, time_step_),
       beside_forward_(beside_ ? *beside_->mechanics : *robot_->mechanics, integrator_, time_step_),
       effector_rows_(effector_layout(robot_->robot())),
       control_(zero_control(*robot_->mechanics)) {
-  const Robot& r = robot_->robot();
-  phi_.resize(static_cast<std::size_t>(effector_rows_.rows()));
-  gradients_.resize(static_cast<std::size_t>(effector_rows_.gradients()));
   const auto settle = [&](Mechanics& mechanics) {
     try {
       return settled_state(mechanics);
@@ -60,28 +57,68 @@ Simulation::Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<Opene
       return rest_state(mechanics);
     }
   };
-  same_skin_ = beside_ && beside_->shape->triangles() == robot_->shape->triangles();
   start_.state = settle(*robot_->mechanics);
   if (beside_) start_.other = settle(*beside_->mechanics);
+  prepare(settings);
+  frame_ = start_;
+  map_points();
+  frame_.goals = frame_.reached;
+  begin();
+}
+
+Simulation::Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<OpenedRobot> beside,
+                       std::unique_ptr<RecordingReader> recording, const SimulationSettings& settings)
+    : robot_(std::move(robot)),
+      beside_(std::move(beside)),
+      integrator_(recording->facts().integrator),
+      time_step_(recording->facts().time_step),
+      forward_(*robot_->mechanics, integrator_, time_step_),
+      beside_forward_(beside_ ? *beside_->mechanics : *robot_->mechanics, integrator_, time_step_),
+      effector_rows_(effector_layout(robot_->robot())),
+      played_(std::move(recording)),
+      control_(zero_control(*robot_->mechanics)) {
+  const RecordedFrame& first = played_->frame(0);
+  const State none;
+  if (!same_sizes(first.state, rest_state(*robot_->mechanics)) ||
+      !same_sizes(first.other, beside_ ? rest_state(*beside_->mechanics) : none) ||
+      first.goals.size() != 3 * robot_->robot().effectors.size())
+    throw InputError("the recording does not fit its robot", "record it again", {played_->path(), 0, 0, ""});
+  start_.state = first.state;
+  start_.other = first.other;
+  prepare(settings);
+  frame_ = start_;
+  play(0);
+  start_ = frame_;
+}
+
+// What both kinds have: frames with room for the robot, inverse control where it can lead.
+void Simulation::prepare(const SimulationSettings& settings) {
+  const Robot& r = robot_->robot();
+  if (!cannot_lead(r)) inverse_.emplace(*robot_->mechanics, InverseSettings{}, integrator_, time_step_);
+  phi_.resize(static_cast<std::size_t>(effector_rows_.rows()));
+  gradients_.resize(static_cast<std::size_t>(effector_rows_.gradients()));
+  same_skin_ = beside_ && beside_->shape->triangles() == robot_->shape->triangles();
   start_.goals.resize(3 * r.effectors.size());
   start_.reached.resize(3 * r.effectors.size());
   start_.errors.resize(r.effectors.size());
   history_limit_ = std::max<std::size_t>(3, settings.history_bytes / (bytes(start_.state) + bytes(start_.other) + 512));
   recent_seconds_.reserve(recent_steps);
   sorted_seconds_.reserve(recent_steps);
-  frame_ = start_;
-  map_points();
-  frame_.goals = frame_.reached;
+}
+
+// The frame that is shown is the start of the simulation.
+void Simulation::begin() {
+  frame_.playing = false;
+  frame_.position = frame_.oldest = frame_.newest = frame_.step;
   start_ = frame_;
-  history_.assign(1, start_);
+  reset();
 }
 
 Intent Simulation::rest_intent() const {
-  const Robot& r = robot_->robot();
   Intent intent;
-  intent.mode = r.effectors.empty() || r.actuators.empty() ? Mode::forward : Mode::inverse;
+  intent.mode = can_lead() ? Mode::inverse : Mode::forward;
   intent.goals = start_.goals;
-  intent.steered.assign(r.effectors.size(), 1);
+  intent.steered.assign(robot_->robot().effectors.size(), 1);
   intent.commands = start_.state.commands;
   intent.commands.insert(intent.commands.end(), start_.state.motions.begin(), start_.state.motions.end());
   return intent;
@@ -130,10 +167,10 @@ StepReport Simulation::advance(const Intent& intent, std::span<const double> loa
   const Robot& r = robot_->robot();
   if (intent.mode == Mode::inverse) {
     for (int e = 0; e < static_cast<int>(r.effectors.size()); ++e)
-      inverse_.law().steer(
+      inverse_->law().steer(
           e, static_cast<std::size_t>(e) >= intent.steered.size() || intent.steered[static_cast<std::size_t>(e)] != 0);
-    inverse_.set_load(load);
-    return inverse_.step(intent.goals, state);
+    inverse_->set_load(load);
+    return inverse_->step(intent.goals, state);
   }
   take_commands(intent, r, control_);
   forward_.set_load(load);
@@ -142,11 +179,13 @@ StepReport Simulation::advance(const Intent& intent, std::span<const double> loa
 
 // The robot beside: under the commands that the first one has now.
 void Simulation::follow(const Intent& intent, const Vec3d& force) {
+  frame_.note.clear();
   if (!beside_) return;
   const Control same{frame_.state.commands, frame_.state.motions};
   std::vector<double> load;
   // The same force, where both have the same skin.
   if (pulls(intent) && same_skin_) load = beside_->shape->load(intent.pull.triangle, intent.pull.weights, force);
+  if (pulls(intent) && !same_skin_) frame_.note = "the robot beside has another skin: it is not pulled";
   beside_forward_.set_load(load);
   const auto start = std::chrono::steady_clock::now();
   const StepReport report = beside_forward_.step(same, frame_.other);
@@ -157,6 +196,15 @@ void Simulation::follow(const Intent& intent, const Vec3d& force) {
 
 bool Simulation::step(const Intent& intent) {
   const Robot& r = robot_->robot();
+  if (played_) {
+    if (frame_.position == frame_.newest) return false;
+    play(frame_.position + 1);
+    return frame_.failure.empty();
+  }
+  if (intent.mode == Mode::inverse && !can_lead()) {
+    frame_.failure = cannot_lead(r)->what();
+    return false;
+  }
   for (double goal : intent.goals)
     if (!std::isfinite(goal)) {
       frame_.failure = "a goal is not a finite number";
@@ -192,6 +240,7 @@ bool Simulation::step(const Intent& intent) {
   follow(intent, force);
   measure(intent);
   remember();
+  write_frame();
   return frame_.failure.empty();
 }
 
@@ -207,28 +256,33 @@ void Simulation::map_points() {
   beside_->mechanics->evaluate_outputs(frame_.other.q, frame_.other.motions, frame_.other_y);
 }
 
-void Simulation::measure(const Intent& intent) {
+// How far the effectors are from the goals, where there are any.
+void Simulation::measure_errors() {
   const Robot& r = robot_->robot();
+  std::fill(frame_.errors.begin(), frame_.errors.end(), 0.0);
+  if (frame_.mode != Mode::inverse) return;
+  evaluate_effectors(r, effector_rows_, frame_.y, frame_.goals, phi_, gradients_);
+  std::size_t row = 0;
+  for (std::size_t e = 0; e < r.effectors.size(); ++e) {
+    double sum = 0;
+    for (int i = 0; i < r.effectors[e].rows(); ++i, ++row) sum += phi_[row] * phi_[row];
+    frame_.errors[e] = std::sqrt(sum);
+  }
+}
+
+void Simulation::measure(const Intent& intent) {
   map_points();
   const bool inverse = intent.mode == Mode::inverse;
   frame_.goals = inverse ? intent.goals : frame_.reached;
+  measure_errors();
+  frame_.saturated = 0;
+  frame_.held.clear();
+  frame_.qp_seconds = 0;
   if (inverse) {
-    evaluate_effectors(r, effector_rows_, frame_.y, frame_.goals, phi_, gradients_);
-    std::size_t row = 0;
-    for (std::size_t e = 0; e < r.effectors.size(); ++e) {
-      double sum = 0;
-      for (int i = 0; i < r.effectors[e].rows(); ++i, ++row) sum += phi_[row] * phi_[row];
-      frame_.errors[e] = std::sqrt(sum);
-    }
-    const InverseReport& report = inverse_.law().report(0);
+    const InverseReport& report = inverse_->law().report(0);
     frame_.saturated = report.saturated;
-    frame_.held = report.held ? inverse_.law().conflict(0) : "";
-    frame_.qp_seconds = inverse_.law().qp_seconds();
-  } else {
-    std::fill(frame_.errors.begin(), frame_.errors.end(), 0.0);
-    frame_.saturated = 0;
-    frame_.held.clear();
-    frame_.qp_seconds = 0;
+    frame_.held = report.held ? inverse_->law().conflict(0) : "";
+    frame_.qp_seconds = inverse_->law().qp_seconds();
   }
   sorted_seconds_ = recent_seconds_;
   const auto quantile = [&](double q) {
@@ -251,29 +305,113 @@ void Simulation::remember() {
 
 void Simulation::show() {
   frame_ = history_[at_];
+  frame_.position = frame_.step;
   frame_.oldest = history_.front().step;
   frame_.newest = history_.back().step;
 }
 
-void Simulation::seek(long step) {
-  at_ = static_cast<std::size_t>(std::clamp(step, history_.front().step, history_.back().step) - history_.front().step);
-  inverse_.law().forget();  // what follows depends on the state alone
+// A frame of the recording; what was not recorded is computed from it.
+void Simulation::play(long position) {
+  try {
+    const RecordedFrame& frame = played_->frame(position);
+    frame_.step = static_cast<long>(frame.step);
+    frame_.state = frame.state;
+    frame_.other = frame.other;
+    frame_.goals = frame.goals;
+    frame_.mode = frame.inverse ? Mode::inverse : Mode::forward;
+    frame_.saturated = static_cast<int>(frame.saturated);
+    frame_.held = frame.held ? "there was no answer when this was recorded" : "";
+    frame_.step_seconds = frame_.median_seconds = frame_.p99_seconds = frame.step_seconds;
+    frame_.other_seconds = frame.other_seconds;
+    frame_.qp_seconds = frame.qp_seconds;
+    frame_.failure.clear();
+  } catch (const InputError& error) {
+    frame_.failure = error.report();
+  }
+  frame_.playing = true;
+  frame_.position = position;
+  frame_.oldest = 0;
+  frame_.newest = played_->frames() - 1;
+  map_points();
+  measure_errors();
+}
+
+void Simulation::seek(long position) {
+  if (played_) return play(std::clamp(position, frame_.oldest, frame_.newest));
+  const long oldest = history_.front().step;
+  at_ = static_cast<std::size_t>(std::clamp(position, oldest, history_.back().step) - oldest);
+  if (inverse_) inverse_->law().forget();  // what follows depends on the state alone
   show();
 }
 
 bool Simulation::back() {
-  if (at_ == 0) return false;
-  seek(frame_.step - 1);
+  if (frame_.position == frame_.oldest) return false;
+  seek(frame_.position - 1);
   return true;
 }
 
 void Simulation::reset() {
+  if (played_) return play(0);
   history_.assign(1, start_);
   at_ = 0;
   recent_seconds_.clear();
   recent_next_ = 0;
-  inverse_.law().forget();
+  if (inverse_) inverse_->law().forget();
   frame_ = start_;
+}
+
+void Simulation::go_on() {
+  if (!played_ || !frame_.failure.empty()) return;
+  played_.reset();
+  begin();
+}
+
+void Simulation::record(const std::string& file) {
+  if (recorder_) end_recording();
+  if (file.empty()) return;
+  try {
+    RecordingFacts facts{{robot_->file, robot_->fingerprint}, std::nullopt, integrator_, time_step_};
+    if (beside_) facts.beside = {beside_->file, beside_->fingerprint};
+    recorder_ = std::make_unique<RecordingWriter>(file, facts);
+    recording_.file = file;
+    write_frame();
+  } catch (const Error& error) {
+    recording_ = {"", 0, recording_.ended + 1, "", error.report()};
+  }
+}
+
+void Simulation::write_frame() {
+  if (!recorder_) return;
+  RecordedFrame frame;
+  frame.step = static_cast<double>(frame_.step);
+  frame.inverse = frame_.mode == Mode::inverse;
+  frame.held = !frame_.held.empty();
+  frame.saturated = frame_.saturated;
+  frame.step_seconds = frame_.step_seconds;
+  frame.other_seconds = frame_.other_seconds;
+  frame.qp_seconds = frame_.qp_seconds;
+  frame.state = frame_.state;
+  frame.other = frame_.other;
+  frame.goals = frame_.goals;
+  try {
+    recorder_->add(frame);
+    recording_.frames = recorder_->frames();
+  } catch (const Error& error) {
+    recorder_.reset();
+    recording_ = {"", 0, recording_.ended + 1, "", error.report()};
+  }
+}
+
+void Simulation::end_recording() {
+  const std::unique_ptr<RecordingWriter> recorder = std::move(recorder_);
+  RecordingStatus status{"", 0, recording_.ended + 1, "", ""};
+  try {
+    recorder->finish();
+    status.written = fmt::format("{} ({} frames)", recorder->path(), recorder->frames());
+  } catch (const Error& error) {
+    status.failure = error.report();
+  }
+  recording_ = status;
 }
 
 }  // namespace supple::view

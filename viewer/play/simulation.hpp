@@ -1,12 +1,14 @@
 #pragma once
-// One robot led by intents, step after step, with a way back: what the simulation thread runs. No threads and no clock
-// in here, so a test can drive it.
+// One robot led by intents, step after step, with a way back: what the simulation thread runs. Or a recording of that,
+// frame after frame, until it is simulated on from one of them. No threads and no clock in here, so a test can drive
+// it.
 
 #include <deque>
 #include <memory>
 
 #include "engine/dynamics/forward_step.hpp"
 #include "engine/inverse/inverse_step.hpp"
+#include "engine/io/recording.hpp"
 #include "viewer/play/frame.hpp"
 #include "viewer/play/opened_robot.hpp"
 
@@ -16,6 +18,7 @@ struct SimulationSettings {
   std::optional<Integrator> integrator;    // none: the robot's own
   std::optional<double> time_step;         // s
   std::size_t history_bytes = 256u << 20;  // states kept to step back to
+  int threads = 0;                         // of the thread that simulates; 0: all processors but one
 };
 
 class Simulation {
@@ -24,21 +27,35 @@ class Simulation {
   // `beside` (may be null) follows the commands of the first; it must have the same controls.
   Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<OpenedRobot> beside,
              const SimulationSettings& settings = {});
+  // Plays a recording of these robots; nothing is solved for that. Throws InputError if its states are not theirs.
+  Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<OpenedRobot> beside,
+             std::unique_ptr<RecordingReader> recording, const SimulationSettings& settings = {});
 
+  const OpenedRobot& opened() const { return *robot_; }
+  const OpenedRobot* beside() const { return beside_.get(); }
   const Robot& robot() const { return robot_->robot(); }
   double time_step() const { return time_step_; }
   Integrator integrator() const { return integrator_; }
 
-  // One step under the intent. False: it failed, the state is as before and frame().failure says why.
+  // One step under the intent. False: it failed, the state is as before and frame().failure says why. Of a recording:
+  // the next frame; false after the last one.
   bool step(const Intent& intent);
-  // To the state before the last step, while there is one; to the state after so many steps, as near as they are kept.
+  // To the state before the last step, while there is one; to a place on the timeline, as near as states are kept.
   // A step from there forgets what came after.
   bool back();
-  void seek(long step);
+  void seek(long position);
   // To the start, bit by bit.
   void reset();
+  // Simulates from here on: the frame of a recording becomes the start.
+  void go_on();
+  // From here on every step goes to this file, the frame shown first; "": no longer, the file is finished. Steps back
+  // are not in it. What becomes of it is in recording().
+  void record(const std::string& file);
+  const RecordingStatus& recording() const { return recording_; }
   const Frame& frame() const { return frame_; }
-  InverseLaw& law() { return inverse_.law(); }
+  // Whether there are goals to lead the robot to and a way to lead it (cannot_lead).
+  bool can_lead() const { return inverse_.has_value(); }
+  InverseLaw& law() { return inverse_->law(); }
   // An intent that leaves the robot where it is: goals where its effectors are, commands as they are; inverse where
   // there is something to steer with.
   Intent rest_intent() const;
@@ -49,21 +66,30 @@ class Simulation {
   Vec3d pulled_point(const Pull& pull, const State& state);
   Vec3d pull_force(const Intent& intent, const State& state);
   void follow(const Intent& intent, const Vec3d& force);
+  void prepare(const SimulationSettings& settings);
+  void begin();
   void remember();
   void show();
+  void play(long position);
+  void write_frame();
+  void end_recording();
   void map_points();
+  void measure_errors();
   void measure(const Intent& intent);
 
   std::shared_ptr<OpenedRobot> robot_, beside_;
   Integrator integrator_;
   double time_step_;
-  InverseStep inverse_;
+  std::optional<InverseStep> inverse_;
   ForwardStep forward_, beside_forward_;
   RowLayout effector_rows_;
   Frame start_, frame_;
+  std::unique_ptr<RecordingReader> played_;
+  std::unique_ptr<RecordingWriter> recorder_;
+  RecordingStatus recording_;
   std::deque<Frame> history_;  // of consecutive steps, oldest first; the one shown is at_
   std::size_t at_ = 0;
-  std::size_t history_limit_;
+  std::size_t history_limit_ = 3;
   Control control_;
   State trial_;
   bool same_skin_ = false;

@@ -9,8 +9,8 @@
 
 namespace supple::view {
 
-SimulationThread::SimulationThread(Make make)
-    : make_(std::move(make)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+SimulationThread::SimulationThread(Make make, int threads)
+    : make_(std::move(make)), threads_(threads), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 SimulationThread::~SimulationThread() {
   thread_.request_stop();
@@ -34,7 +34,8 @@ void SimulationThread::wait_until_idle() const {
 
 void SimulationThread::run(const std::stop_token& stop) {
   // A processor is left to the picture; this setting holds for this thread alone.
-  omp_set_num_threads(std::max(1, omp_get_num_procs() - 1));
+  const int most = std::max(1, omp_get_num_procs() - 1);
+  omp_set_num_threads(threads_ > 0 ? std::min(threads_, most) : most);
   try {
     simulation_ = make_();
   } catch (...) {
@@ -46,6 +47,7 @@ void SimulationThread::run(const std::stop_token& stop) {
   frames_.write(simulation_->frame());
   status_.store(Status::open, std::memory_order_release);
   play(stop);
+  simulation_->record("");
   ended_.store(true, std::memory_order_release);
 }
 
@@ -61,6 +63,7 @@ void SimulationThread::play(const std::stop_token& stop) {
   const auto publish = [&] {
     frame = simulation.frame();
     frame.speed = pace.speed();
+    frame.recording = simulation.recording();
     frames_.write(frame);
   };
   for (;;) {
@@ -78,7 +81,15 @@ void SimulationThread::play(const std::stop_token& stop) {
         changed = true;
       }
       if (now.seek != last.seek) {
-        simulation.seek(now.seek_step);
+        simulation.seek(now.seek_to);
+        changed = true;
+      }
+      if (now.go_on != last.go_on) {
+        simulation.go_on();
+        changed = true;
+      }
+      if (now.record != last.record) {
+        simulation.record(now.record);
         changed = true;
       }
       for (long k = last.step_back; k < now.step_back; ++k) changed = simulation.back() || changed;

@@ -16,9 +16,10 @@ namespace supple::view {
 
 class SimulationThread {
  public:
-  // Calls `make` on the new thread (it may throw Error); then waits for intents.
+  // Calls `make` on the new thread (it may throw Error); then waits for intents. threads: see SimulationSettings.
   using Make = std::function<std::unique_ptr<Simulation>()>;
-  explicit SimulationThread(Make make);
+  explicit SimulationThread(Make make, int threads = 0);
+  // After the step under way; a recording is finished.
   ~SimulationThread();
   SimulationThread(const SimulationThread&) = delete;
   SimulationThread& operator=(const SimulationThread&) = delete;
@@ -43,6 +44,7 @@ class SimulationThread {
   void play(const std::stop_token& stop);
 
   Make make_;
+  int threads_;
   std::unique_ptr<Simulation> simulation_;
   std::exception_ptr error_;
   TripleBuffer<Intent> intents_;

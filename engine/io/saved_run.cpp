@@ -1,0 +1,104 @@
+#include "engine/io/saved_run.hpp"
+
+#include <hdf5.h>
+
+#include <bit>
+#include <sstream>
+
+#include "engine/io/hdf5_file.hpp"
+#include "kernels/base/error.hpp"
+
+namespace supple {
+
+namespace {
+
+constexpr const char* format_name = "supple run";
+constexpr std::int64_t format_version = 1;
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// Arrays of the state with one row per robot, in the file and in memory.
+template <class SomeState, class Action>
+void each_array(SomeState& state, Action action) {
+  action("/state/q", state.q);
+  action("/state/v", state.v);
+  action("/state/multipliers", state.multipliers);
+  action("/state/commands", state.commands);
+  action("/state/motions", state.motions);
+  action("/state/motion_velocities", state.motion_velocities);
+}
+
+}  // namespace
+
+void write_state(const std::string& path, const SavedRun& run) {
+  write_hdf5_atomically(path, [&](Hdf5File& file) {
+    file.write("/format", std::string(format_name));
+    file.write("/format_version", format_version);
+    const auto robots = static_cast<std::size_t>(run.state.robots);
+    each_array(run.state, [&](const std::string& name, const std::vector<double>& values) {
+      file.write(name, values, {robots, values.size() / robots});
+    });
+    file.write("/state/time", run.state.time);
+    file.write("/state/robots", std::int64_t{run.state.robots});
+    file.write("/run/step", run.step);
+    file.write("/run/steps", run.steps);
+    file.write("/run/every", run.every);
+    file.write("/run/time_step", run.time_step);
+    file.write("/run/integrator", run.integrator);
+    file.write("/run/model", run.model);
+    file.write("/run/fingerprint", std::bit_cast<std::int64_t>(run.fingerprint));
+    file.write("/actuation/inputs", joined(run.inputs));
+    file.write("/actuation/times", run.times, {run.times.size()});
+    file.write("/actuation/values", run.values, {run.times.size(), run.inputs.size()});
+  });
+}
+
+SavedRun read_state(const std::string& path) {
+  const Hdf5File file(path, Hdf5File::Mode::read);
+  const auto refuse = [&](const std::string& problem) {
+    throw InputError(problem, "give the state.h5 of a run of this version of supple", {path, 0, 0, ""});
+  };
+  if (!file.has("/format") || file.read_text("/format") != format_name) refuse("this is not a saved run");
+  if (file.read_int("/format_version") != format_version) refuse("this run was saved by another version of supple");
+  SavedRun run;
+  const std::int64_t robots = file.read_int("/state/robots");
+  if (robots < 1 || robots > (std::int64_t{1} << 30)) refuse("the number of robots is impossible");
+  run.state.robots = static_cast<int>(robots);
+  each_array(run.state, [&](const std::string& name, std::vector<double>& values) {
+    const auto shape = file.shape(name);
+    if (shape.size() != 2 || shape[0] != static_cast<std::size_t>(robots)) refuse("'" + name + "' has a wrong shape");
+    values = file.read_doubles(name);
+  });
+  run.state.time = file.read_double("/state/time");
+  run.step = file.read_int("/run/step");
+  run.steps = file.read_int("/run/steps");
+  run.every = file.read_int("/run/every");
+  run.time_step = file.read_double("/run/time_step");
+  if (run.step < 0 || run.steps < 0 || run.every < 1 || !(run.time_step > 0)) refuse("its step counts are impossible");
+  run.integrator = file.read_text("/run/integrator");
+  run.model = file.read_text("/run/model");
+  run.fingerprint = std::bit_cast<std::uint64_t>(file.read_int("/run/fingerprint"));
+  run.inputs = split(file.read_text("/actuation/inputs"));
+  run.times = file.read_doubles("/actuation/times");
+  run.values = file.read_doubles("/actuation/values", {run.times.size(), run.inputs.size()});
+  return run;
+}
+
+std::string hdf5_version() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+}
+
+}  // namespace supple

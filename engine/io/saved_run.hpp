@@ -1,0 +1,35 @@
+#pragma once
+// A run saved between two steps: everything that lets it go on as if it had not stopped. One HDF5 file, SI.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/dynamics/state.hpp"
+
+namespace supple {
+
+struct SavedRun {
+  State state;
+  std::int64_t step = 0;          // steps done
+  std::int64_t steps = 0;         // steps the run was to have
+  std::int64_t every = 1;         // steps between two pictures
+  double time_step = 0;           // s
+  std::string integrator;         // word of the scene file
+  std::string model;              // absolute path of the scene or model file
+  std::uint64_t fingerprint = 0;  // of what is simulated: a changed scene or mesh must not go on from this state
+  // The commands: names of all inputs, times [T, s] and values [T][inputs] in SI, linear in between.
+  std::vector<std::string> inputs;
+  std::vector<double> times, values;
+};
+
+// Written aside and renamed. Throws InputError or RunError (disk full).
+void write_state(const std::string& path, const SavedRun& run);
+// Throws InputError for a file that is none, or damaged. Sizes within the file agree; whether the state fits a robot is
+// for the caller to see.
+SavedRun read_state(const std::string& path);
+
+// Of the library linked, "1.10.8".
+std::string hdf5_version();
+
+}  // namespace supple

@@ -1,0 +1,169 @@
+// Recordings come back frame by frame, from files of many blocks, and no flipped bit goes unnoticed.
+
+#include "engine/io/recording.hpp"
+
+#include <sys/resource.h>
+
+#include <cmath>
+#include <csignal>
+
+#include "kernels/base/error.hpp"
+#include "tests/engine/flipped_bits.hpp"
+
+namespace supple {
+namespace {
+
+using reduced_bodies::TemporaryFolder;
+
+RecordedFrame frame_of(int k, std::size_t unknowns) {
+  RecordedFrame frame;
+  frame.step = 3 + k;
+  frame.inverse = k % 2 == 0;
+  frame.held = k % 3 == 0;
+  frame.saturated = k % 4;
+  frame.step_seconds = 1e-3 * k;
+  frame.qp_seconds = 1e-5 * k;
+  frame.state.time = frame.other.time = 0.01 * k;
+  for (std::size_t i = 0; i < unknowns; ++i) frame.state.q.push_back(std::sin(k + 0.1 * static_cast<double>(i)));
+  frame.state.v = frame.state.q;
+  frame.state.multipliers = {1.0 * k, 2};
+  frame.state.commands = {0.001 * k, 0};
+  frame.other.q = {0.5 * k};
+  frame.goals = {0.1, 0.2, 0.3 * k};
+  return frame;
+}
+
+bool same(const RecordedFrame& a, const RecordedFrame& b) {
+  return a.step == b.step && a.inverse == b.inverse && a.held == b.held && a.saturated == b.saturated &&
+         a.step_seconds == b.step_seconds && a.qp_seconds == b.qp_seconds && hash(a.state) == hash(b.state) &&
+         hash(a.other) == hash(b.other) && a.goals == b.goals;
+}
+
+class Recordings : public testing::Test {
+ protected:
+  void SetUp() override { std::ofstream(folder_ / "robot.toml") << "name = \"robot\"\n"; }
+  RecordingFacts facts() const {
+    return {{folder_ / "robot.toml", 0xfedcba9876543210u}, std::nullopt, Integrator::quasi_static, 0.01};
+  }
+  void write(int frames, std::size_t unknowns) {
+    RecordingWriter writer(path_, facts());
+    for (int k = 0; k < frames; ++k) writer.add(frame_of(k, unknowns));
+    EXPECT_EQ(writer.frames(), frames);
+    writer.finish();
+  }
+  std::string refusal() {
+    try {
+      const RecordingReader reader(path_);
+      return "";
+    } catch (const InputError& error) {
+      return error.report();
+    }
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "a.rec.h5";
+};
+
+// A megabyte holds 2 frames of 30000 unknowns and 1024 of 3.
+TEST_F(Recordings, OfManyBlocksComeBackInAnyOrder) {
+  for (const auto& [frames, unknowns] : std::vector<std::pair<int, std::size_t>>{{1, 3}, {2500, 3}, {7, 30000}}) {
+    write(frames, unknowns);
+    RecordingReader reader(path_);
+    ASSERT_EQ(reader.frames(), frames);
+    EXPECT_EQ(reader.facts().integrator, Integrator::quasi_static);
+    EXPECT_EQ(reader.facts().time_step, 0.01);
+    EXPECT_EQ(reader.facts().robot.file, folder_ / "robot.toml");
+    EXPECT_EQ(reader.facts().robot.fingerprint, 0xfedcba9876543210u);
+    EXPECT_FALSE(reader.facts().beside);
+    for (const int k : {0, frames - 1, frames / 2, 0, frames / 3})
+      EXPECT_TRUE(same(reader.frame(k), frame_of(k, unknowns))) << k << " of " << frames;
+  }
+}
+
+TEST_F(Recordings, GrowOnDiskAndNotInMemory) {
+  const auto resident = [] {
+    std::ifstream file("/proc/self/statm");
+    double total = 0, pages = 0;
+    file >> total >> pages;
+    return pages * 4096;
+  };
+  RecordingWriter writer(path_, facts());
+  const RecordedFrame frame = frame_of(1, 30000);
+  for (int k = 0; k < 20; ++k) writer.add(frame);
+  const double before = resident();
+  for (int k = 0; k < 300; ++k) writer.add(frame);  // 144 MB
+  EXPECT_LT(resident(), before + 20e6);
+  writer.finish();
+  EXPECT_GT(std::filesystem::file_size(path_), 140'000'000u);
+}
+
+TEST_F(Recordings, ThatAreNotFinishedLeaveNothing) {
+  {
+    RecordingWriter writer(path_, facts());
+    writer.add(frame_of(0, 3));
+    EXPECT_FALSE(std::filesystem::exists(path_));
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "."), {}), 1);  // robot.toml
+}
+
+TEST_F(Recordings, FindTheirRobotBesideThemOrWhereItWas) {
+  write(1, 3);
+  const TemporaryFolder other;
+  const std::string moved = other / "a.rec.h5";
+  std::filesystem::copy_file(path_, moved);
+  EXPECT_EQ(RecordingReader(moved).facts().robot.file, folder_ / "robot.toml");  // where it was
+  std::filesystem::copy_file(folder_ / "robot.toml", other / "robot.toml");
+  EXPECT_EQ(RecordingReader(moved).facts().robot.file, other / "robot.toml");  // beside it, as it was
+  std::filesystem::remove(folder_ / "robot.toml");
+  EXPECT_NE(refusal().find("is not there"), std::string::npos) << refusal();
+}
+
+TEST_F(Recordings, ThatAreCutOffOrOfAnotherKindAreRefused) {
+  write(2500, 3);
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) / 2);
+  EXPECT_NE(refusal().find(path_), std::string::npos) << refusal();
+  write_hdf5_atomically(path_, [](Hdf5File& file) { file.write("/format", std::string("supple run")); });
+  EXPECT_NE(refusal().find("is not a recording"), std::string::npos) << refusal();
+  EXPECT_FALSE(is_recording_file(path_));
+  {
+    RecordingWriter writer(path_, facts());
+    writer.finish();
+  }
+  EXPECT_NE(refusal().find("has no frames"), std::string::npos) << refusal();
+  RecordingWriter writer(path_, facts());
+  RecordedFrame frame = frame_of(0, 3);
+  frame.state.q[1] = std::nan("");
+  writer.add(frame);
+  writer.finish();
+  EXPECT_NE(refusal().find("/frames/q"), std::string::npos) << refusal();
+}
+
+TEST_F(Recordings, EveryFlippedBitIsSeen) {
+  write(40, 20);
+  const auto as_it_was = [&](const std::string& copy) {
+    RecordingReader reader(copy);
+    bool equal = reader.frames() == 40 && reader.facts().robot.fingerprint == facts().robot.fingerprint;
+    for (int k = 0; k < 40; ++k) equal = equal && same(reader.frame(k), frame_of(k, 20));
+    return equal;
+  };
+  ASSERT_TRUE(as_it_was(path_));
+  EXPECT_GT(flipped_bits::refused(path_, 23, as_it_was), 0.5);
+}
+
+// A process that may write only so much to a file sees a full disk: nothing is left, and the program goes on.
+TEST_F(Recordings, AFullDiskIsARunError) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{20'000'000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(write(100, 30000), RunError);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  write(3, 30000);
+  EXPECT_EQ(refusal(), "");
+}
+
+}  // namespace
+}  // namespace supple
