@@ -77,6 +77,24 @@ FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
       if (i < j) std::swap(i, j);
       mass_[static_cast<std::size_t>(pattern_.find(i, j))] = model.mass.value[static_cast<std::size_t>(k)];
     }
+  // At a strain of one, roughly: the stress is the sum of the law's constants.
+  std::vector<double> unit(model.free_nodes.size(), 0.0);
+  for (const ElementField& field : model.fields)
+    for (int p = 0; p < field.points(); ++p) {
+      const auto& m = field.parameters[static_cast<std::size_t>(field.region[static_cast<std::size_t>(p)])];
+      const double stress = std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2]);
+      for (int a = 0; a < field.nodes_per_element; ++a) {
+        const int e = p / field.points_per_element;
+        const int unknown = model.node_unknown[static_cast<std::size_t>(
+            field.node[static_cast<std::size_t>(e * field.nodes_per_element + a)])];
+        const double* g = field.gradient.data() + extent(p, field.nodes_per_element, 3) + extent(3, a);
+        if (unknown >= 0)
+          unit[static_cast<std::size_t>(unknown)] +=
+              stress * field.volume[static_cast<std::size_t>(p)] * norm(Vec3d{{g[0], g[1], g[2]}});
+      }
+    }
+  for (const double force : unit) unit_force_ += force * force;
+  unit_force_ = std::sqrt(unit_force_);
   u_.assign(3 * model.mesh.nodes.size(), 0.0);
   corner_forces_.assign(3 * static_cast<std::size_t>(corner_offset_.back()), 0.0);
   magnitude_.assign(static_cast<std::size_t>(model.coordinates.nv), 0.0);
@@ -155,7 +173,7 @@ PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<
     const double size = magnitude_[i] + std::abs(spring);
     scale += size * size;
   }
-  report.force_scale = std::sqrt(scale);
+  report.force_scale = std::max(std::sqrt(scale), rounding_strain * unit_force_);
   tangent_ = kind;
   if (kind != TangentKind::none) {
     stiffness_.resize(pattern_.scalar.row.size());

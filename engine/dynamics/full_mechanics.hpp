@@ -52,6 +52,7 @@ class FullMechanics final : public Mechanics {
   std::vector<long> corner_offset_;  // first corner of a field
   std::vector<long> block_offset_;
   std::vector<double> mass_;  // per block of the pattern [kg]
+  double unit_force_ = 0;     // norm of the forces at the nodes at strains of one [N]
   TangentKind tangent_ = TangentKind::none;
   std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
   SparseDirect* solver_ = nullptr;

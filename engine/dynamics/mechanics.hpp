@@ -10,12 +10,17 @@
 
 namespace supple {
 
+// Strains of a body at rest are rounding, 1e-16 and a little: what is relative to less never converges to 1e-9.
+inline constexpr double rounding_strain = 1e-6;
+
 // What the points found.
 struct PointReport {
   int inverted = 0;          // points with det F <= 0
   int undefined = 0;         // points where the law has no value: the result must not be used
   int first_undefined = -1;  // element (mesh number) of the first of them, when known
-  double force_scale = 0;    // norm of the element forces before they cancel [N]: residuals are judged against it
+  // Norm of the element forces before they cancel [N], at least those of a strain of rounding_strain everywhere:
+  // residuals are judged against it.
+  double force_scale = 0;
 };
 
 // A = stiffness K + mass M with K the tangent of the last evaluate_forces plus the rows' geometric stiffness. For a

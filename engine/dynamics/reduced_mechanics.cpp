@@ -112,6 +112,24 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     for (const MaterialParameters<double>& m : field.parameters) squares = squares && m.p[0] >= 0 && m.p[1] >= 0;
     field_squares_.push_back(squares);
   }
+  // At a strain of one, roughly: the stress is the sum of the law's constants.
+  for (int j = 0; j < r_; ++j) {
+    double unit = 0;
+    for (const ReducedField& field : model.fields)
+      for (int p = 0; p < field.points(); ++p) {
+        const auto& m = field.parameters[static_cast<std::size_t>(field.region[static_cast<std::size_t>(p)])];
+        const double* G = field.G.data() + extent(p / tile_size, n_, tile_rows) + extent(j, tile_rows);
+        double square = 0;
+        for (int c = 0; c < gradient_components; ++c) {
+          const double g = G[c * tile_size + p % tile_size];
+          square += g * g;
+        }
+        unit += field.weight[static_cast<std::size_t>(p)] * (std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2])) *
+                std::sqrt(square);
+      }
+    unit_force_ += unit * unit;
+  }
+  unit_force_ = std::sqrt(unit_force_);
   coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
   stiffness_.assign(extent(robots, n_, n_), 0.0);
   geometric_.assign(extent(robots, m_, r_), 0.0);
@@ -216,7 +234,7 @@ PointReport ReducedMechanics::robot_forces(const double* x, TangentKind kind, do
     const double magnitude = s.magnitude[static_cast<std::size_t>(i)] + std::abs(spring);
     scale += magnitude * magnitude;
   }
-  report.force_scale = std::sqrt(scale);
+  report.force_scale = std::max(std::sqrt(scale), rounding_strain * unit_force_);
   return report;
 }
 

@@ -68,6 +68,7 @@ class ReducedMechanics final : public Mechanics {
   int robots_, r_, m_, n_;  // n_ = r_, or r_ + m_ where motions strain the body
   Coordinates coordinates_;
   RowLayout rows_;
+  double unit_force_ = 0;  // norm of the generalised forces at strains of one
   std::vector<double> constant_stiffness_;
   std::vector<char> field_squares_;  // whether the safe rows of a field may be squares: mu, lambda >= 0
   TangentKind tangent_ = TangentKind::none;
