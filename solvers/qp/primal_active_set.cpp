@@ -14,7 +14,9 @@ namespace {
 
 constexpr double dependence = 1e-9;     // of a normal on the working set, relative
 constexpr double no_curvature = 1e-12;  // of a direction of length 1, where P_ii = 1
+constexpr double no_force = 1e-10;      // |P z| of such a direction, which may be 1e-6 by its curvature
 constexpr double slope = 1e-12;         // of a gradient that counts as zero, of the terms it is summed from
+constexpr double rounding = 1e-15;      // of these terms
 constexpr double blur = 1e-9;
 constexpr double feasibility = 1e-12;  // a limit that far away is met, relative
 constexpr double parallel = 1e-11;     // a direction that does not approach a limit
@@ -105,67 +107,134 @@ struct PrimalMethod {
 
   enum class Kind { none, newton, ray };
 
-  // set.z = the direction, from the reduced gradient t2.
-  Kind direction() {
-    const ActiveFactor& f = set.factor;
-    const int k = f.size, free = n() - k;
-    if (free == 0) return Kind::none;
-    reduced_hessian();
-    const int rank = pivoted_cholesky(hessian, free, ld(), pivots);
-    const double* h = hessian;
-    double *p = set.d, *basis = products;  // products are used up
-    const double zero = slope * gradient_size;
-    // So far out that P x + g blurs g: along a direction without curvature g alone is the slope.
-    const bool blurred = zero > blur * set.qp.largest_g;
-    const double flat = blurred ? blur * set.qp.largest_g : zero;
-    const auto slope_along = [&](int i) {
-      return blurred ? dot(f.column(k + pivots[i]), set.qp.g, ld()) : set.t[k + pivots[i]];
-    };
-    const auto take = [&] {  // set.z = Z p
-      std::fill(set.z, set.z + ld(), 0.0);
-      for (int i = 0; i < free; ++i) add_scaled(set.z, p[i], f.column(k + pivots[i]), ld());
-    };
-    // Null vectors of Z^T P Z in the pivoted order: [-L11^-T L21^T; e]; p -= (slope along it) vector
-    std::fill(p, p + free, 0.0);
-    bool ray = false;
+  // result = P v
+  void multiply(const double* v, double* result) const {
+    std::fill(result, result + ld(), 0.0);
+    for (int i = 0; i < n(); ++i) add_scaled(result, v[i], set.qp.P + i * ld(), ld());
+  }
+
+  // result = Z p, p in the order of the pivots
+  void expand(const double* p, double* result) const {
+    const int k = set.factor.size, free = n() - k;
+    std::fill(result, result + ld(), 0.0);
+    for (int i = 0; i < free; ++i) add_scaled(result, p[i], set.factor.column(k + pivots[i]), ld());
+  }
+
+  // The null vectors z_q of Z^T P Z as rows of `products`, then P z_q as rows of `hessian`, which is lost.
+  void null_vectors(int rank) {
+    const int k = set.factor.size, free = n() - k;
+    double *p = set.d, *product = set.z, *left = set.factor.v;
     for (int q = rank; q < free; ++q) {
-      std::fill(basis, basis + free, 0.0);
-      basis[q] = 1;
-      double slope_here = slope_along(q), size = 1;
-      for (int i = 0; i < rank; ++i) basis[i] = -h[q * ld() + i];
-      solve_upper(basis, rank);
-      for (int i = 0; i < rank; ++i) {
-        slope_here += basis[i] * slope_along(i);
-        size += std::abs(basis[i]);
-      }
-      if (std::abs(slope_here) <= flat * size) continue;
-      ray = true;
-      for (int i = 0; i < free; ++i) p[i] -= slope_here * basis[i];
-    }
-    if (ray) {  // p -= (what curvature is left in it): P Z p = 0 to rounding
-      take();
-      double* left = products;
-      for (int i = 0; i < rank; ++i) {
-        const double* z = f.column(k + pivots[i]);
-        double sum = 0;
-        for (int j = 0; j < n(); ++j) sum += set.z[j] * dot(set.qp.P + j * ld(), z, ld());
-        left[i] = sum;
-      }
+      double* z = products + (q - rank) * ld();
+      // p = [-L11^-T L21^T; e] in the pivoted order
+      std::fill(p, p + free, 0.0);
+      for (int i = 0; i < rank; ++i) p[i] = -hessian[q * ld() + i];
+      p[q] = 1;
+      solve_upper(p, rank);
+      expand(p, z);
+      // p -= (what curvature is left in it): Z^T P Z p = 0 to rounding
+      multiply(z, product);
+      for (int i = 0; i < rank; ++i) left[i] = dot(set.factor.column(k + pivots[i]), product, ld());
       solve_lower(left, rank);
       solve_upper(left, rank);
       for (int i = 0; i < rank; ++i) p[i] -= left[i];
-      take();
-      return Kind::ray;
+      expand(p, z);
     }
-    double largest_slope = 0;
+    for (int q = 0; q < free - rank; ++q) multiply(products + q * ld(), hessian + q * ld());
+  }
+
+  // Z^T P Z does not tell a null vector of P from one that is only close to it: e off, its curvature is e^2 and
+  // is lost in rounding while P z is of size e. Gram-Schmidt on w = P z with the largest first, each z taken along,
+  // leaves null vectors of P in the last rows; returns where they begin.
+  int separate(int count) {
+    for (int q = 0; q < count; ++q) {
+      int best = q;
+      double most = 0;
+      for (int r = q; r < count; ++r) {
+        const double *z = products + r * ld(), *w = hessian + r * ld();
+        const double force = dot(w, w, ld());
+        if (force > no_force * no_force * dot(z, z, ld()) && force > most) most = force, best = r;
+      }
+      if (!(most > 0)) return q;
+      double *z = products + q * ld(), *w = hessian + q * ld();
+      std::swap_ranges(z, z + ld(), products + best * ld());
+      std::swap_ranges(w, w + ld(), hessian + best * ld());
+      for (int r = q + 1; r < count; ++r) {
+        const double share = dot(hessian + r * ld(), w, ld()) / most;
+        add_scaled(hessian + r * ld(), -share, w, ld());
+        add_scaled(products + r * ld(), -share, z, ld());
+      }
+    }
+    return count;
+  }
+
+  // Slope along z, 0 where it is rounding: `zero` for a gradient of size 1.
+  double slope_along(const double* z, const double* gradient, double zero) const {
+    double size = 0;
+    for (int i = 0; i < n(); ++i) size += std::abs(z[i]);
+    const double here = dot(z, gradient, ld());
+    return std::abs(here) <= zero * size ? 0 : here;
+  }
+
+  // set.z = the direction of the `count` vectors of null_vectors().
+  Kind flat_direction(int count) {
+    const int curved = separate(count);
+    const double zero = slope * gradient_size;
+    double* d = set.z;
+    std::fill(d, d + ld(), 0.0);
+    // So far out that P x + g blurs g: along a direction without curvature g alone is the slope.
+    const bool blurred = zero > blur * set.qp.largest_g;
+    const double flat = blurred ? blur * set.qp.largest_g : zero;
+    bool found = false;
+    for (int q = curved; q < count; ++q) {
+      const double here = slope_along(products + q * ld(), blurred ? set.qp.g : set.g, flat);
+      if (here == 0) continue;
+      found = true;
+      add_scaled(d, -here, products + q * ld(), ld());
+    }
+    if (found) return Kind::ray;
+    // The others: w_q^T w_r = 0, down by slope / |w|^2 each, then to the minimum along d. P <= n, so d^T P d >= |P d|^2
+    // / n, whatever rounding says.
+    double *product = set.d, descent = 0;
+    std::fill(product, product + ld(), 0.0);
+    for (int q = 0; q < curved; ++q) {
+      const double *z = products + q * ld(), *w = hessian + q * ld();
+      const double here = slope_along(z, set.g, rounding * gradient_size);
+      if (here == 0) continue;
+      found = true;
+      const double share = here / dot(w, w, ld());
+      descent += share * here;
+      add_scaled(d, -share, z, ld());
+      add_scaled(product, -share, w, ld());
+    }
+    if (!found) return Kind::none;
+    const double step = descent / std::max(dot(d, product, ld()), dot(product, product, ld()) / n());
+    for (int i = 0; i < n(); ++i) d[i] *= step;
+    return Kind::newton;
+  }
+
+  // set.z = the direction, from the reduced gradient t2.
+  Kind direction() {
+    const int k = set.factor.size, free = n() - k;
+    if (free == 0) return Kind::none;
+    reduced_hessian();
+    const int rank = pivoted_cholesky(hessian, free, ld(), pivots);
+    // Newton's step where there is curvature, unless one of the other directions leads down.
+    double *p = set.d, *newton = set.factor.w, largest_slope = 0;
+    std::fill(p, p + free, 0.0);
     for (int i = 0; i < rank; ++i) {
       p[i] = -set.t[k + pivots[i]];
       largest_slope = std::max(largest_slope, std::abs(p[i]));
     }
-    if (largest_slope <= 1e-3 * zero) return Kind::none;
     solve_lower(p, rank);
     solve_upper(p, rank);
-    take();
+    expand(p, newton);
+    if (rank < free) {
+      null_vectors(rank);
+      if (const Kind kind = flat_direction(free - rank); kind != Kind::none) return kind;
+    }
+    if (largest_slope <= 1e-3 * slope * gradient_size) return Kind::none;
+    std::copy(newton, newton + ld(), set.z);
     return Kind::newton;
   }
 

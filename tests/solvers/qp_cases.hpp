@@ -109,7 +109,7 @@ inline double conflict_violation(const Qp& qp, std::span<const QpConflict> confl
   return worst;
 }
 
-enum class QpKind { strict, degenerate, semidefinite, ill_conditioned, equalities, infeasible, unbounded };
+enum class QpKind { strict, degenerate, semidefinite, ill_conditioned, equalities, infeasible, unbounded, grazing };
 
 struct QpCases {
   Random random;
@@ -150,6 +150,7 @@ struct QpCases {
       for (int k = 1; k < m; ++k)
         if (random.below(3) == 0) qp.C.row(k) = (random.below(2) ? 1 : -1) * qp.C.row(random.below(k));
     VectorXd x = VectorXd::NullaryExpr(n, entry), z = VectorXd::Zero(n), y = VectorXd::Zero(m);
+    VectorXd ray;
     double touching = 0.3;
     if (kind == QpKind::degenerate) {
       const RowMatrix A = RowMatrix::NullaryExpr(random.below(2 * n + 1), n, entry);
@@ -161,6 +162,9 @@ struct QpCases {
       qp.P = positive_semidefinite(n, n, 1e-12);
     } else if (kind == QpKind::unbounded) {
       qp.P = positive_semidefinite(n, random.below(n), 0.01);
+      ray = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(qp.P).eigenvectors().col(0);
+    } else if (kind == QpKind::grazing) {
+      ray = graze(qp);
     } else {
       qp.P = positive_semidefinite(n, n, 1e-3);
     }
@@ -168,7 +172,7 @@ struct QpCases {
     qp.g = -(qp.P * x + z + qp.C.transpose() * y);
     if (kind == QpKind::strict || kind == QpKind::infeasible) qp.g = 3 * random.vector(n);
     if (kind == QpKind::infeasible) contradict(qp);
-    if (kind == QpKind::unbounded) open(qp);
+    if (ray.size() > 0) open(qp, ray);
     return qp;
   }
 
@@ -201,11 +205,22 @@ struct QpCases {
     qp.row_upper[m - 1] = infinity;
   }
 
-  // Opens a direction without curvature along which the objective falls.
-  void open(Qp& qp) {
+  // P for a ray that leaves one bound at 1e-7 to 1e-6 of its speed: held there, what is left of it has a curvature of
+  // 1e-14 to 1e-12, hardly to be told from rounding.
+  VectorXd graze(Qp& qp) {
     const int n = qp.n();
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(qp.P);
-    const VectorXd v = eigen.eigenvectors().col(0);
+    VectorXd v = random.vector(n);
+    if (n > 2) v[n - 1] = std::pow(10, random.uniform(-7, -6));
+    v.normalize();
+    Eigen::MatrixXd A = random.orthonormal(n, n).topRows(random.below(n));
+    A -= A * v * v.transpose();
+    qp.P = A.transpose() * A;
+    return v;
+  }
+
+  // Opens the direction v without curvature, along which the objective falls.
+  void open(Qp& qp, const VectorXd& v) {
+    const int n = qp.n();
     for (int i = 0; i < n; ++i) (v[i] > 0 ? qp.upper[i] : qp.lower[i]) = v[i] > 0 ? infinity : -infinity;
     const VectorXd rate = qp.C * v;
     for (int k = 0; k < qp.m(); ++k)
