@@ -115,8 +115,16 @@ std::string display_unit(Dimension dimension) {
   }
 }
 double display_scale(Dimension dimension) {
-  const std::string unit = display_unit(dimension);
-  return unit == "mm" ? 1e-3 : unit == "kPa" ? 1e3 : unit == "mL" ? 1e-6 : 1.0;
+  switch (dimension) {
+    case Dimension::length:
+      return 1e-3;
+    case Dimension::stress:
+      return 1e3;
+    case Dimension::volume:
+      return 1e-6;
+    default:
+      return 1;
+  }
 }
 
 Actuation::Actuation(std::vector<Input> inputs)

@@ -11,7 +11,7 @@
 
 namespace supple::cli {
 
-// Of its multiplier: "tension" or "force".
+// Of its multiplier: "tension", "force" or "pressure".
 const char* multiplier_name(const ActuatorRow& actuator);
 // "cable, length pulled, pushes too"; "force along (0, 0, 1), commanded".
 std::string describe(const ActuatorRow& actuator);

@@ -94,7 +94,7 @@ void visit_row_curvature(const Robot& robot, int row, std::span<const double> y,
 // What a command asks of the multipliers: lambda in [lower, upper], complementary to phi - target
 // (solvers/complementarity).
 struct RowTarget {
-  double target = 0;  // m
+  double target = 0;  // of phi
   double lower = 0, upper = 0;
   bool limited = false;  // the command was outside its range or rate and was cut
 };

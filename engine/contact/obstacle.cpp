@@ -10,16 +10,17 @@
 #include "kernels/base/error.hpp"
 
 // In the shape's own frame, with e_z its axis, rho = |(x, y)|, e_r = (x, y, 0) / rho, e_t = e_z x e_r:
-//   plane     gap = z,                                            n = e_z,            dn/dx = 0
-//   sphere    gap = |x| - r,                                      n = x / |x|,        dn/dx = (1 - n n^T) / |x|
-//   capsule   d = x - c, c on the segment: gap = |d| - r,         n = d / |d|,        dn/dx = (1 - n n^T [- e_z e_z^T
-//   beside it]) / |d| box       q_k = |x_k| - h_k: outside p = max(q, 0), gap = |p|, n_k = sgn(x_k) p_k / |p|, dn/dx =
-//   (1_p - n n^T) / |p|,
-//             1_p = 1 on the axes with p_k > 0; inside gap = max q_k, n = sgn(x_k) e_k
-//   cylinder  a = rho - r, b = |z| - l/2: beside the cap's rim (a, b > 0) gap = sqrt(a^2 + b^2), n = (a e_r + b sgn(z)
-//   e_z) / gap,
-//             dn/dx = (e_r e_r^T + e_z e_z^T - n n^T + a/rho e_t e_t^T) / gap;
+// clang-format off
+//   plane     gap = z, n = e_z, dn/dx = 0
+//   sphere    gap = |x| - r, n = x / |x|, dn/dx = (1 - n n^T) / |x|
+//   capsule   d = x - c, c on the segment: gap = |d| - r, n = d / |d|, dn/dx = (1 - n n^T) / |d|, beside the segment
+//             (1 - n n^T - e_z e_z^T) / |d|
+//   box       q_k = |x_k| - h_k; outside p = max(q, 0), gap = |p|, n_k = sgn(x_k) p_k / |p|, dn/dx = (1_p - n n^T) / |p|
+//             with 1_p = 1 on the axes with p_k > 0; inside gap = max q_k, n = sgn(x_k) e_k
+//   cylinder  a = rho - r, b = |z| - l/2; beside the cap's rim (a, b > 0) gap = sqrt(a^2 + b^2),
+//             n = (a e_r + b sgn(z) e_z) / gap, dn/dx = (e_r e_r^T + e_z e_z^T - n n^T + a/rho e_t e_t^T) / gap;
 //             else a >= b: gap = a, n = e_r, dn/dx = e_t e_t^T / rho; else gap = b, n = sgn(z) e_z, dn/dx = 0
+// clang-format on
 
 namespace supple {
 namespace {

@@ -20,6 +20,8 @@ constexpr double cut = 0.6, growth = 1.5, below = 0.8, forgetting = 1.2;
 // it back to where every point has a stress: iterates beyond that rarely return.
 constexpr int patience = 3, halvings = 1;
 constexpr int patient_halvings = 12;
+// A state with less than so many times the residual asked for is an equilibrium.
+constexpr double equilibrium_already = 100;
 
 }  // namespace
 
@@ -91,8 +93,11 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
       continue;
     }
     if (report.status == StepStatus::out_of_memory) return report;
-    if (std::isinf(failed) && !stepper_.imbalance(start, imbalance_))
-      std::fill(imbalance_.begin(), imbalance_.end(), 0.0);
+    if (std::isinf(failed)) {
+      stepper_.set_load(load_);
+      if (!(stepper_.imbalance(start, imbalance_) > equilibrium_already * exact.tolerance))
+        std::fill(imbalance_.begin(), imbalance_.end(), 0.0);
+    }
     failed = next - done;
     increment = cut * failed;
   }
@@ -102,7 +107,10 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
     if (follow(1) == StepStatus::ok) done = 1;
   }
   if (done < 1 && report.status == StepStatus::ok) report.status = StepStatus::not_converged;
-  if (done > 0 && done < 1) {
+  const bool eased = std::any_of(imbalance_.begin(), imbalance_.end(), [](double r) { return r != 0; });
+  if (done > 0 && done < 1 && eased) {
+    state = start;  // what was reached is an equilibrium under a load that is none
+  } else if (done > 0 && done < 1) {
     // Leave an equilibrium, not a state near one.
     const StepReport step = advance(start, control, done, state);
     report.iterations += step.iterations;

@@ -36,7 +36,8 @@ struct [[nodiscard]] EquilibriumReport {
 class Equilibrium {
  public:
   Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings);
-  // Moves `state` to the equilibrium under `control`. On failure the state is the last equilibrium reached.
+  // Moves `state` to the equilibrium under `control`. On failure the state is the last equilibrium reached, or as it
+  // was where it needed a load that vanishes.
   EquilibriumReport solve(const Control& control, State& state);
   const std::vector<double>& outputs() const { return stepper_.outputs(); }
   void set_load(std::span<const double> load);  // see Stepper

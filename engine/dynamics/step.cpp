@@ -90,23 +90,23 @@ void Stepper::set_load(std::span<const double> load) {
   for (std::size_t i = 0; i < load.size(); ++i) p_[i] += load[i];
 }
 
-bool Stepper::imbalance(const State& state, std::span<double> r) {
+double Stepper::imbalance(const State& state, std::span<double> r) {
   q_ = state.q;
   motions_ = state.motions;
   lambda_ = state.multipliers;
   size_for(forward_);
   evaluate_rows_and_outputs(forward_);
   const PointReport points = mechanics_.evaluate_forces(q_, motions_, TangentKind::none, f_);
+  if (points.undefined > 0 || !all_finite(f_)) return std::numeric_limits<double>::quiet_NaN();
   for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
+  double scale = 0;
+  const double size = residual_with_rows(points.force_scale, scale);
   for (int b = 0; b < robots_; ++b)
-    for (int i = 0; i < rows_count_; ++i) {
-      const std::size_t row = extent(b, rows_count_) + static_cast<std::size_t>(i);
-      for (int k = 0; k < nv_; ++k)
-        r_[extent(b, nv_) + static_cast<std::size_t>(k)] +=
-            H_[row * extent(nv_) + static_cast<std::size_t>(k)] * lambda_[row];
+    for (int k = 0; k < nv_; ++k) {
+      const std::size_t at = extent(b, nv_) + static_cast<std::size_t>(k);
+      r[at] = r_[at] + row_force(b, k);
     }
-  std::copy(r_.begin(), r_.end(), r.begin());
-  return points.undefined == 0 && all_finite(r_);
+  return scale > 0 ? size / scale : 0;
 }
 
 // Room for the rows that the law adds; nothing to do but the first time.
@@ -164,15 +164,21 @@ void Stepper::residual(const State& state) {
   }
 }
 
+// Entry k of H^T lambda of robot b.
+double Stepper::row_force(int b, int k) const {
+  double sum = 0;
+  for (int i = 0; i < rows_count_; ++i)
+    sum += H_[extent(b, rows_count_, nv_) + extent(i, nv_) + static_cast<std::size_t>(k)] *
+           lambda_[extent(b, rows_count_) + static_cast<std::size_t>(i)];
+  return sum;
+}
+
 // |r + H^T lambda| with the multipliers of the last iteration; scale: the forces at work.
 double Stepper::residual_with_rows(double force_scale, double& scale) const {
   double sum = 0, row_forces = 0;
   for (int b = 0; b < robots_; ++b)
     for (int k = 0; k < nv_; ++k) {
-      double rows = 0;
-      for (int i = 0; i < rows_count_; ++i)
-        rows += H_[extent(b, rows_count_, nv_) + extent(i, nv_) + static_cast<std::size_t>(k)] *
-                lambda_[extent(b, rows_count_) + static_cast<std::size_t>(i)];
+      const double rows = row_force(b, k);
       const double value = r_[extent(b, nv_) + static_cast<std::size_t>(k)] + rows;
       sum += value * value;
       row_forces += rows * rows;

@@ -85,9 +85,9 @@ class Stepper {
   void set_time_step(double h) { settings_.time_step = h; }
   // Generalised forces beside gravity [B x nv, N], for the steps to come: a hand that pulls. Empty: none.
   void set_load(std::span<const double> load);
-  // r = p - f + H^T multipliers of a state at rest, p with the load [B x nv, N]: zero at an equilibrium. Returns
-  // whether every point has a stress there.
-  bool imbalance(const State& state, std::span<double> r);
+  // r = p - f + H^T multipliers of a state at rest, p with the load [B x nv, N]: zero at an equilibrium. Returns its
+  // norm relative to the forces at work, NaN where a point has no stress.
+  double imbalance(const State& state, std::span<double> r);
   // How exactly and how stubbornly Newton's method solves; see StepSettings.
   void set_tolerances(double residual, double rows) {
     settings_.tolerance = residual;
@@ -109,6 +109,7 @@ class Stepper {
   void size_for(const ConstraintLaw& law);
   void evaluate_rows_and_outputs(const ConstraintLaw& law);
   void residual(const State& state);
+  double row_force(int b, int k) const;
   double residual_with_rows(double force_scale, double& scale) const;
   void solve_systems(const SystemCoefficients& coefficients);
   void project(const ConstraintLaw& law);

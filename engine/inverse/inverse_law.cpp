@@ -184,7 +184,8 @@ bool InverseLaw::solve(const ConstraintSpace& space, std::span<double> multiplie
       const std::size_t at = extent(b, n) + static_cast<std::size_t>(j);
       const double end = space.free[at] + inner_product(space.W.data() + extent(b, n, n) + extent(j, n), x, n) +
                          inner_product(space.B.data() + extent(b, n, m) + extent(j, m), x + n, m);
-      movement = std::max(movement, std::abs(end - space.phi[at]));
+      movement =
+          std::max(movement, std::abs(end - space.phi[at]) / robot_.actuators[static_cast<std::size_t>(j)].size());
     }
     for (int k = 0; k < m; ++k) movement = std::max(movement, std::abs(x[n + k]));
     report.predicted_error = report.held ? std::nan("") : std::sqrt(error);

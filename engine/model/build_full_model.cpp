@@ -115,6 +115,11 @@ void add_walls(const ActuatorScene& scene, PointPlacer& placer, ActuatorRow& row
     transform_surface(surface, scene.surface->unit, scene.surface->transform);
     walls = placer.add_walls(std::move(surface), what, scene.place);
   }
+  bool moves = false;
+  for (int p = 0; p < walls.point_count; ++p) moves = moves || placer.moves(walls.first_point + p);
+  if (!moves)
+    throw InputError("the walls of " + what + " are held everywhere (its pressure can do nothing)",
+                     "another region, or smaller fixed regions", scene.place);
   row.first_point = walls.first_point;
   row.point_count = walls.point_count;
   row.triangles = std::move(walls.triangles);

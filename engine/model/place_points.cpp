@@ -214,13 +214,17 @@ int PointPlacer::add_fit(const Region& region, const std::string& what, const Pl
   return first;
 }
 
-PointPlacer::PlacedWalls PointPlacer::close(Surface& surface, const std::string& what, const Place& place) const {
+PointPlacer::PlacedWalls PointPlacer::close(Surface& surface, bool turned, const std::string& what,
+                                            const Place& place) const {
   const ClosedSurfaceReport report = orient_closed_surface(surface.nodes, surface.triangles);
   if (!report.closed())
     throw InputError(fmt::format("the walls of {} are not closed ({})", what, describe(report, surface.nodes)),
                      "a region or surface with all the walls of the cavity, and nothing else; `supple check` looks at "
                      "the mesh",
                      place);
+  if (!turned && report.turned > 0)
+    throw InputError(fmt::format("the walls of {} are, or hold, the outside of the body", what),
+                     "a region with the walls of one void and nothing else", place);
   PlacedWalls walls;
   walls.first_point = static_cast<int>(model_.robot.rest_points.size());
   walls.point_count = static_cast<int>(surface.nodes.size());
@@ -250,15 +254,16 @@ PointPlacer::PlacedWalls PointPlacer::add_walls(const Region& region, const std:
       }
       corner = at;
     }
+    std::swap(triangle[1], triangle[2]);  // out of the void, into the body
     surface.triangles.push_back(triangle);
   }
-  PlacedWalls walls = close(surface, what, place_of(region, place));
+  PlacedWalls walls = close(surface, false, what, place_of(region, place));
   for (const int node : mesh_node) push({{node}, {1}}, mesh.nodes[static_cast<std::size_t>(node)]);
   return walls;
 }
 
 PointPlacer::PlacedWalls PointPlacer::add_walls(Surface surface, const std::string& what, const Place& place) {
-  PlacedWalls walls = close(surface, what, place);
+  PlacedWalls walls = close(surface, true, what, place);
   double furthest = 0;
   for (const Vec3d& x : surface.nodes) {
     const EmbeddedPoint point = locate(x, "a corner of " + what, place);

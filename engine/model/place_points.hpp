@@ -68,7 +68,8 @@ class PointPlacer {
   int push(Interpolation interpolation, const Vec3d& rest);
   // The element that contains x or is nearest to it; refuses one too far away.
   EmbeddedPoint locate(const Vec3d& x, const std::string& what, const Place& place) const;
-  PlacedWalls close(Surface& surface, const std::string& what, const Place& place) const;
+  // Checks and measures it. turned: whether its triangles may be turned any way; otherwise they know where the body is.
+  PlacedWalls close(Surface& surface, bool turned, const std::string& what, const Place& place) const;
 
   FullModel& model_;
   Embedding embedding_;

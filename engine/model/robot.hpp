@@ -19,8 +19,7 @@ namespace supple {
 //   force   phi = direction . (y - y_rest) of one mapped point (the mean of a region for a load spread over it); lambda
 //           is the force along the direction, which does not turn with the body
 //   cavity  phi = V(y) - V0 of the closed surface on its points; lambda is the pressure above that outside. In a
-//   reduced
-//           model phi is a polynomial of the coordinates, which stand among the mapped points (volume not empty)
+//           reduced model phi is a polynomial of the coordinates, which stand among the mapped points (`volume`)
 struct ActuatorRow {
   std::string name;
   ActuatorKind kind = ActuatorKind::cable;
@@ -35,8 +34,8 @@ struct ActuatorRow {
   double rest_area = 0;             // cavity [m^2]
   ActuatorControl control = ActuatorControl::displacement;
   bool bilateral = false;
-  Interval range;  // of the command [m or N]
-  Interval force;  // of the multiplier [N]
+  Interval range;  // of the command [m, m^3, N or Pa]
+  Interval force;  // of the multiplier [N or Pa]
   double rate = unlimited;
   int samples = 2;
   // Of phi per metre that the row's points move: what tolerances of lengths are multiplied by.

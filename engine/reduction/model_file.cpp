@@ -229,6 +229,28 @@ bool is_model_file(const std::string& path) {
   }
 }
 
+// The mapped points of a cavity hold the coordinates that its polynomial is of.
+void check_cavities(const Checked& checked, const ReducedModel& model) {
+  const int r = model.modes, m = model.motions(), n = r + m;
+  for (std::size_t i = 0; i < model.robot.actuators.size(); ++i) {
+    const ActuatorRow& row = model.robot.actuators[i];
+    if (row.kind != ActuatorKind::cavity) continue;
+    const std::string at = "/robot/actuators/" + entry_name(i);
+    checked.require(row.volume.unknowns == n, at + "/volume/linear", "has not one number for each coordinate");
+    checked.require(row.point_count == (n + 2) / 3, at + "/points", "do not hold the coordinates");
+    for (int k = 0; k < 3 * row.point_count; ++k) {
+      const int output = 3 * row.first_point + k;
+      bool identity = model.robot.rest_points[static_cast<std::size_t>(output / 3)][k % 3] == 0;
+      for (int j = 0; j < r; ++j)
+        identity = identity && model.outputs[extent(output, r) + static_cast<std::size_t>(j)] == (j == k ? 1.0 : 0.0);
+      for (int j = 0; j < m; ++j)
+        identity = identity &&
+                   model.output_inputs[extent(output, m) + static_cast<std::size_t>(j)] == (r + j == k ? 1.0 : 0.0);
+      checked.require(identity, at + "/points", "do not hold the coordinates");
+    }
+  }
+}
+
 ReducedModel read_model(const std::string& path) {
   const Hdf5File file(path, Hdf5File::Mode::read);
   const Checked checked(file);
@@ -259,6 +281,7 @@ ReducedModel read_model(const std::string& path) {
   model.outputs = checked.doubles("/outputs", {extent(model.robot.outputs()), extent(r)});
   read_shape(file, checked, model);
   read_inputs(checked, model);
+  check_cavities(checked, model);
   read_provenance(file, checked, model);
   return model;
 }

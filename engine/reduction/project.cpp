@@ -86,6 +86,9 @@ void replace_walls_by_polynomials(ReducedModel& model) {
   int first = static_cast<int>(robot.rest_points.size());
   for (const ActuatorRow& row : robot.actuators)
     if (row.kind == ActuatorKind::cavity) first = std::min(first, row.first_point);
+  SUPPLE_EXPECT(std::all_of(robot.actuators.begin(), robot.actuators.end(), [&](const ActuatorRow& row) {
+    return row.kind == ActuatorKind::cavity || row.first_point + row.point_count <= first;
+  }));
   bool any = false;
   for (ActuatorRow& row : robot.actuators) {
     if (row.kind != ActuatorKind::cavity) continue;

@@ -262,7 +262,7 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
   Deviations goal;
   Control control = control_of(full.robot, path.at(0));
   if (Equilibrium(full_mechanics, {}).solve(control, x).status != StepStatus::ok ||
-      Equilibrium(reduced_mechanics, {}).solve(control, z).status != StepStatus::ok) {
+      Equilibrium(reduced_mechanics, {.first_increment = 0.25}).solve(control, z).status != StepStatus::ok) {
     result.failed = true;
     return result;
   }
@@ -270,7 +270,7 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
     if (progress.stopped())
       throw Interrupted("stopped during the dynamic comparison", "the same command again; snapshots are kept");
     control = control_of(full.robot, path.at((k + 1) * h));
-    const std::vector<double> rest = carried_rest(full.robot, reduced.output_inputs, control.motions);
+    const std::vector<double> rest = carried_rest(reduced.robot, reduced.output_inputs, control.motions);
     if (a.step(control, x).status != StepStatus::ok || b.step(control, z).status != StepStatus::ok) {
       result.failed = true;
       break;

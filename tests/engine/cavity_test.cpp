@@ -8,8 +8,11 @@
 
 #include "engine/constraints/cavity.hpp"
 #include "engine/dynamics/equilibrium.hpp"
+#include "engine/inverse/inverse_step.hpp"
 #include "engine/mesh/closed_surface.hpp"
 #include "engine/reduction/model_file.hpp"
+#include "engine/reduction/validate.hpp"
+#include "kernels/base/extent.hpp"
 #include "tests/engine/curvature.hpp"
 #include "tests/engine/hollow_bodies.hpp"
 
@@ -321,6 +324,76 @@ TEST_P(HollowBar, ModelFileKeepsTheCavity) {
   reduced_bodies::expect_same_model(read, reduced);
 }
 
+TEST_P(HollowBar, ModelFileWithAnotherCavityIsRefused) {
+  const boxes::Law law{"corotational", MaterialModel::corotational};
+  const FullModel model =
+      build_full_model(hollow_bodies::bar_scene(law, ActuatorControl::force, 4e4), hollow_bodies::bar(GetParam()));
+  const ReducedModel reduced =
+      project(model, reduced_bodies::random_basis(model.coordinates.nv, 4), 4, all_elements(model));
+  const reduced_bodies::TemporaryFolder folder;
+  const auto refused = [&](const char* what, const auto& change) {
+    ReducedModel damaged = reduced;
+    change(damaged, damaged.robot.actuators[0]);
+    write_model(damaged, folder / "damaged.rom.h5");
+    EXPECT_THROW((void)read_model(folder / "damaged.rom.h5"), InputError) << what;
+  };
+  refused("fewer unknowns", [](ReducedModel&, ActuatorRow& row) {
+    row.volume.unknowns = 1;
+    row.volume.linear.resize(1);
+    row.volume.quadratic.resize(1);
+    row.volume.cubic.resize(1);
+  });
+  refused("a coefficient is missing", [](ReducedModel&, ActuatorRow& row) { row.volume.cubic.pop_back(); });
+  refused("no number", [](ReducedModel&, ActuatorRow& row) { row.volume.quadratic[2] = std::nan(""); });
+  refused("other points", [](ReducedModel&, ActuatorRow& row) { row.first_point = 0; });
+  refused("no coordinates", [](ReducedModel& m, ActuatorRow& row) { m.outputs[extent(3 * row.first_point, 4)] = 2; });
+  refused("no volume", [](ReducedModel&, ActuatorRow& row) { row.rest_volume = 0; });
+}
+
+// Errors against full equilibria: none with all directions. The full robot has more mapped points than the reduced one.
+TEST_P(HollowBar, ErrorsAreThoseOfItsEffector) {
+  const boxes::Law law{"corotational", MaterialModel::corotational};
+  Scene scene = hollow_bodies::bar_scene(law, ActuatorControl::force, 4e4);
+  FixScene fix = boxes::clamp_at_origin();
+  fix.region.upper[0] = 0.13;
+  scene.bodies[0].fixes = {fix};
+  const FullModel model = build_full_model(scene, hollow_bodies::bar(GetParam()));
+  const int nv = model.coordinates.nv;
+  const std::vector<double> basis = reduced_bodies::full_basis(nv);
+  const ReducedModel reduced = project(model, basis, nv, all_elements(model));
+  ASSERT_NE(reduced.robot.outputs(), model.robot.outputs());
+  FullMechanics mechanics(model);
+  SnapshotSet set;
+  for (const double pressure : {1e4, 2e4, 3e4}) {
+    const State state = settled(mechanics, command(mechanics, pressure, 0.002));
+    set.commands.push_back({pressure, 0.002});
+    set.q.insert(set.q.end(), state.q.begin(), state.q.end());
+    ++set.count;
+  }
+  const ErrorSummary errors = evaluate_errors(reduced, basis, reference_states(model, set));
+  EXPECT_EQ(errors.failed, 0);
+  EXPECT_LT(errors.goal_max, 1e-6);  // residuals of 1e-9 on both sides
+  EXPECT_LT(errors.shape_max, 1e-6);
+}
+
+// Pressure and cable bring the tip to where others had brought it, and it is the same pressure.
+TEST_P(HollowBar, InverseFindsThePressure) {
+  const boxes::Law law{"corotational", MaterialModel::corotational};
+  const Scene scene = hollow_bodies::bar_scene(law, ActuatorControl::force, 4e4);
+  const FullModel model = build_full_model(scene, hollow_bodies::bar(GetParam()));
+  FullMechanics mechanics(model);
+  const State there = settled(mechanics, command(mechanics, 2e4, 0.004));
+  std::vector<double> y(static_cast<std::size_t>(model.robot.outputs()));
+  mechanics.evaluate_outputs(there.q, there.motions, y);
+  const auto tip = 3 * static_cast<std::size_t>(model.robot.effectors[0].point);
+  InverseStep inverse(mechanics, {}, Integrator::quasi_static, 0.01);
+  State state = settled(mechanics, command(mechanics, 0));
+  for (int k = 0; k < 10; ++k)
+    ASSERT_EQ(inverse.step(std::span<const double>(y).subspan(tip, 3), state).status, StepStatus::ok);
+  EXPECT_NEAR(state.multipliers[0], 2e4, 20);
+  EXPECT_NEAR(state.commands[1], 0.004, 4e-6);
+}
+
 INSTANTIATE_TEST_SUITE_P(Elements, HollowBar, testing::Bool(),
                          [](const auto& info) { return info.param ? "hexahedra" : "tetrahedra"; });
 
@@ -421,6 +494,14 @@ TEST(CavityWalls, ThatAreNotClosedAreRefused) {
   EXPECT_NE(message().find("belong to one triangle only, for instance between ("), std::string::npos) << message();
   scene.actuators[0].region = boxes::box_region({{1, 1, 1}}, {{2, 2, 2}});
   EXPECT_NE(message().find("it has no triangle"), std::string::npos) << message();
+  scene.actuators[0].region = boxes::box_region({{-1, -1, -1}}, {{2, 2, 2}});  // skin and void
+  EXPECT_NE(message().find("are, or hold, the outside of the body"), std::string::npos) << message();
+  scene.actuators[0].region = hollow_bodies::walls_of_bar();
+  FixScene all_walls;
+  all_walls.region = hollow_bodies::walls_of_bar();
+  scene.bodies[0].fixes.push_back(all_walls);
+  EXPECT_NE(message().find("are held everywhere"), std::string::npos) << message();
+  scene.bodies[0].fixes.pop_back();
   scene.actuators[0].region.reset();
   EXPECT_NE(message().find("needs either a surface or a region"), std::string::npos) << message();
 }

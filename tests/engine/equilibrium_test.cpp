@@ -176,6 +176,48 @@ TEST(FailedEquilibrium, LeavesTheLastOneReached) {
   EXPECT_NEAR(phi, state.commands[0], 1e-9);
 }
 
+// A slender bar that its own weight bends by half its length: one step from rest ends nowhere.
+FullModel heavy_bar(double young) {
+  Scene scene = boxes::scene({"", MaterialModel::stable_neo_hookean}, young, 0.45);
+  scene.gravity = {{0, 0, -9.81}};
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  return build_full_model(scene, box_tetrahedra({{0, 0, 0}}, {{0.4, 0.04, 0.03}}, 20, 2, 2));
+}
+
+TEST(HeavyBody, SettlesAlongAVanishingLoad) {
+  const FullModel model = heavy_bar(7e5);
+  FullMechanics mechanics(model);
+  StepSettings at_once;
+  at_once.scheme = StepScheme::quasi_static;
+  Stepper stepper(mechanics, at_once);
+  stepper.set_patience(15, 1, 3);
+  State state = rest_state(mechanics);
+  ASSERT_NE(stepper.step(zero_control(mechanics), state).status, StepStatus::ok);  // what the way is for
+  std::vector<double> r(state.q.size());
+  EXPECT_GT(stepper.imbalance(state, r), 0.5);  // at rest nothing holds the weight
+  Equilibrium equilibrium(mechanics, {});
+  const EquilibriumReport report = equilibrium.solve(zero_control(mechanics), state);
+  ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
+  EXPECT_GT(report.increments, 1);
+  EXPECT_EQ(report.negative_pivots, 0);
+  EXPECT_LE(stepper.imbalance(state, r), 1e-9);  // under the whole load
+  double lowest = 0;
+  for (std::size_t i = 2; i < state.q.size(); i += 3) lowest = std::min(lowest, state.q[i]);
+  EXPECT_LT(lowest, -0.1);
+}
+
+TEST(FailedEquilibrium, UnderALoadThatIsNoneIsNotLeftBehind) {
+  const FullModel model = heavy_bar(2e4);
+  FullMechanics mechanics(model);
+  State state = rest_state(mechanics);
+  // Too heavy, and too little patience, to come to the end.
+  Equilibrium equilibrium(mechanics, {.smallest_increment = 1.0 / 64, .patient_iterations = 1});
+  const EquilibriumReport report = equilibrium.solve(zero_control(mechanics), state);
+  ASSERT_NE(report.status, StepStatus::ok);
+  EXPECT_GT(report.increments, 0);
+  EXPECT_EQ(state.q, rest_state(mechanics).q);
+}
+
 TEST(FailedEquilibrium, OfABodyHeldNowhereIsSingular) {
   Scene scene = boxes::scene({"", MaterialModel::corotational});
   scene.gravity = {{0, 0, -9.81}};
