@@ -176,7 +176,7 @@ TEST_F(Reduce, WhatCouldNotBeMeasuredIsNotZero) {
 time_step = "100 ms"
 [body]
 mesh = {file = "beam.msh", unit = "m"}
-density = "10000 kg/m^3"
+density = "300000 kg/m^3"
 [[body.material]]
 model = "mooney-rivlin"
 young = "100 kPa"
@@ -189,7 +189,7 @@ type = "cable"
 points = [["200 mm", "20 mm", "0 mm"]]
 pull_point = ["200 mm", "20 mm", "1 m"]
 control = "force"
-range = ["0 N", "5 N"]
+range = ["0 N", "150 N"]
 [[effector]]
 name = "tip"
 point = ["200 mm", "20 mm", "20 mm"]
