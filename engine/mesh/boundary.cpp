@@ -17,6 +17,24 @@ std::vector<Face> boundary_faces(const Mesh& mesh) {
   return boundary;
 }
 
+std::vector<Face> boundary_faces_among(const Mesh& mesh, const std::vector<int>& nodes) {
+  std::vector<Face> faces = boundary_faces(mesh);
+  std::erase_if(faces, [&](const Face& face) {
+    return !std::all_of(face.nodes.begin(), face.nodes.begin() + face.count,
+                        [&](int node) { return std::binary_search(nodes.begin(), nodes.end(), node); });
+  });
+  return faces;
+}
+
+std::vector<std::array<int, 3>> triangles_of(const std::vector<Face>& faces) {
+  std::vector<std::array<int, 3>> triangles;
+  for (const Face& face : faces) {
+    triangles.push_back({face.nodes[0], face.nodes[1], face.nodes[2]});
+    if (face.count == 4) triangles.push_back({face.nodes[0], face.nodes[2], face.nodes[3]});
+  }
+  return triangles;
+}
+
 BoundarySurface boundary_surface(const Mesh& mesh) {
   const std::vector<Face> outer = boundary_faces(mesh);
   BoundarySurface boundary;

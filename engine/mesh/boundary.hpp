@@ -16,6 +16,9 @@ struct BoundarySurface {
 
 // Faces that belong to one element only, in order of their elements.
 std::vector<Face> boundary_faces(const Mesh& mesh);
+// Those with all their nodes among `nodes` (ascending); a quadrilateral as two triangles along its first diagonal.
+std::vector<Face> boundary_faces_among(const Mesh& mesh, const std::vector<int>& nodes);
+std::vector<std::array<int, 3>> triangles_of(const std::vector<Face>& faces);
 BoundarySurface boundary_surface(const Mesh& mesh);
 
 }  // namespace supple

@@ -46,25 +46,11 @@ class FaceTriangles {
   std::vector<Triangle> triangles_;
 };
 
-// The faces of the boundary with all their nodes in the region.
-std::vector<Triangle> boundary_triangles(const Region& region, const Mesh& mesh) {
-  std::vector<bool> inside(mesh.nodes.size(), false);
-  for (int node : nodes_in(region, mesh)) inside[static_cast<std::size_t>(node)] = true;
-  std::vector<Triangle> triangles;
-  for (const Face& face : boundary_faces(mesh)) {
-    const auto end = face.nodes.begin() + face.count;
-    if (!std::all_of(face.nodes.begin(), end, [&](int node) { return inside[static_cast<std::size_t>(node)]; }))
-      continue;
-    triangles.push_back({face.nodes[0], face.nodes[1], face.nodes[2]});
-    if (face.count == 4) triangles.push_back({face.nodes[0], face.nodes[2], face.nodes[3]});
-  }
-  return triangles;
-}
-
 std::vector<Triangle> triangles_of(const MembraneScene& membrane, const Mesh& mesh) {
   const Place& place = membrane.region.place.file.empty() ? membrane.place : membrane.region.place;
   if (membrane.region.kind != Region::Kind::group) {
-    std::vector<Triangle> triangles = boundary_triangles(membrane.region, mesh);
+    std::vector<Triangle> triangles =
+        triangles_of(boundary_faces_among(mesh, nodes_in(membrane.region, mesh)));
     if (triangles.empty())
       throw InputError("this membrane's region holds no face of the body's surface with all its nodes",
                        "move or enlarge it (lengths are in metres after the transform), or name a group of triangles",

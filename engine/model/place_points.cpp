@@ -142,11 +142,8 @@ int PointPlacer::add_surface_mean(const Region& region, const std::string& what,
     for (const int node : {a, b, c}) area[static_cast<std::size_t>(node)] += third;
     total += 3 * third;
   };
-  for (const Face& face : boundary_faces(mesh)) {
+  for (const Face& face : boundary_faces_among(mesh, nodes)) {
     const auto& n = face.nodes;
-    if (!std::all_of(n.begin(), n.begin() + face.count,
-                     [&](int node) { return std::binary_search(nodes.begin(), nodes.end(), node); }))
-      continue;
     if (face.count == 3) {
       add_triangle(1, n[0], n[1], n[2]);
       continue;
@@ -236,15 +233,9 @@ PointPlacer::PlacedWalls PointPlacer::close(Surface& surface, bool turned, const
 
 PointPlacer::PlacedWalls PointPlacer::add_walls(const Region& region, const std::string& what, const Place& place) {
   const Mesh& mesh = model_.mesh;
-  const std::vector<int> nodes = nodes_in(region, mesh);
-  const BoundarySurface boundary = boundary_surface(mesh);
   Surface surface;
   std::vector<int> number(mesh.nodes.size(), -1), mesh_node;
-  for (auto triangle : boundary.surface.triangles) {
-    for (int& corner : triangle) corner = boundary.mesh_node[static_cast<std::size_t>(corner)];
-    if (!std::all_of(triangle.begin(), triangle.end(),
-                     [&](int node) { return std::binary_search(nodes.begin(), nodes.end(), node); }))
-      continue;
+  for (auto triangle : triangles_of(boundary_faces_among(mesh, nodes_in(region, mesh)))) {
     for (int& corner : triangle) {
       int& at = number[static_cast<std::size_t>(corner)];
       if (at < 0) {
