@@ -1,0 +1,94 @@
+// A hollow bar with air in it, from the scene to a reduced model and back to a pressure, as a user does it.
+#include <nlohmann/json.hpp>
+
+#include "engine/mesh/write.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/engine/hollow_bodies.hpp"
+
+namespace supple::test {
+namespace {
+
+using nlohmann::json;
+
+class Air : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    write_msh(path("hollow.msh"), hollow_bodies::bar(false));
+    write_text(path("hollow.toml"), R"(name = "hollow"
+[body]
+mesh = {file = "hollow.msh", unit = "m"}
+density = "1000 kg/m^3"
+[[body.material]]
+young = "200 kPa"
+poisson = 0.35
+[[fix]]
+box = [[-1, -1, -1], ["1 um", 1, 1]]
+[[actuator]]
+name = "air"
+type = "cavity"
+box = [["30 mm", "20 mm", "20 mm"], ["270 mm", "80 mm", "80 mm"]]
+range = ["0 kPa", "20 kPa"]
+[[effector]]
+name = "tip"
+point = ["290 mm", "50 mm", "50 mm"]
+[reduce]
+states = 12
+validation_states = 6
+modes_tolerance = 1e-6
+)");
+  }
+  json parse(const std::string& name) { return json::parse(read_text(path(name))); }
+};
+
+TEST_F(Air, IsBlownReducedAndFound) {
+  Outcome outcome = run({"info", "hollow.toml", "--json", "info.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "pressure  0 kPa to 20 kPa"));
+  outcome = run({"simulate", "hollow.toml", "--set", "air=15 kPa", "--integrator", "quasi-static", "--steps", "1", "-o",
+                 "full", "--json", "full.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "command 15 kPa, pressure 15 kPa"));
+  const std::string trajectory = read_text(path("full/trajectory.csv"));
+  EXPECT_EQ(trajectory.substr(0, trajectory.find('\n')),
+            "time [s],air [kPa],air pressure [kPa],tip x [mm],tip y [mm],tip z [mm]");
+  EXPECT_TRUE(contains(trajectory, "0.01,15,15,"));
+
+  outcome = run({"reduce", "hollow.toml", "-o", "hollow.rom.h5", "--seconds", "20 ms", "--json", "reduce.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  // A body of 144 elements with one command; the errors are of the same order as the acceptance of its elements.
+  EXPECT_LT(parse("reduce.json")["validation"]["goal_error_mean"].get<double>(), 0.02);
+  EXPECT_EQ(parse("reduce.json")["validation"]["failed"], 0);
+  outcome = run({"run", "hollow.rom.h5", "--set", "air=15 kPa", "--integrator", "quasi-static", "--steps", "1",
+                 "--compare", "hollow.toml", "--json", "run.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_LT(parse("run.json")["goal_error_mean"].get<double>(), 0.05);
+
+  // The pressure that brings the tip to where 15 kPa have brought it.
+  const std::string last = trajectory.substr(trajectory.rfind('\n', trajectory.size() - 2) + 1);
+  const std::string place = last.substr(last.find(',', last.find(',', last.find(',') + 1) + 1) + 1);
+  write_text(path("goal.csv"), "time [s],tip x [mm],tip y [mm],tip z [mm]\n0," + place);
+  outcome = run({"inverse", "hollow.rom.h5", "--goal", "goal.csv", "--integrator", "quasi-static", "--steps", "4", "-o",
+                 "found", "--json", "found.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string commands = read_text(path("found/commands.csv"));
+  EXPECT_TRUE(commands.starts_with("time [s],air [kPa]\n")) << commands;
+  EXPECT_NEAR(std::stod(commands.substr(commands.rfind(',') + 1)), 15, 0.3);
+  EXPECT_TRUE(contains(read_text(path("found/tracking.csv")), "air pressure [kPa]"));
+}
+
+TEST_F(Air, SaysWhatIsWrong) {
+  Outcome outcome = run({"simulate", "hollow.toml", "--set", "air=15 N"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "is a force, a stress is expected"));
+  std::string text = read_text(path("hollow.toml"));
+  text.replace(text.find("\"270 mm\""), 8, "\"200 mm\"");
+  write_text(path("open.toml"), text);
+  outcome = run({"check", "open.toml"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "the walls of cavity 'air' are not closed"));
+  EXPECT_TRUE(contains(outcome.err, "open.toml:"));
+}
+
+}  // namespace
+}  // namespace supple::test
