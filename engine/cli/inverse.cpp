@@ -175,7 +175,7 @@ std::string millimetres(const TrackingError& error) {
 int inverse(Context& context, Arguments& arguments) {
   check_json_target(context);
   check_arguments(arguments, context.common.json);
-  check_record(context, arguments.record);
+  check_record(context, arguments.record, arguments.model);
   if (!arguments.height_text.empty())
     arguments.height = parse_quantity(arguments.height_text, Dimension::length, {"--height", 0, 0, ""});
   if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)

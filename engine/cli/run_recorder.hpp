@@ -17,7 +17,7 @@ struct Context;
 
 void declare_record(Options& options, std::string& file);
 // Throws InputError where the file could not be written, or is there already (unless --force). "": nothing is recorded.
-void check_record(const Context& context, const std::string& file);
+void check_record(const Context& context, const std::string& file, const std::string& robot);
 
 class RunRecorder {
  public:

@@ -139,7 +139,7 @@ SessionPlan plan_session(const Context& context, const SessionArguments& argumen
   SessionPlan plan;
   plan.model = arguments.model;
   plan.record = arguments.record;
-  check_record(context, plan.record);
+  check_record(context, plan.record, plan.model);
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
   if (arguments.sweep && !arguments.actuation.empty())

@@ -115,7 +115,7 @@ Hdf5File::Hdf5File(const std::string& path, Mode mode) : path_(path) {
       H5Pset_fapl_core(access, memory_increment, false);
       H5Pset_file_image_callbacks(access, &callbacks);
     } else {
-      aside_ = std::make_unique<FileAside>(path);
+      aside_ = std::make_unique<FileAside>(path, true);
       aside_->reserve(room);
     }
     file_ = H5Fcreate(aside_ ? aside_->name().c_str() : path.c_str(), H5F_ACC_TRUNC, creation, access);
@@ -264,7 +264,11 @@ std::vector<double> Hdf5File::read_rows(const std::string& object, std::size_t f
   if (H5Tget_class(stored) != H5T_FLOAT) fail(object, "does not hold numbers");
   const hssize_t entries = H5Sget_simple_extent_npoints(space);
   if (entries < 0 || entries > largest_array) fail(object, "has an impossible size");
-  check_storage(set, object, static_cast<std::size_t>(entries), H5Tget_size(stored));
+  // Once: HDF5 counts all chunks for it.
+  if (std::find(checked_.begin(), checked_.end(), object) == checked_.end()) {
+    check_storage(set, object, static_cast<std::size_t>(entries), H5Tget_size(stored));
+    checked_.push_back(object);
+  }
   std::vector<hsize_t> start(whole.size()), extent(whole.begin(), whole.end());
   start[0] = first;
   extent[0] = count;

@@ -24,6 +24,7 @@ struct MemoryImage {
   std::size_t size = 0;
 };
 
+// One object is for one thread at a time.
 class Hdf5File {
  public:
   // `create` makes the file in memory, `grow` beside its place on disk (FileAside): for files larger than memory should
@@ -80,6 +81,7 @@ class Hdf5File {
   std::int64_t file_ = -1;
   MemoryImage image_;
   std::unique_ptr<FileAside> aside_;
+  mutable std::vector<std::string> checked_;  // objects whose storage read_rows has looked at
 };
 
 // Makes a file: `fill` is called with it. Readers see the old file or the whole new one.

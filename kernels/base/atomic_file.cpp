@@ -63,9 +63,10 @@ void sync_folder(const std::string& path) {
 
 }  // namespace
 
-FileAside::FileAside(const std::string& path)
+FileAside::FileAside(const std::string& path, bool guard)
     : path_(path),
       name_(path + ".part-" + std::to_string(::getpid())),
+      guarded_(guard && ::access(path.c_str(), F_OK) != 0),
       number_(::open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
   if (number_ < 0) refuse(path, errno);
 }
@@ -86,7 +87,16 @@ void FileAside::reserve(std::uintmax_t size) {
 void FileAside::finish(std::uintmax_t size) {
   // The data must be on disk before the name is.
   if (::ftruncate(number_, static_cast<off_t>(size)) != 0 || ::fsync(number_) != 0) fail(path_, errno);
-  if (std::rename(name_.c_str(), path_.c_str()) != 0) refuse(path_, errno);
+  if (guarded_ && ::link(name_.c_str(), path_.c_str()) == 0) {
+    std::remove(name_.c_str());
+  } else if (guarded_ && errno == EEXIST) {
+    ::close(number_);
+    number_ = -1;
+    throw RunError("another program has made '" + path_ + "' meanwhile", "what was written is in '" + name_ + "'",
+                   {path_, 0, 0, ""});
+  } else if (std::rename(name_.c_str(), path_.c_str()) != 0) {  // also where there are no links
+    refuse(path_, errno);
+  }
   ::close(number_);
   number_ = -1;
   sync_folder(path_);

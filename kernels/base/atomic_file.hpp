@@ -11,8 +11,9 @@ namespace supple {
 // name().
 class FileAside {
  public:
-  // Creates it, empty. Throws InputError if that cannot be.
-  explicit FileAside(const std::string& path);
+  // Creates it, empty. Throws InputError if that cannot be. With `guard` a file of that name that is not there now is not
+  // replaced in finish(): another program has made it meanwhile.
+  explicit FileAside(const std::string& path, bool guard = false);
   // Removes what has not taken its name.
   ~FileAside();
   FileAside(const FileAside&) = delete;
@@ -21,11 +22,13 @@ class FileAside {
   // Takes the room on the disk for `size` bytes in all, so that what is written up to there does not fail for want of
   // it. Throws RunError if there is none. Where the file system cannot promise it, nothing happens.
   void reserve(std::uintmax_t size);
-  // Cuts it to its first `size` bytes, brings them to disk and renames it. Throws as write_file does.
+  // Cuts it to its first `size` bytes, brings them to disk and renames it. Throws as write_file does; RunError where it
+  // may not replace another file, and then it stays under its own name.
   void finish(std::uintmax_t size);
 
  private:
   std::string path_, name_;
+  bool guarded_;
   int number_;
 };
 

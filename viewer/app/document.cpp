@@ -25,12 +25,23 @@ std::unique_ptr<Series> make_series(std::vector<Channel> channels) {
   return std::make_unique<Series>(std::move(channels), kept_samples);
 }
 
+// Whether somebody writes it beside its place (kernels/base/atomic_file.hpp).
+bool being_written(const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = fs::absolute(file, error).parent_path();
+  const std::string beginning = fs::path(file).filename().string() + ".part-";
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename().string().starts_with(beginning)) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string free_name(const std::string& stem, const char* ending) {
   for (int k = 1;; ++k) {
     const std::string file = fmt::format("{}-{:03}{}", stem, k, ending);
-    if (!std::filesystem::exists(file)) return file;
+    if (!std::filesystem::exists(file) && !being_written(file)) return file;
   }
 }
 

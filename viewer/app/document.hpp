@@ -12,7 +12,7 @@
 
 namespace supple::view {
 
-// "diamond-forces-001.csv": the first of these that is not there.
+// "diamond-forces-001.csv": the first of these that is not there, nor being written.
 std::string free_name(const std::string& stem, const char* ending);
 
 class Document {

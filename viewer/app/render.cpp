@@ -68,7 +68,6 @@ void check(const cli::RenderArguments& a) {
   if (!a.height.empty() && !a.circle && !a.lemniscate)
     throw InputError("--height goes with --circle or --lemniscate", "leave it out");
   if (a.mode && a.colour != "mode") throw InputError("--mode goes with --colour mode", "add --colour mode");
-  if (a.side_by_side && a.compare.empty()) throw InputError("--side-by-side needs --compare", "--compare SCENE");
   if (a.output.empty()) throw InputError("`supple render` needs -o FILE", "-o picture.png");
   if (!a.output.ends_with(".png") && !a.output.ends_with(".mp4") && !a.output.ends_with(".gif"))
     throw InputError(fmt::format("'{}' is neither a picture nor a film", a.output),
@@ -173,6 +172,8 @@ ViewSettings settings_of(const cli::RenderArguments& a, const OpenedRobot& robot
   drawing.mode = static_cast<int>(a.mode.value_or(1)) - 1;
   drawing.domain = a.domain;
   drawing.edges = a.edges;
+  if (a.side_by_side && !beside)
+    throw InputError("--side-by-side needs a second robot", "--compare SCENE, or a recording made with it");
   settings.side_by_side = a.side_by_side;
   settings.legend = !a.no_legend;
   const std::string why = lacks(*robot.shape, drawing.colouring, beside ? beside->shape.get() : nullptr);
