@@ -51,8 +51,10 @@ StepReport Equilibrium::advance(const State& start, const Control& control, doub
   };
   interpolate(start.commands, control.commands, partial_.commands);
   interpolate(start.motions, control.motions, partial_.motions);
-  for (std::size_t i = 0; i < eased_.size(); ++i) eased_[i] = load_[i] - (1 - fraction) * imbalance_[i];
-  stepper_.set_load(eased_);
+  if (easing_) {
+    for (std::size_t i = 0; i < eased_.size(); ++i) eased_[i] = load_[i] - (1 - fraction) * imbalance_[i];
+    stepper_.set_load(eased_);
+  }
   return stepper_.step(partial_, state);
 }
 
@@ -74,7 +76,8 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
   };
 
   stepper_.set_patience(settings_.max_iterations, halvings, patience);
-  std::fill(imbalance_.begin(), imbalance_.end(), 0.0);  // at once, until that has failed
+  if (easing_) stepper_.set_load(load_);  // what the last way left behind
+  easing_ = false;                        // the whole load at once, until that has failed
   double done = 0, increment = settings_.first_increment, failed = std::numeric_limits<double>::infinity();
   const double smallest = settings_.smallest_increment;
   while (done < 1 && increment >= smallest) {
@@ -93,11 +96,7 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
       continue;
     }
     if (report.status == StepStatus::out_of_memory) return report;
-    if (std::isinf(failed)) {
-      stepper_.set_load(load_);
-      if (!(stepper_.imbalance(start, imbalance_) > equilibrium_already * exact.tolerance))
-        std::fill(imbalance_.begin(), imbalance_.end(), 0.0);
-    }
+    if (std::isinf(failed)) easing_ = stepper_.imbalance(start, imbalance_) > equilibrium_already * exact.tolerance;
     failed = next - done;
     increment = cut * failed;
   }
@@ -107,8 +106,7 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
     if (follow(1) == StepStatus::ok) done = 1;
   }
   if (done < 1 && report.status == StepStatus::ok) report.status = StepStatus::not_converged;
-  const bool eased = std::any_of(imbalance_.begin(), imbalance_.end(), [](double r) { return r != 0; });
-  if (done > 0 && done < 1 && eased) {
+  if (done > 0 && done < 1 && easing_) {
     state = start;  // what was reached is an equilibrium under a load that is none
   } else if (done > 0 && done < 1) {
     // Leave an equilibrium, not a state near one.

@@ -50,6 +50,7 @@ class Equilibrium {
   Stepper stepper_;
   Control partial_;
   std::vector<double> load_, imbalance_, eased_;  // [B x nv, N]; of the state that the way begins with; of an increment
+  bool easing_ = false;                           // the imbalance vanishes along the way
 };
 
 // Equilibrium under zero commands, motions at rest, from rest. Throws RunError.

@@ -67,6 +67,11 @@ const Place& place_of(const Region& region, const Place& place) {
   return region.place.file.empty() ? place : region.place;
 }
 
+Interpolation interpolation_of(const EmbeddedPoint& point) {
+  return {{point.nodes.begin(), point.nodes.begin() + point.node_count},
+          {point.weights.begin(), point.weights.begin() + point.node_count}};
+}
+
 double triangle_area(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
   return 0.5 * norm(cross(b - a, c - a));
 }
@@ -97,9 +102,7 @@ int PointPlacer::add(const Vec3d& x, double radius, const std::string& what, con
     model_.notes.push_back(
         fmt::format("{} lies {:.3g} mm outside the mesh; it follows the nearest element", what, 1e3 * point.distance));
   if (radius > 0) return push(spread_attachment(model_.mesh, x, radius, place), x);
-  return push({{point.nodes.begin(), point.nodes.begin() + point.node_count},
-               {point.weights.begin(), point.weights.begin() + point.node_count}},
-              x);
+  return push(interpolation_of(point), x);
 }
 
 PlacedPath PointPlacer::add_path(const std::vector<Vec3d>& points, const std::optional<Vec3d>& end, double radius,
@@ -259,9 +262,7 @@ PointPlacer::PlacedWalls PointPlacer::add_walls(Surface surface, const std::stri
   for (const Vec3d& x : surface.nodes) {
     const EmbeddedPoint point = locate(x, "a corner of " + what, place);
     furthest = std::max(furthest, point.distance);
-    push({{point.nodes.begin(), point.nodes.begin() + point.node_count},
-          {point.weights.begin(), point.weights.begin() + point.node_count}},
-         x);
+    push(interpolation_of(point), x);
   }
   // The walls of a cavity are a boundary of the body: corners lie a little to either side of it.
   if (furthest > 0)

@@ -213,6 +213,15 @@ double volume_at(Mechanics& mechanics, const State& state) {
   return phi[0];
 }
 
+// Few free nodes: the polynomial of all of them has n^3/6 coefficients.
+FullModel half_held_bar(bool hexahedra) {
+  Scene scene = hollow_bodies::bar_scene({"corotational", MaterialModel::corotational}, ActuatorControl::force, 4e4);
+  FixScene fix = boxes::clamp_at_origin();
+  fix.region.upper[0] = 0.13;
+  scene.bodies[0].fixes = {fix};
+  return build_full_model(scene, hollow_bodies::bar(hexahedra));
+}
+
 class HollowBar : public testing::TestWithParam<bool> {};
 
 TEST_P(HollowBar, PressureAndVolumeAreTwoSidesOfOneState) {
@@ -274,13 +283,7 @@ TEST_P(HollowBar, UnilateralVolumeDoesNotSuck) {
 // The reduced model with all directions is the full one: the polynomial stands for the walls in rows, steps,
 // equilibria.
 TEST_P(HollowBar, ReducedWithAFullBasisIsTheFullModel) {
-  const boxes::Law law{"corotational", MaterialModel::corotational};
-  Scene scene = hollow_bodies::bar_scene(law, ActuatorControl::force, 4e4);
-  // Few free nodes: the polynomial of all of them has n^3/6 coefficients.
-  FixScene fix = boxes::clamp_at_origin();
-  fix.region.upper[0] = 0.13;
-  scene.bodies[0].fixes = {fix};
-  const FullModel model = build_full_model(scene, hollow_bodies::bar(GetParam()));
+  const FullModel model = half_held_bar(GetParam());
   const int nv = model.coordinates.nv;
   const ReducedModel reduced = project(model, reduced_bodies::full_basis(nv), nv, all_elements(model));
   EXPECT_TRUE(reduced.robot.actuators[0].triangles.empty());
@@ -352,12 +355,7 @@ TEST_P(HollowBar, ModelFileWithAnotherCavityIsRefused) {
 
 // Errors against full equilibria: none with all directions. The full robot has more mapped points than the reduced one.
 TEST_P(HollowBar, ErrorsAreThoseOfItsEffector) {
-  const boxes::Law law{"corotational", MaterialModel::corotational};
-  Scene scene = hollow_bodies::bar_scene(law, ActuatorControl::force, 4e4);
-  FixScene fix = boxes::clamp_at_origin();
-  fix.region.upper[0] = 0.13;
-  scene.bodies[0].fixes = {fix};
-  const FullModel model = build_full_model(scene, hollow_bodies::bar(GetParam()));
+  const FullModel model = half_held_bar(GetParam());
   const int nv = model.coordinates.nv;
   const std::vector<double> basis = reduced_bodies::full_basis(nv);
   const ReducedModel reduced = project(model, basis, nv, all_elements(model));
