@@ -35,6 +35,13 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
     ++report.step;
     report.seconds.push_back(seconds);
     report.stages += report.final.times;
+    const ContactFigures& contact = report.final.contact;
+    report.contact.rows = std::max(report.contact.rows, contact.rows);
+    report.contact.touching = std::max(report.contact.touching, contact.touching);
+    report.contact.softened += contact.softened;
+    report.contact.loose += contact.loose;
+    report.contact.residual = std::max(report.contact.residual, contact.residual);
+    report.contact.violation = std::max(report.contact.violation, contact.violation);
     report.limited += limited + report.final.limited_commands;
     after(report.step);
     progress("simulating", static_cast<double>(report.step), static_cast<double>(settings.last),
@@ -72,6 +79,8 @@ void throw_step_failure(const DriveReport& report, const DriveSettings& settings
   if (step.failed_element >= 0) problem += fmt::format(", element {}", step.failed_element);
   if (step.status == StepStatus::not_converged)
     problem += fmt::format(", residual {:.2g} after {} iterations", step.residual, step.iterations);
+  if (step.status == StepStatus::rows_unsolved && step.contact.residual > 0)
+    problem += fmt::format(", those of contacts to {:.2g}", step.contact.residual);
   std::string remedy;
   switch (step.status) {
     case StepStatus::singular:

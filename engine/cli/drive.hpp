@@ -34,6 +34,7 @@ struct DriveReport {
   StepReport final;             // of the last step tried: its status tells whether the run failed
   std::vector<double> seconds;  // of each step done here
   StageTimes stages;            // summed
+  ContactFigures contact;       // rows and pressing ones at most, softened in all, largest residuals
   long limited = 0;             // commands cut to their range or rate, motions to their range
   bool failed() const { return final.status != StepStatus::ok; }
 };

@@ -90,6 +90,9 @@ Facts model_facts(const ReducedModel& model) {
   facts.emplace_back("actuators", table);
   for (const Effector& effector : model.robot.effectors)
     facts.emplace_back("effector", fmt::format("{}", fmt::join(effector_cells(model.robot, effector), "  ")));
+  for (const PlacedObstacle& obstacle : model.robot.obstacles)
+    facts.emplace_back("obstacle", fmt::format("{}", fmt::join(obstacle_cells(obstacle), "  ")));
+  if (!model.robot.obstacles.empty()) facts.emplace_back("contact", contact_text(model.robot));
   facts.emplace_back("scene hash", hash_hex(from.scene_hash));
   facts.emplace_back("mesh hash", hash_hex(from.mesh_hash));
   for (const std::string& note : provenance_notes(from)) facts.emplace_back("note", note);
@@ -99,11 +102,15 @@ Facts model_facts(const ReducedModel& model) {
 
 nlohmann::ordered_json model_json(const ReducedModel& model) {
   const Provenance& from = model.provenance;
+  auto obstacles = nlohmann::ordered_json::array();
+  for (const PlacedObstacle& obstacle : model.robot.obstacles) obstacles.push_back(obstacle_json(obstacle));
   return {{"name", model.robot.name},
           {"nodes", from.nodes},
           {"elements", from.elements},
           {"actuators", model.robot.actuators.size()},
           {"motions", model.robot.motions.size()},
+          {"obstacles", std::move(obstacles)},
+          {"contact", contact_json(model.robot)},
           {"snapshots", from.snapshots},
           {"modes", model.modes},
           {"pod_tolerance", from.pod_tolerance},

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* actuator_types[] = {"cable", "force", "cavity"};
 constexpr const char* effector_types[] = {"position", "orientation", "length"};
+constexpr const char* obstacle_types[] = {"plane", "sphere", "capsule", "box", "cylinder", "mesh"};
 constexpr double degrees = 180 / std::numbers::pi;
 
 std::string format_direction(const Vec3d& e) {
@@ -114,6 +115,62 @@ std::string effector_text(const Robot& robot, int e, std::span<const double> y) 
   }
   const Vec3d& rest = robot.rest_points[static_cast<std::size_t>(effector.point)];
   return fmt::format("{}, {} from rest", format_point(state), format_quantity(norm(state - rest), Dimension::length));
+}
+
+std::vector<std::string> obstacle_cells(const PlacedObstacle& placed) {
+  const Obstacle& obstacle = placed.obstacle;
+  const auto length = [](double x) { return format_quantity(x, Dimension::length); };
+  const Mat3d& R = placed.pose.rotation;
+  const std::string axis = format_direction({{R(0, 2), R(1, 2), R(2, 2)}});
+  std::string text = obstacle.side() == Obstacle::Side::inside ? "inside of a " : "";
+  text += obstacle_types[static_cast<int>(obstacle.shape())];
+  switch (obstacle.shape()) {
+    case Obstacle::Shape::plane:
+      text += ", normal " + axis;
+      break;
+    case Obstacle::Shape::sphere:
+      text += fmt::format(", radius {}", length(obstacle.radius()));
+      break;
+    case Obstacle::Shape::capsule:
+    case Obstacle::Shape::cylinder:
+      text +=
+          fmt::format(", radius {}, length {}, axis {}", length(obstacle.radius()), length(obstacle.length()), axis);
+      break;
+    case Obstacle::Shape::box:
+      text += fmt::format(", {} x {} x {}", length(obstacle.size()[0]), length(obstacle.size()[1]),
+                          length(obstacle.size()[2]));
+      break;
+    case Obstacle::Shape::mesh:
+      text += fmt::format(" of {} triangles", obstacle.surface()->triangles.size());
+      break;
+  }
+  return {placed.name, text, "at " + format_point(placed.pose.position),
+          fmt::format("friction {:.4g}", placed.friction)};
+}
+
+nlohmann::ordered_json obstacle_json(const PlacedObstacle& placed) {
+  const Obstacle& obstacle = placed.obstacle;
+  nlohmann::ordered_json json{{"name", placed.name},
+                              {"type", obstacle_types[static_cast<int>(obstacle.shape())]},
+                              {"inside", obstacle.side() == Obstacle::Side::inside},
+                              {"position", vector_json(placed.pose.position)},
+                              {"rotation", placed.pose.rotation.m},
+                              {"friction", placed.friction}};
+  if (obstacle.radius() > 0) json["radius"] = obstacle.radius();
+  if (obstacle.shape() == Obstacle::Shape::capsule || obstacle.shape() == Obstacle::Shape::cylinder)
+    json["length"] = obstacle.length();
+  if (obstacle.shape() == Obstacle::Shape::box) json["size"] = vector_json(obstacle.size());
+  if (obstacle.surface()) json["triangles"] = obstacle.surface()->triangles.size();
+  return json;
+}
+
+std::string contact_text(const Robot& robot) {
+  return fmt::format("{} points, held off by {}", robot.collision_points,
+                     format_quantity(robot.contact_distance, Dimension::length));
+}
+
+nlohmann::ordered_json contact_json(const Robot& robot) {
+  return {{"points", robot.collision_points}, {"distance", robot.contact_distance}};
 }
 
 std::vector<std::string> extra_columns(const Robot& robot) {

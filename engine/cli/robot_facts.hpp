@@ -1,6 +1,6 @@
 #pragma once
-// What a robot's actuators and effectors are called before people, whatever their kinds: in facts, --json and the
-// columns of a trajectory.
+// What a robot's actuators, effectors and obstacles are called before people, whatever their kinds: in facts, --json
+// and the columns of a trajectory.
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -23,6 +23,13 @@ std::vector<std::string> effector_cells(const Robot& robot, const Effector& effe
 nlohmann::ordered_json effector_json(const Robot& robot, const Effector& effector);
 // Where effector `e` is for one robot's mapped points y: "(0, 0, 125) mm, 3 mm from rest".
 std::string effector_text(const Robot& robot, int e, std::span<const double> y);
+
+// Cells of a table: name, what it is, where it is, its friction.
+std::vector<std::string> obstacle_cells(const PlacedObstacle& obstacle);
+nlohmann::ordered_json obstacle_json(const PlacedObstacle& obstacle);
+// "117 points, held off by 0.5 mm".
+std::string contact_text(const Robot& robot);
+nlohmann::ordered_json contact_json(const Robot& robot);
 
 // Columns of a trajectory beyond the places of effectors and probes: how far orientations are turned [deg] and lengths
 // shortened [mm].

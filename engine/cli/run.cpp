@@ -70,7 +70,8 @@ int run_model(Context& context, Arguments& arguments) {
                         plan.model,
                         hash_file(plan.model),
                         smooth_path_covering_steps * settings.time_step,
-                        reduced_shape_writer(model)};
+                        reduced_shape_writer(model),
+                        reduced_skin(model)};
   Trajectory reduced;
   std::function<void(long, const State&)> after;
   if (!arguments.compare.empty())

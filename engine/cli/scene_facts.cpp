@@ -172,6 +172,12 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
                     fmt::format("at {}", format_point(robot.rest_points[static_cast<std::size_t>(probe.point)])),
                     probe.set.empty() ? "" : fmt::format("in set {}", probe.set)});
   if (!rows.empty()) facts.emplace_back("probes", lines(format_table(rows)));
+  rows.clear();
+  for (const PlacedObstacle& obstacle : robot.obstacles) rows.push_back(obstacle_cells(obstacle));
+  if (!rows.empty()) {
+    facts.emplace_back("obstacles", lines(format_table(rows)));
+    facts.emplace_back("contact", contact_text(robot));
+  }
   for (const std::string& note : model.notes) facts.emplace_back("note", note);
   return facts;
 }
@@ -212,6 +218,9 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
   for (const NamedPoint& probe : robot.probes)
     json["probes"].push_back(
         {{"name", probe.name}, {"point", vector_json(robot.rest_points[static_cast<std::size_t>(probe.point)])}});
+  json["obstacles"] = nlohmann::ordered_json::array();
+  for (const PlacedObstacle& obstacle : robot.obstacles) json["obstacles"].push_back(obstacle_json(obstacle));
+  json["contact"] = contact_json(robot);
   json["notes"] = model.notes;
   return json;
 }

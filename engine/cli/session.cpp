@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -96,6 +98,21 @@ void settle(Mechanics& mechanics, const Actuation& actuation, State& state) {
   if (report.status != StepStatus::ok)
     throw RunError(fmt::format("the robot does not settle: {}", describe(report.status)),
                    "`supple check` looks for its equilibrium with all commands at zero");
+}
+
+double least_gap(const Robot& robot, const std::vector<Vec3d>& points) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const PlacedObstacle& placed : robot.obstacles)
+    for (const Vec3d& x : points) least = std::min(least, placed.obstacle.at(placed.pose, x).gap);
+  return least;
+}
+
+// Of all obstacles on robot 0 [N].
+std::array<double, 3> total_force(const State& state) {
+  std::array<double, 3> sum{};
+  for (std::size_t i = 0; i < state.contact_forces.size() / static_cast<std::size_t>(state.robots); ++i)
+    sum[i % 3] += state.contact_forces[i];
+  return sum;
 }
 
 // A folder for the state of a run that has none.
@@ -233,6 +250,7 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
       write_state(ResultFolder::state_file(plan.folder), run);
   };
 
+  const Robot& robot = mechanics.robot();
   SessionResult result;
   {
     const InterruptGuard guard;
@@ -241,6 +259,8 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
     result.report = drive(mechanics, settings, actuation, state, bar.progress(), [&](long step) {
       done = step;
       if (after) after(step, state);
+      if (robot.pairs() > 0 && (step % every == 0 || step == settings.last))
+        result.least_gap = std::min(result.least_gap, least_gap(robot, subject.skin(state)));
       recorder.add(step, state);
       if (!results) return;
       results->record(step, state);
@@ -277,6 +297,13 @@ nlohmann::ordered_json session_json(const Context& context, const SessionResult&
   json["first_step"] = result.settings.first;
   json["last_step"] = result.report.step;
   json["time"] = result.state.time;
+  if (!result.state.contact_forces.empty()) {
+    const ContactFigures& contact = result.report.contact;
+    json["contact"] = {
+        {"most_touching", contact.touching}, {"residual", contact.residual}, {"violation", contact.violation},
+        {"softened", contact.softened},      {"loose", contact.loose},       {"least_gap", result.least_gap},
+        {"force", total_force(result.state)}};
+  }
   json["limited_commands"] = result.report.limited;
   json["state_hash"] = hash_hex(hash(result.state));
   return json;
@@ -311,11 +338,28 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
   for (std::size_t m = 0; m < robot.motions.size(); ++m)
     facts.emplace_back(robot.motions[m].name,
                        fmt::format("at {}", format_quantity(state.motions[m], Dimension::length)));
+  if (robot.pairs() > 0) {
+    const auto force = [](double newton) { return format_quantity(newton, Dimension::force); };
+    const auto length = [](double metres) { return format_quantity(metres, Dimension::length); };
+    const std::array<double, 3> sum = total_force(state);
+    facts.emplace_back(
+        "contact", fmt::format("{} of {} points press at most, at the end with {}, {}, {} in all",
+                               report.contact.touching, robot.pairs(), force(sum[0]), force(sum[1]), force(sum[2])));
+    facts.emplace_back("",
+                       fmt::format("the skin comes as near as {} (points are held {} off), laws of contact to {:.1e}",
+                                   length(result.least_gap), length(robot.contact_distance), report.contact.residual));
+  }
   facts.emplace_back("state hash", hash_hex(hash(state)));
   if (!plan.folder.empty()) facts.emplace_back("written", plan.folder + "/result.pvd, trajectory.csv, state.h5");
   if (!plan.record.empty()) facts.emplace_back("recorded", plan.record);
   print_facts(facts);
   if (report.limited > 0) print_note(fmt::format("commands were cut to their range or rate {} times", report.limited));
+  if (report.contact.softened > 0)
+    print_note(fmt::format("in {} steps no forces could hold all points off, and they were let in a little",
+                           report.contact.softened));
+  if (report.contact.loose > 0)
+    print_note(fmt::format("the forces of contacts were found to {:.1e} only, in {} steps to less than {:.0e}",
+                           report.contact.residual, report.contact.loose, tight_residual));
   if (report.final.inverted > 0)
     print_note(fmt::format("{} points of elements are turned inside out at the end: do not trust this result",
                            report.final.inverted));

@@ -2,6 +2,7 @@
 // What `simulate` and `run` share: options, commands over time, results, saving, resuming, the report. A verb reads its
 // model between plan_session and perform.
 
+#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "engine/cli/drive.hpp"
 #include "engine/cli/result_folder.hpp"
+#include "engine/cli/shape_writer.hpp"
 
 namespace supple::cli {
 
@@ -50,6 +52,7 @@ struct Subject {
   std::uint64_t fingerprint = 0;  // see SavedRun
   double duration = 1;            // s, where nothing else says it
   WriteShape write_shape;         // empty: no shapes
+  SkinOf skin;                    // for robots among obstacles
 };
 
 struct SessionResult {
@@ -57,6 +60,8 @@ struct SessionResult {
   DriveSettings settings;  // also {integrator, time_step} in force
   std::vector<double> times, values;
   State state;
+  // Least gap between the skin and an obstacle at every K-th step and the last [m]; infinity without obstacles.
+  double least_gap = std::numeric_limits<double>::infinity();
 };
 
 // `settings` holds the model's integrator and time step, already overridden by the plan. A failed step is a RunError,

@@ -1,5 +1,8 @@
 #pragma once
-// Shapes of a robot for ParaView.
+// Shapes of a robot: for ParaView, and where its skin is.
+
+#include <functional>
+#include <vector>
 
 #include "engine/cli/result_folder.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
@@ -13,5 +16,10 @@ WriteShape full_shape_writer(const FullMechanics& mechanics);
 
 // The deformed skin with the nodes' `displacement` [m]. `model` must outlive what is returned.
 WriteShape reduced_shape_writer(const ReducedModel& model);
+
+// Where the nodes of the skin of robot 0 are [m].
+using SkinOf = std::function<std::vector<Vec3d>(const State&)>;
+SkinOf full_skin(const FullMechanics& mechanics);
+SkinOf reduced_skin(const ReducedModel& model);
 
 }  // namespace supple::cli

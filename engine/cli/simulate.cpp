@@ -38,7 +38,8 @@ int simulate(Context& context, const SessionArguments& arguments) {
                         scene.file,
                         scene_fingerprint(scene),
                         scene.duration,
-                        full_shape_writer(mechanics)};
+                        full_shape_writer(mechanics),
+                        full_skin(mechanics)};
   DriveSettings settings;
   settings.integrator = scene.integrator;
   settings.time_step = scene.time_step;

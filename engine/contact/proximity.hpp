@@ -2,6 +2,7 @@
 // What a point has to know of an obstacle: gap(x) is the signed distance [m] to its surface, positive outside the
 // solid.
 
+#include <cmath>
 #include <limits>
 
 #include "kernels/math/small.hpp"
@@ -26,6 +27,25 @@ inline Mat3d across(const Vec3d& n) {
 }
 inline Mat3d across(const Vec3d& n, const Vec3d& t) {
   return across(n) - outer(t, t);
+}
+
+// Rows n, t1, t2 of a frame on the unit vector n: t1 across n and the axis it leans to least (the first of equals).
+inline Mat3d frame_on(const Vec3d& n) {
+  int axis = 0;
+  for (int k = 1; k < 3; ++k)
+    if (std::abs(n[k]) < std::abs(n[axis])) axis = k;
+  Vec3d e{{0, 0, 0}};
+  e[axis] = 1;
+  Vec3d t = cross(n, e);
+  t = (1 / norm(t)) * t;
+  const Vec3d s = cross(n, t);
+  Mat3d frame;
+  for (int k = 0; k < 3; ++k) {
+    frame(0, k) = n[k];
+    frame(1, k) = t[k];
+    frame(2, k) = s[k];
+  }
+  return frame;
 }
 
 }  // namespace supple

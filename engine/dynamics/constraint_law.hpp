@@ -7,6 +7,7 @@
 
 #include "engine/constraints/rows.hpp"
 #include "engine/dynamics/state.hpp"
+#include "solvers/contact/contact.hpp"
 
 namespace supple {
 
@@ -21,6 +22,15 @@ struct ConstraintSpace {
   std::span<const double> phi, free, W, B;  // rows, rows, rows x rows, rows x motions
   std::span<const double> effector_phi, effector_free, effector_W, effector_B;  // the same for the effectors' rows
   std::span<const double> inputs;
+};
+
+// One robot that may touch obstacles: its actuator rows, then normal, tangent 1 and tangent 2 of each contact; N rows
+// in all. As above without motions and effectors; of a contact, delta is the gap left and the slip over the step [m].
+struct ContactSpace {
+  int rows = 0, contacts = 0, rank = 0;
+  std::span<const double> free;      // N
+  std::span<const double> W, V;      // N x N, or empty and W = V V^T with V [N x rank]
+  std::span<const double> friction;  // contacts
 };
 
 class ConstraintLaw {
@@ -39,6 +49,8 @@ class ConstraintLaw {
   virtual int begin(const State& state, double step, std::span<double> multipliers) = 0;
   // Finds multipliers (in: the last ones) and dc [B x motions]. False: not found, and the law knows why.
   virtual bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) = 0;
+  // The same for one robot and its contacts; multipliers [N].
+  virtual ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers) = 0;
   // How far rows with values phi [B x rows] are from what the law asks [m]: Newton's method goes on while this is above
   // its tolerance.
   virtual double violation(std::span<const double> phi, std::span<const double> multipliers) const = 0;

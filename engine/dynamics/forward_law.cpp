@@ -52,6 +52,27 @@ bool ForwardLaw::solve(const ConstraintSpace& space, std::span<double> multiplie
   return std::all_of(scratch_.begin(), scratch_.end(), [](const Scratch& s) { return s.solved; });
 }
 
+ContactReport ForwardLaw::solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers) {
+  const int n = space.rows;
+  const std::size_t first = extent(robot, n);
+  if (!workspace_ || workspace_->max_contacts() < space.contacts)
+    workspace_ = std::make_unique<ContactWorkspace>(n, 2 * space.contacts);
+  contact_shifted_.assign(space.free.begin(), space.free.end());
+  for (std::size_t i = 0; i < extent(n); ++i) contact_shifted_[i] -= target_[first + i];
+  const auto part = [&](const std::vector<double>& v) { return std::span<const double>(v).subspan(first, extent(n)); };
+  return solve_contact({.boxes = n,
+                        .contacts = space.contacts,
+                        .rank = space.rank,
+                        .W = space.W,
+                        .V = space.V,
+                        .d = contact_shifted_,
+                        .compliance = {},
+                        .lower = part(lower_),
+                        .upper = part(upper_),
+                        .friction = space.friction},
+                       multipliers, *workspace_);
+}
+
 double ForwardLaw::violation(std::span<const double> phi, std::span<const double> multipliers) const {
   double worst = 0;
   for (std::size_t i = 0; i < target_.size(); ++i) {

@@ -2,6 +2,7 @@
 // The law of forward simulation: every actuator has a command, multipliers are complementary to its row
 // (engine/constraints/rows.hpp, solvers/complementarity).
 
+#include <memory>
 #include <vector>
 
 #include "engine/dynamics/constraint_law.hpp"
@@ -20,6 +21,7 @@ class ForwardLaw final : public ConstraintLaw {
   bool moves_inputs() const override { return false; }
   int begin(const State& state, double step, std::span<double> multipliers) override;
   bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) override;
+  ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers) override;
   double violation(std::span<const double> phi, std::span<const double> multipliers) const override;
   void commands(std::span<const double> phi, std::span<const double> multipliers,
                 std::span<double> commands) const override;
@@ -33,7 +35,9 @@ class ForwardLaw final : public ConstraintLaw {
     std::vector<double> shifted, work;
     bool solved = true;
   };
-  std::vector<Scratch> scratch_;  // of one thread
+  std::vector<double> contact_shifted_;
+  std::unique_ptr<ContactWorkspace> workspace_;  // grows
+  std::vector<Scratch> scratch_;                 // of one thread
 };
 
 }  // namespace supple

@@ -272,34 +272,41 @@ void FullMechanics::add_prescribed_stiffness(std::span<const double> v_c, std::s
   }
 }
 
+// K += L_a^T S L_b at mapped points a and b, the lower triangle; the pattern holds every pair of nodes of a row.
+void FullMechanics::add_point_stiffness(int a, int b, const Mat3d& S, double* values) const {
+  const Interpolation& left = model_.interpolation[static_cast<std::size_t>(a)];
+  const Interpolation& right = model_.interpolation[static_cast<std::size_t>(b)];
+  for (std::size_t s = 0; s < left.node.size(); ++s)
+    for (std::size_t t = 0; t < right.node.size(); ++t) {
+      const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];
+      const int j = model_.node_unknown[static_cast<std::size_t>(right.node[t])];
+      if (i < 0 || j < 0 || i < j) continue;
+      const int block = pattern_.find(i, j);
+      const double weight = left.weight[s] * right.weight[t];
+      for (int c = 0; c < 3; ++c)
+        for (int r = i == j ? c : 0; r < 3; ++r) values[pattern_.position(block, j, r, c)] += weight * S(r, c);
+    }
+}
+
 void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers,
                                             double* values, std::span<double> inputs) const {
-  // K += L^T S L with S the row's curvature at its mapped points; the pattern holds every pair of its nodes. inputs
-  // [motions][nv] += L^T S L_c.
+  // K += L^T S L with S the row's curvature at its mapped points; inputs [motions][nv] += L^T S L_c.
   for (int row = 0; row < rows_.rows(); ++row) {
     const int first = model_.robot.actuators[static_cast<std::size_t>(row)].first_point;
     visit_row_curvature(
         model_.robot, row, y, multipliers[static_cast<std::size_t>(row)], [&](int a, int b, const Mat3d& curvature) {
+          add_point_stiffness(first + a, first + b, curvature, values);
           const Interpolation& left = model_.interpolation[static_cast<std::size_t>(first + a)];
           const Interpolation& right = model_.interpolation[static_cast<std::size_t>(first + b)];
           for (std::size_t s = 0; s < left.node.size(); ++s)
             for (std::size_t t = 0; t < right.node.size(); ++t) {
               const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];
-              const int j = model_.node_unknown[static_cast<std::size_t>(right.node[t])];
               const int motion = model_.node_motion[static_cast<std::size_t>(right.node[t])];
-              const double weight = left.weight[s] * right.weight[t];
-              if (i >= 0 && j < 0 && motion >= 0) {
-                const Vec3d column =
-                    weight * (curvature * model_.robot.motions[static_cast<std::size_t>(motion)].direction);
-                for (int r = 0; r < 3; ++r)
-                  inputs[extent(motion, model_.coordinates.nv) + extent(3, i) + static_cast<std::size_t>(r)] +=
-                      column[r];
-              }
-              if (i < 0 || j < 0 || i < j) continue;
-              const int block = pattern_.find(i, j);
-              for (int c = 0; c < 3; ++c)
-                for (int r = i == j ? c : 0; r < 3; ++r)
-                  values[pattern_.position(block, j, r, c)] += weight * curvature(r, c);
+              if (i < 0 || motion < 0) continue;
+              const Vec3d column = left.weight[s] * right.weight[t] *
+                                   (curvature * model_.robot.motions[static_cast<std::size_t>(motion)].direction);
+              for (int r = 0; r < 3; ++r)
+                inputs[extent(motion, model_.coordinates.nv) + extent(3, i) + static_cast<std::size_t>(r)] += column[r];
             }
         });
   }
@@ -319,6 +326,7 @@ SystemReport FullMechanics::factor(const SystemCoefficients& coefficients, std::
               coefficients.mass * mass_[static_cast<std::size_t>(block)];
   geometric_inputs_.assign(extent(static_cast<int>(model_.robot.motions.size()), model_.coordinates.nv), 0.0);
   if (coefficients.geometric) add_geometric_stiffness(y, multipliers, system_.data(), geometric_inputs_);
+  for (const PointStiffness& at : coefficients.points) add_point_stiffness(at.point, at.point, at.S, system_.data());
 
   const bool positive = tangent_ == TangentKind::safe;
   std::unique_ptr<SparseDirect>& solver = solvers_[positive ? 0 : 1];
@@ -387,6 +395,78 @@ void FullMechanics::input_columns(const SystemCoefficients& coefficients, std::s
 void FullMechanics::solve(std::span<double> X, int count) {
   SUPPLE_EXPECT(solver_ != nullptr);
   solver_->solve(X.data(), count);
+}
+
+void FullMechanics::multiply_rows(const PointRows& rows, std::span<const double> X, int count,
+                                  std::span<double> out) const {
+  for (int j = 0; j < count; ++j) {
+    const double* x = X.data() + extent(j, model_.coordinates.nv);
+    for (int p = 0; p < rows.points(); ++p) {
+      const Interpolation& at = model_.interpolation[static_cast<std::size_t>(rows.point[static_cast<std::size_t>(p)])];
+      Vec3d sum{{0, 0, 0}};
+      for (std::size_t n = 0; n < at.node.size(); ++n) {
+        const int unknown = model_.node_unknown[static_cast<std::size_t>(at.node[n])];
+        if (unknown < 0) continue;
+        for (int k = 0; k < 3; ++k) sum[k] += at.weight[n] * x[3 * unknown + k];
+      }
+      const Vec3d value = rows.frame[static_cast<std::size_t>(p)] * sum;
+      for (int i = 0; i < 3; ++i) out[extent(j, rows.rows()) + extent(3 * p + i)] = value[i];
+    }
+  }
+}
+
+void FullMechanics::add_row_forces(const PointRows& rows, std::span<const double> lambda, std::span<double> f) const {
+  for (int p = 0; p < rows.points(); ++p) {
+    const double* l = lambda.data() + extent(3, p);
+    if (l[0] == 0 && l[1] == 0 && l[2] == 0) continue;
+    const Vec3d force = transpose(rows.frame[static_cast<std::size_t>(p)]) * Vec3d{{l[0], l[1], l[2]}};
+    const Interpolation& at = model_.interpolation[static_cast<std::size_t>(rows.point[static_cast<std::size_t>(p)])];
+    for (std::size_t n = 0; n < at.node.size(); ++n) {
+      const int unknown = model_.node_unknown[static_cast<std::size_t>(at.node[n])];
+      if (unknown < 0) continue;
+      for (int k = 0; k < 3; ++k) f[extent(3, unknown) + extent(k)] += at.weight[n] * force[k];
+    }
+  }
+}
+
+void FullMechanics::solve_robot(int, std::span<double> X, int count) {
+  solve(X, count);
+}
+
+// Rows as long as the model do not pay: row_compliance() has them where they are not zero.
+bool FullMechanics::root_solve(int, std::span<double>, int) {
+  return false;
+}
+
+void FullMechanics::row_compliance(int robot, const PointRows& rows, int known, std::span<double> C) {
+  SUPPLE_EXPECT(solver_ != nullptr);
+  SparseColumns columns;
+  for (int row = known; row < rows.rows(); ++row) {
+    const Mat3d& frame = rows.frame[static_cast<std::size_t>(row / 3)];
+    const Interpolation& at =
+        model_.interpolation[static_cast<std::size_t>(rows.point[static_cast<std::size_t>(row / 3)])];
+    for (std::size_t n = 0; n < at.node.size(); ++n) {
+      const int unknown = model_.node_unknown[static_cast<std::size_t>(at.node[n])];
+      if (unknown < 0) continue;
+      for (int k = 0; k < 3; ++k) {
+        columns.row.push_back(3 * unknown + k);
+        columns.value.push_back(at.weight[n] * frame(row % 3, k));
+      }
+    }
+    columns.start.push_back(static_cast<int>(columns.row.size()));
+  }
+  const int n = rows.rows(), fresh = columns.count();
+  std::vector<double> products(extent(fresh, n));
+  if (!solver_->multiply_inverse(columns, known == 0, products.data())) {
+    Mechanics::row_compliance(robot, rows, known, C);
+    return;
+  }
+  for (int i = 0; i < fresh; ++i)
+    for (int j = 0; j < n; ++j) {
+      const double value = products[extent(i, n) + extent(j)];
+      C[extent(known + i, n) + extent(j)] = value;
+      C[extent(j, n) + extent(known + i)] = value;
+    }
 }
 
 }  // namespace supple

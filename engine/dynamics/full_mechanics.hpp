@@ -32,6 +32,11 @@ class FullMechanics final : public Mechanics {
                      std::span<double> H_c) const override;
   void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
   void solve(std::span<double> X, int count) override;
+  void multiply_rows(const PointRows& rows, std::span<const double> X, int count, std::span<double> out) const override;
+  void add_row_forces(const PointRows& rows, std::span<const double> lambda, std::span<double> f) const override;
+  void solve_robot(int robot, std::span<double> X, int count) override;
+  bool root_solve(int robot, std::span<double> X, int count) override;
+  void row_compliance(int robot, const PointRows& rows, int known, std::span<double> C) override;
 
   const FullModel& model() const { return model_; }
   // Weighted stress tiles P of field f, as left by the last evaluate_forces (hyper-reduction training).
@@ -39,6 +44,7 @@ class FullMechanics final : public Mechanics {
 
  private:
   void add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const;
+  void add_point_stiffness(int a, int b, const Mat3d& S, double* values) const;
   void add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers, double* values,
                                std::span<double> inputs) const;
   PointField<double> point_field(std::size_t f) const;

@@ -23,13 +23,29 @@ struct PointReport {
   double force_scale = 0;
 };
 
+// L^T S L at one mapped point of one robot, S symmetric [N/m].
+struct PointStiffness {
+  int robot = 0, point = 0;
+  Mat3d S;
+};
+
 // A = stiffness K + mass M with K the tangent of the last evaluate_forces plus the rows' geometric stiffness. For a
 // time step h: mass = 1/h^2 + a/h, stiffness = 1 + b/h with Rayleigh damping D = a M + b K; quasi-static: mass = 0,
 // stiffness = 1.
 struct SystemCoefficients {
   double mass = 0;
   double stiffness = 1;
-  bool geometric = false;  // add the rows' geometric stiffness
+  bool geometric = false;                       // add the rows' geometric stiffness
+  std::span<const PointStiffness> points = {};  // and this one
+};
+
+// Rows at mapped points, three for each: the rows of `frame` are unit vectors across each other, for a contact normal,
+// tangent 1, tangent 2. Row 3k + i has the Jacobian frame_k[i] L_k.
+struct PointRows {
+  std::vector<int> point;
+  std::vector<Mat3d> frame;
+  int points() const { return static_cast<int>(point.size()); }
+  int rows() const { return 3 * points(); }
 };
 
 enum class SystemStatus { ok, singular, not_positive, out_of_memory };
@@ -72,6 +88,21 @@ class Mechanics {
   virtual void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) = 0;
   // X [B x count x nv] <- A^-1 X in place.
   virtual void solve(std::span<double> X, int count) = 0;
+
+  // What contact needs; H are the rows' Jacobians. The same for every robot:
+  // out [count x rows] = X H^T, X [count x nv].
+  virtual void multiply_rows(const PointRows& rows, std::span<const double> X, int count,
+                             std::span<double> out) const = 0;
+  // f [nv] += H^T lambda.
+  virtual void add_row_forces(const PointRows& rows, std::span<const double> lambda, std::span<double> f) const = 0;
+  // Of one robot: X [count x nv] <- A^-1 X.
+  virtual void solve_robot(int robot, std::span<double> X, int count) = 0;
+  // Of one robot: X [count x nv] <- X R^-T with A = R R^T, so that H A^-1 H^T is the product of H R^-T with its
+  // transpose. False, and nothing is done: there is no such factor (A may be indefinite), or it does not pay.
+  virtual bool root_solve(int robot, std::span<double> X, int count) = 0;
+  // Of one robot: C [rows x rows] = H A^-1 H^T. The part of the first `known` rows alone (a multiple of three) is there
+  // already, found by this function with the same factor.
+  virtual void row_compliance(int robot, const PointRows& rows, int known, std::span<double> C);
 };
 
 }  // namespace supple

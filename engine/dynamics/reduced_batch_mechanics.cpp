@@ -177,6 +177,9 @@ ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const De
     throw CapabilityError(
         "a batch on " + to_string(device) + " cannot step this model (its driven regions strain the body)",
         "--device cpu");
+  if (model.robot.pairs() > 0)
+    throw CapabilityError("a batch on " + to_string(device) + " has no contact, and this model has obstacles",
+                          "--device cpu");
   const std::size_t widest = std::max({extent(r_, r_), extent(rows_.rows() + 1, r_), extent(model.robot.outputs())});
   if (extent(robots) * widest >= static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("a batch of " + std::to_string(robots) + " robots is too large (" + std::to_string(r_) +
@@ -309,6 +312,21 @@ void ReducedBatchMechanics::solve(std::span<double> X, int count) {
   on_->X.upload(X);
   potrs_batched(on_->dense, r_, count, on_->A.data(), r_, r_ * r_, on_->X.data(), r_, count * r_, robots_);
   on_->X.download(X);
+}
+
+// The constructor refuses robots that need these.
+void ReducedBatchMechanics::multiply_rows(const PointRows&, std::span<const double>, int, std::span<double>) const {
+  SUPPLE_EXPECT(false);
+}
+void ReducedBatchMechanics::add_row_forces(const PointRows&, std::span<const double>, std::span<double>) const {
+  SUPPLE_EXPECT(false);
+}
+void ReducedBatchMechanics::solve_robot(int, std::span<double>, int) {
+  SUPPLE_EXPECT(false);
+}
+bool ReducedBatchMechanics::root_solve(int, std::span<double>, int) {
+  SUPPLE_EXPECT(false);
+  return false;
 }
 
 std::vector<double> ReducedBatchMechanics::stiffness() const {

@@ -48,6 +48,10 @@ class ReducedBatchMechanics final : public Mechanics {
                      std::span<double> H_c) const override;
   void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
   void solve(std::span<double> X, int count) override;
+  void multiply_rows(const PointRows& rows, std::span<const double> X, int count, std::span<double> out) const override;
+  void add_row_forces(const PointRows& rows, std::span<const double> lambda, std::span<double> f) const override;
+  void solve_robot(int robot, std::span<double> X, int count) override;
+  bool root_solve(int robot, std::span<double> X, int count) override;
 
   const ReducedModel& model() const { return model_; }
   const Device& device() const;

@@ -7,6 +7,7 @@
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/math/inner_product.hpp"
 #include "kernels/points/reduced_tile.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
@@ -326,6 +327,14 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
         add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)),
                           multipliers[extent(b, n) + static_cast<std::size_t>(row)], A, A_c, s.hessian);
     }
+    for (const PointStiffness& at : coefficients.points) {
+      if (at.robot != b) continue;
+      const double* L = model_.outputs.data() + extent(3 * at.point, r_);
+      for (int k = 0; k < 3; ++k)
+        for (int l = 0; l < 3; ++l)
+          for (int i = 0; i < r_; ++i)
+            for (int j = 0; j <= i; ++j) A[i * r_ + j] += at.S(k, l) * L[k * r_ + i] * L[l * r_ + j];
+    }
     const DenseFactorReport report = tangent_ == TangentKind::safe
                                          ? cholesky_factor(A, r_, r_)
                                          : ldlt_factor(A, r_, r_, pivots_.data() + extent(b, r_));
@@ -375,13 +384,50 @@ void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std
 }
 
 void ReducedMechanics::solve(std::span<double> X, int count) {
-  for (int b = 0; b < robots_; ++b) {
-    const double* A = system_.data() + extent(b, r_, r_);
-    double* x = X.data() + extent(b, count, r_);
-    if (tangent_ == TangentKind::safe)
-      cholesky_solve(A, r_, r_, x, count, r_);
-    else
-      ldlt_solve(A, r_, r_, pivots_.data() + extent(b, r_), x, count, r_);
+  for (int b = 0; b < robots_; ++b) solve_robot(b, X.subspan(extent(b, count, r_), extent(count, r_)), count);
+}
+
+void ReducedMechanics::solve_robot(int robot, std::span<double> X, int count) {
+  const double* A = system_.data() + extent(robot, r_, r_);
+  if (tangent_ == TangentKind::safe)
+    cholesky_solve(A, r_, r_, X.data(), count, r_);
+  else
+    ldlt_solve(A, r_, r_, pivots_.data() + extent(robot, r_), X.data(), count, r_);
+}
+
+bool ReducedMechanics::root_solve(int robot, std::span<double> X, int count) {
+  if (tangent_ != TangentKind::safe) return false;
+  forward_solve(system_.data() + extent(robot, r_, r_), r_, r_, X.data(), count, r_);
+  return true;
+}
+
+void ReducedMechanics::multiply_rows(const PointRows& rows, std::span<const double> X, int count,
+                                     std::span<double> out) const {
+  for (int j = 0; j < count; ++j) {
+    const double* x = X.data() + extent(j, r_);
+    for (int p = 0; p < rows.points(); ++p) {
+      const auto at = static_cast<std::size_t>(p);
+      Vec3d y;
+      for (int k = 0; k < 3; ++k)
+        y[k] = fast_inner_product(model_.outputs.data() + extent(3 * rows.point[at] + k, r_), x, r_);
+      const Vec3d value = rows.frame[at] * y;
+      for (int i = 0; i < 3; ++i) out[extent(j, rows.rows()) + extent(3 * p + i)] = value[i];
+    }
+  }
+}
+
+void ReducedMechanics::add_row_forces(const PointRows& rows, std::span<const double> lambda,
+                                      std::span<double> f) const {
+  for (int p = 0; p < rows.points(); ++p) {
+    const double* l = lambda.data() + extent(3, p);
+    if (l[0] == 0 && l[1] == 0 && l[2] == 0) continue;
+    const auto at = static_cast<std::size_t>(p);
+    const Vec3d force = transpose(rows.frame[at]) * Vec3d{{l[0], l[1], l[2]}};
+    for (int k = 0; k < 3; ++k) {
+      const double* output = model_.outputs.data() + extent(3 * rows.point[at] + k, r_);
+#pragma omp simd
+      for (int j = 0; j < r_; ++j) f[static_cast<std::size_t>(j)] += force[k] * output[j];
+    }
   }
 }
 

@@ -54,7 +54,7 @@ const char* describe(StepStatus status) {
     case StepStatus::out_of_memory:
       return "out of memory in the factorisation";
     case StepStatus::rows_unsolved:
-      return "the actuator multipliers could not be found";
+      return "the forces of actuators and contacts could not be found";
   }
   return "";
 }
@@ -82,6 +82,7 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   X_.assign(extent(B, columns_, nv_), 0.0);
   W_.assign(extent(B, rows_count_, rows_count_), 0.0);
   mechanics.external_forces(p_);
+  if (mechanics.robot().pairs() > 0) contact_.emplace(mechanics);
 }
 
 void Stepper::set_load(std::span<const double> load) {
@@ -96,6 +97,10 @@ double Stepper::imbalance(const State& state, std::span<double> r) {
   lambda_ = state.multipliers;
   size_for(forward_);
   evaluate_rows_and_outputs(forward_);
+  if (contact_) {
+    contact_->begin(state, y_);
+    contact_->linearise(y_);
+  }
   const PointReport points = mechanics_.evaluate_forces(q_, motions_, TangentKind::none, f_);
   if (points.undefined > 0 || !all_finite(f_)) return std::numeric_limits<double>::quiet_NaN();
   for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
@@ -143,6 +148,17 @@ void Stepper::evaluate_rows_and_outputs(const ConstraintLaw& law) {
   if (effector_rows_ > 0) mechanics_.row_jacobians(effectors, effector_gradients_, effector_H_, effector_H_c_);
 }
 
+// At the first linearisation: y_ is where the step starts from unless inputs have moved on.
+void Stepper::begin_contact(const State& state) {
+  if (motions_count_ == 0) {
+    contact_->begin(state, y_);
+    return;
+  }
+  y_start_.resize(y_.size());
+  mechanics_.evaluate_outputs(state.q, state.motions, y_start_);
+  contact_->begin(state, y_start_);
+}
+
 void Stepper::residual(const State& state) {
   if (settings_.scheme == StepScheme::quasi_static) {
     for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
@@ -164,9 +180,9 @@ void Stepper::residual(const State& state) {
   }
 }
 
-// Entry k of H^T lambda of robot b.
+// Entry k of H^T lambda of robot b, contacts among them.
 double Stepper::row_force(int b, int k) const {
-  double sum = 0;
+  double sum = contact_ ? contact_->force(b, k) : 0;
   for (int i = 0; i < rows_count_; ++i)
     sum += H_[extent(b, rows_count_, nv_) + extent(i, nv_) + static_cast<std::size_t>(k)] *
            lambda_[extent(b, rows_count_) + static_cast<std::size_t>(i)];
@@ -251,6 +267,23 @@ bool Stepper::solve_rows(ConstraintLaw& law) {
                    lambda_, dc_);
 }
 
+double Stepper::row_violation(const ConstraintLaw& law) const {
+  return std::max(law.violation(phi_, lambda_), contact_ ? contact_->violation() : 0.0);
+}
+
+// The multipliers again, with those of contacts; solved: whether those without are an answer.
+bool Stepper::solve_contact(ConstraintLaw& law, bool solved) {
+  const int n = rows_count_;
+  SUPPLE_EXPECT(columns_ == 1 + n);  // a law that moves inputs knows no contact
+  return contact_->solve(law, lambda_, solved, [&](int b) {
+    const auto part = [&](const std::vector<double>& values, std::size_t size) {
+      return std::span<const double>(values).subspan(static_cast<std::size_t>(b) * size, size);
+    };
+    return ContactInputs{n, part(X_, extent(columns_, nv_)), part(H_, extent(n, nv_)), part(free_, extent(n)),
+                         part(W_, extent(n, n))};
+  });
+}
+
 // du = u_f + A^-1 (H^T lambda - A_c dc), and where the rows end by this linearisation.
 void Stepper::correct() {
   const int n = rows_count_, m = columns_ - 1 - n;
@@ -268,6 +301,12 @@ void Stepper::correct() {
       phi_end_[row] = free_[row] + inner_product(W_.data() + extent(b, n, n) + extent(i, n), lambda, n) +
                       inner_product(B_.data() + extent(b, n, motions_count_) + extent(i, m), dc, m);
     }
+    if (!contact_) continue;
+    const std::span<const double> moved = contact_->motion(b);
+    for (int k = 0; k < nv_; ++k) du[k] += moved[extent(k)];
+    for (int i = 0; i < n; ++i)
+      phi_end_[extent(b, n) + extent(i)] +=
+          inner_product(H_.data() + extent(b, n, nv_) + extent(i, nv_), moved.data(), nv_);
   }
   for (std::size_t i = 0; i < u_.size(); ++i) u_[i] += du_[i];
   for (std::size_t i = 0; i < motions_.size(); ++i) motions_[i] += dc_[i];
@@ -313,6 +352,10 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     {
       Timer timer(report.times.outputs);
       evaluate_rows_and_outputs(law);
+      if (contact_) {
+        if (report.iterations == 0) begin_contact(state);
+        contact_->linearise(y_);
+      }
     }
     PointReport points;
     const bool without_tangent = may_keep_factor && report.iterations > 0;
@@ -351,7 +394,7 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
       scale = std::max(scale, first_scale);
       const double before = report.residual;
       report.residual = scale > 0 ? size / scale : 0;
-      if (report.residual <= settings_.tolerance && law.violation(phi_, lambda_) <= settings_.row_tolerance) break;
+      if (report.residual <= settings_.tolerance && row_violation(law) <= settings_.row_tolerance) break;
       keep_factor = without_tangent && report.residual < settings_.keep_factor_below * before;
       if (report.iterations >= settings_.max_iterations ||
           (report.iterations > 3 && report.residual > 50 * largest_residual)) {
@@ -374,7 +417,13 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
         (void)mechanics_.evaluate_forces(q_, motions_, tangent, f_);
       }
       Timer timer(report.times.factor);
-      const SystemReport system = mechanics_.factor(coefficients, y_, lambda_);
+      if (contact_ && coefficients.geometric) coefficients.points = contact_->stiffness();
+      SystemReport system = mechanics_.factor(coefficients, y_, lambda_);
+      if (system.negative_pivots > 0 && !coefficients.points.empty()) {
+        // Obstacles' curvature under the present forces would make W indefinite: slower without it, but an answer.
+        coefficients.points = {};
+        system = mechanics_.factor(coefficients, y_, lambda_);
+      }
       ++report.iterations;
       report.negative_pivots = system.negative_pivots;
       if (system.status != SystemStatus::ok) {
@@ -390,7 +439,9 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     }
     {
       Timer timer(report.times.rows);
-      if (!solve_rows(law)) {
+      const bool solved = solve_rows(law), touched = contact_ && solve_contact(law, solved);
+      if (contact_) report.contact = contact_->figures();
+      if (contact_ ? !touched : !solved) {
         report.status = StepStatus::rows_unsolved;
         return report;
       }
@@ -418,6 +469,7 @@ void Stepper::finish(const ConstraintLaw& law, State& state) {
     state.motions[i] = motions_[i];
   }
   state.multipliers = lambda_;
+  if (contact_) contact_->finish(state);
   law.commands(phi_end_, lambda_, state.commands);
   state.time += dynamic ? h : 0.0;
   mechanics_.evaluate_outputs(state.q, state.motions, y_);
@@ -430,6 +482,7 @@ State rest_state(const Mechanics& mechanics) {
   state.q.assign(extent(B, mechanics.coordinates().nq), 0.0);
   state.v.assign(extent(B, mechanics.coordinates().nv), 0.0);
   state.multipliers.assign(extent(B, mechanics.robot().rows()), 0.0);
+  state.contact_forces.assign(extent(B, mechanics.robot().pairs(), 3), 0.0);
   state.commands.assign(extent(B, mechanics.robot().rows()), 0.0);
   state.motions.assign(extent(B, motions), 0.0);
   state.motion_velocities.assign(extent(B, motions), 0.0);

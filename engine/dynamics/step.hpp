@@ -10,14 +10,17 @@
 //   space     W = H A^-1 H^T, d = phi(q_n + u) + H u_f; the same for the rows of effectors if the law wants them
 //   lambda    found by a law (constraint_law.hpp): forward, complementarity of lambda and W lambda + d - target   [N]
 //   correct   u <- u + u_f + A^-1 H^T lambda
+// Where the robot may touch obstacles, contact_stage.hpp adds their rows to the space and their forces to lambda.
 // clang-format on
 // Where prescribed inputs c (a driven base) are unknowns too, A u + A_c dc = r + H^T lambda and rows change by H u +
 // H_c dc. One pass from u = 0 is the paper's one-linearisation step (its b = -h^2 K v + h (p - f) is the same system in
 // dv); repeated until the residual vanishes it is Newton's method on the implicit step or on the equilibrium.
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/dynamics/contact_stage.hpp"
 #include "engine/dynamics/forward_law.hpp"
 #include "engine/dynamics/mechanics.hpp"
 #include "engine/dynamics/state.hpp"
@@ -67,6 +70,7 @@ struct [[nodiscard]] StepReport {
   int failed_element = -1;   // undefined_points: mesh element
   int negative_pivots = 0;   // of the last exact factorisation
   int limited_commands = 0;  // commands cut to their range or rate
+  ContactFigures contact;    // of the last linearisation
   StageTimes times;
 };
 
@@ -108,22 +112,26 @@ class Stepper {
  private:
   void size_for(const ConstraintLaw& law);
   void evaluate_rows_and_outputs(const ConstraintLaw& law);
+  void begin_contact(const State& state);
   void residual(const State& state);
   double row_force(int b, int k) const;
   double residual_with_rows(double force_scale, double& scale) const;
+  double row_violation(const ConstraintLaw& law) const;
   void solve_systems(const SystemCoefficients& coefficients);
   void project(const ConstraintLaw& law);
   bool solve_rows(ConstraintLaw& law);
+  bool solve_contact(ConstraintLaw& law, bool solved);
   void correct();
   void finish(const ConstraintLaw& law, State& state);
 
   Mechanics& mechanics_;
   StepSettings settings_;
   ForwardLaw forward_;
+  std::optional<ContactStage> contact_;  // where there are obstacles
   int robots_, nq_, nv_, ny_, rows_count_, motions_count_, effector_rows_ = 0;
   int columns_;  // of X: free motion, multipliers, and prescribed inputs where the law moves them
-  std::vector<double> q_, u_, du_, f_, p_, inertia_, damping_, velocity_, motions_, motion_velocity_, y_, phi_,
-      phi_end_, gradients_, H_, H_c_, A_c_, X_, W_, free_, B_, lambda_, dc_, r_;
+  std::vector<double> q_, u_, du_, f_, p_, inertia_, damping_, velocity_, motions_, motion_velocity_, y_, y_start_,
+      phi_, phi_end_, gradients_, H_, H_c_, A_c_, X_, W_, free_, B_, lambda_, dc_, r_;
   std::vector<double> effector_phi_, effector_gradients_, effector_H_, effector_H_c_, effector_W_, effector_free_,
       effector_B_;
 };

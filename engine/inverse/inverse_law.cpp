@@ -53,6 +53,9 @@ std::optional<InputError> cannot_lead(const Robot& robot) {
   const ProgramSize size = program_size(robot, true);
   if (size.unknowns == 0)
     return InputError("the robot has no actuator to bring its effectors anywhere", "[[actuator]]");
+  if (robot.pairs() > 0)
+    return InputError("the robot may touch obstacles, and inverse control in contact is not there yet",
+                      "`supple simulate` and `supple run`, or the scene without [[obstacle]]");
   return too_large(size);
 }
 
@@ -245,6 +248,12 @@ std::string InverseLaw::explain(const QpWorkspace& workspace, const Problem& pro
     }
   }
   return text;
+}
+
+// cannot_lead() refuses robots with obstacles.
+ContactReport InverseLaw::solve_in_contact(int, const ContactSpace&, std::span<double>) {
+  SUPPLE_EXPECT(false);
+  return {};
 }
 
 double InverseLaw::violation(std::span<const double>, std::span<const double>) const {

@@ -51,6 +51,7 @@ void each_array(Frame& frame, Action action) {
     action(at + "/q", s.q);
     action(at + "/v", s.v);
     action(at + "/multipliers", s.multipliers);
+    action(at + "/contact_forces", s.contact_forces);
     action(at + "/commands", s.commands);
     action(at + "/motions", s.motions);
     action(at + "/motion_velocities", s.motion_velocities);

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <sstream>
+#include <string_view>
 
 #include "engine/io/hdf5_file.hpp"
 #include "kernels/base/error.hpp"
@@ -28,12 +29,16 @@ std::vector<std::string> split(const std::string& text) {
   return lines;
 }
 
+// Of robots with obstacles only: files from before there were any have none.
+constexpr std::string_view optional_array = "/state/contact_forces";
+
 // Arrays of the state with one row per robot, in the file and in memory.
 template <class SomeState, class Action>
 void each_array(SomeState& state, Action action) {
   action("/state/q", state.q);
   action("/state/v", state.v);
   action("/state/multipliers", state.multipliers);
+  action("/state/contact_forces", state.contact_forces);
   action("/state/commands", state.commands);
   action("/state/motions", state.motions);
   action("/state/motion_velocities", state.motion_velocities);
@@ -47,7 +52,7 @@ void write_state(const std::string& path, const SavedRun& run) {
     file.write("/format_version", format_version);
     const auto robots = static_cast<std::size_t>(run.state.robots);
     each_array(run.state, [&](const std::string& name, const std::vector<double>& values) {
-      file.write(name, values, {robots, values.size() / robots});
+      if (name != optional_array || !values.empty()) file.write(name, values, {robots, values.size() / robots});
     });
     file.write("/state/time", run.state.time);
     file.write("/state/robots", std::int64_t{run.state.robots});
@@ -76,6 +81,7 @@ SavedRun read_state(const std::string& path) {
   if (robots < 1 || robots > (std::int64_t{1} << 30)) refuse("the number of robots is impossible");
   run.state.robots = static_cast<int>(robots);
   each_array(run.state, [&](const std::string& name, std::vector<double>& values) {
+    if (name == optional_array && !file.has(name)) return;
     const auto shape = file.shape(name);
     if (shape.size() != 2 || shape[0] != static_cast<std::size_t>(robots)) refuse("'" + name + "' has a wrong shape");
     values = file.read_doubles(name);

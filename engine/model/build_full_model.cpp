@@ -5,6 +5,7 @@
 
 #include "engine/mesh/check.hpp"
 #include "engine/mesh/read.hpp"
+#include "engine/model/collision_points.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/model/full_model.hpp"
 #include "engine/model/place_points.hpp"
@@ -127,6 +128,22 @@ void add_walls(const ActuatorScene& scene, PointPlacer& placer, ActuatorRow& row
   row.rest_area = walls.area;
 }
 
+void add_contact(const Scene& scene, FullModel& model, PointPlacer& placer) {
+  if (scene.obstacles.empty()) return;
+  Robot& robot = model.robot;
+  for (const ObstacleScene& obstacle : scene.obstacles) robot.obstacles.push_back(place_obstacle(obstacle));
+  robot.contact_distance = scene.contact.distance;
+  const std::vector<int> nodes = spaced_nodes(model.mesh, outer_nodes(scene, model), scene.contact.spacing);
+  if (nodes.empty())
+    throw InputError("no node of the body can touch an obstacle (none of its outer surface is free and in the region)",
+                     "another region in [contact], or none",
+                     scene.contact.place.file.empty() ? scene.obstacles.front().place : scene.contact.place);
+  robot.first_collision_point = static_cast<int>(robot.rest_points.size());
+  robot.collision_points = static_cast<int>(nodes.size());
+  for (const int node : nodes) placer.add_node(node);
+  for (std::string& note : notes_on_contact(robot)) model.notes.push_back(std::move(note));
+}
+
 void add_effector(const EffectorScene& scene, PointPlacer& placer, Robot& robot) {
   Effector row;
   row.name = scene.name;
@@ -201,6 +218,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   for (const PointScene& probe : scene.probes)
     robot.probes.push_back(
         {probe.name, probe.set, placer.add(probe.point, 0, "probe '" + probe.name + "'", probe.place)});
+  add_contact(scene, model, placer);
   for (std::size_t i = 0; i < scene.actuators.size(); ++i)
     if (scene.actuators[i].kind == ActuatorKind::cavity) add_walls(scene.actuators[i], placer, robot.actuators[i]);
   return model;

@@ -214,6 +214,10 @@ int PointPlacer::add_fit(const Region& region, const std::string& what, const Pl
   return first;
 }
 
+int PointPlacer::add_node(int node) {
+  return push({{node}, {1}}, model_.mesh.nodes[static_cast<std::size_t>(node)]);
+}
+
 PointPlacer::PlacedWalls PointPlacer::close(Surface& surface, bool turned, const std::string& what,
                                             const Place& place) const {
   const ClosedSurfaceReport report = orient_closed_surface(surface.nodes, surface.triangles);
@@ -252,7 +256,7 @@ PointPlacer::PlacedWalls PointPlacer::add_walls(const Region& region, const std:
     surface.triangles.push_back(triangle);
   }
   PlacedWalls walls = close(surface, false, what, place_of(region, place));
-  for (const int node : mesh_node) push({{node}, {1}}, mesh.nodes[static_cast<std::size_t>(node)]);
+  for (const int node : mesh_node) add_node(node);
   return walls;
 }
 

@@ -44,6 +44,7 @@ class PointPlacer {
   int add_surface_mean(const Region& region, const std::string& what, const Place& place);
   int add_mean(const Region& region, const std::string& what, const Place& place);
   int add_fit(const Region& region, const std::string& what, const Place& place);  // three vectors
+  int add_node(int node);
 
   struct PlacedWalls {
     int first_point = 0, point_count = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/constraints/cavity.hpp"
+#include "engine/contact/obstacle.hpp"
 #include "engine/scene/scene.hpp"
 
 namespace supple {
@@ -79,6 +80,14 @@ struct MotionInput {
   double rest() const { return std::clamp(0.0, range.lower, range.upper); }
 };
 
+// What may be touched, with Coulomb's coefficient of friction against the body.
+struct PlacedObstacle {
+  std::string name;
+  Obstacle obstacle;
+  ObstaclePose pose;
+  double friction = 0;
+};
+
 struct Robot {
   std::string name;
   Vec3d gravity{{0, 0, 0}};
@@ -90,6 +99,12 @@ struct Robot {
   std::vector<Effector> effectors;
   std::vector<NamedPoint> probes;
   std::vector<MotionInput> motions;
+  // Collision points are consecutive mapped points, kept `contact_distance` [m] off each obstacle. A pair is a
+  // collision point and an obstacle: number point * obstacles + obstacle, the point counted from the first.
+  std::vector<PlacedObstacle> obstacles;
+  int first_collision_point = 0, collision_points = 0;
+  double contact_distance = 0;
+  int pairs() const { return collision_points * static_cast<int>(obstacles.size()); }
   int rows() const { return static_cast<int>(actuators.size()); }
   // A model is strained by all of its motions or by none: a rigid one is alone.
   int straining_motions() const {

@@ -38,6 +38,10 @@ void write_robot(Hdf5File& file, const Robot& robot);
 // Throws InputError for what no robot can be.
 Robot read_robot(const Hdf5File& file, const Checked& checked);
 
+// Obstacles and collision points; nothing for a robot without obstacles. Read after the robot's mapped points.
+void write_contact(Hdf5File& file, const Robot& robot);
+void read_contact(const Hdf5File& file, const Checked& checked, Robot& robot);
+
 // Skin, interior and the corners of the kept elements.
 void write_shape(Hdf5File& file, const ReducedModel& model);
 // After the model's modes, motions and fields.

@@ -24,6 +24,8 @@ constexpr std::array root_keys{
     Key{.name = "actuator", .kind = tables, .fallback = "none", .meaning = "what drives the robot", .subtable = "[[actuator]]"},
     Key{.name = "effector", .kind = tables, .fallback = "none", .meaning = "what inverse control steers, and where errors are measured", .subtable = "[[effector]]"},
     Key{.name = "probe", .kind = tables, .fallback = "none", .meaning = "points that are only reported", .subtable = "[[probe]]"},
+    Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things that the body may touch", .subtable = "[[obstacle]]"},
+    Key{.name = "contact", .kind = table, .fallback = "all defaults", .meaning = "how the body touches them", .subtable = "[contact]"},
     Key{.name = "reduce", .kind = table, .fallback = "all defaults", .meaning = "how the reduced model is made", .subtable = "[reduce]"},
 };
 
@@ -52,7 +54,7 @@ constexpr std::array surface_keys{
     Key{.name = "unit", .kind = text, .dimension = D::length, .fallback = "\"m\"", .meaning = "unit of length of the surface file"},
     mesh_keys[2],
     mesh_keys[3],
-    Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "shift after turning, to where the transformed body is"},
+    Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "shift after turning: of a cavity to where the transformed body is"},
 };
 
 constexpr std::array material_keys{
@@ -143,6 +145,28 @@ constexpr std::array probe_keys{
     Key{.name = "set", .kind = text, .fallback = "none", .meaning = "probes of one set are reported together"},
 };
 
+constexpr std::array obstacle_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
+    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "its shape: all below a plane with the normal z; a ball; what is within `radius` of a segment along z; a box along the axes; a cylinder along z with flat ends; a closed surface", .choices = "plane | sphere | capsule | box | cylinder | mesh"},
+    Key{.name = "radius", .kind = quantity, .dimension = D::length, .fallback = "required for a sphere, capsule or cylinder", .meaning = "its radius", .bound = Bound::positive},
+    Key{.name = "length", .kind = quantity, .dimension = D::length, .fallback = "required for a capsule or cylinder", .meaning = "cylinder: over all; capsule: of the segment, so over all two radii more", .bound = Bound::non_negative},
+    Key{.name = "size", .kind = vector, .dimension = D::length, .fallback = "required for a box", .meaning = "lengths of the edges"},
+    Key{.name = "surface", .kind = table, .fallback = "required for a mesh", .meaning = "its surface", .subtable = "surface"},
+    Key{.name = "position", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "where its centre is; a point of a plane; shift of a mesh"},
+    Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "turns about x, then y, then z, before it is shifted to `position`; not of a sphere"},
+    Key{.name = "axis", .kind = vector, .fallback = "`rotation`", .meaning = "plane: its normal, into the free space; capsule, cylinder: where the axis points; only its direction counts"},
+    Key{.name = "inside", .kind = boolean, .fallback = "false", .meaning = "true: the body is inside, as in a tube or a room; not of a plane"},
+    Key{.name = "friction", .kind = quantity, .fallback = "0", .meaning = "Coulomb's coefficient against the body", .bound = Bound::non_negative},
+};
+
+constexpr std::array contact_keys{
+    Key{.name = "distance", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "how far from obstacles points are held off", .bound = Bound::non_negative},
+    Key{.name = "spacing", .kind = quantity, .dimension = D::length, .fallback = "every node", .meaning = "points are at least this far from each other at rest, corners and edges of the body first", .bound = Bound::non_negative},
+    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "the whole body", .meaning = "points in this box only"},
+    Key{.name = "sphere", .kind = table, .fallback = "the whole body", .meaning = "points in this ball only", .subtable = "sphere"},
+    Key{.name = "group", .kind = text, .fallback = "the whole body", .meaning = "points in this group of the mesh only"},
+};
+
 constexpr std::array reduce_keys{
     Key{.name = "sampling", .kind = choice, .fallback = "\"latin-hypercube\"", .meaning = "which commands are simulated to learn from", .choices = "latin-hypercube | grid"},
     Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "latin-hypercube: number of states", .least = 1},
@@ -174,9 +198,11 @@ constexpr std::array tables_of_scene{
     TableKeys{"sphere", "`sphere = {...}` wherever a region is given.", sphere_keys},
     TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` says which.", fix_keys},
     TableKeys{"[[actuator]]", "Something that drives the robot: a cable, a force or a cavity. A force acts on exactly one of `point`, `box`, `sphere` and `group`. The walls of a cavity are exactly one of `box`, `sphere`, `group` and `surface`, and closed.", actuator_keys},
-    TableKeys{"surface", "`surface = {...}` of a cavity. Formats: `.stl`, `.obj`. Its triangles may be turned either way.", surface_keys},
+    TableKeys{"surface", "`surface = {...}` of a cavity or an obstacle. Formats: `.stl`, `.obj`. Triangles of a cavity may be turned either way, those of an obstacle face outwards.", surface_keys},
     TableKeys{"[[effector]]", "Something that is steered. A position is that of exactly one of `point`, `box`, `sphere` and `group`; an orientation is that of one of the last three; a length has either `points` or `cable`.", effector_keys},
     TableKeys{"[[probe]]", "A point that is reported.", probe_keys},
+    TableKeys{"[[obstacle]]", "A rigid thing that does not move and that the body cannot enter.", obstacle_keys},
+    TableKeys{"[contact]", "What of the body touches obstacles: collision points, nodes of its outer surface that can move, not those on walls of cavities. At most one of `box`, `sphere` and `group` says which.", contact_keys},
     TableKeys{"[reduce]", "How `supple reduce` samples, reduces and validates.", reduce_keys},
 };
 // clang-format on

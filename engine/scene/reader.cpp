@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <system_error>
 
 #include "engine/scene/reader_parts.hpp"
@@ -176,7 +177,8 @@ ReductionScene read_reduction(const TableReader& table) {
   return r;
 }
 
-// One name, one thing: commands, effectors and probes are columns of the same tables. Regions may share a motion.
+// One name, one thing: commands, effectors and probes are columns of the same tables; obstacles stand beside them in
+// messages. Regions may share a motion.
 void check_names(const Scene& scene) {
   struct Named {
     std::string_view name;
@@ -205,6 +207,7 @@ void check_names(const Scene& scene) {
   for (const ActuatorScene& actuator : scene.actuators) add(actuator.name, actuator.place, nullptr);
   for (const EffectorScene& effector : scene.effectors) add(effector.name, effector.place, nullptr);
   for (const PointScene& probe : scene.probes) add(probe.name, probe.place, nullptr);
+  for (const ObstacleScene& obstacle : scene.obstacles) add(obstacle.name, obstacle.place, nullptr);
 }
 
 Scene read(const Document& document, const std::string& name) {
@@ -225,26 +228,42 @@ Scene read(const Document& document, const std::string& name) {
     scene.probes.push_back(read_point(probe));
     scene.probes.back().set = probe.has("set") ? probe.identifier("set") : "";
   }
+  for (const TableReader& obstacle : table.tables("obstacle")) scene.obstacles.push_back(read_obstacle(obstacle));
+  if (table.has("contact")) scene.contact = read_contact(table.table("contact"));
   if (table.has("reduce")) scene.reduction = read_reduction(table.table("reduce"));
   check_names(scene);
   return scene;
 }
 
-void check_mesh_exists(const Document& document, const BodyScene& body) {
+// `placed`: the table with the key `file` that names it.
+void check_exists(const Document& document, const Node& placed, const std::string& file, std::string_view what,
+                  std::initializer_list<std::string_view> endings) {
   std::error_code error;
-  const fs::path path = body.mesh_file;
+  const fs::path path = file;
   if (fs::is_regular_file(path, error)) return;
-  std::vector<std::string> meshes;
+  std::vector<std::string> others;
   for (fs::directory_iterator entry(path.parent_path(), error), end; !error && entry != end; entry.increment(error))
-    if (const auto suffix = entry->path().extension(); suffix == ".msh" || suffix == ".vtu" || suffix == ".vtk")
-      meshes.push_back(entry->path().filename().string());
-  std::sort(meshes.begin(), meshes.end());
-  const std::string near = nearest_word(path.filename().string(), meshes);
-  const SourcePoint at = document.root.find("body")->value.find("mesh")->value.find("file")->value.at;
+    if (std::find(endings.begin(), endings.end(), entry->path().extension().string()) != endings.end())
+      others.push_back(entry->path().filename().string());
+  std::sort(others.begin(), others.end());
+  const std::string near = nearest_word(path.filename().string(), others);
   throw InputError(
-      fmt::format("the mesh '{}' does not exist", path.string()),
+      fmt::format("the {} '{}' does not exist", what, path.string()),
       near.empty() ? "check the path; it starts from the scene file's folder" : fmt::format("file = \"{}\"", near),
-      document.place(at));
+      document.place(placed.find("file")->value.at));
+}
+
+void check_files_exist(const Document& document, const Scene& scene) {
+  check_exists(document, document.root.find("body")->value.find("mesh")->value, scene.bodies.front().mesh_file, "mesh",
+               {".msh", ".vtu", ".vtk"});
+  const auto check_surfaces = [&](std::string_view list, const auto& owners) {
+    for (std::size_t i = 0; i < owners.size(); ++i)
+      if (owners[i].surface)
+        check_exists(document, document.root.find(list)->value.items[i].find("surface")->value, owners[i].surface->file,
+                     "surface", {".stl", ".obj"});
+  };
+  check_surfaces("actuator", scene.actuators);
+  check_surfaces("obstacle", scene.obstacles);
 }
 
 }  // namespace
@@ -255,7 +274,7 @@ Scene read_scene(const std::string& path) {
   const std::string file = fs::is_directory(path, error) && fs::exists(inside, error) ? inside.string() : path;
   const Document document = read_document(file);
   Scene scene = read(document, file);
-  check_mesh_exists(document, scene.bodies.front());
+  check_files_exist(document, scene);
   return scene;
 }
 

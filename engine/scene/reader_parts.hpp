@@ -1,5 +1,6 @@
 #pragma once
-// Parts of the scene reader (reader.cpp): regions, directions, actuators and effectors. Errors: InputError at the key.
+// Parts of the scene reader (reader.cpp): regions, directions, actuators, effectors and obstacles. Errors: InputError
+// at the key.
 
 #include <initializer_list>
 #include <string>
@@ -27,5 +28,8 @@ SurfaceScene read_placed_file(const TableReader& table);
 ActuatorScene read_actuator(const TableReader& table);
 // `actuators`: those whose paths a length may be that of.
 EffectorScene read_effector(const TableReader& table, const std::vector<ActuatorScene>& actuators);
+
+ObstacleScene read_obstacle(const TableReader& table);
+ContactScene read_contact(const TableReader& table);
 
 }  // namespace supple

@@ -65,6 +65,15 @@ bool same(const EffectorScene& a, const EffectorScene& b) {
   };
   return plain(a) == plain(b) && same(a.region, b.region);
 }
+bool same(const ObstacleScene& a, const ObstacleScene& b) {
+  const auto plain = [](const ObstacleScene& v) {
+    return std::tie(v.name, v.shape, v.radius, v.length, v.size, v.position, v.rotation, v.inside, v.friction);
+  };
+  return plain(a) == plain(b) && same(a.surface, b.surface);
+}
+bool same(const ContactScene& a, const ContactScene& b) {
+  return a.distance == b.distance && a.spacing == b.spacing && same(a.region, b.region);
+}
 template <class T>
 bool same(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return same(x, y); });
@@ -85,7 +94,7 @@ bool operator==(const Scene& a, const Scene& b) {
   return plain(a) == plain(b) &&
          std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(), same_body) &&
          same(a.actuators, b.actuators) && same(a.effectors, b.effectors) && same(a.probes, b.probes) &&
-         same(a.reduction, b.reduction);
+         same(a.obstacles, b.obstacles) && same(a.contact, b.contact) && same(a.reduction, b.reduction);
 }
 
 Dimension command_dimension(ActuatorKind kind, ActuatorControl control) {
@@ -108,6 +117,8 @@ std::vector<std::string> input_files(const Scene& scene) {
   for (const BodyScene& body : scene.bodies) files.push_back(body.mesh_file);
   for (const ActuatorScene& actuator : scene.actuators)
     if (actuator.surface) files.push_back(actuator.surface->file);
+  for (const ObstacleScene& obstacle : scene.obstacles)
+    if (obstacle.surface) files.push_back(obstacle.surface->file);
   return files;
 }
 

@@ -167,6 +167,31 @@ inline EffectorScene position_effector(std::string name, const Vec3d& point) {
   return effector;
 }
 
+enum class ObstacleShape { plane, sphere, capsule, box, cylinder, mesh };
+
+// A rigid thing around the robot that does not move. Shapes and their own frames: engine/contact/obstacle.hpp.
+struct ObstacleScene {
+  std::string name;
+  ObstacleShape shape = ObstacleShape::plane;
+  double radius = 0;                    // sphere, capsule, cylinder [m]
+  double length = 0;                    // capsule, cylinder [m]
+  Vec3d size{{0, 0, 0}};                // box: edge lengths [m]
+  std::optional<SurfaceScene> surface;  // mesh
+  Vec3d position{{0, 0, 0}};            // m
+  Vec3d rotation{{0, 0, 0}};            // turns about x, then y, then z [rad]
+  bool inside = false;                  // the free space is inside
+  double friction = 0;                  // Coulomb's coefficient against the body
+  Place place;
+};
+
+// How the body touches obstacles: at collision points, nodes of its boundary.
+struct ContactScene {
+  double distance = 0;  // m: gap at which points are held off
+  double spacing = 0;   // m: points are at least so far apart at rest; 0: every node
+  Region region;        // of the boundary
+  Place place;
+};
+
 enum class Integrator { implicit_euler, implicit_euler_newton, quasi_static };
 
 enum class SamplingKind { latin_hypercube, grid };
@@ -204,13 +229,15 @@ struct Scene {
   std::vector<ActuatorScene> actuators;
   std::vector<EffectorScene> effectors;
   std::vector<PointScene> probes;
+  std::vector<ObstacleScene> obstacles;
+  ContactScene contact;
   ReductionScene reduction;
 };
 
 // The same but for places and `file`.
 bool operator==(const Scene& a, const Scene& b);
 
-// Files that the scene names: the mesh of every body, then surfaces.
+// Files that the scene names: the mesh of every body, then surfaces of cavities and obstacles.
 std::vector<std::string> input_files(const Scene& scene);
 
 }  // namespace supple

@@ -96,7 +96,7 @@ std::string example_value(const Key& key) {
       return fmt::format("[[0, 0, 0], [{}, {}, {}]]", q, q, q);
     case ValueKind::table:
       if (key.subtable == "mesh") return "{file = \"robot.msh\", unit = \"mm\"}";
-      if (key.subtable == "surface") return "{file = \"cavity.stl\", unit = \"mm\"}";
+      if (key.subtable == "surface") return "{file = \"surface.stl\", unit = \"mm\"}";
       if (key.subtable == "sphere") return "{centre = [0, 0, 0], radius = \"10 mm\"}";
       if (key.subtable == "region") return "{group = \"...\"}";
       break;
@@ -113,7 +113,7 @@ TableReader::TableReader(const Document& document, const Node& table, SourcePoin
 
 void TableReader::check_keys() const {
   // Words of the field that a scene may well try.
-  constexpr std::array<std::string_view, 5> planned{"contact", "obstacle", "goal", "joint", "sensor"};
+  constexpr std::array<std::string_view, 3> planned{"goal", "joint", "sensor"};
   const auto names = names_of(keys_);
   const std::string allowed = fmt::format("the keys of {} are {}", keys_.title, fmt::join(names, ", "));
   for (const Member& member : table_.members) {

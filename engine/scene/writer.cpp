@@ -72,6 +72,8 @@ class Writer {
       put("point", p.point);
       if (!p.set.empty()) put("set", p.set);
     }
+    for (const ObstacleScene& o : scene.obstacles) obstacle(o);
+    contact(scene.contact);
     reduction(scene.reduction);
   }
 
@@ -204,6 +206,30 @@ class Writer {
     put("points", points);
     if (pull_point) put("pull_point", *pull_point);
     put("attachment_radius", attachment_radius);
+  }
+
+  void obstacle(const ObstacleScene& o) {
+    open("[[obstacle]]");
+    put("name", o.name);
+    choice("type", o.shape);
+    if (o.radius > 0) put("radius", o.radius);
+    if (o.shape == ObstacleShape::capsule || o.shape == ObstacleShape::cylinder) put("length", o.length);
+    if (o.shape == ObstacleShape::box) put("size", o.size);
+    if (o.surface) placed_file("surface", *o.surface);
+    put("position", o.position);
+    if (o.shape != ObstacleShape::sphere) put("rotation", o.rotation);
+    if (o.shape != ObstacleShape::plane) put("inside", o.inside);
+    put("friction", o.friction);
+  }
+
+  // Nothing where it says nothing: fingerprints of scenes are those of their text.
+  void contact(const ContactScene& c) {
+    const bool everywhere = c.region.kind == Region::Kind::all;
+    if (c.distance == 0 && c.spacing == 0 && everywhere) return;
+    open("[contact]");
+    put("distance", c.distance);
+    put("spacing", c.spacing);
+    if (!everywhere) text_ += region(c.region) + "\n";
   }
 
   void reduction(const ReductionScene& r) {

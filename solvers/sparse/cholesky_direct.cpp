@@ -51,6 +51,13 @@ class CholeskyDirect final : public SparseDirect {
       pivoting_->solve(x, count);
   }
 
+  bool multiply_inverse(const SparseColumns& columns, bool begin, double* products) override {
+    SUPPLE_EXPECT(solver_ != Solver::none);
+    if (solver_ != Solver::cholesky) return false;
+    cholesky_.multiply_inverse(columns, begin, products);
+    return true;
+  }
+
   std::string name() const override { return "cholesky"; }
 
  private:

@@ -55,6 +55,7 @@ class EigenDirect final : public SparseDirect {
     map = factor_.solve(map).eval();
   }
 
+  bool multiply_inverse(const SparseColumns&, bool, double*) override { return false; }
   std::string name() const override { return "eigen"; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace supple {
 
-using frontal::Front, frontal::W;
+using frontal::Front, frontal::Register, frontal::W;
 
 Front MultifrontalCholesky::front(int s) {
   Front front = shape(s);
@@ -182,14 +182,22 @@ PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_p
   return status;
 }
 
-// The front's rows of the right-hand sides, the last slab filled up with zeros.
-void MultifrontalCholesky::gather(int s) {
+// The front's rows of the right-hand sides [n][W], the last slab filled up with zeros.
+void MultifrontalCholesky::gather(int s, const std::vector<double>& right) {
   const int b = pattern_.block, own = b * tree_.own(s) * W;
-  std::copy_n(right_.data() + static_cast<std::size_t>(b * tree_.first[s]) * W, own, local_.data());
+  std::copy_n(right.data() + static_cast<std::size_t>(b * tree_.first[s]) * W, own, local_.data());
   double* local = local_.data() + own;
   for (std::ptrdiff_t k = tree_.row_start[s]; k < tree_.row_start[s + 1]; ++k, local += b * W)
-    std::copy_n(right_.data() + static_cast<std::size_t>(b * tree_.row[k]) * W, b * W, local);
+    std::copy_n(right.data() + static_cast<std::size_t>(b * tree_.row[k]) * W, b * W, local);
   std::fill(local, local_.data() + static_cast<std::size_t>(shape(s).padded_rows()) * W, 0.0);
+}
+
+void MultifrontalCholesky::scatter(int s, std::vector<double>& right) const {
+  const int b = pattern_.block, own = b * tree_.own(s) * W;
+  std::copy_n(local_.data(), own, right.data() + static_cast<std::size_t>(b * tree_.first[s]) * W);
+  const double* from = local_.data() + own;
+  for (std::ptrdiff_t k = tree_.row_start[s]; k < tree_.row_start[s + 1]; ++k, from += b * W)
+    std::copy_n(from, b * W, right.data() + static_cast<std::size_t>(b * tree_.row[k]) * W);
 }
 
 void MultifrontalCholesky::solve(double* x, int count) {
@@ -203,16 +211,12 @@ void MultifrontalCholesky::solve(double* x, int count) {
       for (int c = 0; c < W; ++c) row[c] = c < width ? columns[static_cast<std::size_t>(c) * n + i] : 0.0;
     }
     for (int s = 0; s < tree_.count(); ++s) {
-      gather(s);
+      gather(s, right_);
       substitute_forward(front(s), local_.data());
-      const int own = b * tree_.own(s) * W;
-      std::copy_n(local_.data(), own, row_of(tree_.first[s]));
-      const double* from = local_.data() + own;
-      for (std::ptrdiff_t k = tree_.row_start[s]; k < tree_.row_start[s + 1]; ++k, from += b * W)
-        std::copy_n(from, b * W, row_of(tree_.row[k]));
+      scatter(s, right_);
     }
     for (int s = tree_.count() - 1; s >= 0; --s) {
-      gather(s);
+      gather(s, right_);
       substitute_backward(front(s), local_.data());
       std::copy_n(local_.data(), b * tree_.own(s) * W, row_of(tree_.first[s]));
     }
@@ -221,6 +225,87 @@ void MultifrontalCholesky::solve(double* x, int count) {
       for (int c = 0; c < width; ++c) columns[static_cast<std::size_t>(c) * n + i] = row[c];
     }
   }
+}
+
+// Columns panel.column of B, those of `columns` counted from first_column on; L^-1 of them.
+void MultifrontalCholesky::substitute(Panel& panel, const SparseColumns& columns, int first_column) {
+  const int b = pattern_.block;
+  for (std::size_t c = 0; c < panel.column.size(); ++c) {
+    const int column = panel.column[c] - first_column;
+    for (int k = columns.start[column]; k < columns.start[column + 1]; ++k) {
+      const int i = columns.row[k], place = tree_.place[i / b];
+      panel.rows[static_cast<std::size_t>(b * place + i % b) * W + c] += columns.value[k];
+      for (int s = supernode_[place]; s >= 0 && panel.reached[s] == 0; s = tree_.parent[s]) panel.reached[s] = 1;
+    }
+  }
+  for (int s = 0; s < tree_.count(); ++s) {
+    if (panel.reached[s] == 0) continue;
+    gather(s, panel.rows);
+    substitute_forward(front(s), local_.data());
+    scatter(s, panel.rows);
+  }
+}
+
+void MultifrontalCholesky::multiply_inverse(const SparseColumns& columns, bool begin, double* products) {
+  const int b = pattern_.block, count = columns.count();
+  const auto own_rows = [&](const Panel& panel, int s) {
+    return panel.rows.data() + static_cast<std::size_t>(b * tree_.first[s]) * W;
+  };
+  if (supernode_.empty())
+    for (int s = 0; s < tree_.count(); ++s) supernode_.insert(supernode_.end(), tree_.own(s), s);
+  if (begin) panels_used_ = panel_columns_ = 0;
+  const int first = panel_columns_, first_panel = panels_used_;
+  panel_columns_ += count;
+  // Neighbours in the order of elimination reach the same supernodes.
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  const auto place = [&](int column) {
+    const int k = columns.start[column];
+    return k < columns.start[column + 1] ? tree_.place[columns.row[k] / b] : 0;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return place(i) < place(j); });
+  for (int from = 0; from < count; from += W) {
+    if (panels_used_ == static_cast<int>(panels_.size())) {
+      panels_.emplace_back();
+      panels_.back().rows.assign(static_cast<std::size_t>(pattern_.n) * W, 0.0);
+      panels_.back().reached.assign(tree_.count(), 0);
+    }
+    Panel& panel = panels_[panels_used_++];
+    for (int s = 0; s < tree_.count(); ++s)
+      if (panel.reached[s] != 0) {
+        double* rows = panel.rows.data() + static_cast<std::size_t>(b * tree_.first[s]) * W;
+        std::fill_n(rows, b * tree_.own(s) * W, 0.0);
+        panel.reached[s] = 0;
+      }
+    panel.column.clear();
+    for (int c = from; c < std::min(count, from + W); ++c) panel.column.push_back(first + order[c]);
+    substitute(panel, columns, first);
+  }
+  // (L^-1 B_new)^T L^-1 B_all, panel by panel.
+  for (int i = first_panel; i < panels_used_; ++i)
+    for (int j = 0; j < panels_used_; ++j) {
+      if (j > i) continue;
+      const Panel &left = panels_[i], &right = panels_[j];
+      Register sum[W];
+      for (int c = 0; c < W; ++c) sum[c] = Register(0.0);
+      for (int s = 0; s < tree_.count(); ++s) {
+        if (left.reached[s] == 0 || right.reached[s] == 0) continue;
+        const double *x = own_rows(left, s), *y = own_rows(right, s);
+        for (int k = 0; k < b * tree_.own(s); ++k, x += W, y += W) {
+          const Register row = Register::load(y);
+          for (int c = 0; c < W; ++c) sum[c] += Register(x[c]) * row;
+        }
+      }
+      double block[W][W];
+      for (int c = 0; c < W; ++c) sum[c].store(block[c]);
+      for (std::size_t c = 0; c < left.column.size(); ++c)
+        for (std::size_t d = 0; d < right.column.size(); ++d) {
+          const int row = left.column[c] - first, column = right.column[d];
+          products[static_cast<std::size_t>(row) * panel_columns_ + column] = block[c][d];
+          if (column >= first)
+            products[static_cast<std::size_t>(column - first) * panel_columns_ + row + first] = block[c][d];
+        }
+    }
 }
 
 double MultifrontalCholesky::factor_nonzeros() const {

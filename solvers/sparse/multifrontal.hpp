@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "solvers/sparse/direct.hpp"
 #include "solvers/sparse/front.hpp"
 #include "solvers/sparse/supernodes.hpp"
 
@@ -23,6 +24,8 @@ class MultifrontalCholesky {
   PivotStatus factor(const double* values, double smallest_pivot);
   // A X = B in place, column-major [n x count]. Needs a factor.
   void solve(double* x, int count);
+  // See SparseDirect; L^-1 B is kept in panels of frontal::W columns, and computed only in supernodes that B reaches.
+  void multiply_inverse(const SparseColumns& columns, bool begin, double* products);
   // Entries of L, zeros of merged columns among them.
   double factor_nonzeros() const;
 
@@ -39,6 +42,13 @@ class MultifrontalCholesky {
     int row, parent_row, rows;
   };
 
+  // L^-1 B for up to W columns: [n][W], zero but in the supernodes reached.
+  struct Panel {
+    std::vector<double> rows;
+    std::vector<unsigned char> reached;  // [supernodes]
+    std::vector<int> column;             // numbers of its columns among all
+  };
+
   frontal::Front front(int s);
   frontal::Front shape(int s) const;  // without its factor
   void place_entries();
@@ -47,7 +57,9 @@ class MultifrontalCholesky {
   void allocate();
   void assemble(const frontal::Front& front, int s, const double* values);
   void extend_add(int child, int begin, int end, double* target, std::size_t target_ld, int skipped) const;
-  void gather(int s);
+  void gather(int s, const std::vector<double>& right);
+  void scatter(int s, std::vector<double>& right) const;
+  void substitute(Panel& panel, const SparseColumns& columns, int first_column);
 
   SymmetricPattern pattern_;
   Supernodes tree_;
@@ -58,7 +70,10 @@ class MultifrontalCholesky {
   std::ptrdiff_t update_size_[2] = {0, 0};
   std::vector<double> factor_, columns_;
   std::vector<double> right_, local_;  // [n][frontal::W] right-hand sides, and those of one front
-  std::vector<double> diagonal_;       // of A, of the columns of one front
+  std::vector<Panel> panels_;
+  int panels_used_ = 0, panel_columns_ = 0;
+  std::vector<int> supernode_;     // [blocks in the order of elimination]
+  std::vector<double> diagonal_;   // of A, of the columns of one front
   std::vector<double> update_[2];  // updates of supernodes on even and on odd levels: the children of one lie on top
 };
 

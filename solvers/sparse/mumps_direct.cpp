@@ -118,6 +118,7 @@ class MumpsDirect final : public SparseDirect {
     }
   }
 
+  bool multiply_inverse(const SparseColumns&, bool, double*) override { return false; }
   std::string name() const override { return "mumps"; }
 
  private:

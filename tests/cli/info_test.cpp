@@ -40,6 +40,30 @@ TEST_F(Inspect, AScene) {
   EXPECT_EQ(scene["actuators"][1]["range"][1], 0.02);
 }
 
+TEST_F(Inspect, Obstacles) {
+  write_text(path("touching.toml"),
+             read_text(path("scene.toml")) +
+                 "[[obstacle]]\nname = \"floor\"\ntype = \"plane\"\nposition = [0, 0, \"1 mm\"]\nfriction = 0.5\n"
+                 "[[obstacle]]\nname = \"pipe\"\ntype = \"cylinder\"\nradius = \"0.5 m\"\nlength = 2\ninside = true\n"
+                 "axis = [1, 0, 0]\n"
+                 "[contact]\ndistance = \"2 mm\"\nspacing = \"50 mm\"\n");
+  const Outcome outcome = run({"info", "touching.toml", "--json", "info.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* words : {"plane, normal (0, 0, 1)", "at (0, 0, 1) mm", "friction 0.5",
+                            "inside of a cylinder, radius 500 mm, length 2 m, axis (1, 0, 0)",
+                            "points, held off by 2 mm", "too near to obstacle 'floor' at rest", "mm by 3 mm"})
+    EXPECT_TRUE(contains(outcome.out, words)) << words << "\n" << outcome.out;
+  const json scene = json::parse(read_text(path("info.json")))["scene"];
+  EXPECT_EQ(scene["obstacles"].size(), 2u);
+  EXPECT_EQ(scene["obstacles"][1]["type"], "cylinder");
+  EXPECT_EQ(scene["obstacles"][1]["radius"], 0.5);
+  EXPECT_EQ(scene["obstacles"][1]["inside"], true);
+  EXPECT_EQ(scene["obstacles"][0]["friction"], 0.5);
+  EXPECT_EQ(scene["contact"]["distance"], 0.002);
+  EXPECT_GT(scene["contact"]["points"].get<int>(), 2);
+  EXPECT_LT(scene["contact"]["points"].get<int>(), 20);
+}
+
 TEST_F(Inspect, CheckFindsTheEquilibrium) {
   const Outcome outcome = run({"check", "scene.toml", "--json", "check.json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

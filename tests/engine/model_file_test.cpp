@@ -11,8 +11,10 @@
 
 #include "engine/io/hdf5_file.hpp"
 #include "engine/mesh/generate.hpp"
+#include "engine/reduction/model_file_parts.hpp"
 #include "tests/engine/driven_bodies.hpp"
 #include "tests/engine/flipped_bits.hpp"
+#include "tests/engine/obstacle_scenes.hpp"
 
 namespace supple {
 namespace {
@@ -105,6 +107,100 @@ TEST_F(ModelFile, DrivenRegionsComeBack) {
     // A rigid one is alone.
     if (drive == Drive::ends) refused("rigid", [](ReducedModel& m) { m.robot.motions[0].rigid = true; });
   }
+}
+
+TEST_F(ModelFile, ObstaclesComeBack) {
+  const std::string file = folder_ / "rock.obj";
+  obstacle_scenes::write_cube(file);
+  Scene scene = reduced_bodies::bar_scene(boxes::all_laws()[0]);
+  scene.obstacles = obstacle_scenes::all_shapes(file);
+  scene.contact.distance = 0.001;
+  const FullModel full = build_full_model(scene, reduced_bodies::bar(false));
+  const ReducedModel model =
+      project(full, reduced_bodies::random_basis(full.coordinates.nv, 3), 3, reduced_bodies::some_elements(full));
+  ASSERT_GT(model.robot.pairs(), 0);
+  write_model(model, path_);
+  const std::string whole = bytes_of(path_);
+  std::filesystem::remove(file);  // the model needs it no more
+  const ReducedModel read = read_model(path_);
+  reduced_bodies::expect_same_model(read, model);
+  write_model(read, path_);
+  EXPECT_EQ(bytes_of(path_), whole);
+  // Programs that know no obstacles must not run the robot without them.
+  const auto format = [&](const ReducedModel& m) {
+    write_model(m, path_);
+    return Hdf5File(path_, Hdf5File::Mode::read).read_int("/format_version");
+  };
+  EXPECT_EQ(format(model), 4);
+  EXPECT_EQ(format(example(boxes::all_laws()[0], false)), 2);
+
+  const auto refused = [&](const char* what, const auto& change) {
+    ReducedModel damaged = model;
+    change(damaged.robot);
+    write_model(damaged, path_);
+    try {
+      (void)read_model(path_);
+      ADD_FAILURE() << what;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.place().file, path_) << what;
+    }
+  };
+  refused("points", [](Robot& r) { r.collision_points = static_cast<int>(r.rest_points.size()); });
+  refused("no points", [](Robot& r) { r.collision_points = 0; });
+  refused("first point", [](Robot& r) { r.first_collision_point = -1; });
+  refused("distance", [](Robot& r) { r.contact_distance = -1; });
+  refused("friction", [](Robot& r) { r.obstacles[0].friction = -0.1; });
+  refused("endless friction", [](Robot& r) { r.obstacles[0].friction = INFINITY; });
+  refused("rotation", [](Robot& r) { r.obstacles[1].pose.rotation.m[0] = 1.001; });
+  refused("mirror", [](Robot& r) { r.obstacles[1].pose.rotation.m[0] = -1; });
+  refused("position", [](Robot& r) { r.obstacles[2].pose.position[1] = std::nan(""); });
+}
+
+// Shapes that cannot be made, so that no model has them: files say so by hand.
+TEST_F(ModelFile, ImpossibleObstaclesAreErrors) {
+  const auto edited = [&](const char* what, const auto& write) {
+    {
+      Hdf5File other(path_, Hdf5File::Mode::create);
+      other.write("/robot/obstacles/count", std::int64_t{1});
+      const std::string at = "/robot/obstacles/00";
+      other.write(at + "/name", std::string("o"));
+      other.write(at + "/rotation", std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1}, {3, 3});
+      other.write(at + "/position", std::vector<double>{0, 0, 0}, {3});
+      other.write(at + "/friction", 0.0);
+      write(other, at);
+      other.write("/robot/contact/points", std::vector<int>{0, 1}, {2});
+      other.write("/robot/contact/distance", 0.0);
+      other.close();
+    }
+    const Hdf5File other(path_, Hdf5File::Mode::read);
+    Robot robot;
+    robot.rest_points = {{{0, 0, 0}}};
+    try {
+      read_contact(other, Checked(other), robot);
+      return std::string("read");
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.place().file, path_) << what;
+      return std::string(error.what());
+    }
+  };
+  const auto shape = [](const char* word, int inside, std::vector<double> measures) {
+    return [=](Hdf5File& other, const std::string& at) {
+      other.write(at + "/shape", std::string(word));
+      other.write(at + "/inside", static_cast<std::int64_t>(inside));
+      other.write(at + "/measures", measures, {measures.size()});
+      other.write(at + "/nodes", std::vector<double>{0, 0, 0, 1, 0, 0, 0, 1, 0}, {3, 3});
+      other.write(at + "/triangles", std::vector<int>{0, 1, 3}, {1, 3});
+    };
+  };
+  EXPECT_EQ(edited("good", shape("sphere", 1, {1, 0, 0, 0, 0})), "read");
+  EXPECT_EQ(edited("shape", shape("cone", 0, {1, 1, 1, 1, 1})),
+            "'/robot/obstacles/00/shape' is none that this program knows");
+  EXPECT_EQ(edited("plane", shape("plane", 1, {0, 0, 0, 0, 0})), "'/robot/obstacles/00/inside' is said of a plane");
+  for (const char* word : {"sphere", "capsule", "box", "cylinder", "mesh"})
+    EXPECT_NE(edited(word, shape(word, 0, {0, 1, 0, 1, 1})).find("'/robot/obstacles/00' is impossible"),
+              std::string::npos);
+  EXPECT_NE(edited("measures", shape("sphere", 0, {1, 0})), "read");
+  EXPECT_NE(edited("radius", shape("sphere", 0, {INFINITY, 0, 0, 0, 0})), "read");
 }
 
 // A driven body with nodes inside.
@@ -271,19 +367,21 @@ TEST_F(ModelFile, OlderFormatsAreToBeMadeAgain) {
     read_model(old);
     FAIL() << "read an older format";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 3"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 4"), std::string::npos)
         << error.what();
     EXPECT_NE(error.suggestion().find("supple reduce"), std::string::npos) << error.suggestion();
   }
 }
 
 TEST_F(ModelFile, SeedsOfTheFuzzerAreModels) {
-  for (const char* name : {"tetrahedra", "hexahedra", "kept_elements"}) {
+  for (const char* name : {"tetrahedra", "hexahedra", "kept_elements", "obstacles"}) {
     const ReducedModel model =
         read_model(std::string(SUPPLE_SOURCE_DIR) + "/tests/fuzz/corpus/model/" + name + ".rom.h5");
     // Two are from before files said where their elements are.
-    EXPECT_EQ(model.fields[0].corners.empty(), std::string(name) != "kept_elements");
-    EXPECT_EQ(model.skin.element.empty(), std::string(name) != "kept_elements");
+    const bool old = std::string(name).ends_with("hedra");
+    EXPECT_EQ(model.fields[0].corners.empty(), old);
+    EXPECT_EQ(model.skin.element.empty(), old);
+    EXPECT_EQ(model.robot.obstacles.size(), std::string(name) == "obstacles" ? 6u : 0u);
     write_model(model, path_);
     reduced_bodies::expect_same_model(read_model(path_), model);
   }

@@ -29,6 +29,7 @@ RecordedFrame frame_of(int k, std::size_t unknowns) {
   frame.state.multipliers = {1.0 * k, 2};
   frame.state.commands = {0.001 * k, 0};
   frame.other.q = {0.5 * k};
+  frame.other.contact_forces = {0, 0, 0.25 * k};
   frame.goals = {0.1, 0.2, 0.3 * k};
   return frame;
 }

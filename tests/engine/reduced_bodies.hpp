@@ -281,6 +281,26 @@ inline void expect_same_robot(const Robot& a, const Robot& b) {
     EXPECT_EQ(x.range.upper, y.range.upper);
     EXPECT_EQ(x.rigid, y.rigid);
   }
+  ASSERT_EQ(a.obstacles.size(), b.obstacles.size());
+  for (std::size_t i = 0; i < a.obstacles.size(); ++i) {
+    const PlacedObstacle &x = a.obstacles[i], &y = b.obstacles[i];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.friction, y.friction);
+    EXPECT_EQ(x.obstacle.shape(), y.obstacle.shape());
+    EXPECT_EQ(x.obstacle.side(), y.obstacle.side());
+    EXPECT_EQ(x.obstacle.radius(), y.obstacle.radius());
+    EXPECT_EQ(x.obstacle.length(), y.obstacle.length());
+    EXPECT_EQ(x.obstacle.size(), y.obstacle.size());
+    EXPECT_TRUE(std::equal(x.pose.rotation.m, x.pose.rotation.m + 9, y.pose.rotation.m));
+    EXPECT_EQ(x.pose.position, y.pose.position);
+    ASSERT_EQ(x.obstacle.surface() == nullptr, y.obstacle.surface() == nullptr);
+    if (x.obstacle.surface() == nullptr) continue;
+    EXPECT_EQ(x.obstacle.surface()->nodes, y.obstacle.surface()->nodes);
+    EXPECT_EQ(x.obstacle.surface()->triangles, y.obstacle.surface()->triangles);
+  }
+  EXPECT_EQ(a.first_collision_point, b.first_collision_point);
+  EXPECT_EQ(a.collision_points, b.collision_points);
+  EXPECT_EQ(a.contact_distance, b.contact_distance);
 }
 
 // Every number the same, bit for bit.

@@ -44,6 +44,9 @@ std::string force(const std::string& more) {
 std::string cavity(const std::string& more) {
   return after("[[actuator]]\nname = \"c\"\ntype = \"cavity\"\n" + more);
 }
+std::string obstacle(const std::string& type, const std::string& more) {
+  return after("[[obstacle]]\nname = \"o\"\ntype = \"" + type + "\"\n" + more);
+}
 std::string effector(const std::string& type, const std::string& more) {
   return after("[[effector]]\nname = \"e\"\ntype = \"" + type + "\"\n" + more);
 }
@@ -102,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
             "poisson is 0.51 (a stable material lies above -1 and not above 0.5)", "0.45 to 0.5"},
         Bad{"membrane_density", membrane("thickness = 1\nyoung = 1\npoisson = 0\ndensity = 0\n"), 12, 11,
             "density is 0", "above 0"},
-        Bad{"planned", after("[[contact]]\n"), 7, 3, "not in this version", "actuator"},
+        Bad{"planned", after("[[joint]]\n"), 7, 3, "not in this version", "actuator"},
         Bad{"include_text", "include = \"a.toml\"\n", 1, 1, "include needs a file", "file"},
         Bad{"name_number", "name = 3\n" + test::minimal, 1, 8, "name cannot be a whole number", "name ="},
         Bad{"gravity_scalar", "gravity = -9.81\n" + test::minimal, 1, 11, "gravity cannot be a number", "gravity = ["},
@@ -270,6 +273,45 @@ INSTANTIATE_TEST_SUITE_P(
             force("point = [0, 0, 0]\ndirection = [0, 0, 1]\n[[effector]]\nname = \"e\"\ntype = \"length\"\ncable = "
                   "\"f\"\n"),
             15, 9, "'f' is no cable", "points ="},
+        Bad{"obstacle_type", obstacle("ball", ""), 9, 8, "unknown type 'ball'", "this version has: plane, sphere"},
+        Bad{"obstacle_nameless", after("[[obstacle]]\ntype = \"plane\"\n"), 7, 1, "[[obstacle]] has no name", "name ="},
+        Bad{"obstacle_twin", obstacle("plane", "[[probe]]\nname = \"o\"\npoint = [0, 0, 0]\n"), 7, 1, "'o' is taken",
+            "another name"},
+        Bad{"obstacle_single", after("[obstacle]\nname = \"o\"\n"), 7, 2, "obstacle is a table", "[[obstacle]]"},
+        Bad{"sphere_radius", obstacle("sphere", ""), 7, 1, "obstacle 'o' has no radius", "radius ="},
+        Bad{"sphere_flat", obstacle("sphere", "radius = 0\n"), 10, 10, "radius is 0 mm", "above 0"},
+        Bad{"sphere_length", obstacle("sphere", "radius = 1\nlength = 1\n"), 11, 10, "length means nothing to a sphere",
+            "another type"},
+        Bad{"sphere_turned", obstacle("sphere", "radius = 1\nrotation = [0, 0, 0]\n"), 11, 12,
+            "rotation means nothing to a sphere", "leave it out"},
+        Bad{"plane_size", obstacle("plane", "size = [1, 1, 1]\n"), 10, 8, "size means nothing to a plane",
+            "another type"},
+        Bad{"plane_inside", obstacle("plane", "inside = true\n"), 10, 10, "inside means nothing to a plane",
+            "leave it out"},
+        Bad{"plane_axes", obstacle("plane", "axis = [0, 0, 1]\nrotation = [0, 0, 0]\n"), 11, 12,
+            "rotation means nothing to an obstacle with an axis", "leave it out"},
+        Bad{"plane_axis", obstacle("plane", "axis = [0, 0, 0]\n"), 10, 8, "axis has no length", "[0, 0, 1]"},
+        Bad{"capsule_length", obstacle("capsule", "radius = 1\n"), 7, 1, "obstacle 'o' has no length", "length ="},
+        Bad{"capsule_negative", obstacle("capsule", "radius = 1\nlength = -1\n"), 11, 10, "length is", "at least 0"},
+        Bad{"cylinder_length", obstacle("cylinder", "radius = 1\nlength = 0\n"), 11, 10, "cylinder 'o' has no length",
+            "above 0"},
+        Bad{"cylinder_unit", obstacle("cylinder", "radius = \"1 N\"\nlength = 1\n"), 10, 10,
+            "is a force, a length is expected", "m"},
+        Bad{"box_size", obstacle("box", ""), 7, 1, "obstacle 'o' has no size", "size = ["},
+        Bad{"box_flat", obstacle("box", "size = [1, 0, 1]\n"), 10, 8, "box 'o' has no size along y", "above 0"},
+        Bad{"box_axis", obstacle("box", "size = [1, 1, 1]\naxis = [0, 0, 1]\n"), 11, 8, "axis means nothing to a box",
+            "another type"},
+        Bad{"obstacle_surface", obstacle("mesh", ""), 7, 1, "obstacle 'o' has no surface", "surface = {file"},
+        Bad{"mesh_radius", obstacle("mesh", "radius = 1\nsurface = {file = \"a.stl\"}\n"), 10, 10,
+            "radius means nothing to a mesh", "another type"},
+        Bad{"friction", obstacle("plane", "friction = -0.1\n"), 10, 12, "friction is -0.1", "at least 0"},
+        Bad{"friction_unit", obstacle("plane", "friction = \"1 N\"\n"), 10, 12,
+            "is a force, a plain number is expected", "no unit"},
+        Bad{"contacts", after("[[contact]]\n"), 7, 3, "contact is a list", "[contact]"},
+        Bad{"contact_distance", after("[contact]\ndistance = \"-1 mm\"\n"), 8, 12, "distance is -1 mm", "at least 0"},
+        Bad{"contact_regions", after("[contact]\ngroup = \"a\"\nbox = [[0, 0, 0], [1, 1, 1]]\n"), 8, 9,
+            "[contact] has both box and group", "one of them"},
+        Bad{"contact_unknown", after("[contact]\nfriction = 1\n"), 8, 1, "it belongs to [[obstacle]]", "spacing"},
         Bad{"states", after("[reduce]\nstates = 0\n"), 8, 10, "states is 0, at least 1", "states = 272"},
         Bad{"tolerance", after("[reduce]\nmodes_tolerance = 1\n"), 8, 19, "not below 1", "0.001"},
         Bad{"seed", after("[reduce]\nseed = -1\n"), 8, 8, "seed is -1", "seed = 1"},

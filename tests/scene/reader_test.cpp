@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <numbers>
 
+#include "engine/mesh/mesh.hpp"
 #include "engine/scene/keys.hpp"
 #include "engine/scene/writer.hpp"
 #include "scene_text.hpp"
@@ -226,6 +231,80 @@ TEST(SceneReader, CavitiesHavePressuresAndVolumes) {
   Scene moved = scene;
   moved.actuators.front().surface->transform.translation[2] = 2;
   EXPECT_FALSE(moved == scene);
+}
+
+TEST(SceneReader, ObstaclesHaveShapesAndPoses) {
+  const Scene scene = parse_scene(test::full, "/robots/all.toml");
+  ASSERT_EQ(scene.obstacles.size(), 6u);
+  const auto& o = scene.obstacles;
+  for (std::size_t i = 0; i < o.size(); ++i) EXPECT_EQ(o[i].shape, static_cast<ObstacleShape>(i));
+  EXPECT_EQ(o[0].name, "floor");
+  EXPECT_DOUBLE_EQ(o[0].position[2], -0.005);
+  EXPECT_DOUBLE_EQ(o[0].friction, 0.5);
+  EXPECT_DOUBLE_EQ(o[1].radius, 0.02);
+  EXPECT_FALSE(o[1].inside);
+  EXPECT_EQ(o[1].friction, 0);
+  EXPECT_DOUBLE_EQ(o[2].radius, 0.03);
+  EXPECT_EQ(o[2].length, 0);
+  EXPECT_DOUBLE_EQ(o[2].rotation[2], std::numbers::pi / 2);
+  EXPECT_TRUE(o[2].inside);
+  EXPECT_EQ(o[3].size, (Vec3d{{1, 2, 0.3}}));
+  EXPECT_DOUBLE_EQ(o[4].length, 0.08);
+  EXPECT_EQ(o[5].surface->file, "/robots/rock.stl");
+  EXPECT_EQ(o[5].surface->transform.scale, 3);
+  EXPECT_EQ(o[5].rotation, (Vec3d{{0, 0, 1}}));
+  EXPECT_DOUBLE_EQ(scene.contact.distance, 5e-4);
+  EXPECT_DOUBLE_EQ(scene.contact.spacing, 4e-3);
+  EXPECT_EQ(scene.contact.region.kind, Region::Kind::sphere);
+  EXPECT_EQ(input_files(scene).back(), "/robots/rock.stl");
+  // Without obstacles the table says nothing yet.
+  EXPECT_EQ(parse_scene(test::minimal + "[contact]\nspacing = 1\n", "").contact.spacing, 1);
+  EXPECT_EQ(parse_scene(test::minimal, "").contact.region.kind, Region::Kind::all);
+}
+
+TEST(SceneReader, AnAxisIsARotation) {
+  for (const Vec3d& axis : {Vec3d{{1, 0, 0}}, Vec3d{{-1, 0, 0}}, Vec3d{{0, 1, 0}}, Vec3d{{0, -1, 0}}, Vec3d{{0, 0, 1}},
+                            Vec3d{{0, 0, -1}}, Vec3d{{0.6, 0, -0.8}}, Vec3d{{1, -2, 3}}, Vec3d{{-3, 5, -0.1}}}) {
+    const Scene scene =
+        parse_scene(test::minimal + "[[obstacle]]\nname='o'\ntype='plane'\naxis=[" + std::to_string(axis[0]) + "," +
+                        std::to_string(axis[1]) + "," + std::to_string(axis[2]) + "]\n",
+                    "");
+    const Transform turned{scene.obstacles.front().rotation, {{0, 0, 0}}, 1};
+    // Angles of up to 3 rounded to 4e-16, then four products of their sines.
+    EXPECT_LT(norm(apply(turned, {{0, 0, 1}}) - normalized(axis)), 2e-15);
+    EXPECT_TRUE(parse_scene(write_scene(scene), "") == scene);
+  }
+  EXPECT_EQ(
+      parse_scene(test::minimal + "[[obstacle]]\nname='o'\ntype='plane'\naxis=[0,0,2]\n", "").obstacles[0].rotation,
+      (Vec3d{{0, 0, 0}}));
+}
+
+// Of cavities and obstacles alike: at the key, with the file that may be meant.
+TEST(SceneReader, MissingSurfacesAreSaid) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / ("supple-surfaces-" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  for (const char* file : {"bar.msh", "rock.stl"}) std::ofstream(folder / file) << "";
+  const std::string path = (folder / "scene.toml").string();
+  const auto error_of = [&](const std::string& table) {
+    std::ofstream(path) << test::minimal + table;
+    try {
+      (void)read_scene(path);
+    } catch (const InputError& error) {
+      return error;
+    }
+    return InputError("none", "");
+  };
+  for (const std::string table : {"[[actuator]]\nname='a'\ntype='cavity'\n", "[[obstacle]]\nname='o'\ntype='mesh'\n"}) {
+    const InputError error = error_of(table + "surface={file='rok.stl'}\n");
+    EXPECT_EQ(std::string(error.what()), "the surface '" + (folder / "rok.stl").string() + "' does not exist");
+    EXPECT_EQ(error.suggestion(), "file = \"rock.stl\"");
+    EXPECT_EQ(error.place().file, path);
+    EXPECT_EQ(error.place().line, 10);
+    EXPECT_EQ(error.place().column, 15);
+    EXPECT_STREQ(error_of(table + "surface={file='rock.stl'}\n").what(), "none");
+  }
+  fs::remove_all(folder);
 }
 
 TEST(SceneReader, WhatAReductionNeeds) {

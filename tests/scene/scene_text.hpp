@@ -158,6 +158,53 @@ name = "elbow"
 set = "arms"
 point = ["0 mm", "97 mm", "45 mm"]
 
+[[obstacle]]
+name = "floor"
+type = "plane"
+position = [0, 0, "-5 mm"]
+axis = [0, 3, 4]
+friction = 0.5
+
+[[obstacle]]
+name = "ball"
+type = "sphere"
+radius = "20 mm"
+position = ["100 mm", 0, 0]
+
+[[obstacle]]
+name = "pipe"
+type = "capsule"
+radius = "30 mm"
+length = 0
+rotation = ["90 deg", 0, "0.25 rev"]
+inside = true
+
+[[obstacle]]
+name = "room"
+type = "box"
+size = [1, 2, "300 mm"]
+inside = true
+friction = 1
+
+[[obstacle]]
+name = "post"
+type = "cylinder"
+radius = "5 mm"
+length = "80 mm"
+axis = [-1, 0, 0]
+
+[[obstacle]]
+name = "rock"
+type = "mesh"
+surface = {file = "rock.stl", unit = "mm", scale = 3, rotation = [0, "5 deg", 0], translation = [0, 0, "1 mm"]}
+position = [1, 2, 3]
+rotation = [0, 0, 1]
+
+[contact]
+distance = "0.5 mm"
+spacing = "4 mm"
+sphere = {centre = [0, 0, "125 mm"], radius = "50 mm"}
+
 [reduce]
 sampling = "grid"
 states = 100

@@ -194,5 +194,42 @@ TEST(MakeSparseDirect, RefusesUnknownBackend) {
   EXPECT_THROW((void)make_sparse_direct("pardiso"), InputError);
 }
 
+// Portions of 1, 20 and 3 columns with up to four entries, twice over: begun again they forget what was there.
+TEST(SparseInverse, OfFewColumnsInPortionsAgreesWithSolving) {
+  const Matrix A = lattice(6, 3, 0.3);
+  const int n = A.pattern.n;
+  const auto solver = make_sparse_direct("cholesky");
+  solver->analyse(A.pattern, Definiteness::positive);
+  ASSERT_EQ(solver->factor(A.values.data()).status, FactorStatus::ok);
+  test::Random random(7);
+  for (int round = 0; round < 2; ++round) {
+    Eigen::MatrixXd B(n, 0);
+    for (const int count : {1, 20, 3}) {
+      SparseColumns columns;
+      const int first = static_cast<int>(B.cols());
+      B.conservativeResize(n, first + count);
+      B.rightCols(count).setZero();
+      for (int c = 0; c < count; ++c) {
+        const Eigen::VectorXd entries = random.vector(8);
+        for (int k = 0; k < 4 - c % 4; ++k) {
+          const int row = std::min(n - 1, static_cast<int>(n * std::abs(entries[2 * k]) / 4));
+          columns.row.push_back(row);
+          columns.value.push_back(entries[2 * k + 1]);
+          B(row, first + c) += entries[2 * k + 1];
+        }
+        columns.start.push_back(static_cast<int>(columns.row.size()));
+      }
+      Eigen::MatrixXd X = B;
+      solver->solve(X.data(), static_cast<int>(X.cols()));
+      const Eigen::MatrixXd expected = B.rightCols(count).transpose() * X;
+      std::vector<double> products(static_cast<std::size_t>(count) * B.cols());
+      ASSERT_TRUE(solver->multiply_inverse(columns, first == 0, products.data()));
+      for (int i = 0; i < count; ++i)
+        for (int j = 0; j < B.cols(); ++j)
+          EXPECT_NEAR(products[static_cast<std::size_t>(i * B.cols() + j)], expected(i, j), 1e-13 * expected.norm());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace supple

@@ -229,6 +229,10 @@ void look_panel(const Document& document, ViewSettings& settings, double& pull) 
   ImGui::Checkbox("cables", &drawing.cables);
   ImGui::SameLine();
   ImGui::Checkbox("floor", &settings.floor);
+  if (!shape.robot().obstacles.empty()) {
+    ImGui::SameLine();
+    ImGui::Checkbox("obstacles", &drawing.obstacles);
+  }
   if (other) ImGui::Checkbox("side by side", &settings.side_by_side);
   double newton_per_mm = pull * 1e-3;
   const double least = 0.001, most = 10;

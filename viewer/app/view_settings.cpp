@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "viewer/draw/obstacle_drawing.hpp"
 #include "viewer/play/frame.hpp"
 #include "viewer/play/opened_robot.hpp"
 
@@ -46,7 +47,8 @@ Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const 
   Picture picture;
   const RobotShape& shape = *robot.shape;
   const auto floor = [&](DrawList& list) {
-    if (settings.floor) draw_floor(0.5 * (shape.low() + shape.high()), shape.low()[2], shape.extent(), list);
+    if (settings.floor && !stands_on_a_plane(shape.robot()))
+      draw_floor(0.5 * (shape.low() + shape.high()), shape.low()[2], shape.extent(), list);
   };
   floor(picture.left);
   draw_main(robot, beside, frame, settings, picture.left);
@@ -60,7 +62,7 @@ Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const 
     if (settings.drawing.colouring == Colouring::difference) return picture;
     options.colouring = Colouring::plain;
     options.body = beside_colour;
-    options.cables = options.domain = options.goals = false;
+    options.cables = options.domain = options.goals = options.obstacles = false;
   }
   // The same scale on both sides, so that colours can be compared.
   if (picture.two && !picture.left.bars.empty() && options.colouring == settings.drawing.colouring) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "viewer/draw/obstacle_drawing.hpp"
 #include "viewer/draw/shapes.hpp"
 
 namespace supple::view {
@@ -100,15 +101,6 @@ void add_skin(const RobotShape& shape, const std::vector<Vec3d>& places, const s
   }
   for (const auto& triangle : shape.triangles())
     for (int node : triangle) surfaces.triangles.push_back(first + static_cast<std::uint32_t>(node));
-}
-
-Segment segment(const Vec3d& from, const Vec3d& to, Colour colour, float width) {
-  Segment out{{}, {}, colour, width};
-  for (std::size_t k = 0; k < 3; ++k) {
-    out.from[k] = static_cast<float>(from[static_cast<int>(k)]);
-    out.to[k] = static_cast<float>(to[static_cast<int>(k)]);
-  }
-  return out;
 }
 
 void add_edges(const RobotShape& shape, const std::vector<Vec3d>& places, const Vec3d& offset, DrawList& list) {
@@ -227,12 +219,15 @@ void draw_robot(const RobotShape& shape, const Pose& pose, const DrawingOptions&
     for (Colour& colour : colours) colour.a = ghost;
     add_domain(shape, pose.state, scalars, options, list.solid);
   }
+  // Before a ghost of the body, which is seen through onto them.
+  if (options.obstacles) draw_obstacles(shape, options.offset, list);
   const bool see_through = domain || options.body.a < 1;
   if (see_through) list.see_through.emplace_back();
   add_skin(shape, places, colours, options.offset, see_through ? list.see_through.back() : list.solid);
   if (options.edges) add_edges(shape, places, options.offset, list);
   if (options.colouring == Colouring::mode) return;  // nothing else moves with a mode
   if (options.cables) add_actuators(shape, pose, options.offset, list);
+  if (options.obstacles) draw_contact_forces(shape, pose, options.offset, list);
   add_effectors(shape, pose, options, list);
 }
 

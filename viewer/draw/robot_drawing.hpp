@@ -21,6 +21,7 @@ struct DrawingOptions {
   bool domain = false;    // elements of the reduced integration domain solid, the rest a ghost
   bool edges = false;     // of the skin's triangles
   bool cables = true, effectors = true, goals = true;
+  bool obstacles = true;  // and the forces with which they push
   Colour body{0.93f, 0.62f, 0.42f, 1};
   Vec3d offset{{0, 0, 0}};  // m, of everything: to put two robots side by side
   // Ends of the colour bar; none: from this state.

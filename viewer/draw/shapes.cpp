@@ -10,23 +10,20 @@ namespace supple::view {
 
 namespace {
 
-constexpr int sectors = 16;    // of everything round
 constexpr int ball_bands = 8;  // from pole to pole
 
 std::array<float, 3> floats(const Vec3d& x) {
   return {static_cast<float>(x[0]), static_cast<float>(x[1]), static_cast<float>(x[2])};
 }
 
-// A circle of a solid of revolution: where along the axis, its radius, and the normal there (along, outwards).
-struct Ring {
-  double along, radius;
-  double normal_along, normal_out;
-};
+}  // namespace
 
-// The solid that the rings describe, from the first (at a pole) to the last; rings at the same place make a sharp edge.
-// `axis` of length one.
+Segment segment(const Vec3d& from, const Vec3d& to, Colour colour, float width) {
+  return {floats(from), floats(to), colour, width};
+}
+
 void add_revolved(const Vec3d& origin, const Vec3d& axis, std::span<const Ring> rings, Colour colour,
-                  Surfaces& surfaces) {
+                  Surfaces& surfaces, int sectors) {
   // Two directions across: the coordinate axis that is farthest from the axis is not along it.
   int least = 0;
   for (int k = 1; k < 3; ++k)
@@ -34,7 +31,7 @@ void add_revolved(const Vec3d& origin, const Vec3d& axis, std::span<const Ring> 
   Vec3d unit{{0, 0, 0}};
   unit[least] = 1;
   const Vec3d x = normalized(cross(axis, unit)), y = cross(axis, x);
-  const auto first = static_cast<std::uint32_t>(surfaces.vertices.size());
+  const auto first = static_cast<std::uint32_t>(surfaces.vertices.size()), turn = static_cast<std::uint32_t>(sectors);
   for (const Ring& ring : rings)
     for (int s = 0; s < sectors; ++s) {
       const double angle = 2 * std::numbers::pi * s / sectors;
@@ -48,15 +45,13 @@ void add_revolved(const Vec3d& origin, const Vec3d& axis, std::span<const Ring> 
   for (std::size_t k = 0; k + 1 < rings.size(); ++k) {
     if (rings[k].along == rings[k + 1].along && rings[k].radius == rings[k + 1].radius) continue;
     for (int s = 0; s < sectors; ++s) {
-      const auto low = static_cast<std::uint32_t>(k) * sectors, high = low + sectors;
+      const auto low = static_cast<std::uint32_t>(k) * turn, high = low + turn;
       const auto here = static_cast<std::uint32_t>(s), next = static_cast<std::uint32_t>((s + 1) % sectors);
       if (rings[k].radius > 0) add(low + here, low + next, high + next);
       if (rings[k + 1].radius > 0) add(low + here, high + next, high + here);
     }
   }
 }
-
-}  // namespace
 
 void add_ball(const Vec3d& centre, double radius, Colour colour, Surfaces& surfaces) {
   std::array<Ring, ball_bands + 1> rings;

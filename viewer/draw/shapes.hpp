@@ -1,11 +1,24 @@
 #pragma once
-// Small solids for marks and cables: balls, tubes, arrows, boxes, added to surfaces as triangles.
+// Small solids for marks and cables, and others of revolution: added to surfaces as triangles.
 
 #include <span>
 
 #include "viewer/draw/draw_list.hpp"
 
 namespace supple::view {
+
+Segment segment(const Vec3d& from, const Vec3d& to, Colour colour, float width);
+
+// A circle of a solid of revolution: where along the axis, its radius, and the normal there (along, outwards).
+struct Ring {
+  double along, radius;
+  double normal_along, normal_out;
+};
+inline constexpr int sectors_of_marks = 16;
+// The solid that the rings describe, from the first to the last, both of radius 0; rings at the same place make a sharp
+// edge. `axis` of length one, the circles as regular polygons.
+void add_revolved(const Vec3d& origin, const Vec3d& axis, std::span<const Ring> rings, Colour colour,
+                  Surfaces& surfaces, int sectors = sectors_of_marks);
 
 void add_ball(const Vec3d& centre, double radius, Colour colour, Surfaces& surfaces);
 // Round rod from a to b, closed at its ends. Nothing where a = b.

@@ -21,8 +21,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 std::size_t bytes(const State& state) {
-  return 8 * (state.q.size() + state.v.size() + state.multipliers.size() + state.commands.size() +
-              state.motions.size() + state.motion_velocities.size());
+  return 8 * (state.q.size() + state.v.size() + state.multipliers.size() + state.contact_forces.size() +
+              state.commands.size() + state.motions.size() + state.motion_velocities.size());
 }
 
 // Commands then motions of an intent, within their ranges; all zero where it names none.

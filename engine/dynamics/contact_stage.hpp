@@ -1,0 +1,118 @@
+#pragma once
+// Contact in a time step: which pairs of a collision point and an obstacle may touch, their rows in constraint space,
+// and their forces. One for all robots of a Stepper (step.hpp), which has no other knowledge of contact.
+//
+// At a linearisation at the mapped points y a pair with gap g, normal n and tangents t has the rows
+//   g(y) - distance + n . dy >= 0,     t . (y - y_start + dy),     dy = L du
+// the gap left and the slip since the step began, under Signorini's and Coulomb's laws (solvers/contact/contact.hpp).
+// Only active pairs have rows: those that carried a force at the end of the last step, and those that the motion found
+// would leave below the distance; these are added, and the forces found again, until there are none. So all pairs obey,
+// and only few cost. Distances to convex obstacles are convex: there the linearised gap is never larger than the true
+// one. Elsewhere (within a tube, beside a wall that is not the nearest yet) a pair may get further rows, linearised
+// where the motion found would bring its point: cutting planes.
+//
+// Newton's method has the geometric stiffness -lambda_n d^2 g/dy^2; how tangents turn is left out (with friction on
+// curved obstacles its convergence is linear).
+
+#include <span>
+#include <vector>
+
+#include "engine/dynamics/constraint_law.hpp"
+#include "engine/dynamics/mechanics.hpp"
+
+namespace supple {
+
+// What the rows of one robot's actuators bring to its contacts, all of the present linearisation.
+struct ContactInputs {
+  int rows = 0;
+  std::span<const double> X;     // [1 + rows][nv]: A^-1 [r, H^T]
+  std::span<const double> H;     // [rows][nv]
+  std::span<const double> free;  // [rows]
+  std::span<const double> W;     // [rows][rows]
+};
+
+// Sums over the robots, largest residuals of a step.
+struct ContactFigures {
+  int rows = 0;          // of pairs
+  int touching = 0;      // rows that press
+  int softened = 0;      // solves without an answer for hard contacts, answered by slightly soft ones
+  int loose = 0;         // solves that ended above tight_residual
+  double residual = 0;   // of Signorini's and Coulomb's laws in constraint space, relative (ContactReport)
+  double violation = 0;  // the same [m]
+};
+
+// Forces are found to this relative residual. Where friction is strong the solver may end above it; forces within
+// loose_residual are taken, and counted. Beyond the step has failed.
+inline constexpr double tight_residual = 1e-8, loose_residual = 1e-2;
+
+class ContactStage {
+ public:
+  // The robot has obstacles. `mechanics` must outlive this object.
+  explicit ContactStage(Mechanics& mechanics);
+
+  // Begins a step; y_start [B x outputs]: mapped points of `state`. Pairs with a force in it are active.
+  void begin(const State& state, std::span<const double> y_start);
+  // Linearises the active pairs at y [B x outputs].
+  void linearise(std::span<const double> y);
+  // Entry k of the contact forces on the coordinates of robot b, H^T lambda at the last linearisation.
+  double force(int b, int k) const { return robots_[static_cast<std::size_t>(b)].force[static_cast<std::size_t>(k)]; }
+  // How far the points of the last linearisation are from the laws under the present forces [m].
+  double violation() const;
+  // Geometric stiffness of the active pairs under the present forces.
+  std::span<const PointStiffness> stiffness() const { return stiffness_; }
+  // Finds the forces of all robots after the law has sought multipliers [B x rows] for no contact, which it finds anew
+  // where there is any; found: whether it had an answer. False: forces not found. `inputs` gives those of robot b.
+  template <class Inputs>
+  bool solve(ConstraintLaw& law, std::span<double> multipliers, bool found, Inputs inputs) {
+    figures_ = {};
+    for (int b = 0; b < mechanics_.robots(); ++b) {
+      const ContactInputs in = inputs(b);
+      if (!found && robots_[static_cast<std::size_t>(b)].pair.empty()) return false;
+      if (!solve_robot(b, law, in,
+                       multipliers.subspan(static_cast<std::size_t>(b) * static_cast<std::size_t>(in.rows),
+                                           static_cast<std::size_t>(in.rows))))
+        return false;
+    }
+    return true;
+  }
+  // A^-1 H^T lambda of the contacts of robot b [nv].
+  std::span<const double> motion(int b) const { return robots_[static_cast<std::size_t>(b)].motion; }
+  // The forces to the state, in the world.
+  void finish(State& state) const;
+  const ContactFigures& figures() const { return figures_; }
+
+ private:
+  // Rows in the order they came, three for each.
+  struct RobotContacts {
+    std::vector<int> pair;
+    std::vector<unsigned char> rows_of_pair;  // [pairs]
+    PointRows rows;
+    std::vector<double> friction;
+    std::vector<double> phi, lambda;    // [3 rows]
+    std::vector<double> force, motion;  // [nv]
+    std::vector<double> compliance;     // [3 rows]^2: H A^-1 H^T of contacts, or
+    std::vector<double> roots;          // [actuators + 3 rows][nv]: H R^-T
+    int known = 0;                      // how many have them at this linearisation
+    bool factored = false;              // they are roots
+    double worst_idle_gap = 0;          // least gap of pairs without rows, below 0
+  };
+  bool solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers);
+  static void forget_rows(RobotContacts& r);
+  void add_row(int b, int pair, const Vec3d& force);
+  void linearise_row(int b, std::size_t k, const Vec3d& moved);
+  int add_violated(int b, std::span<const double> du);
+  void extend(int b, const ContactInputs& in);
+  std::span<const double> points_of(std::span<const double> y, int b) const;
+
+  Mechanics& mechanics_;
+  const Robot& robot_;
+  int nv_, ny_, obstacles_;
+  PointRows all_points_;  // in the axes of the world
+  std::vector<double> y_, y_start_, moved_;
+  std::vector<RobotContacts> robots_;
+  std::vector<PointStiffness> stiffness_;
+  std::vector<double> free_, W_, lambda_, du_, cross_, unit_, grown_;
+  ContactFigures figures_;
+};
+
+}  // namespace supple

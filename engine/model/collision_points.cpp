@@ -1,0 +1,212 @@
+#include "engine/model/collision_points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "engine/mesh/boundary.hpp"
+#include "engine/mesh/read.hpp"
+#include "engine/model/element_fields.hpp"
+
+namespace supple {
+
+namespace {
+
+// Lengths that differ by less, relatively, are equal: what a machine's rounding is shall not choose points.
+constexpr double equal_lengths = 1e-9;
+
+Obstacle shape_of(const ObstacleScene& scene) {
+  const auto side = scene.inside ? Obstacle::Side::inside : Obstacle::Side::outside;
+  switch (scene.shape) {
+    case ObstacleShape::plane:
+      return Obstacle::plane();
+    case ObstacleShape::sphere:
+      return Obstacle::sphere(scene.radius, side);
+    case ObstacleShape::capsule:
+      return Obstacle::capsule(scene.radius, scene.length, side);
+    case ObstacleShape::box:
+      return Obstacle::box(scene.size, side);
+    case ObstacleShape::cylinder:
+      return Obstacle::cylinder(scene.radius, scene.length, side);
+    case ObstacleShape::mesh:
+      break;
+  }
+  if (!scene.surface) throw InputError("it has no surface", "surface = {file = \"obstacle.stl\", unit = \"mm\"}");
+  Surface surface = read_surface(scene.surface->file);
+  transform_surface(surface, scene.surface->unit, scene.surface->transform);
+  return Obstacle::mesh(std::move(surface), side);
+}
+
+std::span<const int> nodes_of(const Face& face) {
+  return {face.nodes.data(), static_cast<std::size_t>(face.count)};
+}
+
+// For each face the number of a face that stands for all those it is connected to across edges.
+std::vector<int> connected_parts(const std::vector<Face>& faces) {
+  std::vector<int> part(faces.size());
+  std::iota(part.begin(), part.end(), 0);
+  const auto root = [&](int f) {
+    while (part[static_cast<std::size_t>(f)] != f) {
+      int& up = part[static_cast<std::size_t>(f)];
+      up = part[static_cast<std::size_t>(up)];
+      f = up;
+    }
+    return f;
+  };
+  std::vector<std::array<int, 3>> sides;  // both nodes in ascending order, then the face
+  for (std::size_t f = 0; f < faces.size(); ++f) {
+    const auto nodes = nodes_of(faces[f]);
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      const auto [low, high] = std::minmax(nodes[k], nodes[(k + 1) % nodes.size()]);
+      sides.push_back({low, high, static_cast<int>(f)});
+    }
+  }
+  std::sort(sides.begin(), sides.end());
+  for (std::size_t i = 1; i < sides.size(); ++i) {
+    if (sides[i][0] != sides[i - 1][0] || sides[i][1] != sides[i - 1][1]) continue;
+    const int a = root(sides[i - 1][2]), b = root(sides[i][2]);
+    part[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+  }
+  for (std::size_t f = 0; f < faces.size(); ++f) part[f] = root(static_cast<int>(f));
+  return part;
+}
+
+// How sharp the boundary is at each node of the mesh, in steps: s = 1 - |sum_f a_f n_f| / sum_f a_f over its faces
+// there, a_f their angles, n_f their normals, is 0 on a plane, 0.29 on the edge of a box, 0.42 at its corner, however
+// its sides are divided. 0 in a hollow too.
+std::vector<int> sharpness(const Mesh& mesh) {
+  const std::size_t n = mesh.nodes.size();
+  std::vector<double> angles(n, 0.0);
+  std::vector<Vec3d> normals(n, Vec3d{{0, 0, 0}}), around(n, Vec3d{{0, 0, 0}});
+  for (const auto& triangle : triangles_of(boundary_faces(mesh))) {
+    std::array<Vec3d, 3> x;
+    for (std::size_t k = 0; k < 3; ++k) x[k] = mesh.nodes[static_cast<std::size_t>(triangle[k])];
+    const Vec3d normal = normalized(cross(x[1] - x[0], x[2] - x[0]));
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto node = static_cast<std::size_t>(triangle[k]);
+      const Vec3d a = x[(k + 1) % 3] - x[k], b = x[(k + 2) % 3] - x[k];
+      const double angle = std::atan2(norm(cross(a, b)), dot(a, b));
+      angles[node] += angle;
+      normals[node] = normals[node] + angle * normal;
+      around[node] = around[node] + normalized(a) + normalized(b);
+    }
+  }
+  std::vector<int> steps(n, 0);
+  for (std::size_t i = 0; i < n; ++i)
+    if (angles[i] > 0 && dot(normals[i], around[i]) < 0)
+      steps[i] = static_cast<int>(std::lround(10 * (1 - norm(normals[i]) / angles[i])));
+  return steps;
+}
+
+}  // namespace
+
+PlacedObstacle place_obstacle(const ObstacleScene& scene) {
+  const auto shape = [&] {
+    try {
+      return shape_of(scene);
+    } catch (const InputError& error) {
+      if (!error.place().file.empty()) throw;  // a surface file, by its line
+      throw InputError(fmt::format("obstacle '{}': {}", scene.name, error.what()), error.suggestion(), scene.place);
+    }
+  };
+  return {scene.name, shape(), {rotation_matrix({scene.rotation, {{0, 0, 0}}, 1}), scene.position}, scene.friction};
+}
+
+std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
+  const Mesh& mesh = model.mesh;
+  const std::vector<Face> faces = boundary_faces(mesh);
+  const std::vector<int> part = connected_parts(faces);
+  // Faces look out of the body: round a void the volume they enclose is negative.
+  std::vector<double> volume(faces.size(), 0.0);
+  for (std::size_t f = 0; f < faces.size(); ++f)
+    for (const auto& triangle : triangles_of({faces[f]})) {
+      const auto x = [&](std::size_t k) {
+        return mesh.nodes[static_cast<std::size_t>(triangle[k])] - mesh.nodes.front();
+      };
+      volume[static_cast<std::size_t>(part[f])] += dot(x(0), cross(x(1), x(2)));
+    }
+  std::vector<bool> outer(faces.size());
+  for (std::size_t f = 0; f < faces.size(); ++f) outer[f] = volume[static_cast<std::size_t>(part[f])] > 0;
+  // Walls that only an edge connects to the outside.
+  for (const ActuatorScene& actuator : scene.actuators) {
+    if (actuator.kind != ActuatorKind::cavity || !actuator.region) continue;
+    const std::vector<int> walls = nodes_in(*actuator.region, mesh);
+    for (std::size_t f = 0; f < faces.size(); ++f) {
+      const auto nodes = nodes_of(faces[f]);
+      if (std::all_of(nodes.begin(), nodes.end(),
+                      [&](int node) { return std::binary_search(walls.begin(), walls.end(), node); }))
+        outer[f] = false;
+    }
+  }
+  std::vector<bool> wanted(mesh.nodes.size(), false);
+  for (std::size_t f = 0; f < faces.size(); ++f)
+    if (outer[f])
+      for (const int node : nodes_of(faces[f])) wanted[static_cast<std::size_t>(node)] = true;
+  std::vector<int> nodes = nodes_in(scene.contact.region, mesh);
+  std::erase_if(nodes, [&](int node) {
+    const auto i = static_cast<std::size_t>(node);
+    return !wanted[i] || (model.node_unknown[i] < 0 && model.node_motion[i] < 0);
+  });
+  return nodes;
+}
+
+std::vector<int> spaced_nodes(const Mesh& mesh, const std::vector<int>& nodes, double spacing) {
+  if (!(spacing > 0)) return nodes;
+  const auto x = [&](std::size_t i) { return mesh.nodes[static_cast<std::size_t>(nodes[i])]; };
+  const std::vector<int> sharp = sharpness(mesh);
+  // The first is the one furthest from the middle.
+  Vec3d middle{{0, 0, 0}};
+  for (std::size_t i = 0; i < nodes.size(); ++i) middle = middle + (1 / static_cast<double>(nodes.size())) * x(i);
+  std::vector<double> distance(nodes.size());  // to what is taken
+  for (std::size_t i = 0; i < nodes.size(); ++i) distance[i] = spacing + norm(x(i) - middle);
+  std::vector<int> taken;
+  for (int level = *std::max_element(sharp.begin(), sharp.end()); level >= 0; --level)
+    for (;;) {
+      std::size_t best = nodes.size();
+      double furthest = (1 - equal_lengths) * spacing;
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (sharp[static_cast<std::size_t>(nodes[i])] < level || !(distance[i] > furthest)) continue;
+        best = i;
+        furthest = (1 + equal_lengths) * distance[i];
+      }
+      if (best == nodes.size()) break;
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const double away = norm(x(i) - x(best));
+        distance[i] = taken.empty() ? away : std::min(distance[i], away);
+      }
+      taken.push_back(nodes[best]);
+    }
+  std::sort(taken.begin(), taken.end());
+  return taken;
+}
+
+std::vector<std::string> notes_on_contact(const Robot& robot) {
+  std::vector<std::string> notes;
+  for (const PlacedObstacle& placed : robot.obstacles) {
+    int near = 0;
+    double deepest = 0;
+    Vec3d where{{0, 0, 0}};
+    for (int p = 0; p < robot.collision_points; ++p) {
+      const Vec3d& x = robot.rest_points[static_cast<std::size_t>(robot.first_collision_point + p)];
+      const double depth = robot.contact_distance - placed.obstacle.at(placed.pose, x, robot.contact_distance).gap;
+      if (!(depth > equal_lengths * norm(x - placed.pose.position))) continue;  // it may well lie on the obstacle
+      ++near;
+      if (depth <= deepest) continue;
+      deepest = depth;
+      where = x;
+    }
+    if (near > 0)
+      notes.push_back(fmt::format(
+          "{} of {} collision points are too near to obstacle '{}' at rest, the one at ({:.4g}, {:.4g}, "
+          "{:.4g}) mm by {:.3g} mm: the first steps push the body away",
+          near, robot.collision_points, placed.name, 1e3 * where[0], 1e3 * where[1], 1e3 * where[2], 1e3 * deepest));
+  }
+  return notes;
+}
+
+}  // namespace supple

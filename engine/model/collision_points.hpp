@@ -1,0 +1,26 @@
+#pragma once
+// What of a body may touch what around it: the obstacles of a scene, and the nodes that are kept off them.
+
+#include <string>
+#include <vector>
+
+#include "engine/model/full_model.hpp"
+
+namespace supple {
+
+// Throws InputError, with the obstacle's place unless a surface file itself is wrong.
+PlacedObstacle place_obstacle(const ObstacleScene& scene);
+
+// Ascending. Nodes of the body's outer boundary that can move, or are driven, in the region of `contact`. Connected
+// parts of the boundary that enclose a void of the body are not outer, nor are walls of cavities.
+std::vector<int> outer_nodes(const Scene& scene, const FullModel& model);
+
+// Thins `nodes` of the model out (ascending): those that stay are at least `spacing` apart, and none that goes is
+// further from all that stay. What touches first comes first: nodes where the outline is sharp, the sharpest before the
+// others; among equals always the node furthest from those that are taken already.
+std::vector<int> spaced_nodes(const Mesh& mesh, const std::vector<int>& nodes, double spacing);
+
+// What a user should know of points in obstacles, or nearer than the contact distance, at rest.
+std::vector<std::string> notes_on_contact(const Robot& robot);
+
+}  // namespace supple

@@ -1,0 +1,17 @@
+#pragma once
+// What a robot touches as part of its draw list: solids outside, the walls of tubes and rooms seen from within, planes
+// as a patch below the robot; and the forces with which they push it.
+
+#include "viewer/draw/robot_drawing.hpp"
+
+namespace supple::view {
+
+void draw_obstacles(const RobotShape& shape, const Vec3d& offset, DrawList& list);
+
+// An arrow over everything from each point that is pushed, the longest a quarter of the robot.
+void draw_contact_forces(const RobotShape& shape, const Pose& pose, const Vec3d& offset, DrawList& list);
+
+// Whether an obstacle is a plane that is about level: no floor need be drawn beside it.
+bool stands_on_a_plane(const Robot& robot);
+
+}  // namespace supple::view
