@@ -26,7 +26,7 @@ class GoalPath {
   // Tells the law which effectors are steered, and the known commands at `time`.
   void prepare(InverseLaw& law) const;
   void know(double time, InverseLaw& law) const;
-  bool steered(std::size_t effector) const { return steered_[effector] != 0; }
+  const std::vector<char>& steered() const { return steered_; }  // [effectors]
   double end() const { return table_.end(); }
 
  private:

@@ -10,6 +10,7 @@
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/model_facts.hpp"
 #include "engine/cli/options.hpp"
+#include "engine/cli/recording_facts.hpp"
 #include "engine/cli/scene_facts.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/reduction/model_file.hpp"
@@ -63,24 +64,33 @@ void info_of_model(const std::string& path, nlohmann::ordered_json& json, bool q
   if (!quiet) print_facts(model_facts(model));
 }
 
+void info_of_recording(const std::string& path, nlohmann::ordered_json& json, bool quiet) {
+  const RecordingSummary summary = summarise_recording(path);
+  json["recording"] = recording_json(summary);
+  if (!quiet) print_facts(recording_facts(summary));
+}
+
 }  // namespace
 
 Command info_command() {
   Command command;
   command.name = "info";
-  command.description = "say what a scene, a mesh or a model holds, or what this program is";
+  command.description = "say what a scene, a mesh, a model or a recording holds, or what this program is";
   command.examples =
       "  supple info\n"
       "  supple info assets/diamond\n"
       "  supple info assets/diamond/diamond_coarse.msh --unit mm\n"
-      "  supple info diamond.rom.h5\n";
+      "  supple info diamond.rom.h5\n"
+      "  supple info diamond-001.rec.h5\n";
   command.declare = [](Options& options) -> Run {
     struct Arguments {
       std::string file, unit;
     };
     const auto arguments = std::make_shared<Arguments>();
     options.positional("FILE", arguments->file,
-                       "scene (.toml, or its folder), mesh (.msh, .vtu, .vtk) or reduced model (.h5)", false);
+                       "scene (.toml, or its folder), mesh (.msh, .vtu, .vtk), reduced model (.h5) or recording "
+                       "(.rec.h5)",
+                       false);
     options.text("--unit", arguments->unit, "UNIT", "unit of length of a mesh file, for instance mm");
     return [arguments](Context& context) {
       check_json_target(context);
@@ -91,6 +101,8 @@ Command info_command() {
         info_of_program(json, context.common.quiet);
       else if (std::filesystem::is_directory(file, error) || ends_with_any(file, {".toml"}))
         info_of_scene(file, json, context.common.quiet);
+      else if (is_recording_file(file) || ends_with_any(file, {".rec.h5"}))
+        info_of_recording(file, json, context.common.quiet);
       else if (is_model_file(file) || ends_with_any(file, {".h5"}))
         info_of_model(file, json, context.common.quiet);
       else

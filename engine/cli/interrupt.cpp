@@ -6,6 +6,8 @@ namespace {
 
 volatile sig_atomic_t flag = 0;
 
+constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
 extern "C" void set_flag(int signal) {
   flag = 1;
   // The next one is not ours any more.
@@ -22,13 +24,14 @@ InterruptGuard::InterruptGuard(bool restart) {
   action.sa_handler = set_flag;
   sigemptyset(&action.sa_mask);
   action.sa_flags = restart ? SA_RESTART : 0;  // half-written output goes on
-  sigaction(SIGINT, &action, &interrupt_);
-  sigaction(SIGTERM, &action, &terminate_);
+  for (int k = 0; k < 3; ++k) {
+    sigaction(signals[k], nullptr, &before_[k]);
+    if (signals[k] != SIGHUP || before_[k].sa_handler != SIG_IGN) sigaction(signals[k], &action, nullptr);
+  }
 }
 
 InterruptGuard::~InterruptGuard() {
-  sigaction(SIGINT, &interrupt_, nullptr);
-  sigaction(SIGTERM, &terminate_, nullptr);
+  for (int k = 0; k < 3; ++k) sigaction(signals[k], &before_[k], nullptr);
 }
 
 bool interrupted() {

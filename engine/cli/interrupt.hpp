@@ -1,11 +1,12 @@
 #pragma once
-// Ctrl-C and SIGTERM as a flag that long work looks at between two units of work.
+// Ctrl-C, SIGTERM and the loss of the terminal as a flag that long work looks at between two units of work.
 
 #include <signal.h>
 
 namespace supple::cli {
 
-// While one exists, the first SIGINT or SIGTERM only sets the flag; a second one ends the program at once.
+// While one exists, the first SIGINT, SIGTERM or SIGHUP only sets the flag; a second one ends the program at once.
+// SIGHUP stays ignored where it was (nohup).
 class InterruptGuard {
  public:
   // restart: system calls go on after the signal; false: a blocking read ends.
@@ -15,8 +16,7 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction interrupt_ {};
-  struct sigaction terminate_ {};
+  struct sigaction before_[3]{};
 };
 
 bool interrupted();

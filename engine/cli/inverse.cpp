@@ -124,10 +124,10 @@ void check_arguments(const Arguments& arguments, const std::string& json) {
         "one of --goal CSV, --circle RADIUS, --lemniscate RADIUS, --stdin");
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
-  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty() || !arguments.record.empty() ||
-                           !json.empty() || arguments.steps || arguments.duration))
-    throw InputError("-o, --record, --json, --replay, --steps and --duration do not go with --stdin",
-                     "save the lines that come out");
+  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty() || !json.empty() || arguments.steps ||
+                           arguments.duration))
+    throw InputError("-o, --json, --replay, --steps and --duration do not go with --stdin",
+                     "save the lines that come out, or --record FILE");
   if (arguments.solver == "gauss-seidel" &&
       (!arguments.regularisation.empty() || !arguments.epsilon.empty() || !arguments.efforts.empty()))
     throw InputError("--regularisation, --epsilon and --effort mean nothing to --solver gauss-seidel", "--solver qp");
@@ -187,7 +187,10 @@ int inverse(Context& context, Arguments& arguments) {
   InverseStep step(mechanics, inverse_settings(arguments, robot), subject.integrator, subject.time_step);
   State state = settled_state(mechanics);
   if (arguments.stream) {
-    stream_inverse(step, mechanics, state, std::cin, std::cout);
+    RunRecorder recorder(arguments.record, mechanics, subject.recorded, subject.integrator, subject.time_step);
+    stream_inverse(step, mechanics, state, std::cin, std::cout, recorder);
+    recorder.finish();
+    recorder.require_whole("all lines were answered");
     return 0;
   }
   std::vector<double> y(static_cast<std::size_t>(robot.outputs()));
@@ -203,10 +206,10 @@ int inverse(Context& context, Arguments& arguments) {
   if (!arguments.replay.empty()) replayed_model = open_replay(arguments, robot, settings);
 
   InverseReportOfRun report;
+  RunRecorder recorder(arguments.record, mechanics, subject.recorded, settings.integrator, settings.time_step);
   {
     const InterruptGuard guard;
     ProgressBar bar(context.common.quiet);
-    RunRecorder recorder(arguments.record, mechanics, subject.recorded, settings.integrator, settings.time_step);
     report = drive_inverse(step, mechanics, settings, path, state, recorder, bar.progress());
     recorder.finish();
     bar.finish();
@@ -247,6 +250,7 @@ int inverse(Context& context, Arguments& arguments) {
   if (subject.reduced) json["model_errors"] = errors_json(subject.reduced->errors);
   json["state_hash"] = hash_hex(hash(state));
   write_json(context, json);
+  recorder.require_whole("the run itself is complete");
   if (context.common.quiet) return 0;
 
   const StepRate rate = step_rate(report.drive.seconds, 1, settings.time_step);

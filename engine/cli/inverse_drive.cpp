@@ -26,7 +26,7 @@ double distance(const Robot& robot, const RowLayout& layout, std::span<const dou
   std::size_t row = 0;
   for (std::size_t e = 0; e < robot.effectors.size(); ++e)
     for (int i = 0; i < robot.effectors[e].rows(); ++i, ++row)
-      if (path.steered(e)) sum += phi[row] * phi[row];
+      if (path.steered()[e] != 0) sum += phi[row] * phi[row];
   return std::sqrt(sum);
 }
 
@@ -62,7 +62,7 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
   mechanics.evaluate_outputs(state.q, state.motions, y);
   path.goals(0, goals);
   record_step(robot, state, y, goals, 0, distance(robot, layout, y, goals, path), record);
-  recorder.add(0, state, goals, {}, 0);
+  recorder.add(0, state, goals, path.steered(), {}, 0);
   record.qp_seconds.push_back(0);
   record.saturated.push_back(0);
   record.held.push_back(0);
@@ -85,7 +85,7 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
     record_step(robot, state, step.outputs(), goals, time, distance(robot, layout, step.outputs(), goals, path),
                 record);
     const InverseReport& inverse = step.law().report(0);
-    recorder.add(report.drive.step, state, goals, inverse, step.law().qp_seconds());
+    recorder.add(report.drive.step, state, goals, path.steered(), inverse, step.law().qp_seconds());
     record.qp_seconds.push_back(step.law().qp_seconds());
     record.saturated.push_back(inverse.saturated);
     record.held.push_back(inverse.held);

@@ -78,7 +78,8 @@ void read_request(const std::string& line, const Robot& robot, Request& request)
 
 }  // namespace
 
-long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start, std::istream& in, std::ostream& out) {
+void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start, std::istream& in, std::ostream& out,
+                    RunRecorder& recorder) {
   const Robot& robot = mechanics.robot();
   const InterruptGuard guard(false);
   Request current;
@@ -86,10 +87,12 @@ long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
   current.steered.assign(robot.effectors.size(), 0);
   for (std::size_t e = 0; e < current.steered.size(); ++e) step.law().steer(static_cast<int>(e), false);
   State state = start;
-  long steps = 0;
+  long steps = 0;  // since the start, or the last reset
+  recorder.add(steps, state, current.goals, current.steered, {}, 0);
   for (std::string line; !interrupted() && std::getline(in, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     Json answer;
+    bool stepped = false;
     try {
       Request request = current;
       request.known.clear();
@@ -97,6 +100,7 @@ long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
       read_request(line, robot, request);
       if (request.reset) {
         state = start;
+        steps = 0;
         step.law().forget();
       }
       current = request;
@@ -133,13 +137,16 @@ long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
       const InverseReport& inverse = step.law().report(0);
       answer["saturated"] = inverse.saturated;
       answer["held"] = inverse.held ? Json(step.law().conflict(0)) : Json(nullptr);
+      stepped = true;
       answer["step_us"] = 1e6 * seconds;
     } catch (const Error& error) {
       answer = {{"error", error.what()}};
     }
     out << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
+    // After the answer, which nothing should wait for.
+    if (stepped)
+      recorder.add(steps, state, current.goals, current.steered, step.law().report(0), step.law().qp_seconds());
   }
-  return steps;
 }
 
 }  // namespace supple::cli

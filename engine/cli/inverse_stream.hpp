@@ -1,11 +1,10 @@
 #pragma once
 // Inverse control as a conversation: one JSON object a line on standard input, one on standard output, so that a real
 // controller can drive it (docs/howto/control-a-robot.md). SI units.
-//   in   {"goal": {"tip": [x, y, z]}, "known": {"north": 0.01}, "reset": true}; an effector without a goal keeps its
-//   last
-//        one, or is not steered if it never had one
+//   in   {"goal": {"tip": [x, y, z]}, "known": {"north": 0.01}, "reset": true}; an effector without a goal keeps the
+//        one it had, or is not steered if it never had one
 //   out  {"time", "commands": {...}, "forces": {...}, "reached": {...}, "distance", "saturated", "held", "step_us"};
-//   `held`
+//   held
 //        says why there was no answer, or is null; a line that cannot be understood gets {"error": "..."} and no step
 
 #include <iosfwd>
@@ -14,7 +13,8 @@
 
 namespace supple::cli {
 
-// Until the end of `in` or Ctrl-C. `start` is where "reset" returns to. Returns the steps done.
-long stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start, std::istream& in, std::ostream& out);
+// Until the end of `in` or Ctrl-C. `start` is where "reset" returns to. Each step is recorded.
+void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start, std::istream& in, std::ostream& out,
+                    RunRecorder& recorder);
 
 }  // namespace supple::cli

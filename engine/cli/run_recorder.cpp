@@ -5,6 +5,7 @@
 #include "engine/cli/command.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
+#include "engine/cli/terminal.hpp"
 #include "engine/constraints/effectors.hpp"
 
 namespace supple::cli {
@@ -29,37 +30,63 @@ RunRecorder::RunRecorder(const std::string& file, Mechanics& mechanics, const Re
     writer_ = std::make_unique<RecordingWriter>(file, RecordingFacts{robot, std::nullopt, integrator, time_step});
 }
 
-void RunRecorder::add(long step, const State& state) {
-  if (!writer_) return;
+RecordedFrame RunRecorder::frame_of(long step, const State& state) {
   const Robot& robot = mechanics_.robot();
   RecordedFrame frame;
   frame.step = static_cast<double>(step);
   frame.state = state;
-  // Nothing is asked of the effectors: their goals are where they are.
   frame.goals.resize(3 * robot.effectors.size());
   mechanics_.evaluate_outputs(state.q, state.motions, y_);
   for (std::size_t e = 0; e < robot.effectors.size(); ++e)
     effector_state(robot, static_cast<int>(e), y_, std::span(frame.goals).subspan(3 * e, 3));
-  writer_->add(frame);
+  return frame;
 }
 
-void RunRecorder::add(long step, const State& state, std::span<const double> goals, const InverseReport& report,
-                      double qp_seconds) {
+void RunRecorder::add(long step, const State& state) {
+  if (writer_) write(frame_of(step, state));
+}
+
+void RunRecorder::add(long step, const State& state, std::span<const double> goals, std::span<const char> steered,
+                      const InverseReport& report, double qp_seconds) {
   if (!writer_) return;
-  RecordedFrame frame;
-  frame.step = static_cast<double>(step);
+  RecordedFrame frame = frame_of(step, state);
   frame.inverse = true;
   frame.held = report.held;
   frame.saturated = report.saturated;
   frame.qp_seconds = qp_seconds;
-  frame.state = state;
-  frame.goals.assign(goals.begin(), goals.end());
-  writer_->add(frame);
+  frame.steered.assign(steered.begin(), steered.end());
+  for (std::size_t i = 0; i < goals.size(); ++i)
+    if (steered[i / 3] != 0) frame.goals[i] = goals[i];
+  write(frame);
+}
+
+void RunRecorder::write(const RecordedFrame& frame) {
+  try {
+    writer_->add(frame);
+  } catch (const Error& error) {
+    give_up(error);
+  }
 }
 
 void RunRecorder::finish() {
-  if (writer_) writer_->finish();
-  writer_.reset();
+  if (!writer_) return;
+  try {
+    writer_->finish();
+    writer_.reset();
+  } catch (const Error& error) {
+    give_up(error);
+  }
+}
+
+void RunRecorder::give_up(const Error& error) {
+  writer_.reset();  // what it holds of the disk is free for the rest of the run
+  failure_ = error.what();
+  remedy_ = error.suggestion();
+  print_note("nothing more is recorded: " + failure_);
+}
+
+void RunRecorder::require_whole(const std::string& rest) const {
+  if (!failure_.empty()) throw RunError(failure_ + "; " + rest, remedy_);
 }
 
 }  // namespace supple::cli

@@ -256,20 +256,30 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
     const InterruptGuard guard;
     ProgressBar bar(context.common.quiet);
     auto last_save = std::chrono::steady_clock::now();
-    result.report = drive(mechanics, settings, actuation, state, bar.progress(), [&](long step) {
-      done = step;
-      if (after) after(step, state);
-      if (robot.pairs() > 0 && (step % every == 0 || step == settings.last))
-        result.least_gap = std::min(result.least_gap, least_gap(robot, subject.skin(state)));
-      recorder.add(step, state);
-      if (!results) return;
-      results->record(step, state);
-      if (std::chrono::steady_clock::now() - last_save < save_interval) return;
-      save();
-      last_save = std::chrono::steady_clock::now();
-    });
+    try {
+      result.report = drive(mechanics, settings, actuation, state, bar.progress(), [&](long step) {
+        done = step;
+        if (after) after(step, state);
+        if (robot.pairs() > 0 && (step % every == 0 || step == settings.last))
+          result.least_gap = std::min(result.least_gap, least_gap(robot, subject.skin(state)));
+        recorder.add(step, state);
+        if (!results) return;
+        results->record(step, state);
+        if (std::chrono::steady_clock::now() - last_save < save_interval) return;
+        save();
+        last_save = std::chrono::steady_clock::now();
+      });
+    } catch (const Error&) {
+      // Results that cannot be written: the state is smaller than they are.
+      recorder.finish();
+      try {
+        save();
+      } catch (const Error&) {  // the first one is told
+      }
+      throw;
+    }
     bar.finish();
-    recorder.finish();
+    recorder.finish();  // before the state: on a full disk it gives back room
     if (result.report.stopped && plan.folder.empty()) plan.folder = rescue_folder(subject.name);
     save();
   }
@@ -278,6 +288,8 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
     throw Interrupted(
         fmt::format("interrupted after step {} of {}, the state is in '{}'", done, settings.last, plan.folder),
         fmt::format("supple {} --resume {} (goes on from there)", subject.verb, shell_quoted(plan.folder)));
+  recorder.require_whole(plan.folder.empty() ? "the run itself is complete"
+                                             : fmt::format("the run itself is complete, in '{}'", plan.folder));
   result.settings = settings;
   result.state = std::move(state);
   result.times = actuation.times();

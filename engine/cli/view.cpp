@@ -86,7 +86,8 @@ Command render_command(std::function<int(Context&, const RenderArguments&)> run)
     declare_common(options, a, true);
     options.text("-o,--output", a.output, "FILE", "picture (.png) or film (.mp4, .gif)");
     options.text("--size", a.size, "WxH", "pixels");
-    options.choice("--colour", a.colour, {"plain", "displacement", "stress", "weight", "difference", "mode"},
+    options.choice("--colour", a.colour,
+                   {"plain", "displacement", "stress", "weight", "difference", "mode", "pressure"},
                    "what the body's colour says");
     options.whole("--mode", a.mode, 1, 1000, "K", "the mode shown with --colour mode, from 1");
     options.flag("--domain", a.domain, "the elements of the reduced integration domain, the body a ghost");

@@ -355,6 +355,13 @@ std::int64_t Hdf5File::create(const std::string& object, std::int64_t type, std:
   return H5Dcreate2(file_, object.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
 }
 
+void Hdf5File::reserve(std::uintmax_t bytes) {
+  hsize_t size = 0;
+  if (H5Fget_filesize(file_, &size) < 0)
+    throw RunError("writing '" + path_ + "' failed", "is there memory left?", {path_, 0, 0, ""});
+  if (aside_) aside_->reserve(size + bytes + room);
+}
+
 void Hdf5File::append(const std::string& object, const std::vector<double>& values,
                       const std::vector<std::size_t>& row) {
   std::vector<hsize_t> extent{0}, start{0};
@@ -368,11 +375,6 @@ void Hdf5File::append(const std::string& object, const std::vector<double>& valu
     throw RunError("writing '" + object + "' to '" + path_ + "' failed", "is there memory and room on the disk left?",
                    {path_, 0, 0, ""});
   };
-  if (aside_) {
-    hsize_t size = 0;
-    if (H5Fget_filesize(file_, &size) < 0) refuse();
-    aside_->reserve(size + values.size() * sizeof(double) + room);
-  }
   const int rank = static_cast<int>(extent.size());
   if (!has(object)) {
     std::vector<hsize_t> most = extent, chunk = extent;

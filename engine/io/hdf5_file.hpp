@@ -60,8 +60,11 @@ class Hdf5File {
   void write(const std::string& object, const std::string& text);
   void write(const std::string& object, double value);
   void write(const std::string& object, std::int64_t value);
+  // Mode::grow: takes the room on the disk for `bytes` of rows that are going to be added. Throws RunError where there
+  // is none; then the file is as before and can still be closed.
+  void reserve(std::uintmax_t bytes);
   // Adds rows of shape `row` (its extents above 0) to an array; the first ones make it, and say how many rows are read
-  // at a time from then on. Throws RunError on a full disk (Mode::grow).
+  // at a time, and take room, from then on.
   void append(const std::string& object, const std::vector<double>& values, const std::vector<std::size_t>& row);
   // Writes the whole file as write_file (kernels/base/atomic_file.hpp) does, with its errors.
   void close();

@@ -5,9 +5,13 @@
 #include <cmath>
 #include <filesystem>
 
+#include "engine/reduction/model_file.hpp"
+#include "engine/scene/fingerprint.hpp"
 #include "engine/scene/integrator.hpp"
+#include "engine/scene/reader.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 
 namespace supple {
 
@@ -59,6 +63,8 @@ void each_array(Frame& frame, Action action) {
   state("/frames", frame.state);
   state("/frames/beside", frame.other);
   action(std::string("/frames/goals"), frame.goals);
+  action(std::string("/frames/steered"), frame.steered);
+  action(std::string("/frames/pull"), frame.pull);
 }
 
 std::size_t bytes_of(const RecordedFrame& frame) {
@@ -79,14 +85,22 @@ RecordedRobot read_robot(const Hdf5File& file, const std::string& at) {
   std::error_code error;
   const std::string absolute = file.read_text(at + "/file"), near = file.read_text(at + "/near");
   const fs::path beside = fs::absolute(file.path(), error).parent_path() / near;
-  RecordedRobot robot{absolute, std::bit_cast<std::uint64_t>(file.read_int(at + "/fingerprint"))};
-  if (!near.empty() && fs::is_regular_file(beside, error))
-    robot.file = beside.lexically_normal().string();
-  else if (!fs::is_regular_file(absolute, error))
-    throw InputError("the robot of this recording is not there (neither '" + beside.lexically_normal().string() +
-                         "' nor '" + absolute + "')",
-                     "put its file back, or beside the recording as it was", {file.path(), 0, 0, ""});
-  return robot;
+  return {absolute, std::bit_cast<std::uint64_t>(file.read_int(at + "/fingerprint")),
+          near.empty() ? "" : beside.lexically_normal().string()};
+}
+
+// "" if the file is that robot, or why it is not.
+std::string differs(const std::string& file, std::uint64_t fingerprint) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return "is not there";
+  try {
+    // A damaged model does not call itself one; its name does.
+    const bool model = is_model_file(file) || file.ends_with(".h5");
+    const std::uint64_t now = model ? hash_file(file) : scene_fingerprint(read_scene(file));
+    return now == fingerprint ? "" : "has changed since this was recorded, or is another robot";
+  } catch (const Error& problem) {
+    return std::string("cannot be read: ") + problem.what();
+  }
 }
 
 }  // namespace
@@ -102,7 +116,10 @@ RecordingWriter::RecordingWriter(const std::string& path, const RecordingFacts& 
 }
 
 void RecordingWriter::add(const RecordedFrame& frame) {
-  if (block_ == 0) block_ = std::clamp<std::size_t>(block_bytes / bytes_of(frame), 1, most_block_frames);
+  if (block_ == 0) {
+    block_ = std::clamp<std::size_t>(block_bytes / bytes_of(frame), 1, most_block_frames);
+    file_.write("/frames_per_block", static_cast<std::int64_t>(block_));
+  }
   waiting_.push_back(frame);
   ++frames_;
   if (waiting_.size() == block_) write_block();
@@ -110,6 +127,18 @@ void RecordingWriter::add(const RecordedFrame& frame) {
 
 void RecordingWriter::write_block() {
   if (waiting_.empty()) return;
+  try {
+    file_.reserve(block_ * bytes_of(waiting_.front()));
+  } catch (const RunError& error) {
+    const auto lost = static_cast<long>(waiting_.size());
+    waiting_.clear();
+    if (frames_ == lost) throw;
+    frames_ -= lost;
+    file_.close();
+    throw RunError(
+        std::string(error.what()) + "; the recording ends after its first " + std::to_string(frames_) + " frames",
+        error.suggestion(), error.place());
+  }
   std::vector<double> values;
   for (const Number& number : numbers) {
     values.clear();
@@ -135,12 +164,11 @@ void RecordingWriter::write_block() {
 }
 
 void RecordingWriter::finish() {
-  file_.write("/frames_per_block", static_cast<std::int64_t>(std::max<std::size_t>(block_, 1)));
   write_block();
   file_.close();
 }
 
-RecordingReader::RecordingReader(const std::string& path) : file_(path, Hdf5File::Mode::read) {
+RecordingReader::RecordingReader(const std::string& path, Check check) : file_(path, Hdf5File::Mode::read) {
   const auto refuse = [&](const std::string& problem, const std::string& remedy) {
     throw InputError(problem, remedy, {path, 0, 0, ""});
   };
@@ -155,14 +183,14 @@ RecordingReader::RecordingReader(const std::string& path) : file_(path, Hdf5File
   facts_.integrator = integrator_of(file_.read_text("/integrator"));
   facts_.time_step = file_.read_double("/time_step");
   if (!(facts_.time_step > 0) || !std::isfinite(facts_.time_step)) refuse("its time step is impossible", another);
-  const std::int64_t block = file_.read_int("/frames_per_block");
-  if (block < 1 || block > static_cast<std::int64_t>(most_block_frames))
-    refuse("its number of frames in a block is impossible", another);
-  block_ = static_cast<long>(block);
   if (!file_.has("/frames/time")) refuse("the recording has no frames", another);
   const auto frames = file_.shape("/frames/time");
   if (frames.size() != 1 || frames[0] == 0) refuse("the recording has no frames", another);
   frames_ = static_cast<long>(frames[0]);
+  const std::int64_t block = file_.read_int("/frames_per_block");
+  if (block < 1 || block > static_cast<std::int64_t>(most_block_frames))
+    refuse("its number of frames in a block is impossible", another);
+  block_ = static_cast<long>(block);
   for (const Number& number : numbers)
     if (file_.shape(number.name) != frames) refuse("'" + std::string(number.name) + "' has a wrong shape", another);
   const RecordedFrame none;
@@ -171,9 +199,9 @@ RecordingReader::RecordingReader(const std::string& path) : file_(path, Hdf5File
     const auto shape = file_.shape(name);
     if (shape.size() != 2 || shape[0] != frames[0]) refuse("'" + name + "' has a wrong shape", another);
   });
-  for (first_ = 0; first_ < frames_; first_ += block_) read_block(first_);
+  if (check == Check::whole)
+    for (long first = block_; first < frames_; first += block_) read_block(first);
   read_block(0);
-  // What is missing is said after what is damaged.
   facts_.robot = read_robot(file_, "/robot");
   if (file_.has("/beside")) facts_.beside = read_robot(file_, "/beside");
 }
@@ -212,6 +240,20 @@ const RecordedFrame& RecordingReader::frame(long k) {
   SUPPLE_EXPECT(k >= 0 && k < frames_);
   if (k < first_ || k >= first_ + static_cast<long>(read_.size())) read_block(k / block_ * block_);
   return read_[static_cast<std::size_t>(k - first_)];
+}
+
+std::string find_robot(const RecordedRobot& robot, const std::string& recording) {
+  std::string found;
+  std::vector<std::string> places{robot.file};
+  if (!robot.moved.empty() && robot.moved != robot.file) places.insert(places.begin(), robot.moved);
+  for (const std::string& file : places) {
+    const std::string why = differs(file, robot.fingerprint);
+    if (why.empty()) return file;
+    if (!found.empty()) found += ", ";
+    found.append("'").append(file).append("' ").append(why);
+  }
+  throw InputError("the robot of this recording is not to be found (" + found + ")",
+                   "put its file back as it was, or beside the recording, or record it again", {recording, 0, 0, ""});
 }
 
 bool is_recording_file(const std::string& path) {

@@ -16,6 +16,7 @@ namespace supple {
 struct RecordedRobot {
   std::string file;               // scene or reduced model
   std::uint64_t fingerprint = 0;  // scene_fingerprint, or the hash of the model's file
+  std::string moved = {};         // of one that was read: where it is if it was moved along with the recording, or ""
 };
 
 struct RecordingFacts {
@@ -35,6 +36,10 @@ struct RecordedFrame {
   double qp_seconds = 0;      // and of that the quadratic program
   State state, other;         // one robot each
   std::vector<double> goals;  // [3 x effectors]
+  // Whether each effector was led to its goal [effectors]; empty: all of them were.
+  std::vector<double> steered;
+  // A hand that pulled at the skin: triangle (-1: none), weights of its corners, where to [m], N/m. [8]; empty: none.
+  std::vector<double> pull;
 };
 
 class RecordingWriter {
@@ -42,8 +47,10 @@ class RecordingWriter {
   // The file is written beside `path` and takes its name in finish(); without finish() there is none. Throws
   // InputError.
   RecordingWriter(const std::string& path, const RecordingFacts& facts);
-  // All frames have the same sizes. Throws RunError (disk full).
+  // All frames have the same sizes. Throws RunError where the disk takes no more: the recording is finished with the
+  // blocks that it has, and there is none without any.
   void add(const RecordedFrame& frame);
+  // Throws as add() does, and RunError where another program has made the file meanwhile.
   void finish();
   long frames() const { return frames_; }
   const std::string& path() const { return file_.path(); }
@@ -59,10 +66,11 @@ class RecordingWriter {
 
 class RecordingReader {
  public:
-  // Reads all of the file once. Throws InputError: no recording, damaged, of another version.
-  explicit RecordingReader(const std::string& path);
-  // Files are where they are now: beside the recording as they were, or where they were. Throws InputError if one is
-  // missing, with both places.
+  // Reads all of the file once, or only what is asked for: then damage is found when it is met. Throws InputError: no
+  // recording, damaged, of another version.
+  enum class Check { whole, as_read };
+  explicit RecordingReader(const std::string& path, Check check = Check::whole);
+  // Files are where they were (find_robot).
   const RecordingFacts& facts() const { return facts_; }
   long frames() const { return frames_; }
   // Frame k of frames(). Throws InputError if the file has been damaged since.
@@ -77,6 +85,10 @@ class RecordingReader {
   long frames_ = 0, block_ = 1, first_ = 0;
   std::vector<RecordedFrame> read_;  // from frame first_ on
 };
+
+// Where a robot of a recording is now: beside the recording as it was, or where it was, whichever has its fingerprint.
+// Throws InputError where neither has, with what is there.
+std::string find_robot(const RecordedRobot& robot, const std::string& recording);
 
 // True if the file is HDF5 and calls itself a recording.
 bool is_recording_file(const std::string& path);

@@ -1,4 +1,4 @@
-// What a model looks like: the group /skin of a model file, and where its kept elements are.
+// What a model looks like: the group /skin of a model file, where its kept elements are, and the walls of its cavities.
 
 #include "engine/reduction/model_file_parts.hpp"
 #include "kernels/base/extent.hpp"
@@ -9,6 +9,10 @@ namespace {
 
 std::string corners_of(std::size_t field) {
   return "/fields/" + entry_name(field) + "/corners";
+}
+
+std::string walls_of(std::size_t actuator) {
+  return "/walls/" + entry_name(actuator);
 }
 
 // [n] indices below `end`; none where the file has none.
@@ -27,15 +31,28 @@ std::vector<Vec3d> nodes(const Hdf5File& file, const Checked& checked, const std
   return points_of(checked.doubles(object, shape));
 }
 
+void write_triangles(Hdf5File& file, const std::string& object, const Triangles& triangles) {
+  std::vector<int> flat;
+  for (const auto& t : triangles) flat.insert(flat.end(), t.begin(), t.end());
+  file.write(object, flat, {triangles.size(), 3});
+}
+
+Triangles read_triangles(const Hdf5File& file, const Checked& checked, const std::string& object, std::size_t nodes) {
+  const auto shape = file.shape(object);
+  checked.require(shape.size() == 2 && shape[1] == 3, object, "has a wrong shape");
+  const auto flat = indices(file, checked, object, shape, nodes);
+  Triangles triangles;
+  for (std::size_t t = 0; t < shape[0]; ++t) triangles.push_back({flat[3 * t], flat[3 * t + 1], flat[3 * t + 2]});
+  return triangles;
+}
+
 }  // namespace
 
 void write_shape(Hdf5File& file, const ReducedModel& model) {
   const std::size_t r = extent(model.modes), m = model.robot.motions.size();
   const ReducedSkin& skin = model.skin;
   file.write("/skin/rest", flat_points(skin.rest), {skin.rest.size(), 3});
-  std::vector<int> triangles;
-  for (const auto& t : skin.triangles) triangles.insert(triangles.end(), t.begin(), t.end());
-  file.write("/skin/triangles", triangles, {skin.triangles.size(), 3});
+  write_triangles(file, "/skin/triangles", skin.triangles);
   file.write("/skin/modes", skin.modes, {3 * skin.rest.size(), r});
   if (m > 0) file.write("/skin/inputs", skin.inputs, {3 * skin.rest.size(), m});
   if (!skin.mesh_node.empty()) file.write("/skin/mesh_node", skin.mesh_node, {skin.rest.size()});
@@ -51,6 +68,14 @@ void write_shape(Hdf5File& file, const ReducedModel& model) {
     if (!field.corners.empty())
       file.write(corners_of(f), field.corners, {field.element.size(), extent(field.corners_per_element())});
   }
+  for (std::size_t a = 0; a < model.walls.size(); ++a) {
+    const ReducedWalls& walls = model.walls[a];
+    if (walls.rest.empty()) continue;
+    file.write(walls_of(a) + "/rest", flat_points(walls.rest), {walls.rest.size(), 3});
+    write_triangles(file, walls_of(a) + "/triangles", walls.triangles);
+    file.write(walls_of(a) + "/modes", walls.modes, {3 * walls.rest.size(), r});
+    if (m > 0) file.write(walls_of(a) + "/inputs", walls.inputs, {3 * walls.rest.size(), m});
+  }
 }
 
 void read_shape(const Hdf5File& file, const Checked& checked, ReducedModel& model) {
@@ -58,11 +83,7 @@ void read_shape(const Hdf5File& file, const Checked& checked, ReducedModel& mode
   ReducedSkin& skin = model.skin;
   skin.rest = nodes(file, checked, "/skin/rest");
   const std::size_t on_skin = skin.rest.size();
-  const auto shape = file.shape("/skin/triangles");
-  checked.require(shape.size() == 2 && shape[1] == 3, "/skin/triangles", "has a wrong shape");
-  const auto triangles = indices(file, checked, "/skin/triangles", shape, on_skin);
-  for (std::size_t t = 0; t < shape[0]; ++t)
-    skin.triangles.push_back({triangles[3 * t], triangles[3 * t + 1], triangles[3 * t + 2]});
+  skin.triangles = read_triangles(file, checked, "/skin/triangles", on_skin);
   skin.modes = checked.doubles("/skin/modes", {3 * on_skin, r});
   if (m > 0) skin.inputs = checked.doubles("/skin/inputs", {3 * on_skin, m});
   // Files written before these were there, and models that know nothing of a mesh, have none of what follows.
@@ -79,6 +100,17 @@ void read_shape(const Hdf5File& file, const Checked& checked, ReducedModel& mode
     ReducedField& field = model.fields[f];
     field.corners = indices(file, checked, corners_of(f), {field.element.size(), extent(field.corners_per_element())},
                             on_skin + interior.rest.size());
+  }
+  if (!file.has("/walls")) return;
+  model.walls.resize(model.robot.actuators.size());
+  for (std::size_t a = 0; a < model.walls.size(); ++a) {
+    if (!file.has(walls_of(a))) continue;
+    ReducedWalls& walls = model.walls[a];
+    checked.require(model.robot.actuators[a].kind == ActuatorKind::cavity, walls_of(a), "are walls of no cavity");
+    walls.rest = nodes(file, checked, walls_of(a) + "/rest");
+    walls.triangles = read_triangles(file, checked, walls_of(a) + "/triangles", walls.rest.size());
+    walls.modes = checked.doubles(walls_of(a) + "/modes", {3 * walls.rest.size(), r});
+    if (m > 0) walls.inputs = checked.doubles(walls_of(a) + "/inputs", {3 * walls.rest.size(), m});
   }
 }
 

@@ -79,7 +79,8 @@ std::size_t tile_entry(int point, int column, int component, int columns) {
 }
 
 // Volumes of cavities from the corners of their walls to polynomials of the coordinates alpha, c; the corners, which
-// are the last mapped points, give way to ceil((r + m)/3) points that hold the coordinates.
+// are the last mapped points and are kept for display alone, give way to ceil((r + m)/3) points that hold the
+// coordinates.
 void replace_walls_by_polynomials(ReducedModel& model) {
   Robot& robot = model.robot;
   const int r = model.modes, m = model.motions(), n = r + m, points = (n + 2) / 3;
@@ -93,15 +94,22 @@ void replace_walls_by_polynomials(ReducedModel& model) {
   for (ActuatorRow& row : robot.actuators) {
     if (row.kind != ActuatorKind::cavity) continue;
     any = true;
+    model.walls.resize(robot.actuators.size());
+    ReducedWalls& walls = model.walls[static_cast<std::size_t>(&row - robot.actuators.data())];
     std::vector<double> rest, columns;
-    for (int p = row.first_point; p < row.first_point + row.point_count; ++p)
+    for (int p = row.first_point; p < row.first_point + row.point_count; ++p) {
+      walls.rest.push_back(robot.rest_points[static_cast<std::size_t>(p)]);
       for (int k = 0; k < 3; ++k) {
         rest.push_back(robot.rest_points[static_cast<std::size_t>(p)][k]);
         const auto alpha = model.outputs.begin() + static_cast<std::ptrdiff_t>(extent(3 * p + k, r));
         const auto c = model.output_inputs.begin() + static_cast<std::ptrdiff_t>(extent(3 * p + k, m));
         columns.insert(columns.end(), alpha, alpha + r);
         columns.insert(columns.end(), c, c + m);
+        walls.modes.insert(walls.modes.end(), alpha, alpha + r);
+        walls.inputs.insert(walls.inputs.end(), c, c + m);
       }
+    }
+    walls.triangles = row.triangles;
     row.volume = volume_polynomial(rest, columns, n, row.triangles);
     row.triangles.clear();
     row.first_point = first;

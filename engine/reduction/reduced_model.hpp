@@ -58,6 +58,14 @@ struct ReducedInterior {
   std::vector<double> inputs;  // [3 nodes][m], Psi
 };
 
+// The walls of a cavity. For display: its volume is a polynomial (ActuatorRow::volume).
+struct ReducedWalls {
+  std::vector<Vec3d> rest;
+  Triangles triangles;
+  std::vector<double> modes;   // [3 corners][r]
+  std::vector<double> inputs;  // [3 corners][m], Psi
+};
+
 // Errors against the full model on actuation never seen before (docs/theory/reduction.md): fractions of the mean
 // displacement.
 struct ErrorSummary {
@@ -100,6 +108,7 @@ struct ReducedModel {
   std::vector<double> singular_values;
   ReducedSkin skin;
   ReducedInterior interior;
+  std::vector<ReducedWalls> walls;  // [actuators], of those that are cavities; or empty: not known
   Provenance provenance;
   ErrorSummary errors;
 

@@ -2,6 +2,7 @@
 // Whether what was computed from a scene still belongs to it.
 
 #include <cstdint>
+#include <string>
 
 #include "engine/scene/scene.hpp"
 
@@ -10,5 +11,9 @@ namespace supple {
 // Of everything that decides how the robot moves but the integrator and the time step, which runs have of their own:
 // two runs with equal fingerprints, integrators, time steps and commands are the same run. Reads the mesh file.
 std::uint64_t scene_fingerprint(Scene scene);
+
+// The text of write_scene without what holds anyway: keys that scenes have got since leave it as it is while nobody
+// uses them, and so does a default that is spelled out.
+std::string without_defaults(const std::string& written);
 
 }  // namespace supple

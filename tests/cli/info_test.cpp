@@ -64,6 +64,32 @@ TEST_F(Inspect, Obstacles) {
   EXPECT_LT(scene["contact"]["points"].get<int>(), 20);
 }
 
+TEST_F(Inspect, ARecording) {
+  ASSERT_EQ(run({"inverse", "scene.toml", "--circle", "1 mm", "--steps", "12", "--record", "a.rec.h5"}).code, 0);
+  const Outcome outcome = run({"info", "a.rec.h5", "--json", "info.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* words : {"13, from 0 ms to 120 ms", "10 ms, implicit-euler", "60 unknowns, 2 actuators",
+                            "found for goals in 13 frames, held in 0"})
+    EXPECT_TRUE(contains(outcome.out, words));
+  const json recording = json::parse(read_text(path("info.json")))["recording"];
+  EXPECT_EQ(recording["frames"], 13);
+  EXPECT_EQ(recording["inverse_frames"], 13);
+  EXPECT_EQ(recording["pulled_frames"], 0);
+  EXPECT_EQ(recording["unknowns"], 60);
+  EXPECT_NEAR(recording["last_time"].get<double>(), 0.12, 1e-12);
+  EXPECT_EQ(recording["robot"]["found"], path("scene.toml"));
+  EXPECT_FALSE(recording.contains("beside"));
+
+  // Without its robot it can still be looked into; half of it cannot.
+  std::filesystem::remove(path("scene.toml"));
+  const Outcome alone = run({"info", "a.rec.h5", "--json", "alone.json"});
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_TRUE(contains(alone.out, "gone, or changed since"));
+  EXPECT_TRUE(json::parse(read_text(path("alone.json")))["recording"]["robot"]["found"].is_null());
+  std::filesystem::resize_file(path("a.rec.h5"), std::filesystem::file_size(path("a.rec.h5")) / 2);
+  EXPECT_EQ(run({"info", "a.rec.h5"}).code, 2);
+}
+
 TEST_F(Inspect, CheckFindsTheEquilibrium) {
   const Outcome outcome = run({"check", "scene.toml", "--json", "check.json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;

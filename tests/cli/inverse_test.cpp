@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/recording.hpp"
 #include "tests/cli/program.hpp"
 
 namespace supple {
@@ -109,7 +110,7 @@ nonsense
 {"reset": true, "goal": {"tip": [0.2, 0.02, 0.0172]}}
 )");
   ASSERT_EQ(system(("cd " + folder_ + " && '" + std::filesystem::absolute(SUPPLE_BINARY).string() +
-                    "' inverse scene.toml --stdin < lines > answers 2> err")
+                    "' inverse scene.toml --stdin --record a.rec.h5 < lines > answers 2> err")
                        .c_str()),
             0)
       << read_text(path("err"));
@@ -126,6 +127,20 @@ nonsense
   // After the reset the first answer again, bit for bit.
   for (const char* key : {"commands", "forces", "reached", "distance", "time"})
     EXPECT_EQ(answers[6][key], answers[0][key]);
+  // The start and each step that was taken; the goal counts from where it was first given.
+  RecordingReader recorded(path("a.rec.h5"));
+  ASSERT_EQ(recorded.frames(), 4);
+  const double steps[] = {0, 1, 2, 1};
+  for (int k = 0; k < 4; ++k) {
+    const RecordedFrame& frame = recorded.frame(k);
+    EXPECT_EQ(frame.step, steps[k]);
+    EXPECT_TRUE(frame.inverse);
+    EXPECT_EQ(frame.steered, std::vector<double>{k > 0 ? 1.0 : 0.0});
+    if (k == 0) continue;
+    EXPECT_EQ(frame.goals, (std::vector<double>{0.2, 0.02, 0.0172}));
+  }
+  EXPECT_EQ(hash(recorded.frame(3).state), hash(RecordedFrame(recorded.frame(1)).state));
+  EXPECT_GT(recorded.frame(0).goals[0], 0.15);  // where the tip hangs, and not at the origin
 }
 
 TEST_F(InverseCommand, TheExampleOfAControllerRuns) {

@@ -1,4 +1,5 @@
 // Ctrl-C and going on: the bits are those of a run that was never interrupted.
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -67,14 +68,29 @@ TEST_F(Resume, WhatTheTrajectoryHasBeyondTheStateIsCut) {
   EXPECT_TRUE(contains(outcome.err, "the trajectory ends before step 12"));
 }
 
+// Also when the terminal is gone.
 TEST_F(Resume, WithoutAFolderTheStateIsSavedToo) {
+  const auto before = std::signal(SIGHUP, SIG_DFL);  // a test under nohup ignores it, and so would the program
+  for (const auto& [signal, folder] : {std::pair(SIGTERM, "beam-interrupted"), {SIGHUP, "beam-interrupted-2"}}) {
+    const pid_t child = start({"simulate", ".", "--steps", "1000000", "--threads", "1"});
+    EXPECT_TRUE(wait_until([&] { return handles(child, signal); }));
+    kill(child, signal);
+    const Outcome stopped = finish(child);
+    ASSERT_EQ(stopped.code, 130) << stopped.err;
+    EXPECT_TRUE(contains(stopped.err, std::string("supple simulate --resume ") + folder + " "));
+    EXPECT_TRUE(exists(std::string(folder) + "/state.h5"));
+  }
+  std::signal(SIGHUP, before);
+}
+
+TEST_F(Resume, NohupHoldsTheHangUpBack) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
   const pid_t child = start({"simulate", ".", "--steps", "1000000", "--threads", "1"});
+  std::signal(SIGHUP, before);
   EXPECT_TRUE(wait_until([&] { return handles(child, SIGTERM); }));
+  EXPECT_FALSE(handles(child, SIGHUP));
   kill(child, SIGTERM);
-  const Outcome stopped = finish(child);
-  ASSERT_EQ(stopped.code, 130) << stopped.err;
-  EXPECT_TRUE(contains(stopped.err, "supple simulate --resume beam-interrupted"));
-  EXPECT_TRUE(exists("beam-interrupted/state.h5"));
+  EXPECT_EQ(finish(child).code, 130);
 }
 
 TEST_F(Resume, ARunCanBeMadeLonger) {

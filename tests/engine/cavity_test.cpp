@@ -324,6 +324,12 @@ TEST_P(HollowBar, ModelFileKeepsTheCavity) {
   EXPECT_EQ(after.volume.cubic, before.volume.cubic);
   EXPECT_EQ(after.rest_volume, before.rest_volume);
   EXPECT_EQ(after.rest_area, before.rest_area);
+  // Its walls, for display: of this actuator and not of the cable.
+  ASSERT_EQ(read.walls.size(), 2u);
+  EXPECT_EQ(read.walls[0].rest, reduced.walls[0].rest);
+  EXPECT_EQ(read.walls[0].triangles, model.robot.actuators[0].triangles);
+  EXPECT_EQ(read.walls[0].modes, reduced.walls[0].modes);
+  EXPECT_TRUE(read.walls[1].rest.empty());
   reduced_bodies::expect_same_model(read, reduced);
 }
 

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "kernels/base/error.hpp"
+#include "kernels/base/hash.hpp"
 #include "tests/engine/flipped_bits.hpp"
 
 namespace supple {
@@ -31,13 +32,15 @@ RecordedFrame frame_of(int k, std::size_t unknowns) {
   frame.other.q = {0.5 * k};
   frame.other.contact_forces = {0, 0, 0.25 * k};
   frame.goals = {0.1, 0.2, 0.3 * k};
+  frame.steered = {k % 2 == 0 ? 1.0 : 0.0};
+  frame.pull = {k % 3 - 1.0, 0.2, 0.3, 0.5, 1, 2, 3, 0.1 * k};
   return frame;
 }
 
 bool same(const RecordedFrame& a, const RecordedFrame& b) {
   return a.step == b.step && a.inverse == b.inverse && a.held == b.held && a.saturated == b.saturated &&
          a.step_seconds == b.step_seconds && a.qp_seconds == b.qp_seconds && hash(a.state) == hash(b.state) &&
-         hash(a.other) == hash(b.other) && a.goals == b.goals;
+         hash(a.other) == hash(b.other) && a.goals == b.goals && a.steered == b.steered && a.pull == b.pull;
 }
 
 class Recordings : public testing::Test {
@@ -134,16 +137,40 @@ TEST_F(Recordings, ThatAreNotFinishedLeaveNothing) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "."), {}), 1);  // robot.toml
 }
 
+// Beside the recording as it was or where it was, whichever is the one that was recorded: by its content.
 TEST_F(Recordings, FindTheirRobotBesideThemOrWhereItWas) {
-  write(1, 3);
+  const std::string robot = folder_ / "robot.h5";
+  std::ofstream(robot) << "recorded";
+  {
+    RecordingWriter writer(path_, {{robot, hash_file(robot)}, std::nullopt, Integrator::quasi_static, 0.01});
+    writer.add(frame_of(0, 3));
+    writer.finish();
+  }
   const TemporaryFolder other;
-  const std::string moved = other / "a.rec.h5";
+  const std::string moved = other / "a.rec.h5", beside = other / "robot.h5";
   std::filesystem::copy_file(path_, moved);
-  EXPECT_EQ(RecordingReader(moved).facts().robot.file, folder_ / "robot.toml");  // where it was
-  std::filesystem::copy_file(folder_ / "robot.toml", other / "robot.toml");
-  EXPECT_EQ(RecordingReader(moved).facts().robot.file, other / "robot.toml");  // beside it, as it was
-  std::filesystem::remove(folder_ / "robot.toml");
-  EXPECT_NE(refusal().find("is not there"), std::string::npos) << refusal();
+  const auto found = [&] { return find_robot(RecordingReader(moved).facts().robot, moved); };
+  const auto refusal_of = [&]() -> std::string {
+    try {
+      return found();
+    } catch (const InputError& error) {
+      return error.report();
+    }
+  };
+  EXPECT_EQ(found(), robot);
+  std::ofstream(beside) << "another";
+  EXPECT_EQ(found(), robot);
+  std::filesystem::copy_file(robot, beside, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(found(), beside);
+  std::ofstream(beside) << "another";
+  std::filesystem::remove(robot);
+  const std::string why = refusal_of();
+  EXPECT_NE(why.find("'" + beside + "' has changed since this was recorded, or is another robot"), std::string::npos)
+      << why;
+  EXPECT_NE(why.find("'" + robot + "' is not there"), std::string::npos) << why;
+  EXPECT_NE(why.find(moved), std::string::npos) << why;
+  // Not moved: one place, said once.
+  EXPECT_EQ(RecordingReader(path_).facts().robot.moved, robot);
 }
 
 TEST_F(Recordings, ThatAreCutOffOrOfAnotherKindAreRefused) {
@@ -166,6 +193,27 @@ TEST_F(Recordings, ThatAreCutOffOrOfAnotherKindAreRefused) {
   EXPECT_NE(refusal().find("/frames/q"), std::string::npos) << refusal();
 }
 
+// A picture of one frame needs that frame alone: what is damaged elsewhere is met by who goes there.
+TEST_F(Recordings, AreReadWholeOrOnlyWhereTheyAreAskedFor) {
+  write(7, 30000);  // four blocks
+  std::string bytes;
+  {
+    std::ifstream file(path_, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  const double last = frame_of(6, 30000).state.q[15000];
+  const std::string written(reinterpret_cast<const char*>(&last), sizeof last);
+  const auto at = bytes.rfind(written);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 3] ^= 4;
+  std::ofstream(path_, std::ios::binary) << bytes;
+  EXPECT_NE(refusal().find("/frames/"), std::string::npos) << refusal();
+  RecordingReader reader(path_, RecordingReader::Check::as_read);
+  EXPECT_TRUE(same(reader.frame(3), frame_of(3, 30000)));
+  EXPECT_THROW((void)reader.frame(6), InputError);
+  EXPECT_TRUE(same(reader.frame(0), frame_of(0, 30000)));
+}
+
 TEST_F(Recordings, EveryFlippedBitIsSeen) {
   write(40, 20);
   const auto as_it_was = [&](const std::string& copy) {
@@ -178,19 +226,45 @@ TEST_F(Recordings, EveryFlippedBitIsSeen) {
   EXPECT_GT(flipped_bits::refused(path_, 23, as_it_was), 0.5);
 }
 
-// A process that may write only so much to a file sees a full disk: nothing is left, and the program goes on.
-TEST_F(Recordings, AFullDiskIsARunError) {
+// A process that may write only so much to a file sees a full disk: the recording ends, and the program goes on.
+TEST_F(Recordings, AFullDiskLeavesWhatWasWritten) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  // Two frames a block of a megabyte, and 4 MiB kept free for the end.
   const rlimit small{20'000'000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::string why;
+  try {
+    write(100, 30000);
+  } catch (const RunError& error) {
+    why = error.report();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_EQ(refusal(), "");
+  RecordingReader reader(path_);
+  EXPECT_GE(reader.frames(), 28);
+  EXPECT_LE(reader.frames(), 32);
+  EXPECT_EQ(reader.frames() % 2, 0);
+  for (long k = 0; k < reader.frames(); ++k) EXPECT_TRUE(same(reader.frame(k), frame_of(static_cast<int>(k), 30000)));
+  EXPECT_NE(why.find("ends after its first " + std::to_string(reader.frames()) + " frames"), std::string::npos) << why;
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "."), {}), 2);  // and robot.toml
+  write(3, 30000);
+  EXPECT_EQ(RecordingReader(path_).frames(), 3);
+}
+
+// Where not even one block has room there is no recording.
+TEST_F(Recordings, AFullDiskFromTheBeginningLeavesNothing) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{4'800'000, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
   EXPECT_THROW(write(100, 30000), RunError);
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_FALSE(std::filesystem::exists(path_));
-  write(3, 30000);
-  EXPECT_EQ(refusal(), "");
 }
 
 }  // namespace

@@ -15,15 +15,11 @@ extern "C" const char* __lsan_default_suppressions() {  // NOLINT: the sanitizer
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // Beside the robot that the seeds name, so that they are read to their end.
-  static const std::string path = "/dev/shm/supple-recording-fuzzer-" + std::to_string(getpid()) + ".rec.h5",
-                           robot = "/dev/shm/robot.toml";
-  for (const std::string& name : {robot, path}) {
-    std::FILE* file = std::fopen(name.c_str(), "wb");
-    if (!file) return 0;
-    if (name == path) std::fwrite(data, 1, size, file);
-    std::fclose(file);
-  }
+  static const std::string path = "/dev/shm/supple-recording-fuzzer-" + std::to_string(getpid()) + ".rec.h5";
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (!file) return 0;
+  std::fwrite(data, 1, size, file);
+  std::fclose(file);
   try {
     supple::RecordingReader reader(path);
     for (long k = reader.frames() - 1; k >= 0; k -= 1 + reader.frames() / 50) (void)reader.frame(k);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/reduction/element_stress.hpp"
+#include "tests/engine/hollow_bodies.hpp"
 #include "tests/viewer/viewed_bar.hpp"
 #include "viewer/draw/shapes.hpp"
 #include "viewer/play/simulation.hpp"
@@ -211,6 +212,107 @@ TEST(DrawnDifference, IsThatOfTheTwoSkins) {
              list);
   // Every free node is off by (1, 1, 1) mm.
   EXPECT_NEAR(list.bars[0].high, std::sqrt(3) * 1e-3, 1e-9);
+}
+
+// A hollow bar, full, or reduced to four modes, in a state that both have.
+class DrawnHollow : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    constexpr std::size_t modes = 4;
+    const auto n = static_cast<std::size_t>(full_.coordinates.nv);
+    const std::vector<double> basis = reduced_bodies::random_basis(full_.coordinates.nv, modes);
+    const FullMechanics mechanics(full_);
+    state_ = full_state_ = rest_state(mechanics);
+    full_state_.multipliers = state_.multipliers = {1.5e4, 0};
+    std::vector<double> alpha(modes);
+    for (std::size_t k = 0; k < modes; ++k) {
+      alpha[k] = 0.01 * static_cast<double>(k + 1);
+      for (std::size_t i = 0; i < n; ++i) full_state_.q[i] += alpha[k] * basis[k * n + i];
+    }
+    if (GetParam()) {
+      reduced_ = project(full_, basis, modes, all_elements(full_));
+      state_.q = state_.v = alpha;
+      shape_ = std::make_unique<RobotShape>(*reduced_);
+    } else {
+      state_ = full_state_;
+      shape_ = std::make_unique<RobotShape>(full_);
+    }
+    y_.resize(static_cast<std::size_t>(full_.robot.outputs()));
+    FullMechanics(full_).evaluate_outputs(full_state_.q, full_state_.motions, y_);
+  }
+  const FullModel full_ = build_full_model(
+      hollow_bodies::bar_scene({"corotational", MaterialModel::corotational}, ActuatorControl::force, 4e4),
+      hollow_bodies::bar(false));
+  std::optional<ReducedModel> reduced_;
+  State full_state_, state_;
+  std::vector<double> y_;  // of the full model, in that state
+  std::unique_ptr<RobotShape> shape_;
+};
+
+TEST_P(DrawnHollow, TheWallsAreTheCornersThatThePressureActsOn) {
+  ASSERT_EQ(shape_->cavities().size(), 1u);
+  const RobotShape::Cavity& cavity = shape_->cavities()[0];
+  EXPECT_EQ(cavity.actuator, 0u);
+  const ActuatorRow& row = full_.robot.actuators[0];
+  EXPECT_EQ(cavity.triangles, row.triangles);
+  std::vector<Vec3d> corners;
+  shape_->wall_corners(cavity, state_, corners);
+  ASSERT_EQ(corners.size(), static_cast<std::size_t>(row.point_count));
+  for (std::size_t p = 0; p < corners.size(); ++p)
+    for (int k = 0; k < 3; ++k)  // rounding of places within 0.3 m
+      EXPECT_NEAR(corners[p][k], y_[3 * (static_cast<std::size_t>(row.first_point) + p) + static_cast<std::size_t>(k)],
+                  1e-15);
+}
+
+TEST_P(DrawnHollow, ThePressureIsSeenThroughTheBody) {
+  DrawingOptions options = bare();
+  options.colouring = Colouring::pressure;
+  EXPECT_EQ(lacks(*shape_, Colouring::pressure, nullptr), "");
+  DrawList list;
+  draw_robot(*shape_, {state_, y_}, options, list);
+  ASSERT_EQ(list.bars.size(), 1u);
+  EXPECT_EQ(list.bars[0].unit, "Pa");
+  EXPECT_EQ(list.bars[0].low, 0);
+  EXPECT_EQ(list.bars[0].high, 4e4);  // what the scene allows
+  EXPECT_EQ(list.solid.triangles.size(), 3 * shape_->cavities()[0].triangles.size());
+  const Colour colour = colour_of(list.bars[0], 1.5e4);
+  for (const Vertex& vertex : list.solid.vertices) EXPECT_EQ(vertex.colour, colour);
+  ASSERT_EQ(list.see_through.size(), 1u);
+  EXPECT_LT(list.see_through[0].vertices[0].colour.a, 0.5f);
+  ASSERT_EQ(list.labels.size(), 1u);
+  EXPECT_EQ(list.labels[0].text, "cavity 15 kPa");
+}
+
+INSTANTIATE_TEST_SUITE_P(FullAndReduced, DrawnHollow, testing::Values(false, true),
+                         [](const auto& info) { return info.param ? "reduced" : "full"; });
+
+TEST(DrawnWithoutWalls, SaysWhy) {
+  const FullModel model = build_full_model(
+      hollow_bodies::bar_scene({"corotational", MaterialModel::corotational}, ActuatorControl::force, 4e4),
+      hollow_bodies::bar(false));
+  ReducedModel reduced = project(model, reduced_bodies::random_basis(model.coordinates.nv, 4), 4, all_elements(model));
+  reduced.walls.clear();  // as in files that were written before they had them
+  EXPECT_NE(lacks(RobotShape(reduced), Colouring::pressure, nullptr).find("does not say where the walls"),
+            std::string::npos);
+  const std::shared_ptr<OpenedRobot> bar = full_bar();
+  EXPECT_EQ(lacks(*bar->shape, Colouring::pressure, nullptr), "this robot has no cavities");
+}
+
+TEST(DrawnGoals, AreThoseOfSteeredEffectors) {
+  const std::shared_ptr<OpenedRobot> robot = full_bar();
+  const Simulation simulation(robot, nullptr);
+  const Frame& frame = simulation.frame();
+  const std::vector<char> yes{1}, no{0};
+  const auto links = [&](std::span<const char> steered) {
+    DrawList list;
+    Pose pose{frame.state, frame.y, frame.goals};
+    pose.steered = steered;
+    draw_robot(*robot->shape, pose, {}, list);
+    return list.on_top.size();
+  };
+  EXPECT_EQ(links({}), 1u);
+  EXPECT_EQ(links(yes), 1u);
+  EXPECT_EQ(links(no), 0u);
 }
 
 }  // namespace

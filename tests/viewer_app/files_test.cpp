@@ -1,9 +1,28 @@
 // Files that open, that do not, and that change while they are open: the viewer stays.
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 
 #include "tests/viewer_app/scripted.hpp"
+
+namespace {
+
+// A disk that takes its time: fsync of this program waits while it is slow, two seconds at most.
+std::atomic<bool> slow_disk{false};
+std::atomic<int> waiting_for_disk{0};
+
+}  // namespace
+
+extern "C" int fsync(int file) {
+  ++waiting_for_disk;
+  for (int k = 0; k < 2000 && slow_disk; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  --waiting_for_disk;
+  return static_cast<int>(syscall(SYS_fsync, file));
+}
 
 namespace supple::view {
 namespace {
@@ -263,6 +282,28 @@ TEST_F(Files, ThatAreRecordedAreFinishedWhenAnotherIsOpened) {
   open(asset("cantilever"));
   EXPECT_NE(app().banner().text.find("written to finger-001.rec.h5"), std::string::npos) << app().banner().text;
   EXPECT_GT(RecordingReader("finger-001.rec.h5").frames(), 2);
+  fs::current_path(before);
+}
+
+// Pictures do not wait for the disk; the file that was opened does, until the recording is safe.
+TEST_F(Files, ThatAreOpenedLetARecordingComeToASlowDisk) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  open(scene());
+  ASSERT_TRUE(app().document());
+  press(Key::f8);
+  ASSERT_TRUE(until([&] { return now().recording.frames > 2; }));
+  slow_disk = true;
+  app().open({asset("cantilever"), "", settings_});
+  EXPECT_TRUE(until([&] { return waiting_for_disk > 0; }));
+  frames(3);
+  EXPECT_GT(waiting_for_disk, 0);
+  EXPECT_TRUE(app().opening());
+  EXPECT_EQ(document().request().file, scene());
+  slow_disk = false;
+  ASSERT_TRUE(until([&] { return !app().opening(); }));
+  EXPECT_EQ(document().request().file, asset("cantilever"));
+  EXPECT_NE(app().banner().text.find("written to finger-001.rec.h5"), std::string::npos) << app().banner().text;
   fs::current_path(before);
 }
 

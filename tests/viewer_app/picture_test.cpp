@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numbers>
 
 #include "engine/reduction/project.hpp"
 #include "tests/viewer_app/scripted.hpp"
@@ -233,6 +234,71 @@ TEST_F(Pictures, TheDomainBesideTheFullRobot) {
   width_ = 260;
   settings_.camera.fit(low_, high_, {width_ / 2.0, height_ * 1.0});
   expect_golden("side-by-side", reduced());
+}
+
+// Whatever is shown is in view, and fills it: one of its sides comes near the picture's.
+TEST_F(Pictures, AreFittedToWhatIsShown) {
+  const OpenedRobot &robot = *models_->reduced, *beside = models_->full.get();
+  for (const Colouring colouring : {Colouring::plain, Colouring::mode}) {
+    settings_.drawing.colouring = colouring;
+    Bounds bounds;
+    add_shown(robot, beside, models_->frame, settings_, bounds);
+    const Viewport viewport{width_ * 1.0, height_ * 1.0};
+    settings_.camera.fit(bounds.low, bounds.high, viewport);
+    std::vector<Vec3d> places;
+    robot.shape->positions(shown_state(robot, models_->frame, settings_), places);
+    double margin = 1;
+    for (const Vec3d& x : places) {
+      const auto at = settings_.camera.project(x, viewport);
+      ASSERT_TRUE(at);
+      for (const double part : {(*at)[0] / width_, 1 - (*at)[0] / width_, (*at)[1] / height_, 1 - (*at)[1] / height_})
+        margin = std::min(margin, part);
+    }
+    EXPECT_GT(margin, 0);
+    // A box round a body leaves room at its corners; the undeformed one is left by the finger's tip.
+    EXPECT_LT(margin, 0.15);
+  }
+}
+
+// In what was recorded a hand that pulls is seen.
+TEST_F(Pictures, OfARecordingShowThePull) {
+  Frame frame = models_->frame;
+  frame.playing = true;
+  const auto marks = [&] {
+    return make_picture(*models_->reduced, nullptr, frame, settings_).left.on_top_solid.triangles.size();
+  };
+  const std::size_t without = marks();
+  frame.pull = {0, {1, 0, 0}, {{0.05, 0, 0}}, 10};
+  EXPECT_GT(marks(), without);
+}
+
+// Near an outline a smooth normal turns away from the eye on a front that is seen: no jump shows there.
+TEST_F(Pictures, AreShadedSmoothlyUpToTheOutline) {
+  const OffscreenTarget target(16, 16, 0);
+  Renderer renderer;
+  const Camera camera;
+  const auto middle = [&](double degrees) {
+    const double angle = degrees * std::numbers::pi / 180;
+    const Vec3d normal = -std::cos(angle) * camera.forward() - std::sin(angle) * camera.right();
+    DrawList list;
+    for (const auto& [x, y] : {std::pair(-1, -1), {1, -1}, {0, 1}}) {
+      const Vec3d at = camera.target + static_cast<double>(x) * camera.right() + static_cast<double>(y) * camera.up();
+      Vertex vertex{{}, {}, {0.8f, 0.8f, 0.8f, 1}};
+      for (std::size_t k = 0; k < 3; ++k) {
+        vertex.position[k] = static_cast<float>(at[static_cast<int>(k)]);
+        vertex.normal[k] = static_cast<float>(normal[static_cast<int>(k)]);
+      }
+      list.solid.vertices.push_back(vertex);
+    }
+    list.solid.triangles = {0, 1, 2};
+    target.bind();
+    renderer.draw(list, camera, {16, 16});
+    const Image image = target.read();
+    return static_cast<int>(image.rgb[3 * (8 * 16 + 8)]);
+  };
+  // Two degrees change the light by less than 3 %, 255 levels by less than 6.
+  EXPECT_NEAR(middle(89), middle(91), 6);
+  EXPECT_GT(std::abs(middle(10) - middle(89)), 6);
 }
 
 TEST_F(Pictures, TheSameListGivesTheSamePixels) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
 #include "tests/viewer_app/scripted.hpp"
@@ -129,6 +130,13 @@ TEST_F(Render, DrawsWhatWasRecorded) {
   ASSERT_EQ(end.code, 0) << end.err;
   ASSERT_EQ(render({"a.rec.h5", "--duration", "30 ms", "-o", "third.png"}).code, 0);
   EXPECT_NE(read_text(path("end.png")), read_text(path("third.png")));
+  // The frame that was asked for is the state of a run that long.
+  ASSERT_EQ(run({"simulate", "scene.toml", "--set", "bend=20 mm", "--steps", "3", "--json", "three.json"}).code, 0);
+  ASSERT_EQ(render({"a.rec.h5", "--duration", "30 ms", "-o", "third.png", "--force", "--json", "drawn.json"}).code, 0);
+  const auto hash_in = [&](const char* file) {
+    return nlohmann::json::parse(read_text(path(file)))["state_hash"].get<std::string>();
+  };
+  EXPECT_EQ(hash_in("drawn.json"), hash_in("three.json"));
   expect_picture("end.png", 200, 150);
   const struct {
     std::vector<std::string> words;

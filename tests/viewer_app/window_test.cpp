@@ -134,6 +134,27 @@ TEST_F(Window, FinishesItsRecordingOnCtrlC) {
   EXPECT_FALSE(part());
 }
 
+TEST_F(Window, FillsTheScreenAndGoesBack) {
+  const pid_t child = start({"view", "scene.toml"});
+  ASSERT_TRUE(find_window()) << read_text(path("err"));
+  const auto size = [&] {
+    const std::string said = xdotool("getwindowgeometry " + id_);
+    const auto at = said.find("Geometry: ");
+    return at == std::string::npos ? "" : said.substr(at + 10, said.find('\n', at) - at - 10);
+  };
+  EXPECT_EQ(size(), "1280x800");
+  for (const char* wanted : {"1400x900", "1280x800"}) {
+    // Once: a second press would take it back. Pressed again only where the window did not hear it yet.
+    EXPECT_TRUE(soon([&] {
+      key("F11");
+      for (int k = 0; k < 40 && size() != wanted; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      return size() == wanted;
+    })) << size();
+  }
+  key("ctrl+q");
+  ASSERT_TRUE(soon([&] { return waitpid(child, nullptr, WNOHANG) == child; }));
+}
+
 TEST_F(Window, RefusesWhatHasNoEffect) {
   const Outcome json = run({"view", "scene.toml", "--json", "a.json"});
   EXPECT_EQ(json.code, 2);

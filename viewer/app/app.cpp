@@ -4,12 +4,13 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numbers>
+#include <thread>
 
 #include "kernels/base/error.hpp"
 #include "viewer/app/keys.hpp"
-#include "viewer/draw/shapes.hpp"
 
 namespace supple::view {
 
@@ -17,7 +18,6 @@ namespace {
 
 constexpr double panel_width = 340, plot_height = 230;  // pixels
 constexpr double watch_interval = 0.5;                  // s between two looks at the file
-constexpr Colour pull_colour{0.75f, 0.25f, 0.65f, 1};
 
 ImGuiWindowFlags fixed() {
   return ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse |
@@ -66,13 +66,12 @@ void App::take_over() {
     pending_.reset();
     return;
   }
+  // Bringing a recording to disk takes time that pictures should not wait for.
+  if (document_ && !document_->end_recording()) return;
   failed_.reset();
   const bool same = document_ && document_->request().file == pending_->request().file;
   if (banner_.wrong) banner_ = {};
-  if (document_) {
-    document_->end_recording();
-    tell_of_recording();
-  }
+  if (document_) tell_of_recording();
   pending_->update();
   if (same) pending_->adopt(*document_);
   document_ = std::move(pending_);
@@ -124,8 +123,9 @@ Pane App::pane(const InputFrame& input) const {
 }
 
 void App::fit(const InputFrame& input) {
-  const RobotShape& shape = *document_->robot().shape;
-  settings_.camera.fit(shape.low(), shape.high(), pane(input).viewport);
+  Bounds bounds;
+  add_shown(document_->robot(), document_->beside(), document_->frame(), settings_, bounds);
+  if (!bounds.empty()) settings_.camera.fit(bounds.low, bounds.high, pane(input).viewport);
 }
 
 void App::nudge(const Vec3d& direction, const InputFrame& input) {
@@ -169,7 +169,7 @@ void App::perform(Action action, const InputFrame& input) {
       break;
     case Action::next_colour:
       do {
-        drawing.colouring = static_cast<Colouring>((static_cast<int>(drawing.colouring) + 1) % 6);
+        drawing.colouring = static_cast<Colouring>((static_cast<int>(drawing.colouring) + 1) % colouring_count);
       } while (!lacks(shape, drawing.colouring, other).empty());
       break;
     case Action::domain:
@@ -202,6 +202,9 @@ void App::perform(Action action, const InputFrame& input) {
       return nudge({{0, 0, 1}}, input);
     case Action::nudge_down:
       return nudge({{0, 0, -1}}, input);
+    case Action::full_screen:
+      full_screen_ = !full_screen_;
+      break;
     case Action::screenshot:
       screenshot_ = true;
       break;
@@ -243,7 +246,8 @@ void App::tell_of_recording() {
 
 void App::finish() {
   if (!document_ || document_->status() != SimulationThread::Status::open) return;
-  const RecordingStatus& recording = document_->end_recording();
+  while (!document_->end_recording()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const RecordingStatus& recording = document_->frame().recording;
   if (recording.ended > recordings_told_ && recording.written.empty())
     throw RunError(recording.failure, "is there room on the disk?");
 }
@@ -338,8 +342,7 @@ void App::draw(const InputFrame& input) {
     part.x += k * part.viewport.width;
     if (k == 0 && e >= 0) draw_gizmo(settings_.camera, part.viewport, document_->goal(e), pointer_.hot(), list);
     if (k == 0 && pointer_.pull())
-      add_arrow(pointer_.pull()->from, pointer_.pull()->to, 0.004 * document_->robot().shape->extent(), pull_colour,
-                list.on_top_solid);
+      draw_pull(*document_->robot().shape, pointer_.pull()->from, pointer_.pull()->to, list);
     const Viewport pixels{std::round(part.viewport.width * ratio), std::round(part.viewport.height * ratio)};
     renderer_.draw(list, settings_.camera, pixels, static_cast<int>(std::lround(part.x * ratio)),
                    static_cast<int>(std::lround((input.height - part.y - part.viewport.height) * ratio)), ratio);

@@ -26,6 +26,8 @@ class App {
   bool closing() const { return closing_; }
   // A picture of the window is wanted, once.
   bool take_screenshot() { return std::exchange(screenshot_, false); }
+  // Whether the window is to fill the screen.
+  bool full_screen() const { return full_screen_; }
   // Whether a film of the window is wanted.
   bool filming() const { return filming_; }
   void stop_filming() { filming_ = false; }
@@ -66,6 +68,7 @@ class App {
   Pointer pointer_;
   Banner banner_;
   bool fitted_ = false, closing_ = false, screenshot_ = false, filming_ = false, changed_ = false, resume_ = false;
+  bool full_screen_ = false;
   double unwatched_ = 0;
   long recordings_told_ = 0;
 };

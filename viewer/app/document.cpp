@@ -111,6 +111,7 @@ void Document::follow_recording() {
   const Frame& now = frame();
   intent_.mode = now.mode;
   intent_.goals = now.goals;
+  intent_.steered = now.steered;
   intent_.commands = now.state.commands;
   intent_.commands.insert(intent_.commands.end(), now.state.motions.begin(), now.state.motions.end());
 }
@@ -172,15 +173,18 @@ void Document::adopt(const Document& before) {
         intent_.commands[j] = std::clamp(old.commands[k], inputs_[j].range.lower, inputs_[j].range.upper);
 }
 
-const RecordingStatus& Document::end_recording() {
+bool Document::end_recording() {
   if (!intent_.record.empty()) {
     intent_.record.clear();
     intent_.running = false;
     send();
-    thread_.wait_until_idle();
-    update();
+    ending_ = true;
   }
-  return frame().recording;
+  if (!ending_) return true;
+  if (!thread_.idle()) return false;
+  ending_ = false;
+  update();
+  return true;
 }
 
 Vec3d Document::goal(int effector) const {

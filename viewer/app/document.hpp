@@ -51,8 +51,9 @@ class Document {
   // What was wanted of another reading of the same file, as far as it fits: mode, goals that were moved, commands,
   // speed.
   void adopt(const Document& before);
-  // Ends a recording that is being made, when the step under way is done; waits for that.
-  const RecordingStatus& end_recording();
+  // Asks for the end of a recording that is being made, when the step under way is done. True: there is none any more,
+  // and the frame tells of it; false: ask again. Never waits.
+  bool end_recording();
   // Goal of an effector [3].
   Vec3d goal(int effector) const;
   void set_goal(int effector, const Vec3d& goal);
@@ -75,8 +76,8 @@ class Document {
 
   OpenRequest request_;
   std::filesystem::file_time_type written_;
-  bool prepared_ = false;
-  Intent intent_, start_;  // start_: at the start
+  bool prepared_ = false, ending_ = false;  // ending_: a recording
+  Intent intent_, start_;                   // start_: at the start
   std::vector<cli::Input> inputs_;
   std::unique_ptr<Series> errors_, commands_, forces_, times_;
   SimulationThread thread_;  // last: it works on what stands above

@@ -47,6 +47,7 @@ enum class Key {
   f5 = 294,
   f8 = 297,
   f9 = 298,
+  f11 = 300,
   f12 = 301,
   keypad_enter = 335,
 };

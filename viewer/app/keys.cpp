@@ -25,6 +25,7 @@ const std::vector<Shortcut>& shortcuts() {
       {Key::d1, false, "1", Action::front, "seen from the front (along +y)"},
       {Key::d3, false, "3", Action::right, "seen from the right (along -x)"},
       {Key::d7, false, "7", Action::top, "seen from above"},
+      {Key::f11, false, "F11", Action::full_screen, "fills the screen, and back"},
       {Key::f12, false, "F12", Action::screenshot, "a picture of the window as PNG in the current folder"},
       {Key::f8, false, "F8", Action::record, "begins and ends a recording of the simulation, in the current folder"},
       {Key::g, false, "G", Action::go_on, "simulate on from the frame of a recording"},

@@ -23,6 +23,7 @@ enum class Action {
   front,
   right,
   top,
+  full_screen,
   screenshot,
   record,
   go_on,

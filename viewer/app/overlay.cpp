@@ -57,9 +57,13 @@ float draw_bar(const ColourBar& bar, ImVec2 corner, float height, ImDrawList& dr
 void draw_words(const DrawList& list, const Camera& camera, const Pane& pane) {
   ImDrawList& draw = *ImGui::GetBackgroundDrawList();
   for (const Label& label : list.labels)
-    if (const auto at = camera.project(label.at, pane.viewport))
-      draw.AddText({static_cast<float>(pane.x + (*at)[0]), static_cast<float>(pane.y + (*at)[1])}, packed(label.colour),
-                   label.text.c_str());
+    if (const auto at = camera.project(label.at, pane.viewport)) {
+      const ImVec2 size = ImGui::CalcTextSize(label.text.c_str());
+      const ImVec2 corner{static_cast<float>(pane.x + (*at)[0]) - size.x / 2,
+                          static_cast<float>(pane.y + (*at)[1]) - size.y / 2};
+      add_paper(draw, corner, size);
+      draw.AddText(corner, packed(label.colour), label.text.c_str());
+    }
   const float height = static_cast<float>(std::clamp(0.4 * pane.viewport.height, 80.0, 320.0));
   float x = static_cast<float>(pane.x) + 24;
   const float y = static_cast<float>(pane.y + pane.viewport.height) - height - 28;

@@ -188,8 +188,10 @@ bool actuator_panel(Document& document) {
     if (limit) ImGui::PopStyleColor();
     ImGui::SameLine();
     ImGui::TextUnformatted(input.name.c_str());
-    if (ImGui::IsItemHovered() && !motion)
-      ImGui::SetTooltip("%.3g N%s", frame.state.multipliers[j], limit ? ", at a limit" : "");
+    const std::string force =
+        motion ? "" : format_quantity(frame.state.multipliers[j], multiplier_dimension(robot.actuators[j].kind));
+    if (ImGui::IsItemHovered() && !motion) ImGui::SetTooltip("%s%s", force.c_str(), limit ? ", at a limit" : "");
+    if (!motion && robot.actuators[j].kind == ActuatorKind::cavity) ImGui::TextColored(quiet, "  at %s", force.c_str());
     ImGui::PopID();
   }
   if (forward && ImGui::Button("All to zero")) {
@@ -204,8 +206,8 @@ void look_panel(const Document& document, ViewSettings& settings, double& pull) 
   const RobotShape& shape = *document.robot().shape;
   const RobotShape* other = document.beside() ? document.beside()->shape.get() : nullptr;
   if (ImGui::BeginCombo("colour", name_of(drawing.colouring))) {
-    for (const Colouring colouring : {Colouring::plain, Colouring::displacement, Colouring::stress, Colouring::weight,
-                                      Colouring::difference, Colouring::mode}) {
+    for (int k = 0; k < colouring_count; ++k) {
+      const auto colouring = static_cast<Colouring>(k);
       const std::string why = lacks(shape, colouring, other);
       if (ImGui::Selectable(name_of(colouring), drawing.colouring == colouring,
                             why.empty() ? 0 : ImGuiSelectableFlags_Disabled))
@@ -224,6 +226,8 @@ void look_panel(const Document& document, ViewSettings& settings, double& pull) 
     ImGui::Checkbox("integration domain, body a ghost", &drawing.domain);
     if (drawing.domain && shape.cells().empty()) ImGui::TextWrapped("this file does not say where its elements are");
   }
+  if (const std::string why = lacks(shape, Colouring::pressure, nullptr); why.starts_with("this file"))
+    ImGui::TextWrapped("%s", why.c_str());
   ImGui::Checkbox("edges", &drawing.edges);
   ImGui::SameLine();
   ImGui::Checkbox("cables", &drawing.cables);

@@ -10,14 +10,6 @@ namespace {
 
 constexpr double click = 4;  // pixels that a click may travel
 
-Vec3d at(const std::vector<Vec3d>& places, const RobotShape& shape, const Hit& hit) {
-  Vec3d x{{0, 0, 0}};
-  for (std::size_t k = 0; k < 3; ++k)
-    x = x +
-        hit.weights[k] * places[static_cast<std::size_t>(shape.triangles()[static_cast<std::size_t>(hit.triangle)][k])];
-  return x;
-}
-
 }  // namespace
 
 std::optional<Hit> Pointer::pick_body(const InputFrame& input, const Viewport& viewport, const Document& document,
@@ -54,7 +46,7 @@ bool Pointer::pull_body(const InputFrame& input, const Viewport& viewport, Docum
                         const ViewSettings& settings) {
   const RobotShape& shape = *document.robot().shape;
   shape.positions(document.frame().state, places_);
-  const Vec3d from = at(places_, shape, *gripped_);
+  const Vec3d from = shape.point(places_, gripped_->triangle, gripped_->weights);
   const auto to = meet_plane(settings.camera.ray(input.x, input.y, viewport), from, settings.camera.forward());
   if (!to) return false;
   pull_line_ = PullLine{from, *to};
@@ -75,7 +67,7 @@ bool Pointer::update(const InputFrame& input, bool captured, const Viewport& vie
     if (doing_ == Doing::orbit && travelled_ <= click) {
       picked_.clear();
       if (const auto hit = pick_body(input, viewport, document, settings)) {
-        const Vec3d x = at(places_, *document.robot().shape, *hit);
+        const Vec3d x = document.robot().shape->point(places_, hit->triangle, hit->weights);
         const std::vector<int>& element = document.robot().shape->element();
         picked_ = fmt::format("({:.1f}, {:.1f}, {:.1f}) mm", 1e3 * x[0], 1e3 * x[1], 1e3 * x[2]);
         if (!element.empty())

@@ -46,7 +46,7 @@ Size parse_size(const std::string& text) {
 }
 
 Colouring colouring_of(const std::string& name) {
-  for (int k = 0; k < 6; ++k)
+  for (int k = 0; k < colouring_count; ++k)
     if (name == name_of(static_cast<Colouring>(k))) return static_cast<Colouring>(k);
   return Colouring::plain;
 }
@@ -98,7 +98,7 @@ class Lead {
     intent_.mode = path_ ? Mode::inverse : Mode::forward;
     if (path_) {
       path_->prepare(simulation.law());
-      for (std::size_t e = 0; e < robot.effectors.size(); ++e) intent_.steered[e] = path_->steered(e);
+      intent_.steered = path_->steered();
     }
   }
   // Simulated seconds that it lasts; 0: nothing moves.
@@ -130,6 +130,7 @@ class Studio {
  public:
   Studio(const Size& size, const OpenedRobot& robot, const OpenedRobot* beside, const ViewSettings& settings)
       : robot_(robot), beside_(beside), settings_(settings), target_(size.width, size.height) {}
+  void look_from(const Camera& camera) { settings_.camera = camera; }
   Image shoot(const Frame& frame, double seconds) {
     target_.bind();
     InputFrame input;
@@ -164,8 +165,7 @@ class Studio {
   Gui gui_;
 };
 
-ViewSettings settings_of(const cli::RenderArguments& a, const OpenedRobot& robot, const OpenedRobot* beside,
-                         const Size& size) {
+ViewSettings settings_of(const cli::RenderArguments& a, const OpenedRobot& robot, const OpenedRobot* beside) {
   ViewSettings settings;
   DrawingOptions& drawing = settings.drawing;
   drawing.colouring = colouring_of(a.colour);
@@ -186,14 +186,46 @@ ViewSettings settings_of(const cli::RenderArguments& a, const OpenedRobot& robot
   if (drawing.colouring == Colouring::mode && drawing.mode >= robot.reduced->modes)
     throw InputError(fmt::format("the model has {} modes", robot.reduced->modes), "a smaller --mode");
   settings.animate_mode = !a.output.ends_with(".png");
-  settings.camera.azimuth = angle(a.azimuth, default_azimuth, "--azimuth");
-  settings.camera.elevation = angle(a.elevation, default_elevation, "--elevation");
-  Viewport viewport{static_cast<double>(size.width), static_cast<double>(size.height)};
-  if (a.side_by_side) viewport.width /= 2;
-  settings.camera.fit(robot.shape->low(), robot.shape->high(), viewport);
-  settings.camera.distance /= a.zoom.value_or(1);
   return settings;
 }
+
+// From the side that was asked for, all of it in view.
+Camera camera_on(const Bounds& bounds, const cli::RenderArguments& a, const Size& size) {
+  Camera camera;
+  camera.azimuth = angle(a.azimuth, default_azimuth, "--azimuth");
+  camera.elevation = angle(a.elevation, default_elevation, "--elevation");
+  Viewport viewport{static_cast<double>(size.width), static_cast<double>(size.height)};
+  if (a.side_by_side) viewport.width /= 2;
+  if (!bounds.empty()) camera.fit(bounds.low, bounds.high, viewport);
+  camera.distance /= a.zoom.value_or(1);
+  return camera;
+}
+
+// What is going to be drawn. The camera stands still and sees all of it, so that it is known before the first picture.
+class Reel {
+ public:
+  Reel(const OpenedRobot& robot, const OpenedRobot* beside, const ViewSettings& settings)
+      : robot_(robot), beside_(beside), settings_(settings) {}
+  // This frame in so many pictures.
+  void add(const Frame& frame, long pictures) {
+    if (pictures == 0) return;
+    add_shown(robot_, beside_, frame, settings_, bounds_);
+    frames_.push_back(frame);
+    for (State* state : {&frames_.back().state, &frames_.back().other}) state->v = state->motion_velocities = {};
+    shots_.insert(shots_.end(), static_cast<std::size_t>(pictures), frames_.size() - 1);
+  }
+  long pictures() const { return static_cast<long>(shots_.size()); }
+  const Frame& picture(long k) const { return frames_[shots_[static_cast<std::size_t>(k)]]; }
+  const Bounds& bounds() const { return bounds_; }
+
+ private:
+  const OpenedRobot& robot_;
+  const OpenedRobot* beside_;
+  const ViewSettings& settings_;
+  std::vector<Frame> frames_;       // without velocities
+  std::vector<std::size_t> shots_;  // number in frames_ of each picture
+  Bounds bounds_;
+};
 
 }  // namespace
 
@@ -215,6 +247,8 @@ int render(cli::Context& context, const cli::RenderArguments& a) {
   const Size size = parse_size(a.size);
   OpenRequest request = open_request(context, a);
   request.settings.history_bytes = 0;
+  const bool film = !a.output.ends_with(".png");
+  if (!film) request.check = RecordingReader::Check::as_read;  // one frame of it
   const std::unique_ptr<Simulation> opened = open_simulation(request);
   Simulation& simulation = *opened;
   const OpenedRobot& robot = simulation.opened();
@@ -222,11 +256,11 @@ int render(cli::Context& context, const cli::RenderArguments& a) {
   if (simulation.frame().playing && leads(a) > 0)
     throw InputError("--set, --actuation, --goal, --circle and --lemniscate do not go with a recording",
                      "leave them out", {a.file, 0, 0, ""});
-  const ViewSettings settings = settings_of(a, robot, beside, size);
+  const ViewSettings settings = settings_of(a, robot, beside);
+  (void)camera_on({}, a, size);  // wrong angles are refused before anything is simulated
   if (!simulation.frame().failure.empty())
     throw RunError(simulation.frame().failure, "`supple check` looks for its equilibrium with all commands at zero");
   Lead lead(a, simulation);
-  const bool film = !a.output.ends_with(".png");
   const double fps = static_cast<double>(a.frames_per_second.value_or(30));
   const double duration = a.duration.value_or(lead.duration() > 0 || !film ? lead.duration() : default_duration);
   Studio studio(size, robot, beside, settings);
@@ -235,34 +269,49 @@ int render(cli::Context& context, const cli::RenderArguments& a) {
   const cli::InterruptGuard guard;
   cli::ProgressBar bar(context.common.quiet);
   const Progress progress = bar.progress();
-  const long steps = std::lround(std::min(duration / simulation.time_step(), 1e9));
-  long shot = 0;
-  const auto shoot = [&](double time) {
-    // Every instant of the film that the simulation has reached.
-    for (; video && static_cast<double>(shot) / fps <= time + 1e-9; ++shot)
-      video->add(studio.shoot(simulation.frame(), 1 / fps));
-  };
-  shoot(0);
-  for (long k = 1; k <= steps; ++k) {
+  const auto check_stop = [&] {
     if (progress.stopped()) throw Interrupted("interrupted: no film was written", "the same command again");
+  };
+  const long steps = std::lround(std::min(duration / simulation.time_step(), 1e9));
+  Reel reel(robot, beside, settings);
+  const auto reach = [&](double time) {
+    // Every instant of the film that the simulation has reached.
+    if (film) reel.add(simulation.frame(), std::max(0L, static_cast<long>((time + 1e-9) * fps) + 1 - reel.pictures()));
+  };
+  reach(0);
+  const bool jump = simulation.frame().playing && !film;
+  if (jump) simulation.seek(steps);
+  for (long k = 1; k <= steps && !jump; ++k) {
+    check_stop();
     const double time = static_cast<double>(k) * simulation.time_step();
     if (simulation.frame().playing && simulation.frame().position == simulation.frame().newest) break;
     if (lead.duration() > 0 && !simulation.step(lead.at(time)))
       throw RunError(fmt::format("at {}: {}", format_quantity(time, Dimension::time), simulation.frame().failure),
                      "smaller commands, or a shorter --time-step");
-    shoot(time);
-    progress("drawing", static_cast<double>(k), static_cast<double>(steps), format_quantity(time, Dimension::time));
+    reach(time);
+    progress(simulation.frame().playing ? "reading" : "simulating", static_cast<double>(k), static_cast<double>(steps),
+             format_quantity(time, Dimension::time));
   }
+  if (jump && !simulation.frame().failure.empty()) throw InputError(simulation.frame().failure, "record it again");
+  if (!film) reel.add(simulation.frame(), 1);
+  studio.look_from(camera_on(reel.bounds(), a, size));
+  for (long k = 0; k < reel.pictures(); ++k) {
+    const Image image = studio.shoot(reel.picture(k), film ? 1 / fps : 0);
+    if (!film) {
+      write_png(a.output, image);
+      continue;
+    }
+    check_stop();
+    video->add(image);
+    progress("drawing", static_cast<double>(k + 1), static_cast<double>(reel.pictures()));
+  }
+  if (video) video->finish();
   bar.finish();
-  if (video)
-    video->finish();
-  else
-    write_png(a.output, studio.shoot(simulation.frame(), 0));
   nlohmann::ordered_json json = cli::machine_facts(context, "cpu");
   json["file"] = a.output;
   json["width"] = size.width;
   json["height"] = size.height;
-  json["pictures"] = video ? shot : 1;
+  json["pictures"] = reel.pictures();
   json["steps"] = simulation.frame().step;
   json["state_hash"] = hash_hex(hash(simulation.frame().state));
   cli::write_json(context, json);

@@ -1,5 +1,6 @@
 #include "viewer/app/view_settings.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr Colour beside_colour{0.35f, 0.55f, 0.75f, 0.45f};
 constexpr double mode_seconds = 2;  // of one swing of a mode
+constexpr double mode_size = 0.1;   // its largest displacement, of the robot's extent
 
 void draw_main(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame, const ViewSettings& settings,
                DrawList& list) {
@@ -20,14 +22,19 @@ void draw_main(const OpenedRobot& robot, const OpenedRobot* beside, const Frame&
   if (settings.drawing.colouring == Colouring::mode) {
     DrawingOptions options = settings.drawing;
     options.bar_low = 0;
-    options.bar_high = 0.1 * shape.extent();
+    options.bar_high = mode_size * shape.extent();
     draw_robot(shape, {shown_state(robot, frame, settings), frame.y}, options, list);
     return;
   }
-  draw_robot(
-      shape,
-      {frame.state, frame.y, frame.goals, beside ? beside->shape.get() : nullptr, beside ? &frame.other : nullptr},
-      settings.drawing, list);
+  draw_robot(shape,
+             {frame.state, frame.y, frame.goals, beside ? beside->shape.get() : nullptr,
+              beside ? &frame.other : nullptr, frame.steered},
+             settings.drawing, list);
+  // Of a recording; a hand that pulls now is drawn where the pointer is (pointer.hpp).
+  if (!frame.playing || frame.pull.triangle < 0) return;
+  std::vector<Vec3d> places;
+  shape.positions(frame.state, places);
+  draw_pull(shape, shape.point(places, frame.pull.triangle, frame.pull.weights), frame.pull.to, list);
 }
 
 }  // namespace
@@ -39,7 +46,32 @@ bool shows_two(const OpenedRobot* beside, const Frame& frame, const ViewSettings
 State shown_state(const OpenedRobot& robot, const Frame& frame, const ViewSettings& settings) {
   if (settings.drawing.colouring != Colouring::mode) return frame.state;
   const double swing = settings.animate_mode ? std::sin(2 * std::numbers::pi * settings.phase / mode_seconds) : 1;
-  return mode_state(*robot.shape, frame.state, settings.drawing.mode, 0.1 * robot.shape->extent() * swing);
+  return mode_state(*robot.shape, frame.state, settings.drawing.mode, mode_size * robot.shape->extent() * swing);
+}
+
+void Bounds::add(const Vec3d& point) {
+  for (int i = 0; i < 3; ++i) {
+    low[i] = std::min(low[i], point[i]);
+    high[i] = std::max(high[i], point[i]);
+  }
+}
+
+void add_shown(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame, const ViewSettings& settings,
+               Bounds& bounds) {
+  std::vector<Vec3d> places;
+  const auto add = [&](const RobotShape& shape, const State& state) {
+    shape.positions(state, places);
+    for (const Vec3d& x : places) bounds.add(x);
+  };
+  if (settings.drawing.colouring != Colouring::mode) {
+    add(*robot.shape, frame.state);
+    if (beside && !frame.other.q.empty()) add(*beside->shape, frame.other);
+    return;
+  }
+  // Both ends of its swing.
+  for (const double side : {-1.0, 1.0})
+    add(*robot.shape,
+        mode_state(*robot.shape, frame.state, settings.drawing.mode, side * mode_size * robot.shape->extent()));
 }
 
 Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame,
@@ -69,7 +101,8 @@ Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const 
     options.bar_low = picture.left.bars.front().low;
     options.bar_high = picture.left.bars.front().high;
   }
-  draw_robot(*beside->shape, {frame.other, frame.other_y, frame.goals, robot.shape.get(), &frame.state}, options, list);
+  draw_robot(*beside->shape, {frame.other, frame.other_y, frame.goals, robot.shape.get(), &frame.state, frame.steered},
+             options, list);
   return picture;
 }
 

@@ -28,6 +28,14 @@ struct OpenedRobot;
 bool shows_two(const OpenedRobot* beside, const Frame& frame, const ViewSettings& settings);
 // The state that is drawn of the first robot: the frame's, or the shape of a mode.
 State shown_state(const OpenedRobot& robot, const Frame& frame, const ViewSettings& settings);
+// The box around all robots as they are shown. `beside` may be null.
+struct Bounds {
+  Vec3d low{{unlimited, unlimited, unlimited}}, high{{-unlimited, -unlimited, -unlimited}};
+  bool empty() const { return low[0] > high[0]; }
+  void add(const Vec3d& point);
+};
+void add_shown(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame, const ViewSettings& settings,
+               Bounds& bounds);
 // `beside` may be null.
 Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const Frame& frame,
                      const ViewSettings& settings);

@@ -152,6 +152,46 @@ bool drawn_by_processor() {
   return false;
 }
 
+// The screen that has most of the window; null where there is none.
+GLFWmonitor* screen_of(GLFWwindow* window) {
+  int x = 0, y = 0, width = 0, height = 0, count = 0;
+  glfwGetWindowPos(window, &x, &y);
+  glfwGetWindowSize(window, &width, &height);
+  GLFWmonitor** screens = glfwGetMonitors(&count);
+  GLFWmonitor* best = nullptr;
+  int most = -1;
+  for (int k = 0; k < count; ++k) {
+    const GLFWvidmode* mode = glfwGetVideoMode(screens[k]);
+    if (!mode) continue;
+    int left = 0, top = 0;
+    glfwGetMonitorPos(screens[k], &left, &top);
+    const int common = std::max(0, std::min(x + width, left + mode->width) - std::max(x, left)) *
+                       std::max(0, std::min(y + height, top + mode->height) - std::max(y, top));
+    if (common <= most) continue;
+    most = common;
+    best = screens[k];
+  }
+  return best;
+}
+
+// Fills a screen in the mode that it has, and goes back to where the window was.
+class FullScreen {
+ public:
+  void update(GLFWwindow* window, bool wanted) {
+    if (wanted == (glfwGetWindowMonitor(window) != nullptr)) return;
+    if (!wanted) return glfwSetWindowMonitor(window, nullptr, x_, y_, width_, height_, GLFW_DONT_CARE);
+    GLFWmonitor* screen = screen_of(window);
+    if (!screen) return;
+    glfwGetWindowPos(window, &x_, &y_);
+    glfwGetWindowSize(window, &width_, &height_);
+    const GLFWvidmode* mode = glfwGetVideoMode(screen);
+    glfwSetWindowMonitor(window, screen, 0, 0, mode->width, mode->height, mode->refreshRate);
+  }
+
+ private:
+  int x_ = 0, y_ = 0, width_ = 1280, height_ = 800;
+};
+
 class Session {
  public:
   Session() {
@@ -192,6 +232,7 @@ void show_window(const OpenRequest& request) {
     app.open(request);
     const cli::InterruptGuard guard;  // Ctrl-C closes the window; films and recordings are finished
     Recorder recorder;
+    FullScreen full_screen;
     double before = glfwGetTime();
     while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.closing() && !cli::interrupted()) {
       // Sixty pictures a second are enough where the display does not hold the swap back.
@@ -200,6 +241,7 @@ void show_window(const OpenRequest& request) {
       const double now = glfwGetTime();
       input.seconds = now - std::exchange(before, now);
       app.frame(input);
+      full_screen.update(window, app.full_screen());
       try {
         if (app.take_screenshot()) app.say(save_screenshot(input));
         recorder.update(app, input);

@@ -1,5 +1,7 @@
 #include "viewer/draw/robot_drawing.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +15,7 @@ namespace {
 
 constexpr Colour cable_colour{0.16f, 0.17f, 0.20f, 1}, effector_colour{0.13f, 0.45f, 0.85f, 1},
     goal_colour{0.85f, 0.15f, 0.20f, 1}, edge_colour{0.1f, 0.1f, 0.12f, 0.35f}, force_colour{0.75f, 0.25f, 0.65f, 1},
-    unknown_colour{0.6f, 0.6f, 0.6f, 1};
+    unknown_colour{0.6f, 0.6f, 0.6f, 1}, label_colour{0.12f, 0.13f, 0.16f, 1};
 constexpr float ghost = 0.16f;        // how much is seen of a ghosted body
 constexpr double cell_shrink = 0.92;  // of the domain's elements about their centres, so that neighbours part
 
@@ -41,6 +43,26 @@ void span_values(Scalars& scalars, const DrawingOptions& options, bool from_zero
   scalars.bar.low = options.bar_low.value_or(low);
   scalars.bar.high = options.bar_high.value_or(high);
   if (!(scalars.bar.high > scalars.bar.low)) scalars.bar.high = scalars.bar.low + 1e-12;
+}
+
+// Of the cavities, in their order. The bar reaches to what the scene allows, so that a colour means the same in every
+// state, or where it allows any pressure to the present ones.
+Scalars pressures_of(const RobotShape& shape, const State& state, const DrawingOptions& options) {
+  Scalars scalars;
+  DrawingOptions ends = options;
+  double most = 0, least = 0;
+  for (const RobotShape::Cavity& cavity : shape.cavities()) {
+    const ActuatorRow& row = shape.robot().actuators[cavity.actuator];
+    scalars.values.push_back(state.multipliers[cavity.actuator]);
+    const bool commanded = row.control == ActuatorControl::force;
+    most = std::max(most, commanded ? std::min(row.range.upper, row.force.upper) : row.force.upper);
+    least = std::min(least, commanded ? std::max(row.range.lower, row.force.lower) : row.force.lower);
+  }
+  if (!ends.bar_high && std::isfinite(most)) ends.bar_high = most;
+  if (!ends.bar_low && std::isfinite(least)) ends.bar_low = least;
+  scalars.bar = {"pressure", "Pa"};
+  span_values(scalars, ends, true);
+  return scalars;
 }
 
 std::vector<double> distances(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
@@ -80,15 +102,16 @@ Scalars scalars_of(const RobotShape& shape, const Pose& pose, const std::vector<
       scalars.bar = {"difference of the two robots", "m"};
       break;
     }
+    case Colouring::pressure:
+      return pressures_of(shape, pose.state, options);
   }
   span_values(scalars, options, true);
   return scalars;
 }
 
-void add_skin(const RobotShape& shape, const std::vector<Vec3d>& places, const std::vector<Colour>& colours,
-              const Vec3d& offset, Surfaces& surfaces) {
-  const std::vector<Vec3d> normals = node_normals(places, shape.triangles());
-  surfaces.open = surfaces.open || !shape.closed();
+void add_surface(const Triangles& triangles, const std::vector<Vec3d>& places, const std::vector<Colour>& colours,
+                 const Vec3d& offset, Surfaces& surfaces) {
+  const std::vector<Vec3d> normals = node_normals(places, triangles);
   const auto first = static_cast<std::uint32_t>(surfaces.vertices.size());
   surfaces.vertices.reserve(surfaces.vertices.size() + places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -99,8 +122,28 @@ void add_skin(const RobotShape& shape, const std::vector<Vec3d>& places, const s
     }
     surfaces.vertices.push_back(vertex);
   }
-  for (const auto& triangle : shape.triangles())
+  for (const auto& triangle : triangles)
     for (int node : triangle) surfaces.triangles.push_back(first + static_cast<std::uint32_t>(node));
+}
+
+// Walls in the colour of their pressure, which is written in their middle too.
+void add_cavities(const RobotShape& shape, const State& state, const Scalars& pressures, const Vec3d& offset,
+                  DrawList& list) {
+  std::vector<Vec3d> corners;
+  for (std::size_t c = 0; c < shape.cavities().size(); ++c) {
+    const RobotShape::Cavity& cavity = shape.cavities()[c];
+    shape.wall_corners(cavity, state, corners);
+    if (corners.empty()) continue;
+    const double pressure = pressures.values[c];
+    add_surface(cavity.triangles, corners, std::vector<Colour>(corners.size(), colour_of(pressures.bar, pressure)),
+                offset, list.solid);
+    Vec3d middle = offset;
+    for (const Vec3d& x : corners) middle = middle + (1.0 / static_cast<double>(corners.size())) * x;
+    list.labels.push_back({middle,
+                           fmt::format("{} {}", shape.robot().actuators[cavity.actuator].name,
+                                       format_quantity(pressure, Dimension::stress)),
+                           label_colour});
+  }
 }
 
 void add_edges(const RobotShape& shape, const std::vector<Vec3d>& places, const Vec3d& offset, DrawList& list) {
@@ -143,7 +186,7 @@ void add_actuators(const RobotShape& shape, const Pose& pose, const Vec3d& offse
       add_arrow(at - (0.25 * shape.extent() * reach) * actuator.direction, at, radius, force_colour, list.solid);
       continue;
     }
-    if (actuator.kind == ActuatorKind::cavity) continue;  // its walls are part of the skin
+    if (actuator.kind == ActuatorKind::cavity) continue;  // Colouring::pressure shows them
     std::vector<Vec3d> path;
     for (int k = 0; k < actuator.point_count; ++k) path.push_back(point_of(pose.y, actuator.first_point + k) + offset);
     if (actuator.pull_point) path.push_back(*actuator.pull_point + offset);
@@ -159,6 +202,7 @@ void add_effectors(const RobotShape& shape, const Pose& pose, const DrawingOptio
     const Vec3d at = point_of(pose.y, effector.point) + options.offset;
     if (options.effectors) add_ball(at, radius, effector_colour, list.on_top_solid);
     if (!options.goals || effector.kind != EffectorKind::position || pose.goals.size() < 3 * (e + 1)) continue;
+    if (e < pose.steered.size() && pose.steered[e] == 0) continue;
     const Vec3d goal = point_of(pose.goals, static_cast<int>(e)) + options.offset;
     add_ball(goal, 0.75 * radius, goal_colour, list.on_top_solid);
     list.on_top.push_back(segment(at, goal, goal_colour, 2));
@@ -181,6 +225,8 @@ const char* name_of(Colouring colouring) {
       return "difference";
     case Colouring::mode:
       return "mode";
+    case Colouring::pressure:
+      return "pressure";
   }
   return "";
 }
@@ -198,6 +244,12 @@ std::string lacks(const RobotShape& shape, Colouring colouring, const RobotShape
       return other->rest() == shape.rest() ? "" : "the two robots have other skins: they were not made from one mesh";
     case Colouring::mode:
       return shape.reduced() ? "" : "a full model has no modes";
+    case Colouring::pressure:
+      if (!shape.cavities().empty()) return "";
+      return std::ranges::any_of(shape.robot().actuators,
+                                 [](const ActuatorRow& row) { return row.kind == ActuatorKind::cavity; })
+                 ? "this file does not say where the walls of its cavities are: reduce it again"
+                 : "this robot has no cavities";
     case Colouring::plain:
     case Colouring::displacement:
       break;
@@ -210,25 +262,32 @@ void draw_robot(const RobotShape& shape, const Pose& pose, const DrawingOptions&
   shape.positions(pose.state, places);
   const Scalars scalars = scalars_of(shape, pose, places, options);
   if (options.colouring != Colouring::plain) list.bars.push_back(scalars.bar);
+  const bool pressure = options.colouring == Colouring::pressure;
   const bool domain = (options.domain || scalars.of_cells) && !shape.cells().empty();
   std::vector<Colour> colours(places.size(), options.body);
-  if (!scalars.values.empty() && !scalars.of_cells)
+  if (!scalars.values.empty() && !scalars.of_cells && !pressure)
     for (std::size_t i = 0; i < places.size(); ++i) colours[i] = colour_of(scalars.bar, scalars.values[i]);
   if (scalars.of_cells) std::fill(colours.begin(), colours.end(), unknown_colour);
-  if (domain) {
+  if (domain || pressure)
     for (Colour& colour : colours) colour.a = ghost;
-    add_domain(shape, pose.state, scalars, options, list.solid);
-  }
+  if (domain) add_domain(shape, pose.state, scalars, options, list.solid);
+  if (pressure) add_cavities(shape, pose.state, scalars, options.offset, list);
   // Before a ghost of the body, which is seen through onto them.
   if (options.obstacles) draw_obstacles(shape, options.offset, list);
-  const bool see_through = domain || options.body.a < 1;
+  const bool see_through = domain || pressure || options.body.a < 1;
   if (see_through) list.see_through.emplace_back();
-  add_skin(shape, places, colours, options.offset, see_through ? list.see_through.back() : list.solid);
+  Surfaces& skin = see_through ? list.see_through.back() : list.solid;
+  skin.open = skin.open || !shape.closed();
+  add_surface(shape.triangles(), places, colours, options.offset, skin);
   if (options.edges) add_edges(shape, places, options.offset, list);
   if (options.colouring == Colouring::mode) return;  // nothing else moves with a mode
   if (options.cables) add_actuators(shape, pose, options.offset, list);
   if (options.obstacles) draw_contact_forces(shape, pose, options.offset, list);
   add_effectors(shape, pose, options, list);
+}
+
+void draw_pull(const RobotShape& shape, const Vec3d& from, const Vec3d& to, DrawList& list) {
+  add_arrow(from, to, 0.004 * shape.extent(), force_colour, list.on_top_solid);
 }
 
 State mode_state(const RobotShape& shape, const State& like, int mode, double size) {

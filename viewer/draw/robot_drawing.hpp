@@ -11,7 +11,9 @@
 
 namespace supple::view {
 
-enum class Colouring { plain, displacement, stress, weight, difference, mode };
+// pressure: the walls of the cavities, the body a ghost.
+enum class Colouring { plain, displacement, stress, weight, difference, mode, pressure };
+inline constexpr int colouring_count = 7;
 const char* name_of(Colouring colouring);
 
 struct DrawingOptions {
@@ -32,16 +34,20 @@ struct DrawingOptions {
 std::string lacks(const RobotShape& shape, Colouring colouring, const RobotShape* other);
 
 // What is drawn of a robot: its state, the mapped points y of that state (robot.hpp), goals [3 x effectors] (empty:
-// none); and the state of the robot whose difference is shown (Colouring::difference: distance between the same points
-// of both skins), or null.
+// none) and which of the effectors are led there (empty: all); and the state of the robot whose difference is shown
+// (Colouring::difference: distance between the same points of both skins), or null.
 struct Pose {
   const State& state;
   std::span<const double> y;
   std::span<const double> goals = {};
   const RobotShape* other = nullptr;
   const State* other_state = nullptr;
+  std::span<const char> steered = {};
 };
 void draw_robot(const RobotShape& shape, const Pose& pose, const DrawingOptions& options, DrawList& list);
+
+// A hand that pulls the robot from a point of its skin to another place.
+void draw_pull(const RobotShape& shape, const Vec3d& from, const Vec3d& to, DrawList& list);
 
 // The state in which only mode k is there, scaled so that its largest displacement on the skin is `size` [m].
 State mode_state(const RobotShape& shape, const State& like, int mode, double size);

@@ -56,6 +56,9 @@ RobotShape::RobotShape(const FullModel& model) : full_(&model) {
   triangles_ = std::move(boundary.surface.triangles);
   element_ = std::move(boundary.element);
   mesh_node_ = std::move(boundary.mesh_node);
+  for (std::size_t a = 0; a < model.robot.actuators.size(); ++a)
+    if (model.robot.actuators[a].kind == ActuatorKind::cavity)
+      cavities_.push_back({a, model.robot.actuators[a].triangles});
   measure();
 }
 
@@ -72,6 +75,8 @@ RobotShape::RobotShape(const ReducedModel& model)
       corner_node_.insert(corner_node_.end(), first, first + corners);
     }
   }
+  for (std::size_t a = 0; a < model.walls.size(); ++a)
+    if (!model.walls[a].rest.empty()) cavities_.push_back({a, model.walls[a].triangles});
   measure();
 }
 
@@ -83,6 +88,26 @@ void RobotShape::cell_corners(const State& state, std::vector<Vec3d>& out) const
   place(reduced_->interior.rest, reduced_->interior.modes, reduced_->interior.inputs, state, interior);
   nodes.insert(nodes.end(), interior.begin(), interior.end());
   for (int node : corner_node_) out.push_back(nodes[static_cast<std::size_t>(node)]);
+}
+
+void RobotShape::wall_corners(const Cavity& cavity, const State& state, std::vector<Vec3d>& out) const {
+  if (reduced_) {
+    const ReducedWalls& walls = reduced_->walls[cavity.actuator];
+    return place(walls.rest, walls.modes, walls.inputs, state, out);
+  }
+  // Mapped points (Interpolation).
+  const ActuatorRow& row = full_->robot.actuators[cavity.actuator];
+  const std::vector<double> u = full_displacements(*full_, state);
+  out.clear();
+  for (int p = row.first_point; p < row.first_point + row.point_count; ++p) {
+    Vec3d x = full_->robot.rest_points[static_cast<std::size_t>(p)];
+    const Interpolation& from = full_->interpolation[static_cast<std::size_t>(p)];
+    for (std::size_t k = 0; k < from.node.size(); ++k) {
+      const Vec3d moved = displaced({{0, 0, 0}}, u, static_cast<std::size_t>(from.node[k]));
+      x = x + from.weight[k] * moved;
+    }
+    out.push_back(x);
+  }
 }
 
 void RobotShape::measure() {
@@ -110,6 +135,14 @@ void RobotShape::positions(const State& state, std::vector<Vec3d>& out) const {
     return;
   }
   place(rest_, reduced_->skin.modes, reduced_->skin.inputs, state, out);
+}
+
+Vec3d RobotShape::point(const std::vector<Vec3d>& positions, int triangle, const std::array<double, 3>& weights) const {
+  SUPPLE_EXPECT(triangle >= 0 && triangle < static_cast<int>(triangles_.size()));
+  const auto& corners = triangles_[static_cast<std::size_t>(triangle)];
+  Vec3d x{{0, 0, 0}};
+  for (std::size_t k = 0; k < 3; ++k) x = x + weights[k] * positions[static_cast<std::size_t>(corners[k])];
+  return x;
 }
 
 std::vector<double> RobotShape::skin_stress(const State& state) const {

@@ -36,6 +36,8 @@ class RobotShape {
 
   // Skin nodes in a state [m].
   void positions(const State& state, std::vector<Vec3d>& out) const;
+  // Of these the point of a triangle where its corners have these weights.
+  Vec3d point(const std::vector<Vec3d>& positions, int triangle, const std::array<double, 3>& weights) const;
 
   // The domain's elements, one after the other, four or eight corners each: rest or deformed places.
   struct Cell {
@@ -45,6 +47,15 @@ class RobotShape {
   };
   const std::vector<Cell>& cells() const { return cells_; }
   void cell_corners(const State& state, std::vector<Vec3d>& out) const;
+
+  // The walls of the cavities: empty where the robot has none, or its file does not say where they are. Places of the
+  // corners of one of them [m].
+  struct Cavity {
+    std::size_t actuator = 0;
+    Triangles triangles;  // of its corners, out of the gas and into the body
+  };
+  const std::vector<Cavity>& cavities() const { return cavities_; }
+  void wall_corners(const Cavity& cavity, const State& state, std::vector<Vec3d>& out) const;
 
   // Von Mises stress in a state [Pa]: at skin nodes (full model: mean of the elements there, by volume), or of the
   // domain's cells (reduced model).
@@ -63,6 +74,7 @@ class RobotShape {
   std::vector<std::array<int, 3>> triangles_;
   std::vector<int> element_, mesh_node_;
   std::vector<Cell> cells_;
+  std::vector<Cavity> cavities_;
   std::vector<int> corner_node_;  // nodes of the skin, then of the interior
   Vec3d low_{{0, 0, 0}}, high_{{0, 0, 0}};
   double extent_ = 1;

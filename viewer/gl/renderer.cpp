@@ -30,7 +30,7 @@ out vec4 colour;
 void main() {
   vec3 v = normalize(eye - place);
   vec3 n = normalize(direction);
-  if (dot(n, v) < 0) n = -n;
+  if (!gl_FrontFacing) n = -n;  // by the triangle: near an outline the smooth normal may look away on its front
   vec3 key = normalize(v + 0.6 * up - 0.5 * right), fill = normalize(v + 0.8 * right);
   float light = 0.28 + 0.12 * n.z + 0.55 * max(dot(n, key), 0) + 0.15 * max(dot(n, fill), 0);
   float shine = max(dot(n, normalize(key + v)), 0);

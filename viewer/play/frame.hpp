@@ -53,6 +53,8 @@ struct Frame {
   State other;            // of the robot beside it under the same commands; q empty: none
   std::vector<double> other_y;
   std::vector<double> goals, reached;  // [3 x effectors]
+  std::vector<char> steered;           // [effectors]: whether it is led to its goal, where commands are found
+  Pull pull;                           // that this step felt
   std::vector<double> errors;          // [effectors], distance to the goal; m (orientations: rad times lever)
   Mode mode = Mode::forward;
   bool playing = false;  // out of a recording: nothing is simulated

@@ -11,6 +11,7 @@ namespace supple::view {
 struct OpenRequest {
   std::string file, compare;  // file: see open_robot, or a recording; compare: "" = no robot beside
   SimulationSettings settings;
+  RecordingReader::Check check = RecordingReader::Check::whole;  // of a recording
 };
 
 // Throws InputError with place and remedy; for a recording also where its robot is missing or has changed, and where

@@ -25,6 +25,22 @@ std::size_t bytes(const State& state) {
               state.commands.size() + state.motions.size() + state.motion_velocities.size());
 }
 
+// A pull as it is recorded (RecordedFrame::pull), and back; none where it does not fit the skin.
+std::vector<double> numbers_of(const Pull& pull) {
+  std::vector<double> numbers{static_cast<double>(pull.triangle)};
+  numbers.insert(numbers.end(), pull.weights.begin(), pull.weights.end());
+  for (int i = 0; i < 3; ++i) numbers.push_back(pull.to[i]);
+  numbers.push_back(pull.stiffness);
+  return numbers;
+}
+Pull pull_of(const std::vector<double>& numbers, std::size_t triangles) {
+  if (numbers.size() != 8 || !(numbers[0] >= 0 && numbers[0] < static_cast<double>(triangles))) return {};
+  return {static_cast<int>(numbers[0]),
+          {numbers[1], numbers[2], numbers[3]},
+          {{numbers[4], numbers[5], numbers[6]}},
+          numbers[7]};
+}
+
 // Commands then motions of an intent, within their ranges; all zero where it names none.
 void take_commands(const Intent& intent, const Robot& robot, Control& control) {
   const std::size_t n = control.commands.size();
@@ -81,7 +97,8 @@ Simulation::Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<Opene
   const State none;
   if (!same_sizes(first.state, rest_state(*robot_->mechanics)) ||
       !same_sizes(first.other, beside_ ? rest_state(*beside_->mechanics) : none) ||
-      first.goals.size() != 3 * robot_->robot().effectors.size())
+      first.goals.size() != 3 * robot_->robot().effectors.size() ||
+      (!first.steered.empty() && first.steered.size() != robot_->robot().effectors.size()))
     throw InputError("the recording does not fit its robot", "record it again", {played_->path(), 0, 0, ""});
   start_.state = first.state;
   start_.other = first.other;
@@ -101,6 +118,7 @@ void Simulation::prepare(const SimulationSettings& settings) {
   start_.goals.resize(3 * r.effectors.size());
   start_.reached.resize(3 * r.effectors.size());
   start_.errors.resize(r.effectors.size());
+  start_.steered.assign(r.effectors.size(), 1);
   history_limit_ = std::max<std::size_t>(3, settings.history_bytes / (bytes(start_.state) + bytes(start_.other) + 512));
   recent_seconds_.reserve(recent_steps);
   sorted_seconds_.reserve(recent_steps);
@@ -118,7 +136,7 @@ Intent Simulation::rest_intent() const {
   Intent intent;
   intent.mode = can_lead() ? Mode::inverse : Mode::forward;
   intent.goals = start_.goals;
-  intent.steered.assign(robot_->robot().effectors.size(), 1);
+  intent.steered = start_.steered;
   intent.commands = start_.state.commands;
   intent.commands.insert(intent.commands.end(), start_.state.motions.begin(), start_.state.motions.end());
   return intent;
@@ -130,10 +148,7 @@ bool Simulation::pulls(const Intent& intent) const {
 
 Vec3d Simulation::pulled_point(const Pull& pull, const State& state) {
   robot_->shape->positions(state, places_);
-  const auto& corners = robot_->shape->triangles()[static_cast<std::size_t>(pull.triangle)];
-  Vec3d x{{0, 0, 0}};
-  for (std::size_t k = 0; k < 3; ++k) x = x + pull.weights[k] * places_[static_cast<std::size_t>(corners[k])];
-  return x;
+  return robot_->shape->point(places_, pull.triangle, pull.weights);
 }
 
 // Force of a spring at the end of the step, so that a stiff one holds a soft body and does not throw it about. Trial
@@ -230,6 +245,9 @@ bool Simulation::step(const Intent& intent) {
   frame_.failure.clear();
   ++frame_.step;
   frame_.mode = intent.mode;
+  for (std::size_t e = 0; e < frame_.steered.size(); ++e)
+    frame_.steered[e] = e >= intent.steered.size() || intent.steered[e] != 0;
+  frame_.pull = pulls(intent) ? intent.pull : Pull{};
   frame_.step_seconds = seconds;
   frame_.stages = report.times;
   frame_.iterations = report.iterations;
@@ -318,6 +336,8 @@ void Simulation::play(long position) {
     frame_.state = frame.state;
     frame_.other = frame.other;
     frame_.goals = frame.goals;
+    if (!frame.steered.empty()) frame_.steered.assign(frame.steered.begin(), frame.steered.end());
+    frame_.pull = pull_of(frame.pull, robot_->shape->triangles().size());
     frame_.mode = frame.inverse ? Mode::inverse : Mode::forward;
     frame_.saturated = static_cast<int>(frame.saturated);
     frame_.held = frame.held ? "there was no answer when this was recorded" : "";
@@ -326,7 +346,7 @@ void Simulation::play(long position) {
     frame_.qp_seconds = frame.qp_seconds;
     frame_.failure.clear();
   } catch (const InputError& error) {
-    frame_.failure = error.report();
+    frame_.failure = fmt::format("{} ({})", error.what(), played_->path());
   }
   frame_.playing = true;
   frame_.position = position;
@@ -393,6 +413,8 @@ void Simulation::write_frame() {
   frame.state = frame_.state;
   frame.other = frame_.other;
   frame.goals = frame_.goals;
+  frame.steered.assign(frame_.steered.begin(), frame_.steered.end());
+  frame.pull = numbers_of(frame_.pull);
   try {
     recorder_->add(frame);
     recording_.frames = recorder_->frames();

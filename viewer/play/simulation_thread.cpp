@@ -24,12 +24,14 @@ void SimulationThread::want(const Intent& intent) {
   wanted_.notify_one();
 }
 
+bool SimulationThread::idle() const {
+  // With everything seen that was wanted until now: an intent that wakes it may still be on its way.
+  return ended_.load(std::memory_order_acquire) ||
+         idle_at_.load(std::memory_order_acquire) == wanted_.load(std::memory_order_acquire) + 1;
+}
+
 void SimulationThread::wait_until_idle() const {
-  // Idle with everything seen that was wanted until now: an intent that wakes it may still be on its way.
-  const auto idle = [&] {
-    return idle_at_.load(std::memory_order_acquire) == wanted_.load(std::memory_order_acquire) + 1;
-  };
-  while (!ended_.load(std::memory_order_acquire) && !idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void SimulationThread::run(const std::stop_token& stop) {

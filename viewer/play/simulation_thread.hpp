@@ -36,7 +36,9 @@ class SimulationThread {
   // Takes the newest frame if there is one since the last call. Never waits.
   bool update() { return frames_.update(); }
   const Frame& frame() const { return frames_.value(); }
-  // Until no step is under way: for another thread, after an intent that does not run.
+  // Whether no step is under way and all that was wanted is done: after an intent that does not run.
+  bool idle() const;
+  // Until then: for a thread that may wait.
   void wait_until_idle() const;
 
  private:
