@@ -21,7 +21,8 @@ namespace {
 
 // Why there is no equilibrium under gravity to look for, or "".
 std::string no_equilibrium(const Scene& scene, const FullModel& model) {
-  if (scene.bodies.front().fixes.empty()) return "the body is held nowhere";
+  if (model.robot.floating && norm(scene.gravity) > 0 && model.robot.pairs() == 0)
+    return "nothing holds the body, so that it falls";
   for (const ElementField& field : model.fields)
     if (!has_exact_tangent(field.law)) return "rotations from element edges have no exact tangent";
   return "";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
@@ -23,10 +24,52 @@ constexpr int patient_halvings = 12;
 // A state with less than so many times the residual asked for is an equilibrium.
 constexpr double equilibrium_already = 100;
 
+// Bodies that nothing holds. The pull becomes weaker by `weaker`, less where that fails, until the way from the start
+// changes by less than `settled` of it.
+constexpr double weaker = 100, least_weaker = 2, settled = 2e-3;
+constexpr int most_pulls = 20, most_proximal_steps = 12;
+// A resultant above `resultant_matters` of the forces at work that lasts when the body may fall for a second [s] is one
+// that nothing bears.
+constexpr double resultant_matters = 1e-6, long_fall = 1;
+
+double norm(std::span<const double> x) {
+  double sum = 0;
+  for (const double value : x) sum += value * value;
+  return std::sqrt(sum);
+}
+
+double distance(std::span<const double> x, std::span<const double> y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += (x[i] - y[i]) * (x[i] - y[i]);
+  return std::sqrt(sum);
+}
+
+// Norm of the part of forces r [B x nv] along the translations of the body as a whole.
+double resultant(const Coordinates& coordinates, std::span<const double> r) {
+  double sum = 0;
+  for (std::size_t robot = 0; robot < r.size(); robot += extent(coordinates.nv))
+    for (const CoordinateBlock& block : coordinates.blocks) {
+      const std::span<const double> f = r.subspan(robot + extent(block.v_offset), extent(block.nv));
+      for (std::size_t k = 0; k < 3; ++k) {
+        double along = 0;
+        if (block.kind == CoordinateBlock::Kind::modes) {
+          along = f[k];
+        } else {
+          for (std::size_t i = k; i < f.size(); i += 3) along += f[i];
+          along /= std::sqrt(static_cast<double>(f.size() / 3));
+        }
+        sum += along * along;
+      }
+    }
+  return std::sqrt(sum);
+}
+
 }  // namespace
 
 Equilibrium::Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings)
-    : settings_(settings),
+    : robot_(mechanics.robot()),
+      coordinates_(mechanics.coordinates()),
+      settings_(settings),
       // time_step = 0: commands of a static solve have no rate.
       stepper_(mechanics,
                {.scheme = StepScheme::quasi_static, .time_step = 0, .keep_factor_below = settings.keep_factor_below}),
@@ -59,6 +102,74 @@ StepReport Equilibrium::advance(const State& start, const Control& control, doub
 }
 
 EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
+  return robot_.floating ? solve_floating(control, state) : follow(control, state);
+}
+
+EquilibriumReport Equilibrium::solve_floating(const Control& control, State& state) {
+  const State start = state;
+  double pull = 1 / (robot_.time_step * robot_.time_step);  // an implicit step that is safe in time
+  stepper_.set_anchor(pull, start.q);
+  EquilibriumReport report = follow(control, state);
+  double scale = report.force_scale, left = 0, last_left = 0;
+  // The residual of the equilibrium itself, and the part of it that moves the body as a whole.
+  const auto measure = [&] {
+    (void)stepper_.imbalance(state, imbalance_);
+    report.residual = norm(imbalance_) / scale;
+    last_left = left;
+    left = resultant(coordinates_, imbalance_) / scale;
+    return report.residual <= settings_.tolerance;
+  };
+  const auto step = [&](double tolerance, State& to) {
+    stepper_.set_tolerances(tolerance, StepSettings{}.row_tolerance);
+    const StepReport step = stepper_.step(control, to);
+    report.iterations += step.iterations;
+    report.times += step.times;
+    report.status = step.status;
+    report.inverted = step.inverted;
+    report.negative_pivots = step.negative_pivots;
+    report.failed_element = step.failed_element;
+    scale = std::max(scale, step.force_scale);
+    return step.status == StepStatus::ok;
+  };
+  const auto give_up = [&](StepStatus status) {
+    if (report.status == StepStatus::ok) report.status = status;
+    state = start;
+    return report;
+  };
+  if (report.status != StepStatus::ok) return give_up(report.status);
+  if (measure()) return report;
+  stepper_.set_patience(settings_.max_iterations, halvings, patience);
+
+  double factor = weaker, before = pull;
+  std::vector<double> previous;
+  for (int k = 0; k < most_pulls; ++k) {
+    if (!previous.empty() && left > resultant_matters && left > 0.5 * last_left && pull <= 1 / (long_fall * long_fall))
+      return give_up(StepStatus::unbalanced);
+    if (!previous.empty() && distance(state.q, previous) <= settled * distance(state.q, start.q)) break;
+    State next = state;
+    stepper_.set_anchor(pull / factor, start.q);
+    if (!step(left > resultant_matters ? settings_.path_tolerance : settings_.tolerance, next)) {
+      factor = std::sqrt(factor);
+      if (factor < least_weaker) return give_up(report.status);
+      continue;
+    }
+    before = std::exchange(pull, pull / factor);
+    previous = std::exchange(state, std::move(next)).q;
+    if (measure()) break;
+  }
+
+  // q(s) = q(0) + s q' + O(s^2) from the last two.
+  for (std::size_t i = 0; i < previous.size(); ++i) state.q[i] += pull / (before - pull) * (state.q[i] - previous[i]);
+  for (int k = 0; k < most_proximal_steps; ++k) {
+    const std::vector<double> reached = state.q;
+    stepper_.set_anchor(pull, reached);
+    if (!step(settings_.tolerance, state)) return give_up(report.status);
+    if (measure()) return report;
+  }
+  return give_up(StepStatus::not_converged);
+}
+
+EquilibriumReport Equilibrium::follow(const Control& control, State& state) {
   EquilibriumReport report;
   const State start = state;
   const StepSettings exact{.tolerance = settings_.tolerance};
@@ -71,7 +182,10 @@ EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
     report.negative_pivots = step.negative_pivots;
     report.failed_element = step.failed_element;
     report.times += step.times;
-    if (step.status == StepStatus::ok) ++report.increments;
+    if (step.status == StepStatus::ok) {
+      ++report.increments;
+      report.force_scale = std::max(report.force_scale, step.force_scale);
+    }
     return step.status;
   };
 

@@ -55,6 +55,8 @@ const char* describe(StepStatus status) {
       return "out of memory in the factorisation";
     case StepStatus::rows_unsolved:
       return "the forces of actuators and contacts could not be found";
+    case StepStatus::unbalanced:
+      return "the forces on the body do not balance, and nothing holds it: it has no equilibrium";
   }
   return "";
 }
@@ -89,6 +91,12 @@ void Stepper::set_load(std::span<const double> load) {
   SUPPLE_EXPECT(load.empty() || load.size() == p_.size());
   mechanics_.external_forces(p_);
   for (std::size_t i = 0; i < load.size(); ++i) p_[i] += load[i];
+}
+
+void Stepper::set_anchor(double shift, std::span<const double> anchor) {
+  SUPPLE_EXPECT(shift == 0 || (anchor.size() == q_.size() && nq_ == nv_));
+  shift_ = shift;
+  anchor_.assign(anchor.begin(), anchor.end());
 }
 
 double Stepper::imbalance(const State& state, std::span<double> r) {
@@ -162,6 +170,11 @@ void Stepper::begin_contact(const State& state) {
 void Stepper::residual(const State& state) {
   if (settings_.scheme == StepScheme::quasi_static) {
     for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
+    if (shift_ == 0) return;
+    for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = shift_ * (anchor_[i] - q_[i]);
+    std::fill(motion_velocity_.begin(), motion_velocity_.end(), 0.0);
+    mechanics_.inertia(velocity_, motion_velocity_, inertia_);
+    for (std::size_t i = 0; i < r_.size(); ++i) r_[i] += inertia_[i];
     return;
   }
   const double h = settings_.time_step;
@@ -326,7 +339,7 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
   const Robot& robot = mechanics_.robot();
   const Coordinates& coordinates = mechanics_.coordinates();
   const TangentKind tangent = iterate ? TangentKind::exact : TangentKind::safe;
-  SystemCoefficients coefficients{0, 1, iterate};
+  SystemCoefficients coefficients{shift_, 1, iterate};
   if (dynamic) {
     coefficients.mass = 1 / (h * h) + robot.rayleigh_mass / h;
     coefficients.stiffness = 1 + robot.rayleigh_stiffness / h;
@@ -394,6 +407,7 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
       scale = std::max(scale, first_scale);
       const double before = report.residual;
       report.residual = scale > 0 ? size / scale : 0;
+      report.force_scale = scale;
       if (report.residual <= settings_.tolerance && row_violation(law) <= settings_.row_tolerance) break;
       keep_factor = without_tangent && report.residual < settings_.keep_factor_below * before;
       if (report.iterations >= settings_.max_iterations ||

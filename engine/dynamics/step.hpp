@@ -44,7 +44,16 @@ struct StepSettings {
       0;  // Newton: gives up when the least residual since the first iteration has not halved in so many; 0 = never
 };
 
-enum class StepStatus { ok, not_converged, undefined_points, singular, not_positive, out_of_memory, rows_unsolved };
+enum class StepStatus {
+  ok,
+  not_converged,
+  undefined_points,
+  singular,
+  not_positive,
+  out_of_memory,
+  rows_unsolved,
+  unbalanced  // equilibrium of a body that nothing holds: its forces have a resultant
+};
 
 const char* describe(StepStatus status);
 
@@ -66,6 +75,7 @@ struct [[nodiscard]] StepReport {
   StepStatus status = StepStatus::ok;
   int iterations = 0;        // factorisations
   double residual = 0;       // relative, at the accepted state (Newton)
+  double force_scale = 0;    // what it is relative to [N]
   int inverted = 0;          // points with det F <= 0 at the last evaluation
   int failed_element = -1;   // undefined_points: mesh element
   int negative_pivots = 0;   // of the last exact factorisation
@@ -89,8 +99,11 @@ class Stepper {
   void set_time_step(double h) { settings_.time_step = h; }
   // Generalised forces beside gravity [B x nv, N], for the steps to come: a hand that pulls. Empty: none.
   void set_load(std::span<const double> load);
-  // r = p - f + H^T multipliers of a state at rest, p with the load [B x nv, N]: zero at an equilibrium. Returns its
-  // norm relative to the forces at work, NaN where a point has no stress.
+  // Quasi-static: a pull shift M (anchor - q) towards a state, for the steps to come, so that A = K + shift M. shift
+  // [1/s^2], 0: none; anchor [B x nq]. For bodies whose K is singular (equilibrium.hpp).
+  void set_anchor(double shift, std::span<const double> anchor);
+  // r = p - f + H^T multipliers of a state at rest, p with the load and without an anchor [B x nv, N]: zero at an
+  // equilibrium. Returns its norm relative to the forces at work, NaN where a point has no stress.
   double imbalance(const State& state, std::span<double> r);
   // How exactly and how stubbornly Newton's method solves; see StepSettings.
   void set_tolerances(double residual, double rows) {
@@ -133,7 +146,8 @@ class Stepper {
   std::vector<double> q_, u_, du_, f_, p_, inertia_, damping_, velocity_, motions_, motion_velocity_, y_, y_start_,
       phi_, phi_end_, gradients_, H_, H_c_, A_c_, X_, W_, free_, B_, lambda_, dc_, r_;
   std::vector<double> effector_phi_, effector_gradients_, effector_H_, effector_H_c_, effector_W_, effector_free_,
-      effector_B_;
+      effector_B_, anchor_;
+  double shift_ = 0;
 };
 
 // A state at rest under zero commands.

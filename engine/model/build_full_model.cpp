@@ -61,6 +61,11 @@ void fix_nodes(const BodyScene& body, FullModel& model) {
   model.coordinates.add(CoordinateBlock::Kind::nodes, body.name, 3 * static_cast<int>(model.free_nodes.size()));
 }
 
+bool held_nowhere(const FullModel& model) {
+  return model.free_nodes.size() == model.mesh.nodes.size() &&
+         std::all_of(model.node_spring.begin(), model.node_spring.end(), [](double k) { return k == 0; });
+}
+
 // A motion is rigid where it is the only one, moves everything that is held, and no spring holds the body elsewhere.
 void mark_rigid_motion(FullModel& model) {
   if (model.robot.motions.size() != 1) return;
@@ -198,9 +203,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   robot.rayleigh_stiffness = body.rayleigh_stiffness;
   fix_nodes(body, model);
   mark_rigid_motion(model);
-  if (scene.integrator == Integrator::quasi_static && body.fixes.empty())
-    throw InputError("a quasi-static robot must be held somewhere (its equilibrium is not unique)",
-                     "add a [[fix]] region", body.place);
+  robot.floating = held_nowhere(model);
   model.fields = build_element_fields(body, model.mesh);
   for (const ElementField& field : model.fields)
     if (scene.integrator != Integrator::implicit_euler && !has_exact_tangent(field.law))

@@ -49,6 +49,9 @@ struct NamedPoint {
   int point = 0;    // mapped point
 };
 
+// Translations and rotations of a body.
+inline constexpr int rigid_mode_count = 6;
+
 // What inverse control steers: rows phi_e(y) that vanish at the goal (engine/constraints/effectors.hpp), in metres.
 //   position     one row direction . (x - goal) for each direction; x a point, or the mean of a region
 //   orientation  rows lever * direction . theta, theta the rotation vector from the goal's orientation to the region's
@@ -105,6 +108,9 @@ struct Robot {
   int first_collision_point = 0, collision_points = 0;
   double contact_distance = 0;
   int pairs() const { return collision_points * static_cast<int>(obstacles.size()); }
+  // Nothing holds the body: no node of it is fixed, driven or on a spring. Its stiffness is singular, its place and
+  // orientation are free. The basis of a reduced model begins with its six rigid motions, translations first.
+  bool floating = false;
   int rows() const { return static_cast<int>(actuators.size()); }
   // A model is strained by all of its motions or by none: a rigid one is alone.
   int straining_motions() const {

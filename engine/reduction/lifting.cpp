@@ -4,6 +4,7 @@
 
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
+#include "engine/reduction/rigid_motion.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
@@ -69,6 +70,14 @@ void remove_lifting(const Lifting& lifting, std::span<const double> c, std::span
 
 ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set) {
   const ColumnBlocks whole = displacement_blocks(folder, set, model.coordinates.nv);
+  if (model.robot.floating)
+    return {whole.rows, whole.counts,
+            [read = whole.read, rows = extent(whole.rows), fit = RigidFit(model)](int k, std::vector<double>& storage) {
+              (void)read(k, storage);  // displacement_blocks reads into storage
+              for (std::span<double> left(storage); !left.empty(); left = left.subspan(rows))
+                (void)fit.remove(left.first(rows));
+              return std::span<const double>(storage);
+            }};
   if (model.robot.motions.empty()) return whole;
   std::vector<int> first{0};  // column of each block
   for (const int count : whole.counts) first.push_back(first.back() + count);

@@ -16,6 +16,19 @@ constexpr double solvable = 1e-6;  // || K X - I || above which a system counts 
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+// Square of the lowest frequency [1/s^2] at which a body that nothing holds vibrates about rest.
+double lowest_frequency_squared(const ReducedModel& all) {
+  const int r = all.modes;
+  ReducedMechanics mechanics(all);
+  const std::vector<double> rest(extent(r), 0.0);
+  std::vector<double> f(extent(r));
+  (void)mechanics.evaluate_forces(rest, {}, TangentKind::exact, f);
+  const Eigen::Map<const Matrix> K(mechanics.stiffness(0).data(), r, r), M(all.mass.data(), r, r);
+  const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> vibrations(Matrix(K.selfadjointView<Eigen::Lower>()), M,
+                                                                    Eigen::EigenvaluesOnly);
+  return vibrations.eigenvalues()(rigid_mode_count);
+}
+
 // Upper triangular C with C^T C = M. Displacements are those of the modes: what c carries along is no error's measure.
 Matrix metric_factor(const ReducedModel& all, std::span<const double> states, int count) {
   const int r = all.modes;
@@ -43,6 +56,7 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
             inputs = all.motions();
   SUPPLE_EXPECT(states.size() == extent(count, r + inputs) && multipliers.size() == extent(count, m));
   const Matrix C = metric_factor(all, states, count);
+  const double shift = all.robot.floating ? lowest_frequency_squared(all) : 0;
   ReducedMechanics mechanics(all);
   const RowLayout layout = row_layout(all.robot);
   std::vector<double> y(static_cast<std::size_t>(ny)), f(static_cast<std::size_t>(r)), phi(static_cast<std::size_t>(m)),
@@ -68,7 +82,7 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
         held.push_back(row);
       add_row_curvature(all, row, y, lambda, curvature.data(), input_curvature.data(), hessian);
     }
-    K += curvature;
+    K += curvature + shift * Eigen::Map<const Matrix>(all.mass.data(), r, r);
     K = Matrix(K.selfadjointView<Eigen::Lower>());
     const int h = static_cast<int>(held.size());
     // [K J^T; J 0]^-1 has S in its upper left corner. J is scaled to the size of K, for the pivots.

@@ -273,6 +273,8 @@ ReducedModel read_model(const std::string& path) {
   model.robot = read_robot(file, checked);
   read_contact(file, checked, model.robot);
   model.robot.motions = read_motions(file, checked);
+  checked.require(!model.robot.floating || (r >= rigid_mode_count && model.robot.motions.empty()), "/robot/floating",
+                  "is said of a robot that is driven, or has fewer modes than rigid motions");
   const int columns = model.columns();
   const int fields = checked.count("/field_count", 0, 1000);
   for (int f = 0; f < fields; ++f)

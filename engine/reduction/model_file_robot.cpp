@@ -182,6 +182,7 @@ void write_robot(Hdf5File& file, const Robot& robot) {
   file.write("/robot/time_step", robot.time_step);
   file.write("/robot/integrator", std::string(integrator_words[static_cast<int>(robot.integrator)]));
   file.write("/robot/rayleigh", Numbers{robot.rayleigh_mass, robot.rayleigh_stiffness}, {2});
+  if (robot.floating) file.write("/robot/floating", std::int64_t{1});
   file.write("/robot/rest_points", flat_points(robot.rest_points), {robot.rest_points.size(), 3});
   file.write("/robot/actuators/count", static_cast<std::int64_t>(robot.actuators.size()));
   for (std::size_t i = 0; i < robot.actuators.size(); ++i)
@@ -208,6 +209,7 @@ Robot read_robot(const Hdf5File& file, const Checked& checked) {
   const auto rayleigh = checked.doubles("/robot/rayleigh", {2});
   robot.rayleigh_mass = rayleigh[0];
   robot.rayleigh_stiffness = rayleigh[1];
+  robot.floating = file.has("/robot/floating") && checked.count("/robot/floating", 0, 1) == 1;
   const auto shape = file.shape("/robot/rest_points");
   checked.require(shape.size() == 2 && shape[1] == 3 && shape[0] < 1000000, "/robot/rest_points", "has a wrong shape");
   robot.rest_points = points_of(checked.doubles("/robot/rest_points", shape));

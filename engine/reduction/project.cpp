@@ -156,6 +156,12 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
     return unknown < 0 ? 0.0 : basis[extent(column, nv) + static_cast<std::size_t>(3 * unknown + k)];
   };
 
+  // Rounding of the gradients would strain the body a little, and push it.
+  std::vector<char> translates(extent(r), model.robot.floating);
+  for (std::size_t m = 0; m < translates.size(); ++m)
+    for (std::size_t i = m * extent(nv) + 3; i < (m + 1) * extent(nv); ++i)
+      if (basis[i] != basis[i - 3]) translates[m] = 0;
+
   ReducedModel reduced;
   reduced.robot = model.robot;
   reduced.modes = r;
@@ -187,7 +193,8 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
     for (int p = 0; p < field.points(); ++p) {
       const int e = domain.elements[static_cast<std::size_t>(p / full.points_per_element)];
       const int point = e * full.points_per_element + p % full.points_per_element;
-      for (int m = 0; m < columns; ++m)
+      for (int m = 0; m < columns; ++m) {
+        if (m < r && translates[extent(m)]) continue;
         for (int i = 0; i < 3; ++i)
           for (int j = 0; j < 3; ++j) {
             double sum = 0;
@@ -196,6 +203,7 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
                      full.gradient[extent(point, n, 3) + static_cast<std::size_t>(3 * a + j)];
             field.G[tile_entry(p, m, 3 * i + j, columns)] = sum;
           }
+      }
     }
     reduced.fields.push_back(std::move(field));
   }

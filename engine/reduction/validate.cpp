@@ -12,6 +12,7 @@
 #include "engine/reduction/deviations.hpp"
 #include "engine/reduction/lifting.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/math/inner_product.hpp"
 
 namespace supple {
 
@@ -64,10 +65,12 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
   reference.q = set.q;
   const std::vector<double> rest = rest_outputs(model.robot);
   reference.ny = model.robot.outputs();
+  if (model.robot.floating) reference.fit.emplace(model);
   for (int s = 0; s < set.count; ++s) {
     std::vector<double> y = rest;
     const std::span<double> q = std::span(reference.q).subspan(extent(s, reference.nv), extent(reference.nv));
     const Control control = control_of(model.robot, set.commands[static_cast<std::size_t>(s)]);
+    if (reference.fit) (void)reference.fit->remove(q);
     for (std::size_t p = 0; p < model.interpolation.size(); ++p)
       for (std::size_t n = 0; n < model.interpolation[p].node.size(); ++n) {
         const auto node = static_cast<std::size_t>(model.interpolation[p].node[n]);
@@ -119,8 +122,21 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       ++summary.failed;
       failed_states.push_back(s);
     }
+    std::fill(u.begin(), u.end(), 0.0);
+    if (solved)
+      for (int m = 0; m < r; ++m)
+        for (int i = 0; i < nv; ++i)
+          u[static_cast<std::size_t>(i)] +=
+              basis[extent(m, nv) + static_cast<std::size_t>(i)] * state.q[static_cast<std::size_t>(m)];
+    const std::span<const double> full = std::span(reference.q).subspan(extent(s, nv), extent(nv));
+    std::vector<double> outputs = solved ? equilibrium.outputs() : rest;
+    if (reference.fit && solved) {
+      const RigidMotion motion = reference.fit->between(u, full);
+      reference.fit->move(motion, u);
+      motion.apply(outputs);
+    }
     const double* truth = reference.outputs.data() + extent(s, reference.ny);
-    const double* y = solved ? equilibrium.outputs().data() : rest.data();
+    const double* y = outputs.data();
     goal.error.push_back(distance(goal_points, y, truth));
     goal.displacement.push_back(distance(goal_points, truth, rest.data()));
     std::size_t k = 0;
@@ -128,15 +144,9 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       of_set[k].error.push_back(distance(points, y, truth));
       of_set[k++].displacement.push_back(distance(points, truth, rest.data()));
     }
-    std::fill(u.begin(), u.end(), 0.0);
-    if (solved)
-      for (int m = 0; m < r; ++m)
-        for (int i = 0; i < nv; ++i)
-          u[static_cast<std::size_t>(i)] +=
-              basis[extent(m, nv) + static_cast<std::size_t>(i)] * state.q[static_cast<std::size_t>(m)];
     double difference = 0;
     for (int i = 0; i < nv; ++i) {
-      const double d = u[static_cast<std::size_t>(i)] - reference.q[extent(s, nv) + static_cast<std::size_t>(i)];
+      const double d = u[static_cast<std::size_t>(i)] - full[static_cast<std::size_t>(i)];
       difference += d * d;
     }
     shape.error.push_back(std::sqrt(difference));
@@ -261,6 +271,10 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
   const std::vector<int> points = effector_points(full.robot);
   Deviations goal;
   Control control = control_of(full.robot, path.at(0));
+  // Of a body that nothing holds: the shapes of its skin.
+  const ReducedSkin& skin = reduced.skin;
+  const RigidFit fit(skin.rest, std::vector<double>(skin.rest.size(), 1.0));
+  const std::vector<double> still(3 * skin.rest.size(), 0.0);
   if (Equilibrium(full_mechanics, {}).solve(control, x).status != StepStatus::ok ||
       Equilibrium(reduced_mechanics, {.first_increment = 0.25}).solve(control, z).status != StepStatus::ok) {
     result.failed = true;
@@ -275,8 +289,22 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
       result.failed = true;
       break;
     }
-    goal.error.push_back(distance(points, a.outputs().data(), b.outputs().data()));
-    goal.displacement.push_back(distance(points, a.outputs().data(), rest.data()));
+    std::vector<double> y = a.outputs(), y_reduced = b.outputs();
+    if (full.robot.floating) {
+      std::vector<double> u = still, u_reduced = still;
+      for (std::size_t i = 0; i < u.size(); ++i) {
+        u[i] = x.q[3 * extent(skin.mesh_node[i / 3]) + i % 3];
+        u_reduced[i] = inner_product(skin.modes.data() + i * z.q.size(), z.q.data(), reduced.modes);
+      }
+      const RigidMotion to_full = fit.between(u_reduced, u);
+      result.turned = std::max(result.turned, to_full.angle());
+      to_full.apply(y_reduced);
+      const RigidMotion to_rest = fit.between(u, still);
+      to_rest.apply(y);
+      to_rest.apply(y_reduced);
+    }
+    goal.error.push_back(distance(points, y.data(), y_reduced.data()));
+    goal.displacement.push_back(distance(points, y.data(), rest.data()));
     ++result.steps;
     progress("dynamic path", k + 1, steps);
   }

@@ -1,21 +1,26 @@
 #pragma once
 // Errors of a reduced model against full-order equilibria it has never seen, and rates of both, measured the same way.
 
+#include <optional>
+
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/step_rate.hpp"
 #include "engine/reduction/reduced_model.hpp"
+#include "engine/reduction/rigid_motion.hpp"
 #include "engine/reduction/snapshots.hpp"
 
 namespace supple {
 
 // Full equilibria to compare with: samples, node displacements of the unknowns without their lifting (lifting.hpp)
-// [count][nv], how far they are from rest in all [count], and mapped points [count][ny].
+// [count][nv], how far they are from rest in all [count], and mapped points [count][ny]. Of a body that nothing holds
+// they are brought as near to rest as a rigid motion can (rigid_motion.hpp).
 struct ReferenceStates {
   int count = 0, failed = 0, nv = 0, ny = 0;  // ny: outputs of the full robot, of which a reduced one may have fewer
   std::vector<Sample> commands;
   std::vector<double> q;
   std::vector<double> displacement;
   std::vector<double> outputs;
+  std::optional<RigidFit> fit;  // of a body that nothing holds
 };
 ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set);
 
@@ -26,7 +31,8 @@ std::vector<double> carried_rest(const Robot& robot, std::span<const double> out
 // The reduced model solves every state from rest to the same tolerance. goal = mean_i |p_i - p_i^full| / mean_i
 // |p_i^full - p_rest| with p the effectors' positions stacked, max and median with the same denominator; shape the same
 // over all free nodes (needs the basis, nv x modes column-major); sets the same per probe set. A failed solve counts as
-// an error of 1 (its deviation is the mean displacement).
+// an error of 1 (its deviation is the mean displacement). Equilibria of a body that nothing holds say nothing of where
+// it is: the best rigid motion from the reduced shape to the full one is taken out of all of its errors.
 ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
                              const ReferenceStates& reference);
 
@@ -82,9 +88,11 @@ struct DynamicError {
   int steps = 0;
   bool failed = false;
   double goal_mean = 0, goal_max = 0;  // over the path, denominator mean |p^full - p_rest|
+  double turned = 0;                   // largest angle between the two bodies where nothing holds them [rad]
 };
 // Both models settle under the path's first commands, then are driven along the same smooth unseen path with
-// one-linearisation steps.
+// one-linearisation steps. Where nothing holds the body, goal errors are those without the rigid motion between both
+// skins, which `turned` tells of: in flight a body turns by changing its shape, and linearised rotations do not follow.
 DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced, int steps, std::uint64_t seed,
                               const Progress& progress);
 

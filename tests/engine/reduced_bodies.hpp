@@ -228,6 +228,7 @@ inline void expect_same_robot(const Robot& a, const Robot& b) {
   EXPECT_TRUE(std::equal(a.gravity.v, a.gravity.v + 3, b.gravity.v));
   EXPECT_EQ(a.time_step, b.time_step);
   EXPECT_EQ(a.integrator, b.integrator);
+  EXPECT_EQ(a.floating, b.floating);
   EXPECT_EQ(a.rayleigh_mass, b.rayleigh_mass);
   EXPECT_EQ(a.rayleigh_stiffness, b.rayleigh_stiffness);
   EXPECT_TRUE(same_bits(a.rest_points, b.rest_points));

@@ -1,0 +1,195 @@
+// Reduced bodies that nothing holds: rigid modes make no force, momentum is kept, errors are those of the shape.
+
+#include <cmath>
+
+#include "engine/reduction/model_file.hpp"
+#include "engine/reduction/pipeline.hpp"
+#include "tests/engine/floating_bodies.hpp"
+
+namespace supple {
+namespace {
+
+using reduced_bodies::TemporaryFolder;
+
+// Rigid modes and 8 random ones.
+struct Body {
+  explicit Body(const Scene& scene = floating_bodies::scene())
+      : full(build_full_model(scene, floating_bodies::mesh())),
+        basis(join_rigid_modes(rigid_modes(full), reduced_bodies::random_basis(full.coordinates.nv, 8),
+                               full.coordinates.nv)) {}
+  ReducedModel reduced(bool all = true) const {
+    return project(full, basis, 14, all ? all_elements(full) : reduced_bodies::some_elements(full));
+  }
+  FullModel full;
+  std::vector<double> basis;
+};
+
+TEST(FloatingReducedBody, TranslationMakesNoForce) {
+  const Body body;
+  for (const bool all : {true, false}) {
+    const ReducedModel model = body.reduced(all);
+    ReducedMechanics mechanics(model);
+    std::vector<double> f(14), moved(14), alpha = boxes::random_vector(14, 0.01);
+    for (int k = 0; k < 6; ++k) alpha[static_cast<std::size_t>(k)] = 0;
+    (void)mechanics.evaluate_forces(alpha, {}, TangentKind::none, f);
+    EXPECT_GT(boxes::norm(f), 0.1);
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(f[k], 0);  // to the last bit: its columns of G are zero
+      alpha[k] = 10;
+    }
+    (void)mechanics.evaluate_forces(alpha, {}, TangentKind::none, moved);
+    EXPECT_EQ(moved, f);
+  }
+}
+
+// A small turn of the rest shape makes no force in first order, whatever elements are kept.
+TEST(FloatingReducedBody, SmallRotationMakesNoForceInFirstOrder) {
+  const Body body;
+  const ReducedModel model = body.reduced(false);
+  ReducedMechanics mechanics(model);
+  for (std::size_t k = 3; k < 6; ++k) {
+    double last = 0;
+    for (const double size : {1e-2, 1e-3}) {
+      std::vector<double> f(14), alpha(14, 0.0);
+      alpha[k] = size;
+      (void)mechanics.evaluate_forces(alpha, {}, TangentKind::none, f);
+      if (last > 0) {
+        EXPECT_LT(boxes::norm(f), 0.02 * last);  // the strain is theta^2 / 2
+      }
+      last = boxes::norm(f);
+    }
+  }
+}
+
+class Falling : public testing::TestWithParam<StepScheme> {};
+
+// With a cable pulled on the way. Implicit Euler: v = g t, the centre's way is g h^2 n (n + 1) / 2.
+TEST_P(Falling, CentreOfMassFallsAsTheFullBodys) {
+  Scene scene = floating_bodies::scene();
+  scene.gravity = {{0.5, 0, -9.81}};
+  const Body body(scene);
+  for (const bool all : {true, false}) {
+    const ReducedModel model = body.reduced(all);
+    ReducedMechanics mechanics(model);
+    Stepper stepper(mechanics, {.scheme = GetParam(), .time_step = 0.01});
+    State state = rest_state(mechanics);
+    Control control = zero_control(mechanics);
+    const int steps = 50;
+    for (int step = 1; step <= steps; ++step) {
+      control.commands = {4e-4 * step, 1e-4 * step};
+      ASSERT_EQ(stepper.step(control, state).status, StepStatus::ok);
+    }
+    double strained = 0;
+    for (std::size_t k = 6; k < 14; ++k) strained = std::max(strained, std::abs(state.q[k]));
+    EXPECT_GT(strained, 1e-4);
+    // Momentum and first moment of mass along each axis: (Phi^T M e)^T of v and of alpha.
+    for (int axis = 0; axis < 3; ++axis) {
+      double momentum = 0, moment = 0;
+      for (std::size_t i = 0; i < 14; ++i) {
+        const double m = model.gravity[3 * i + static_cast<std::size_t>(axis)];
+        momentum += m * state.v[i];
+        moment += m * state.q[i];
+      }
+      const double g = scene.gravity[axis], h = 0.01;
+      // Rounding: of fifty solves of a system of condition 1e5; Newton's stops at 1e-9 of the forces.
+      const double tolerance = GetParam() == StepScheme::newton ? 1e-6 : 1e-10;
+      EXPECT_NEAR(momentum / body.full.total_mass, g * h * steps, tolerance);
+      EXPECT_NEAR(moment / body.full.total_mass, g * h * h * steps * (steps + 1) / 2, tolerance);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, Falling, testing::Values(StepScheme::one_linearisation, StepScheme::newton),
+                         [](const auto& info) { return info.param == StepScheme::newton ? "newton" : "one"; });
+
+// Snapshots wherever a body is and however turned are the same shapes.
+TEST(FloatingErrors, AreThoseOfTheShape) {
+  const FullModel full =
+      build_full_model(floating_bodies::scene(), box_tetrahedra({{0, 0, 0}}, {{0.4, 0.1, 0.1}}, 4, 1, 1));
+  const int nv = full.coordinates.nv;
+  FullMechanics mechanics(full);
+  const RigidFit fit(full);
+  // Of full rank.
+  const std::vector<double> basis =
+      join_rigid_modes(rigid_modes(full), reduced_bodies::random_basis(nv, nv - rigid_mode_count), nv);
+  const ReducedModel same = project(full, basis, nv, all_elements(full));
+  std::vector<double> shapes;
+  for (const double angle : {0.0, 2.0}) {
+    SnapshotSet set;
+    for (const Sample& sample : uniform_draws(full.robot, 3, 5)) {
+      State state = rest_state(mechanics);
+      Control control = zero_control(mechanics);
+      control.commands = sample;
+      ASSERT_EQ(Equilibrium(mechanics, {}).solve(control, state).status, StepStatus::ok);
+      fit.move({boxes::rotation({{1, 1, 0}}, angle), {{angle, 0, 1}}}, state.q);
+      set.commands.push_back(sample);
+      set.q.insert(set.q.end(), state.q.begin(), state.q.end());
+      ++set.count;
+    }
+    const ReferenceStates reference = reference_states(full, set);
+    const ErrorSummary errors = evaluate_errors(same, basis, reference);
+    EXPECT_EQ(errors.failed, 0);
+    EXPECT_LT(errors.goal_max, 1e-5);  // two solutions of residual 1e-9 of a bar of condition 1e4
+    EXPECT_LT(errors.shape_max, 1e-5);
+    if (shapes.empty())
+      shapes = reference.q;
+    else
+      EXPECT_LT(boxes::difference(reference.q, shapes), 1e-10);
+  }
+}
+
+class FloatingPipeline : public testing::Test {
+ public:
+  FloatingPipeline() : scene_(floating_bodies::scene()) {
+    write_msh(folder_ / "bar.msh", floating_bodies::mesh());
+    scene_.bodies[0].mesh_file = folder_ / "bar.msh";
+    scene_.reduction.states = 20;
+    scene_.reduction.validation_states = 6;
+    settings_.snapshots.folder = folder_ / "states";
+    settings_.dynamic_steps = 100;
+    settings_.rate_seconds = 0.01;
+  }
+
+ protected:
+  TemporaryFolder folder_;
+  Scene scene_;
+  ReduceSettings settings_;
+};
+
+TEST_F(FloatingPipeline, ReportsAnAccurateModel) {
+  const FullModel full = build_full_model(scene_);
+  const Reduction result = reduce(scene_, full, settings_, {});
+  const ReducedModel& model = result.model;
+  EXPECT_EQ(result.report.snapshots.failed, 0);
+  EXPECT_TRUE(model.robot.floating);
+  EXPECT_GE(model.modes, 6 + 3);
+  const ErrorSummary &pod = result.report.table[1].errors, &hyper = model.errors;
+  EXPECT_EQ(hyper.failed, 0);
+  RecordProperty("modes", model.modes);
+  RecordProperty("elements", result.report.table[3].elements);
+  RecordProperty("pod_shape", std::to_string(pod.shape_mean));
+  RecordProperty("hyper_shape", std::to_string(hyper.shape_mean));
+  RecordProperty("dynamic", std::to_string(result.report.dynamic.goal_mean));
+  EXPECT_LT(pod.shape_mean, 0.01);
+  EXPECT_LT(hyper.shape_mean, 0.03);
+  EXPECT_LT(hyper.goal_mean, 0.03);
+  // In motion too the cables bend the reduced body as they do the full one.
+  EXPECT_FALSE(result.report.dynamic.failed);
+  EXPECT_LT(result.report.dynamic.goal_mean, 0.02);
+  EXPECT_GT(result.report.dynamic.turned, 0);
+
+  write_model(model, folder_ / "bar.rom.h5");
+  reduced_bodies::expect_same_model(read_model(folder_ / "bar.rom.h5"), model);
+}
+
+TEST_F(FloatingPipeline, RefusesForcesFromOutside) {
+  Scene heavy = scene_;
+  heavy.gravity = {{0, 0, -1}};
+  EXPECT_THROW((void)reduce(heavy, build_full_model(heavy), settings_, {}), InputError);
+  Scene pulled = scene_;
+  pulled.actuators.push_back(boxes::pull("pull", {{0.4, 0.05, 0.05}}, {{1, 0, 0}}, 1));
+  EXPECT_THROW((void)reduce(pulled, build_full_model(pulled), settings_, {}), InputError);
+}
+
+}  // namespace
+}  // namespace supple
