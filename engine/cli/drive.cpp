@@ -89,6 +89,9 @@ void throw_step_failure(const DriveReport& report, const DriveSettings& settings
     case StepStatus::unbalanced:
       remedy = "hold the body with a [[fix]] region, take gravity away, or let it move: --integrator implicit-euler";
       break;
+    case StepStatus::too_many_contacts:
+      remedy = "fewer points: `spacing` or a region in [contact]; `supple check` says which lie in an obstacle at rest";
+      break;
     case StepStatus::out_of_memory:
       remedy = "a coarser mesh, or a machine with more memory";
       break;

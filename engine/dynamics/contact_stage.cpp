@@ -223,6 +223,10 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
   std::fill(r.motion.begin(), r.motion.end(), 0.0);
   for (;;) {
     const int m = r.rows.points(), N = n + 3 * m;
+    if (m > most_contact_rows) {
+      figures_.too_many = true;
+      return false;
+    }
     if (m > 0) {
       extend(b, in);
       cross_.resize(extent(1 + n, 3 * m));

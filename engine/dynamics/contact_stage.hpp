@@ -33,17 +33,21 @@ struct ContactInputs {
 
 // Sums over the robots, largest residuals of a step.
 struct ContactFigures {
-  int rows = 0;          // of pairs
-  int touching = 0;      // rows that press
-  int softened = 0;      // solves without an answer for hard contacts, answered by slightly soft ones
-  int loose = 0;         // solves that ended above tight_residual
-  double residual = 0;   // of Signorini's and Coulomb's laws in constraint space, relative (ContactReport)
-  double violation = 0;  // the same [m]
+  int rows = 0;           // of pairs
+  int touching = 0;       // rows that press
+  int softened = 0;       // solves without an answer for hard contacts, answered by slightly soft ones
+  int loose = 0;          // solves that ended above tight_residual
+  bool too_many = false;  // rows: most_contact_rows
+  double residual = 0;    // of Signorini's and Coulomb's laws in constraint space, relative (ContactReport)
+  double violation = 0;   // the same [m]
 };
 
 // Forces are found to this relative residual. Where friction is strong the solver may end above it; forces within
 // loose_residual are taken, and counted. Beyond the step has failed.
 inline constexpr double tight_residual = 1e-8, loose_residual = 1e-2;
+
+// More rows of pairs than this are refused: their W alone would fill 72 MB, and be solved for minutes.
+inline constexpr int most_contact_rows = 1000;
 
 class ContactStage {
  public:

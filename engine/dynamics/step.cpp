@@ -55,6 +55,8 @@ const char* describe(StepStatus status) {
       return "out of memory in the factorisation";
     case StepStatus::rows_unsolved:
       return "the forces of actuators and contacts could not be found";
+    case StepStatus::too_many_contacts:
+      return "more points touch obstacles at once than can be solved for";
     case StepStatus::unbalanced:
       return "the forces on the body do not balance, and nothing holds it: it has no equilibrium";
   }
@@ -456,7 +458,7 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
       const bool solved = solve_rows(law), touched = contact_ && solve_contact(law, solved);
       if (contact_) report.contact = contact_->figures();
       if (contact_ ? !touched : !solved) {
-        report.status = StepStatus::rows_unsolved;
+        report.status = report.contact.too_many ? StepStatus::too_many_contacts : StepStatus::rows_unsolved;
         return report;
       }
       correct();

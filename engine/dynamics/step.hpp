@@ -52,6 +52,7 @@ enum class StepStatus {
   not_positive,
   out_of_memory,
   rows_unsolved,
+  too_many_contacts,
   unbalanced  // equilibrium of a body that nothing holds: its forces have a resultant
 };
 

@@ -150,7 +150,7 @@ std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
   std::vector<int> nodes = nodes_in(scene.contact.region, mesh);
   std::erase_if(nodes, [&](int node) {
     const auto i = static_cast<std::size_t>(node);
-    return !wanted[i] || (model.node_unknown[i] < 0 && model.node_motion[i] < 0);
+    return !wanted[i] || model.node_unknown[i] < 0;
   });
   return nodes;
 }

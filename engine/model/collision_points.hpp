@@ -11,8 +11,9 @@ namespace supple {
 // Throws InputError, with the obstacle's place unless a surface file itself is wrong.
 PlacedObstacle place_obstacle(const ObstacleScene& scene);
 
-// Ascending. Nodes of the body's outer boundary that can move, or are driven, in the region of `contact`. Connected
-// parts of the boundary that enclose a void of the body are not outer, nor are walls of cavities.
+// Ascending. Free nodes of the body's outer boundary in the region of `contact`: no force of an obstacle moves one that
+// is held or driven. Connected parts of the boundary that enclose a void of the body are not outer, nor are walls of
+// cavities.
 std::vector<int> outer_nodes(const Scene& scene, const FullModel& model);
 
 // Thins `nodes` of the model out (ascending): those that stay are at least `spacing` apart, and none that goes is

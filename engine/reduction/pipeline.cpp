@@ -168,9 +168,14 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
 void check_floating(const Scene& scene, const Robot& robot) {
   if (!robot.floating) return;
   const Place& place = scene.bodies.front().place;
-  if (norm(robot.gravity) > 0 && robot.pairs() == 0)
+  if (robot.pairs() > 0)
+    throw InputError(
+        "nothing holds the body among obstacles (what it learns in free space is wrong on a floor, and "
+        "equilibria there are not found yet)",
+        "a [[fix]] region; `supple simulate` knows the floor", place);
+  if (norm(robot.gravity) > 0)
     throw InputError("nothing holds the body (under gravity it has no equilibrium, and a reduction is made of those)",
-                     "gravity = [0, 0, 0], a [[fix]] region, or an [[obstacle]] to lie on", place);
+                     "gravity = [0, 0, 0], or a [[fix]] region", place);
   for (const ActuatorRow& actuator : robot.actuators)
     if (actuator.kind == ActuatorKind::force || actuator.pull_point)
       throw InputError("nothing holds the body, and '" + actuator.name +
@@ -178,9 +183,9 @@ void check_floating(const Scene& scene, const Robot& robot) {
                        "a cable that ends in the body, or a [[fix]] region", place);
 }
 
-// Under friction an equilibrium depends on the way to it. Robots are shaken, learnt and judged in equilibrium without
-// it (as the multigait robot of Goury & Duriez 2018); the model made of them has its friction back. `copy` holds what
-// is returned where there are obstacles.
+// A robot among obstacles is shaken, learnt and judged in equilibrium without friction, under which equilibria depend
+// on the way to them; the model made of it has its friction back. `copy` holds what is returned where there are
+// obstacles.
 const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy) {
   if (model.robot.obstacles.empty()) return model;
   copy = model;
@@ -212,10 +217,10 @@ SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
           draws(robot, recipe.validation_states, recipe.seed + 0xd1b54a32d192ed03ULL)};
 }
 
-SnapshotTotals compute_snapshots(const FullModel& with_friction, const Scene& scene, const SnapshotJob& job,
+SnapshotTotals compute_snapshots(const FullModel& whole, const Scene& scene, const SnapshotJob& job,
                                  const Progress& progress) {
   std::optional<FullModel> copy;
-  const FullModel& model = without_friction(with_friction, copy);
+  const FullModel& model = without_friction(whole, copy);
   const double start = now();
   for (const ElementField& field : model.fields)
     if (!has_exact_tangent(field.law))
@@ -223,7 +228,7 @@ SnapshotTotals compute_snapshots(const FullModel& with_friction, const Scene& sc
           "reduction needs converged equilibria, and rotations from element edges have no exact tangent to find them "
           "with",
           "rotation = \"polar\"", scene.bodies.front().materials.front().place);
-  check_floating(scene, model.robot);
+  check_floating(scene, whole.robot);
   const SceneIdentity identity = identify(scene);
   const SamplingPlans plans = make_plans(model.robot, scene.reduction);
   const std::vector<SetPlan> sets = sets_of(plans, job.folder, job.with_validation);
@@ -266,10 +271,9 @@ SnapshotTotals compute_snapshots(const FullModel& with_friction, const Scene& sc
   return totals;
 }
 
-Reduction reduce(const Scene& scene, const FullModel& with_friction, const ReduceSettings& settings,
-                 const Progress& progress) {
+Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSettings& settings, const Progress& progress) {
   std::optional<FullModel> copy;
-  const FullModel& full = without_friction(with_friction, copy);
+  const FullModel& full = without_friction(whole, copy);
   const double start = now();
   Reduction result;
   ReduceReport& report = result.report;
@@ -431,8 +435,8 @@ Reduction reduce(const Scene& scene, const FullModel& with_friction, const Reduc
   report.table.push_back(row("hyper-reduced", result.model, test, settings.rate_seconds));
   result.model.errors = report.table.back().errors;
   all = {};
-  result.model.robot.obstacles = with_friction.robot.obstacles;
-  report.dynamic = compare_dynamics(with_friction, result.model, settings.dynamic_steps, recipe.seed + 11, progress);
+  result.model.robot.obstacles = whole.robot.obstacles;
+  report.dynamic = compare_dynamics(whole, result.model, settings.dynamic_steps, recipe.seed + 11, progress);
   if (full.robot.floating && !report.dynamic.failed)
     report.notes.push_back(fmt::format(
         "along the unseen path the reduced body is turned by up to {:.2g} degrees against the full one (its "
