@@ -86,6 +86,9 @@ void throw_step_failure(const DriveReport& report, const DriveSettings& settings
     case StepStatus::singular:
       remedy = "hold the body with a [[fix]] region; `supple check` shows what is fixed";
       break;
+    case StepStatus::loose_among_obstacles:
+      remedy = "let it come to rest in time: --integrator implicit-euler, damping in [body]";
+      break;
     case StepStatus::unbalanced:
       remedy = "hold the body with a [[fix]] region, take gravity away, or let it move: --integrator implicit-euler";
       break;

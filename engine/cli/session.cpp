@@ -97,7 +97,9 @@ void settle(Mechanics& mechanics, const Actuation& actuation, State& state) {
   const EquilibriumReport report = Equilibrium(mechanics, {}).solve(control, state);
   if (report.status != StepStatus::ok)
     throw RunError(fmt::format("the robot does not settle: {}", describe(report.status)),
-                   "`supple check` looks for its equilibrium with all commands at zero");
+                   report.status == StepStatus::loose_among_obstacles
+                       ? "without --settle it comes to rest in time"
+                       : "`supple check` looks for its equilibrium with all commands at zero");
 }
 
 double least_gap(const Robot& robot, const std::vector<Vec3d>& points) {
@@ -355,8 +357,9 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
     const auto length = [](double metres) { return format_quantity(metres, Dimension::length); };
     const std::array<double, 3> sum = total_force(state);
     facts.emplace_back(
-        "contact", fmt::format("{} of {} points press at most, at the end with {}, {}, {} in all",
-                               report.contact.touching, robot.pairs(), force(sum[0]), force(sum[1]), force(sum[2])));
+        "contact", fmt::format("{} of {} pairs of point and obstacle press at most, at the end with {}, {}, {} in all",
+                               report.contact.touching, robot.pairs() * state.robots, force(sum[0]), force(sum[1]),
+                               force(sum[2])));
     facts.emplace_back("",
                        fmt::format("the skin comes as near as {} (points are held {} off), laws of contact to {:.1e}",
                                    length(result.least_gap), length(robot.contact_distance), report.contact.residual));
@@ -367,10 +370,10 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
   print_facts(facts);
   if (report.limited > 0) print_note(fmt::format("commands were cut to their range or rate {} times", report.limited));
   if (report.contact.softened > 0)
-    print_note(fmt::format("in {} steps no forces could hold all points off, and they were let in a little",
+    print_note(fmt::format("{} times no forces could hold all points off, and they were let in a little",
                            report.contact.softened));
   if (report.contact.loose > 0)
-    print_note(fmt::format("the forces of contacts were found to {:.1e} only, in {} steps to less than {:.0e}",
+    print_note(fmt::format("the forces of contacts were found to {:.1e} only, {} times to less than {:.0e}",
                            report.contact.residual, report.contact.loose, tight_residual));
   if (report.final.inverted > 0)
     print_note(fmt::format("{} points of elements are turned inside out at the end: do not trust this result",

@@ -64,7 +64,8 @@ void ContactStage::add_row(int b, int pair, const Vec3d& force) {
 void ContactStage::forget_rows(RobotContacts& r) {
   for (int pair : r.pair) r.rows_of_pair[static_cast<std::size_t>(pair)] = 0;
   r.pair.clear();
-  r.rows = {};
+  r.rows.point.clear();
+  r.rows.frame.clear();
   r.friction.clear();
   r.phi.clear();
   r.lambda.clear();
@@ -74,6 +75,7 @@ void ContactStage::forget_rows(RobotContacts& r) {
 void ContactStage::begin(const State& state, std::span<const double> y_start) {
   SUPPLE_EXPECT(state.contact_forces.size() == extent(state.robots, robot_.pairs(), 3));
   y_start_.assign(y_start.begin(), y_start.end());
+  figures_ = {};
   for (int b = 0; b < mechanics_.robots(); ++b) {
     forget_rows(robots_[static_cast<std::size_t>(b)]);
     for (int pair = 0; pair < robot_.pairs(); ++pair) {
@@ -108,17 +110,19 @@ void ContactStage::linearise(std::span<const double> y) {
   for (int b = 0; b < mechanics_.robots(); ++b) {
     RobotContacts& r = robots_[static_cast<std::size_t>(b)];
     // One row for each pair again, with all of its force.
-    const RobotContacts before = r;
+    former_pairs_ = r.pair;
+    former_forces_.clear();
+    for (std::size_t k = 0; k < r.pair.size(); ++k)
+      former_forces_.push_back(transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k)));
     forget_rows(r);
-    for (std::size_t k = 0; k < before.pair.size(); ++k) {
-      const Vec3d force = transpose(before.rows.frame[k]) * point_of(before.lambda, static_cast<int>(k));
-      const auto same = std::find(r.pair.begin(), r.pair.end(), before.pair[k]);
+    for (std::size_t k = 0; k < former_pairs_.size(); ++k) {
+      const auto same = std::find(r.pair.begin(), r.pair.end(), former_pairs_[k]);
       if (same == r.pair.end()) {
-        add_row(b, before.pair[k], force);
+        add_row(b, former_pairs_[k], former_forces_[k]);
         continue;
       }
       double* sum = r.lambda.data() + 3 * (same - r.pair.begin());
-      for (int i = 0; i < 3; ++i) sum[i] += force[i];
+      for (int i = 0; i < 3; ++i) sum[i] += former_forces_[k][i];
     }
     for (std::size_t k = 0; k < r.pair.size(); ++k) linearise_row(b, k, {{0, 0, 0}});
     std::fill(r.force.begin(), r.force.end(), 0.0);
@@ -141,7 +145,7 @@ double ContactStage::violation() const {
     worst = std::max(worst, -r.worst_idle_gap);
     for (std::size_t k = 0; k < r.pair.size(); ++k) {
       const double *phi = r.phi.data() + 3 * k, *lambda = r.lambda.data() + 3 * k;
-      worst = std::max(worst, lambda[0] > 0 ? std::abs(phi[0]) : -phi[0]);
+      worst = std::max(worst, lambda[0] != 0 ? std::abs(phi[0]) : -phi[0]);
       const double grip = r.friction[k] * lambda[0], pull = std::hypot(lambda[1], lambda[2]);
       if (grip <= 0) continue;
       const double slip = std::hypot(phi[1], phi[2]);
@@ -178,10 +182,13 @@ int ContactStage::add_violated(int b, std::span<const double> du) {
         continue;
       }
     }
-    if (obstacle.obstacle.shape() == Obstacle::Shape::plane || rows == most_rows) continue;
-    if (obstacle.obstacle.at(obstacle.pose, from + move, robot_.contact_distance).gap - robot_.contact_distance <
-        -deepest_cut)
+    if (obstacle.obstacle.shape() == Obstacle::Shape::plane) continue;
+    const double depth =
+        robot_.contact_distance - obstacle.obstacle.at(obstacle.pose, from + move, robot_.contact_distance).gap;
+    if (depth > deepest_cut && rows < most_rows)
       add(move);
+    else
+      figures_.violation = std::max(figures_.violation, depth);
   }
   return added;
 }
@@ -274,9 +281,16 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
       for (int k = 0; k < nv_; ++k) du_[extent(k)] += in.X[extent(1 + i, nv_) + extent(k)] * multipliers[extent(i)];
     if (add_violated(b, du_) == 0) break;
   }
-  figures_.rows += r.rows.points();
-  for (std::size_t k = 0; k < r.pair.size(); ++k) figures_.touching += r.lambda[3 * k] > 0 ? 1 : 0;
   return true;
+}
+
+ContactFigures ContactStage::figures() const {
+  ContactFigures figures = figures_;
+  for (const RobotContacts& r : robots_) {
+    figures.rows += r.rows.points();
+    for (std::size_t k = 0; k < r.pair.size(); ++k) figures.touching += r.lambda[3 * k] > 0 ? 1 : 0;
+  }
+  return figures;
 }
 
 void ContactStage::finish(State& state) const {

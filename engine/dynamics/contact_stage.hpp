@@ -83,7 +83,8 @@ class ContactStage {
   std::span<const double> motion(int b) const { return robots_[static_cast<std::size_t>(b)].motion; }
   // The forces to the state, in the world.
   void finish(State& state) const;
-  const ContactFigures& figures() const { return figures_; }
+  // Of the step so far; rows and those that press as they are now.
+  ContactFigures figures() const;
 
  private:
   // Rows in the order they came, three for each.
@@ -115,6 +116,8 @@ class ContactStage {
   std::vector<double> y_, y_start_, moved_;
   std::vector<RobotContacts> robots_;
   std::vector<PointStiffness> stiffness_;
+  std::vector<int> former_pairs_;
+  std::vector<Vec3d> former_forces_;
   std::vector<double> free_, W_, lambda_, du_, cross_, unit_, grown_;
   ContactFigures figures_;
 };

@@ -102,6 +102,11 @@ StepReport Equilibrium::advance(const State& start, const Control& control, doub
 }
 
 EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
+  if (robot_.floating && robot_.pairs() > 0) {
+    EquilibriumReport report;
+    report.status = StepStatus::loose_among_obstacles;
+    return report;
+  }
   return robot_.floating ? solve_floating(control, state) : follow(control, state);
 }
 

@@ -12,7 +12,8 @@
 // regular. The pull is made weaker until the shape no longer depends on it, what is left of it is extrapolated to s =
 // 0, and steps of the proximal point method (the same pull towards the state reached before, that is a time step 1 /
 // sqrt(s) from rest without the old velocity) bring the residual of the equilibrium itself below its tolerance. A
-// resultant that does not vanish with s (weight that nothing bears) is StepStatus::unbalanced.
+// resultant that does not vanish with s (weight that nothing bears) is StepStatus::unbalanced. Among obstacles such a
+// body's equilibria are not sought: StepStatus::loose_among_obstacles.
 
 #include "engine/dynamics/step.hpp"
 

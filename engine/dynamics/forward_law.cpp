@@ -56,7 +56,7 @@ ContactReport ForwardLaw::solve_in_contact(int robot, const ContactSpace& space,
   const int n = space.rows;
   const std::size_t first = extent(robot, n);
   if (!workspace_ || workspace_->max_contacts() < space.contacts)
-    workspace_ = std::make_unique<ContactWorkspace>(n, 2 * space.contacts);
+    workspace_ = std::make_unique<ContactWorkspace>(n, space.contacts + space.contacts / 4 + 8);
   contact_shifted_.assign(space.free.begin(), space.free.end());
   for (std::size_t i = 0; i < extent(n); ++i) contact_shifted_[i] -= target_[first + i];
   const auto part = [&](const std::vector<double>& v) { return std::span<const double>(v).subspan(first, extent(n)); };

@@ -54,9 +54,11 @@ const char* describe(StepStatus status) {
     case StepStatus::out_of_memory:
       return "out of memory in the factorisation";
     case StepStatus::rows_unsolved:
-      return "the forces of actuators and contacts could not be found";
+      return "the forces of the actuators (and contacts) could not be found";
     case StepStatus::too_many_contacts:
       return "more points touch obstacles at once than can be solved for";
+    case StepStatus::loose_among_obstacles:
+      return "equilibria of a body that nothing holds are not found among obstacles yet";
     case StepStatus::unbalanced:
       return "the forces on the body do not balance, and nothing holds it: it has no equilibrium";
   }
@@ -469,6 +471,7 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     }
     if (!iterate) break;
   }
+  if (contact_) report.contact = contact_->figures();
   if (iterate) phi_end_ = phi_;
   finish(law, state);
   return report;

@@ -53,7 +53,8 @@ enum class StepStatus {
   out_of_memory,
   rows_unsolved,
   too_many_contacts,
-  unbalanced  // equilibrium of a body that nothing holds: its forces have a resultant
+  loose_among_obstacles,  // equilibrium of a body that nothing holds, with obstacles
+  unbalanced              // equilibrium of a body that nothing holds: its forces have a resultant
 };
 
 const char* describe(StepStatus status);

@@ -1,6 +1,7 @@
 // What a robot touches: the groups /robot/obstacles and /robot/contact of a model file.
 
 #include <cmath>
+#include <limits>
 
 #include "engine/reduction/model_file_parts.hpp"
 #include "kernels/base/error.hpp"
@@ -107,6 +108,8 @@ void read_contact(const Hdf5File& file, const Checked& checked, Robot& robot) {
   const int all = static_cast<int>(robot.rest_points.size());
   checked.require(points[0] >= 0 && points[1] >= 1 && points[1] <= all && points[0] <= all - points[1],
                   "/robot/contact/points", "names points that are not there");
+  checked.require(points[1] <= std::numeric_limits<int>::max() / 3 / obstacles, "/robot/contact/points",
+                  "and obstacles are too many pairs");
   robot.first_collision_point = points[0];
   robot.collision_points = points[1];
   robot.contact_distance = checked.number("/robot/contact/distance");

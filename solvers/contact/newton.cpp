@@ -268,6 +268,7 @@ NewtonResult newton(const ScaledContact& p, NewtonWork& work, double tolerance, 
   std::copy_n(p.lambda, p.n, work.prior);
   while (last.relative() > tolerance && result.steps < limit) {
     const double accuracy = std::max(0.1 * tolerance, inner_accuracy * std::min(1.0, last.relative()));
+    const int before = result.steps;
     const StepEnd end = method.step(shift, accuracy, std::min(steps_per_shift, limit - result.steps), result.steps);
     if (end == StepEnd::failed) {
       std::copy_n(work.prior, p.n, p.lambda);
@@ -275,6 +276,7 @@ NewtonResult newton(const ScaledContact& p, NewtonWork& work, double tolerance, 
       if (shift > largest_shift) break;
       continue;
     }
+    if (result.steps == before) ++result.steps;  // forces that grow for ever may need no step to be good enough
     last = p.evaluate();
     if (prove && find_conflict(p, work.prior, work.trial, work.error)) {
       result.end = NewtonEnd::conflict;

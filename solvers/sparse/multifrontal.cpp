@@ -24,6 +24,8 @@ void MultifrontalCholesky::analyse(const SymmetricPattern& pattern) {
   SUPPLE_EXPECT(pattern.n % pattern.block == 0);
   pattern_ = pattern;
   tree_ = find_supernodes(pattern);
+  supernode_.clear();
+  panels_.clear();
   const int count = tree_.count();
   child_.assign(count, -1);
   sibling_.assign(count, -1);

@@ -479,5 +479,23 @@ TEST(Contact, DoesNotAllocate) {
 }
 #endif
 
+// Forces that may grow for ever: a contact that no force opens, and two that exclude each other. Both end.
+TEST(Contact, WithoutAnAnswerEnds) {
+  const std::vector<double> none, zero(9, 0.0), stuck{-1e-4, 0, 0}, friction{0.3};
+  ContactWorkspace workspace(0, 2);
+  std::vector<double> lambda(3, 0.0);
+  ContactProblem closed{0, 1, 0, zero, none, stuck, none, none, none, friction};
+  EXPECT_EQ(solve_contact(closed, lambda, workspace).status, ContactStatus::infeasible);
+  const double v = std::sqrt(1e-3);
+  const std::vector<double> opposed{v, 0, 0, -v, 0, 0}, d{-1e-4, 0, 0, -1e-4, 0, 0};
+  for (const double mu : {0.0, 0.3}) {
+    const std::vector<double> same(2, mu);
+    lambda.assign(6, 0.0);
+    ContactProblem walls{0, 2, 1, none, opposed, d, none, none, none, same};
+    EXPECT_EQ(solve_contact(walls, lambda, workspace).status, ContactStatus::infeasible) << mu;
+    EXPECT_GT(lambda[0], 0);
+  }
+}
+
 }  // namespace
 }  // namespace supple
