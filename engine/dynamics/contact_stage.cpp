@@ -5,7 +5,6 @@
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
-#include "kernels/math/inner_product.hpp"
 
 namespace supple {
 

@@ -25,10 +25,8 @@ void write_obstacle(Hdf5File& file, const std::string& at, const PlacedObstacle&
   file.write(at + "/position", Numbers{position[0], position[1], position[2]}, {3});
   file.write(at + "/friction", placed.friction);
   if (const Surface* surface = obstacle.surface()) {
-    std::vector<int> triangles;
-    for (const auto& t : surface->triangles) triangles.insert(triangles.end(), t.begin(), t.end());
     file.write(at + "/nodes", flat_points(surface->nodes), {surface->nodes.size(), 3});
-    file.write(at + "/triangles", triangles, {surface->triangles.size(), 3});
+    write_triangles(file, at + "/triangles", surface->triangles);
   }
 }
 

@@ -57,4 +57,10 @@ int Checked::word(const std::string& object, std::span<const char* const> words)
   return static_cast<int>(known - words.begin());
 }
 
+void write_triangles(Hdf5File& file, const std::string& object, const Triangles& triangles) {
+  std::vector<int> flat;
+  for (const auto& t : triangles) flat.insert(flat.end(), t.begin(), t.end());
+  file.write(object, flat, {triangles.size(), 3});
+}
+
 }  // namespace supple

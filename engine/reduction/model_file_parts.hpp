@@ -18,6 +18,8 @@ std::string entry_name(std::size_t index);
 // [n][3]
 std::vector<double> flat_points(const std::vector<Vec3d>& points);
 std::vector<Vec3d> points_of(const std::vector<double>& values);
+// [triangles x 3]
+void write_triangles(Hdf5File& file, const std::string& object, const Triangles& triangles);
 
 // What a damaged or foreign file breaks first.
 class Checked {

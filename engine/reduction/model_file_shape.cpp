@@ -31,12 +31,6 @@ std::vector<Vec3d> nodes(const Hdf5File& file, const Checked& checked, const std
   return points_of(checked.doubles(object, shape));
 }
 
-void write_triangles(Hdf5File& file, const std::string& object, const Triangles& triangles) {
-  std::vector<int> flat;
-  for (const auto& t : triangles) flat.insert(flat.end(), t.begin(), t.end());
-  file.write(object, flat, {triangles.size(), 3});
-}
-
 Triangles read_triangles(const Hdf5File& file, const Checked& checked, const std::string& object, std::size_t nodes) {
   const auto shape = file.shape(object);
   checked.require(shape.size() == 2 && shape[1] == 3, object, "has a wrong shape");
