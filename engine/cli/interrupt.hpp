@@ -5,8 +5,8 @@
 
 namespace supple::cli {
 
-// While one exists, the first SIGINT, SIGTERM or SIGHUP only sets the flag; a second one ends the program at once.
-// SIGHUP stays ignored where it was (nohup).
+// While one exists, the first SIGINT or SIGHUP only sets the flag; a second one ends the program at once. SIGHUP stays
+// ignored where it was (nohup).
 class InterruptGuard {
  public:
   // restart: system calls go on after the signal; false: a blocking read ends.
@@ -16,9 +16,15 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction before_[3]{};
+  struct sigaction before_[2]{};
 };
 
 bool interrupted();
+
+// From now on a thread of its own receives SIGTERM, for this thread and all started later, and passes it on as SIGINT
+// where an InterruptGuard holds that; elsewhere it ends the program. METIS takes SIGTERM for errors of its own while it
+// orders a matrix, with a handler that may run in a thread it has never seen. To be called before any thread is
+// started.
+void receive_terminations();
 
 }  // namespace supple::cli

@@ -1,5 +1,6 @@
 // The `supple` program: start reading at dispatch.cpp; each verb is a file of its own (command.hpp).
 
+#include "engine/cli/early_signals.hpp"
 #include "engine/cli/program.hpp"
 
 int main(int argc, char** argv) {

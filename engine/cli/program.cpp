@@ -5,12 +5,14 @@
 #include <new>
 
 #include "engine/cli/dispatch.hpp"
+#include "engine/cli/interrupt.hpp"
 #include "engine/cli/terminal.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::cli {
 
 int run_program(int argc, char** argv, const std::vector<Command>& commands) {
+  receive_terminations();
   try {
     const int code = dispatch({argv + 1, argv + argc}, commands);
     if (std::fflush(stdout) != 0) {

@@ -70,18 +70,12 @@ TEST_F(Resume, WhatTheTrajectoryHasBeyondTheStateIsCut) {
   EXPECT_TRUE(contains(outcome.err, "the trajectory ends before step 12"));
 }
 
-// METIS, which orders the matrix in the first step, takes SIGTERM for its own while it works, some milliseconds here.
-void wait_for_steps(pid_t child, int signal) {
-  EXPECT_TRUE(wait_until([&] { return handles(child, signal); }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-}
-
 // Also when the terminal is gone.
 TEST_F(Resume, WithoutAFolderTheStateIsSavedToo) {
   const auto before = std::signal(SIGHUP, SIG_DFL);  // a test under nohup ignores it, and so would the program
   for (const auto& [signal, folder] : {std::pair(SIGTERM, "beam-interrupted"), {SIGHUP, "beam-interrupted-2"}}) {
     const pid_t child = start({"simulate", ".", "--steps", "1000000", "--threads", "1"});
-    wait_for_steps(child, signal);
+    EXPECT_TRUE(wait_until([&] { return handles(child, SIGHUP); }));  // the last that the program sets
     kill(child, signal);
     const Outcome stopped = finish(child);
     ASSERT_EQ(stopped.code, 130) << stopped.err;
@@ -91,11 +85,31 @@ TEST_F(Resume, WithoutAFolderTheStateIsSavedToo) {
   std::signal(SIGHUP, before);
 }
 
+// The matrix is ordered in the first step by METIS, which sets a handler of SIGTERM for its own errors meanwhile.
+TEST_F(Resume, ATerminationDuringTheFirstStepIsAStop) {
+  for (int k = 0; k < 8; ++k) {
+    const pid_t child = start({"simulate", ".", "--steps", "1000000", "--threads", "2"});
+    EXPECT_TRUE(wait_until([&] { return handles(child, SIGHUP); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(k));
+    kill(child, SIGTERM);
+    const Outcome outcome = finish(child);
+    ASSERT_EQ(outcome.code, 130) << k << " ms: " << outcome.err;
+  }
+}
+
+TEST_F(Resume, ATerminationWithoutLongWorkEndsTheProgram) {
+  // 50,000 elements: a second of work that does not look for signals.
+  const pid_t child = start({"check", std::filesystem::absolute(SUPPLE_SOURCE_DIR) / "assets/multigait/fine.toml"});
+  EXPECT_TRUE(wait_until([&] { return in_signal_mask(child, "SigBlk", SIGTERM); }));
+  kill(child, SIGTERM);
+  EXPECT_EQ(finish(child).code, -SIGTERM);
+}
+
 TEST_F(Resume, NohupHoldsTheHangUpBack) {
   const auto before = std::signal(SIGHUP, SIG_IGN);
   const pid_t child = start({"simulate", ".", "--steps", "1000000", "--threads", "1"});
   std::signal(SIGHUP, before);
-  wait_for_steps(child, SIGTERM);
+  EXPECT_TRUE(wait_until([&] { return handles(child, SIGINT); }));
   EXPECT_FALSE(handles(child, SIGHUP));
   kill(child, SIGTERM);
   const Outcome outcome = finish(child);

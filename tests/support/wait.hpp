@@ -22,12 +22,17 @@ inline bool wait_until(const std::function<bool()>& holds) {
   return true;
 }
 
-// Whether the process has a handler of its own for the signal: the line "SigCgt:" of proc(5).
-inline bool handles(pid_t process, int signal) {
+// A mask of signals of proc(5): "SigCgt" of those the process has a handler for, "SigBlk" of those it blocks.
+inline bool in_signal_mask(pid_t process, const std::string& mask, int signal) {
   std::ifstream file("/proc/" + std::to_string(process) + "/status");
   for (std::string line; std::getline(file, line);)
-    if (line.starts_with("SigCgt:")) return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+    if (line.starts_with(mask + ":"))
+      return (std::stoull(line.substr(mask.size() + 1), nullptr, 16) >> (signal - 1) & 1) != 0;
   return false;
+}
+
+inline bool handles(pid_t process, int signal) {
+  return in_signal_mask(process, "SigCgt", signal);
 }
 
 }  // namespace supple::test

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "engine/cli/early_signals.hpp"
 #include "engine/cli/program.hpp"
 #include "engine/cli/view.hpp"
 #include "kernels/base/error.hpp"
