@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/progress_bar.hpp"
@@ -72,7 +73,10 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
       throw RunError(fmt::format("the full model does not settle: {}", describe(report.status)), "leave --settle out");
   }
   Deviations goal, shape;
-  std::vector<double> u(3 * full.mesh.nodes.size()), v(3 * model.skin.rest.size());
+  std::vector<double> u(3 * full.mesh.nodes.size()), v(3 * model.skin.rest.size()), truth(v.size());
+  Comparison comparison;
+  if (full.robot.floating) comparison.where.emplace();
+  const RigidFit fit(model.skin.rest, std::vector<double>(model.skin.rest.size(), 1.0));
   ReducedMechanics reduced_mechanics(model);
   std::vector<double> y(static_cast<std::size_t>(full.robot.outputs())), z(extent(model.robot.outputs()));
   const auto after = [&](long step) {
@@ -80,6 +84,10 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
     mechanics.evaluate_outputs(state.q, state.motions, y);
     reduced_mechanics.evaluate_outputs(point.q, point.motions, z);
     const std::vector<double> rest = carried_rest(model.robot, model.output_inputs, point.motions);
+    node_displacements(mechanics.model(), state.q, state.motions, u);
+    for (std::size_t i = 0; i < v.size(); ++i) truth[i] = u[3 * extent(skin.mesh_node[i / 3]) + i % 3];
+    displacements(model.skin.modes, model.skin.inputs, point.q, point.motions, v);
+    if (comparison.where) comparison.where->include(bring_to_rest(fit, truth, y, v, z));
     double error = 0, displacement = 0;
     for (std::size_t e = 0; e < full.robot.effectors.size(); ++e) {
       const auto p = static_cast<std::size_t>(full.robot.effectors[e].point), r = points[e];
@@ -93,13 +101,10 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
     }
     goal.error.push_back(std::sqrt(error));
     goal.displacement.push_back(std::sqrt(displacement));
-    node_displacements(mechanics.model(), state.q, state.motions, u);
-    displacements(model.skin.modes, model.skin.inputs, point.q, point.motions, v);
     error = displacement = 0;
     for (std::size_t i = 0; i < v.size(); ++i) {
-      const double truth = u[3 * static_cast<std::size_t>(skin.mesh_node[i / 3]) + i % 3];
-      error += square(v[i] - truth);
-      displacement += square(truth - carried(model.robot, point.motions, i % 3));
+      error += square(v[i] - truth[i]);
+      displacement += square(truth[i] - carried(model.robot, point.motions, i % 3));
     }
     shape.error.push_back(std::sqrt(error));
     shape.displacement.push_back(std::sqrt(displacement));
@@ -111,7 +116,6 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
   if (report.failed()) throw_step_failure(report, result.settings, "");
   if (report.stopped)
     throw Interrupted("interrupted while the full model ran for comparison", "the same command again");
-  Comparison comparison;
   comparison.states = static_cast<int>(goal.error.size());
   goal.summarise(comparison.goal_mean, comparison.goal_median, comparison.goal_max);
   shape.summarise(comparison.shape_mean, comparison.shape_median, comparison.shape_max);
@@ -122,15 +126,21 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
 }
 
 nlohmann::ordered_json comparison_json(const Comparison& comparison) {
-  return {{"states", comparison.states},
-          {"goal_error_mean", comparison.goal_mean},
-          {"goal_error_median", comparison.goal_median},
-          {"goal_error_max", comparison.goal_max},
-          {"shape_error_mean", comparison.shape_mean},
-          {"shape_error_median", comparison.shape_median},
-          {"shape_error_max", comparison.shape_max},
-          {"full_steps_per_s", comparison.full_steps_per_s},
-          {"speedup", comparison.speedup}};
+  nlohmann::ordered_json json{{"states", comparison.states},
+                              {"goal_error_mean", comparison.goal_mean},
+                              {"goal_error_median", comparison.goal_median},
+                              {"goal_error_max", comparison.goal_max},
+                              {"shape_error_mean", comparison.shape_mean},
+                              {"shape_error_median", comparison.shape_median},
+                              {"shape_error_max", comparison.shape_max},
+                              {"full_steps_per_s", comparison.full_steps_per_s},
+                              {"speedup", comparison.speedup}};
+  if (comparison.where) {
+    json["centre_travelled_m"] = comparison.where->travelled;
+    json["centre_strayed_m"] = comparison.where->strayed;
+    json["turned_rad"] = comparison.where->turned;
+  }
+  return json;
 }
 
 void print_comparison(const Comparison& comparison, int threads) {
@@ -143,6 +153,11 @@ void print_comparison(const Comparison& comparison, int threads) {
                {"full model",
                 fmt::format("{:.4g} steps/s, {:.4g} times slower than the reduced one (full: {} thread{}, reduced: 1)",
                             comparison.full_steps_per_s, comparison.speedup, threads, threads > 1 ? "s" : "")}});
+  if (const std::optional<Whereabouts>& where = comparison.where)
+    print_facts({{"centre",
+                  fmt::format("the full model's goes {:.3g} mm away, the reduced one's is at most {:.3g} mm "
+                              "beside it, and the body {:.2g} degrees",
+                              1e3 * where->travelled, 1e3 * where->strayed, where->turned * 180 / std::numbers::pi)}});
 }
 
 }  // namespace supple::cli

@@ -2,11 +2,13 @@
 // The full model driven along the commands of a reduced run, and the distance between the two.
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <vector>
 
 #include "engine/cli/session.hpp"
 #include "engine/model/full_model.hpp"
 #include "engine/reduction/reduced_model.hpp"
+#include "engine/reduction/rigid_motion.hpp"
 
 namespace supple::cli {
 
@@ -17,11 +19,13 @@ struct TrajectoryPoint {
 using Trajectory = std::vector<TrajectoryPoint>;
 
 // Fractions of the mean displacement of the full model over the run, as seen from a base that carries the robot along
-// (carried_rest): goal at the effectors, shape over the nodes of the skin (a reduced model holds no others).
+// (carried_rest), of a body that nothing holds without the rigid motion between both and that to rest: goal at the
+// effectors, shape over the nodes of the skin (a reduced model holds no others).
 struct Comparison {
   int states = 0;
   double goal_mean = 0, goal_median = 0, goal_max = 0;
   double shape_mean = 0, shape_median = 0, shape_max = 0;
+  std::optional<Whereabouts> where;  // of bodies that nothing holds: largest over the run
   double full_steps_per_s = 0, speedup = 0;
 };
 

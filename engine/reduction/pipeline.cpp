@@ -48,11 +48,17 @@ constexpr double small_force = 2.5;         // the small domain's tolerance in m
 constexpr double small_acceptance = 0.5;    // and what it may lose where domains are accepted by their errors
 constexpr double largest_error_growth = 2;  // of the worst state against that of all elements
 
-SamplingPlan draws(const Robot& robot, int count, std::uint64_t seed) {
+SamplingPlan draws(const Robot& robot, int count, const ReductionScene& recipe, std::uint64_t seed) {
   SamplingPlan plan;
   plan.kind = "uniform";
+  std::vector<Sample> samples = uniform_draws(robot, count, seed);
+  if (shaken_in_time(robot)) {
+    plan.converged = false;
+    plan.paths = paths_through(robot, samples, recipe.sweep_steps);
+    return plan;
+  }
   // Independent states: every path is one state from rest.
-  for (Sample& sample : uniform_draws(robot, count, seed)) plan.paths.push_back({{std::move(sample)}});
+  for (Sample& sample : samples) plan.paths.push_back({{std::move(sample)}});
   return plan;
 }
 
@@ -156,6 +162,11 @@ int accept(const std::vector<ModelRow>& curve, double loss) {
 
 // What can be known to be wrong before the states are computed.
 void check_recipe(const ReductionScene& recipe, const FullModel& full) {
+  if (shaken_in_time(full.robot) && recipe.ecsw_training == "rerun")
+    throw InputError(
+        "the second pass of [reduce] training = \"rerun\" solves equilibria, and a robot that lies loose among "
+        "obstacles is learnt in time",
+        "training = \"projected\"");
   if (recipe.elements == 0) return;
   if (recipe.ecsw_tolerance)
     throw InputError("a number of elements and their tolerance contradict each other", "one of them");
@@ -164,15 +175,11 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
                      "elements_tolerance, or elements_acceptance");
 }
 
-// A body that nothing holds has equilibria under forces within it alone, the same wherever it is turned and moved to.
+// A body that nothing holds, with nothing around it, has equilibria under forces within it alone, the same wherever it
+// is turned and moved to.
 void check_floating(const Scene& scene, const Robot& robot) {
-  if (!robot.floating) return;
+  if (!robot.floating || shaken_in_time(robot)) return;
   const Place& place = scene.bodies.front().place;
-  if (robot.pairs() > 0)
-    throw InputError(
-        "nothing holds the body among obstacles (what it learns in free space is wrong on a floor, and "
-        "equilibria there are not found yet)",
-        "a [[fix]] region; `supple simulate` knows the floor", place);
   if (norm(robot.gravity) > 0)
     throw InputError("nothing holds the body (under gravity it has no equilibrium, and a reduction is made of those)",
                      "gravity = [0, 0, 0], or a [[fix]] region", place);
@@ -183,9 +190,8 @@ void check_floating(const Scene& scene, const Robot& robot) {
                        "a cable that ends in the body, or a [[fix]] region", place);
 }
 
-// A robot among obstacles is shaken, learnt and judged in equilibrium without friction, under which equilibria depend
-// on the way to them; the model made of it has its friction back. `copy` holds what is returned where there are
-// obstacles.
+// A robot among obstacles is shaken, learnt and judged without friction, under which shapes depend on the way to them;
+// the model made of it has its friction back. `copy` holds what is returned where there are obstacles.
 const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy) {
   if (model.robot.obstacles.empty()) return model;
   copy = model;
@@ -213,8 +219,8 @@ SelectionRule rule_of(const ReductionScene& recipe) {
 SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
   // Seeds of the validation sets are derived from the scene's by fixed odd offsets, used nowhere else.
   return {make_plan(robot, recipe),
-          draws(robot, std::max(10, recipe.validation_states / 2), recipe.seed + 0x9e3779b97f4a7c15ULL),
-          draws(robot, recipe.validation_states, recipe.seed + 0xd1b54a32d192ed03ULL)};
+          draws(robot, std::max(10, recipe.validation_states / 2), recipe, recipe.seed + 0x9e3779b97f4a7c15ULL),
+          draws(robot, recipe.validation_states, recipe, recipe.seed + 0xd1b54a32d192ed03ULL)};
 }
 
 SnapshotTotals compute_snapshots(const FullModel& whole, const Scene& scene, const SnapshotJob& job,
@@ -436,12 +442,22 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   result.model.errors = report.table.back().errors;
   all = {};
   result.model.robot.obstacles = whole.robot.obstacles;
+  if (shaken_in_time(full.robot))
+    report.notes.push_back(fmt::format(
+        "the robot lies loose among obstacles: it was shaken and judged in time, without friction, along ramps of {} "
+        "steps of {:.3g} ms from state to state",
+        recipe.sweep_steps, 1e3 * full.robot.time_step));
   report.dynamic = compare_dynamics(whole, result.model, settings.dynamic_steps, recipe.seed + 11, progress);
   if (full.robot.floating && !report.dynamic.failed)
     report.notes.push_back(fmt::format(
         "along the unseen path the reduced body is turned by up to {:.2g} degrees against the full one (its "
         "rotations are linearised), which its goal error there does not count",
-        report.dynamic.turned * 180 / std::numbers::pi));
+        report.dynamic.where.turned * 180 / std::numbers::pi));
+  if (shaken_in_time(full.robot) && !report.dynamic.failed)
+    report.notes.push_back(
+        fmt::format("with friction, the full body goes {:.3g} mm away along that path, and the reduced one is at most "
+                    "{:.3g} mm beside it",
+                    1e3 * report.dynamic.where.travelled, 1e3 * report.dynamic.where.strayed));
   report.seconds.validation = now() - mark;
   report.seconds.total = now() - start;
 

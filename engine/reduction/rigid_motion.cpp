@@ -78,6 +78,29 @@ RigidMotion RigidFit::remove(std::span<double> q) const {
   return motion;
 }
 
+void Whereabouts::include(const Whereabouts& other) {
+  turned = std::max(turned, other.turned);
+  travelled = std::max(travelled, other.travelled);
+  strayed = std::max(strayed, other.strayed);
+}
+
+Whereabouts bring_to_rest(const RigidFit& fit, std::span<double> u_full, std::span<double> y_full,
+                          std::span<double> u_reduced, std::span<double> y_reduced) {
+  const RigidMotion onto_full = fit.between(u_reduced, u_full),
+                    to_rest = fit.between(u_full, std::vector<double>(u_full.size(), 0.0));
+  Vec3d travelled{{0, 0, 0}}, strayed{{0, 0, 0}};
+  const auto nodes = static_cast<double>(u_full.size() / 3);
+  for (std::size_t i = 0; i < u_full.size() / 3; ++i) {
+    travelled = travelled + (1 / nodes) * node(u_full, i);
+    strayed = strayed + (1 / nodes) * (node(u_reduced, i) - node(u_full, i));
+  }
+  fit.move(onto_full, u_reduced);
+  onto_full.apply(y_reduced);
+  for (const std::span<double> u : {u_full, u_reduced}) fit.move(to_rest, u);
+  for (const std::span<double> y : {y_full, y_reduced}) to_rest.apply(y);
+  return {onto_full.angle(), norm(travelled), norm(strayed)};
+}
+
 std::vector<double> rigid_modes(const FullModel& model) {
   SUPPLE_EXPECT(model.robot.floating);
   const std::vector<Vec3d>& rest = model.mesh.nodes;

@@ -38,6 +38,18 @@ class RigidFit {
   std::vector<double> mass_;  // [nodes, kg]
 };
 
+// How two copies of a body that nothing holds, full and reduced, lie to each other and to rest; means over the nodes.
+struct Whereabouts {
+  double turned = 0;                       // angle of the best rotation of the reduced copy onto the full one [rad]
+  double travelled = 0;                    // of the full one's mean from rest [m]
+  double strayed = 0;                      // between the means of both [m]
+  void include(const Whereabouts& other);  // the larger of each
+};
+// Takes both copies, displacements u [3 nodes] and points y in space, to rest by the full one's best motion, the
+// reduced one after the best motion onto the full one: what differs then is the shape.
+Whereabouts bring_to_rest(const RigidFit& fit, std::span<double> u_full, std::span<double> y_full,
+                          std::span<double> u_reduced, std::span<double> y_reduced);
+
 // Orthonormal (Euclidean, as all modes are): three translations, entry by entry the same number, then three linearised
 // rotations about the mean of the nodes. [6][nv].
 std::vector<double> rigid_modes(const FullModel& model);

@@ -14,6 +14,16 @@ double uniform(std::mt19937_64& generator) {
   return static_cast<double>(generator() >> 11) * 0x1.0p-53;
 }
 
+// The last of `steps` increments is `to` to the last bit.
+void ramp(const Sample& from, const Sample& to, int steps, SamplePath& path) {
+  for (int step = 1; step <= steps; ++step) {
+    Sample sample = to;
+    if (step < steps)
+      for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = from[i] + step * (to[i] - from[i]) / steps;
+    path.samples.push_back(std::move(sample));
+  }
+}
+
 double at(const Interval& range, double fraction) {
   return range.lower + fraction * (range.upper - range.lower);
 }
@@ -119,29 +129,36 @@ int SamplingPlan::states() const {
   return static_cast<int>(count);
 }
 
+bool shaken_in_time(const Robot& robot) {
+  return robot.floating && robot.pairs() > 0;
+}
+
+std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Sample>& samples, int sweep_steps) {
+  const int steps = shaken_in_time(robot) ? sweep_steps : 1;
+  std::vector<SamplePath> paths;
+  for (std::size_t k = 0; k < samples.size(); ++k) {
+    const bool first = k % path_length == 0;
+    if (first) paths.emplace_back();
+    ramp(first ? released_sample(robot) : samples[k - 1], samples[k], steps, paths.back());
+  }
+  return paths;
+}
+
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
   SamplingPlan plan;
+  plan.converged = recipe.converged && !shaken_in_time(robot);
   const bool too_large = grid_size(robot) > recipe.budget;
   if (recipe.sampling == SamplingKind::grid && !too_large) {
     plan.kind = "grid";
-    plan.converged = recipe.converged;
     SamplePath path;
     const std::vector<Sample> grid = gray_grid(robot);
     path.samples.push_back(grid.front());
-    for (std::size_t k = 1; k < grid.size(); ++k)
-      for (int step = 1; step <= recipe.sweep_steps; ++step) {
-        Sample sample = grid[k];
-        for (std::size_t i = 0; i < sample.size(); ++i)
-          sample[i] = step == recipe.sweep_steps
-                          ? grid[k][i]
-                          : grid[k - 1][i] + step * (grid[k][i] - grid[k - 1][i]) / recipe.sweep_steps;
-        path.samples.push_back(std::move(sample));
-      }
+    for (std::size_t k = 1; k < grid.size(); ++k) ramp(grid[k - 1], grid[k], recipe.sweep_steps, path);
     plan.paths.push_back(std::move(path));
     return plan;
   }
   plan.kind = "latin-hypercube";
-  if (!recipe.converged)
+  if (!recipe.converged && !shaken_in_time(robot))
     throw InputError(
         "one linearised step per sample follows the increments of a grid; samples of a hypercube lie far apart",
         "[reduce] sampling = \"grid\" (within its budget), or converged = true");
@@ -179,9 +196,8 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
       if (distance(samples[m], here) < distance(samples[nearest], here)) nearest = m;
     std::swap(samples[k], samples[nearest]);
     here = samples[k];
-    if (k % path_length == 0) plan.paths.emplace_back();
-    plan.paths.back().samples.push_back(here);
   }
+  plan.paths = paths_through(robot, samples, recipe.sweep_steps);
   return plan;
 }
 

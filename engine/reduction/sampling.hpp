@@ -50,11 +50,20 @@ struct SamplePath {
 struct SamplingPlan {
   std::string kind;  // "grid" or "latin-hypercube"
   std::string note;  // why not what was asked for, if so
-  // True: every sample is a converged equilibrium. False: one linearised step per sample (the paper's sweep).
+  // True: every sample is a converged equilibrium. False: one linearised time step per sample, from rest at the
+  // beginning of a path (the paper's sweep).
   bool converged = true;
   std::vector<SamplePath> paths;
   int states() const;
 };
+
+// Whether a robot is shaken, learnt and judged in time: one that lies loose among obstacles has no equilibrium but with
+// its contacts, and those depend on the way.
+bool shaken_in_time(const Robot& robot);
+
+// Paths of at most eight samples, visited in this order: in time along ramps of sweep_steps from one to the next, the
+// first from the released sample; else one after the other.
+std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Sample>& samples, int sweep_steps);
 
 // The plan a scene asks for, over training_ranges. Grid: one path, sweep_steps increments between neighbours. Latin
 // hypercube: the samples ordered by a greedy nearest-neighbour walk from the released sample and cut into paths of

@@ -63,6 +63,8 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
   reference.nv = model.coordinates.nv;
   reference.commands = set.commands;
   reference.q = set.q;
+  if (shaken_in_time(model.robot))
+    for (const SnapshotSet::Source& source : set.source) reference.path.push_back(source.path);
   const std::vector<double> rest = rest_outputs(model.robot);
   reference.ny = model.robot.outputs();
   if (model.robot.floating) reference.fit.emplace(model);
@@ -110,14 +112,18 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
   ReducedMechanics mechanics(model);
   // In several increments: where a model of few modes has more than one equilibrium, a jump may land on another one.
   Equilibrium equilibrium(mechanics, {.first_increment = 0.25});
+  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = model.robot.time_step});
+  const bool in_time = !reference.path.empty();
+  State state;
   double worst = -1;
   std::vector<int> failed_states;
   std::vector<double> u(static_cast<std::size_t>(nv));
   for (int s = 0; s < reference.count; ++s) {
-    State state = rest_state(mechanics);
+    if (!in_time || s == 0 || reference.path[extent(s)] != reference.path[extent(s - 1)]) state = rest_state(mechanics);
     const Control control = control_of(model.robot, reference.commands[static_cast<std::size_t>(s)]);
     const std::vector<double> rest = carried_rest(model.robot, model.output_inputs, control.motions);
-    const bool solved = equilibrium.solve(control, state).status == StepStatus::ok;
+    const StepStatus status = in_time ? stepper.step(control, state).status : equilibrium.solve(control, state).status;
+    const bool solved = status == StepStatus::ok;
     if (!solved) {
       ++summary.failed;
       failed_states.push_back(s);
@@ -129,7 +135,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
           u[static_cast<std::size_t>(i)] +=
               basis[extent(m, nv) + static_cast<std::size_t>(i)] * state.q[static_cast<std::size_t>(m)];
     const std::span<const double> full = std::span(reference.q).subspan(extent(s, nv), extent(nv));
-    std::vector<double> outputs = solved ? equilibrium.outputs() : rest;
+    std::vector<double> outputs = !solved ? rest : in_time ? stepper.outputs() : equilibrium.outputs();
     if (reference.fit && solved) {
       const RigidMotion motion = reference.fit->between(u, full);
       reference.fit->move(motion, u);
@@ -275,8 +281,10 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
   const ReducedSkin& skin = reduced.skin;
   const RigidFit fit(skin.rest, std::vector<double>(skin.rest.size(), 1.0));
   const std::vector<double> still(3 * skin.rest.size(), 0.0);
-  if (Equilibrium(full_mechanics, {}).solve(control, x).status != StepStatus::ok ||
-      Equilibrium(reduced_mechanics, {.first_increment = 0.25}).solve(control, z).status != StepStatus::ok) {
+  const bool loose = shaken_in_time(full.robot);
+  if (!loose &&
+      (Equilibrium(full_mechanics, {}).solve(control, x).status != StepStatus::ok ||
+       Equilibrium(reduced_mechanics, {.first_increment = 0.25}).solve(control, z).status != StepStatus::ok)) {
     result.failed = true;
     return result;
   }
@@ -296,12 +304,7 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
         u[i] = x.q[3 * extent(skin.mesh_node[i / 3]) + i % 3];
         u_reduced[i] = inner_product(skin.modes.data() + i * z.q.size(), z.q.data(), reduced.modes);
       }
-      const RigidMotion to_full = fit.between(u_reduced, u);
-      result.turned = std::max(result.turned, to_full.angle());
-      to_full.apply(y_reduced);
-      const RigidMotion to_rest = fit.between(u, still);
-      to_rest.apply(y);
-      to_rest.apply(y_reduced);
+      result.where.include(bring_to_rest(fit, u, y, u_reduced, y_reduced));
     }
     goal.error.push_back(distance(points, y.data(), y_reduced.data()));
     goal.displacement.push_back(distance(points, y.data(), rest.data()));

@@ -16,6 +16,7 @@ namespace supple {
 // they are brought as near to rest as a rigid motion can (rigid_motion.hpp).
 struct ReferenceStates {
   int count = 0, failed = 0, nv = 0, ny = 0;  // ny: outputs of the full robot, of which a reduced one may have fewer
+  std::vector<int> path;                      // states in time: which path each belongs to; empty: equilibria
   std::vector<Sample> commands;
   std::vector<double> q;
   std::vector<double> displacement;
@@ -28,7 +29,8 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
 // the base sees them, or a long way of the base would make every error small. output_inputs: ReducedModel's.
 std::vector<double> carried_rest(const Robot& robot, std::span<const double> output_inputs, std::span<const double> c);
 
-// The reduced model solves every state from rest to the same tolerance. goal = mean_i |p_i - p_i^full| / mean_i
+// The reduced model solves every state from rest to the same tolerance, or runs along the paths as the full one did.
+// goal = mean_i |p_i - p_i^full| / mean_i
 // |p_i^full - p_rest| with p the effectors' positions stacked, max and median with the same denominator; shape the same
 // over all free nodes (needs the basis, nv x modes column-major); sets the same per probe set. A failed solve counts as
 // an error of 1 (its deviation is the mean displacement). Equilibria of a body that nothing holds say nothing of where
@@ -88,11 +90,12 @@ struct DynamicError {
   int steps = 0;
   bool failed = false;
   double goal_mean = 0, goal_max = 0;  // over the path, denominator mean |p^full - p_rest|
-  double turned = 0;                   // largest angle between the two bodies where nothing holds them [rad]
+  Whereabouts where;                   // largest, of the skins of a body that nothing holds
 };
-// Both models settle under the path's first commands, then are driven along the same smooth unseen path with
-// one-linearisation steps. Where nothing holds the body, goal errors are those without the rigid motion between both
-// skins, which `turned` tells of: in flight a body turns by changing its shape, and linearised rotations do not follow.
+// Both models settle under the path's first commands, or are put down at rest where they lie loose among obstacles;
+// then they are driven along the same smooth unseen path with one-linearisation steps. Where nothing holds the body,
+// goal errors are those without the rigid motion between both skins, which `where` tells of: in flight a body turns by
+// changing its shape, and linearised rotations do not follow.
 DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced, int steps, std::uint64_t seed,
                               const Progress& progress);
 

@@ -169,11 +169,11 @@ constexpr std::array contact_keys{
 
 constexpr std::array reduce_keys{
     Key{.name = "sampling", .kind = choice, .fallback = "\"latin-hypercube\"", .meaning = "which commands are simulated to learn from", .choices = "latin-hypercube | grid"},
-    Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "latin-hypercube: number of states", .least = 1},
-    Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points", .least = 1},
+    Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "latin-hypercube: number of states; of ramps' ends where the robot lies loose among obstacles", .least = 1},
+    Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points; where the robot lies loose among obstacles: time steps from each state to the next", .least = 1},
     Key{.name = "budget", .kind = integer, .fallback = "4096", .meaning = "grid: with more points than this the hypercube is used instead", .least = 1},
     Key{.name = "corners", .kind = boolean, .fallback = "true", .meaning = "hypercube: when the actuation box has at most 64 corners, learn them too, and the robot with all actuators released"},
-    Key{.name = "converged", .kind = boolean, .fallback = "true", .meaning = "learn from converged equilibria; false: one linearised step for each increment"},
+    Key{.name = "converged", .kind = boolean, .fallback = "true", .meaning = "learn from converged equilibria; false, and always where the robot lies loose among obstacles: one linearised step for each increment"},
     Key{.name = "modes_tolerance", .kind = quantity, .fallback = "1e-3", .meaning = "share of the snapshots that the modes may leave out", .bound = Bound::positive},
     Key{.name = "modes_tolerance_squared", .kind = boolean, .fallback = "false", .meaning = "compare the share of the squared singular values itself, not its square root"},
     Key{.name = "max_modes", .kind = integer, .fallback = "0", .meaning = "most modes to keep; 0: as the tolerance asks"},
@@ -183,7 +183,7 @@ constexpr std::array reduce_keys{
     Key{.name = "training", .kind = choice, .fallback = "\"projected\"", .meaning = "states for the choice of elements: snapshots projected on the modes, or a second pass with the modes", .choices = "projected | rerun"},
     Key{.name = "selection", .kind = choice, .fallback = "\"displacement\"", .meaning = "how elements are chosen: by the displacement that the forces left out cause, or by the forces (the paper: lawson-hanson)", .choices = "displacement | lawson-hanson-pruned | lawson-hanson"},
     Key{.name = "seed", .kind = integer, .fallback = "1", .meaning = "seed of the sampling"},
-    Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen states that the model is measured on", .least = 1},
+    Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen states that the model is measured on; of ramps' ends where the robot lies loose among obstacles", .least = 1},
     Key{.name = "goal_error_limit", .kind = quantity, .fallback = "none", .meaning = "mean error at the effectors (0.01 or \"1 %\") above which the model is refused", .bound = Bound::positive},
     Key{.name = "shape_error_limit", .kind = quantity, .fallback = "none", .meaning = "the same over all nodes", .bound = Bound::positive},
 };

@@ -201,7 +201,7 @@ struct ReductionScene {
   SamplingKind sampling = SamplingKind::latin_hypercube;
   int states = 272;     // Latin hypercube: number of states
   bool corners = true;  // Latin hypercube: also the corners of the box, when there are at most 64
-  int sweep_steps = 9;  // grid: increments between neighbouring grid points (figure 1)
+  int sweep_steps = 9;  // grid, and all that is shaken in time: increments between neighbours (figure 1)
   int budget = 4096;    // grid points above which the grid falls back to the hypercube (Algorithm 1)
   bool converged =
       true;  // snapshots are converged equilibria; false: one linearised step per increment, as in the paper

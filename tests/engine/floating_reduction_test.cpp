@@ -5,6 +5,7 @@
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/pipeline.hpp"
 #include "tests/engine/floating_bodies.hpp"
+#include "tests/engine/obstacle_scenes.hpp"
 
 namespace supple {
 namespace {
@@ -176,10 +177,90 @@ TEST_F(FloatingPipeline, ReportsAnAccurateModel) {
   // In motion too the cables bend the reduced body as they do the full one.
   EXPECT_FALSE(result.report.dynamic.failed);
   EXPECT_LT(result.report.dynamic.goal_mean, 0.02);
-  EXPECT_GT(result.report.dynamic.turned, 0);
+  EXPECT_GT(result.report.dynamic.where.turned, 0);
 
   write_model(model, folder_ / "bar.rom.h5");
   reduced_bodies::expect_same_model(read_model(folder_ / "bar.rom.h5"), model);
+}
+
+// The bar on a floor, onto which it falls from 1 mm.
+Scene on_a_floor(Scene scene) {
+  scene.gravity = {{0, 0, -9.81}};
+  scene.obstacles = {obstacle_scenes::floor(-1e-3)};
+  scene.obstacles[0].friction = 0.3;
+  scene.bodies[0].rayleigh_mass = 2;
+  scene.bodies[0].rayleigh_stiffness = 0.005;
+  scene.reduction.sweep_steps = 8;
+  return scene;
+}
+
+// With every mode the reduced body repeats the full one's steps, path by path, each from rest.
+TEST(LooseErrors, AreThoseAlongThePathsInTime) {
+  const FullModel full =
+      build_full_model(on_a_floor(floating_bodies::scene()), box_tetrahedra({{0, 0, 0}}, {{0.4, 0.1, 0.1}}, 4, 1, 1));
+  ASSERT_TRUE(shaken_in_time(full.robot));
+  const int nv = full.coordinates.nv;
+  FullMechanics mechanics(full);
+  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = full.robot.time_step});
+  SnapshotSet set;
+  const std::vector<SamplePath> paths = paths_through(full.robot, uniform_draws(full.robot, 9, 5), 8);
+  ASSERT_EQ(paths.size(), 2U);
+  int touching = 0;
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    State state = rest_state(mechanics);
+    for (const Sample& sample : paths[k].samples) {
+      const StepReport report = stepper.step(control_of(full.robot, sample), state);
+      ASSERT_EQ(report.status, StepStatus::ok);
+      touching += report.contact.touching > 0;
+      set.source.push_back({static_cast<int>(k), set.count++});
+      set.commands.push_back(sample);
+      set.q.insert(set.q.end(), state.q.begin(), state.q.end());
+    }
+  }
+  EXPECT_GT(touching, set.count / 2);
+  const std::vector<double> basis =
+      join_rigid_modes(rigid_modes(full), reduced_bodies::random_basis(nv, nv - rigid_mode_count), nv);
+  ReferenceStates reference = reference_states(full, set);
+  const ErrorSummary errors = evaluate_errors(project(full, basis, nv, all_elements(full)), basis, reference);
+  EXPECT_EQ(errors.failed, 0);
+  // Rounding and contact forces to 1e-8, over 72 steps of a bar of condition 1e4.
+  EXPECT_LT(errors.goal_max, 1e-4);
+  EXPECT_LT(errors.shape_max, 1e-4);
+  // As one path, the second would not begin at rest.
+  std::ranges::fill(reference.path, 0);
+  EXPECT_GT(evaluate_errors(project(full, basis, nv, all_elements(full)), basis, reference).shape_max, 0.01);
+}
+
+TEST_F(FloatingPipeline, LearnsInTimeOnAFloor) {
+  scene_ = on_a_floor(scene_);
+  scene_.reduction.max_modes = 16;
+  settings_.tolerances = {0.001, 0.004};
+  const FullModel full = build_full_model(scene_);
+  const Reduction result = reduce(scene_, full, settings_, {});
+  // 20 draws, 4 corners (the released bar among them), 6 unseen ones, half as many (at least 10) to select by: ramps
+  // of 8.
+  EXPECT_EQ(result.report.snapshots.states, 8 * (24 + 6 + 10));
+  EXPECT_EQ(result.report.snapshots.failed, 0);
+  const ErrorSummary& pod = result.report.table[1].errors;
+  EXPECT_EQ(result.model.errors.states, 8 * 6);
+  EXPECT_EQ(result.model.errors.failed, 0);
+  EXPECT_LT(pod.shape_mean, 0.1);
+  EXPECT_LT(result.model.errors.shape_mean, 1.2 * pod.shape_mean);
+  // The model has the friction that its training left out.
+  ASSERT_EQ(result.model.robot.obstacles.size(), 1U);
+  EXPECT_EQ(result.model.robot.obstacles[0].friction, 0.3);
+  const DynamicError& path = result.report.dynamic;
+  EXPECT_FALSE(path.failed);
+  EXPECT_LT(path.goal_mean, 0.1);
+  EXPECT_GT(path.where.travelled, 1e-3);  // it falls by 1 mm
+  EXPECT_LT(path.where.strayed, 0.1 * path.where.travelled);
+  RecordProperty("pod", std::to_string(pod.shape_mean));
+  RecordProperty("hyper", std::to_string(result.model.errors.shape_mean));
+  RecordProperty("path", std::to_string(path.goal_mean));
+  RecordProperty("strayed", std::to_string(path.where.strayed));
+
+  scene_.reduction.ecsw_training = "rerun";
+  EXPECT_THROW((void)reduce(scene_, full, settings_, {}), InputError);
 }
 
 TEST_F(FloatingPipeline, RefusesForcesFromOutside) {

@@ -275,5 +275,45 @@ TEST(SamplingPlans, TrainingSelectionAndTestAreDisjoint) {
   }
 }
 
+// A robot that lies loose among obstacles is led from each state to the next.
+TEST(SamplingPlan, LooseRobotsAreShakenAlongRamps) {
+  Robot robot = robot_of(std::vector<std::pair<Interval, int>>(5, {{0, 2e4}, 2}));
+  robot.floating = true;
+  EXPECT_FALSE(shaken_in_time(robot));
+  robot.obstacles.push_back({"floor", Obstacle::plane(), {}, 0});
+  robot.collision_points = 3;
+  ASSERT_TRUE(shaken_in_time(robot));
+  ReductionScene recipe;
+  recipe.sampling = SamplingKind::grid;
+  recipe.sweep_steps = 15;
+  const SamplingPlan grid = make_plan(robot, recipe);
+  EXPECT_FALSE(grid.converged);
+  ASSERT_EQ(grid.paths.size(), 1U);
+  EXPECT_EQ(grid.states(), 31 * 15 + 1);  // Goury & Duriez 2018, section V
+
+  recipe.sampling = SamplingKind::latin_hypercube;
+  recipe.states = 20;
+  recipe.corners = false;
+  const SamplingPlan plan = make_plan(robot, recipe);
+  EXPECT_FALSE(plan.converged);
+  ASSERT_EQ(plan.paths.size(), 3U);
+  EXPECT_EQ(plan.states(), 20 * 15);
+  robot.obstacles.clear();
+  const SamplingPlan ends = make_plan(robot, recipe);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::vector<Sample>& way = plan.paths[k].samples;
+    Sample before = released_sample(robot);
+    for (std::size_t s = 0; s < way.size(); ++s) {
+      const Sample& end = ends.paths[k].samples[s / 15];
+      for (std::size_t i = 0; i < 5; ++i)
+        EXPECT_NEAR(way[s][i], before[i] + static_cast<double>(s % 15 + 1) / 15 * (end[i] - before[i]), 1e-8);
+      if (s % 15 == 14) {
+        EXPECT_EQ(way[s], end);
+        before = end;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace supple
