@@ -24,6 +24,7 @@
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_batch_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/inverse/inverse_law.hpp"
 #include "engine/inverse/inverse_rate.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/scene/reader.hpp"
@@ -260,13 +261,18 @@ class Bench {
       model = kept_model(scene, folder, context_.common.threads, notes, bar_.progress());
     }
     Subject subject;
+    subject.inverse = entry.kind == Case::Kind::inverse || entry.kind == Case::Kind::inverse_of_file;
+    if (subject.inverse)
+      if (const auto why = cannot_lead(model.robot)) {
+        notes.push_back(fmt::format("{} is left out: {}", entry.name, why->what()));
+        return;
+      }
     BenchRow& row = subject.row;
     row.name = entry.name;
     row.file = entry.file;
     row.modes = model.modes;
     for (const ReducedField& field : model.fields) row.elements += static_cast<int>(field.element.size());
     row.error = model.errors.states > 0 ? model.errors.goal_mean : std::nan("");
-    subject.inverse = entry.kind == Case::Kind::inverse || entry.kind == Case::Kind::inverse_of_file;
     if (device_.kind == Device::Kind::cpu && !subject.inverse) row.work = reduced_step_work(model);
     subject.reduced = std::make_shared<ReducedModel>(std::move(model));
     for (const long batch : arguments_.batches) {

@@ -23,7 +23,8 @@ namespace {
 std::string no_equilibrium(const Scene& scene, const FullModel& model) {
   if (model.robot.floating && model.robot.pairs() > 0)
     return "nothing holds the body, and how it comes to lie on obstacles is a matter of the way there";
-  if (model.robot.floating && norm(scene.gravity) > 0) return "nothing holds the body, so that it falls";
+  if (model.robot.floating && !model.robot.held_in_space() && norm(scene.gravity) > 0)
+    return "nothing holds the body, so that it falls";
   for (const ElementField& field : model.fields)
     if (!has_exact_tangent(field.law)) return "rotations from element edges have no exact tangent";
   return "";

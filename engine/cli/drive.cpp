@@ -92,6 +92,12 @@ void throw_step_failure(const DriveReport& report, const DriveSettings& settings
     case StepStatus::unbalanced:
       remedy = "hold the body with a [[fix]] region, take gravity away, or let it move: --integrator implicit-euler";
       break;
+    case StepStatus::rows_unsolved:
+      remedy =
+          "slower commands or a shorter --time-step; `supple check` finds constraints that ask for the same or "
+          "contradict "
+          "each other";
+      break;
     case StepStatus::too_many_contacts:
       remedy = "fewer points: `spacing` or a region in [contact]; `supple check` says which lie in an obstacle at rest";
       break;

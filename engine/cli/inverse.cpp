@@ -140,6 +140,8 @@ FullModel open_replay(const Arguments& arguments, const Robot& robot, const Driv
   Scene scene = read_scene(arguments.replay);
   scene.integrator = settings.integrator;
   scene.time_step = settings.time_step;
+  scene.implicit_velocity = robot.implicit_velocity;
+  scene.implicit_position = robot.implicit_position;
   FullModel model = build_full_model(scene);
   const auto same = [](const auto& a, const auto& b) {
     return std::ranges::equal(a, b, [](const auto& x, const auto& y) { return x.name == y.name; });

@@ -43,7 +43,8 @@ void record_step(const Robot& robot, const State& state, std::span<const double>
   record.times.push_back(time);
   for (const auto* values : {&state.commands, &state.motions})
     record.commands.insert(record.commands.end(), values->begin(), values->end());
-  record.multipliers.insert(record.multipliers.end(), state.multipliers.begin(), state.multipliers.end());
+  record.multipliers.insert(record.multipliers.end(), state.multipliers.begin(),
+                            state.multipliers.begin() + static_cast<std::ptrdiff_t>(robot.actuators.size()));
   record.goals.insert(record.goals.end(), goals.begin(), goals.end());
   record_effectors(robot, y, record.reached);
   record.errors.push_back(error);

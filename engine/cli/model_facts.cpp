@@ -76,8 +76,7 @@ Facts model_facts(const ReducedModel& model) {
   } else {
     facts.emplace_back("errors", errors_text(errors));
   }
-  facts.emplace_back("time step", fmt::format("{}, {}", format_quantity(model.robot.time_step, Dimension::time),
-                                              integrator_name(model.robot.integrator)));
+  facts.emplace_back("time step", step_text(model.robot, model.robot.time_step, model.robot.integrator));
   std::vector<std::vector<std::string>> rows;
   const std::vector<Input> inputs = inputs_of(model.robot);
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -88,6 +87,8 @@ Facts model_facts(const ReducedModel& model) {
   std::string table = rows.empty() ? "none\n" : format_table(rows);
   table.pop_back();
   facts.emplace_back("actuators", table);
+  for (const auto& cells : constraints_table(model.robot))
+    facts.emplace_back("constraint", fmt::format("{}", fmt::join(cells, "  ")));
   for (const Effector& effector : model.robot.effectors)
     facts.emplace_back("effector", fmt::format("{}", fmt::join(effector_cells(model.robot, effector), "  ")));
   for (const PlacedObstacle& obstacle : model.robot.obstacles)
@@ -109,6 +110,7 @@ nlohmann::ordered_json model_json(const ReducedModel& model) {
           {"elements", from.elements},
           {"actuators", model.robot.actuators.size()},
           {"motions", model.robot.motions.size()},
+          {"constraints", constraints_json(model.robot)},
           {"obstacles", std::move(obstacles)},
           {"contact", contact_json(model.robot)},
           {"snapshots", from.snapshots},

@@ -128,7 +128,8 @@ void print_report(const Reduction& reduction) {
     rows.push_back(std::move(line));
   }
   fmt::print("{}", format_table(rows, numbers));
-  fmt::print("errors on {} equilibria under actuation never seen; steps on one thread\n", model.errors.states);
+  fmt::print("errors on {} {} never seen; steps on one thread\n", model.errors.states,
+             shaken_in_time(model.robot) ? "time steps along ramps between commands" : "equilibria under actuation");
   if (!report.dynamic.failed)
     fmt::print("driven along an unseen path: goal error {} on average, {} at most\n", percent(report.dynamic.goal_mean),
                percent(report.dynamic.goal_max));

@@ -112,6 +112,8 @@ std::string ResultFolder::header() const {
   for (const ActuatorRow& actuator : robot.actuators)
     names.push_back(fmt::format("{} {} [{}]", actuator.name, multiplier_name(actuator),
                                 display_unit(multiplier_dimension(actuator.kind))));
+  for (const ConstraintRow& row : robot.constraints)
+    if (!is_obeyed(row)) names.push_back(fmt::format("{} force [{}]", row.name, display_unit(Dimension::force)));
   for (const NamedPoint& point : robot.reported_points())
     for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} {} [mm]", point.name, axis));
   for (const std::string& name : extra_columns(robot)) names.push_back(name);
@@ -124,12 +126,15 @@ void ResultFolder::record(long step, const State& state) {
   mechanics_.evaluate_outputs(state.q, state.motions, y_);
   auto out = std::back_inserter(gained_);
   fmt::format_to(out, "{:.9g}", state.time);
-  const auto rows = static_cast<std::size_t>(robot.rows());
+  const std::size_t rows = robot.actuators.size();
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     fmt::format_to(out, ",{:.9g}",
                    (i < rows ? state.commands[i] : state.motions[i - rows]) / display_scale(inputs_[i].dimension));
   for (std::size_t i = 0; i < rows; ++i)
     fmt::format_to(out, ",{:.9g}", state.multipliers[i] / display_scale(multiplier_dimension(robot.actuators[i].kind)));
+  for (std::size_t i = rows; i < rows + robot.constraints.size(); ++i)
+    if (!is_obeyed(robot.constraints[i - rows]))
+      fmt::format_to(out, ",{:.9g}", state.multipliers[i] / display_scale(Dimension::force));
   for (const NamedPoint& point : robot.reported_points())
     for (int k = 0; k < 3; ++k) fmt::format_to(out, ",{:.9g}", 1e3 * y_[static_cast<std::size_t>(3 * point.point + k)]);
   for (const double value : extra_values(robot, y_)) fmt::format_to(out, ",{:.9g}", value);

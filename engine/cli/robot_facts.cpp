@@ -7,6 +7,7 @@
 
 #include "engine/cli/scene_facts.hpp"
 #include "engine/constraints/effectors.hpp"
+#include "engine/scene/integrator.hpp"
 
 namespace supple::cli {
 
@@ -38,6 +39,38 @@ std::string describe(const Effector& effector) {
   if (effector.weight != 1) text += fmt::format(", weight {:.4g}", effector.weight);
   if (effector.exact) text += ", exact";
   return text;
+}
+
+std::vector<std::string> constraint_cells(const Robot& robot, const ConstraintRow& row, const char* form) {
+  const auto at = [&](int p) { return format_point(robot.rest_points[static_cast<std::size_t>(row.first_point + p)]); };
+  std::string text;
+  if (is_obeyed(row)) return {row.name, at(0) + " held at " + format_point(row.place), "hard, obeyed by all modes"};
+  if (row.value == ConstraintRow::Value::length) {
+    text = fmt::format("{} {} from {} to {}",
+                       !row.one_sided ? "distance of"
+                       : row.side > 0 ? "at most"
+                                      : "at least",
+                       format_quantity(row.rest_length, Dimension::length), at(0),
+                       row.anchor ? format_point(*row.anchor) : at(1));
+  } else {
+    text = fmt::format("{} held along {} at {}", at(0), format_direction(row.direction), format_point(row.place));
+  }
+  std::string spring = row.compliance > 0 ? fmt::format("{:.4g} N/m, as {}", 1 / row.compliance, form) : "hard";
+  if (row.damping_time > 0) spring += ", damping time " + format_quantity(row.damping_time, Dimension::time);
+  return {row.name, text, spring};
+}
+
+nlohmann::ordered_json constraint_json(const ConstraintRow& row, const char* form) {
+  nlohmann::ordered_json json{{"name", row.name},
+                              {"as", form},
+                              {"compliance", row.compliance},
+                              {"damping_time", row.damping_time},
+                              {"one_sided", row.one_sided},
+                              {"obeyed", is_obeyed(row)}};
+  if (row.value == ConstraintRow::Value::length) json["length"] = row.rest_length;
+  if (row.one_sided) json["bound"] = row.side > 0 ? "longest" : "shortest";
+  if (row.value == ConstraintRow::Value::along) json["direction"] = vector_json(row.direction);
+  return json;
 }
 
 }  // namespace
@@ -74,6 +107,32 @@ nlohmann::ordered_json actuator_json(const ActuatorRow& actuator) {
   }
   if (actuator.kind == ActuatorKind::force) json["direction"] = vector_json(actuator.direction);
   return json;
+}
+
+bool is_obeyed(const ConstraintRow& row) {
+  return row.value == ConstraintRow::Value::along && row.direction == Vec3d{{0, 0, 0}};
+}
+
+std::vector<std::vector<std::string>> constraints_table(const Robot& robot) {
+  std::vector<std::vector<std::string>> rows;
+  for (const ConstraintRow& row : robot.constraints) rows.push_back(constraint_cells(robot, row, "constraint"));
+  for (const ConstraintRow& row : robot.springs) rows.push_back(constraint_cells(robot, row, "force"));
+  return rows;
+}
+
+nlohmann::ordered_json constraints_json(const Robot& robot) {
+  auto json = nlohmann::ordered_json::array();
+  for (const ConstraintRow& row : robot.constraints) json.push_back(constraint_json(row, "constraint"));
+  for (const ConstraintRow& row : robot.springs) json.push_back(constraint_json(row, "force"));
+  return json;
+}
+
+std::string step_text(const Robot& robot, double time_step, Integrator integrator) {
+  std::string text = fmt::format("{}, {}", format_quantity(time_step, Dimension::time), integrator_name(integrator));
+  if (robot.implicit_velocity != 1 || robot.implicit_position != 1)
+    text +=
+        fmt::format(", implicit velocity {:.4g}, position {:.4g}", robot.implicit_velocity, robot.implicit_position);
+  return text;
 }
 
 std::vector<std::string> effector_cells(const Robot& robot, const Effector& effector) {

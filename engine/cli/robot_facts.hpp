@@ -18,6 +18,14 @@ std::string describe(const ActuatorRow& actuator);
 std::string describe(const MotionInput& motion);
 nlohmann::ordered_json actuator_json(const ActuatorRow& actuator);
 
+// Of a reduced model: a hard row that all of its modes obey; its force is not known.
+bool is_obeyed(const ConstraintRow& row);
+// Cells of a table, a line for each row of constraints and springs: name, what it is, spring or hard.
+std::vector<std::vector<std::string>> constraints_table(const Robot& robot);
+nlohmann::ordered_json constraints_json(const Robot& robot);
+// "10 ms, implicit-euler", with the implicit factors where they are not 1.
+std::string step_text(const Robot& robot, double time_step, Integrator integrator);
+
 // Cells of a table: name, what it is, where it is at rest.
 std::vector<std::string> effector_cells(const Robot& robot, const Effector& effector);
 nlohmann::ordered_json effector_json(const Robot& robot, const Effector& effector);

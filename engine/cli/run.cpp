@@ -36,6 +36,8 @@ Comparison compare(Context& context, const Arguments& arguments, const ReducedMo
   Scene scene = read_scene(arguments.compare);
   scene.integrator = result.settings.integrator;
   scene.time_step = result.settings.time_step;
+  scene.implicit_velocity = model.robot.implicit_velocity;
+  scene.implicit_position = model.robot.implicit_position;
   const FullModel full = build_full_model(scene);
   if (identify(scene).mesh != model.provenance.mesh_hash)
     print_note("the model was made from another mesh than the scene's: its errors include that difference");

@@ -148,8 +148,7 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
   }
   const Vec3d& g = scene.gravity;
   facts.emplace_back("gravity", fmt::format("({:.4g}, {:.4g}, {:.4g}) m/s^2", g[0], g[1], g[2]));
-  facts.emplace_back("time step", fmt::format("{}, {}", format_quantity(scene.time_step, Dimension::time),
-                                              integrator_name(scene.integrator)));
+  facts.emplace_back("time step", step_text(robot, scene.time_step, scene.integrator));
   std::vector<std::vector<std::string>> rows;
   const std::vector<Input> inputs = inputs_of(robot);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -163,6 +162,8 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
     return table;
   };
   facts.emplace_back("actuators", rows.empty() ? "none" : lines(format_table(rows)));
+  rows = constraints_table(robot);
+  if (!rows.empty()) facts.emplace_back("constraints", lines(format_table(rows)));
   rows.clear();
   for (const Effector& effector : robot.effectors) rows.push_back(effector_cells(robot, effector));
   facts.emplace_back("effectors", rows.empty() ? "none" : lines(format_table(rows)));
@@ -197,7 +198,9 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
                               {"volume", model.total_volume},
                               {"mass", model.total_mass},
                               {"time_step", scene.time_step},
-                              {"integrator", integrator_name(scene.integrator)}};
+                              {"integrator", integrator_name(scene.integrator)},
+                              {"implicit_velocity", scene.implicit_velocity},
+                              {"implicit_position", scene.implicit_position}};
   json["membranes"] = nlohmann::ordered_json::array();
   const BodyScene& body = scene.bodies.front();
   for (std::size_t m = 0; m < body.membranes.size(); ++m) {
@@ -213,6 +216,7 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
     entry.update(inputs[i].motion ? nlohmann::ordered_json{{"type", "motion"}} : actuator_json(robot.actuators[i]));
     json["actuators"].push_back(std::move(entry));
   }
+  json["constraints"] = constraints_json(robot);
   json["effectors"] = json["probes"] = nlohmann::ordered_json::array();
   for (const Effector& effector : robot.effectors) json["effectors"].push_back(effector_json(robot, effector));
   for (const NamedPoint& probe : robot.probes)

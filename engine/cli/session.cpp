@@ -349,6 +349,11 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
         fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
                     multiplier_name(robot.actuators[i]),
                     format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
+  for (std::size_t k = 0; k < robot.constraints.size(); ++k)
+    if (!is_obeyed(robot.constraints[k]))
+      facts.emplace_back(
+          robot.constraints[k].name,
+          fmt::format("force {}", format_quantity(state.multipliers[robot.actuators.size() + k], Dimension::force)));
   for (std::size_t m = 0; m < robot.motions.size(); ++m)
     facts.emplace_back(robot.motions[m].name,
                        fmt::format("at {}", format_quantity(state.motions[m], Dimension::length)));

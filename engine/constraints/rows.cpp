@@ -22,6 +22,13 @@ void RowLayout::add(int first_point, int point_count) {
 RowLayout row_layout(const Robot& robot) {
   RowLayout layout;
   for (const ActuatorRow& actuator : robot.actuators) layout.add(actuator.first_point, actuator.point_count);
+  for (const ConstraintRow& row : robot.constraints) layout.add(row.first_point, row.point_count);
+  return layout;
+}
+
+RowLayout spring_layout(const Robot& robot) {
+  RowLayout layout;
+  for (const ConstraintRow& row : robot.springs) layout.add(row.first_point, row.point_count);
   return layout;
 }
 
@@ -41,6 +48,16 @@ double path_length(std::span<const double> y, int first_point, int count, const 
     }
   });
   return length;
+}
+
+double evaluate_constraint(const ConstraintRow& constraint, std::span<const double> y, double* gradient) {
+  if (constraint.value == ConstraintRow::Value::along) {
+    for (int k = 0; k < 3; ++k) gradient[k] = constraint.direction[k];
+    return dot(constraint.direction, point(y, constraint.first_point) - constraint.place);
+  }
+  const double length = path_length(y, constraint.first_point, constraint.point_count, constraint.anchor, gradient);
+  for (int k = 0; k < 3 * constraint.point_count; ++k) gradient[k] *= -constraint.side;
+  return constraint.side * (constraint.rest_length - length);
 }
 
 void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const double> y, std::span<double> phi,
@@ -68,6 +85,10 @@ void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const 
     phi[row] =
         actuator.rest_length - path_length(y, actuator.first_point, actuator.point_count, actuator.pull_point, g);
     for (int k = 0; k < layout.count[row]; ++k) g[k] = -g[k];
+  }
+  for (std::size_t k = 0; k < robot.constraints.size(); ++k) {
+    const std::size_t row = robot.actuators.size() + k;
+    phi[row] = evaluate_constraint(robot.constraints[k], y, gradients.data() + layout.offset[row]);
   }
 }
 

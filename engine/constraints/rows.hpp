@@ -1,13 +1,14 @@
 #pragma once
-// Constraint rows of a robot's actuators evaluated at mapped points: value phi, gradient d phi/dy, curvature. Row i
-// touches the consecutive coordinates y[3 first_point] ... of its own points, so gradients are stored flat, one after
-// the other.
+// Constraint rows of a robot evaluated at mapped points, its actuators' and then its constraints': value phi, gradient
+// d phi/dy, curvature. Row i touches the consecutive coordinates y[3 first_point] ... of its own points, so gradients
+// are stored flat, one after the other. Springs are rows too, with a layout of their own.
 //
 // Cable (frictionless, inextensible): L = sum |x_{k+1} - x_k| over its via-points and its pull point, phi = L0 - L, d
 // phi/dy = -dL/dy. Generalised force H^T lambda with lambda = tension >= 0 shortens the cable. Source: C. Duriez,
 // "Control of elastic soft robots based on real-time finite element method", ICRA 2013 (J^T lambda).
 // Force: phi = e . (x - x_rest) with a direction e fixed in space; H^T lambda is the force lambda e at x.
 // Cavity: phi = V - V0, H^T lambda the pressure lambda on its walls (cavity.hpp). Values in m^3 and Pa.
+// Constraints: ConstraintRow.
 
 #include <span>
 #include <vector>
@@ -26,6 +27,7 @@ struct RowLayout {
 };
 
 RowLayout row_layout(const Robot& robot);
+RowLayout spring_layout(const Robot& robot);
 
 // Below this length [m] a segment has no direction: it exerts no force.
 inline constexpr double shortest_segment = 1e-9;
@@ -74,6 +76,23 @@ inline std::span<const double> row_coordinates(const ActuatorRow& actuator, std:
 // phi [rows] and gradients [layout.gradients()] for one robot's y.
 void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const double> y, std::span<double> phi,
                    std::span<double> gradients);
+// phi and gradient [3 point_count] of one of the constraints or springs.
+double evaluate_constraint(const ConstraintRow& constraint, std::span<const double> y, double* gradient);
+
+// Calls visit(j, k, B) as visit_row_curvature does.
+template <class Visitor>
+void visit_constraint_curvature(const ConstraintRow& constraint, std::span<const double> y, double lambda,
+                                Visitor visit) {
+  if (lambda == 0 || constraint.value != ConstraintRow::Value::length) return;
+  visit_path_curvature(y, constraint.first_point, constraint.point_count, constraint.anchor,
+                       [&](int j, int k, const Mat3d& block) { visit(j, k, constraint.side * lambda * block); });
+}
+
+// First mapped point of a row.
+inline int first_point(const Robot& robot, int row) {
+  const std::size_t k = static_cast<std::size_t>(row), n = robot.actuators.size();
+  return k < n ? robot.actuators[k].first_point : robot.constraints[k - n].first_point;
+}
 
 // Curvature of row i, -lambda d^2 phi / dy^2: the geometric stiffness the row adds to K in y [N/m]. Positive
 // semidefinite for tension, zero for forces, indefinite for pressure. Calls visit(j, k, B) for 3x3 blocks B that add up
@@ -81,8 +100,13 @@ void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const 
 // curvature is -lambda times its Hessian.
 template <class Visitor>
 void visit_row_curvature(const Robot& robot, int row, std::span<const double> y, double lambda, Visitor visit) {
-  const ActuatorRow& actuator = robot.actuators[static_cast<std::size_t>(row)];
+  const std::size_t at = static_cast<std::size_t>(row), actuators = robot.actuators.size();
   if (lambda == 0) return;
+  if (at >= actuators) {
+    visit_constraint_curvature(robot.constraints[at - actuators], y, lambda, visit);
+    return;
+  }
+  const ActuatorRow& actuator = robot.actuators[at];
   if (actuator.kind == ActuatorKind::cable)
     visit_path_curvature(y, actuator.first_point, actuator.point_count, actuator.pull_point,
                          [&](int j, int k, const Mat3d& block) { visit(j, k, lambda * block); });

@@ -12,11 +12,13 @@
 namespace supple {
 
 // All robots at one linearisation, robot-major. With multipliers lambda and changes dc of the prescribed inputs the
-// rows end at
-//   actuators  delta   = free + W lambda + B dc
+// rows (Robot::rows(): actuators, then constraints) and the effectors end at
+//   rows       delta   = free + W lambda + B dc
 //   effectors  delta_e = effector_free + effector_W lambda + effector_B dc
-// W = H A^-1 H^T, effector_W = H_e A^-1 H^T [m/N]; free = phi + H A^-1 r [m]; B = H_c - H A^-1 A_c [m/m]; phi and the
-// inputs c [motions] belong to the point of linearisation. motions = 0 unless the law moves inputs.
+// W = H A^-1 H^T and the compliance of constraints on its diagonal, effector_W = H_e A^-1 H^T [m/N]; free = phi + H
+// A^-1 r [m]; B = H_c - H A^-1 A_c [m/m]; phi and the inputs c [motions] belong to the point of linearisation. motions
+// = 0 unless the law moves inputs. Constraints end at delta = 0, or where they are one-sided at 0 <= lambda, delta >=
+// 0, lambda delta = 0. What phi means in a step that is not implicit Euler: step.hpp.
 struct ConstraintSpace {
   int robots = 1, rows = 0, effector_rows = 0, motions = 0;
   std::span<const double> phi, free, W, B;  // rows, rows, rows x rows, rows x motions
@@ -24,13 +26,14 @@ struct ConstraintSpace {
   std::span<const double> inputs;
 };
 
-// One robot that may touch obstacles: its actuator rows, then normal, tangent 1 and tangent 2 of each contact; N rows
-// in all. As above without motions and effectors; of a contact, delta is the gap left and the slip over the step [m].
+// One robot that may touch obstacles: its rows, then normal, tangent 1 and tangent 2 of each contact; N rows in all. As
+// above without motions and effectors; of a contact, delta is the gap left and the slip over the step [m].
 struct ContactSpace {
   int rows = 0, contacts = 0, rank = 0;
-  std::span<const double> free;      // N
-  std::span<const double> W, V;      // N x N, or empty and W = V V^T with V [N x rank]
-  std::span<const double> friction;  // contacts
+  std::span<const double> free;        // N
+  std::span<const double> W, V;        // N x N, or empty and W = V V^T + compliance with V [N x rank]
+  std::span<const double> compliance;  // N, or empty: none, or in W
+  std::span<const double> friction;    // contacts
 };
 
 class ConstraintLaw {
@@ -45,16 +48,16 @@ class ConstraintLaw {
   virtual bool moves_inputs() const = 0;
 
   // Begins a step of length `step` [s] (0: statics) from `state`; multipliers [B x rows]: what the first linearisation
-  // uses. Returns how many commands were cut to their range or rate.
+  // uses, those of the state within their bounds. Returns how many commands were cut to their range or rate.
   virtual int begin(const State& state, double step, std::span<double> multipliers) = 0;
   // Finds multipliers (in: the last ones) and dc [B x motions]. False: not found, and the law knows why.
   virtual bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) = 0;
   // The same for one robot and its contacts; multipliers [N].
   virtual ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers) = 0;
-  // How far rows with values phi [B x rows] are from what the law asks [m]: Newton's method goes on while this is above
-  // its tolerance.
+  // How far actuators with values phi [B x rows] are from what the law asks [m]: Newton's method goes on while this is
+  // above its tolerance.
   virtual double violation(std::span<const double> phi, std::span<const double> multipliers) const = 0;
-  // What the actuators were told in this step [B x rows: m or N]; phi: values that the rows end at.
+  // What the actuators were told in this step [B x actuators: m or N]; phi [B x rows]: values that the rows end at.
   virtual void commands(std::span<const double> phi, std::span<const double> multipliers,
                         std::span<double> commands) const = 0;
 };

@@ -100,7 +100,7 @@ void ContactStage::linearise_row(int b, std::size_t k, const Vec3d& moved) {
     r.phi[3 * k + extent(i)] = phi[i];
     r.lambda[3 * k + extent(i)] = lambda[i];
   }
-  if (lambda[0] > 0) stiffness_.push_back({b, r.rows.point[k], -lambda[0] * near.curvature});
+  if (lambda[0] > 0) stiffness_.push_back({b, r.rows.point[k], r.rows.point[k], -lambda[0] * near.curvature});
 }
 
 void ContactStage::linearise(std::span<const double> y) {
@@ -240,10 +240,22 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
       free_.resize(extent(N));
       std::copy_n(in.free.begin(), n, free_.begin());
       for (int i = 0; i < 3 * m; ++i) free_[extent(n + i)] = r.phi[extent(i)] + cross_[extent(i)];
-      ContactSpace space{.rows = n, .contacts = m, .rank = 0, .free = free_, .W = {}, .V = {}, .friction = r.friction};
+      ContactSpace space{.rows = n,
+                         .contacts = m,
+                         .rank = 0,
+                         .free = free_,
+                         .W = {},
+                         .V = {},
+                         .compliance = {},
+                         .friction = r.friction};
       if (r.factored) {
         space.rank = nv_;
         space.V = r.roots;
+        if (std::any_of(in.compliance.begin(), in.compliance.end(), [](double c) { return c > 0; })) {
+          compliance_.assign(in.compliance.begin(), in.compliance.end());
+          compliance_.resize(extent(N), 0.0);
+          space.compliance = compliance_;
+        }
       } else {
         W_.resize(extent(N, N));
         for (int i = 0; i < n; ++i) std::copy_n(in.W.data() + extent(i, n), n, W_.data() + extent(i, N));

@@ -22,13 +22,14 @@
 
 namespace supple {
 
-// What the rows of one robot's actuators bring to its contacts, all of the present linearisation.
+// What the rows of one robot bring to its contacts, all of the present linearisation.
 struct ContactInputs {
   int rows = 0;
-  std::span<const double> X;     // [1 + rows][nv]: A^-1 [r, H^T]
-  std::span<const double> H;     // [rows][nv]
-  std::span<const double> free;  // [rows]
-  std::span<const double> W;     // [rows][rows]
+  std::span<const double> X;           // [1 + rows][nv]: A^-1 [r, H^T]
+  std::span<const double> H;           // [rows][nv]
+  std::span<const double> free;        // [rows]
+  std::span<const double> W;           // [rows][rows], with the rows' compliance on the diagonal
+  std::span<const double> compliance;  // [rows]
 };
 
 // Sums over the robots, largest residuals of a step.
@@ -96,7 +97,7 @@ class ContactStage {
     std::vector<double> phi, lambda;    // [3 rows]
     std::vector<double> force, motion;  // [nv]
     std::vector<double> compliance;     // [3 rows]^2: H A^-1 H^T of contacts, or
-    std::vector<double> roots;          // [actuators + 3 rows][nv]: H R^-T
+    std::vector<double> roots;          // [rows + 3 rows][nv]: H R^-T
     int known = 0;                      // how many have them at this linearisation
     bool factored = false;              // they are roots
     double worst_idle_gap = 0;          // least gap of pairs without rows, below 0
@@ -118,7 +119,7 @@ class ContactStage {
   std::vector<PointStiffness> stiffness_;
   std::vector<int> former_pairs_;
   std::vector<Vec3d> former_forces_;
-  std::vector<double> free_, W_, lambda_, du_, cross_, unit_, grown_;
+  std::vector<double> free_, W_, lambda_, du_, cross_, unit_, grown_, compliance_;
   ContactFigures figures_;
 };
 

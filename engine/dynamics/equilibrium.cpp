@@ -145,6 +145,8 @@ EquilibriumReport Equilibrium::solve_floating(const Control& control, State& sta
   if (measure()) return report;
   stepper_.set_patience(settings_.max_iterations, halvings, patience);
 
+  // Constraints may bear what is left of the resultant, once the body has sunk into them.
+  const bool constrained = robot_.held_in_space();
   double factor = weaker, before = pull;
   std::vector<double> previous;
   for (int k = 0; k < most_pulls; ++k) {
@@ -153,7 +155,7 @@ EquilibriumReport Equilibrium::solve_floating(const Control& control, State& sta
     if (!previous.empty() && distance(state.q, previous) <= settled * distance(state.q, start.q)) break;
     State next = state;
     stepper_.set_anchor(pull / factor, start.q);
-    if (!step(left > resultant_matters ? settings_.path_tolerance : settings_.tolerance, next)) {
+    if (!step(left > resultant_matters && !constrained ? settings_.path_tolerance : settings_.tolerance, next)) {
       factor = std::sqrt(factor);
       if (factor < least_weaker) return give_up(report.status);
       continue;

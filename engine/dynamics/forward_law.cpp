@@ -21,11 +21,16 @@ ForwardLaw::ForwardLaw(const Robot& robot, int robots) : robot_(robot) {
 }
 
 int ForwardLaw::begin(const State& state, double step, std::span<double> multipliers) {
-  SUPPLE_EXPECT(commands_.size() == target_.size());
+  const std::size_t actuators = robot_.actuators.size(), rows = extent(robot_.rows());
+  SUPPLE_EXPECT(commands_.size() == state.commands.size() && state.multipliers.size() == target_.size());
   int limited = 0;
   for (std::size_t k = 0; k < target_.size(); ++k) {
-    const ActuatorRow& actuator = robot_.actuators[k % robot_.actuators.size()];
-    const RowTarget law = row_target(actuator, commands_[k], state.commands[k], step);
+    const std::size_t row = k % rows, command = k / rows * actuators + row;
+    RowTarget law{.target = 0, .lower = -unlimited, .upper = unlimited};
+    if (row < actuators)
+      law = row_target(robot_.actuators[row], commands_[command], state.commands[command], step);
+    else if (robot_.constraints[row - actuators].one_sided)
+      law.lower = 0;
     target_[k] = law.target;
     lower_[k] = law.lower;
     upper_[k] = law.upper;
@@ -66,7 +71,7 @@ ContactReport ForwardLaw::solve_in_contact(int robot, const ContactSpace& space,
                         .W = space.W,
                         .V = space.V,
                         .d = contact_shifted_,
-                        .compliance = {},
+                        .compliance = space.compliance,
                         .lower = part(lower_),
                         .upper = part(upper_),
                         .friction = space.friction},
@@ -75,9 +80,10 @@ ContactReport ForwardLaw::solve_in_contact(int robot, const ContactSpace& space,
 
 double ForwardLaw::violation(std::span<const double> phi, std::span<const double> multipliers) const {
   double worst = 0;
+  const std::size_t actuators = robot_.actuators.size(), rows = extent(robot_.rows());
   for (std::size_t i = 0; i < target_.size(); ++i) {
-    if (lower_[i] == upper_[i]) continue;  // the force is the command
-    const double w = (phi[i] - target_[i]) / robot_.actuators[i % robot_.actuators.size()].size();
+    if (i % rows >= actuators || lower_[i] == upper_[i]) continue;  // the force is the command
+    const double w = (phi[i] - target_[i]) / robot_.actuators[i % rows].size();
     const double violation = multipliers[i] <= lower_[i]   ? std::max(0.0, -w)
                              : multipliers[i] >= upper_[i] ? std::max(0.0, w)
                                                            : std::abs(w);
@@ -87,9 +93,11 @@ double ForwardLaw::violation(std::span<const double> phi, std::span<const double
 }
 
 void ForwardLaw::commands(std::span<const double>, std::span<const double>, std::span<double> commands) const {
-  for (std::size_t k = 0; k < target_.size(); ++k)
-    commands[k] =
-        robot_.actuators[k % robot_.actuators.size()].control == ActuatorControl::force ? lower_[k] : target_[k];
+  const std::size_t actuators = robot_.actuators.size(), rows = extent(robot_.rows());
+  for (std::size_t k = 0; k < commands.size(); ++k) {
+    const std::size_t row = k / actuators * rows + k % actuators;
+    commands[k] = robot_.actuators[k % actuators].control == ActuatorControl::force ? lower_[row] : target_[row];
+  }
 }
 
 }  // namespace supple

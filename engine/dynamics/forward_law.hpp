@@ -1,6 +1,7 @@
 #pragma once
 // The law of forward simulation: every actuator has a command, multipliers are complementary to its row
-// (engine/constraints/rows.hpp, solvers/complementarity).
+// (engine/constraints/rows.hpp, solvers/complementarity). Constraints have the target 0, and multipliers of either sign
+// unless they are one-sided.
 
 #include <memory>
 #include <vector>
@@ -13,7 +14,7 @@ class ForwardLaw final : public ConstraintLaw {
  public:
   ForwardLaw(const Robot& robot, int robots);
 
-  // Commands of the steps to come [B x rows]; must live until then.
+  // Commands of the steps to come [B x actuators]; must live until then.
   void command(std::span<const double> commands) { commands_ = commands; }
 
   const RowLayout& effector_rows() const override { return no_rows_; }

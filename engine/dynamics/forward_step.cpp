@@ -4,13 +4,26 @@
 
 namespace supple {
 
+namespace {
+
+StepSettings settings_of(const Robot& robot, Integrator integrator, double time_step) {
+  if (const auto why = cannot_step(robot, integrator)) throw InputError(*why);
+  StepSettings settings{
+      .scheme = integrator == Integrator::implicit_euler_newton ? StepScheme::newton : StepScheme::one_linearisation,
+      .time_step = time_step};
+  if (integrator == Integrator::quasi_static) return settings;  // never steps in time
+  settings.implicit_velocity = robot.implicit_velocity;
+  settings.implicit_position = robot.implicit_position;
+  return settings;
+}
+
+}  // namespace
+
 ForwardStep::ForwardStep(Mechanics& mechanics, Integrator integrator, double time_step)
     : robot_(mechanics.robot()),
       statics_(integrator == Integrator::quasi_static),
       time_step_(time_step),
-      stepper_(mechanics, {.scheme = integrator == Integrator::implicit_euler_newton ? StepScheme::newton
-                                                                                     : StepScheme::one_linearisation,
-                           .time_step = time_step}),
+      stepper_(mechanics, settings_of(robot_, integrator, time_step)),
       equilibrium_(mechanics, {}) {}
 
 StepReport ForwardStep::step(const Control& control, State& state) {

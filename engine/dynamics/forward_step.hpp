@@ -8,7 +8,8 @@ namespace supple {
 
 class ForwardStep {
  public:
-  // `mechanics` must outlive this object; time_step [s].
+  // `mechanics` must outlive this object; time_step [s]. The implicit factors are the robot's. Throws InputError where
+  // cannot_step() has a reason.
   ForwardStep(Mechanics& mechanics, Integrator integrator, double time_step);
   // Under `control`, cut to ranges and rates; advances the state's time. On failure the state is unchanged.
   StepReport step(const Control& control, State& state);

@@ -12,8 +12,9 @@ namespace supple {
 
 namespace {
 
-// Sets of mesh nodes that the curvature of a row couples: those of a cable, those of each triangle of a cavity.
-std::vector<std::vector<int>> coupled_by_curvature(const FullModel& model) {
+// Sets of mesh nodes that rows couple: by the curvature of a cable, of each triangle of a cavity, of a constraint; by
+// the stiffness of a spring.
+std::vector<std::vector<int>> coupled_by_rows(const FullModel& model) {
   std::vector<std::vector<int>> sets;
   const auto add = [&](const auto& points, int first) {
     std::vector<int> nodes;
@@ -25,14 +26,18 @@ std::vector<std::vector<int>> coupled_by_curvature(const FullModel& model) {
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     sets.push_back(std::move(nodes));
   };
+  const auto add_all = [&](int first, int count) {
+    std::vector<int> points(static_cast<std::size_t>(count));
+    std::iota(points.begin(), points.end(), 0);
+    add(points, first);
+  };
   for (const ActuatorRow& actuator : model.robot.actuators) {
-    if (actuator.kind == ActuatorKind::cable) {
-      std::vector<int> points(static_cast<std::size_t>(actuator.point_count));
-      std::iota(points.begin(), points.end(), 0);
-      add(points, actuator.first_point);
-    }
+    if (actuator.kind == ActuatorKind::cable) add_all(actuator.first_point, actuator.point_count);
     for (const auto& triangle : actuator.triangles) add(triangle, actuator.first_point);
   }
+  for (const ConstraintRow& row : model.robot.constraints)
+    if (row.value == ConstraintRow::Value::length) add_all(row.first_point, row.point_count);
+  for (const ConstraintRow& spring : model.robot.springs) add_all(spring.first_point, spring.point_count);
   return sets;
 }
 
@@ -40,7 +45,7 @@ std::vector<std::vector<int>> coupled_by_curvature(const FullModel& model) {
 
 FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
     : model_(model), backend_(backend), rows_(row_layout(model.robot)) {
-  pattern_ = build_node_pattern(model, coupled_by_curvature(model));
+  pattern_ = build_node_pattern(model, coupled_by_rows(model));
   block_offset_ = element_block_offsets(model);
 
   std::vector<std::vector<long>> by_node(model.free_nodes.size());
@@ -272,8 +277,9 @@ void FullMechanics::add_prescribed_stiffness(std::span<const double> v_c, std::s
   }
 }
 
-// K += L_a^T S L_b at mapped points a and b, the lower triangle; the pattern holds every pair of nodes of a row.
-void FullMechanics::add_point_stiffness(int a, int b, const Mat3d& S, double* values) const {
+// K += L_a^T S L_b at mapped points a and b, the lower triangle; the pattern holds every pair of nodes of a row. inputs
+// [motions][nv] += L_a^T S L_c.
+void FullMechanics::add_point_stiffness(int a, int b, const Mat3d& S, double* values, std::span<double> inputs) const {
   const Interpolation& left = model_.interpolation[static_cast<std::size_t>(a)];
   const Interpolation& right = model_.interpolation[static_cast<std::size_t>(b)];
   for (std::size_t s = 0; s < left.node.size(); ++s)
@@ -286,29 +292,28 @@ void FullMechanics::add_point_stiffness(int a, int b, const Mat3d& S, double* va
       for (int c = 0; c < 3; ++c)
         for (int r = i == j ? c : 0; r < 3; ++r) values[pattern_.position(block, j, r, c)] += weight * S(r, c);
     }
+  if (inputs.empty()) return;
+  for (std::size_t s = 0; s < left.node.size(); ++s)
+    for (std::size_t t = 0; t < right.node.size(); ++t) {
+      const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];
+      const int motion = model_.node_motion[static_cast<std::size_t>(right.node[t])];
+      if (i < 0 || motion < 0) continue;
+      const Vec3d column =
+          left.weight[s] * right.weight[t] * (S * model_.robot.motions[static_cast<std::size_t>(motion)].direction);
+      for (int r = 0; r < 3; ++r)
+        inputs[extent(motion, model_.coordinates.nv) + extent(3, i) + static_cast<std::size_t>(r)] += column[r];
+    }
 }
 
 void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers,
                                             double* values, std::span<double> inputs) const {
   // K += L^T S L with S the row's curvature at its mapped points; inputs [motions][nv] += L^T S L_c.
   for (int row = 0; row < rows_.rows(); ++row) {
-    const int first = model_.robot.actuators[static_cast<std::size_t>(row)].first_point;
-    visit_row_curvature(
-        model_.robot, row, y, multipliers[static_cast<std::size_t>(row)], [&](int a, int b, const Mat3d& curvature) {
-          add_point_stiffness(first + a, first + b, curvature, values);
-          const Interpolation& left = model_.interpolation[static_cast<std::size_t>(first + a)];
-          const Interpolation& right = model_.interpolation[static_cast<std::size_t>(first + b)];
-          for (std::size_t s = 0; s < left.node.size(); ++s)
-            for (std::size_t t = 0; t < right.node.size(); ++t) {
-              const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];
-              const int motion = model_.node_motion[static_cast<std::size_t>(right.node[t])];
-              if (i < 0 || motion < 0) continue;
-              const Vec3d column = left.weight[s] * right.weight[t] *
-                                   (curvature * model_.robot.motions[static_cast<std::size_t>(motion)].direction);
-              for (int r = 0; r < 3; ++r)
-                inputs[extent(motion, model_.coordinates.nv) + extent(3, i) + static_cast<std::size_t>(r)] += column[r];
-            }
-        });
+    const int first = first_point(model_.robot, row);
+    visit_row_curvature(model_.robot, row, y, multipliers[static_cast<std::size_t>(row)],
+                        [&](int a, int b, const Mat3d& curvature) {
+                          add_point_stiffness(first + a, first + b, curvature, values, inputs);
+                        });
   }
 }
 
@@ -326,7 +331,8 @@ SystemReport FullMechanics::factor(const SystemCoefficients& coefficients, std::
               coefficients.mass * mass_[static_cast<std::size_t>(block)];
   geometric_inputs_.assign(extent(static_cast<int>(model_.robot.motions.size()), model_.coordinates.nv), 0.0);
   if (coefficients.geometric) add_geometric_stiffness(y, multipliers, system_.data(), geometric_inputs_);
-  for (const PointStiffness& at : coefficients.points) add_point_stiffness(at.point, at.point, at.S, system_.data());
+  for (const PointStiffness& at : coefficients.points)
+    add_point_stiffness(at.i, at.j, at.S, system_.data(), geometric_inputs_);
 
   const bool positive = tangent_ == TangentKind::safe;
   std::unique_ptr<SparseDirect>& solver = solvers_[positive ? 0 : 1];
@@ -386,7 +392,7 @@ void FullMechanics::input_columns(const SystemCoefficients& coefficients, std::s
     std::fill(stiff.begin(), stiff.end(), 0.0);
     add_prescribed_stiffness(unit, stiff);
     for (std::size_t i = 0; i < nv; ++i) column[i] = coefficients.mass * column[i] + coefficients.stiffness * stiff[i];
-    if (coefficients.geometric)
+    if (coefficients.geometric || !coefficients.points.empty())
       for (std::size_t i = 0; i < nv; ++i) column[i] += geometric_inputs_[m * nv + i];
     unit[m] = 0;
   }

@@ -44,7 +44,7 @@ class FullMechanics final : public Mechanics {
 
  private:
   void add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const;
-  void add_point_stiffness(int a, int b, const Mat3d& S, double* values) const;
+  void add_point_stiffness(int a, int b, const Mat3d& S, double* values, std::span<double> inputs) const;
   void add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers, double* values,
                                std::span<double> inputs) const;
   PointField<double> point_field(std::size_t f) const;

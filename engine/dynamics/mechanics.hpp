@@ -23,15 +23,15 @@ struct PointReport {
   double force_scale = 0;
 };
 
-// L^T S L at one mapped point of one robot, S symmetric [N/m].
+// L_i^T S L_j at two mapped points of one robot [N/m]. Where they differ the transpose comes as another entry; where
+// not, S is symmetric.
 struct PointStiffness {
-  int robot = 0, point = 0;
+  int robot = 0, i = 0, j = 0;
   Mat3d S;
 };
 
-// A = stiffness K + mass M with K the tangent of the last evaluate_forces plus the rows' geometric stiffness. For a
-// time step h: mass = 1/h^2 + a/h, stiffness = 1 + b/h with Rayleigh damping D = a M + b K; quasi-static: mass = 0,
-// stiffness = 1.
+// A = stiffness K + mass M with K the tangent of the last evaluate_forces, plus the rows' geometric stiffness. step.hpp
+// has the coefficients of a time step; quasi-static: mass = 0, stiffness = 1.
 struct SystemCoefficients {
   double mass = 0;
   double stiffness = 1;
@@ -82,9 +82,9 @@ class Mechanics {
   // x layout.gradients()].
   virtual void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
                              std::span<double> H_c) const = 0;
-  // A_c [B x motions x nv]: what a change of each prescribed input adds to the system's left side, the same sum of K
-  // and M as A between the free coordinates and the input. With the tangent of the last evaluate_forces and, where
-  // `geometric`, the rows' geometric stiffness of the last factor.
+  // A_c [B x motions x nv]: what a change of each prescribed input adds to the system's left side, such a sum of K and
+  // M between the free coordinates and the input. With the tangent of the last evaluate_forces and, where there is any,
+  // the stiffness of rows and points of the last factor.
   virtual void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) = 0;
   // X [B x count x nv] <- A^-1 X in place.
   virtual void solve(std::span<double> X, int count) = 0;

@@ -180,6 +180,9 @@ ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const De
   if (model.robot.pairs() > 0)
     throw CapabilityError("a batch on " + to_string(device) + " has no contact, and this model has obstacles",
                           "--device cpu");
+  if (!model.robot.springs.empty())
+    throw CapabilityError("a batch on " + to_string(device) + " has no springs as forces, and this model has some",
+                          "--device cpu, or as = \"constraint\" in the scene");
   const std::size_t widest = std::max({extent(r_, r_), extent(rows_.rows() + 1, r_), extent(model.robot.outputs())});
   if (extent(robots) * widest >= static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("a batch of " + std::to_string(robots) + " robots is too large (" + std::to_string(r_) +
@@ -274,7 +277,7 @@ void ReducedBatchMechanics::damping(std::span<const double> v, std::span<const d
 
 SystemReport ReducedBatchMechanics::factor(const SystemCoefficients& coefficients, std::span<const double>,
                                            std::span<const double>) {
-  SUPPLE_EXPECT(tangent_ == TangentKind::safe && !coefficients.geometric);
+  SUPPLE_EXPECT(tangent_ == TangentKind::safe && !coefficients.geometric && coefficients.points.empty());
   launch(on_->device, robots_ * r_ * r_,
          SystemOp<double>{coefficients.stiffness, coefficients.mass, on_->K.data(), on_->mass.data(), r_ * r_,
                           on_->A.data()});

@@ -69,12 +69,28 @@ void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::sp
     }
 }
 
+void add_point_stiffness(const ReducedModel& model, int i, int j, const Mat3d& S, double* A, double* A_c) {
+  const int r = model.modes, m = model.motions();
+  for (int k = 0; k < 3; ++k)
+    for (int l = 0; l < 3; ++l) {
+      const double c = S(k, l);
+      const double *left = model.outputs.data() + extent(3 * i + k, r),
+                   *right = model.outputs.data() + extent(3 * j + l, r);
+      for (int a = 0; a < r; ++a)
+        for (int b = 0; b <= a; ++b) A[a * r + b] += c * left[a] * right[b];
+      const double* input = model.output_inputs.data() + extent(3 * j + l, m);
+      for (int b = 0; b < m; ++b)
+        for (int a = 0; a < r; ++a) A_c[b * r + a] += c * left[a] * input[b];
+    }
+}
+
 void add_row_curvature(const ReducedModel& model, int row, std::span<const double> y, double lambda, double* A,
                        double* A_c, std::vector<double>& hessian) {
   const int r = model.modes, m = model.motions();
-  const ActuatorRow& actuator = model.robot.actuators[static_cast<std::size_t>(row)];
+  const auto at = static_cast<std::size_t>(row);
   if (lambda == 0) return;
-  if (!actuator.volume.empty()) {
+  if (at < model.robot.actuators.size() && !model.robot.actuators[at].volume.empty()) {
+    const ActuatorRow& actuator = model.robot.actuators[at];
     const int n = actuator.volume.unknowns;  // alpha, c
     hessian.resize(extent(n, n));
     double* S = hessian.data();
@@ -85,18 +101,9 @@ void add_row_curvature(const ReducedModel& model, int row, std::span<const doubl
       for (int i = 0; i < r; ++i) A_c[k * r + i] -= lambda * S[(r + k) * n + i];
     return;
   }
+  const int first = first_point(model.robot, row);
   visit_row_curvature(model.robot, row, y, lambda, [&](int a, int b, const Mat3d& curvature) {
-    for (int k = 0; k < 3; ++k)
-      for (int l = 0; l < 3; ++l) {
-        const double c = curvature(k, l);
-        const double* left = model.outputs.data() + extent(3 * (actuator.first_point + a) + k, r);
-        const double* right = model.outputs.data() + extent(3 * (actuator.first_point + b) + l, r);
-        for (int i = 0; i < r; ++i)
-          for (int j = 0; j <= i; ++j) A[i * r + j] += c * left[i] * right[j];
-        const double* input = model.output_inputs.data() + extent(3 * (actuator.first_point + b) + l, m);
-        for (int j = 0; j < m; ++j)
-          for (int i = 0; i < r; ++i) A_c[j * r + i] += c * left[i] * input[j];
-      }
+    add_point_stiffness(model, first + a, first + b, curvature, A, A_c);
   });
 }
 
@@ -327,14 +334,8 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
         add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)),
                           multipliers[extent(b, n) + static_cast<std::size_t>(row)], A, A_c, s.hessian);
     }
-    for (const PointStiffness& at : coefficients.points) {
-      if (at.robot != b) continue;
-      const double* L = model_.outputs.data() + extent(3 * at.point, r_);
-      for (int k = 0; k < 3; ++k)
-        for (int l = 0; l < 3; ++l)
-          for (int i = 0; i < r_; ++i)
-            for (int j = 0; j <= i; ++j) A[i * r_ + j] += at.S(k, l) * L[k * r_ + i] * L[l * r_ + j];
-    }
+    for (const PointStiffness& at : coefficients.points)
+      if (at.robot == b) add_point_stiffness(model_, at.i, at.j, at.S, A, A_c);
     const DenseFactorReport report = tangent_ == TangentKind::safe
                                          ? cholesky_factor(A, r_, r_)
                                          : ldlt_factor(A, r_, r_, pivots_.data() + extent(b, r_));
@@ -378,7 +379,8 @@ void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std
         double& value = A_c[extent(b, m_, r_) + extent(k, r_) + extent(i)];
         value = coefficients.mass * model_.input_mass[extent(k, r_) + extent(i)];
         if (n_ > r_) value += coefficients.stiffness * K_c[k * n_ + i];
-        if (coefficients.geometric) value += geometric_[extent(b, m_, r_) + extent(k, r_) + extent(i)];
+        if (coefficients.geometric || !coefficients.points.empty())
+          value += geometric_[extent(b, m_, r_) + extent(k, r_) + extent(i)];
       }
   }
 }

@@ -19,6 +19,8 @@ bool has_four_rows(LawId law);
 void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::span<const double> gradients,
                      std::span<double> H_c);
 
+// A [r x r, lower triangle] and A_c [m x r] += L_i^T S [L_j L_c,j] at two mapped points.
+void add_point_stiffness(const ReducedModel& model, int i, int j, const Mat3d& S, double* A, double* A_c);
 // A [r x r, lower triangle] and A_c [m x r] += L^T S [L L_c], S the curvature of a row (visit_row_curvature). hessian:
 // scratch.
 void add_row_curvature(const ReducedModel& model, int row, std::span<const double> y, double lambda, double* A,
@@ -77,7 +79,7 @@ class ReducedMechanics final : public Mechanics {
   std::vector<char> field_squares_;  // whether the safe rows of a field may be squares: mu, lambda >= 0
   TangentKind tangent_ = TangentKind::none;
   AlignedVector<double> stiffness_, system_;  // per robot n x n, r x r
-  std::vector<double> geometric_;             // per robot m x r: geometric stiffness towards the inputs
+  std::vector<double> geometric_;             // per robot m x r: stiffness of rows and points towards the inputs
   std::vector<int> pivots_;
   std::vector<Scratch> scratch_;
   std::vector<PointReport> reports_;

@@ -8,19 +8,20 @@ namespace supple {
 
 struct State {
   int robots = 1;
-  double time = 0;                  // s
-  std::vector<double> q;            // B x nq: m for node displacements
-  std::vector<double> v;            // B x nv
-  std::vector<double> multipliers;  // B x rows: tensions at the end of the last step [N, Pa], warm start of the next
+  double time = 0;        // s
+  std::vector<double> q;  // B x nq: m for node displacements
+  std::vector<double> v;  // B x nv
+  // B x rows: forces of actuators and constraints in the last step [N, Pa], warm start of the next.
+  std::vector<double> multipliers;
   // B x pairs x 3: forces of obstacles on the body's collision points [N], in the world; as the multipliers.
   std::vector<double> contact_forces;
-  std::vector<double> commands;           // B x rows: commands of the last step (rate limits)
+  std::vector<double> commands;           // B x actuators: commands of the last step (rate limits)
   std::vector<double> motions;            // B x motions: prescribed inputs of the last step [m]
   std::vector<double> motion_velocities;  // B x motions [m/s]
 };
 
 struct Control {
-  std::vector<double> commands;  // B x rows: m pulled or N
+  std::vector<double> commands;  // B x actuators: m pulled or N
   std::vector<double> motions;   // B x motions [m]
 };
 

@@ -37,6 +37,11 @@ bool all_finite(const std::vector<double>& x) {
   return sum == 0;
 }
 
+// What belongs to one robot.
+std::span<double> part(std::vector<double>& values, int robot, int size) {
+  return std::span<double>(values).subspan(extent(robot, size), extent(size));
+}
+
 }  // namespace
 
 const char* describe(StepStatus status) {
@@ -54,7 +59,7 @@ const char* describe(StepStatus status) {
     case StepStatus::out_of_memory:
       return "out of memory in the factorisation";
     case StepStatus::rows_unsolved:
-      return "the forces of the actuators (and contacts) could not be found";
+      return "the forces of the actuators, constraints and contacts could not be found";
     case StepStatus::too_many_contacts:
       return "more points touch obstacles at once than can be solved for";
     case StepStatus::loose_among_obstacles:
@@ -87,8 +92,22 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   for (auto* vector : {&H_c_, &B_}) vector->assign(extent(B, rows_count_, motions_count_), 0.0);
   X_.assign(extent(B, columns_, nv_), 0.0);
   W_.assign(extent(B, rows_count_, rows_count_), 0.0);
+  scheme_.resize(static_cast<std::size_t>(rows_count_));
+  compliance_.assign(extent(rows_count_), 0.0);
+  for (auto* vector : {&values_, &phi_start_, &phi_rate_}) vector->assign(extent(B, rows_count_), 0.0);
+  start_force_.assign(extent(B, nv_), 0.0);
+  springs_.layout = spring_layout(mechanics.robot());
+  const int springs = springs_.layout.rows();
+  for (auto* vector : {&springs_.phi, &springs_.lambda, &springs_.start, &springs_.rate})
+    vector->assign(extent(B, springs), 0.0);
+  springs_.gradients.assign(extent(B, springs_.layout.gradients()), 0.0);
+  springs_.H.assign(extent(B, springs, nv_), 0.0);
+  springs_.H_c.assign(extent(B, springs, motions_count_), 0.0);
+  springs_.force.assign(extent(B, nv_), 0.0);
+  points_.reserve(extent(B, 8, springs));
   mechanics.external_forces(p_);
   if (mechanics.robot().pairs() > 0) contact_.emplace(mechanics);
+  SUPPLE_EXPECT(implicit_velocity() > 0 && implicit_position() > 0 && (!contact_ || implicit_position() == 1));
 }
 
 void Stepper::set_load(std::span<const double> load) {
@@ -108,7 +127,8 @@ double Stepper::imbalance(const State& state, std::span<double> r) {
   motions_ = state.motions;
   lambda_ = state.multipliers;
   size_for(forward_);
-  evaluate_rows_and_outputs(forward_);
+  evaluate_rows();
+  evaluate_springs(/*at_rest=*/true);
   if (contact_) {
     contact_->begin(state, y_);
     contact_->linearise(y_);
@@ -116,6 +136,7 @@ double Stepper::imbalance(const State& state, std::span<double> r) {
   const PointReport points = mechanics_.evaluate_forces(q_, motions_, TangentKind::none, f_);
   if (points.undefined > 0 || !all_finite(f_)) return std::numeric_limits<double>::quiet_NaN();
   for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
+  add_springs(1);
   double scale = 0;
   const double size = residual_with_rows(points.force_scale, scale);
   for (int b = 0; b < robots_; ++b)
@@ -142,22 +163,32 @@ void Stepper::size_for(const ConstraintLaw& law) {
   effector_W_.assign(extent(B, n, rows_count_), 0.0);
 }
 
-// y, then phi and H of all rows.
-void Stepper::evaluate_rows_and_outputs(const ConstraintLaw& law) {
+// y, then phi and H of all rows and springs.
+void Stepper::evaluate_rows() {
   mechanics_.evaluate_outputs(q_, motions_, y_);
-  const RowLayout &rows = mechanics_.rows(), &effectors = law.effector_rows();
-  const auto part = [](std::vector<double>& values, int robot, int size) {
-    return std::span<double>(values).subspan(extent(robot, size), extent(size));
-  };
+  const RowLayout &rows = mechanics_.rows(), &springs = springs_.layout;
   for (int b = 0; b < robots_; ++b) {
     const std::span<const double> y = part(y_, b, ny_);
-    evaluate_rows(mechanics_.robot(), rows, y, part(phi_, b, rows_count_), part(gradients_, b, rows.gradients()));
-    if (effector_rows_ > 0)
-      law.evaluate_effectors(b, y, part(effector_phi_, b, effector_rows_),
-                             part(effector_gradients_, b, effectors.gradients()));
+    supple::evaluate_rows(mechanics_.robot(), rows, y, part(phi_, b, rows_count_),
+                          part(gradients_, b, rows.gradients()));
+    for (int s = 0; s < springs.rows(); ++s) {
+      const auto k = static_cast<std::size_t>(s);
+      springs_.phi[extent(b, springs.rows()) + k] =
+          evaluate_constraint(mechanics_.robot().springs[k], y,
+                              springs_.gradients.data() + extent(b, springs.gradients()) + extent(springs.offset[k]));
+    }
   }
   mechanics_.row_jacobians(rows, gradients_, H_, H_c_);
-  if (effector_rows_ > 0) mechanics_.row_jacobians(effectors, effector_gradients_, effector_H_, effector_H_c_);
+  if (springs.rows() > 0) mechanics_.row_jacobians(springs, springs_.gradients, springs_.H, springs_.H_c);
+}
+
+void Stepper::evaluate_effectors(const ConstraintLaw& law) {
+  if (effector_rows_ == 0) return;
+  const RowLayout& effectors = law.effector_rows();
+  for (int b = 0; b < robots_; ++b)
+    law.evaluate_effectors(b, part(y_, b, ny_), part(effector_phi_, b, effector_rows_),
+                           part(effector_gradients_, b, effectors.gradients()));
+  mechanics_.row_jacobians(effectors, effector_gradients_, effector_H_, effector_H_c_);
 }
 
 // At the first linearisation: y_ is where the step starts from unless inputs have moved on.
@@ -174,6 +205,7 @@ void Stepper::begin_contact(const State& state) {
 void Stepper::residual(const State& state) {
   if (settings_.scheme == StepScheme::quasi_static) {
     for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
+    add_springs(1);
     if (shift_ == 0) return;
     for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = shift_ * (anchor_[i] - q_[i]);
     std::fill(motion_velocity_.begin(), motion_velocity_.end(), 0.0);
@@ -181,20 +213,23 @@ void Stepper::residual(const State& state) {
     for (std::size_t i = 0; i < r_.size(); ++i) r_[i] += inertia_[i];
     return;
   }
-  const double h = settings_.time_step;
-  for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = state.v[i] - u_[i] / h;
+  const double h = settings_.time_step, alpha = implicit_velocity(), beta = implicit_position();
+  for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = (state.v[i] - u_[i] / h) / beta;
   for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
     motion_velocity_[i] = state.motion_velocities[i] - (motions_[i] - state.motions[i]) / h;
   mechanics_.inertia(velocity_, motion_velocity_, inertia_);
-  for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = inertia_[i] / h + p_[i] - f_[i];
+  for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = inertia_[i] / h + alpha * p_[i] - alpha * f_[i];
   const Robot& robot = mechanics_.robot();
   if (robot.rayleigh_mass != 0 || robot.rayleigh_stiffness != 0) {
-    for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = u_[i] / h;
+    for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = end_velocity(u_[i], state.v[i]);
     for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
       motion_velocity_[i] = (motions_[i] - state.motions[i]) / h;
     mechanics_.damping(velocity_, motion_velocity_, damping_);
-    for (std::size_t i = 0; i < r_.size(); ++i) r_[i] -= damping_[i];
+    for (std::size_t i = 0; i < r_.size(); ++i) r_[i] -= alpha * damping_[i];
   }
+  add_springs(alpha);
+  if (alpha != 1)
+    for (std::size_t i = 0; i < r_.size(); ++i) r_[i] += start_force_[i];
 }
 
 // Entry k of H^T lambda of robot b, contacts among them.
@@ -216,14 +251,14 @@ double Stepper::residual_with_rows(double force_scale, double& scale) const {
       sum += value * value;
       row_forces += rows * rows;
     }
-  scale = force_scale + norm(p_) + std::sqrt(row_forces);
+  scale = force_scale + norm(p_) + std::sqrt(row_forces) + norm(springs_.force);
   return std::sqrt(sum);
 }
 
 // X <- A^-1 [r, H^T, A_c]: free motion, and how the robot follows multipliers and prescribed inputs.
-void Stepper::solve_systems(const SystemCoefficients& coefficients) {
+void Stepper::solve_systems(const SystemCoefficients& input_coefficients) {
   const int inputs = columns_ - 1 - rows_count_;
-  if (inputs > 0) mechanics_.input_columns(coefficients, A_c_);
+  if (inputs > 0) mechanics_.input_columns(input_coefficients, A_c_);
   for (int b = 0; b < robots_; ++b) {
     double* X = X_.data() + extent(b, columns_, nv_);
     std::copy_n(r_.data() + extent(b, nv_), nv_, X);
@@ -235,15 +270,16 @@ void Stepper::solve_systems(const SystemCoefficients& coefficients) {
 
 namespace {
 
-// For rows with values phi and Jacobians H, H_c of one robot: free = phi + H X_0, W = H X_a, B = H_c - H X_c, with X =
-// [X_0, X_a (n), X_c (m)] the solved systems. lower: W is symmetric, and only its lower triangle is written.
-void project_rows(int rows, int n, int m, int nv, bool lower, const double* phi, const double* H, const double* H_c,
-                  const double* X, double* free, double* W, double* B) {
+// For rows with values phi and Jacobians beta H, beta H_c of one robot: free = phi + H X_0, W = H X_a, B = H_c - H X_c,
+// with X = [X_0, X_a (n), X_c (m)] the solved systems. lower: W is symmetric, and only its lower triangle is written.
+void project_rows(int rows, int n, int m, int nv, double beta, bool lower, const double* phi, const double* H,
+                  const double* H_c, const double* X, double* free, double* W, double* B) {
   for (int i = 0; i < rows; ++i) {
     const double* h = H + extent(i, nv);
-    free[i] = phi[i] + inner_product(h, X, nv);
-    for (int j = 0; j < (lower ? i + 1 : n); ++j) W[i * n + j] = inner_product(h, X + extent(1 + j, nv), nv);
-    for (int j = 0; j < m; ++j) B[i * m + j] = H_c[i * m + j] - inner_product(h, X + extent(1 + n + j, nv), nv);
+    free[i] = phi[i] + inner_product(h, X, nv) / beta;
+    for (int j = 0; j < (lower ? i + 1 : n); ++j) W[i * n + j] = inner_product(h, X + extent(1 + j, nv), nv) / beta;
+    for (int j = 0; j < m; ++j)
+      B[i * m + j] = (H_c[i * m + j] - inner_product(h, X + extent(1 + n + j, nv), nv)) / beta;
   }
 }
 
@@ -256,11 +292,13 @@ void Stepper::project(const ConstraintLaw& law) {
   for (int b = 0; b < robots_; ++b) {
     const double* X = X_.data() + extent(b, columns_, nv_);
     double* W = W_.data() + extent(b, n, n);
-    project_rows(n, n, m, nv_, true, phi_.data() + extent(b, n), H_.data() + extent(b, n, nv_),
+    project_rows(n, n, m, nv_, implicit_position(), true, values_.data() + extent(b, n), H_.data() + extent(b, n, nv_),
                  H_c_.data() + extent(b, n, all), X, free_.data() + extent(b, n), W, B_.data() + extent(b, n, all));
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i) {
       for (int j = 0; j < i; ++j) W[j * n + i] = W[i * n + j];
-    project_rows(e, n, m, nv_, false, effector_phi_.data() + extent(b, e), effector_H_.data() + extent(b, e, nv_),
+      W[i * n + i] += compliance_[static_cast<std::size_t>(i)];
+    }
+    project_rows(e, n, m, nv_, 1, false, effector_phi_.data() + extent(b, e), effector_H_.data() + extent(b, e, nv_),
                  effector_H_c_.data() + extent(b, e, all), X, effector_free_.data() + extent(b, e),
                  effector_W_.data() + extent(b, e, n), effector_B_.data() + extent(b, e, all));
   }
@@ -272,7 +310,7 @@ bool Stepper::solve_rows(ConstraintLaw& law) {
                     .rows = rows_count_,
                     .effector_rows = effector_rows_,
                     .motions = columns_ - 1 - rows_count_,
-                    .phi = phi_,
+                    .phi = values_,
                     .free = free_,
                     .W = W_,
                     .B = B_,
@@ -285,7 +323,17 @@ bool Stepper::solve_rows(ConstraintLaw& law) {
 }
 
 double Stepper::row_violation(const ConstraintLaw& law) const {
-  return std::max(law.violation(phi_, lambda_), contact_ ? contact_->violation() : 0.0);
+  double worst = std::max(law.violation(values_, lambda_), contact_ ? contact_->violation() : 0.0);
+  const std::vector<ConstraintRow>& constraints = mechanics_.robot().constraints;
+  const int n = rows_count_, actuators = n - static_cast<int>(constraints.size());
+  for (int b = 0; b < robots_; ++b)
+    for (int row = actuators; row < n; ++row) {
+      const std::size_t k = extent(b, n) + static_cast<std::size_t>(row);
+      const double delta = values_[k] + compliance_[static_cast<std::size_t>(row)] * lambda_[k];
+      const bool idle = constraints[static_cast<std::size_t>(row - actuators)].one_sided && lambda_[k] <= 0;
+      worst = std::max(worst, idle ? -delta : std::abs(delta));
+    }
+  return worst;
 }
 
 // The multipliers again, with those of contacts; solved: whether those without are an answer.
@@ -293,11 +341,15 @@ bool Stepper::solve_contact(ConstraintLaw& law, bool solved) {
   const int n = rows_count_;
   SUPPLE_EXPECT(columns_ == 1 + n);  // a law that moves inputs knows no contact
   return contact_->solve(law, lambda_, solved, [&](int b) {
-    const auto part = [&](const std::vector<double>& values, std::size_t size) {
+    const auto of_robot = [&](const std::vector<double>& values, std::size_t size) {
       return std::span<const double>(values).subspan(static_cast<std::size_t>(b) * size, size);
     };
-    return ContactInputs{n, part(X_, extent(columns_, nv_)), part(H_, extent(n, nv_)), part(free_, extent(n)),
-                         part(W_, extent(n, n))};
+    return ContactInputs{n,
+                         of_robot(X_, extent(columns_, nv_)),
+                         of_robot(H_, extent(n, nv_)),
+                         of_robot(free_, extent(n)),
+                         of_robot(W_, extent(n, n)),
+                         compliance_};
   });
 }
 
@@ -337,19 +389,25 @@ StepReport Stepper::step(const Control& control, State& state) {
 StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, State& state) {
   SUPPLE_EXPECT(static_cast<int>(state.q.size()) == robots_ * nq_ && motions.size() == motions_.size());
   StepReport report;
-  const bool dynamic = settings_.scheme != StepScheme::quasi_static;
-  const bool iterate = settings_.scheme != StepScheme::one_linearisation;
-  const double h = settings_.time_step;
+  const bool dynamic = this->dynamic(), iterate = settings_.scheme != StepScheme::one_linearisation;
+  const double h = settings_.time_step, alpha = implicit_velocity(), beta = implicit_position();
   const Robot& robot = mechanics_.robot();
   const Coordinates& coordinates = mechanics_.coordinates();
-  const TangentKind tangent = iterate ? TangentKind::exact : TangentKind::safe;
-  SystemCoefficients coefficients{shift_, 1, iterate};
+  const TangentKind tangent = this->tangent();
+  SystemCoefficients coefficients{shift_, 1, iterate}, input_coefficients = coefficients;
   if (dynamic) {
-    coefficients.mass = 1 / (h * h) + robot.rayleigh_mass / h;
-    coefficients.stiffness = 1 + robot.rayleigh_stiffness / h;
+    const double a = alpha * robot.rayleigh_mass, b = robot.rayleigh_stiffness;
+    coefficients.mass = 1 / (beta * h * h) + a / (beta * h);
+    coefficients.stiffness = alpha * (1 + b / (beta * h));
+    input_coefficients.mass = 1 / (h * h) + a / h;
+    input_coefficients.stiffness = alpha * (1 + b / h);
   }
   size_for(law);
   report.limited_commands = law.begin(state, h, lambda_);
+  if (!begin_scheme(state)) {
+    report.status = StepStatus::undefined_points;
+    return report;
+  }
   std::fill(u_.begin(), u_.end(), 0.0);
   std::fill(dc_.begin(), dc_.end(), 0.0);
   if (law.moves_inputs())
@@ -368,7 +426,10 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     }
     {
       Timer timer(report.times.outputs);
-      evaluate_rows_and_outputs(law);
+      evaluate_rows();
+      evaluate_effectors(law);
+      evaluate_springs(/*at_rest=*/!dynamic);
+      set_values();
       if (contact_) {
         if (report.iterations == 0) begin_contact(state);
         contact_->linearise(y_);
@@ -435,13 +496,18 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
         (void)mechanics_.evaluate_forces(q_, motions_, tangent, f_);
       }
       Timer timer(report.times.factor);
-      if (contact_ && coefficients.geometric) coefficients.points = contact_->stiffness();
+      spring_stiffness();
+      const std::size_t springs = points_.size();
+      if (contact_ && coefficients.geometric)
+        points_.insert(points_.end(), contact_->stiffness().begin(), contact_->stiffness().end());
+      coefficients.points = points_;
       SystemReport system = mechanics_.factor(coefficients, y_, lambda_);
-      if (system.negative_pivots > 0 && !coefficients.points.empty()) {
+      if (system.negative_pivots > 0 && points_.size() > springs) {
         // Obstacles' curvature under the present forces would make W indefinite: slower without it, but an answer.
-        coefficients.points = {};
+        coefficients.points = std::span(points_).first(springs);
         system = mechanics_.factor(coefficients, y_, lambda_);
       }
+      input_coefficients.points = coefficients.points;
       ++report.iterations;
       report.negative_pivots = system.negative_pivots;
       if (system.status != SystemStatus::ok) {
@@ -453,7 +519,7 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     }
     {
       Timer timer(report.times.solve);
-      solve_systems(coefficients);
+      solve_systems(input_coefficients);
     }
     {
       Timer timer(report.times.rows);
@@ -472,26 +538,42 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     if (!iterate) break;
   }
   if (contact_) report.contact = contact_->figures();
-  if (iterate) phi_end_ = phi_;
+  if (iterate) phi_end_ = values_;
   finish(law, state);
   return report;
 }
 
 void Stepper::finish(const ConstraintLaw& law, State& state) {
-  const bool dynamic = settings_.scheme != StepScheme::quasi_static;
+  const bool dynamic = this->dynamic();
   const double h = settings_.time_step;
   for (int b = 0; b < robots_; ++b)
     mechanics_.coordinates().integrate(state.q.data() + extent(b, nq_), u_.data() + extent(b, nv_));
-  for (std::size_t i = 0; i < u_.size(); ++i) state.v[i] = dynamic ? u_[i] / h : 0.0;
+  for (std::size_t i = 0; i < u_.size(); ++i) state.v[i] = dynamic ? end_velocity(u_[i], state.v[i]) : 0.0;
   for (std::size_t i = 0; i < motions_.size(); ++i) {
     state.motion_velocities[i] = dynamic ? (motions_[i] - state.motions[i]) / h : 0.0;
     state.motions[i] = motions_[i];
   }
   state.multipliers = lambda_;
+  for (std::size_t k = 0; k < lambda_.size(); ++k)
+    if (scheme_[k % scheme_.size()].averaged) state.multipliers[k] /= implicit_velocity();
   if (contact_) contact_->finish(state);
   law.commands(phi_end_, lambda_, state.commands);
   state.time += dynamic ? h : 0.0;
   mechanics_.evaluate_outputs(state.q, state.motions, y_);
+}
+
+std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator) {
+  if (integrator == Integrator::quasi_static || robot.implicit_position == 1) return std::nullopt;
+  if (robot.pairs() > 0)
+    return InputError(
+        "steps among obstacles need implicit_position = 1 (a body would end within what it meets at speed)",
+        "implicit_position = 1, or the scene without [[obstacle]]");
+  for (const ConstraintRow& row : robot.constraints)
+    if (row.one_sided)
+      return InputError(
+          "the limit '" + row.name + "' needs implicit_position = 1 (a point would end beyond what it meets at speed)",
+          "implicit_position = 1, or the scene without limits");
+  return std::nullopt;
 }
 
 State rest_state(const Mechanics& mechanics) {
@@ -502,7 +584,7 @@ State rest_state(const Mechanics& mechanics) {
   state.v.assign(extent(B, mechanics.coordinates().nv), 0.0);
   state.multipliers.assign(extent(B, mechanics.robot().rows()), 0.0);
   state.contact_forces.assign(extent(B, mechanics.robot().pairs(), 3), 0.0);
-  state.commands.assign(extent(B, mechanics.robot().rows()), 0.0);
+  state.commands.assign(extent(B, static_cast<int>(mechanics.robot().actuators.size())), 0.0);
   state.motions.assign(extent(B, motions), 0.0);
   state.motion_velocities.assign(extent(B, motions), 0.0);
   return state;
@@ -510,7 +592,7 @@ State rest_state(const Mechanics& mechanics) {
 
 Control zero_control(const Mechanics& mechanics) {
   Control control;
-  control.commands.assign(extent(mechanics.robots(), mechanics.robot().rows()), 0.0);
+  control.commands.assign(extent(mechanics.robots(), static_cast<int>(mechanics.robot().actuators.size())), 0.0);
   control.motions.assign(extent(mechanics.robots(), static_cast<int>(mechanics.robot().motions.size())), 0.0);
   return control;
 }

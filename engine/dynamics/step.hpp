@@ -1,20 +1,29 @@
 #pragma once
 // One time step, written once for the full model, the reduced model and batches.
 //
-// The unknown is the increment u of the coordinates over the step; with A in stiffness units every stage is the same in
-// dynamics and statics:
+// A step of length h from (q, v) to (q', v') has the implicit factors alpha of velocity and beta of position (F. Faure,
+// The Compliant plugin, 2012, eqs. 4-5); F are all forces but those of rows with multipliers:
+//   M (v' - v) = h (alpha F' + (1 - alpha) F + H'^T lambda),   q' = q + h (beta v' + (1 - beta) v)
+// alpha = beta = 1 is implicit Euler. The unknown is the increment u = q' - q; with A in stiffness units every stage is
+// the same in dynamics and statics:
 // clang-format off
-//   residual  r = M (v_n/h - u/h^2) - D u/h + p - f(q_n + u)    implicit Euler, v_{n+1} = u/h (Goury & Duriez 2018, eqs. 4-9)
-//   system    A = M/h^2 + D/h + K                               quasi-static: r = p - f(q_n + u), A = K
+//   residual  r = M (v - u/h)/(beta h) + alpha F' + (1 - alpha) F    v' = (u/h - (1 - beta) v)/beta, F = p - f - D v
+//   system    A = M/(beta h^2) + alpha (D/(beta h) + K)              quasi-static: r = p - f(q + u), A = K
 //   free      u_f = A^-1 r
-//   space     W = H A^-1 H^T, d = phi(q_n + u) + H u_f; the same for the rows of effectors if the law wants them
+//   space     W = H A^-1 H^T/beta, d = phi + H u_f/beta; the same without beta for effectors if the law wants them
 //   lambda    found by a law (constraint_law.hpp): forward, complementarity of lambda and W lambda + d - target   [N]
 //   correct   u <- u + u_f + A^-1 H^T lambda
 // Where the robot may touch obstacles, contact_stage.hpp adds their rows to the space and their forces to lambda.
 // clang-format on
+// Rows are imposed on the velocity at the end of the step: phi stands for phi_n + h phi'_{n+1}, which is phi_{n+1} of
+// implicit Euler. On the position, a disturbed hard row would alternate for ever where beta < 1. Constraints with a
+// compliance are springs, and obey lambda = -(phi + d phi')/c at both ends (eqs. 12-14): compliance on W's diagonal,
+// the unknown is alpha lambda_{n+1} and the rest is in F. Derivation: docs/theory/full-model.md.
+//
 // Where prescribed inputs c (a driven base) are unknowns too, A u + A_c dc = r + H^T lambda and rows change by H u +
-// H_c dc. One pass from u = 0 is the paper's one-linearisation step (its b = -h^2 K v + h (p - f) is the same system in
-// dv); repeated until the residual vanishes it is Newton's method on the implicit step or on the equilibrium.
+// H_c dc; c' = c + h w' whatever beta is. One pass from u = 0 is the paper's one-linearisation step (Goury & Duriez
+// 2018, eqs. 4-9: b = -h^2 K v + h (p - f) is the same system in dv); repeated until the residual vanishes it is
+// Newton's method on the implicit step or on the equilibrium.
 
 #include <optional>
 #include <string>
@@ -24,6 +33,7 @@
 #include "engine/dynamics/forward_law.hpp"
 #include "engine/dynamics/mechanics.hpp"
 #include "engine/dynamics/state.hpp"
+#include "kernels/base/error.hpp"
 
 namespace supple {
 
@@ -31,7 +41,9 @@ enum class StepScheme { one_linearisation, newton, quasi_static };
 
 struct StepSettings {
   StepScheme scheme = StepScheme::one_linearisation;
-  double time_step = 0.01;       // s; quasi-static: used for rate limits only (0 = none)
+  double time_step = 0.01;  // s; quasi-static: used for rate limits only (0 = none)
+  // alpha and beta, above 0 (unconditionally stable from 1/2 on); without effect in statics.
+  double implicit_velocity = 1, implicit_position = 1;
   double tolerance = 1e-9;       // Newton: residual relative to the forces at work, converged below
   double row_tolerance = 1e-11;  // Newton: violation of a row's law [m]
   int max_iterations = 40;
@@ -89,7 +101,7 @@ struct [[nodiscard]] StepReport {
 class Stepper {
  public:
   // Sizes all scratch; no allocation in step() beyond what a full model's sparse solver does. `mechanics` must outlive
-  // this object.
+  // this object. Among obstacles, in dynamics, implicit_position is 1.
   Stepper(Mechanics& mechanics, const StepSettings& settings);
 
   // Advances `state` by one step under `control`. On failure the state is unchanged.
@@ -119,20 +131,49 @@ class Stepper {
   }
   // Mapped points y [B x outputs] at the end of the last step.
   const std::vector<double>& outputs() const { return y_; }
-  // phi [B x rows] at the last linearisation.
+  // phi(y) [B x rows] at the last linearisation.
   const std::vector<double>& row_values() const { return phi_; }
   // Compliance W [B x rows x rows] of the last linearisation [m/N].
   const std::vector<double>& compliance() const { return W_; }
 
  private:
+  // What the law sees of a row: phi/beta + start phi_n + rate phi'_n, with `diagonal` added to W.
+  struct RowScheme {
+    double start = 0, rate = 0, diagonal = 0;
+    bool averaged = false;  // a spring: lambda is alpha lambda_{n+1}
+  };
+  // Springs that are forces, at the last linearisation; start, rate: phi and phi' at the start of the step.
+  struct Springs {
+    RowLayout layout;
+    std::vector<double> phi, gradients, H, H_c, lambda, start, rate;
+    std::vector<double> force;  // H^T lambda [B x nv]
+  };
+
+  bool dynamic() const { return settings_.scheme != StepScheme::quasi_static; }
+  double implicit_velocity() const { return dynamic() ? settings_.implicit_velocity : 1; }
+  double implicit_position() const { return dynamic() ? settings_.implicit_position : 1; }
+  TangentKind tangent() const {
+    return settings_.scheme == StepScheme::one_linearisation ? TangentKind::safe : TangentKind::exact;
+  }
+  double end_velocity(double increment, double start_velocity) const;
+  bool is_spring(int row) const;
   void size_for(const ConstraintLaw& law);
-  void evaluate_rows_and_outputs(const ConstraintLaw& law);
+  bool begin_scheme(const State& state);
+  bool evaluate_start_force(const State& state);
+  void evaluate_rows();
+  void evaluate_effectors(const ConstraintLaw& law);
+  void evaluate_springs(bool at_rest);
+  void set_values();
+  void row_rates(const State& state, const RowLayout& layout, const std::vector<double>& H,
+                 const std::vector<double>& H_c, std::vector<double>& rates) const;
+  void add_springs(double share);
+  void spring_stiffness();
   void begin_contact(const State& state);
   void residual(const State& state);
   double row_force(int b, int k) const;
   double residual_with_rows(double force_scale, double& scale) const;
   double row_violation(const ConstraintLaw& law) const;
-  void solve_systems(const SystemCoefficients& coefficients);
+  void solve_systems(const SystemCoefficients& input_coefficients);
   void project(const ConstraintLaw& law);
   bool solve_rows(ConstraintLaw& law);
   bool solve_contact(ConstraintLaw& law, bool solved);
@@ -149,8 +190,18 @@ class Stepper {
       phi_, phi_end_, gradients_, H_, H_c_, A_c_, X_, W_, free_, B_, lambda_, dc_, r_;
   std::vector<double> effector_phi_, effector_gradients_, effector_H_, effector_H_c_, effector_W_, effector_free_,
       effector_B_, anchor_;
+  std::vector<RowScheme> scheme_;   // of the rows of a robot
+  std::vector<double> compliance_;  // their diagonals
+  bool plain_rows_ = true;          // what the law sees is phi(y)
+  std::vector<double> values_;      // what the law sees [B x rows]
+  std::vector<double> phi_start_, phi_rate_, start_force_;
+  Springs springs_;
+  std::vector<PointStiffness> points_;  // of springs, then of contacts
   double shift_ = 0;
 };
+
+// Why the robot cannot be stepped by this integrator. None: it can.
+std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator);
 
 // A state at rest under zero commands.
 State rest_state(const Mechanics& mechanics);

@@ -16,11 +16,12 @@
 namespace supple {
 
 struct InverseEquilibriumSettings {
-  StepScheme scheme = StepScheme::quasi_static;  // or newton
-  double time_step = 0;                          // s; statics: for rate limits only (0 = none)
-  double tolerance = 1e-9;                       // relative residual
-  double row_tolerance = 1e-9;                   // largest movement that the last program asks for [m]
-  int max_iterations = 60;                       // with full steps
+  StepScheme scheme = StepScheme::quasi_static;         // or newton
+  double time_step = 0;                                 // s; statics: for rate limits only (0 = none)
+  double implicit_velocity = 1, implicit_position = 1;  // see StepSettings
+  double tolerance = 1e-9;                              // relative residual
+  double row_tolerance = 1e-9;                          // largest movement that the last program asks for [m]
+  int max_iterations = 60;                              // with full steps
   // Where they fail: how far an effector is asked to come in a linearisation [m], halved so many times.
   double first_reach = 4e-3;
   int max_halvings = 4;

@@ -30,7 +30,8 @@ struct ProgramSize {
 };
 
 ProgramSize program_size(const Robot& robot, bool moves_inputs) {
-  ProgramSize size{robot.rows() + (moves_inputs ? static_cast<int>(robot.motions.size()) : 0), 0};
+  ProgramSize size{
+      static_cast<int>(robot.actuators.size()) + (moves_inputs ? static_cast<int>(robot.motions.size()) : 0), 0};
   for (const ActuatorRow& actuator : robot.actuators)
     if (actuator.control == ActuatorControl::displacement) ++size.rows;
   for (const Effector& effector : robot.effectors)
@@ -56,6 +57,10 @@ std::optional<InputError> cannot_lead(const Robot& robot) {
   if (robot.pairs() > 0)
     return InputError("the robot may touch obstacles, and inverse control in contact is not there yet",
                       "`supple simulate` and `supple run`, or the scene without [[obstacle]]");
+  for (const ConstraintRow& row : robot.constraints)
+    if (row.one_sided)
+      return InputError(fmt::format("'{}' is a limit, and inverse control with limits is not there yet", row.name),
+                        "`supple simulate` and `supple run`, or type = \"distance\"");
   return too_large(size);
 }
 
@@ -63,10 +68,11 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
     : robot_(robot),
       settings_(settings),
       robots_(robots),
-      n_(robot.rows()),
+      n_(static_cast<int>(robot.actuators.size())),
       motions_(settings.moves_inputs ? static_cast<int>(robot.motions.size()) : 0),
       rows_(0),
-      layout_(effector_layout(robot)) {
+      layout_(effector_layout(robot)),
+      constraints_(robots, n_, static_cast<int>(robot.constraints.size()), layout_.rows(), motions_) {
   SUPPLE_EXPECT(settings.effort.empty() || settings.effort.size() == robot.actuators.size());
   if (settings.solver == InverseSolver::gauss_seidel)
     for (const Effector& effector : robot.effectors)
@@ -141,16 +147,20 @@ int InverseLaw::begin(const State& state, double step, std::span<double> multipl
     reports_[b].held = !hold_reason_.empty();
     conflicts_[b] = hold_reason_;
   }
-  std::copy(state.multipliers.begin(), state.multipliers.end(), start_multipliers_.begin());
+  const std::size_t n = extent(n_), rows = extent(robot_.rows());
+  for (std::size_t b = 0; b < reports_.size(); ++b)
+    std::copy_n(state.multipliers.data() + b * rows, n, start_multipliers_.data() + b * n);
   std::copy(state.commands.begin(), state.commands.end(), start_commands_.begin());
   std::copy(state.multipliers.begin(), state.multipliers.end(), multipliers.begin());
   return 0;
 }
 
-bool InverseLaw::solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) {
+bool InverseLaw::solve(const ConstraintSpace& all, std::span<double> multipliers, std::span<double> dc) {
   const auto start = std::chrono::steady_clock::now();
   const int n = n_, m = motions_, N = n + m, e = layout_.rows(), threads = static_cast<int>(problems_.size());
-  SUPPLE_EXPECT(space.rows == n && space.motions == m && space.effector_rows == e);
+  const ConstraintSpace* const free_of_constraints = constraints_.eliminate(all);
+  if (free_of_constraints == nullptr) return false;
+  const ConstraintSpace& space = *free_of_constraints;
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     const auto thread = static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0);
@@ -169,8 +179,10 @@ bool InverseLaw::solve(const ConstraintSpace& space, std::span<double> multiplie
     }
     if (report.held) solved_[static_cast<std::size_t>(b)] = hold(space, b, problem);
     report.saturated = report.held ? 0 : saturated(problem);
-    std::copy_n(x, n, multipliers.data() + extent(b, n));
+    double* lambda = multipliers.data() + extent(b, all.rows);
+    std::copy_n(x, n, lambda);
     std::copy_n(x + n, m, dc.data() + extent(b, m));
+    constraints_.multipliers(b, x, x + n, lambda + n);
 
     // What the linearisation promises, and how far it moves any row.
     double error = 0, movement = 0;
@@ -273,7 +285,8 @@ void InverseLaw::commands(std::span<const double> phi, std::span<const double> m
       continue;
     }
     const Interval limits = limits_of_command(robot, j);
-    commands[k] = std::clamp(force ? multipliers[k] : phi[k], limits.lower, limits.upper);
+    const std::size_t row = extent(robot, robot_.rows()) + extent(j);
+    commands[k] = std::clamp(force ? multipliers[row] : phi[row], limits.lower, limits.upper);
   }
 }
 

@@ -15,7 +15,8 @@
 //   energy    epsilon rho lambda^T W_aa lambda (eq. 5), rho = |J^T J| / |W_aa| in infinity norms
 //   proximal  epsilon rho sum_j w_jj (lambda_j - lambda_j^start)^2: penalises the change over a step, so a goal that
 //             stands still is reached without bias
-// Changes of inputs are penalised by epsilon |B_e^T B_e| dc^2 in both. Where the program has no solution the last
+// Constraints of the robot leave the program first (equality_rows.hpp); W and free are those of the robot that obeys
+// them. Changes of inputs are penalised by epsilon |B_e^T B_e| dc^2 in both. Where the program has no solution the last
 // commands are held: the robot moves on under the forward law and the report says why.
 
 #include <optional>
@@ -24,6 +25,7 @@
 
 #include "engine/constraints/effectors.hpp"
 #include "engine/dynamics/constraint_law.hpp"
+#include "engine/inverse/equality_rows.hpp"
 #include "kernels/base/error.hpp"
 #include "solvers/qp/qp.hpp"
 
@@ -44,7 +46,8 @@ struct InverseSettings {
   bool moves_inputs = true;  // whether prescribed inputs are unknowns
 };
 
-// Why inverse control cannot lead a robot: no effector, nothing to lead it by, too many actuators. None: it can.
+// Why inverse control cannot lead a robot: no effector, nothing to lead it by, too many actuators, obstacles, one-sided
+// constraints. None: it can.
 std::optional<InputError> cannot_lead(const Robot& robot);
 
 // What a robot was asked in a step and what the linearisation promises.
@@ -108,6 +111,7 @@ class InverseLaw final : public ConstraintLaw {
   InverseSettings settings_;
   int robots_, n_, motions_, rows_;  // actuators, unknown inputs, rows of the program
   RowLayout layout_;
+  EqualityRows constraints_;
   std::vector<int> limited_;  // actuators with a row for their displacement
   std::vector<double> goals_, known_, start_multipliers_, start_commands_;
   std::vector<char> steered_;

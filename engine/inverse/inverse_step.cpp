@@ -7,9 +7,15 @@ InverseStep::InverseStep(Mechanics& mechanics, const InverseSettings& settings, 
       statics_(integrator == Integrator::quasi_static),
       time_step_(time_step),
       law_(mechanics.robot(), 1, settings),
-      stepper_(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = time_step}),
+      stepper_(mechanics, {.scheme = StepScheme::one_linearisation,
+                           .time_step = time_step,
+                           .implicit_velocity = mechanics.robot().implicit_velocity,
+                           .implicit_position = mechanics.robot().implicit_position}),
       equilibrium_(mechanics, law_,
-                   {.scheme = statics_ ? StepScheme::quasi_static : StepScheme::newton, .time_step = time_step}) {}
+                   {.scheme = statics_ ? StepScheme::quasi_static : StepScheme::newton,
+                    .time_step = time_step,
+                    .implicit_velocity = mechanics.robot().implicit_velocity,
+                    .implicit_position = mechanics.robot().implicit_position}) {}
 
 StepReport InverseStep::step(std::span<const double> goals, State& state) {
   law_.set_goals(goals);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/constraints/rows.hpp"
 #include "engine/mesh/check.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/model/collision_points.hpp"
+#include "engine/model/dependent_constraints.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/model/full_model.hpp"
 #include "engine/model/place_points.hpp"
@@ -66,9 +68,10 @@ bool held_nowhere(const FullModel& model) {
          std::all_of(model.node_spring.begin(), model.node_spring.end(), [](double k) { return k == 0; });
 }
 
-// A motion is rigid where it is the only one, moves everything that is held, and no spring holds the body elsewhere.
-void mark_rigid_motion(FullModel& model) {
-  if (model.robot.motions.size() != 1) return;
+// A motion is rigid where it is the only one, moves everything that is held, and no spring or constraint holds the body
+// elsewhere.
+void mark_rigid_motion(FullModel& model, bool constrained) {
+  if (model.robot.motions.size() != 1 || constrained) return;
   bool rigid = std::all_of(model.node_spring.begin(), model.node_spring.end(), [](double k) { return k == 0; });
   for (std::size_t i = 0; i < model.node_motion.size(); ++i)
     if (model.node_unknown[i] < 0 && model.node_motion[i] < 0) rigid = false;
@@ -149,6 +152,46 @@ void add_contact(const Scene& scene, FullModel& model, PointPlacer& placer) {
   for (std::string& note : notes_on_contact(robot)) model.notes.push_back(std::move(note));
 }
 
+void add_constraint(const ConstraintScene& scene, PointPlacer& placer, Robot& robot) {
+  const std::string what = "constraint '" + scene.name + "'";
+  ConstraintRow row;
+  row.name = scene.name;
+  row.compliance = scene.compliance;
+  row.damping_time = scene.damping_time;
+  row.one_sided = scene.kind == ConstraintKind::limit;
+  SUPPLE_EXPECT(scene.form == ConstraintForm::constraint || (scene.compliance > 0 && !row.one_sided));
+  std::vector<ConstraintRow>& rows = scene.form == ConstraintForm::force ? robot.springs : robot.constraints;
+  bool moves = false;
+  const auto placed = [&](int first, int count) {
+    row.first_point = first;
+    row.point_count = count;
+    for (int p = 0; p < count; ++p) moves = moves || placer.moves(first + p);
+    if (!moves) throw InputError(what + " acts on held nodes only (it can do nothing)", "other points", scene.place);
+  };
+  if (scene.kind == ConstraintKind::distance || scene.kind == ConstraintKind::limit) {
+    const PlacedPath path = placer.add_path(scene.points, scene.anchor, scene.attachment_radius, what, scene.place);
+    placed(path.first_point, static_cast<int>(scene.points.size()));
+    row.value = ConstraintRow::Value::length;
+    row.anchor = scene.anchor;
+    row.rest_length = scene.length.value_or(path.length);
+    if (path.length <= shortest_segment)
+      throw InputError(what + " has its points at one place (it has no direction there)", "points that are apart",
+                       scene.place);
+    row.side = row.one_sided && scene.bound == LengthBound::shortest ? -1 : 1;
+    rows.push_back(row);
+    return;
+  }
+  placed(placer.add(scene.points.front(), scene.attachment_radius, what, scene.place), 1);
+  row.place = scene.position.value_or(robot.rest_points[static_cast<std::size_t>(row.first_point)]);
+  const bool axes = scene.directions == ConstraintScene{}.directions;
+  for (std::size_t k = 0; k < scene.directions.size(); ++k) {
+    row.direction = scene.directions[k];
+    if (scene.directions.size() > 1)
+      row.name = fmt::format("{} {}", scene.name, axes ? std::string(1, "xyz"[k]) : fmt::format("{}", k + 1));
+    rows.push_back(row);
+  }
+}
+
 void add_effector(const EffectorScene& scene, PointPlacer& placer, Robot& robot) {
   Effector row;
   row.name = scene.name;
@@ -199,10 +242,12 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   robot.gravity = scene.gravity;
   robot.time_step = scene.time_step;
   robot.integrator = scene.integrator;
+  robot.implicit_velocity = scene.implicit_velocity;
+  robot.implicit_position = scene.implicit_position;
   robot.rayleigh_mass = body.rayleigh_mass;
   robot.rayleigh_stiffness = body.rayleigh_stiffness;
   fix_nodes(body, model);
-  mark_rigid_motion(model);
+  mark_rigid_motion(model, !scene.constraints.empty());
   robot.floating = held_nowhere(model);
   model.fields = build_element_fields(body, model.mesh);
   for (const ElementField& field : model.fields)
@@ -217,6 +262,17 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
                                  max_box_complementarity),
                      "fewer actuators", scene.actuators.back().place);
   for (const ActuatorScene& actuator : scene.actuators) add_actuator(actuator, placer, robot);
+  for (const ConstraintScene& constraint : scene.constraints) {
+    add_constraint(constraint, placer, robot);
+    if (robot.rows() > max_box_complementarity)
+      throw InputError(
+          fmt::format("the scene has more than {} rows of actuators and constraints", max_box_complementarity),
+          "fewer of them, or springs with as = \"force\"", constraint.place);
+    if (const int row = dependent_constraint(model); row >= 0)
+      throw InputError("constraint '" + robot.constraints[static_cast<std::size_t>(row)].name +
+                           "' asks for what others before it ask for already, or contradicts them",
+                       "leave one of them out, or give it a compliance", constraint.place);
+  }
   for (const EffectorScene& effector : scene.effectors) add_effector(effector, placer, robot);
   for (const PointScene& probe : scene.probes)
     robot.probes.push_back(

@@ -43,6 +43,33 @@ struct ActuatorRow {
   double size() const { return kind == ActuatorKind::cavity ? rest_area : 1; }
 };
 
+// What holds points of the body to each other or to places fixed in space ([[constraint]]), as one row: value phi(y)
+// [m], multiplier lambda [N], generalised force H^T lambda. With compliance c and damping time d it is a spring,
+//   lambda = -(phi + d phi')/c,
+// which becomes the hard phi = 0 for c = 0; a one-sided row has phi >= 0 and lambda >= 0 instead. Source: F. Faure,
+// The Compliant plugin (2012), eqs. 1-3.
+//   length  phi = side (L0 - L(y)) of the path through its points; lambda pulls its ends together where side = 1 and
+//           pushes them apart where it is -1
+//   along   phi = direction . (y - place) of one mapped point
+//           No direction (0): a hard row of a reduced model that all of its modes obey; its lambda is 0
+struct ConstraintRow {
+  enum class Value { length, along };
+  std::string name;
+  Value value = Value::along;
+  int first_point = 0;  // consecutive mapped points
+  int point_count = 1;
+  std::optional<Vec3d> anchor;  // length: end of the path, fixed in space
+  double rest_length = 0;       // length: L0 [m]
+  double side = 1;              // length
+  Vec3d direction{{0, 0, 0}};   // along: unit vector
+  Vec3d place{{0, 0, 0}};       // along [m]
+  double compliance = 0;        // c [m/N]
+  double damping_time = 0;      // d [s]
+  bool one_sided = false;
+  // Ties the body to a place.
+  bool in_space() const { return value == Value::along || anchor.has_value(); }
+};
+
 struct NamedPoint {
   std::string name;
   std::string set;  // probes: reported together
@@ -96,9 +123,12 @@ struct Robot {
   Vec3d gravity{{0, 0, 0}};
   double time_step = 0.01;
   Integrator integrator = Integrator::implicit_euler;
+  double implicit_velocity = 1, implicit_position = 1;  // alpha and beta of a time step (engine/dynamics/step.hpp)
   double rayleigh_mass = 0, rayleigh_stiffness = 0;
   std::vector<Vec3d> rest_points;  // y_rest
   std::vector<ActuatorRow> actuators;
+  std::vector<ConstraintRow> constraints;  // their multipliers are unknowns, beside the actuators'
+  std::vector<ConstraintRow> springs;      // the same as forces: in f and A, c > 0, not one-sided
   std::vector<Effector> effectors;
   std::vector<NamedPoint> probes;
   std::vector<MotionInput> motions;
@@ -108,10 +138,18 @@ struct Robot {
   int first_collision_point = 0, collision_points = 0;
   double contact_distance = 0;
   int pairs() const { return collision_points * static_cast<int>(obstacles.size()); }
+  // Whether a constraint or spring ties it to a place in space.
+  bool held_in_space() const {
+    const auto ties = [](const std::vector<ConstraintRow>& rows) {
+      return std::any_of(rows.begin(), rows.end(), [](const ConstraintRow& row) { return row.in_space(); });
+    };
+    return ties(constraints) || ties(springs);
+  }
   // Nothing holds the body: no node of it is fixed, driven or on a spring. Its stiffness is singular, its place and
   // orientation are free. The basis of a reduced model begins with its six rigid motions, translations first.
   bool floating = false;
-  int rows() const { return static_cast<int>(actuators.size()); }
+  // Of constraint space: the actuators', then the constraints'. Commands are those of the actuators alone.
+  int rows() const { return static_cast<int>(actuators.size() + constraints.size()); }
   // A model is strained by all of its motions or by none: a rigid one is alone.
   int straining_motions() const {
     return static_cast<int>(std::count_if(motions.begin(), motions.end(), [](const auto& m) { return !m.rigid; }));

@@ -48,6 +48,23 @@ Matrix metric_factor(const ReducedModel& all, std::span<const double> states, in
   return M.llt().matrixU();
 }
 
+// Their stiffness at rest in time: H^T H / c and what their force adds by turning.
+void add_springs(const ReducedModel& all, std::span<const double> y, double* K, double* K_c) {
+  for (const ConstraintRow& spring : all.robot.springs) {
+    std::vector<double> gradient(extent(3, spring.point_count));
+    const double lambda = -evaluate_constraint(spring, y, gradient.data()) / spring.compliance;
+    const auto at = [&](int i) {
+      return Vec3d{{gradient[extent(3, i)], gradient[extent(3, i) + 1], gradient[extent(3, i) + 2]}};
+    };
+    const auto add = [&](int i, int j, const Mat3d& S) {
+      add_point_stiffness(all, spring.first_point + i, spring.first_point + j, S, K, K_c);
+    };
+    for (int i = 0; i < spring.point_count; ++i)
+      for (int j = 0; j < spring.point_count; ++j) add(i, j, (1 / spring.compliance) * outer(at(i), at(j)));
+    visit_constraint_curvature(spring, y, lambda, add);
+  }
+}
+
 }  // namespace
 
 std::vector<double> displacement_metric(const ReducedModel& all, std::span<const double> states,
@@ -72,27 +89,42 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
     evaluate_rows(all.robot, layout, y, phi, gradients);
     mechanics.row_jacobians(layout, gradients, H, H_c);
     std::vector<int> held;
+    std::vector<double> compliance;  // of the rows held
     for (int row = 0; row < m; ++row) {
       const auto k = static_cast<std::size_t>(row);
       const double lambda = multipliers[extent(s, m) + k];
+      add_row_curvature(all, row, y, lambda, curvature.data(), input_curvature.data(), hessian);
+      if (k >= all.robot.actuators.size()) {
+        const ConstraintRow& constraint = all.robot.constraints[k - all.robot.actuators.size()];
+        if (constraint.one_sided && lambda <= 0) continue;
+        if (std::all_of(H.begin() + row * r, H.begin() + (row + 1) * r, [](double h) { return h == 0; })) continue;
+        held.push_back(row);
+        compliance.push_back(constraint.compliance);
+        continue;
+      }
       // A force at its limit is given, and the displacement that was commanded is not reached.
       const ActuatorRow& actuator = all.robot.actuators[k];
       const RowTarget target = row_target(actuator, 0, 0, 0);
-      if (actuator.control == ActuatorControl::displacement && lambda > target.lower && lambda < target.upper)
-        held.push_back(row);
-      add_row_curvature(all, row, y, lambda, curvature.data(), input_curvature.data(), hessian);
+      if (actuator.control != ActuatorControl::displacement || lambda <= target.lower || lambda >= target.upper)
+        continue;
+      held.push_back(row);
+      compliance.push_back(0);
     }
+    add_springs(all, y, curvature.data(), input_curvature.data());
     K += curvature + shift * Eigen::Map<const Matrix>(all.mass.data(), r, r);
     K = Matrix(K.selfadjointView<Eigen::Lower>());
     const int h = static_cast<int>(held.size());
-    // [K J^T; J 0]^-1 has S in its upper left corner. J is scaled to the size of K, for the pivots.
+    // [K J^T; J -C]^-1 has S in its upper left corner. J is scaled to the size of K, for the pivots.
     Matrix system = Matrix::Zero(r + h, r + h);
     system.topLeftCorner(r, r) = K;
     const double scale = K.norm() / std::sqrt(static_cast<double>(r));
     for (int k = 0; k < h; ++k) {
       const auto row = Eigen::Map<const Eigen::RowVectorXd>(H.data() + extent(held[static_cast<std::size_t>(k)], r), r);
       const double length = row.norm();
-      if (length > 0) system.row(r + k).head(r) = scale / length * row;
+      if (length > 0) {
+        system.row(r + k).head(r) = scale / length * row;
+        system(r + k, r + k) = -scale / length * scale / length * compliance[static_cast<std::size_t>(k)];
+      }
       system.col(r + k).head(r) = system.row(r + k).head(r).transpose();
     }
     // Rows that depend on each other are no harm; a system without a solution is.

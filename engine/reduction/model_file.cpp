@@ -24,7 +24,10 @@ int format_of(const ReducedModel& model) {
                                      [](const ReducedField& field) { return membrane_law(field.law); });
   const bool cavities = std::any_of(model.robot.actuators.begin(), model.robot.actuators.end(),
                                     [](const ActuatorRow& row) { return row.kind == ActuatorKind::cavity; });
-  return !model.robot.obstacles.empty() ? 4 : membranes || cavities ? 3 : 2;
+  const Robot& robot = model.robot;
+  const bool constraints = !robot.constraints.empty() || !robot.springs.empty() || robot.implicit_velocity != 1 ||
+                           robot.implicit_position != 1;
+  return constraints ? 5 : !robot.obstacles.empty() ? 4 : membranes || cavities ? 3 : 2;
 }
 
 // Driven regions and what they add. A robot without them has none of these.
@@ -207,6 +210,7 @@ void write_model(const ReducedModel& model, const std::string& path) {
     file.write("/units", std::string("SI: m, kg, s, N, Pa"));
     file.write("/modes", static_cast<std::int64_t>(r));
     write_robot(file, model.robot);
+    write_constraints(file, model.robot);
     write_contact(file, model.robot);
     file.write("/field_count", static_cast<std::int64_t>(model.fields.size()));
     for (std::size_t f = 0; f < model.fields.size(); ++f)
@@ -271,6 +275,7 @@ ReducedModel read_model(const std::string& path) {
   model.modes = checked.count("/modes", 1, 10000);
   const int r = model.modes;
   model.robot = read_robot(file, checked);
+  read_constraints(file, checked, model.robot);
   read_contact(file, checked, model.robot);
   model.robot.motions = read_motions(file, checked);
   checked.require(!model.robot.floating || (r >= rigid_mode_count && model.robot.motions.empty()), "/robot/floating",

@@ -40,6 +40,11 @@ void write_robot(Hdf5File& file, const Robot& robot);
 // Throws InputError for what no robot can be.
 Robot read_robot(const Hdf5File& file, const Checked& checked);
 
+// Constraints, springs and the implicit factors; nothing for a robot without them. Read after the robot's mapped
+// points.
+void write_constraints(Hdf5File& file, const Robot& robot);
+void read_constraints(const Hdf5File& file, const Checked& checked, Robot& robot);
+
 // Obstacles and collision points; nothing for a robot without obstacles. Read after the robot's mapped points.
 void write_contact(Hdf5File& file, const Robot& robot);
 void read_contact(const Hdf5File& file, const Checked& checked, Robot& robot);

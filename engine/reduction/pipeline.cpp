@@ -178,8 +178,15 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
 // A body that nothing holds, with nothing around it, has equilibria under forces within it alone, the same wherever it
 // is turned and moved to.
 void check_floating(const Scene& scene, const Robot& robot) {
-  if (!robot.floating || shaken_in_time(robot)) return;
+  if (!robot.floating) return;
   const Place& place = scene.bodies.front().place;
+  for (const auto* rows : {&robot.constraints, &robot.springs})
+    for (const ConstraintRow& row : *rows)
+      if (row.in_space())
+        throw InputError("only constraints hold the body, '" + row.name +
+                             "' among them (its equilibria depend on where the body is)",
+                         "a [[fix]] region beside them", place);
+  if (shaken_in_time(robot)) return;
   if (norm(robot.gravity) > 0)
     throw InputError("nothing holds the body (under gravity it has no equilibrium, and a reduction is made of those)",
                      "gravity = [0, 0, 0], or a [[fix]] region", place);

@@ -1,6 +1,7 @@
 #include "engine/reduction/project.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -124,6 +125,44 @@ void replace_walls_by_polynomials(ReducedModel& model) {
   model.output_inputs.resize(extent(3 * (first + points), m), 0.0);
   for (int i = 0; i < r; ++i) model.outputs[extent(3 * first + i, r) + static_cast<std::size_t>(i)] = 1;
   for (int k = 0; k < m; ++k) model.output_inputs[extent(3 * first + r + k, m) + static_cast<std::size_t>(k)] = 1;
+}
+
+// Below this share of the largest motion of a mapped point a row does not move: states that obey it to 1e-11 m leave so
+// much in the weakest modes.
+constexpr double obeyed_share = 1e-5;
+
+// Hard rows of one direction that every mode obeys, as those of states that obeyed them do. What is left of them is
+// rounding, and a multiplier would be a quotient of roundings: they become rows without a direction, whose force is 0.
+void drop_obeyed_rows(ReducedModel& model) {
+  const std::size_t r = extent(model.modes), m = extent(model.motions());
+  const auto size = [](const std::vector<double>& H) {
+    return std::sqrt(std::inner_product(H.begin(), H.end(), H.begin(), 0.0));
+  };
+  // Of points: the first corner of an orientation's fit holds rotations, not motions.
+  double largest = 0;
+  const auto see = [&](int point) {
+    for (std::size_t row = extent(3, point); row < extent(3, point) + 3; ++row) {
+      const auto begin = model.outputs.begin() + static_cast<std::ptrdiff_t>(row * r);
+      largest = std::max(largest, size({begin, begin + static_cast<std::ptrdiff_t>(r)}));
+    }
+  };
+  for (const ConstraintRow& row : model.robot.constraints)
+    for (int p = 0; p < row.point_count; ++p) see(row.first_point + p);
+  for (const Effector& effector : model.robot.effectors)
+    if (effector.kind == EffectorKind::position) see(effector.point);
+  for (ConstraintRow& row : model.robot.constraints) {
+    if (row.value != ConstraintRow::Value::along || row.compliance > 0 || row.one_sided) continue;
+    std::vector<double> H(r + m, 0.0);
+    for (int k = 0; k < 3; ++k) {
+      const std::size_t output = extent(3 * row.first_point + k);
+      for (std::size_t j = 0; j < r; ++j) H[j] += row.direction[k] * model.outputs[output * r + j];
+      for (std::size_t j = 0; j < m; ++j) H[r + j] += row.direction[k] * model.output_inputs[output * m + j];
+    }
+    if (size(H) > obeyed_share * largest) continue;
+    row.direction = {{0, 0, 0}};
+    row.compliance = 1;  // any: 0 = c lambda
+    row.damping_time = 0;
+  }
 }
 
 }  // namespace
@@ -253,6 +292,7 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
           reduced.output_inputs[extent(row, motions) + static_cast<std::size_t>(m)] += weight * psi(node, k, m);
       }
 
+  drop_obeyed_rows(reduced);
   replace_walls_by_polynomials(reduced);
 
   // Shown nodes: those of the skin, then the corners of kept elements that are not among them.

@@ -60,7 +60,7 @@ std::vector<InputRange> training_ranges(const Robot& robot) {
 }
 
 Control control_of(const Robot& robot, const Sample& sample) {
-  const auto motions = sample.begin() + robot.rows();
+  const auto motions = sample.begin() + static_cast<std::ptrdiff_t>(robot.actuators.size());
   return {{sample.begin(), motions}, {motions, sample.end()}};
 }
 

@@ -167,7 +167,7 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
     const std::size_t n = path.samples.size();
     write_hdf5_atomically(path_file(folder, index), [&](Hdf5File& file) {
       file.write("/identity", hash_hex(path_identity(identity, plan.converged, path)));
-      file.write("/commands", commands, {n, rows + model.robot.motions.size()});
+      file.write("/commands", commands, {n, model.robot.actuators.size() + model.robot.motions.size()});
       file.write("/q", q, {n, nv});
       file.write("/multipliers", multipliers, {n, rows});
       file.write("/status", status, {n});

@@ -19,9 +19,12 @@ constexpr std::array root_keys{
     Key{.name = "time_step", .kind = quantity, .dimension = D::time, .fallback = "\"10 ms\"", .meaning = "length of a step", .bound = Bound::positive},
     Key{.name = "duration", .kind = quantity, .dimension = D::time, .fallback = "\"1 s\"", .meaning = "time that `simulate` covers unless told otherwise", .bound = Bound::positive},
     Key{.name = "integrator", .kind = choice, .fallback = "\"implicit-euler\"", .meaning = "how time advances: one linearisation a step, Newton to convergence, or static equilibria", .choices = "implicit-euler | implicit-euler-newton | quasi-static"},
+    Key{.name = "implicit_velocity", .kind = quantity, .fallback = "1", .meaning = "share of the forces at the end of a step in the change of velocity, 0.5 to 1; not of quasi-static. With `implicit_position`: both 1 implicit Euler, both 0.5 keeps the energy of what is linear and is of second order", .bound = Bound::positive},
+    Key{.name = "implicit_position", .kind = quantity, .fallback = "1", .meaning = "share of the velocity at the end of a step in the change of position, 0.5 to 1; 1 among obstacles and beside limits", .bound = Bound::positive},
     Key{.name = "body", .kind = table, .fallback = "required", .meaning = "the deformable body", .subtable = "[body]"},
     Key{.name = "fix", .kind = tables, .fallback = "none", .meaning = "parts of the body that are held, moved or tied", .subtable = "[[fix]]"},
     Key{.name = "actuator", .kind = tables, .fallback = "none", .meaning = "what drives the robot", .subtable = "[[actuator]]"},
+    Key{.name = "constraint", .kind = tables, .fallback = "none", .meaning = "what holds points to each other or to places: joints, strings, springs", .subtable = "[[constraint]]"},
     Key{.name = "effector", .kind = tables, .fallback = "none", .meaning = "what inverse control steers, and where errors are measured", .subtable = "[[effector]]"},
     Key{.name = "probe", .kind = tables, .fallback = "none", .meaning = "points that are only reported", .subtable = "[[probe]]"},
     Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things that the body may touch", .subtable = "[[obstacle]]"},
@@ -122,6 +125,24 @@ constexpr std::array actuator_keys{
     Key{.name = "samples", .kind = integer, .fallback = "2", .meaning = "values of this command on the grid of the offline sampling", .least = 2},
 };
 
+constexpr std::array constraint_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
+    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "keeps the distance of two points; keeps a point where it is; keeps it in a plane; a distance that may only be below or above a length", .choices = "distance | fixed-point | plane | limit"},
+    Key{.name = "points", .kind = vectors, .dimension = D::length, .fallback = "required for a distance or limit", .meaning = "distance, limit: two points of the body, or one and an `anchor`"},
+    Key{.name = "anchor", .kind = vector, .dimension = D::length, .fallback = "the second of `points`", .meaning = "distance, limit: the other end, fixed in space"},
+    Key{.name = "length", .kind = quantity, .dimension = D::length, .fallback = "as at rest", .meaning = "distance: the distance; limit: what it may not exceed or fall below", .bound = Bound::non_negative},
+    Key{.name = "bound", .kind = choice, .fallback = "\"longest\"", .meaning = "limit: `length` is the longest (a string) or the shortest distance (a stop)", .choices = "longest | shortest"},
+    Key{.name = "point", .kind = vector, .dimension = D::length, .fallback = "required for a fixed point or plane", .meaning = "fixed-point, plane: point of the body, at rest"},
+    Key{.name = "position", .kind = vector, .dimension = D::length, .fallback = "where the point is at rest", .meaning = "fixed-point: where it is held; plane: a point of the plane"},
+    Key{.name = "directions", .kind = vectors, .fallback = "x, y and z", .meaning = "fixed-point: along which it is held, at most three, independent of each other; only their directions count"},
+    Key{.name = "normal", .kind = vector, .fallback = "required for a plane", .meaning = "plane: its normal; only its direction counts"},
+    Key{.name = "attachment_radius", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "spreads each point over the nodes this near, as a cable's", .bound = Bound::non_negative},
+    Key{.name = "compliance", .kind = quantity, .dimension = D::compliance, .fallback = "none: hard", .meaning = "of the spring that it is, for each row; 0: it gives nothing", .bound = Bound::non_negative},
+    Key{.name = "stiffness", .kind = quantity, .dimension = D::stiffness, .fallback = "`compliance`", .meaning = "1 / compliance", .bound = Bound::positive},
+    Key{.name = "damping_time", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "d in force = -(violation + d rate) / compliance; of a hard one: the time in which a violation decays", .bound = Bound::non_negative},
+    Key{.name = "as", .kind = choice, .fallback = "force for a spring, constraint for what is hard or a limit", .meaning = "how a spring is computed: as rows with forces of their own, which are reported; or among the body's forces and stiffness, which holds large turns better. Equal where its direction does not turn", .choices = "constraint | force"},
+};
+
 constexpr std::array effector_keys{
     Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
     Key{.name = "type", .kind = choice, .fallback = "\"position\"", .meaning = "what is steered: a place, how a region is turned, or the length of a path", .choices = "position | orientation | length"},
@@ -199,6 +220,7 @@ constexpr std::array tables_of_scene{
     TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` says which.", fix_keys},
     TableKeys{"[[actuator]]", "Something that drives the robot: a cable, a force or a cavity. A force acts on exactly one of `point`, `box`, `sphere` and `group`. The walls of a cavity are exactly one of `box`, `sphere`, `group` and `surface`, and closed.", actuator_keys},
     TableKeys{"surface", "`surface = {...}` of a cavity or an obstacle. Formats: `.stl`, `.obj`. Triangles of a cavity may be turned either way, those of an obstacle face outwards.", surface_keys},
+    TableKeys{"[[constraint]]", "Something that holds points of the body, to each other or to places fixed in space: hard, or a spring with damping. A fixed point has a row for each of its directions, all others one.", constraint_keys},
     TableKeys{"[[effector]]", "Something that is steered. A position is that of exactly one of `point`, `box`, `sphere` and `group`; an orientation is that of one of the last three; a length has either `points` or `cable`.", effector_keys},
     TableKeys{"[[probe]]", "A point that is reported.", probe_keys},
     TableKeys{"[[obstacle]]", "A rigid thing that does not move and that the body cannot enter.", obstacle_keys},

@@ -177,8 +177,17 @@ ReductionScene read_reduction(const TableReader& table) {
   return r;
 }
 
-// One name, one thing: commands, effectors and probes are columns of the same tables; obstacles stand beside them in
-// messages. Regions may share a motion.
+// Share of what holds at the end of a step. Below a half stiff bodies would not stay bounded.
+double read_implicit_factor(const TableReader& table, std::string_view name) {
+  const double factor = table.quantity(name, 1);
+  if (!(factor >= 0.5 && factor <= 1))
+    table.fail(name, fmt::format("{} is {:g} (a step is stable from 0.5 to 1)", name, factor),
+               fmt::format("{} = 0.5 or 1", name));
+  return factor;
+}
+
+// One name, one thing: commands, constraints, effectors and probes are columns of the same tables; obstacles stand
+// beside them in messages. Regions may share a motion.
 void check_names(const Scene& scene) {
   struct Named {
     std::string_view name;
@@ -205,6 +214,7 @@ void check_names(const Scene& scene) {
     for (const FixScene& fix : body.fixes)
       if (!fix.motion.empty()) add(fix.motion, fix.place, &fix);
   for (const ActuatorScene& actuator : scene.actuators) add(actuator.name, actuator.place, nullptr);
+  for (const ConstraintScene& constraint : scene.constraints) add(constraint.name, constraint.place, nullptr);
   for (const EffectorScene& effector : scene.effectors) add(effector.name, effector.place, nullptr);
   for (const PointScene& probe : scene.probes) add(probe.name, probe.place, nullptr);
   for (const ObstacleScene& obstacle : scene.obstacles) add(obstacle.name, obstacle.place, nullptr);
@@ -219,9 +229,13 @@ Scene read(const Document& document, const std::string& name) {
   scene.time_step = table.quantity("time_step", scene.time_step);
   scene.duration = table.quantity("duration", scene.duration);
   scene.integrator = table.choice("integrator", scene.integrator);
+  scene.implicit_velocity = read_implicit_factor(table, "implicit_velocity");
+  scene.implicit_position = read_implicit_factor(table, "implicit_position");
   scene.bodies.push_back(read_body(table.table("body")));
   for (const TableReader& fix : table.tables("fix")) scene.bodies.front().fixes.push_back(read_fix(fix));
   for (const TableReader& actuator : table.tables("actuator")) scene.actuators.push_back(read_actuator(actuator));
+  for (const TableReader& constraint : table.tables("constraint"))
+    scene.constraints.push_back(read_constraint(constraint));
   for (const TableReader& effector : table.tables("effector"))
     scene.effectors.push_back(read_effector(effector, scene.actuators));
   for (const TableReader& probe : table.tables("probe")) {
@@ -229,6 +243,15 @@ Scene read(const Document& document, const std::string& name) {
     scene.probes.back().set = probe.has("set") ? probe.identifier("set") : "";
   }
   for (const TableReader& obstacle : table.tables("obstacle")) scene.obstacles.push_back(read_obstacle(obstacle));
+  if (!scene.obstacles.empty() && scene.implicit_position != 1 && scene.integrator != Integrator::quasi_static)
+    table.fail("implicit_position",
+               "implicit_position is below 1 among obstacles (a body would end within what it meets at speed)",
+               "implicit_position = 1; implicit_velocity may be below");
+  if (scene.implicit_position != 1 && scene.integrator != Integrator::quasi_static &&
+      std::ranges::any_of(scene.constraints, [](const auto& c) { return c.kind == ConstraintKind::limit; }))
+    table.fail("implicit_position",
+               "implicit_position is below 1 beside limits (a point would end beyond what it meets at speed)",
+               "implicit_position = 1; implicit_velocity may be below");
   if (table.has("contact")) scene.contact = read_contact(table.table("contact"));
   if (table.has("reduce")) scene.reduction = read_reduction(table.table("reduce"));
   check_names(scene);

@@ -13,30 +13,6 @@ namespace {
 // Of the parallelepiped of the unit vectors: below it a row would nearly repeat another one.
 constexpr double least_independence = 1e-3;
 
-struct Path {
-  std::vector<Vec3d> points;
-  std::optional<Vec3d> pull_point;
-  double attachment_radius = 0;
-};
-
-// `what`: "cable 'a'".
-Path read_path(const TableReader& table, const std::string& what) {
-  Path path;
-  path.points = table.vectors("points");
-  if (table.has("pull_point")) path.pull_point = table.vector("pull_point", {});
-  path.attachment_radius = table.quantity("attachment_radius", 0);
-  std::vector<Vec3d> all = path.points;
-  if (path.pull_point) all.push_back(*path.pull_point);
-  if (all.size() < 2)
-    table.fail("points", fmt::format("{} has one point (it needs two to pull between)", what),
-               "pull_point = [x, y, z], or more points");
-  for (std::size_t i = 1; i < all.size(); ++i)
-    if (!(norm(all[i] - all[i - 1]) > 0))
-      table.fail(i < path.points.size() ? "points" : "pull_point",
-                 fmt::format("points {} and {} of {} are the same", i, i + 1, what), "remove one of them");
-  return path;
-}
-
 void read_force_place(const TableReader& table, ActuatorScene* force) {
   refuse(table, "a force", "type", {"points", "pull_point", "surface", "pressure"});
   if (table.has("point")) {
@@ -112,21 +88,6 @@ void read_limits(const TableReader& table, ActuatorScene* actuator) {
   if (by_force) only_one_way("range", &actuator->range);
 }
 
-std::vector<Vec3d> read_directions(const TableReader& table, std::vector<Vec3d> fallback) {
-  if (!table.has("directions")) return fallback;
-  std::vector<Vec3d> directions = table.vectors("directions");
-  if (directions.size() > 3)
-    table.fail("directions", fmt::format("{} directions (there are three)", directions.size()), "three at most");
-  for (Vec3d& direction : directions) direction = unit_vector(table, "directions", direction);
-  const double size = directions.size() == 3   ? std::abs(dot(directions[0], cross(directions[1], directions[2])))
-                      : directions.size() == 2 ? norm(cross(directions[0], directions[1]))
-                                               : 1;
-  if (!(size > least_independence))
-    table.fail("directions", "the directions depend on each other (one follows from the others)",
-               "leave one out; [[1, 0, 0], [0, 1, 0]] are independent");
-  return directions;
-}
-
 // What `cable = "name"` names.
 const ActuatorScene& named_cable(const TableReader& table, const std::vector<ActuatorScene>& actuators) {
   const std::string name = table.text("cable");
@@ -159,13 +120,45 @@ void read_length_path(const TableReader& table, const std::vector<ActuatorScene>
   if (!table.has("points"))
     table.fail("points", fmt::format("length '{}' has no path", length->name),
                "points = [[x, y, z], ...], or cable = \"name of an actuator\"");
-  const Path path = read_path(table, fmt::format("length '{}'", length->name));
+  const Path path = read_path(table, fmt::format("length '{}'", length->name), "pull_point");
   length->points = path.points;
-  length->pull_point = path.pull_point;
+  length->pull_point = path.end;
   length->attachment_radius = path.attachment_radius;
 }
 
 }  // namespace
+
+Path read_path(const TableReader& table, const std::string& what, std::string_view end) {
+  Path path;
+  path.points = table.vectors("points");
+  if (table.has(end)) path.end = table.vector(end, {});
+  path.attachment_radius = table.quantity("attachment_radius", 0);
+  std::vector<Vec3d> all = path.points;
+  if (path.end) all.push_back(*path.end);
+  if (all.size() < 2)
+    table.fail("points", fmt::format("{} has one point (it needs two)", what),
+               fmt::format("{} = [x, y, z], or more points", end));
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (!(norm(all[i] - all[i - 1]) > 0))
+      table.fail(i < path.points.size() ? "points" : end,
+                 fmt::format("points {} and {} of {} are the same", i, i + 1, what), "remove one of them");
+  return path;
+}
+
+std::vector<Vec3d> read_directions(const TableReader& table, std::vector<Vec3d> fallback) {
+  if (!table.has("directions")) return fallback;
+  std::vector<Vec3d> directions = table.vectors("directions");
+  if (directions.size() > 3)
+    table.fail("directions", fmt::format("{} directions (there are three)", directions.size()), "three at most");
+  for (Vec3d& direction : directions) direction = unit_vector(table, "directions", direction);
+  const double size = directions.size() == 3   ? std::abs(dot(directions[0], cross(directions[1], directions[2])))
+                      : directions.size() == 2 ? norm(cross(directions[0], directions[1]))
+                                               : 1;
+  if (!(size > least_independence))
+    table.fail("directions", "the directions depend on each other (one follows from the others)",
+               "leave one out; [[1, 0, 0], [0, 1, 0]] are independent");
+  return directions;
+}
 
 ActuatorScene read_actuator(const TableReader& table) {
   ActuatorScene actuator;
@@ -177,9 +170,9 @@ ActuatorScene read_actuator(const TableReader& table) {
     if (!table.has("points"))
       table.fail("points", fmt::format("cable '{}' has no points", actuator.name),
                  "points = [[x, y, z]] and a pull_point, or more points");
-    const Path path = read_path(table, fmt::format("cable '{}'", actuator.name));
+    const Path path = read_path(table, fmt::format("cable '{}'", actuator.name), "pull_point");
     actuator.points = path.points;
-    actuator.pull_point = path.pull_point;
+    actuator.pull_point = path.end;
     actuator.attachment_radius = path.attachment_radius;
   } else if (actuator.kind == ActuatorKind::force) {
     read_force_place(table, &actuator);

@@ -1,8 +1,9 @@
 #pragma once
-// Parts of the scene reader (reader.cpp): regions, directions, actuators, effectors and obstacles. Errors: InputError
-// at the key.
+// Parts of the scene reader (reader.cpp): regions, directions, actuators, constraints, effectors and obstacles. Errors:
+// InputError at the key.
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +23,22 @@ Region read_region(const TableReader& table, std::string_view title);
 // v with length 1, its bits unchanged where it has that already. Fails at `key` if v has no direction.
 Vec3d unit_vector(const TableReader& table, std::string_view key, const Vec3d& v);
 
+// Unit vectors, at most three and independent of each other.
+std::vector<Vec3d> read_directions(const TableReader& table, std::vector<Vec3d> fallback);
+
+// points, pull_point (under the name `end`) and attachment_radius of a path. `what`: "cable 'a'".
+struct Path {
+  std::vector<Vec3d> points;
+  std::optional<Vec3d> end;
+  double attachment_radius = 0;
+};
+Path read_path(const TableReader& table, const std::string& what, std::string_view end);
+
 // {file, unit, scale, rotation, translation} of a mesh or a surface.
 SurfaceScene read_placed_file(const TableReader& table);
 
 ActuatorScene read_actuator(const TableReader& table);
+ConstraintScene read_constraint(const TableReader& table);
 // `actuators`: those whose paths a length may be that of.
 EffectorScene read_effector(const TableReader& table, const std::vector<ActuatorScene>& actuators);
 

@@ -58,6 +58,13 @@ bool same(const ActuatorScene& a, const ActuatorScene& b) {
   return plain(a) == plain(b) && same(a.region, b.region) && same(a.surface, b.surface) && same(a.range, b.range) &&
          same(a.force, b.force);
 }
+bool same(const ConstraintScene& a, const ConstraintScene& b) {
+  const auto plain = [](const ConstraintScene& v) {
+    return std::tie(v.name, v.kind, v.points, v.anchor, v.length, v.bound, v.directions, v.position,
+                    v.attachment_radius, v.compliance, v.damping_time, v.form);
+  };
+  return plain(a) == plain(b);
+}
 bool same(const EffectorScene& a, const EffectorScene& b) {
   const auto plain = [](const EffectorScene& v) {
     return std::tie(v.name, v.kind, v.point, v.directions, v.lever, v.weight, v.exact, v.points, v.pull_point,
@@ -90,11 +97,14 @@ bool same_body(const BodyScene& a, const BodyScene& b) {
 }  // namespace
 
 bool operator==(const Scene& a, const Scene& b) {
-  const auto plain = [](const Scene& v) { return std::tie(v.name, v.gravity, v.time_step, v.duration, v.integrator); };
+  const auto plain = [](const Scene& v) {
+    return std::tie(v.name, v.gravity, v.time_step, v.duration, v.integrator, v.implicit_velocity, v.implicit_position);
+  };
   return plain(a) == plain(b) &&
          std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(), same_body) &&
-         same(a.actuators, b.actuators) && same(a.effectors, b.effectors) && same(a.probes, b.probes) &&
-         same(a.obstacles, b.obstacles) && same(a.contact, b.contact) && same(a.reduction, b.reduction);
+         same(a.actuators, b.actuators) && same(a.constraints, b.constraints) && same(a.effectors, b.effectors) &&
+         same(a.probes, b.probes) && same(a.obstacles, b.obstacles) && same(a.contact, b.contact) &&
+         same(a.reduction, b.reduction);
 }
 
 Dimension command_dimension(ActuatorKind kind, ActuatorControl control) {

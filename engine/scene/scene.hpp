@@ -136,6 +136,32 @@ Dimension command_dimension(ActuatorKind kind, ActuatorControl control);
 Dimension rate_dimension(ActuatorKind kind, ActuatorControl control);
 Dimension multiplier_dimension(ActuatorKind kind);
 
+// What holds points of the body to each other or to places fixed in space.
+//   distance     between two points, or a point and an anchor: the length of the segment is kept
+//   fixed_point  a point stays where it is, along one to three directions
+//   plane        a point stays in the plane through `position` across its normal
+//   limit        the segment is no longer (a string), or no shorter, than a length
+enum class ConstraintKind { distance, fixed_point, plane, limit };
+enum class LengthBound { longest, shortest };
+// constraint: rows of their own, with multipliers; force: a spring in the forces and the stiffness.
+enum class ConstraintForm { constraint, force };
+
+struct ConstraintScene {
+  std::string name;
+  ConstraintKind kind = ConstraintKind::distance;
+  std::vector<Vec3d> points;                 // m, at rest; distance, limit: two, or one and an anchor; others: one
+  std::optional<Vec3d> anchor;               // distance, limit: m, fixed in space
+  std::optional<double> length;              // distance, limit: m; as at rest
+  LengthBound bound = LengthBound::longest;  // limit
+  std::vector<Vec3d> directions = {{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};  // fixed_point, plane: unit vectors
+  std::optional<Vec3d> position;  // fixed_point, plane: m; where the point is at rest
+  double attachment_radius = 0;   // as a cable's
+  double compliance = 0;          // m/N; 0: hard
+  double damping_time = 0;        // s
+  ConstraintForm form = ConstraintForm::constraint;
+  Place place;
+};
+
 struct PointScene {  // a probe
   std::string name;
   Vec3d point{{0, 0, 0}};  // m, rest position in the transformed frame
@@ -225,8 +251,11 @@ struct Scene {
   double time_step = 0.01;
   double duration = 1;  // default length of `simulate`
   Integrator integrator = Integrator::implicit_euler;
+  // Share of the forces and of the velocity at the end of a step in its means, 0.5 to 1 (engine/dynamics/step.hpp).
+  double implicit_velocity = 1, implicit_position = 1;
   std::vector<BodyScene> bodies;
   std::vector<ActuatorScene> actuators;
+  std::vector<ConstraintScene> constraints;
   std::vector<EffectorScene> effectors;
   std::vector<PointScene> probes;
   std::vector<ObstacleScene> obstacles;

@@ -48,6 +48,8 @@ std::string_view example_quantity(Dimension dimension) {
       return "\"1000 kg/m^3\"";
     case Dimension::force:
       return "\"5 N\"";
+    case Dimension::compliance:
+      return "\"1 mm/N\"";
     case Dimension::stiffness:
       return "\"100 N/m\"";
     case Dimension::frequency:

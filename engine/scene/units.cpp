@@ -40,6 +40,7 @@ constexpr std::array dimensions{
     DimensionEntry{Dimension::stress_rate, "a rate of pressure", "Pa/s", "kPa/s, Pa/s"},
     DimensionEntry{Dimension::volume, "a volume", "m^3", "mL, cm^3, mm^3"},
     DimensionEntry{Dimension::volume_rate, "a flow", "m^3/s", "mL/s, cm^3/s"},
+    DimensionEntry{Dimension::compliance, "a compliance", "m/N", "mm/N, m/N"},
 };
 
 // Dimensions no key has, named only to say what was found instead.
@@ -72,7 +73,7 @@ class UnitSystem {
       return 0;
     }
     const Unit target(ut_parse(system_, dimension == Dimension::number ? "1" : entry(dimension).si.data(), UT_ASCII));
-    if (!ut_are_convertible(parsed.get(), target.get())) {
+    if (!same_dimension(parsed.get(), target.get())) {
       *problem = describe(parsed.get());
       return 0;
     }
@@ -123,10 +124,20 @@ class UnitSystem {
     ut_map_name_to_unit(name, UT_ASCII, unit.get());
   }
 
-  std::string describe(const ut_unit* unit) {
+  // UDUNITS converts reciprocals too, N/m to m/N.
+  static bool same_dimension(ut_unit* a, ut_unit* b) {
+    if (ut_are_convertible(a, b) == 0) return false;
+    cv_converter* const converter = ut_get_converter(a, b);
+    if (converter == nullptr) return true;
+    const double one = cv_convert_double(converter, 1), two = cv_convert_double(converter, 2);
+    cv_free(converter);
+    return !(std::abs(2 * two - one) < 1e-12 * std::abs(one));
+  }
+
+  std::string describe(ut_unit* unit) {
     const auto matches = [&](std::string_view si) {
       const Unit candidate(ut_parse(system_, si.data(), UT_ASCII));
-      return ut_are_convertible(unit, candidate.get()) != 0;
+      return same_dimension(unit, candidate.get());
     };
     for (const DimensionEntry& e : dimensions)
       if (e.dimension != Dimension::number && matches(e.si)) return std::string(e.name);

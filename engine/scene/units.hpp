@@ -27,6 +27,7 @@ enum class Dimension {
   stress_rate,   // Pa/s
   volume,        // m^3
   volume_rate,   // m^3/s
+  compliance,    // m/N
 };
 
 // "length", "stress", ... with its article for messages: "a length".

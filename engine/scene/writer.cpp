@@ -61,10 +61,13 @@ class Writer {
     put("time_step", scene.time_step);
     put("duration", scene.duration);
     choice("integrator", scene.integrator);
+    if (scene.implicit_velocity != 1) put("implicit_velocity", scene.implicit_velocity);
+    if (scene.implicit_position != 1) put("implicit_position", scene.implicit_position);
     for (const BodyScene& b : scene.bodies) body(b);
     for (const BodyScene& b : scene.bodies)
       for (const FixScene& f : b.fixes) fix(f);
     for (const ActuatorScene& a : scene.actuators) actuator(a);
+    for (const ConstraintScene& c : scene.constraints) constraint(c);
     for (const EffectorScene& e : scene.effectors) effector(e);
     for (const PointScene& p : scene.probes) {
       open("[[probe]]");
@@ -185,6 +188,29 @@ class Writer {
     put("bilateral", a.bilateral);
     put(cavity ? "pressure" : "force", a.force);
     put("samples", a.samples);
+  }
+
+  void constraint(const ConstraintScene& c) {
+    open("[[constraint]]");
+    put("name", c.name);
+    choice("type", c.kind);
+    if (c.kind == ConstraintKind::distance || c.kind == ConstraintKind::limit) {
+      put("points", c.points);
+      if (c.anchor) put("anchor", *c.anchor);
+      put("length", c.length);
+      if (c.kind == ConstraintKind::limit) choice("bound", c.bound);
+    } else {
+      put("point", c.points.front());
+      if (c.position) put("position", *c.position);
+      if (c.kind == ConstraintKind::plane)
+        put("normal", c.directions.front());
+      else
+        put("directions", c.directions);
+    }
+    put("attachment_radius", c.attachment_radius);
+    put("compliance", c.compliance);
+    put("damping_time", c.damping_time);
+    choice("as", c.form);
   }
 
   void effector(const EffectorScene& e) {

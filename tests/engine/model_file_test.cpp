@@ -12,6 +12,7 @@
 #include "engine/io/hdf5_file.hpp"
 #include "engine/mesh/generate.hpp"
 #include "engine/reduction/model_file_parts.hpp"
+#include "tests/engine/constrained_bodies.hpp"
 #include "tests/engine/driven_bodies.hpp"
 #include "tests/engine/flipped_bits.hpp"
 #include "tests/engine/obstacle_scenes.hpp"
@@ -154,6 +155,59 @@ TEST_F(ModelFile, ObstaclesComeBack) {
   refused("rotation", [](Robot& r) { r.obstacles[1].pose.rotation.m[0] = 1.001; });
   refused("mirror", [](Robot& r) { r.obstacles[1].pose.rotation.m[0] = -1; });
   refused("position", [](Robot& r) { r.obstacles[2].pose.position[1] = std::nan(""); });
+}
+
+TEST_F(ModelFile, ConstraintsComeBack) {
+  Scene scene = constrained_bodies::constrained_bar(reduced_bodies::bar_scene(boxes::all_laws()[0]));
+  scene.implicit_velocity = 0.75;
+  scene.implicit_position = 0.5;
+  const FullModel full = build_full_model(scene, reduced_bodies::bar(false));
+  const ReducedModel model =
+      project(full, reduced_bodies::random_basis(full.coordinates.nv, 6), 6, reduced_bodies::some_elements(full));
+  ASSERT_FALSE(model.robot.constraints.empty());
+  ASSERT_FALSE(model.robot.springs.empty());
+  write_model(model, path_);
+  const std::string whole = bytes_of(path_);
+  const ReducedModel read = read_model(path_);
+  reduced_bodies::expect_same_model(read, model);
+  write_model(read, path_);
+  EXPECT_EQ(bytes_of(path_), whole);
+  // Programs that know no constraints, or another step, must not run the robot.
+  const auto format = [&](const ReducedModel& m) {
+    write_model(m, path_);
+    return Hdf5File(path_, Hdf5File::Mode::read).read_int("/format_version");
+  };
+  EXPECT_EQ(format(model), 5);
+  ReducedModel averaged = example(boxes::all_laws()[0], false);
+  EXPECT_EQ(format(averaged), 2);
+  averaged.robot.implicit_velocity = 0.5;
+  EXPECT_EQ(format(averaged), 5);
+
+  const auto refused = [&](const char* what, const auto& change) {
+    ReducedModel damaged = model;
+    change(damaged.robot);
+    write_model(damaged, path_);
+    try {
+      (void)read_model(path_);
+      ADD_FAILURE() << what;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.place().file, path_) << what;
+    }
+  };
+  refused("points", [](Robot& r) { r.constraints[0].first_point = static_cast<int>(r.rest_points.size()); });
+  refused("no points", [](Robot& r) { r.constraints[1].point_count = 0; });
+  refused("two points", [](Robot& r) { r.constraints[1].point_count = 2; });
+  refused("three ends", [](Robot& r) { r.springs[0].anchor = Vec3d{{0, 0, 0}}; });
+  refused("one end", [](Robot& r) { r.constraints[0].anchor.reset(); });
+  refused("length", [](Robot& r) { r.springs[0].rest_length = std::nan(""); });
+  refused("side", [](Robot& r) { r.constraints[0].side = 0; });
+  refused("direction", [](Robot& r) { r.constraints[1].direction = {{1, 1, 0}}; });
+  refused("place", [](Robot& r) { r.constraints[1].place[2] = INFINITY; });
+  refused("compliance", [](Robot& r) { r.constraints[1].compliance = -1; });
+  refused("hard spring", [](Robot& r) { r.springs[1].compliance = 0; });
+  refused("damping", [](Robot& r) { r.springs[1].damping_time = -1; });
+  refused("one-sided spring", [](Robot& r) { r.springs[1].one_sided = true; });
+  refused("factors", [](Robot& r) { r.implicit_position = 0.4; });
 }
 
 // Shapes that cannot be made, so that no model has them: files say so by hand.
@@ -367,7 +421,7 @@ TEST_F(ModelFile, OlderFormatsAreToBeMadeAgain) {
     read_model(old);
     FAIL() << "read an older format";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 4"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 5"), std::string::npos)
         << error.what();
     EXPECT_NE(error.suggestion().find("supple reduce"), std::string::npos) << error.suggestion();
   }

@@ -223,8 +223,30 @@ inline void expect_same_errors(const ErrorSummary& a, const ErrorSummary& b) {
   EXPECT_EQ(a.worst_commands, b.worst_commands);
 }
 
+inline void expect_same_constraints(const std::vector<ConstraintRow>& a, const std::vector<ConstraintRow>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].name, b[i].name);
+    EXPECT_EQ(a[i].value, b[i].value);
+    EXPECT_EQ(a[i].first_point, b[i].first_point);
+    EXPECT_EQ(a[i].point_count, b[i].point_count);
+    EXPECT_EQ(a[i].anchor, b[i].anchor);
+    EXPECT_EQ(a[i].rest_length, b[i].rest_length);
+    EXPECT_EQ(a[i].side, b[i].side);
+    EXPECT_EQ(a[i].direction, b[i].direction);
+    EXPECT_EQ(a[i].place, b[i].place);
+    EXPECT_EQ(a[i].compliance, b[i].compliance);
+    EXPECT_EQ(a[i].damping_time, b[i].damping_time);
+    EXPECT_EQ(a[i].one_sided, b[i].one_sided);
+  }
+}
+
 inline void expect_same_robot(const Robot& a, const Robot& b) {
   EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.implicit_velocity, b.implicit_velocity);
+  EXPECT_EQ(a.implicit_position, b.implicit_position);
+  expect_same_constraints(a.constraints, b.constraints);
+  expect_same_constraints(a.springs, b.springs);
   EXPECT_TRUE(std::equal(a.gravity.v, a.gravity.v + 3, b.gravity.v));
   EXPECT_EQ(a.time_step, b.time_step);
   EXPECT_EQ(a.integrator, b.integrator);

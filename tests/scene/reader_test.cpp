@@ -105,7 +105,34 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(norm(body.fixes[1].motion_direction), 1);
   EXPECT_DOUBLE_EQ(body.fixes[1].motion_range.upper, 0.01);
   EXPECT_DOUBLE_EQ(body.fixes[2].stiffness, 100);
-  EXPECT_EQ(body.fixes[2].place.line, 64);
+  EXPECT_EQ(body.fixes[2].place.line, 65);
+
+  EXPECT_EQ(scene.implicit_velocity, 0.5);
+  EXPECT_EQ(scene.implicit_position, 1);
+  ASSERT_EQ(scene.constraints.size(), 4u);
+  const ConstraintScene &rod = scene.constraints[0], &string = scene.constraints[1], &joint = scene.constraints[2],
+                        &table = scene.constraints[3];
+  EXPECT_EQ(rod.kind, ConstraintKind::distance);
+  EXPECT_EQ(rod.points.size(), 2u);
+  EXPECT_DOUBLE_EQ(*rod.length, 0.01);
+  EXPECT_DOUBLE_EQ(rod.compliance, 5e-4);
+  EXPECT_DOUBLE_EQ(rod.damping_time, 0.005);
+  EXPECT_DOUBLE_EQ(rod.attachment_radius, 0.002);
+  EXPECT_EQ(rod.form, ConstraintForm::force);
+  EXPECT_EQ(string.kind, ConstraintKind::limit);
+  EXPECT_EQ(string.bound, LengthBound::shortest);
+  EXPECT_DOUBLE_EQ((*string.anchor)[2], 1);
+  EXPECT_FALSE(string.length);
+  EXPECT_EQ(string.form, ConstraintForm::constraint);
+  EXPECT_EQ(joint.kind, ConstraintKind::fixed_point);
+  EXPECT_EQ(joint.directions, (std::vector<Vec3d>{{{0, 0, 1}}, {{1, 0, 0}}}));
+  EXPECT_DOUBLE_EQ((*joint.position)[2], 0.021);
+  EXPECT_EQ(joint.compliance, 0);
+  EXPECT_EQ(joint.form, ConstraintForm::constraint);
+  EXPECT_EQ(table.kind, ConstraintKind::plane);
+  EXPECT_DOUBLE_EQ(table.directions.front()[1], 0.6);
+  EXPECT_DOUBLE_EQ(table.compliance, 1e-4);
+  EXPECT_EQ(table.form, ConstraintForm::constraint);
 
   ASSERT_EQ(scene.actuators.size(), 4u);
   const ActuatorScene &north = scene.actuators[0], &south = scene.actuators[1];

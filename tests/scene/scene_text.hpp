@@ -20,6 +20,7 @@ gravity = ["0 m/s^2", 0, "-9.81 m/s^2"]
 time_step = "5 ms"
 duration = "2 s"
 integrator = "implicit-euler-newton"
+implicit_velocity = 0.5
 
 [body]
 name = "arm"
@@ -120,6 +121,38 @@ range = [0, "5 mm"]
 rate = "1 mm/s"
 bilateral = false
 force = [0, "9 N"]
+
+[[constraint]]
+name = "rod"
+type = "distance"
+points = [["0 mm", "97 mm", "45 mm"], [0, "90 mm", "40 mm"]]
+attachment_radius = "2 mm"
+length = "10 mm"
+stiffness = "2 N/mm"
+damping_time = "5 ms"
+
+[[constraint]]
+name = "string"
+type = "limit"
+points = [[0, 0, "10 mm"]]
+anchor = [0, 0, 1]
+bound = "shortest"
+compliance = "1 mm/N"
+
+[[constraint]]
+name = "joint"
+type = "fixed-point"
+point = [0, 0, "20 mm"]
+position = [0, 0, "21 mm"]
+directions = [[0, 0, 2], [3, 0, 0]]
+
+[[constraint]]
+name = "table"
+type = "plane"
+point = [0, 0, "30 mm"]
+normal = [0, 3, 4]
+compliance = "0.1 mm/N"
+as = "constraint"
 
 [[effector]]
 name = "top"

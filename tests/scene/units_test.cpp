@@ -20,6 +20,7 @@ std::string problem(std::string_view text, Dimension dimension) {
 }
 
 TEST(Units, QuantitiesBecomeSi) {
+  EXPECT_DOUBLE_EQ(parse_quantity("2 mm/N", Dimension::compliance), 2e-3);
   EXPECT_DOUBLE_EQ(parse_quantity("450 kPa", Dimension::stress), 450e3);
   EXPECT_DOUBLE_EQ(parse_quantity("450kPa", Dimension::stress), 450e3);
   EXPECT_DOUBLE_EQ(parse_quantity("40 mm", Dimension::length), 0.04);
@@ -48,6 +49,10 @@ TEST(Units, WrongDimensionNamesBoth) {
   EXPECT_EQ(problem("3 deg", Dimension::number), "'3 deg' is an angle, a plain number is expected");
   EXPECT_EQ(problem("3 m^2", Dimension::length), "'3 m^2' is an area, a length is expected");
   EXPECT_EQ(problem("3 kPa", Dimension::force), "'3 kPa' is a stress, a force is expected");
+  // Reciprocals are no conversions.
+  EXPECT_EQ(problem("3 N/mm", Dimension::compliance), "'3 N/mm' is a stiffness, a compliance is expected");
+  EXPECT_EQ(problem("3 mm/N", Dimension::stiffness), "'3 mm/N' is a compliance, a stiffness is expected");
+  EXPECT_EQ(problem("3 Hz", Dimension::time), "'3 Hz' is a frequency, a time is expected");
 }
 
 TEST(Units, NonsenseIsRefused) {

@@ -100,7 +100,8 @@ bool Document::update() {
   std::vector<double> values = now.state.commands;
   values.insert(values.end(), now.state.motions.begin(), now.state.motions.end());
   commands_->add(time, values);
-  forces_->add(time, now.state.multipliers);
+  const auto forces = now.state.multipliers.begin();  // of the actuators, which come first
+  forces_->add(time, {forces, forces + static_cast<std::ptrdiff_t>(now.state.commands.size())});
   times_->add(time, beside() ? std::vector<double>{now.step_seconds, now.other_seconds}
                              : std::vector<double>{now.step_seconds});
   return true;
