@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include "kernels/base/error.hpp"

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"

@@ -2,6 +2,7 @@
 
 #include "engine/reduction/snapshots.hpp"
 
+#include <filesystem>
 #include <fstream>
 
 #include "engine/dynamics/equilibrium.hpp"

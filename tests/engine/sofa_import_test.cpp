@@ -3,6 +3,7 @@
 #include "engine/reduction/sofa_import.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 
 #include "engine/mesh/read.hpp"

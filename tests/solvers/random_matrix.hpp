@@ -16,18 +16,10 @@ class Random {
     return low + (high - low) * static_cast<double>((state_ * 0x2545f4914f6cdd1du) >> 11) * 0x1p-53;
   }
   int below(int n) { return static_cast<int>(uniform(0, n)); }
-  Eigen::MatrixXd matrix(int rows, int columns) {
-    return Eigen::MatrixXd::NullaryExpr(rows, columns, [this] { return uniform(); });
-  }
-  Eigen::VectorXd vector(int n) { return matrix(n, 1); }
-  Eigen::MatrixXd positive(int n) {
-    const Eigen::MatrixXd A = matrix(n, n);
-    return A * A.transpose() + 0.1 * Eigen::MatrixXd::Identity(n, n);
-  }
-  Eigen::MatrixXd orthonormal(int rows, int columns) {
-    return Eigen::HouseholderQR<Eigen::MatrixXd>(matrix(rows, columns)).householderQ() *
-           Eigen::MatrixXd::Identity(rows, columns);
-  }
+  Eigen::MatrixXd matrix(int rows, int columns);
+  Eigen::VectorXd vector(int n);
+  Eigen::MatrixXd positive(int n);
+  Eigen::MatrixXd orthonormal(int rows, int columns);
 
  private:
   std::uint64_t state_;
