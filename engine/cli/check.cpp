@@ -13,6 +13,7 @@
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/model/element_fields.hpp"
+#include "engine/reduction/pipeline.hpp"
 #include "engine/scene/reader.hpp"
 
 namespace supple::cli {
@@ -89,6 +90,7 @@ int check(Context& context, const std::string& file) {
   std::string reducible = "yes";
   try {
     check_reducible(scene);
+    check_floating(scene, model.robot);
   } catch (const InputError& error) {
     reducible = fmt::format("no: {}", error.what());
   }

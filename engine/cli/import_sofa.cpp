@@ -128,7 +128,7 @@ int import_files(Context& context, const Arguments& arguments) {
   json.update(model_json(model));
   write_json(context, json);
   if (context.common.quiet) return 0;
-  print_facts({{"written to", arguments.output}, {"errors", errors_text(model.errors)}});
+  print_facts({{"written to", arguments.output}, {"errors", errors_text(model)}});
   return 0;
 }
 

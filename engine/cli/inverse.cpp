@@ -264,7 +264,7 @@ int inverse(Context& context, Arguments& arguments) {
                                         time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(median_us(qp)))},
               {"tracking error", millimetres(tracking) + " (the model's own view)"}};
   if (replayed_model) facts.emplace_back("on the full model", millimetres(replay_tracking) + " (commands replayed)");
-  if (subject.reduced) facts.emplace_back("model's errors", errors_text(subject.reduced->errors));
+  if (subject.reduced) facts.emplace_back("model's errors", errors_text(*subject.reduced));
   const std::vector<Input> inputs = inputs_of(robot);
   for (std::size_t i = 0; i < robot.actuators.size(); ++i)
     facts.emplace_back(

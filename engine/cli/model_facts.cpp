@@ -8,6 +8,7 @@
 #include "engine/cli/drive.hpp"
 #include "engine/cli/robot_facts.hpp"
 #include "engine/cli/scene_facts.hpp"
+#include "engine/reduction/sampling.hpp"
 #include "engine/reduction/sofa_import.hpp"
 #include "kernels/base/hash.hpp"
 
@@ -17,6 +18,11 @@ namespace {
 
 bool known(const ReducedField& field) {
   return field.tolerance != unknown_tolerance;
+}
+
+// What its errors were measured on.
+const char* unseen(const ReducedModel& model) {
+  return shaken_in_time(model.robot) ? "time steps" : "equilibria";
 }
 
 }  // namespace
@@ -32,10 +38,11 @@ nlohmann::ordered_json rid_json(const ReducedModel& model) {
   return json;
 }
 
-std::string errors_text(const ErrorSummary& errors) {
+std::string errors_text(const ReducedModel& model) {
+  const ErrorSummary& errors = model.errors;
   if (errors.states == 0) return "never measured: do not trust this model";
-  return fmt::format("{:.3g} % at the effectors, {:.3g} % in shape on average over {} equilibria",
-                     100 * errors.goal_mean, 100 * errors.shape_mean, errors.states);
+  return fmt::format("{:.3g} % at the effectors, {:.3g} % in shape on average over {} {}", 100 * errors.goal_mean,
+                     100 * errors.shape_mean, errors.states, unseen(model));
 }
 
 nlohmann::ordered_json errors_json(const ErrorSummary& errors) {
@@ -71,10 +78,10 @@ Facts model_facts(const ReducedModel& model) {
     };
     facts.emplace_back("goal error", line(errors.goal_mean, errors.goal_median, errors.goal_max));
     facts.emplace_back("shape error", line(errors.shape_mean, errors.shape_median, errors.shape_max));
-    facts.emplace_back("measured on", fmt::format("{} equilibria under actuation never seen, {} failed", errors.states,
-                                                  errors.failed));
+    facts.emplace_back("measured on", fmt::format("{} {} under actuation never seen, {} failed", errors.states,
+                                                  unseen(model), errors.failed));
   } else {
-    facts.emplace_back("errors", errors_text(errors));
+    facts.emplace_back("errors", errors_text(model));
   }
   facts.emplace_back("time step", step_text(model.robot, model.robot.time_step, model.robot.integrator));
   std::vector<std::vector<std::string>> rows;

@@ -16,6 +16,6 @@ nlohmann::ordered_json rid_json(const ReducedModel& model);
 // {states, goal_error_mean, ..., shape_error_max}: fractions.
 nlohmann::ordered_json errors_json(const ErrorSummary& errors);
 // "1.2 % goal, 3.4 % shape on average", or that they were never measured.
-std::string errors_text(const ErrorSummary& errors);
+std::string errors_text(const ReducedModel& model);
 
 }  // namespace supple::cli

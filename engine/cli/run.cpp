@@ -95,7 +95,7 @@ int run_model(Context& context, Arguments& arguments) {
   if (comparison)
     print_comparison(*comparison, context.common.threads);
   else
-    fmt::print("model's errors: {}\n", errors_text(model.errors));
+    fmt::print("model's errors: {}\n", errors_text(model));
   return 0;
 }
 

@@ -175,28 +175,6 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
                      "elements_tolerance, or elements_acceptance");
 }
 
-// A body that nothing holds, with nothing around it, has equilibria under forces within it alone, the same wherever it
-// is turned and moved to.
-void check_floating(const Scene& scene, const Robot& robot) {
-  if (!robot.floating) return;
-  const Place& place = scene.bodies.front().place;
-  for (const auto* rows : {&robot.constraints, &robot.springs})
-    for (const ConstraintRow& row : *rows)
-      if (row.in_space())
-        throw InputError("only constraints hold the body, '" + row.name +
-                             "' among them (its equilibria depend on where the body is)",
-                         "a [[fix]] region beside them", place);
-  if (shaken_in_time(robot)) return;
-  if (norm(robot.gravity) > 0)
-    throw InputError("nothing holds the body (under gravity it has no equilibrium, and a reduction is made of those)",
-                     "gravity = [0, 0, 0], or a [[fix]] region", place);
-  for (const ActuatorRow& actuator : robot.actuators)
-    if (actuator.kind == ActuatorKind::force || actuator.pull_point)
-      throw InputError("nothing holds the body, and '" + actuator.name +
-                           "' pulls at it from outside (its equilibria depend on where the body is)",
-                       "a cable that ends in the body, or a [[fix]] region", place);
-}
-
 // A robot among obstacles is shaken, learnt and judged without friction, under which shapes depend on the way to them;
 // the model made of it has its friction back. `copy` holds what is returned where there are obstacles.
 const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy) {
@@ -222,6 +200,26 @@ SelectionRule rule_of(const ReductionScene& recipe) {
 }
 
 }  // namespace
+
+void check_floating(const Scene& scene, const Robot& robot) {
+  if (!robot.floating) return;
+  const Place& place = scene.bodies.front().place;
+  for (const auto* rows : {&robot.constraints, &robot.springs})
+    for (const ConstraintRow& row : *rows)
+      if (row.in_space())
+        throw InputError("only constraints hold the body, '" + row.name +
+                             "' among them (its equilibria depend on where the body is)",
+                         "a [[fix]] region beside them", place);
+  if (shaken_in_time(robot)) return;
+  if (norm(robot.gravity) > 0)
+    throw InputError("nothing holds the body (under gravity it has no equilibrium, and a reduction is made of those)",
+                     "gravity = [0, 0, 0], or a [[fix]] region", place);
+  for (const ActuatorRow& actuator : robot.actuators)
+    if (actuator.kind == ActuatorKind::force || actuator.pull_point)
+      throw InputError("nothing holds the body, and '" + actuator.name +
+                           "' pulls at it from outside (its equilibria depend on where the body is)",
+                       "a cable that ends in the body, or a [[fix]] region", place);
+}
 
 SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
   // Seeds of the validation sets are derived from the scene's by fixed odd offsets, used nowhere else.

@@ -18,6 +18,10 @@ struct SamplingPlans {
 };
 SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe);
 
+// Throws InputError where nothing holds the body and its equilibria, which are the same wherever it is turned and moved
+// to, are not all that it can do: forces from outside, unless it lies among obstacles (shaken_in_time).
+void check_floating(const Scene& scene, const Robot& robot);
+
 // Folder layout: scene.toml (canonical copy), training/, selection/, test/ (snapshots.hpp).
 struct SnapshotJob {
   std::string folder;
