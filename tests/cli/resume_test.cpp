@@ -89,7 +89,7 @@ TEST_F(Resume, WithoutAFolderTheStateIsSavedToo) {
 TEST_F(Resume, ATerminationDuringTheFirstStepIsAStop) {
   for (int k = 0; k < 8; ++k) {
     const pid_t child = start({"simulate", ".", "--steps", "1000000", "--threads", "2"});
-    EXPECT_TRUE(wait_until([&] { return handles(child, SIGHUP); }));
+    EXPECT_TRUE(wait_until([&] { return handles(child, SIGINT); }));
     std::this_thread::sleep_for(std::chrono::milliseconds(k));
     kill(child, SIGTERM);
     const Outcome outcome = finish(child);
