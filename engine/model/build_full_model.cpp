@@ -262,17 +262,19 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
                                  max_box_complementarity),
                      "fewer actuators", scene.actuators.back().place);
   for (const ActuatorScene& actuator : scene.actuators) add_actuator(actuator, placer, robot);
+  std::vector<Place> row_places;
   for (const ConstraintScene& constraint : scene.constraints) {
     add_constraint(constraint, placer, robot);
     if (robot.rows() > max_box_complementarity)
       throw InputError(
           fmt::format("the scene has more than {} rows of actuators and constraints", max_box_complementarity),
           "fewer of them, or springs with as = \"force\"", constraint.place);
-    if (const int row = dependent_constraint(model); row >= 0)
-      throw InputError("constraint '" + robot.constraints[static_cast<std::size_t>(row)].name +
-                           "' asks for what others before it ask for already, or contradicts them",
-                       "leave one of them out, or give it a compliance", constraint.place);
+    row_places.resize(robot.constraints.size(), constraint.place);
   }
+  if (const int row = dependent_constraint(model); row >= 0)
+    throw InputError("constraint '" + robot.constraints[static_cast<std::size_t>(row)].name +
+                         "' asks for what others before it ask for already, or contradicts them",
+                     "leave one of them out, or give it a compliance", row_places[static_cast<std::size_t>(row)]);
   for (const EffectorScene& effector : scene.effectors) add_effector(effector, placer, robot);
   for (const PointScene& probe : scene.probes)
     robot.probes.push_back(

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <map>
+#include <span>
+#include <vector>
 
 #include "engine/constraints/rows.hpp"
 #include "kernels/base/extent.hpp"
@@ -13,9 +15,7 @@ namespace {
 constexpr double smallest_pivot = 1e-10;  // of G, the square of the share that is new
 
 // Entries of H at rest by coordinate, of unit length.
-std::map<int, double> unit_row(const FullModel& model, const ConstraintRow& row) {
-  std::vector<double> y;
-  for (const Vec3d& x : model.robot.rest_points) y.insert(y.end(), x.v, x.v + 3);
+std::map<int, double> unit_row(const FullModel& model, std::span<const double> y, const ConstraintRow& row) {
   std::vector<double> gradient(extent(3 * row.point_count));
   (void)evaluate_constraint(row, y, gradient.data());
   std::map<int, double> entries;
@@ -43,12 +43,14 @@ double dot(const std::map<int, double>& a, const std::map<int, double>& b) {
 }  // namespace
 
 int dependent_constraint(const FullModel& model) {
+  std::vector<double> y;
+  for (const Vec3d& x : model.robot.rest_points) y.insert(y.end(), x.v, x.v + 3);
   std::vector<std::map<int, double>> rows;
   std::vector<std::vector<double>> factor;  // of G = H H^T = L L^T
   for (std::size_t k = 0; k < model.robot.constraints.size(); ++k) {
     const ConstraintRow& row = model.robot.constraints[k];
     if (row.one_sided || row.compliance > 0) continue;
-    rows.push_back(unit_row(model, row));
+    rows.push_back(unit_row(model, y, row));
     std::vector<double> line;
     double pivot = 1;
     for (std::size_t i = 0; i + 1 < rows.size(); ++i) {

@@ -14,21 +14,14 @@
 namespace supple {
 namespace {
 
+using point_masses::all_factors;
+using point_masses::Factors;
 using point_masses::model;
 using point_masses::run;
-
-struct Factors {
-  double alpha, beta;
-};
-const std::vector<Factors> all_factors = {{1, 1}, {0.5, 0.5}, {0.5, 1}, {1, 0.5}, {0.7, 0.8}};
-const std::vector<StepScheme> schemes = {StepScheme::one_linearisation, StepScheme::newton};
+using point_masses::schemes;
 
 StepSettings settings(StepScheme scheme, double h, const Factors& factors) {
-  return {.scheme = scheme,
-          .time_step = h,
-          .implicit_velocity = factors.alpha,
-          .implicit_position = factors.beta,
-          .tolerance = 1e-13};
+  return point_masses::settings(scheme, h, factors, StepSettings{}.row_tolerance);
 }
 
 TEST(ImplicitFactors, StepIsThatOfTheEquations) {
@@ -69,18 +62,8 @@ TEST(ImplicitFactors, PhaseVolumeIsAsPredicted) {
       const ReducedModel spring = model({{{{0, 0, 0}}, m, m * z / (h * h)}});
       ReducedMechanics mechanics(spring);
       Stepper stepper(mechanics, settings(StepScheme::one_linearisation, h, factors));
-      double update[2][2];
-      for (int column = 0; column < 2; ++column) {
-        State state = rest_state(mechanics);
-        (column == 0 ? state.q : state.v)[0] = 1;
-        run(stepper, mechanics, 1, state);
-        update[0][column] = state.q[0];
-        update[1][column] = state.v[0];
-      }
-      const double determinant = update[0][0] * update[1][1] - update[0][1] * update[1][0];
-      const double predicted =
-          (1 + (1 - factors.alpha) * (1 - factors.beta) * z) / (1 + factors.alpha * factors.beta * z);
-      EXPECT_NEAR(determinant, predicted, 1e-12 * (1 + z));
+      const double determinant = point_masses::phase_volume(stepper, mechanics);
+      EXPECT_NEAR(determinant, point_masses::predicted_phase_volume(factors, z), 1e-12 * (1 + z));
       EXPECT_LE(determinant, 1 + 1e-12);
     }
 }

@@ -68,6 +68,18 @@ std::uint64_t hash_after_steps(const ReducedModel& model) {
 
 class ModelFile : public testing::Test {
  protected:
+  void expect_round_trip(const ReducedModel& model) {
+    write_model(model, path_);
+    const std::string whole = bytes_of(path_);
+    const ReducedModel read = read_model(path_);
+    reduced_bodies::expect_same_model(read, model);
+    write_model(read, path_);
+    EXPECT_EQ(bytes_of(path_), whole);
+  }
+  int format_of(const ReducedModel& model) {
+    write_model(model, path_);
+    return Hdf5File(path_, Hdf5File::Mode::read).read_int("/format_version");
+  }
   TemporaryFolder folder_;
   std::string path_ = folder_ / "bar.rom.h5";
 };
@@ -121,20 +133,11 @@ TEST_F(ModelFile, ObstaclesComeBack) {
   const ReducedModel model =
       project(full, reduced_bodies::random_basis(full.coordinates.nv, 3), 3, reduced_bodies::some_elements(full));
   ASSERT_GT(model.robot.pairs(), 0);
-  write_model(model, path_);
-  const std::string whole = bytes_of(path_);
   std::filesystem::remove(file);  // the model needs it no more
-  const ReducedModel read = read_model(path_);
-  reduced_bodies::expect_same_model(read, model);
-  write_model(read, path_);
-  EXPECT_EQ(bytes_of(path_), whole);
+  expect_round_trip(model);
   // Programs that know no obstacles must not run the robot without them.
-  const auto format = [&](const ReducedModel& m) {
-    write_model(m, path_);
-    return Hdf5File(path_, Hdf5File::Mode::read).read_int("/format_version");
-  };
-  EXPECT_EQ(format(model), 4);
-  EXPECT_EQ(format(example(boxes::all_laws()[0], false)), 2);
+  EXPECT_EQ(format_of(model), 4);
+  EXPECT_EQ(format_of(example(boxes::all_laws()[0], false)), 2);
 
   const auto refused = [&](const char* what, const auto& change) {
     ReducedModel damaged = model;
@@ -167,22 +170,13 @@ TEST_F(ModelFile, ConstraintsComeBack) {
       project(full, reduced_bodies::random_basis(full.coordinates.nv, 6), 6, reduced_bodies::some_elements(full));
   ASSERT_FALSE(model.robot.constraints.empty());
   ASSERT_FALSE(model.robot.springs.empty());
-  write_model(model, path_);
-  const std::string whole = bytes_of(path_);
-  const ReducedModel read = read_model(path_);
-  reduced_bodies::expect_same_model(read, model);
-  write_model(read, path_);
-  EXPECT_EQ(bytes_of(path_), whole);
+  expect_round_trip(model);
   // Programs that know no constraints, or another step, must not run the robot.
-  const auto format = [&](const ReducedModel& m) {
-    write_model(m, path_);
-    return Hdf5File(path_, Hdf5File::Mode::read).read_int("/format_version");
-  };
-  EXPECT_EQ(format(model), 5);
+  EXPECT_EQ(format_of(model), 5);
   ReducedModel averaged = example(boxes::all_laws()[0], false);
-  EXPECT_EQ(format(averaged), 2);
+  EXPECT_EQ(format_of(averaged), 2);
   averaged.robot.implicit_velocity = 0.5;
-  EXPECT_EQ(format(averaged), 5);
+  EXPECT_EQ(format_of(averaged), 5);
 
   const auto refused = [&](const char* what, const auto& change) {
     ReducedModel damaged = model;

@@ -71,4 +71,37 @@ inline void run(Stepper& stepper, const Mechanics& mechanics, int steps, State& 
   }
 }
 
+// Implicit factors of a step.
+struct Factors {
+  double alpha, beta;
+};
+inline const std::vector<Factors> all_factors = {{1, 1}, {0.5, 0.5}, {0.5, 1}, {1, 0.5}, {0.7, 0.8}};
+inline const std::vector<StepScheme> schemes = {StepScheme::one_linearisation, StepScheme::newton};
+
+inline StepSettings settings(StepScheme scheme, double h, const Factors& factors, double row_tolerance) {
+  return {.scheme = scheme,
+          .time_step = h,
+          .implicit_velocity = factors.alpha,
+          .implicit_position = factors.beta,
+          .tolerance = 1e-13,
+          .row_tolerance = row_tolerance};
+}
+
+// Determinant of a step's update of (q_0, v_0).
+inline double phase_volume(Stepper& stepper, const Mechanics& mechanics) {
+  double update[2][2];
+  for (int column = 0; column < 2; ++column) {
+    State state = rest_state(mechanics);
+    (column == 0 ? state.q : state.v)[0] = 1;
+    run(stepper, mechanics, 1, state);
+    update[0][column] = state.q[0];
+    update[1][column] = state.v[0];
+  }
+  return update[0][0] * update[1][1] - update[0][1] * update[1][0];
+}
+// The same of an oscillator with z = h^2 omega^2.
+inline double predicted_phase_volume(const Factors& factors, double z) {
+  return (1 + (1 - factors.alpha) * (1 - factors.beta) * z) / (1 + factors.alpha * factors.beta * z);
+}
+
 }  // namespace supple::point_masses
