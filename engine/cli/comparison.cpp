@@ -79,7 +79,7 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
   const RigidFit fit(model.skin.rest, std::vector<double>(model.skin.rest.size(), 1.0));
   ReducedMechanics reduced_mechanics(model);
   std::vector<double> y(static_cast<std::size_t>(full.robot.outputs())), z(extent(model.robot.outputs()));
-  const auto after = [&](long step) {
+  const auto after = [&](long step, const StepReport&) {
     const TrajectoryPoint& point = reduced.at(static_cast<std::size_t>(step - 1));
     mechanics.evaluate_outputs(state.q, state.motions, y);
     reduced_mechanics.evaluate_outputs(point.q, point.motions, z);

@@ -14,7 +14,7 @@
 namespace supple::cli {
 
 DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
-                  const Progress& progress, const std::function<void(long)>& after) {
+                  const Progress& progress, const std::function<void(long, const StepReport&)>& after) {
   ForwardStep forward(mechanics, settings.integrator, settings.time_step);
   Control control = zero_control(mechanics);
   DriveReport report;
@@ -35,15 +35,8 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
     ++report.step;
     report.seconds.push_back(seconds);
     report.stages += report.final.times;
-    const ContactFigures& contact = report.final.contact;
-    report.contact.rows = std::max(report.contact.rows, contact.rows);
-    report.contact.touching = std::max(report.contact.touching, contact.touching);
-    report.contact.softened += contact.softened;
-    report.contact.loose += contact.loose;
-    report.contact.residual = std::max(report.contact.residual, contact.residual);
-    report.contact.violation = std::max(report.contact.violation, contact.violation);
     report.limited += limited + report.final.limited_commands;
-    after(report.step);
+    after(report.step, report.final);
     progress("simulating", static_cast<double>(report.step), static_cast<double>(settings.last),
              format_quantity(time, Dimension::time));
   }

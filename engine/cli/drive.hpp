@@ -34,16 +34,15 @@ struct DriveReport {
   StepReport final;             // of the last step tried: its status tells whether the run failed
   std::vector<double> seconds;  // of each step done here
   StageTimes stages;            // summed
-  ContactFigures contact;       // rows and pressing ones at most, softened in all, largest residuals
   long limited = 0;             // commands cut to their range or rate, motions to their range
   bool failed() const { return final.status != StepStatus::ok; }
 };
 
 // Step k goes to time k h under the commands of that time (implicit). Quasi-static steps obey the actuators' rates
-// too: h between two equilibria. `after` is called with k when it is done, outside the timing. After a failed step
-// `state` is that of the step before it.
+// too: h between two equilibria. `after` is called with k and its report when it is done, outside the timing. After a
+// failed step `state` is that of the step before it.
 DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
-                  const Progress& progress, const std::function<void(long)>& after);
+                  const Progress& progress, const std::function<void(long, const StepReport&)>& after);
 
 // {steps, steps_per_s, realtime_factor, p50_us, p99_us, p999_us, batch, stages_us} as in StepRate; stages are means per
 // step.

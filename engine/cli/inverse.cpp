@@ -36,7 +36,7 @@ struct Arguments {
   std::vector<std::string> efforts;
   std::string epsilon;
   std::optional<double> circle, lemniscate, duration, time_step, goal_speed;
-  std::optional<long> steps, turns;
+  std::optional<long> steps, turns, starts;
   std::string height_text;
   double height = 0;
   bool stream = false;
@@ -99,6 +99,7 @@ InverseSettings inverse_settings(const Arguments& arguments, const Robot& robot)
       throw InputError(fmt::format("--epsilon {} is not between 0 and 1", arguments.epsilon), "1e-6");
   }
   settings.goal_speed = arguments.goal_speed.value_or(unlimited);
+  settings.starts = static_cast<int>(arguments.starts.value_or(0));
   return settings;
 }
 
@@ -212,7 +213,8 @@ int inverse(Context& context, Arguments& arguments) {
   {
     const InterruptGuard guard;
     ProgressBar bar(context.common.quiet);
-    report = drive_inverse(step, mechanics, settings, path, state, recorder, bar.progress());
+    report = drive_inverse(step, mechanics, subject.reduced ? &*subject.reduced : nullptr, settings, path, state,
+                           recorder, bar.progress());
     recorder.finish();
     bar.finish();
   }
@@ -245,6 +247,10 @@ int inverse(Context& context, Arguments& arguments) {
   json["qp_us_median"] = median_us(qp);
   json["saturated_steps"] = report.saturated_steps;
   json["held_steps"] = report.held_steps;
+  if (robot.pairs() > 0) {
+    json["contact"] = contact_figures_json(report.contact, state);
+    json["contact"]["pyramid_error"] = report.pyramid_error;
+  }
   if (replayed_model)
     json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
                       {"tracking_error_median", replay_tracking.median},
@@ -272,6 +278,12 @@ int inverse(Context& context, Arguments& arguments) {
         fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
                     robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
                     format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
+  add_contact_facts(facts, report.contact, robot, state);
+  if (report.pyramid_error > 0)
+    facts.emplace_back("",
+                       fmt::format("commands are sought with a pyramid for the cone of friction, which leads up to {} "
+                                   "astray in a step",
+                                   format_quantity(report.pyramid_error, Dimension::length)));
   facts.emplace_back("state hash", hash_hex(hash(state)));
   if (!arguments.output.empty())
     facts.emplace_back("written",
@@ -280,7 +292,8 @@ int inverse(Context& context, Arguments& arguments) {
   print_facts(facts);
   if (!pictures.empty()) print_note(pictures);
   if (report.saturated_steps > 0)
-    print_note(fmt::format("limits of the actuators kept the robot from its goal in {} steps", report.saturated_steps));
+    print_note(fmt::format("limits kept the robot from its goal in {} steps", report.saturated_steps));
+  print_contact_notes(report.contact);
   if (report.held_steps > 0)
     print_note(fmt::format("in {} steps there was no answer and the last commands were held; {}", report.held_steps,
                            report.record.conflict));
@@ -333,6 +346,8 @@ Command inverse_command() {
     options.text("--epsilon", a->epsilon, "NUMBER", "its size relative to the goals' term (1e-6)");
     options.quantity("--goal-speed", a->goal_speed, Dimension::speed, "SPEED",
                      "come no faster than this towards a goal, \"50 mm/s\"");
+    options.whole("--starts", a->starts, 0, 1000, "N",
+                  "in contact: look for better commands from N other starts in each step (0)");
     options.text("-o,--output", a->output, "DIR", "write commands.csv, tracking.csv and pictures");
     declare_record(options, a->record);
     return [a](Context& context) { return inverse(context, *a); };

@@ -52,8 +52,9 @@ void record_step(const Robot& robot, const State& state, std::span<const double>
 
 }  // namespace
 
-InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const DriveSettings& settings,
-                                 const GoalPath& path, State& state, RunRecorder& recorder, const Progress& progress) {
+InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const ReducedModel* model,
+                                 const DriveSettings& settings, const GoalPath& path, State& state,
+                                 RunRecorder& recorder, const Progress& progress) {
   const Robot& robot = mechanics.robot();
   const RowLayout layout = effector_layout(robot);
   InverseReportOfRun report;
@@ -67,6 +68,7 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
   record.qp_seconds.push_back(0);
   record.saturated.push_back(0);
   record.held.push_back(0);
+  record.touching.push_back(0);
   report.drive.step = settings.first;
   while (report.drive.step < settings.last) {
     if (progress.stopped()) {
@@ -90,6 +92,9 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
     record.qp_seconds.push_back(step.law().qp_seconds());
     record.saturated.push_back(inverse.saturated);
     record.held.push_back(inverse.held);
+    record.touching.push_back(report.drive.final.contact.touching);
+    if (robot.pairs() > 0) report.contact.add(report.drive.final.contact, model, state);
+    report.pyramid_error = std::max(report.pyramid_error, inverse.pyramid_error);
     if (inverse.saturated > 0 && record.errors.back() > reached_distance) ++report.saturated_steps;
     if (inverse.held) {
       ++report.held_steps;
@@ -138,8 +143,9 @@ ReplayRecord replay(Mechanics& mechanics, const InverseRecord& record, const Goa
     record_effectors(robot, y, replayed.reached);
   };
   measure(0);
-  const DriveReport report = drive(mechanics, settings, actuation, state, progress,
-                                   [&](long step) { measure(static_cast<double>(step) * settings.time_step); });
+  const DriveReport report = drive(mechanics, settings, actuation, state, progress, [&](long step, const StepReport&) {
+    measure(static_cast<double>(step) * settings.time_step);
+  });
   if (report.failed()) throw_step_failure(report, settings, "");
   if (report.stopped) throw Interrupted("interrupted during the replay", "run it again");
   return replayed;

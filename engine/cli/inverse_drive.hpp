@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cli/contact_facts.hpp"
 #include "engine/cli/drive.hpp"
 #include "engine/cli/goals.hpp"
 #include "engine/cli/run_recorder.hpp"
@@ -22,6 +23,7 @@ struct InverseRecord {
   std::vector<double> errors, qp_seconds;  // [steps + 1]; m
   std::vector<int> saturated;              // [steps + 1]: limits that held the robot back
   std::vector<char> held;                  // [steps + 1]: no answer, the last commands held
+  std::vector<int> touching;               // [steps + 1]: contacts that press
   std::string conflict;                    // the first reason for that
 };
 
@@ -30,11 +32,15 @@ struct InverseReportOfRun {
   InverseRecord record;
   long saturated_steps = 0;  // goal not reached, and a limit of a range, rate or force active
   long held_steps = 0;
+  ContactRecord contact;
+  double pyramid_error = 0;  // the most (InverseReport) [m]
 };
 
-// Steps first to last of `settings`, each recorded. After a failed step `state` is that of the step before it.
-InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const DriveSettings& settings,
-                                 const GoalPath& path, State& state, RunRecorder& recorder, const Progress& progress);
+// Steps first to last of `settings`, each recorded; `model` is null for a full model. After a failed step `state` is
+// that of the step before it.
+InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const ReducedModel* model,
+                                 const DriveSettings& settings, const GoalPath& path, State& state,
+                                 RunRecorder& recorder, const Progress& progress);
 
 // Errors over steps 1 to the last.
 struct TrackingError {

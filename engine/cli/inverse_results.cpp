@@ -56,7 +56,7 @@ std::string commands_csv(const InverseRecord& record, const Robot& robot) {
 std::string tracking_csv(const InverseRecord& record, const Robot& robot, const ReplayRecord& replayed) {
   const std::vector<Column> goals = effector_columns(robot, "goal"), reached = effector_columns(robot, "reached"),
                             replays = effector_columns(robot, "replayed");
-  std::string text = "time [s],error [mm],replayed error [mm],saturated limits,held";
+  std::string text = "time [s],error [mm],replayed error [mm],saturated limits,held,contacts";
   for (const auto* columns : {&goals, &reached})
     for (const Column& column : *columns) text += "," + column.name;
   for (const ActuatorRow& actuator : robot.actuators)
@@ -69,7 +69,7 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
   for (std::size_t k = 0; k < record.times.size(); ++k) {
     text += fmt::format("{:.12g},{:.9g},", record.times[k], 1e3 * record.errors[k]);
     if (k < replayed.errors.size()) text += fmt::format("{:.9g}", 1e3 * replayed.errors[k]);
-    text += fmt::format(",{},{}", record.saturated[k], static_cast<int>(record.held[k]));
+    text += fmt::format(",{},{},{}", record.saturated[k], static_cast<int>(record.held[k]), record.touching[k]);
     const auto add = [&](const std::vector<Column>& columns, const std::vector<double>& all) {
       const std::vector<double> values = effector_values(robot, all.data() + k * size);
       for (std::size_t i = 0; i < columns.size(); ++i) text += fmt::format(",{:.9g}", values[i] / columns[i].scale);
@@ -114,7 +114,7 @@ std::string write_inverse_results(const std::string& folder, const InverseRecord
     write_file(folder + "/commands.gp",
                gnuplot_script("commands", robot.name + ": commands found", "set xlabel 'time [s]'\n" + curves + "\n"));
   // Goal against reached, seen along z for the first effector by position; its error over time below.
-  std::size_t column = 6, width = 0;
+  std::size_t column = 7, width = 0;
   for (const Effector& effector : robot.effectors) width += effector.kind == EffectorKind::length ? 1 : 3;
   std::string path;
   for (const Effector& effector : robot.effectors) {

@@ -8,6 +8,7 @@
 #include "engine/cli/scene_facts.hpp"
 #include "engine/constraints/effectors.hpp"
 #include "engine/scene/integrator.hpp"
+#include "engine/scene/keys.hpp"
 
 namespace supple::cli {
 
@@ -15,7 +16,6 @@ namespace {
 
 constexpr const char* actuator_types[] = {"cable", "force", "cavity"};
 constexpr const char* effector_types[] = {"position", "orientation", "length"};
-constexpr const char* obstacle_types[] = {"plane", "sphere", "capsule", "box", "cylinder", "mesh"};
 constexpr double degrees = 180 / std::numbers::pi;
 
 std::string format_direction(const Vec3d& e) {
@@ -25,6 +25,10 @@ std::string format_direction(const Vec3d& e) {
 
 nlohmann::ordered_json vector_json(const Vec3d& x) {
   return {x[0], x[1], x[2]};
+}
+
+std::string_view type_of(const Obstacle& obstacle) {
+  return choice_words("[[obstacle]]", "type")[static_cast<std::size_t>(obstacle.shape())];
 }
 
 bool are_axes(const std::vector<Vec3d>& directions) {
@@ -182,7 +186,7 @@ std::vector<std::string> obstacle_cells(const PlacedObstacle& placed) {
   const Mat3d& R = placed.pose.rotation;
   const std::string axis = format_direction({{R(0, 2), R(1, 2), R(2, 2)}});
   std::string text = obstacle.side() == Obstacle::Side::inside ? "inside of a " : "";
-  text += obstacle_types[static_cast<int>(obstacle.shape())];
+  text += type_of(obstacle);
   switch (obstacle.shape()) {
     case Obstacle::Shape::plane:
       text += ", normal " + axis;
@@ -195,6 +199,10 @@ std::vector<std::string> obstacle_cells(const PlacedObstacle& placed) {
       text +=
           fmt::format(", radius {}, length {}, axis {}", length(obstacle.radius()), length(obstacle.length()), axis);
       break;
+    case Obstacle::Shape::tube:
+      text += fmt::format(", inner radius {}, wall {}, length {}, axis {}", length(obstacle.radius()),
+                          length(obstacle.thickness()), length(obstacle.length()), axis);
+      break;
     case Obstacle::Shape::box:
       text += fmt::format(", {} x {} x {}", length(obstacle.size()[0]), length(obstacle.size()[1]),
                           length(obstacle.size()[2]));
@@ -203,21 +211,24 @@ std::vector<std::string> obstacle_cells(const PlacedObstacle& placed) {
       text += fmt::format(" of {} triangles", obstacle.surface()->triangles.size());
       break;
   }
-  return {placed.name, text, "at " + format_point(placed.pose.position),
-          fmt::format("friction {:.4g}", placed.friction)};
+  std::string limits = fmt::format("friction {:.4g}", placed.friction);
+  if (placed.max_force < unlimited)
+    limits += fmt::format(", at most {} in inverse control", format_quantity(placed.max_force, Dimension::force));
+  return {placed.name, text, "at " + format_point(placed.pose.position), limits};
 }
 
 nlohmann::ordered_json obstacle_json(const PlacedObstacle& placed) {
   const Obstacle& obstacle = placed.obstacle;
   nlohmann::ordered_json json{{"name", placed.name},
-                              {"type", obstacle_types[static_cast<int>(obstacle.shape())]},
+                              {"type", type_of(obstacle)},
                               {"inside", obstacle.side() == Obstacle::Side::inside},
                               {"position", vector_json(placed.pose.position)},
                               {"rotation", placed.pose.rotation.m},
                               {"friction", placed.friction}};
   if (obstacle.radius() > 0) json["radius"] = obstacle.radius();
-  if (obstacle.shape() == Obstacle::Shape::capsule || obstacle.shape() == Obstacle::Shape::cylinder)
-    json["length"] = obstacle.length();
+  if (placed.max_force < unlimited) json["max_force"] = placed.max_force;
+  if (obstacle.thickness() > 0) json["thickness"] = obstacle.thickness();
+  if (obstacle.length() > 0 || obstacle.shape() == Obstacle::Shape::capsule) json["length"] = obstacle.length();
   if (obstacle.shape() == Obstacle::Shape::box) json["size"] = vector_json(obstacle.size());
   if (obstacle.surface()) json["triangles"] = obstacle.surface()->triangles.size();
   return json;

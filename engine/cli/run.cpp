@@ -73,7 +73,8 @@ int run_model(Context& context, Arguments& arguments) {
                         hash_file(plan.model),
                         smooth_path_covering_steps * settings.time_step,
                         reduced_shape_writer(model),
-                        reduced_skin(model)};
+                        reduced_skin(model),
+                        &model};
   Trajectory reduced;
   std::function<void(long, const State&)> after;
   if (!arguments.compare.empty())

@@ -109,14 +109,6 @@ double least_gap(const Robot& robot, const std::vector<Vec3d>& points) {
   return least;
 }
 
-// Of all obstacles on robot 0 [N].
-std::array<double, 3> total_force(const State& state) {
-  std::array<double, 3> sum{};
-  for (std::size_t i = 0; i < state.contact_forces.size() / static_cast<std::size_t>(state.robots); ++i)
-    sum[i % 3] += state.contact_forces[i];
-  return sum;
-}
-
 // A folder for the state of a run that has none.
 std::string rescue_folder(const std::string& name) {
   std::error_code error;
@@ -259,18 +251,23 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
     ProgressBar bar(context.common.quiet);
     auto last_save = std::chrono::steady_clock::now();
     try {
-      result.report = drive(mechanics, settings, actuation, state, bar.progress(), [&](long step) {
-        done = step;
-        if (after) after(step, state);
-        if (robot.pairs() > 0 && (step % every == 0 || step == settings.last))
-          result.least_gap = std::min(result.least_gap, least_gap(robot, subject.skin(state)));
-        recorder.add(step, state);
-        if (!results) return;
-        results->record(step, state);
-        if (std::chrono::steady_clock::now() - last_save < save_interval) return;
-        save();
-        last_save = std::chrono::steady_clock::now();
-      });
+      result.report =
+          drive(mechanics, settings, actuation, state, bar.progress(), [&](long step, const StepReport& report) {
+            done = step;
+            if (after) after(step, state);
+            if (robot.pairs() > 0) {
+              result.contact.add(report.contact, subject.reduced, state);
+              if (step % every == 0 || step == settings.last)
+                result.contact.least_gap =
+                    std::min(result.contact.least_gap.value_or(unlimited), least_gap(robot, subject.skin(state)));
+            }
+            recorder.add(step, state);
+            if (!results) return;
+            results->record(step, state);
+            if (std::chrono::steady_clock::now() - last_save < save_interval) return;
+            save();
+            last_save = std::chrono::steady_clock::now();
+          });
     } catch (const Error&) {
       // Results that cannot be written: the state is smaller than they are.
       recorder.finish();
@@ -311,13 +308,7 @@ nlohmann::ordered_json session_json(const Context& context, const SessionResult&
   json["first_step"] = result.settings.first;
   json["last_step"] = result.report.step;
   json["time"] = result.state.time;
-  if (!result.state.contact_forces.empty()) {
-    const ContactFigures& contact = result.report.contact;
-    json["contact"] = {
-        {"most_touching", contact.touching}, {"residual", contact.residual}, {"violation", contact.violation},
-        {"softened", contact.softened},      {"loose", contact.loose},       {"least_gap", result.least_gap},
-        {"force", total_force(result.state)}};
-  }
+  if (!result.state.contact_forces.empty()) json["contact"] = contact_figures_json(result.contact, result.state);
   json["limited_commands"] = result.report.limited;
   json["state_hash"] = hash_hex(hash(result.state));
   return json;
@@ -357,29 +348,13 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
   for (std::size_t m = 0; m < robot.motions.size(); ++m)
     facts.emplace_back(robot.motions[m].name,
                        fmt::format("at {}", format_quantity(state.motions[m], Dimension::length)));
-  if (robot.pairs() > 0) {
-    const auto force = [](double newton) { return format_quantity(newton, Dimension::force); };
-    const auto length = [](double metres) { return format_quantity(metres, Dimension::length); };
-    const std::array<double, 3> sum = total_force(state);
-    facts.emplace_back(
-        "contact", fmt::format("{} of {} pairs of point and obstacle press at most, at the end with {}, {}, {} in all",
-                               report.contact.touching, robot.pairs() * state.robots, force(sum[0]), force(sum[1]),
-                               force(sum[2])));
-    facts.emplace_back("",
-                       fmt::format("the skin comes as near as {} (points are held {} off), laws of contact to {:.1e}",
-                                   length(result.least_gap), length(robot.contact_distance), report.contact.residual));
-  }
+  add_contact_facts(facts, result.contact, robot, state);
   facts.emplace_back("state hash", hash_hex(hash(state)));
   if (!plan.folder.empty()) facts.emplace_back("written", plan.folder + "/result.pvd, trajectory.csv, state.h5");
   if (!plan.record.empty()) facts.emplace_back("recorded", plan.record);
   print_facts(facts);
   if (report.limited > 0) print_note(fmt::format("commands were cut to their range or rate {} times", report.limited));
-  if (report.contact.softened > 0)
-    print_note(fmt::format("{} times no forces could hold all points off, and they were let in a little",
-                           report.contact.softened));
-  if (report.contact.loose > 0)
-    print_note(fmt::format("the forces of contacts were found to {:.1e} only, {} times to less than {:.0e}",
-                           report.contact.residual, report.contact.loose, tight_residual));
+  print_contact_notes(result.contact);
   if (report.final.inverted > 0)
     print_note(fmt::format("{} points of elements are turned inside out at the end: do not trust this result",
                            report.final.inverted));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cli/contact_facts.hpp"
 #include "engine/cli/drive.hpp"
 #include "engine/cli/result_folder.hpp"
 #include "engine/cli/shape_writer.hpp"
@@ -53,6 +54,7 @@ struct Subject {
   double duration = 1;            // s, where nothing else says it
   WriteShape write_shape;         // empty: no shapes
   SkinOf skin;                    // for robots among obstacles
+  const ReducedModel* reduced = nullptr;
 };
 
 struct SessionResult {
@@ -60,8 +62,7 @@ struct SessionResult {
   DriveSettings settings;  // also {integrator, time_step} in force
   std::vector<double> times, values;
   State state;
-  // Least gap between the skin and an obstacle at every K-th step and the last [m]; infinity without obstacles.
-  double least_gap = std::numeric_limits<double>::infinity();
+  ContactRecord contact;  // the skin's gap is looked at at every K-th step and the last
 };
 
 // `settings` holds the model's integrator and time step, already overridden by the plan. A failed step is a RunError,

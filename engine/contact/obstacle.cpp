@@ -17,9 +17,10 @@
 //             (1 - n n^T - e_z e_z^T) / |d|
 //   box       q_k = |x_k| - h_k; outside p = max(q, 0), gap = |p|, n_k = sgn(x_k) p_k / |p|, dn/dx = (1_p - n n^T) / |p|
 //             with 1_p = 1 on the axes with p_k > 0; inside gap = max q_k, n = sgn(x_k) e_k
-//   cylinder  a = rho - r, b = |z| - l/2; beside the cap's rim (a, b > 0) gap = sqrt(a^2 + b^2),
-//             n = (a e_r + b sgn(z) e_z) / gap, dn/dx = (e_r e_r^T + e_z e_z^T - n n^T + a/rho e_t e_t^T) / gap;
-//             else a >= b: gap = a, n = e_r, dn/dx = e_t e_t^T / rho; else gap = b, n = sgn(z) e_z, dn/dx = 0
+//   cylinder  r its radius, u = 1; a = u (rho - r), b = |z| - l/2; beside a rim (a, b > 0) gap = sqrt(a^2 + b^2),
+//             n = (a u e_r + b sgn(z) e_z) / gap, dn/dx = (e_r e_r^T + e_z e_z^T - n n^T + u a/rho e_t e_t^T) / gap;
+//             else a >= b: gap = a, n = u e_r, dn/dx = u e_t e_t^T / rho; else gap = b, n = sgn(z) e_z, dn/dx = 0
+//   tube      the same with the nearer side: r the outer radius, or r the inner one and u = -1
 // clang-format on
 
 namespace supple {
@@ -112,35 +113,39 @@ Proximity to_box(const Vec3d& x, const Vec3d& half) {
   return result;
 }
 
-Proximity to_cylinder(const Vec3d& x, double radius, double length) {
+// bore: radius of the hole along the axis; -infinity without one.
+Proximity to_cylinder(const Vec3d& x, double bore, double radius, double length) {
   Proximity result;
   const double rho = norm(Vec3d{{x[0], x[1], 0}});
   const Vec3d e_r = rho > tiny ? Vec3d{{x[0] / rho, x[1] / rho, 0}} : e_x;
   const Vec3d e_t{{-e_r[1], e_r[0], 0}};
-  const double a = rho - radius, b = std::abs(x[2]) - length / 2, s = sign(x[2]);
+  const bool inner = bore - rho > rho - radius;
+  const double r = inner ? bore : radius, u = inner ? -1 : 1;
+  const double a = u * (rho - r), b = std::abs(x[2]) - length / 2, s = sign(x[2]);
   const Vec3d cap{{0, 0, s * length / 2}};
   const double rim = norm(Vec3d{{a, b, 0}});
+  const int side = inner ? 3 : 0, end = x[2] < 0 ? 1 : 2;
   if (a > 0 && b > 0 && rim > tiny) {
     result.gap = rim;
-    result.normal = (a / rim) * e_r + (s * b / rim) * e_z;
+    result.normal = (u * a / rim) * e_r + (s * b / rim) * e_z;
     // e_r e_r^T + e_z e_z^T = 1 - e_t e_t^T
-    result.curvature = (1 / rim) * (across(result.normal, e_t) + (a / rho) * outer(e_t, e_t));
-    result.nearest = radius * e_r + cap;
+    result.curvature = (1 / rim) * (across(result.normal, e_t) + (rho > tiny ? u * a / rho : 0) * outer(e_t, e_t));
+    result.nearest = r * e_r + cap;
     result.feature = Feature::edge;
-    result.index = x[2] < 0 ? 1 : 2;
+    result.index = side + end;
   } else if (a >= b) {
     result.gap = a;
-    result.normal = e_r;
-    if (rho > tiny) result.curvature = (1 / rho) * outer(e_t, e_t);
-    result.nearest = radius * e_r + x[2] * e_z;
+    result.normal = u * e_r;
+    if (rho > tiny) result.curvature = (u / rho) * outer(e_t, e_t);
+    result.nearest = r * e_r + x[2] * e_z;
     result.feature = Feature::face;
-    result.index = 0;
+    result.index = side;
   } else {
     result.gap = b;
     result.normal = s * e_z;
     result.nearest = Vec3d{{x[0], x[1], 0}} + cap;
     result.feature = Feature::face;
-    result.index = x[2] < 0 ? 1 : 2;
+    result.index = end;
   }
   return result;
 }
@@ -187,6 +192,15 @@ Obstacle Obstacle::cylinder(double radius, double length, Side side) {
   return cylinder;
 }
 
+Obstacle Obstacle::tube(double radius, double thickness, double length) {
+  Obstacle tube(Shape::tube, Side::outside);
+  tube.radius_ = checked(radius, "radius");
+  tube.thickness_ = checked(thickness, "thickness");
+  tube.length_ = checked(length, "length");
+  tube.enclose({{0, 0, 0}}, norm(Vec3d{{radius + thickness, length / 2, 0}}));
+  return tube;
+}
+
 Obstacle Obstacle::mesh(Surface surface, Side side) {
   Obstacle mesh(Shape::mesh, side);
   mesh.distance_ = std::make_shared<const SurfaceDistance>(std::move(surface));
@@ -213,7 +227,9 @@ Proximity Obstacle::in_own_frame(const Vec3d& x) const {
     case Shape::box:
       return to_box(x, half_);
     case Shape::cylinder:
-      return to_cylinder(x, radius_, length_);
+      return to_cylinder(x, -std::numeric_limits<double>::infinity(), radius_, length_);
+    case Shape::tube:
+      return to_cylinder(x, radius_, radius_ + thickness_, length_);
     case Shape::mesh:
       break;
   }

@@ -26,14 +26,22 @@ struct ConstraintSpace {
   std::span<const double> inputs;
 };
 
-// One robot that may touch obstacles: its rows, then normal, tangent 1 and tangent 2 of each contact; N rows in all. As
-// above without motions and effectors; of a contact, delta is the gap left and the slip over the step [m].
+// What belongs to one robot.
+ConstraintSpace of_robot(const ConstraintSpace& space, int robot);
+
+// One robot that may touch obstacles: its rows, then normal, tangent 1 and tangent 2 of each contact; N rows in all. Of
+// a contact, delta is the gap left and the slip over the step [m].
 struct ContactSpace {
   int rows = 0, contacts = 0, rank = 0;
   std::span<const double> free;        // N
   std::span<const double> W, V;        // N x N, or empty and W = V V^T + compliance with V [N x rank]
   std::span<const double> compliance;  // N, or empty: none, or in W
   std::span<const double> friction;    // contacts
+  std::span<const int> obstacle;       // contacts: what each touches
+  // For laws with effectors or unknown inputs: the robot without its contacts, how inputs move the contacts [3 contacts
+  // x motions], how contacts move the effectors [effector_rows x 3 contacts].
+  ConstraintSpace alone;
+  std::span<const double> B, effector_W;
 };
 
 class ConstraintLaw {
@@ -52,8 +60,9 @@ class ConstraintLaw {
   virtual int begin(const State& state, double step, std::span<double> multipliers) = 0;
   // Finds multipliers (in: the last ones) and dc [B x motions]. False: not found, and the law knows why.
   virtual bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) = 0;
-  // The same for one robot and its contacts; multipliers [N].
-  virtual ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers) = 0;
+  // The same for one robot and its contacts; multipliers [N], dc [motions].
+  virtual ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
+                                         std::span<double> dc) = 0;
   // How far actuators with values phi [B x rows] are from what the law asks [m]: Newton's method goes on while this is
   // above its tolerance.
   virtual double violation(std::span<const double> phi, std::span<const double> multipliers) const = 0;

@@ -25,6 +25,16 @@ Vec3d point_of(std::span<const double> y, int point) {
 
 }  // namespace
 
+void ContactFigures::include(const ContactFigures& step) {
+  rows = std::max(rows, step.rows);
+  touching = std::max(touching, step.touching);
+  softened += step.softened;
+  loose += step.loose;
+  too_many = too_many || step.too_many;
+  residual = std::max(residual, step.residual);
+  violation = std::max(violation, step.violation);
+}
+
 ContactStage::ContactStage(Mechanics& mechanics)
     : mechanics_(mechanics),
       robot_(mechanics.robot()),
@@ -35,6 +45,20 @@ ContactStage::ContactStage(Mechanics& mechanics)
   for (int p = 0; p < robot_.collision_points; ++p) all_points_.point.push_back(robot_.first_collision_point + p);
   all_points_.frame.assign(all_points_.point.size(), Mat3d::identity());
   moved_.assign(extent(all_points_.rows()), 0.0);
+  // Mapped points are affine in the inputs.
+  const int motions = static_cast<int>(robot_.motions.size()), B = mechanics.robots();
+  if (motions > 0) {
+    const std::vector<double> q(extent(B, mechanics.coordinates().nq), 0.0);
+    std::vector<double> c(extent(B, motions), 0.0), y(extent(B, ny_)), y_rest(extent(B, ny_));
+    mechanics.evaluate_outputs(q, c, y_rest);
+    for (int k = 0; k < motions; ++k) {
+      c[extent(k)] = 1;
+      mechanics.evaluate_outputs(q, c, y);
+      c[extent(k)] = 0;
+      const auto moved = points_of(y, 0), rest = points_of(y_rest, 0);
+      for (std::size_t i = 0; i < moved.size(); ++i) carried_.push_back(moved[i] - rest[i]);
+    }
+  }
   du_.assign(extent(nv_), 0.0);
   robots_.resize(static_cast<std::size_t>(mechanics.robots()));
   for (RobotContacts& r : robots_) {
@@ -158,10 +182,12 @@ double ContactStage::violation() const {
   return worst;
 }
 
-// Rows for what the motion du would leave below the distance; how many.
-int ContactStage::add_violated(int b, std::span<const double> du) {
+// Rows for what the motion du and changes dc of the inputs would leave below the distance; how many.
+int ContactStage::add_violated(int b, std::span<const double> du, std::span<const double> dc) {
   RobotContacts& r = robots_[static_cast<std::size_t>(b)];
   mechanics_.multiply_rows(all_points_, du, 1, moved_);
+  for (std::size_t k = 0; k < dc.size(); ++k)
+    for (std::size_t i = 0; i < moved_.size(); ++i) moved_[i] += dc[k] * carried_[k * moved_.size() + i];
   const auto here = points_of(y_, b);
   int added = 0;
   for (int pair = 0; pair < robot_.pairs(); ++pair) {
@@ -222,56 +248,94 @@ void ContactStage::extend(int b, const ContactInputs& in) {
   std::swap(r.compliance, grown_);
 }
 
-bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers) {
+// The space of the contacts of one robot: free_, W_ or roots, and how effectors and inputs come in.
+ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
   RobotContacts& r = robots_[static_cast<std::size_t>(b)];
-  const int n = in.rows;
-  SUPPLE_EXPECT(in.X.size() == extent(1 + n, nv_));
+  const int n = in.alone.rows, inputs = in.alone.motions, effectors = in.alone.effector_rows;
+  const int m = r.rows.points(), N = n + 3 * m, columns = 1 + n + inputs;
+  extend(b, in);
+  cross_.resize(extent(columns, 3 * m));
+  mechanics_.multiply_rows(r.rows, in.X, columns, cross_);
+  free_.resize(extent(N));
+  std::copy_n(in.alone.free.begin(), n, free_.begin());
+  for (int i = 0; i < 3 * m; ++i) free_[extent(n + i)] = r.phi[extent(i)] + cross_[extent(i)];
+  obstacle_.clear();
+  for (int pair : r.pair) obstacle_.push_back(pair % obstacles_);
+  ContactSpace space{.rows = n,
+                     .contacts = m,
+                     .rank = 0,
+                     .free = free_,
+                     .W = {},
+                     .V = {},
+                     .compliance = {},
+                     .friction = r.friction,
+                     .obstacle = obstacle_,
+                     .alone = in.alone,
+                     .B = {},
+                     .effector_W = {}};
+  if (r.factored) {
+    space.rank = nv_;
+    space.V = r.roots;
+    if (std::any_of(in.compliance.begin(), in.compliance.end(), [](double c) { return c > 0; })) {
+      compliance_.assign(in.compliance.begin(), in.compliance.end());
+      compliance_.resize(extent(N), 0.0);
+      space.compliance = compliance_;
+    }
+  } else {
+    W_.resize(extent(N, N));
+    for (int i = 0; i < n; ++i) std::copy_n(in.alone.W.data() + extent(i, n), n, W_.data() + extent(i, N));
+    for (int i = 0; i < 3 * m; ++i) {
+      double* row = W_.data() + extent(n + i, N);
+      for (int j = 0; j < n; ++j) {
+        row[j] = cross_[extent(1 + j, 3 * m) + extent(i)];
+        W_[extent(j, N) + extent(n + i)] = row[j];
+      }
+      std::copy_n(r.compliance.data() + extent(i, 3 * m), 3 * m, row + n);
+    }
+    space.W = W_;
+  }
+  if (inputs > 0) {
+    B_.resize(extent(3 * m, inputs));
+    for (int k = 0; k < m; ++k) {
+      const int point = r.pair[extent(k)] / obstacles_;
+      for (int c = 0; c < inputs; ++c) {
+        const Vec3d carried = r.rows.frame[extent(k)] * point_of(carried_, c * robot_.collision_points + point);
+        for (int i = 0; i < 3; ++i)
+          B_[extent(3 * k + i, inputs) + extent(c)] = carried[i] - cross_[extent(1 + n + c, 3 * m) + extent(3 * k + i)];
+      }
+    }
+    space.B = B_;
+  }
+  if (effectors > 0) {
+    effector_cross_.resize(extent(effectors, 3 * m));
+    mechanics_.multiply_rows(r.rows, effector_X_, effectors, effector_cross_);
+    space.effector_W = effector_cross_;
+  }
+  return space;
+}
+
+bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers,
+                               std::span<double> dc) {
+  RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+  const int n = in.alone.rows;
+  SUPPLE_EXPECT(in.X.size() == extent(1 + n + in.alone.motions, nv_));
   std::fill(r.motion.begin(), r.motion.end(), 0.0);
+  effector_X_.clear();
   for (;;) {
-    const int m = r.rows.points(), N = n + 3 * m;
+    const int m = r.rows.points();
     if (m > most_contact_rows) {
       figures_.too_many = true;
       return false;
     }
     if (m > 0) {
-      extend(b, in);
-      cross_.resize(extent(1 + n, 3 * m));
-      mechanics_.multiply_rows(r.rows, in.X, 1 + n, cross_);
-      free_.resize(extent(N));
-      std::copy_n(in.free.begin(), n, free_.begin());
-      for (int i = 0; i < 3 * m; ++i) free_[extent(n + i)] = r.phi[extent(i)] + cross_[extent(i)];
-      ContactSpace space{.rows = n,
-                         .contacts = m,
-                         .rank = 0,
-                         .free = free_,
-                         .W = {},
-                         .V = {},
-                         .compliance = {},
-                         .friction = r.friction};
-      if (r.factored) {
-        space.rank = nv_;
-        space.V = r.roots;
-        if (std::any_of(in.compliance.begin(), in.compliance.end(), [](double c) { return c > 0; })) {
-          compliance_.assign(in.compliance.begin(), in.compliance.end());
-          compliance_.resize(extent(N), 0.0);
-          space.compliance = compliance_;
-        }
-      } else {
-        W_.resize(extent(N, N));
-        for (int i = 0; i < n; ++i) std::copy_n(in.W.data() + extent(i, n), n, W_.data() + extent(i, N));
-        for (int i = 0; i < 3 * m; ++i) {
-          double* row = W_.data() + extent(n + i, N);
-          for (int j = 0; j < n; ++j) {
-            row[j] = cross_[extent(1 + j, 3 * m) + extent(i)];
-            W_[extent(j, N) + extent(n + i)] = row[j];
-          }
-          std::copy_n(r.compliance.data() + extent(i, 3 * m), 3 * m, row + n);
-        }
-        space.W = W_;
+      if (effector_X_.empty() && in.alone.effector_rows > 0) {
+        effector_X_.assign(in.effector_H.begin(), in.effector_H.end());
+        mechanics_.solve_robot(b, effector_X_, in.alone.effector_rows);
       }
+      const ContactSpace space = project_contacts(b, in);
       lambda_.assign(multipliers.begin(), multipliers.end());
       lambda_.insert(lambda_.end(), r.lambda.begin(), r.lambda.end());
-      const ContactReport report = law.solve_in_contact(b, space, lambda_);
+      const ContactReport report = law.solve_in_contact(b, space, lambda_, dc);
       if (report.status == ContactStatus::not_finite) return false;
       if (report.status == ContactStatus::infeasible) {
         ++figures_.softened;
@@ -288,9 +352,12 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
       mechanics_.solve_robot(b, r.motion, 1);
     }
     for (int k = 0; k < nv_; ++k) du_[extent(k)] = in.X[extent(k)] + r.motion[extent(k)];
-    for (int i = 0; i < n; ++i)
-      for (int k = 0; k < nv_; ++k) du_[extent(k)] += in.X[extent(1 + i, nv_) + extent(k)] * multipliers[extent(i)];
-    if (add_violated(b, du_) == 0) break;
+    const auto add_column = [&](int column, double factor) {
+      for (int k = 0; k < nv_; ++k) du_[extent(k)] += in.X[extent(column, nv_) + extent(k)] * factor;
+    };
+    for (int i = 0; i < n; ++i) add_column(1 + i, multipliers[extent(i)]);
+    for (std::size_t c = 0; c < dc.size(); ++c) add_column(1 + n + static_cast<int>(c), -dc[c]);
+    if (add_violated(b, du_, dc) == 0) break;
   }
   return true;
 }

@@ -22,13 +22,12 @@
 
 namespace supple {
 
-// What the rows of one robot bring to its contacts, all of the present linearisation.
+// What one robot brings to its contacts, all of the present linearisation.
 struct ContactInputs {
-  int rows = 0;
-  std::span<const double> X;           // [1 + rows][nv]: A^-1 [r, H^T]
+  ConstraintSpace alone;               // without contacts; W with the rows' compliance on the diagonal
+  std::span<const double> X;           // [1 + rows + motions][nv]: A^-1 [r, H^T, A_c]
   std::span<const double> H;           // [rows][nv]
-  std::span<const double> free;        // [rows]
-  std::span<const double> W;           // [rows][rows], with the rows' compliance on the diagonal
+  std::span<const double> effector_H;  // [effector_rows][nv]
   std::span<const double> compliance;  // [rows]
 };
 
@@ -41,6 +40,8 @@ struct ContactFigures {
   bool too_many = false;  // rows: most_contact_rows
   double residual = 0;    // of Signorini's and Coulomb's laws in constraint space, relative (ContactReport)
   double violation = 0;   // the same [m]
+  // Of a run: rows and pressing ones at most, solves in all, largest residuals.
+  void include(const ContactFigures& step);
 };
 
 // Forces are found to this relative residual. Where friction is strong the solver may end above it; forces within
@@ -65,18 +66,20 @@ class ContactStage {
   double violation() const;
   // Geometric stiffness of the active pairs under the present forces.
   std::span<const PointStiffness> stiffness() const { return stiffness_; }
-  // Finds the forces of all robots after the law has sought multipliers [B x rows] for no contact, which it finds anew
-  // where there is any; found: whether it had an answer. False: forces not found. `inputs` gives those of robot b.
+  // Finds the forces of all robots after the law has sought multipliers [B x rows] and dc [B x motions of the law] for
+  // no contact, which it finds anew where there is any; found: whether it had an answer. False: forces not found.
+  // `inputs` gives those of robot b.
   template <class Inputs>
-  bool solve(ConstraintLaw& law, std::span<double> multipliers, bool found, Inputs inputs) {
+  bool solve(ConstraintLaw& law, std::span<double> multipliers, std::span<double> dc, bool found, Inputs inputs) {
     figures_ = {};
     for (int b = 0; b < mechanics_.robots(); ++b) {
       const ContactInputs in = inputs(b);
       if (!found && robots_[static_cast<std::size_t>(b)].pair.empty()) return false;
-      if (!solve_robot(b, law, in,
-                       multipliers.subspan(static_cast<std::size_t>(b) * static_cast<std::size_t>(in.rows),
-                                           static_cast<std::size_t>(in.rows))))
-        return false;
+      const auto part = [b](std::span<double> values, int size) {
+        return values.subspan(static_cast<std::size_t>(b) * static_cast<std::size_t>(size),
+                              static_cast<std::size_t>(size));
+      };
+      if (!solve_robot(b, law, in, part(multipliers, in.alone.rows), part(dc, in.alone.motions))) return false;
     }
     return true;
   }
@@ -102,11 +105,13 @@ class ContactStage {
     bool factored = false;              // they are roots
     double worst_idle_gap = 0;          // least gap of pairs without rows, below 0
   };
-  bool solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers);
+  bool solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers,
+                   std::span<double> dc);
+  ContactSpace project_contacts(int b, const ContactInputs& in);
   static void forget_rows(RobotContacts& r);
   void add_row(int b, int pair, const Vec3d& force);
   void linearise_row(int b, std::size_t k, const Vec3d& moved);
-  int add_violated(int b, std::span<const double> du);
+  int add_violated(int b, std::span<const double> du, std::span<const double> dc);
   void extend(int b, const ContactInputs& in);
   std::span<const double> points_of(std::span<const double> y, int b) const;
 
@@ -115,11 +120,14 @@ class ContactStage {
   int nv_, ny_, obstacles_;
   PointRows all_points_;  // in the axes of the world
   std::vector<double> y_, y_start_, moved_;
+  std::vector<double> carried_;  // [motions][3 collision points]: how inputs move the points
   std::vector<RobotContacts> robots_;
   std::vector<PointStiffness> stiffness_;
   std::vector<int> former_pairs_;
   std::vector<Vec3d> former_forces_;
   std::vector<double> free_, W_, lambda_, du_, cross_, unit_, grown_, compliance_;
+  std::vector<double> effector_X_, effector_cross_, B_;
+  std::vector<int> obstacle_;
   ContactFigures figures_;
 };
 

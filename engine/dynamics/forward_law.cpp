@@ -57,7 +57,8 @@ bool ForwardLaw::solve(const ConstraintSpace& space, std::span<double> multiplie
   return std::all_of(scratch_.begin(), scratch_.end(), [](const Scratch& s) { return s.solved; });
 }
 
-ContactReport ForwardLaw::solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers) {
+ContactReport ForwardLaw::solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
+                                           std::span<double>) {
   const int n = space.rows;
   const std::size_t first = extent(robot, n);
   if (!workspace_ || workspace_->max_contacts() < space.contacts)

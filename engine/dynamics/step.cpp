@@ -304,22 +304,21 @@ void Stepper::project(const ConstraintLaw& law) {
   }
 }
 
-bool Stepper::solve_rows(ConstraintLaw& law) {
-  project(law);
-  return law.solve({.robots = robots_,
-                    .rows = rows_count_,
-                    .effector_rows = effector_rows_,
-                    .motions = columns_ - 1 - rows_count_,
-                    .phi = values_,
-                    .free = free_,
-                    .W = W_,
-                    .B = B_,
-                    .effector_phi = effector_phi_,
-                    .effector_free = effector_free_,
-                    .effector_W = effector_W_,
-                    .effector_B = effector_B_,
-                    .inputs = motions_},
-                   lambda_, dc_);
+ConstraintSpace Stepper::space() const {
+  const int motions = columns_ - 1 - rows_count_;
+  return {.robots = robots_,
+          .rows = rows_count_,
+          .effector_rows = effector_rows_,
+          .motions = motions,
+          .phi = values_,
+          .free = free_,
+          .W = W_,
+          .B = B_,
+          .effector_phi = effector_phi_,
+          .effector_free = effector_free_,
+          .effector_W = effector_W_,
+          .effector_B = effector_B_,
+          .inputs = motions_};
 }
 
 double Stepper::row_violation(const ConstraintLaw& law) const {
@@ -338,18 +337,12 @@ double Stepper::row_violation(const ConstraintLaw& law) const {
 
 // The multipliers again, with those of contacts; solved: whether those without are an answer.
 bool Stepper::solve_contact(ConstraintLaw& law, bool solved) {
-  const int n = rows_count_;
-  SUPPLE_EXPECT(columns_ == 1 + n);  // a law that moves inputs knows no contact
-  return contact_->solve(law, lambda_, solved, [&](int b) {
-    const auto of_robot = [&](const std::vector<double>& values, std::size_t size) {
-      return std::span<const double>(values).subspan(static_cast<std::size_t>(b) * size, size);
+  return contact_->solve(law, lambda_, dc_, solved, [&](int b) {
+    const auto one = [&](const std::vector<double>& values, int rows) {
+      return std::span<const double>(values).subspan(extent(b, rows, nv_), extent(rows, nv_));
     };
-    return ContactInputs{n,
-                         of_robot(X_, extent(columns_, nv_)),
-                         of_robot(H_, extent(n, nv_)),
-                         of_robot(free_, extent(n)),
-                         of_robot(W_, extent(n, n)),
-                         compliance_};
+    return ContactInputs{of_robot(space(), b), one(X_, columns_), one(H_, rows_count_),
+                         one(effector_H_, effector_rows_), compliance_};
   });
 }
 
@@ -523,7 +516,8 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     }
     {
       Timer timer(report.times.rows);
-      const bool solved = solve_rows(law), touched = contact_ && solve_contact(law, solved);
+      project(law);
+      const bool solved = law.solve(space(), lambda_, dc_), touched = contact_ && solve_contact(law, solved);
       if (contact_) report.contact = contact_->figures();
       if (contact_ ? !touched : !solved) {
         report.status = report.contact.too_many ? StepStatus::too_many_contacts : StepStatus::rows_unsolved;

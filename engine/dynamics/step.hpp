@@ -175,7 +175,7 @@ class Stepper {
   double row_violation(const ConstraintLaw& law) const;
   void solve_systems(const SystemCoefficients& input_coefficients);
   void project(const ConstraintLaw& law);
-  bool solve_rows(ConstraintLaw& law);
+  ConstraintSpace space() const;
   bool solve_contact(ConstraintLaw& law, bool solved);
   void correct();
   void finish(const ConstraintLaw& law, State& state);

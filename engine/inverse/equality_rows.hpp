@@ -17,7 +17,7 @@ class EqualityRows {
  public:
   // Of a robot: rows kept (the first ones), rows that end at zero, effectors' rows, motions.
   EqualityRows(int robots, int kept, int equal, int effector_rows, int motions);
-  int equal() const { return s_; }
+  int kept() const { return n_; }
   // The space of the kept rows; valid until the next call. Null: some of the others depend on each other.
   const ConstraintSpace* eliminate(const ConstraintSpace& space);
   // lambda_s [equal] of one robot.

@@ -4,7 +4,9 @@ namespace supple {
 
 namespace {
 
-constexpr int patient_iterations = 400;
+// Full steps towards limited reaches; among obstacles, where Newton's method may go round and round between sets of
+// contacts, less of both.
+constexpr int patient_iterations = 400, patient_in_contact = 120, contact_patience = 20;
 
 }  // namespace
 
@@ -19,12 +21,13 @@ InverseEquilibrium::InverseEquilibrium(Mechanics& mechanics, InverseLaw& law,
                            .tolerance = settings.tolerance,
                            .row_tolerance = settings.row_tolerance,
                            .max_iterations = settings.max_iterations}),
-      robots_(mechanics.robots()) {}
+      robots_(mechanics.robots()),
+      among_obstacles_(mechanics.robot().pairs() > 0) {}
 
 // One attempt; `state` moves only if it went well. reach = 0: commands are held.
 bool InverseEquilibrium::attempt(double reach, int iterations, State& state, StepReport& report) {
   law_.set_trust(reach);
-  stepper_.set_patience(iterations, 12, 0);
+  stepper_.set_patience(iterations, 12, among_obstacles_ && reach == unlimited ? contact_patience : 0);
   trial_ = state;
   const StageTimes before = report.times;
   const int factorisations = report.iterations;
@@ -42,13 +45,14 @@ bool InverseEquilibrium::attempt(double reach, int iterations, State& state, Ste
 StepReport InverseEquilibrium::solve(State& state) {
   StepReport report;
   if (attempt(unlimited, settings_.max_iterations, state, report)) return report;
+  const int patient = among_obstacles_ ? patient_in_contact : patient_iterations;
   double reach = settings_.first_reach;
   for (int k = 0; k <= settings_.max_halvings; ++k, reach /= 2)
-    if (attempt(reach, patient_iterations, state, report)) return report;
+    if (attempt(reach, patient, state, report)) return report;
   std::string reason = report.status == StepStatus::ok ? law_.conflict(0) : "";
   if (reason.empty()) reason = "Newton's method found no equilibrium nearer to the goals from here";
   law_.hold_commands(reason);
-  (void)attempt(0, patient_iterations, state, report);
+  (void)attempt(0, patient, state, report);
   law_.hold_commands("");
   return report;
 }

@@ -44,6 +44,7 @@ class InverseEquilibrium {
   InverseEquilibriumSettings settings_;
   Stepper stepper_;
   int robots_;
+  bool among_obstacles_;
   State trial_;
 };
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "engine/inverse/inverse_program.hpp"
+#include "engine/inverse/inverse_contact.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/math/inner_product.hpp"
@@ -39,6 +39,8 @@ ProgramSize program_size(const Robot& robot, bool moves_inputs) {
   return size;
 }
 
+constexpr int fewest_contacts = 4;  // that inverse control is to have room for
+
 std::optional<InputError> too_large(const ProgramSize& size) {
   if (size.unknowns <= max_qp_unknowns && size.rows <= max_qp_rows) return std::nullopt;
   return InputError(fmt::format("inverse control takes at most {} actuators and inputs and {} limits on lengths and "
@@ -54,14 +56,21 @@ std::optional<InputError> cannot_lead(const Robot& robot) {
   const ProgramSize size = program_size(robot, true);
   if (size.unknowns == 0)
     return InputError("the robot has no actuator to bring its effectors anywhere", "[[actuator]]");
-  if (robot.pairs() > 0)
-    return InputError("the robot may touch obstacles, and inverse control in contact is not there yet",
-                      "`supple simulate` and `supple run`, or the scene without [[obstacle]]");
   for (const ConstraintRow& row : robot.constraints)
     if (row.one_sided)
       return InputError(fmt::format("'{}' is a limit, and inverse control with limits is not there yet", row.name),
                         "`supple simulate` and `supple run`, or type = \"distance\"");
-  return too_large(size);
+  if (const auto why = too_large(size)) return why;
+  const auto limited =
+      std::ranges::count_if(robot.obstacles, [](const PlacedObstacle& o) { return o.max_force < unlimited; });
+  if (robot.pairs() > 0 &&
+      InverseLaw::most_contacts(size.unknowns, size.rows + static_cast<int>(limited)) < fewest_contacts)
+    return InputError(
+        fmt::format("{} obstacles with a max_force and {} actuators and inputs leave inverse control no room "
+                    "for {} contacts at once",
+                    limited, size.unknowns, fewest_contacts),
+        "fewer obstacles with a max_force, or fewer actuators");
+  return std::nullopt;
 }
 
 InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& settings)
@@ -74,6 +83,9 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
       layout_(effector_layout(robot)),
       constraints_(robots, n_, static_cast<int>(robot.constraints.size()), layout_.rows(), motions_) {
   SUPPLE_EXPECT(settings.effort.empty() || settings.effort.size() == robot.actuators.size());
+  if (settings.solver == InverseSolver::gauss_seidel && robot.pairs() > 0)
+    throw InputError("Gauss-Seidel knows no contact, and the robot may touch obstacles",
+                     "the quadratic program, or the scene without [[obstacle]]");
   if (settings.solver == InverseSolver::gauss_seidel)
     for (const Effector& effector : robot.effectors)
       if (effector.exact)
@@ -100,7 +112,13 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
   asked_.assign(extent(robots, layout_.rows()), 0.0);
   reports_.resize(extent(robots));
   movements_.assign(extent(robots), 0.0);
-  solved_.assign(extent(robots), 1);
+  for (auto* v : {&solved_, &held_before_, &found_}) v->assign(extent(robots), 1);
+  found_commands_.assign(extent(robots, n_), 0.0);
+  for (std::size_t o = 0; o < robot.obstacles.size(); ++o)
+    if (robot.obstacles[o].max_force < unlimited) limited_obstacles_.push_back(static_cast<int>(o));
+  if (robot.pairs() > 0)
+    contact_ =
+        std::make_unique<Contact>(robot, layout_.rows(), motions_, rows_ + static_cast<int>(limited_obstacles_.size()));
   conflicts_.resize(extent(robots));
 }
 
@@ -119,6 +137,7 @@ void InverseLaw::forget() {
   std::fill(active_.begin(), active_.end(), QpSide::none);
   std::fill(known_.begin(), known_.end(), std::nan(""));
   std::fill(steered_.begin(), steered_.end(), 0);
+  if (contact_) std::fill(contact_->active.begin(), contact_->active.end(), QpSide::none);
 }
 
 // What the command of an actuator may be in this step: a known one is cut to its range, as a forward step does it.
@@ -143,6 +162,7 @@ int InverseLaw::begin(const State& state, double step, std::span<double> multipl
   movement_ = unlimited;
   qp_seconds_ = 0;
   begun_ = false;
+  std::fill(found_.begin(), found_.end(), 0);
   for (std::size_t b = 0; b < reports_.size(); ++b) {
     reports_[b].held = !hold_reason_.empty();
     conflicts_[b] = hold_reason_;
@@ -157,54 +177,39 @@ int InverseLaw::begin(const State& state, double step, std::span<double> multipl
 
 bool InverseLaw::solve(const ConstraintSpace& all, std::span<double> multipliers, std::span<double> dc) {
   const auto start = std::chrono::steady_clock::now();
-  const int n = n_, m = motions_, N = n + m, e = layout_.rows(), threads = static_cast<int>(problems_.size());
+  const int n = n_, m = motions_, N = n + m, threads = static_cast<int>(problems_.size());
   const ConstraintSpace* const free_of_constraints = constraints_.eliminate(all);
   if (free_of_constraints == nullptr) return false;
-  const ConstraintSpace& space = *free_of_constraints;
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     const auto thread = static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0);
+    const ConstraintSpace space = of_robot(*free_of_constraints, b);
     Problem& problem = problems_[thread];
     QpWorkspace& workspace = workspaces_[thread];
     InverseReport& report = reports_[static_cast<std::size_t>(b)];
     std::string& conflict = conflicts_[static_cast<std::size_t>(b)];
     double* x = problem.x.data();
+    held_before_[static_cast<std::size_t>(b)] = report.held;
+    report.contacts = report.pieces = 0;
+    report.pyramid_error = 0;
     if (!report.held) {
       build(space, b, begun_, problem);
       const std::span<QpSide> active = std::span<QpSide>(active_).subspan(extent(b, N + rows_), extent(N + rows_));
-      report.qp = settings_.solver == InverseSolver::gauss_seidel ? descend(problem)
-                                                                  : solve_program(space, b, problem, workspace, active);
+      report.qp = settings_.solver == InverseSolver::gauss_seidel
+                      ? descend(problem)
+                      : solve_program(
+                            problem, [&] { return solve_once(problem, workspace, active); },
+                            [&] { return hold(space, b, problem); });
       report.held = report.qp.status != QpStatus::solved;
-      conflict = report.held ? explain(workspace, problem, report.qp.status) : "";
+      conflict = report.held ? explain(workspace.conflicts(), problem, report.qp.status) : "";
     }
-    if (report.held) solved_[static_cast<std::size_t>(b)] = hold(space, b, problem);
+    solved_[static_cast<std::size_t>(b)] = !report.held || hold(space, b, problem);
     report.saturated = report.held ? 0 : saturated(problem);
     double* lambda = multipliers.data() + extent(b, all.rows);
     std::copy_n(x, n, lambda);
     std::copy_n(x + n, m, dc.data() + extent(b, m));
     constraints_.multipliers(b, x, x + n, lambda + n);
-
-    // What the linearisation promises, and how far it moves any row.
-    double error = 0, movement = 0;
-    for (int r = 0; r < e && !report.held; ++r) {
-      const std::size_t at = extent(b, e) + static_cast<std::size_t>(r), k = static_cast<std::size_t>(r);
-      if (problem.weight[k] == 0 && !problem.exact[k]) continue;
-      const double end = space.effector_free[at] + inner_product(space.effector_W.data() + at * extent(n), x, n) +
-                         inner_product(space.effector_B.data() + at * extent(m), x + n, m);
-      const double scaled = (problem.exact[k] ? 1 : problem.weight[k]) * end;
-      error += scaled * scaled;
-      movement = std::max(movement, std::abs(end - space.effector_phi[at]));
-    }
-    for (int j = 0; j < n; ++j) {
-      const std::size_t at = extent(b, n) + static_cast<std::size_t>(j);
-      const double end = space.free[at] + inner_product(space.W.data() + extent(b, n, n) + extent(j, n), x, n) +
-                         inner_product(space.B.data() + extent(b, n, m) + extent(j, m), x + n, m);
-      movement =
-          std::max(movement, std::abs(end - space.phi[at]) / robot_.actuators[static_cast<std::size_t>(j)].size());
-    }
-    for (int k = 0; k < m; ++k) movement = std::max(movement, std::abs(x[n + k]));
-    report.predicted_error = report.held ? std::nan("") : std::sqrt(error);
-    movements_[static_cast<std::size_t>(b)] = movement;
+    movements_[static_cast<std::size_t>(b)] = promise(of_robot(all, b), lambda, x + n, problem, report);
   }
   begun_ = true;
   movement_ = *std::max_element(movements_.begin(), movements_.end());
@@ -212,7 +217,31 @@ bool InverseLaw::solve(const ConstraintSpace& all, std::span<double> multipliers
   return std::all_of(solved_.begin(), solved_.end(), [](char solved) { return solved != 0; });
 }
 
-std::string InverseLaw::explain(const QpWorkspace& workspace, const Problem& problem, QpStatus status) const {
+// What the linearisation promises, and how far it moves any row; multipliers and dc of all rows of `space`.
+double InverseLaw::promise(const ConstraintSpace& space, const double* lambda, const double* dc, const Problem& problem,
+                           InverseReport& report) const {
+  const int all = space.rows, m = space.motions;
+  double error = 0, movement = 0;
+  for (int r = 0; r < space.effector_rows && !report.held; ++r) {
+    const std::size_t k = extent(r);
+    if (problem.weight[k] == 0 && !problem.exact[k]) continue;
+    const double end = space.effector_free[k] + inner_product(space.effector_W.data() + extent(r, all), lambda, all) +
+                       inner_product(space.effector_B.data() + extent(r, m), dc, m);
+    const double scaled = (problem.exact[k] ? 1 : problem.weight[k]) * end;
+    error += scaled * scaled;
+    movement = std::max(movement, std::abs(end - space.effector_phi[k]));
+  }
+  for (int j = 0; j < n_; ++j) {
+    const double end = space.free[extent(j)] + inner_product(space.W.data() + extent(j, all), lambda, all) +
+                       inner_product(space.B.data() + extent(j, m), dc, m);
+    movement = std::max(movement, std::abs(end - space.phi[extent(j)]) / robot_.actuators[extent(j)].size());
+  }
+  for (int k = 0; k < m; ++k) movement = std::max(movement, std::abs(dc[k]));
+  report.predicted_error = report.held ? std::nan("") : std::sqrt(error);
+  return movement;
+}
+
+std::string InverseLaw::explain(std::span<const QpConflict> conflicts, const Problem& problem, QpStatus status) const {
   switch (status) {
     case QpStatus::not_finite:
       return "a goal, a command or the robot's state is not a number";
@@ -229,11 +258,21 @@ std::string InverseLaw::explain(const QpWorkspace& workspace, const Problem& pro
   if (settings_.solver == InverseSolver::gauss_seidel)
     return "limits of forces and of displacements contradict each other";
   std::string text;
-  for (const QpConflict& conflict : workspace.conflicts()) {
+  for (const QpConflict& conflict : conflicts) {
     if (!text.empty()) text += ", ";
     const bool upper = conflict.side == QpSide::upper;
     const char* side = upper ? "at most" : "at least";
     const int i = conflict.constraint, N = n_ + motions_;
+    if (i >= N + rows_) {
+      const auto k = static_cast<std::size_t>(i - N - rows_);
+      if (k < limited_obstacles_.size()) {
+        const PlacedObstacle& obstacle = robot_.obstacles[static_cast<std::size_t>(limited_obstacles_[k])];
+        text += fmt::format("force on '{}' at most {:.4g} N", obstacle.name, obstacle.max_force);
+      } else if (!text.ends_with("contact with the obstacles, ")) {
+        text += "contact with the obstacles";
+      }
+      continue;
+    }
     if (i < n_) {
       const auto k = static_cast<std::size_t>(i);
       text += fmt::format("force of '{}' {} {:.4g} N", robot_.actuators[k].name, side,
@@ -260,12 +299,6 @@ std::string InverseLaw::explain(const QpWorkspace& workspace, const Problem& pro
     }
   }
   return text;
-}
-
-// cannot_lead() refuses robots with obstacles.
-ContactReport InverseLaw::solve_in_contact(int, const ContactSpace&, std::span<double>) {
-  SUPPLE_EXPECT(false);
-  return {};
 }
 
 double InverseLaw::violation(std::span<const double>, std::span<const double>) const {

@@ -19,6 +19,7 @@
 // them. Changes of inputs are penalised by epsilon |B_e^T B_e| dc^2 in both. Where the program has no solution the last
 // commands are held: the robot moves on under the forward law and the report says why.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,9 +45,10 @@ struct InverseSettings {
   // Soft limit on the speed of the goal [m/s]: a step asks each effector to come nearer by at most speed times step.
   double goal_speed = unlimited;
   bool moves_inputs = true;  // whether prescribed inputs are unknowns
+  int starts = 0;            // in contact: further starts of the search for commands (QpccSettings::starts)
 };
 
-// Why inverse control cannot lead a robot: no effector, nothing to lead it by, too many actuators, obstacles, one-sided
+// Why inverse control cannot lead a robot: no effector, nothing to lead it by, too many actuators, one-sided
 // constraints. None: it can.
 std::optional<InputError> cannot_lead(const Robot& robot);
 
@@ -56,6 +58,10 @@ struct InverseReport {
   bool held = false;           // no answer (see conflict()): the last commands were held instead
   double predicted_error = 0;  // |Omega delta_e| of steered effectors at the end of the step [m], by the linearisation
   int saturated = 0;           // limits of ranges and rates that hold the robot back
+  // In contact, of the last linearisation: contacts that were looked at, quadratic programs of the pieces of their
+  // laws, how far the program's pyramid leads the effectors astray from the exact cone [m].
+  int contacts = 0, pieces = 0;
+  double pyramid_error = 0;
 };
 
 class InverseLaw final : public ConstraintLaw {
@@ -74,6 +80,8 @@ class InverseLaw final : public ConstraintLaw {
   void set_trust(double radius) { trust_ = radius; }
   // Holds the last commands in the steps to come, for this reason; "": no longer.
   void hold_commands(const std::string& reason) { hold_reason_ = reason; }
+  // Contacts at once that a program with so many unknowns and rows has room for.
+  static int most_contacts(int unknowns, int rows);
   // As new: nothing steered, no command known, programs start cold.
   void forget();
 
@@ -83,7 +91,8 @@ class InverseLaw final : public ConstraintLaw {
   bool moves_inputs() const override { return motions_ > 0; }
   int begin(const State& state, double step, std::span<double> multipliers) override;
   bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) override;
-  ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers) override;
+  ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
+                                 std::span<double> dc) override;
   double violation(std::span<const double> phi, std::span<const double> multipliers) const override;
   void commands(std::span<const double> phi, std::span<const double> multipliers,
                 std::span<double> commands) const override;
@@ -97,22 +106,28 @@ class InverseLaw final : public ConstraintLaw {
 
  private:
   struct Problem;
+  struct Contact;
   void build(const ConstraintSpace& space, int robot, bool begun, Problem& problem);
+  double promise(const ConstraintSpace& space, const double* lambda, const double* dc, const Problem& problem,
+                 InverseReport& report) const;
   Interval limits_of_command(int robot, int j) const;
   QpReport solve_once(Problem& problem, QpWorkspace& workspace, std::span<QpSide> active) const;
-  QpReport solve_program(const ConstraintSpace& space, int robot, Problem& problem, QpWorkspace& workspace,
-                         std::span<QpSide> active) const;
+  template <class Once, class Hold>
+  QpReport solve_program(Problem& problem, const Once& once, const Hold& hold) const;
   QpReport descend(Problem& problem) const;
+  QpReport seek_in_contact(const ContactSpace& space, const ConstraintSpace& kept, std::span<const double> start,
+                           InverseReport& report);
   bool hold(const ConstraintSpace& space, int robot, Problem& problem) const;
   int saturated(const Problem& problem) const;
-  std::string explain(const QpWorkspace& workspace, const Problem& problem, QpStatus status) const;
+  std::string explain(std::span<const QpConflict> conflicts, const Problem& problem, QpStatus status) const;
 
   const Robot& robot_;
   InverseSettings settings_;
   int robots_, n_, motions_, rows_;  // actuators, unknown inputs, rows of the program
   RowLayout layout_;
   EqualityRows constraints_;
-  std::vector<int> limited_;  // actuators with a row for their displacement
+  std::vector<int> limited_;            // actuators with a row for their displacement
+  std::vector<int> limited_obstacles_;  // those with a row for the sum of their normal forces, after all others
   std::vector<double> goals_, known_, start_multipliers_, start_commands_;
   std::vector<char> steered_;
   std::vector<double> asked_;  // rows of the effectors at the end of the step, where the goal's speed is limited
@@ -126,6 +141,10 @@ class InverseLaw final : public ConstraintLaw {
   std::vector<InverseReport> reports_;
   std::vector<double> movements_;
   std::vector<char> solved_;
+  std::vector<char> held_before_;  // before the present linearisation
+  std::vector<char> found_;        // in this step, in contact: found_commands_ [B x actuators]
+  std::vector<double> found_commands_;
+  std::unique_ptr<Contact> contact_;  // where there are obstacles
   std::vector<std::string> conflicts_;
 };
 

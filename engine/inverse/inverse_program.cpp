@@ -24,24 +24,25 @@ Interval intersect(const Interval& a, const Interval& b) {
   return {std::max(a.lower, b.lower), std::min(a.upper, b.upper)};
 }
 
-// A cable that only pulls: where it hangs loose (lambda = 0) its length is not its command.
-bool may_hang_loose(const ActuatorRow& actuator) {
-  return !actuator.bilateral && actuator.control == ActuatorControl::displacement && actuator.force.lower <= 0;
-}
-
 }  // namespace
 
+// `space`: rows of the actuators, then of contacts.
 void InverseLaw::build(const ConstraintSpace& space, int robot, bool begun, Problem& problem) {
-  const int n = n_, m = motions_, N = n + m, e = layout_.rows();
-  const double *W = space.W.data() + extent(robot, n, n), *B = space.B.data() + extent(robot, n, m);
-  const double* free = space.free.data() + extent(robot, n);
-  const double* inputs = space.inputs.data() + extent(robot, m);
+  const int n = n_, m = motions_, N = n + m, e = layout_.rows(), contacts = space.rows - n, Z = N + contacts;
+  problem.resize(contacts);
+  const double *W = space.W.data(), *B = space.B.data();
   const double* start = start_multipliers_.data() + extent(robot, n);
+  // A row of W and B in the order of the unknowns.
+  const auto copy_row = [&](const double* of_forces, const double* of_inputs, double* out) {
+    std::copy_n(of_forces, n, out);
+    std::copy_n(of_inputs, m, out + n);
+    std::copy_n(of_forces + n, contacts, out + N);
+  };
 
-  // Effector rows: J = [W_ea, B_e]. What is left of the way where the goal's speed is limited is settled by the first
-  // linearisation of a step; a limited reach brings all rows nearer by the same share, so that where nothing moves any
-  // more the conditions of the optimum hold.
-  const double *phi = space.effector_phi.data() + extent(robot, e), speed = settings_.goal_speed * step_;
+  // Effector rows: J = [W_ea, B_e, W_ec]. What is left of the way where the goal's speed is limited is settled by the
+  // first linearisation of a step; a limited reach brings all rows nearer by the same share, so that where nothing
+  // moves any more the conditions of the optimum hold.
+  const double *phi = space.effector_phi.data(), speed = settings_.goal_speed * step_;
   double* asked = asked_.data() + extent(robot, e);
   double share = 1;
   int row = 0;
@@ -63,13 +64,11 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, bool begun, Prob
     const Effector& effector = robot_.effectors[k];
     const bool steered = steered_[k] != 0;
     for (int i = 0; i < effector.rows(); ++i, ++row) {
-      const std::size_t at = extent(robot, e) + static_cast<std::size_t>(row);
-      double* J = problem.J.data() + extent(row, N);
-      std::copy_n(space.effector_W.data() + at * extent(n), n, J);
-      std::copy_n(space.effector_B.data() + at * extent(m), m, J + n);
       const auto r = static_cast<std::size_t>(row);
+      copy_row(space.effector_W.data() + extent(row, n + contacts), space.effector_B.data() + extent(row, m),
+               problem.J.data() + extent(row, Z));
       const double target = asked[row] + (1 - share) * (phi[row] - asked[row]);
-      problem.shift[r] = steered ? space.effector_free[at] - target : 0;
+      problem.shift[r] = steered ? space.effector_free[r] - target : 0;
       problem.exact[r] = effector.exact && steered;
       problem.weight[r] = steered && !effector.exact ? effector.weight : 0;
     }
@@ -81,35 +80,35 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, bool begun, Prob
   for (int r = 0; r < e; ++r) {
     const double weight = problem.weight[static_cast<std::size_t>(r)];
     if (weight == 0) continue;
-    const double* J = problem.J.data() + extent(r, N);
-    for (int i = 0; i < N; ++i) {
+    const double* J = problem.J.data() + extent(r, Z);
+    for (int i = 0; i < Z; ++i) {
       const double scaled = weight * weight * J[i];
       problem.g[static_cast<std::size_t>(i)] += scaled * problem.shift[static_cast<std::size_t>(r)];
-      for (int j = 0; j < N; ++j) problem.P[static_cast<std::size_t>(i * N + j)] += scaled * J[j];
+      for (int j = 0; j < Z; ++j) problem.P[extent(i, Z) + extent(j)] += scaled * J[j];
     }
   }
   const auto effort = [&](int j) {
     return settings_.effort.empty() ? 1 : settings_.effort[static_cast<std::size_t>(j)];
   };
   if (settings_.regularisation != Regularisation::none && settings_.epsilon > 0) {
-    const double compliance = row_sum_norm(W, n, n);
-    const double goals = row_sum_norm(problem.P.data(), n, N);
+    const double compliance = row_sum_norm(W, n, space.rows);
+    const double goals = row_sum_norm(problem.P.data(), n, Z);
     // Where nothing is steered the regularisation is all there is.
     const double rho = compliance > 0 ? (goals > 0 ? settings_.epsilon * goals : 1) / compliance : 0;
     if (settings_.regularisation == Regularisation::energy) {
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
-          problem.P[static_cast<std::size_t>(i * N + j)] += rho * std::sqrt(effort(i) * effort(j)) * W[i * n + j];
+          problem.P[extent(i, Z) + extent(j)] +=
+              rho * std::sqrt(effort(i) * effort(j)) * W[extent(i, space.rows) + extent(j)];
     } else {
       for (int j = 0; j < n; ++j) {
-        const double change = rho * effort(j) * std::abs(W[j * n + j]);
-        problem.P[static_cast<std::size_t>(j * N + j)] += change;
+        const double change = rho * effort(j) * std::abs(W[extent(j, space.rows) + extent(j)]);
+        problem.P[extent(j, Z) + extent(j)] += change;
         problem.g[static_cast<std::size_t>(j)] -= change * start[j];
       }
     }
-    const double motion =
-        settings_.epsilon * row_sum_norm(problem.P.data() + extent(n, N) + static_cast<std::size_t>(n), m, N);
-    for (int k = n; k < N; ++k) problem.P[static_cast<std::size_t>(k * N + k)] += motion;
+    const double motion = settings_.epsilon * row_sum_norm(problem.P.data() + extent(n, Z) + extent(n), m, Z);
+    for (int k = n; k < N; ++k) problem.P[extent(k, Z) + extent(k)] += motion;
   }
 
   // Limits.
@@ -124,18 +123,16 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, bool begun, Prob
   }
   for (int k = 0; k < m; ++k) {
     const Interval& range = robot_.motions[static_cast<std::size_t>(k)].range;
-    problem.lower[static_cast<std::size_t>(n + k)] = range.lower - inputs[k];
-    problem.upper[static_cast<std::size_t>(n + k)] = range.upper - inputs[k];
+    problem.lower[static_cast<std::size_t>(n + k)] = range.lower - space.inputs[extent(k)];
+    problem.upper[static_cast<std::size_t>(n + k)] = range.upper - space.inputs[extent(k)];
     problem.centre[static_cast<std::size_t>(n + k)] = 0;
   }
   std::size_t c = 0;
   for (int j : limited_) {
     const Interval limits = limits_of_command(robot, j);
-    double* C = problem.C.data() + c * extent(N);
-    std::copy_n(W + j * n, n, C);
-    std::copy_n(B + j * m, m, C + n);
-    problem.row_lower[c] = limits.lower - free[j];
-    problem.row_upper[c] = limits.upper - free[j];
+    copy_row(W + extent(j, space.rows), B + extent(j, m), problem.C.data() + c * extent(Z));
+    problem.row_lower[c] = limits.lower - space.free[extent(j)];
+    problem.row_upper[c] = limits.upper - space.free[extent(j)];
     ++c;
   }
   row = 0;
@@ -143,7 +140,7 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, bool begun, Prob
     for (int i = 0; i < effector.rows(); ++i, ++row) {
       if (!effector.exact) continue;
       const auto r = static_cast<std::size_t>(row);
-      std::copy_n(problem.J.data() + r * extent(N), N, problem.C.data() + c * extent(N));
+      std::copy_n(problem.J.data() + r * extent(Z), Z, problem.C.data() + c * extent(Z));
       problem.row_lower[c] = problem.exact[r] ? -problem.shift[r] : -unlimited;
       problem.row_upper[c] = problem.exact[r] ? -problem.shift[r] : unlimited;
       ++c;
@@ -166,62 +163,6 @@ QpReport InverseLaw::solve_once(Problem& problem, QpWorkspace& workspace, std::s
                    .row_multipliers = problem.row_multipliers,
                    .active = active},
                   workspace);
-}
-
-// Solves the program. A cable that only pulls may hang loose (lambda = 0) and then be shorter than its command: the
-// upper limit of its displacement binds only while it is taut. Which cables are loose is not convex. Where the limits
-// contradict each other although forward simulation with commands in their ranges finds an answer, the cables that
-// hang loose in that are let go; where an upper limit holds a cable at lambda = 0, it is let go if that helps.
-QpReport InverseLaw::solve_program(const ConstraintSpace& space, int robot, Problem& problem, QpWorkspace& workspace,
-                                   std::span<QpSide> active) const {
-  const auto may_be_let_go = [&](std::size_t c) {
-    const auto j = static_cast<std::size_t>(limited_[c]);
-    return problem.row_upper[c] < unlimited && problem.lower[j] <= 0 && may_hang_loose(robot_.actuators[j]);
-  };
-  const auto let_go = [&](std::size_t c) {
-    const auto j = static_cast<std::size_t>(limited_[c]);
-    problem.row_upper[c] = unlimited;
-    problem.lower[j] = problem.upper[j] = 0;
-  };
-  problem.keep_limits();
-  QpReport report = solve_once(problem, workspace, active);
-  if (report.status == QpStatus::infeasible) {
-    if (!hold(space, robot, problem)) return report;
-    bool any = false;
-    for (std::size_t c = 0; c < limited_.size(); ++c) {
-      const auto j = static_cast<std::size_t>(limited_[c]);
-      const double displacement =
-          inner_product(problem.C.data() + c * extent(n_ + motions_), problem.x.data(), n_ + motions_);
-      if (!may_be_let_go(c) || problem.x[j] != 0 || displacement <= problem.row_upper[c]) continue;
-      let_go(c);
-      any = true;
-    }
-    if (!any) return report;
-    const QpReport loose = solve_once(problem, workspace, active);
-    if (loose.status == QpStatus::solved) return loose;
-    problem.restore_limits();  // the contradiction that is reported is one of the scene's
-    return solve_once(problem, workspace, active);
-  }
-  for (int round = 0; round < n_ && report.status == QpStatus::solved; ++round) {
-    bool any = false;
-    problem.keep_answer();
-    for (std::size_t c = 0; c < limited_.size(); ++c)
-      if (may_be_let_go(c) && problem.kept_row_multipliers[c] > 0 &&
-          problem.kept_bound_multipliers[static_cast<std::size_t>(limited_[c])] < 0) {
-        let_go(c);
-        any = true;
-      }
-    if (!any) break;
-    const QpReport loose = solve_once(problem, workspace, active);
-    if (loose.status != QpStatus::solved || loose.objective > report.objective) {
-      problem.restore_limits();
-      problem.restore_answer();
-      break;
-    }
-    problem.keep_limits();
-    report = loose;
-  }
-  return report;
 }
 
 // The same limits and goals by Gauss-Seidel; its unknowns are all of x.
@@ -275,12 +216,11 @@ bool InverseLaw::hold(const ConstraintSpace& space, int robot, Problem& problem)
     const RowTarget law = row_target(robot_.actuators[k], command, command, 0);
     problem.held_lower[k] = law.lower;
     problem.held_upper[k] = law.upper;
-    problem.held_free[k] = space.free[at] - law.target;
+    problem.held_free[k] = space.free[k] - law.target;
     problem.x[k] = start_multipliers_[at];
   }
   std::fill(problem.x.begin() + n_, problem.x.end(), 0.0);
-  return solve_box_complementarity(n_, space.W.subspan(extent(robot, n_, n_), extent(n_, n_)), problem.held_free,
-                                   problem.held_lower, problem.held_upper,
+  return solve_box_complementarity(n_, space.W, problem.held_free, problem.held_lower, problem.held_upper,
                                    std::span<double>(problem.x).first(extent(n_)), problem.work)
              .status == ComplementarityStatus::solved;
 }

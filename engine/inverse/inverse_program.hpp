@@ -7,14 +7,16 @@
 
 #include "engine/inverse/inverse_law.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/math/inner_product.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
 #include "solvers/qp/gauss_seidel.hpp"
 
 namespace supple {
 
-// The program of one robot; N unknowns, M rows.
+// The program of one robot; N unknowns and M rows. In contact its forces are unknowns after those, Z in all.
 struct InverseLaw::Problem {
-  std::vector<double> J, shift, weight;  // effector rows x N; delta_e_free - delta_e_asked; Omega by row
+  int effector_rows, unknowns, rows, contact_rows = 0;
+  std::vector<double> J, shift, weight;  // effector rows x Z; delta_e_free - delta_e_asked; Omega by row
   std::vector<char> exact;               // by effector row
   std::vector<double> P, g, lower, upper, C, row_lower, row_upper, centre, x, bound_multipliers, row_multipliers;
 
@@ -43,13 +45,23 @@ struct InverseLaw::Problem {
     row_multipliers = kept_row_multipliers;
   }
 
-  Problem(int effector_rows, int actuators, int unknowns, int rows) {
-    J.assign(extent(effector_rows, unknowns), 0.0);
+  // Room for so many forces of contacts.
+  void resize(int contacts) {
+    if (contacts == contact_rows && !P.empty()) return;
+    contact_rows = contacts;
+    const int all = unknowns + contacts;
+    J.assign(extent(effector_rows, all), 0.0);
+    P.assign(extent(all, all), 0.0);
+    C.assign(extent(rows, all), 0.0);
+    for (auto* v : {&g, &x}) v->assign(extent(all), 0.0);
+  }
+
+  Problem(int effector_rows_, int actuators, int unknowns_, int rows_)
+      : effector_rows(effector_rows_), unknowns(unknowns_), rows(rows_) {
+    resize(0);
     for (auto* v : {&shift, &weight}) v->assign(extent(effector_rows), 0.0);
     exact.assign(extent(effector_rows), 0);
-    P.assign(extent(unknowns, unknowns), 0.0);
-    for (auto* v : {&g, &lower, &upper, &centre, &x, &bound_multipliers}) v->assign(extent(unknowns), 0.0);
-    C.assign(extent(rows, unknowns), 0.0);
+    for (auto* v : {&lower, &upper, &centre, &bound_multipliers}) v->assign(extent(unknowns), 0.0);
     for (auto* v : {&row_lower, &row_upper, &row_multipliers}) v->assign(extent(rows), 0.0);
     keep_limits();
     keep_answer();
@@ -61,5 +73,64 @@ struct InverseLaw::Problem {
     for (auto* v : {&displacement_free, &displacement_lower, &displacement_upper}) v->assign(extent(unknowns), 0.0);
   }
 };
+
+// Solves the program: `once` does with the limits as they are, `hold` finds the forces of the last commands (x). A
+// cable that only pulls may hang loose (lambda = 0) and then be shorter than its command: the upper limit of its
+// displacement binds only while it is taut. Which cables are loose is not convex. Where the limits contradict each
+// other although forward simulation with commands in their ranges finds an answer, the cables that hang loose in that
+// are let go; where an upper limit holds a cable at lambda = 0, it is let go if that helps.
+template <class Once, class Hold>
+QpReport InverseLaw::solve_program(Problem& problem, const Once& once, const Hold& hold) const {
+  const int Z = problem.unknowns + problem.contact_rows;
+  const auto may_be_let_go = [&](std::size_t c) {
+    const auto j = static_cast<std::size_t>(limited_[c]);
+    const ActuatorRow& actuator = robot_.actuators[j];
+    return problem.row_upper[c] < unlimited && problem.lower[j] <= 0 && !actuator.bilateral &&
+           actuator.control == ActuatorControl::displacement && actuator.force.lower <= 0;
+  };
+  const auto let_go = [&](std::size_t c) {
+    const auto j = static_cast<std::size_t>(limited_[c]);
+    problem.row_upper[c] = unlimited;
+    problem.lower[j] = problem.upper[j] = 0;
+  };
+  problem.keep_limits();
+  QpReport report = once();
+  if (report.status == QpStatus::infeasible) {
+    if (!hold()) return report;
+    bool any = false;
+    for (std::size_t c = 0; c < limited_.size(); ++c) {
+      const auto j = static_cast<std::size_t>(limited_[c]);
+      const double displacement = inner_product(problem.C.data() + c * extent(Z), problem.x.data(), Z);
+      if (!may_be_let_go(c) || problem.x[j] != 0 || displacement <= problem.row_upper[c]) continue;
+      let_go(c);
+      any = true;
+    }
+    if (!any) return report;
+    const QpReport loose = once();
+    if (loose.status == QpStatus::solved) return loose;
+    problem.restore_limits();  // the contradiction that is reported is one of the scene's
+    return once();
+  }
+  for (int round = 0; round < n_ && report.status == QpStatus::solved; ++round) {
+    bool any = false;
+    problem.keep_answer();
+    for (std::size_t c = 0; c < limited_.size(); ++c)
+      if (may_be_let_go(c) && problem.kept_row_multipliers[c] > 0 &&
+          problem.kept_bound_multipliers[static_cast<std::size_t>(limited_[c])] < 0) {
+        let_go(c);
+        any = true;
+      }
+    if (!any) break;
+    const QpReport loose = once();
+    if (loose.status != QpStatus::solved || loose.objective > report.objective) {
+      problem.restore_limits();
+      problem.restore_answer();
+      break;
+    }
+    problem.keep_limits();
+    report = loose;
+  }
+  return report;
+}
 
 }  // namespace supple

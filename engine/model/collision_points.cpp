@@ -33,6 +33,8 @@ Obstacle shape_of(const ObstacleScene& scene) {
       return Obstacle::box(scene.size, side);
     case ObstacleShape::cylinder:
       return Obstacle::cylinder(scene.radius, scene.length, side);
+    case ObstacleShape::tube:
+      return Obstacle::tube(scene.radius, scene.thickness, scene.length);
     case ObstacleShape::mesh:
       break;
   }
@@ -114,7 +116,11 @@ PlacedObstacle place_obstacle(const ObstacleScene& scene) {
       throw InputError(fmt::format("obstacle '{}': {}", scene.name, error.what()), error.suggestion(), scene.place);
     }
   };
-  return {scene.name, shape(), {rotation_matrix({scene.rotation, {{0, 0, 0}}, 1}), scene.position}, scene.friction};
+  return {.name = scene.name,
+          .obstacle = shape(),
+          .pose = {rotation_matrix({scene.rotation, {{0, 0, 0}}, 1}), scene.position},
+          .friction = scene.friction,
+          .max_force = scene.max_force};
 }
 
 std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {

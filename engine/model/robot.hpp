@@ -110,12 +110,14 @@ struct MotionInput {
   double rest() const { return std::clamp(0.0, range.lower, range.upper); }
 };
 
-// What may be touched, with Coulomb's coefficient of friction against the body.
+// What may be touched, with Coulomb's coefficient of friction against the body. Inverse control keeps the sum of the
+// normal forces on it at or below max_force [N]; forward simulation is not limited.
 struct PlacedObstacle {
   std::string name;
   Obstacle obstacle;
   ObstaclePose pose;
   double friction = 0;
+  double max_force = unlimited;
 };
 
 struct Robot {

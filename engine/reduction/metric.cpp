@@ -16,19 +16,6 @@ constexpr double solvable = 1e-6;  // || K X - I || above which a system counts 
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Square of the lowest frequency [1/s^2] at which a body that nothing holds vibrates about rest.
-double lowest_frequency_squared(const ReducedModel& all) {
-  const int r = all.modes;
-  ReducedMechanics mechanics(all);
-  const std::vector<double> rest(extent(r), 0.0);
-  std::vector<double> f(extent(r));
-  (void)mechanics.evaluate_forces(rest, {}, TangentKind::exact, f);
-  const Eigen::Map<const Matrix> K(mechanics.stiffness(0).data(), r, r), M(all.mass.data(), r, r);
-  const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> vibrations(Matrix(K.selfadjointView<Eigen::Lower>()), M,
-                                                                    Eigen::EigenvaluesOnly);
-  return vibrations.eigenvalues()(rigid_mode_count);
-}
-
 // Upper triangular C with C^T C = M. Displacements are those of the modes: what c carries along is no error's measure.
 Matrix metric_factor(const ReducedModel& all, std::span<const double> states, int count) {
   const int r = all.modes;
@@ -67,6 +54,40 @@ void add_springs(const ReducedModel& all, std::span<const double> y, double* K, 
 
 }  // namespace
 
+double lowest_frequency_squared(const ReducedModel& all) {
+  const int r = all.modes;
+  ReducedMechanics mechanics(all);
+  const std::vector<double> rest(extent(r), 0.0);
+  std::vector<double> f(extent(r));
+  (void)mechanics.evaluate_forces(rest, {}, TangentKind::exact, f);
+  const Eigen::Map<const Matrix> K(mechanics.stiffness(0).data(), r, r), M(all.mass.data(), r, r);
+  const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> vibrations(Matrix(K.selfadjointView<Eigen::Lower>()), M,
+                                                                    Eigen::EigenvaluesOnly);
+  return vibrations.eigenvalues()(rigid_mode_count);
+}
+
+std::vector<HeldRow> held_rows(const Robot& robot, std::span<const double> H, std::span<const double> multipliers) {
+  std::vector<HeldRow> held;
+  const int n = static_cast<int>(H.size()) / std::max(1, robot.rows());
+  for (int row = 0; row < robot.rows(); ++row) {
+    const auto k = static_cast<std::size_t>(row);
+    const double lambda = multipliers[k];
+    if (k >= robot.actuators.size()) {
+      const ConstraintRow& constraint = robot.constraints[k - robot.actuators.size()];
+      if (constraint.one_sided && lambda <= 0) continue;
+      if (std::all_of(H.begin() + row * n, H.begin() + (row + 1) * n, [](double h) { return h == 0; })) continue;
+      held.push_back({row, constraint.compliance});
+      continue;
+    }
+    // A force at its limit is given, and the displacement that was commanded is not reached.
+    const ActuatorRow& actuator = robot.actuators[k];
+    const RowTarget target = row_target(actuator, 0, 0, 0);
+    if (actuator.control != ActuatorControl::displacement || lambda <= target.lower || lambda >= target.upper) continue;
+    held.push_back({row, 0});
+  }
+  return held;
+}
+
 std::vector<double> displacement_metric(const ReducedModel& all, std::span<const double> states,
                                         std::span<const double> multipliers, int count) {
   const int r = all.modes, m = all.robot.rows(), ny = all.robot.outputs(), columns = all.columns(),
@@ -88,28 +109,10 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
     mechanics.evaluate_outputs(q, c, y);
     evaluate_rows(all.robot, layout, y, phi, gradients);
     mechanics.row_jacobians(layout, gradients, H, H_c);
-    std::vector<int> held;
-    std::vector<double> compliance;  // of the rows held
-    for (int row = 0; row < m; ++row) {
-      const auto k = static_cast<std::size_t>(row);
-      const double lambda = multipliers[extent(s, m) + k];
-      add_row_curvature(all, row, y, lambda, curvature.data(), input_curvature.data(), hessian);
-      if (k >= all.robot.actuators.size()) {
-        const ConstraintRow& constraint = all.robot.constraints[k - all.robot.actuators.size()];
-        if (constraint.one_sided && lambda <= 0) continue;
-        if (std::all_of(H.begin() + row * r, H.begin() + (row + 1) * r, [](double h) { return h == 0; })) continue;
-        held.push_back(row);
-        compliance.push_back(constraint.compliance);
-        continue;
-      }
-      // A force at its limit is given, and the displacement that was commanded is not reached.
-      const ActuatorRow& actuator = all.robot.actuators[k];
-      const RowTarget target = row_target(actuator, 0, 0, 0);
-      if (actuator.control != ActuatorControl::displacement || lambda <= target.lower || lambda >= target.upper)
-        continue;
-      held.push_back(row);
-      compliance.push_back(0);
-    }
+    const std::span<const double> lambda = multipliers.subspan(extent(s, m), extent(m));
+    for (int row = 0; row < m; ++row)
+      add_row_curvature(all, row, y, lambda[extent(row)], curvature.data(), input_curvature.data(), hessian);
+    const std::vector<HeldRow> held = held_rows(all.robot, H, lambda);
     add_springs(all, y, curvature.data(), input_curvature.data());
     K += curvature + shift * Eigen::Map<const Matrix>(all.mass.data(), r, r);
     K = Matrix(K.selfadjointView<Eigen::Lower>());
@@ -119,11 +122,12 @@ std::vector<double> displacement_metric(const ReducedModel& all, std::span<const
     system.topLeftCorner(r, r) = K;
     const double scale = K.norm() / std::sqrt(static_cast<double>(r));
     for (int k = 0; k < h; ++k) {
-      const auto row = Eigen::Map<const Eigen::RowVectorXd>(H.data() + extent(held[static_cast<std::size_t>(k)], r), r);
+      const HeldRow& one = held[static_cast<std::size_t>(k)];
+      const auto row = Eigen::Map<const Eigen::RowVectorXd>(H.data() + extent(one.row, r), r);
       const double length = row.norm();
       if (length > 0) {
         system.row(r + k).head(r) = scale / length * row;
-        system(r + k, r + k) = -scale / length * scale / length * compliance[static_cast<std::size_t>(k)];
+        system(r + k, r + k) = -scale / length * scale / length * one.compliance;
       }
       system.col(r + k).head(r) = system.row(r + k).head(r).transpose();
     }

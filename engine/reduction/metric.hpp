@@ -27,4 +27,15 @@ inline constexpr double largest_compliance = 10;
 std::vector<double> displacement_metric(const ReducedModel& all, std::span<const double> states,
                                         std::span<const double> multipliers, int count);
 
+// A row of J and the compliance [m/N] on its diagonal.
+struct HeldRow {
+  int row;
+  double compliance;
+};
+// H [rows][any number of coordinates], multipliers [rows].
+std::vector<HeldRow> held_rows(const Robot& robot, std::span<const double> H, std::span<const double> multipliers);
+
+// w^2 [1/s^2] of a body that nothing holds.
+double lowest_frequency_squared(const ReducedModel& all);
+
 }  // namespace supple

@@ -27,7 +27,11 @@ int format_of(const ReducedModel& model) {
   const Robot& robot = model.robot;
   const bool constraints = !robot.constraints.empty() || !robot.springs.empty() || robot.implicit_velocity != 1 ||
                            robot.implicit_position != 1;
-  return constraints ? 5 : !robot.obstacles.empty() ? 4 : membranes || cavities ? 3 : 2;
+  const bool limits_or_tubes =
+      std::any_of(robot.obstacles.begin(), robot.obstacles.end(), [](const PlacedObstacle& placed) {
+        return placed.obstacle.shape() == Obstacle::Shape::tube || placed.max_force != unlimited;
+      });
+  return limits_or_tubes ? 6 : constraints ? 5 : !robot.obstacles.empty() ? 4 : membranes || cavities ? 3 : 2;
 }
 
 // Driven regions and what they add. A robot without them has none of these.
@@ -211,7 +215,7 @@ void write_model(const ReducedModel& model, const std::string& path) {
     file.write("/modes", static_cast<std::int64_t>(r));
     write_robot(file, model.robot);
     write_constraints(file, model.robot);
-    write_contact(file, model.robot);
+    write_contact(file, model);
     file.write("/field_count", static_cast<std::int64_t>(model.fields.size()));
     for (std::size_t f = 0; f < model.fields.size(); ++f)
       write_field(file, "/fields/" + entry_name(f), model.fields[f], columns);
@@ -276,7 +280,7 @@ ReducedModel read_model(const std::string& path) {
   const int r = model.modes;
   model.robot = read_robot(file, checked);
   read_constraints(file, checked, model.robot);
-  read_contact(file, checked, model.robot);
+  read_contact(file, checked, model);
   model.robot.motions = read_motions(file, checked);
   checked.require(!model.robot.floating || (r >= rigid_mode_count && model.robot.motions.empty()), "/robot/floating",
                   "is said of a robot that is driven, or has fewer modes than rigid motions");

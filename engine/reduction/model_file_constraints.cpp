@@ -12,7 +12,7 @@ namespace {
 
 constexpr int most_springs = 100000;
 // In the order of their enumeration.
-constexpr const char* value_words[] = {"length", "along"};
+constexpr std::string_view value_words[] = {"length", "along"};
 
 void write_list(Hdf5File& file, const std::string& list, const std::vector<ConstraintRow>& rows) {
   if (rows.empty()) return;

@@ -50,7 +50,7 @@ int Checked::count(const std::string& object, int lowest, int highest) const {
   return static_cast<int>(value);
 }
 
-int Checked::word(const std::string& object, std::span<const char* const> words) const {
+int Checked::word(const std::string& object, std::span<const std::string_view> words) const {
   const std::string text = file_.read_text(object);
   const auto known = std::find(words.begin(), words.end(), text);
   require(known != words.end(), object, "is none that this program knows");

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/io/hdf5_file.hpp"
@@ -30,7 +31,7 @@ class Checked {
   double number(const std::string& object) const;
   int count(const std::string& object, int lowest, int highest) const;
   // A text among `words`; its number.
-  int word(const std::string& object, std::span<const char* const> words) const;
+  int word(const std::string& object, std::span<const std::string_view> words) const;
 
  private:
   const Hdf5File& file_;
@@ -46,8 +47,8 @@ void write_constraints(Hdf5File& file, const Robot& robot);
 void read_constraints(const Hdf5File& file, const Checked& checked, Robot& robot);
 
 // Obstacles and collision points; nothing for a robot without obstacles. Read after the robot's mapped points.
-void write_contact(Hdf5File& file, const Robot& robot);
-void read_contact(const Hdf5File& file, const Checked& checked, Robot& robot);
+void write_contact(Hdf5File& file, const ReducedModel& model);
+void read_contact(const Hdf5File& file, const Checked& checked, ReducedModel& model);
 
 // Skin, interior and the corners of the kept elements.
 void write_shape(Hdf5File& file, const ReducedModel& model);

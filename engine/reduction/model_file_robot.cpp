@@ -11,10 +11,10 @@ namespace supple {
 namespace {
 
 // In the order of their enumerations.
-constexpr const char* integrator_words[] = {"implicit-euler", "implicit-euler-newton", "quasi-static"};
-constexpr const char* actuator_words[] = {"cable", "force", "cavity"};
-constexpr const char* control_words[] = {"displacement", "force"};
-constexpr const char* effector_words[] = {"position", "orientation", "length"};
+constexpr std::string_view integrator_words[] = {"implicit-euler", "implicit-euler-newton", "quasi-static"};
+constexpr std::string_view actuator_words[] = {"cable", "force", "cavity"};
+constexpr std::string_view control_words[] = {"displacement", "force"};
+constexpr std::string_view effector_words[] = {"position", "orientation", "length"};
 
 Numbers numbers(const Vec3d& x) {
   return {x[0], x[1], x[2]};

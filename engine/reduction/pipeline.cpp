@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <numbers>
 #include <optional>
 
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
-#include "engine/model/element_fields.hpp"
-#include "engine/reduction/jobs.hpp"
+#include "engine/reduction/basis.hpp"
+#include "engine/reduction/contact_compliance.hpp"
 #include "engine/reduction/lifting.hpp"
 #include "engine/reduction/metric.hpp"
 #include "engine/reduction/project.hpp"
@@ -21,7 +20,6 @@
 #include "engine/reduction/selection.hpp"
 #include "engine/reduction/training.hpp"
 #include "engine/scene/writer.hpp"
-#include "kernels/base/atomic_file.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/base/version.hpp"
 #include "solvers/pod/pod.hpp"
@@ -29,8 +27,6 @@
 namespace supple {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -47,49 +43,6 @@ constexpr double force_tolerance = 0.02;    // of the two force rules, unless th
 constexpr double small_force = 2.5;         // the small domain's tolerance in multiples of the model's
 constexpr double small_acceptance = 0.5;    // and what it may lose where domains are accepted by their errors
 constexpr double largest_error_growth = 2;  // of the worst state against that of all elements
-
-SamplingPlan draws(const Robot& robot, int count, const ReductionScene& recipe, std::uint64_t seed) {
-  SamplingPlan plan;
-  plan.kind = "uniform";
-  std::vector<Sample> samples = uniform_draws(robot, count, seed);
-  if (shaken_in_time(robot)) {
-    plan.converged = false;
-    plan.paths = paths_through(robot, samples, recipe.sweep_steps);
-    return plan;
-  }
-  // Independent states: every path is one state from rest.
-  for (Sample& sample : samples) plan.paths.push_back({{std::move(sample)}});
-  return plan;
-}
-
-struct SetPlan {
-  std::string folder;
-  const SamplingPlan* plan;
-};
-
-std::vector<SetPlan> sets_of(const SamplingPlans& plans, const std::string& folder, bool with_validation) {
-  std::vector<SetPlan> sets{{(fs::path(folder) / "training").string(), &plans.training}};
-  if (with_validation) {
-    sets.push_back({(fs::path(folder) / "selection").string(), &plans.selection});
-    sets.push_back({(fs::path(folder) / "test").string(), &plans.test});
-  }
-  return sets;
-}
-
-double states_present(const std::vector<SetPlan>& sets) {
-  double states = 0;
-  for (const SetPlan& set : sets)
-    for (std::size_t k = 0; k < set.plan->paths.size(); ++k)
-      if (fs::exists(path_file(set.folder, static_cast<int>(k))))
-        states += static_cast<double>(set.plan->paths[k].samples.size());
-  return states;
-}
-
-std::string write_scene_copy(const Scene& scene, const std::string& folder) {
-  const std::string file = (fs::path(folder) / "scene.toml").string();
-  write_file(file, write_scene(scene));
-  return file;
-}
 
 // One thread while it lives.
 class SingleThreaded {
@@ -108,17 +61,13 @@ class SingleThreaded {
 std::vector<double> training_states(const Scene& scene, const ReducedModel& all, std::span<const double> basis,
                                     const SnapshotSet& set, const ColumnBlocks& displacements,
                                     std::vector<std::string>& notes, const Progress& progress) {
-  std::vector<double> states, storage;
-  for (std::size_t k = 0; k < displacements.counts.size(); ++k) {
-    const std::span<const double> q = displacements.read(static_cast<int>(k), storage);
-    const std::vector<double> alpha = project_states(basis, displacements.rows, all.modes, q, displacements.counts[k]);
-    for (int s = 0; s < displacements.counts[k]; ++s) {
-      const std::span<const double> modes = std::span(alpha).subspan(extent(s, all.modes), extent(all.modes));
-      const std::size_t state = states.size() / extent(all.modes + all.motions());
-      const std::vector<double> motions = control_of(all.robot, set.commands[state]).motions;
-      states.insert(states.end(), modes.begin(), modes.end());
-      states.insert(states.end(), motions.begin(), motions.end());
-    }
+  const std::vector<double> alpha = project_states(basis, all.modes, displacements);
+  std::vector<double> states;
+  for (int s = 0; s < set.count; ++s) {
+    const std::span<const double> modes = std::span(alpha).subspan(extent(s, all.modes), extent(all.modes));
+    const std::vector<double> motions = control_of(all.robot, set.commands[extent(s)]).motions;
+    states.insert(states.end(), modes.begin(), modes.end());
+    states.insert(states.end(), motions.begin(), motions.end());
   }
   if (scene.reduction.ecsw_training != "rerun") return states;
   ReducedMechanics mechanics(all);
@@ -175,112 +124,12 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
                      "elements_tolerance, or elements_acceptance");
 }
 
-// A robot among obstacles is shaken, learnt and judged without friction, under which shapes depend on the way to them;
-// the model made of it has its friction back. `copy` holds what is returned where there are obstacles.
-const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy) {
-  if (model.robot.obstacles.empty()) return model;
-  copy = model;
-  for (PlacedObstacle& obstacle : copy->robot.obstacles) obstacle.friction = 0;
-  return *copy;
-}
-
-// What of the snapshots is no rigid mode: the columns of which a floating body's modes are made.
-ColumnBlocks without_rigid_modes(const ColumnBlocks& columns, const std::vector<double>& rigid) {
-  if (rigid.empty()) return columns;
-  return {columns.rows, columns.counts, [&columns, &rigid](int k, std::vector<double>& storage) {
-            (void)columns.read(k, storage);  // basis_columns reads into storage
-            remove_modes(rigid, columns.rows, storage);
-            return std::span<const double>(storage);
-          }};
-}
-
 SelectionRule rule_of(const ReductionScene& recipe) {
   if (recipe.ecsw_selection == "displacement") return SelectionRule::displacement;
   return recipe.ecsw_selection == "lawson-hanson" ? SelectionRule::lawson_hanson : SelectionRule::lawson_hanson_pruned;
 }
 
 }  // namespace
-
-void check_floating(const Scene& scene, const Robot& robot) {
-  if (!robot.floating) return;
-  const Place& place = scene.bodies.front().place;
-  for (const auto* rows : {&robot.constraints, &robot.springs})
-    for (const ConstraintRow& row : *rows)
-      if (row.in_space())
-        throw InputError("only constraints hold the body, '" + row.name +
-                             "' among them (its equilibria depend on where the body is)",
-                         "a [[fix]] region beside them", place);
-  if (shaken_in_time(robot)) return;
-  if (norm(robot.gravity) > 0)
-    throw InputError("nothing holds the body (under gravity it has no equilibrium, and a reduction is made of those)",
-                     "gravity = [0, 0, 0], or a [[fix]] region", place);
-  for (const ActuatorRow& actuator : robot.actuators)
-    if (actuator.kind == ActuatorKind::force || actuator.pull_point)
-      throw InputError("nothing holds the body, and '" + actuator.name +
-                           "' pulls at it from outside (its equilibria depend on where the body is)",
-                       "a cable that ends in the body, or a [[fix]] region", place);
-}
-
-SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
-  // Seeds of the validation sets are derived from the scene's by fixed odd offsets, used nowhere else.
-  return {make_plan(robot, recipe),
-          draws(robot, std::max(10, recipe.validation_states / 2), recipe, recipe.seed + 0x9e3779b97f4a7c15ULL),
-          draws(robot, recipe.validation_states, recipe, recipe.seed + 0xd1b54a32d192ed03ULL)};
-}
-
-SnapshotTotals compute_snapshots(const FullModel& whole, const Scene& scene, const SnapshotJob& job,
-                                 const Progress& progress) {
-  std::optional<FullModel> copy;
-  const FullModel& model = without_friction(whole, copy);
-  const double start = now();
-  for (const ElementField& field : model.fields)
-    if (!has_exact_tangent(field.law))
-      throw InputError(
-          "reduction needs converged equilibria, and rotations from element edges have no exact tangent to find them "
-          "with",
-          "rotation = \"polar\"", scene.bodies.front().materials.front().place);
-  check_floating(scene, whole.robot);
-  const SceneIdentity identity = identify(scene);
-  const SamplingPlans plans = make_plans(model.robot, scene.reduction);
-  const std::vector<SetPlan> sets = sets_of(plans, job.folder, job.with_validation);
-  std::error_code error;
-  fs::create_directories(job.folder, error);
-  for (const SetPlan& set : sets) prepare_snapshot_folder(set.folder, identity, *set.plan, job.existing);
-  double total = 0;
-  std::size_t missing = 0;
-  for (const SetPlan& set : sets) {
-    total += set.plan->states();
-    missing += missing_paths(set.folder, identity, *set.plan).size();
-  }
-  const int jobs = std::min<int>(job.jobs, static_cast<int>(missing));
-  if (jobs > 1 && !job.executable.empty()) {
-    const std::string copy = write_scene_copy(scene, job.folder);
-    run_workers(
-        job.executable, jobs, job.folder,
-        [&](int k) {
-          std::vector<std::string> words{
-              "snapshots", copy, "-o", job.folder, "--resume", "--jobs", "1", "--shard", fmt::format("{}/{}", k, jobs),
-              "--quiet"};
-          if (job.with_validation) words.push_back("--with-validation");
-          return words;
-        },
-        "snapshots", total, [&] { return states_present(sets); }, progress);
-  } else {
-    for (const SetPlan& set : sets)
-      (void)compute_paths(model, scene, identity, *set.plan, set.folder, job.shard, job.shards, progress);
-  }
-  SnapshotTotals totals;
-  totals.seconds = now() - start;
-  if (job.shards == 1)
-    for (const SetPlan& set : sets) {
-      const SnapshotSet read =
-          read_snapshots(set.folder, identity, *set.plan, model.coordinates.nv, model.robot.rows(), /*with_q=*/false);
-      totals.states += read.count;
-      totals.failed += read.failed;
-      totals.factorisations += read.factorisations;
-    }
-  return totals;
-}
 
 Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSettings& settings, const Progress& progress) {
   std::optional<FullModel> copy;
@@ -298,8 +147,9 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   report.snapshots = compute_snapshots(full, scene, settings.snapshots, progress);
   report.seconds.snapshots = now() - start;
   const SceneIdentity identity = identify(scene);
-  const SamplingPlans plans = make_plans(full.robot, recipe);
-  const std::vector<SetPlan> sets = sets_of(plans, settings.snapshots.folder, true);
+  SamplingPlans plans = make_plans(full.robot, recipe);
+  const std::vector<SetPlan> sets = sets_of(plans, settings.snapshots.folder);
+  plans.training = grown_plan(sets[0].folder, identity, plans.training);
   const int nv = full.coordinates.nv, rows = full.robot.rows();
   const auto read = [&](std::size_t k) { return read_snapshots(sets[k].folder, identity, *sets[k].plan, nv, rows); };
   const SnapshotSet training = read_snapshots(sets[0].folder, identity, *sets[0].plan, nv, rows, /*with_q=*/false);
@@ -319,27 +169,17 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
 
   double mark = now();
   progress("POD", 0, 1);
-  const std::vector<double> rigid = full.robot.floating ? rigid_modes(full) : std::vector<double>{};
-  Pod pod = proper_orthogonal_decomposition(
-      without_rigid_modes(displacements, rigid),
-      {.tolerance = recipe.pod_tolerance,
-       .truncation = recipe.pod_tolerance_squared ? PodTruncation::squared : PodTruncation::root,
-       .max_modes = recipe.max_modes});
+  const SnapshotBasis decomposition = snapshot_basis(full, displacements, recipe);
+  const Pod& pod = decomposition.pod;
+  const std::vector<double>& basis = decomposition.vectors;
+  const int modes = decomposition.modes;
   report.singular_values = pod.singular_values;
-  report.truncation_error = truncation_errors(
-      pod.singular_values, recipe.pod_tolerance_squared ? PodTruncation::squared : PodTruncation::root);
-  if (pod.modes == 0)
-    throw RunError("the training states are all at rest: there is nothing to reduce",
-                   "check gravity and the actuators' ranges");
-  std::vector<double> basis = std::move(pod.basis);
-  if (full.robot.floating) {
-    basis = join_rigid_modes(rigid, basis, nv);
+  report.truncation_error = truncation_errors(pod.singular_values, truncation_of(recipe));
+  if (full.robot.floating)
     report.notes.push_back(fmt::format(
         "nothing holds the body: {} rigid modes stand before {} of its shapes, and errors are those of the shape, the "
         "rigid motion between both models taken out",
         rigid_mode_count, pod.modes));
-  }
-  const int modes = static_cast<int>(basis.size() / extent(nv));
   report.seconds.pod = now() - mark;
   check_stop();
 
@@ -447,6 +287,16 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   result.model.errors = report.table.back().errors;
   all = {};
   result.model.robot.obstacles = whole.robot.obstacles;
+  if (full.robot.pairs() > 0) {
+    FullMechanics body(full);
+    ReducedMechanics own(result.model);
+    result.model.full_compliance = point_compliance(body);
+    result.model.own_compliance = point_compliance(own);
+    if (result.model.full_compliance.empty() || result.model.own_compliance.empty()) {
+      result.model.full_compliance.clear();
+      result.model.own_compliance.clear();
+    }
+  }
   if (shaken_in_time(full.robot))
     report.notes.push_back(fmt::format(
         "the robot lies loose among obstacles: it was shaken and judged in time, without friction, along ramps of {} "

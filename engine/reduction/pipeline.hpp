@@ -7,38 +7,10 @@
 #include <vector>
 
 #include "engine/reduction/reduced_model.hpp"
+#include "engine/reduction/snapshot_job.hpp"
 #include "engine/reduction/validate.hpp"
 
 namespace supple {
-
-// The three disjoint sets of full-order states. Training: the scene's sampling; selection (the curves of elements
-// against error) and test (the errors that are reported): independent uniform draws from seeds used nowhere else.
-struct SamplingPlans {
-  SamplingPlan training, selection, test;
-};
-SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe);
-
-// Throws InputError where nothing holds the body and its equilibria, which are the same wherever it is turned and moved
-// to, are not all that it can do: forces from outside, unless it lies among obstacles (shaken_in_time).
-void check_floating(const Scene& scene, const Robot& robot);
-
-// Folder layout: scene.toml (canonical copy), training/, selection/, test/ (snapshots.hpp).
-struct SnapshotJob {
-  std::string folder;
-  ExistingFolder existing = ExistingFolder::resume;
-  int jobs = 1;
-  std::string executable;  // program whose `snapshots` verb the workers run; needed for jobs > 1
-  int shard = 0, shards = 1;
-  bool with_validation = true;
-};
-struct SnapshotTotals {
-  int states = 0;  // in the folder now
-  int failed = 0;
-  int factorisations = 0;
-  double seconds = 0;  // of this call
-};
-SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, const SnapshotJob& job,
-                                 const Progress& progress);
 
 // One line of the table (the paper's Table I), errors on the test set.
 struct ModelRow {

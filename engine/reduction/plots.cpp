@@ -53,11 +53,12 @@ Plots write_plots(const ReduceReport& report, const std::string& title, const st
       100 * all.goal_mean, 100 * all.shape_mean);
   write_text(
       at / "elements.gp",
-      gnuplot_script("elements", title + ": elements against error",
-             "set logscale xy\nset xlabel 'elements of the reduced integration domain'\nset ylabel 'mean error [%]'\n"
-             "plot 'elements.csv' using 1:4 skip 1 with linespoints pt 7 lw 2 lc 1 title 'goal', '' using 1:5 skip 1 "
-             "with linespoints pt 5 lw 2 lc 2 title 'shape'" +
-                 floor + "\n"),
+      gnuplot_script(
+          "elements", title + ": elements against error",
+          "set logscale xy\nset xlabel 'elements of the reduced integration domain'\nset ylabel 'mean error [%]'\n"
+          "plot 'elements.csv' using 1:4 skip 1 with linespoints pt 7 lw 2 lc 1 title 'goal', '' using 1:5 skip 1 "
+          "with linespoints pt 5 lw 2 lc 2 title 'shape'" +
+              floor + "\n"),
       plots);
 
   text = "model,modes,elements,goal_error_percent,shape_error_percent,steps_per_s\n";
@@ -74,11 +75,12 @@ Plots write_plots(const ReduceReport& report, const std::string& title, const st
         report.table.front().rate.steps_per_s);
   write_text(
       at / "rate.gp",
-      gnuplot_script("rate", title + ": error against rate, one thread",
-             "set logscale xy\nset xlabel 'time steps per second'\nset ylabel 'mean error [%]'\n" + full +
-                 "plot 'elements.csv' using 6:4 skip 1 with linespoints pt 7 lw 2 lc 1 title 'hyper-reduced, goal', "
-                 "'' using 6:5 skip 1 with linespoints pt 5 lw 2 lc 2 title 'hyper-reduced, shape', "
-                 "'rate.csv' using 6:4:1 skip 1 with labels point pt 6 ps 2 offset 0,1 notitle\n"),
+      gnuplot_script(
+          "rate", title + ": error against rate, one thread",
+          "set logscale xy\nset xlabel 'time steps per second'\nset ylabel 'mean error [%]'\n" + full +
+              "plot 'elements.csv' using 6:4 skip 1 with linespoints pt 7 lw 2 lc 1 title 'hyper-reduced, goal', "
+              "'' using 6:5 skip 1 with linespoints pt 5 lw 2 lc 2 title 'hyper-reduced, shape', "
+              "'rate.csv' using 6:4:1 skip 1 with labels point pt 6 ps 2 offset 0,1 notitle\n"),
       plots);
   for (const char* name : {"pod", "elements", "rate"}) {
     if (run_gnuplot(at.string(), name))

@@ -109,6 +109,9 @@ struct ReducedModel {
   ReducedSkin skin;
   ReducedInterior interior;
   std::vector<ReducedWalls> walls;  // [actuators], of those that are cavities; or empty: not known
+  // Of each collision point at rest [3 x 3, m/N], of the body and of its modes (contact_compliance.hpp); empty: not
+  // known.
+  std::vector<double> full_compliance, own_compliance;
   Provenance provenance;
   ErrorSummary errors;
 

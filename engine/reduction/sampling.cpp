@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
+#include <iterator>
+
+#include "engine/reduction/smooth_path.hpp"
 
 namespace supple {
 
 namespace {
-
-// Uniform in [0, 1): the top 53 bits.
-double uniform(std::mt19937_64& generator) {
-  return static_cast<double>(generator() >> 11) * 0x1.0p-53;
-}
 
 // The last of `steps` increments is `to` to the last bit.
 void ramp(const Sample& from, const Sample& to, int steps, SamplePath& path) {
@@ -28,8 +25,8 @@ double at(const Interval& range, double fraction) {
   return range.lower + fraction * (range.upper - range.lower);
 }
 
-// Samples of a path of this length: short enough to lose little when killed, long enough for continuation to pay.
-constexpr int path_length = 8;
+// Hypercube that greedy sampling begins with, per input: the first model is to be of use.
+constexpr int first_states_per_input = 8;
 // 64 corners. A hypercube alone leaves them to extrapolation, released actuators (the state at rest) among them. Where
 // an input goes both ways, that state is no corner and comes on its own.
 constexpr std::size_t most_corner_inputs = 6;
@@ -41,7 +38,72 @@ bool moves_all_of_its_world(const Robot& robot, const MotionInput& motion) {
          });
 }
 
+// The corners of the training box and the released sample, which is one of them unless an input goes both ways; nothing
+// where there are too many.
+std::vector<Sample> corner_samples(const Robot& robot) {
+  const std::vector<InputRange> inputs = training_ranges(robot);
+  std::vector<std::size_t> moved;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].samples > 1) moved.push_back(i);
+  std::vector<Sample> samples;
+  if (moved.size() > most_corner_inputs) return samples;
+  const Sample released = released_sample(robot);
+  for (std::size_t corner = 0; corner < std::size_t{1} << moved.size(); ++corner) {
+    Sample sample = released;
+    for (std::size_t k = 0; k < moved.size(); ++k)
+      sample[moved[k]] = at(inputs[moved[k]].range, (corner >> k) & 1 ? 1.0 : 0.0);
+    samples.push_back(std::move(sample));
+  }
+  if (std::ranges::find(samples, released) == samples.end()) samples.push_back(released);
+  return samples;
+}
+
+// Within the ranges to the last bit.
+Sample clamped(const std::vector<InputRange>& inputs, Sample sample) {
+  for (std::size_t i = 0; i < sample.size(); ++i)
+    sample[i] = std::clamp(sample[i], inputs[i].range.lower, inputs[i].range.upper);
+  return sample;
+}
+
+// Of positions in ranges of length one.
+double squared_distance(const std::vector<InputRange>& inputs, const Sample& a, const Sample& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].samples == 1) continue;
+    const double d = (a[i] - b[i]) / (inputs[i].range.upper - inputs[i].range.lower);
+    sum += d * d;
+  }
+  return sum;
+}
+
+// Of random paths: states, or as many ramps, on the way from one end of a range to the other. With nine the diamond's
+// model was up to a quarter worse.
+constexpr double states_per_sweep = 3;
+
+// Equilibria along one path, cut into pieces; in time every piece is a path of its own, from rest.
+std::vector<SamplePath> random_paths(const Robot& robot, const ReductionScene& recipe) {
+  const std::vector<InputRange> inputs = training_ranges(robot);
+  const bool in_time = shaken_in_time(robot);
+  const int steps = in_time ? recipe.sweep_steps : 1;
+  const auto path_of = [&](std::uint64_t seed) {
+    return SmoothPath(inputs, released_sample(robot), 2 * states_per_sweep * steps, seed, Wave::even);
+  };
+  const SmoothPath whole = path_of(recipe.seed);
+  std::vector<SamplePath> paths;
+  for (int first = 0; first < recipe.states; first += states_per_path) {
+    const SmoothPath own = path_of(recipe.seed + 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(first));
+    SamplePath& path = paths.emplace_back();
+    for (int k = 0; k < steps * std::min(states_per_path, recipe.states - first); ++k)
+      path.samples.push_back(clamped(inputs, in_time ? own.at(k + 1) : whole.underway(first + k)));
+  }
+  return paths;
+}
+
 }  // namespace
+
+double uniform(std::mt19937_64& generator) {
+  return static_cast<double>(generator() >> 11) * 0x1.0p-53;
+}
 
 std::vector<InputRange> input_ranges(const Robot& robot) {
   std::vector<InputRange> inputs;
@@ -133,20 +195,41 @@ bool shaken_in_time(const Robot& robot) {
   return robot.floating && robot.pairs() > 0;
 }
 
-std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Sample>& samples, int sweep_steps) {
+std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Sample>& samples, int sweep_steps,
+                                      int length) {
   const int steps = shaken_in_time(robot) ? sweep_steps : 1;
   std::vector<SamplePath> paths;
   for (std::size_t k = 0; k < samples.size(); ++k) {
-    const bool first = k % path_length == 0;
+    const bool first = k % static_cast<std::size_t>(length) == 0;
     if (first) paths.emplace_back();
     ramp(first ? released_sample(robot) : samples[k - 1], samples[k], steps, paths.back());
   }
   return paths;
 }
 
+int nearest_sample(const std::vector<InputRange>& inputs, const std::vector<Sample>& samples, const Sample& to) {
+  std::size_t nearest = 0;
+  for (std::size_t k = 1; k < samples.size(); ++k)
+    if (squared_distance(inputs, samples[k], to) < squared_distance(inputs, samples[nearest], to)) nearest = k;
+  return static_cast<int>(nearest);
+}
+
+void order_by_walk(const Robot& robot, std::vector<Sample>& samples) {
+  const std::vector<InputRange> inputs = training_ranges(robot);
+  Sample here = released_sample(robot);
+  for (std::size_t k = 0; k < samples.size(); ++k) {
+    std::size_t nearest = k;
+    for (std::size_t m = k + 1; m < samples.size(); ++m)
+      if (squared_distance(inputs, samples[m], here) < squared_distance(inputs, samples[nearest], here)) nearest = m;
+    std::swap(samples[k], samples[nearest]);
+    here = samples[k];
+  }
+}
+
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
   SamplingPlan plan;
-  plan.converged = recipe.converged && !shaken_in_time(robot);
+  const bool in_time = shaken_in_time(robot);
+  plan.converged = recipe.converged && !in_time;
   const bool too_large = grid_size(robot) > recipe.budget;
   if (recipe.sampling == SamplingKind::grid && !too_large) {
     plan.kind = "grid";
@@ -157,47 +240,37 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
     plan.paths.push_back(std::move(path));
     return plan;
   }
-  plan.kind = "latin-hypercube";
-  if (!recipe.converged && !shaken_in_time(robot))
+  if (!recipe.converged && !in_time)
     throw InputError(
-        "one linearised step per sample follows the increments of a grid; samples of a hypercube lie far apart",
-        "[reduce] sampling = \"grid\" (within its budget), or converged = true");
+        "one linearised step per sample follows the increments of a grid; samples of any other kind lie "
+        "far apart",
+        "[reduce] sampling = \"grid\" (within its budget), or converged = true", recipe.place);
   if (recipe.sampling == SamplingKind::grid)
     plan.note =
         fmt::format("the grid has {:.3g} points, more than the budget of {}: a Latin hypercube of {} states instead",
                     grid_size(robot), recipe.budget, recipe.states);
-  std::vector<Sample> samples = latin_hypercube(robot, recipe.states, recipe.seed);
-  const std::vector<InputRange> inputs = training_ranges(robot);
-  std::vector<std::size_t> moved;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].samples > 1) moved.push_back(i);
-  Sample here = released_sample(robot);
-  if (recipe.corners && moved.size() <= most_corner_inputs) {
-    for (std::size_t corner = 0; corner < std::size_t{1} << moved.size(); ++corner) {
-      Sample sample = here;
-      for (std::size_t k = 0; k < moved.size(); ++k)
-        sample[moved[k]] = at(inputs[moved[k]].range, (corner >> k) & 1 ? 1.0 : 0.0);
-      samples.push_back(std::move(sample));
-    }
-    if (std::ranges::find(samples, here) == samples.end()) samples.push_back(here);
+  std::vector<Sample> samples;
+  if (recipe.sampling == SamplingKind::random_paths) {
+    plan.kind = "random-paths";
+    plan.paths = random_paths(robot, recipe);
+  } else if (recipe.sampling == SamplingKind::greedy) {
+    if (in_time)
+      throw InputError("greedy sampling compares equilibria, and a robot that lies loose among obstacles has none",
+                       "[reduce] sampling = \"latin-hypercube\" or \"random-paths\"", recipe.place);
+    plan.kind = "greedy";
+    const auto moved =
+        std::ranges::count_if(training_ranges(robot), [](const auto& input) { return input.samples > 1; });
+    samples =
+        latin_hypercube(robot, std::min(recipe.states, first_states_per_input * static_cast<int>(moved)), recipe.seed);
+    plan.most_states = recipe.states - static_cast<int>(samples.size());  // and those of the plan as it begins, below
+  } else {
+    plan.kind = "latin-hypercube";
+    samples = latin_hypercube(robot, recipe.states, recipe.seed);
   }
-  const auto distance = [&](const Sample& a, const Sample& b) {
-    double sum = 0;
-    for (const std::size_t i : moved) {
-      const Interval& range = inputs[i].range;
-      const double d = (a[i] - b[i]) / (range.upper - range.lower);
-      sum += d * d;
-    }
-    return sum;
-  };
-  for (std::size_t k = 0; k < samples.size(); ++k) {
-    std::size_t nearest = k;
-    for (std::size_t m = k + 1; m < samples.size(); ++m)
-      if (distance(samples[m], here) < distance(samples[nearest], here)) nearest = m;
-    std::swap(samples[k], samples[nearest]);
-    here = samples[k];
-  }
-  plan.paths = paths_through(robot, samples, recipe.sweep_steps);
+  if (recipe.corners) std::ranges::move(corner_samples(robot), std::back_inserter(samples));
+  order_by_walk(robot, samples);
+  std::ranges::move(paths_through(robot, samples, recipe.sweep_steps), std::back_inserter(plan.paths));
+  if (recipe.sampling == SamplingKind::greedy) plan.most_states += plan.states();
   return plan;
 }
 

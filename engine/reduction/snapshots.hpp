@@ -32,6 +32,12 @@ enum class ExistingFolder { refuse, resume, replace };
 void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan,
                              ExistingFolder existing);
 
+// A greedy plan grows with its states: the one that is stored in the folder, if it begins with this plan and belongs to
+// the same scene, else this plan; any other plan as it is.
+SamplingPlan grown_plan(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan);
+// Replaces the folder's plan by one that has grown from it.
+void store_plan(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan);
+
 std::string path_file(const std::string& folder, int path);
 // Paths of the plan that are not in the folder yet.
 std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan);

@@ -64,4 +64,14 @@ std::vector<double> project_states(std::span<const double> basis, int nv, int mo
   return alpha;
 }
 
+std::vector<double> project_states(std::span<const double> basis, int modes, const ColumnBlocks& displacements) {
+  std::vector<double> all, storage;
+  for (std::size_t k = 0; k < displacements.counts.size(); ++k) {
+    const std::vector<double> alpha = project_states(
+        basis, displacements.rows, modes, displacements.read(static_cast<int>(k), storage), displacements.counts[k]);
+    all.insert(all.end(), alpha.begin(), alpha.end());
+  }
+  return all;
+}
+
 }  // namespace supple

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/reduction/reduced_model.hpp"
+#include "solvers/pod/pod.hpp"
 
 namespace supple {
 
@@ -23,5 +24,8 @@ TrainingMatrix training_matrix(const ReducedModel& all, int field, std::span<con
 // modes.
 std::vector<double> project_states(std::span<const double> basis, int nv, int modes, std::span<const double> q,
                                    int count);
+
+// The same for all states of a set, in blocks; displacements: basis_columns (lifting.hpp).
+std::vector<double> project_states(std::span<const double> basis, int modes, const ColumnBlocks& displacements);
 
 }  // namespace supple

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <random>
 
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
@@ -176,29 +175,6 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
     summary.sets.push_back(set);
   }
   return summary;
-}
-
-SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed) {
-  std::mt19937_64 generator(seed);
-  const auto uniform = [&] { return static_cast<double>(generator() >> 11) * 0x1.0p-53; };
-  start_ = released_sample(robot);
-  for (const InputRange& input : input_ranges(robot)) {
-    range_.push_back(input.range);
-    // Factors spread over [0.7, 1.4]: the path does not close. smooth_path_covering_steps counts on them.
-    frequency_.push_back(2 * M_PI / period * (0.7 + 0.7 * uniform()));
-    phase_.push_back(2 * M_PI * uniform());
-  }
-}
-
-Sample SmoothPath::at(double time) const {
-  Sample sample(range_.size());
-  for (std::size_t i = 0; i < sample.size(); ++i) {
-    // Fades in from the released actuator over half a period, so that a path from rest does not jump.
-    const double fade = 0.5 - 0.5 * std::cos(std::min(M_PI, time * frequency_[i]));
-    const double wave = 0.5 - 0.5 * std::cos(frequency_[i] * time + phase_[i]);
-    sample[i] = start_[i] + fade * (range_[i].lower - start_[i]) + fade * (range_[i].upper - range_[i].lower) * wave;
-  }
-  return sample;
 }
 
 Rate measure_steps(int robots, double time_step, int steps, double seconds,

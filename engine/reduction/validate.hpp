@@ -7,6 +7,7 @@
 #include "engine/dynamics/step_rate.hpp"
 #include "engine/reduction/reduced_model.hpp"
 #include "engine/reduction/rigid_motion.hpp"
+#include "engine/reduction/smooth_path.hpp"
 #include "engine/reduction/snapshots.hpp"
 
 namespace supple {
@@ -37,25 +38,6 @@ std::vector<double> carried_rest(const Robot& robot, std::span<const double> out
 // it is: the best rigid motion from the reduced shape to the full one is taken out of all of its errors.
 ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
                              const ReferenceStates& reference);
-
-// Period of the smooth paths used for rates and comparisons, in time steps: slow enough that the robot follows, fast
-// enough that its inertia shows.
-inline constexpr double smooth_path_period_steps = 400;
-// Steps after which such a path has taken every input through all of its range: half of the longest period to fade
-// in, then one whole (SmoothPath: periods up to period / 0.7).
-inline constexpr long smooth_path_covering_steps = 858;
-
-// A smooth path through the actuation box: from all actuators released and motions at rest, sines of incommensurate
-// periods from period / 1.4 to period / 0.7 [s], phases from the seed.
-class SmoothPath {
- public:
-  SmoothPath(const Robot& robot, double period, std::uint64_t seed);
-  Sample at(double time) const;
-
- private:
-  std::vector<Interval> range_;
-  std::vector<double> start_, frequency_, phase_;
-};
 
 struct Rate : StepRate {
   int steps = 0;

@@ -168,16 +168,18 @@ constexpr std::array probe_keys{
 
 constexpr std::array obstacle_keys{
     Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
-    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "its shape: all below a plane with the normal z; a ball; what is within `radius` of a segment along z; a box along the axes; a cylinder along z with flat ends; a closed surface", .choices = "plane | sphere | capsule | box | cylinder | mesh"},
-    Key{.name = "radius", .kind = quantity, .dimension = D::length, .fallback = "required for a sphere, capsule or cylinder", .meaning = "its radius", .bound = Bound::positive},
-    Key{.name = "length", .kind = quantity, .dimension = D::length, .fallback = "required for a capsule or cylinder", .meaning = "cylinder: over all; capsule: of the segment, so over all two radii more", .bound = Bound::non_negative},
+    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "its shape: all below a plane with the normal z; a ball; what is within `radius` of a segment along z; a box along the axes; a cylinder along z with flat ends; a pipe along z, open at both ends, that the body may be in and around; a closed surface", .choices = "plane | sphere | capsule | box | cylinder | tube | mesh"},
+    Key{.name = "radius", .kind = quantity, .dimension = D::length, .fallback = "required for a sphere, capsule, cylinder or tube", .meaning = "its radius; tube: the inner one", .bound = Bound::positive},
+    Key{.name = "length", .kind = quantity, .dimension = D::length, .fallback = "required for a capsule, cylinder or tube", .meaning = "cylinder, tube: over all; capsule: of the segment, so over all two radii more", .bound = Bound::non_negative},
+    Key{.name = "thickness", .kind = quantity, .dimension = D::length, .fallback = "required for a tube", .meaning = "of its wall, around the inner radius", .bound = Bound::positive},
     Key{.name = "size", .kind = vector, .dimension = D::length, .fallback = "required for a box", .meaning = "lengths of the edges"},
     Key{.name = "surface", .kind = table, .fallback = "required for a mesh", .meaning = "its surface", .subtable = "surface"},
     Key{.name = "position", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "where its centre is; a point of a plane; shift of a mesh"},
     Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "turns about x, then y, then z, before it is shifted to `position`; not of a sphere"},
-    Key{.name = "axis", .kind = vector, .fallback = "`rotation`", .meaning = "plane: its normal, into the free space; capsule, cylinder: where the axis points; only its direction counts"},
-    Key{.name = "inside", .kind = boolean, .fallback = "false", .meaning = "true: the body is inside, as in a tube or a room; not of a plane"},
+    Key{.name = "axis", .kind = vector, .fallback = "`rotation`", .meaning = "plane: its normal, into the free space; capsule, cylinder, tube: where the axis points; only its direction counts"},
+    Key{.name = "inside", .kind = boolean, .fallback = "false", .meaning = "true: the body is inside, as in a room; not of a plane or tube"},
     Key{.name = "friction", .kind = quantity, .fallback = "0", .meaning = "Coulomb's coefficient against the body", .bound = Bound::non_negative},
+    Key{.name = "max_force", .kind = quantity, .dimension = D::force, .fallback = "inf", .meaning = "inverse control keeps the sum of the normal forces on this obstacle at or below this; forward simulation is not limited", .bound = Bound::positive, .infinite = true},
 };
 
 constexpr std::array contact_keys{
@@ -189,11 +191,12 @@ constexpr std::array contact_keys{
 };
 
 constexpr std::array reduce_keys{
-    Key{.name = "sampling", .kind = choice, .fallback = "\"latin-hypercube\"", .meaning = "which commands are simulated to learn from", .choices = "latin-hypercube | grid"},
-    Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "latin-hypercube: number of states; of ramps' ends where the robot lies loose among obstacles", .least = 1},
-    Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points; where the robot lies loose among obstacles: time steps from each state to the next", .least = 1},
+    Key{.name = "sampling", .kind = choice, .fallback = "\"latin-hypercube\"", .meaning = "which commands are simulated to learn from", .choices = "latin-hypercube | grid | random-paths | greedy"},
+    Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "number of states, without those of corners; not of a grid; of ramps' ends where the robot lies loose among obstacles", .least = 1},
+    Key{.name = "states_tolerance", .kind = quantity, .fallback = "none", .meaning = "greedy: no more states once the mean error predicted for those not simulated is below this share of the mean displacement", .bound = Bound::positive},
+    Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points; where the robot lies loose among obstacles: time steps from each state to the next, or for each state of random paths", .least = 1},
     Key{.name = "budget", .kind = integer, .fallback = "4096", .meaning = "grid: with more points than this the hypercube is used instead", .least = 1},
-    Key{.name = "corners", .kind = boolean, .fallback = "true", .meaning = "hypercube: when the actuation box has at most 64 corners, learn them too, and the robot with all actuators released"},
+    Key{.name = "corners", .kind = boolean, .fallback = "true", .meaning = "all but the grid: when the actuation box has at most 64 corners, learn them too, and the robot with all actuators released"},
     Key{.name = "converged", .kind = boolean, .fallback = "true", .meaning = "learn from converged equilibria; false, and always where the robot lies loose among obstacles: one linearised step for each increment"},
     Key{.name = "modes_tolerance", .kind = quantity, .fallback = "1e-3", .meaning = "share of the snapshots that the modes may leave out", .bound = Bound::positive},
     Key{.name = "modes_tolerance_squared", .kind = boolean, .fallback = "false", .meaning = "compare the share of the squared singular values itself, not its square root"},
@@ -251,6 +254,13 @@ std::vector<std::string_view> split_choices(std::string_view choices) {
     choices.remove_prefix(std::min(end + separator.size(), choices.size()));
   }
   return words;
+}
+
+std::vector<std::string_view> choice_words(std::string_view title, std::string_view name) {
+  const std::span<const Key> keys = scene_table(title).keys;
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
+  SUPPLE_EXPECT(found != keys.end() && found->kind == choice);
+  return split_choices(found->choices);
 }
 
 }  // namespace supple

@@ -52,6 +52,8 @@ const TableKeys& scene_table(std::string_view title);
 
 // "a | b" -> {"a", "b"}
 std::vector<std::string_view> split_choices(std::string_view choices);
+// Those of a key of choices, in the order of its enumeration. Contract: both exist.
+std::vector<std::string_view> choice_words(std::string_view title, std::string_view name);
 
 // The text of docs/reference/scene.md.
 std::string scene_reference_markdown();

@@ -152,8 +152,10 @@ ReductionScene read_reduction(const TableReader& table) {
   const auto count = [&](std::string_view name, int fallback) {
     return static_cast<int>(table.integer(name, fallback, most));
   };
+  r.place = table.place("sampling");
   r.sampling = table.choice("sampling", r.sampling);
   r.states = count("states", r.states);
+  r.states_tolerance = table.optional_quantity("states_tolerance");
   r.sweep_steps = count("sweep_steps", r.sweep_steps);
   r.budget = count("budget", r.budget);
   r.corners = table.boolean("corners", r.corners);
@@ -164,8 +166,11 @@ ReductionScene read_reduction(const TableReader& table) {
   r.ecsw_tolerance = table.optional_quantity("elements_tolerance");
   r.elements = count("elements", r.elements);
   r.ecsw_acceptance = table.quantity("elements_acceptance", r.ecsw_acceptance);
-  for (const std::string_view name : {"modes_tolerance", "elements_tolerance"})
+  for (const std::string_view name : {"states_tolerance", "modes_tolerance", "elements_tolerance"})
     if (table.quantity(name, 0) >= 1) table.fail(name, fmt::format("{} is not below 1", name), "0.001 to 0.1");
+  if (r.states_tolerance && r.sampling != SamplingKind::greedy)
+    table.fail("states_tolerance", "only greedy sampling predicts errors",
+               "sampling = \"greedy\", or without this key");
   table.choice("training", 0);
   table.choice("selection", 0);
   r.ecsw_training = table.text("training", r.ecsw_training);

@@ -9,8 +9,6 @@ namespace supple {
 
 namespace {
 
-constexpr const char* shape_names[] = {"a plane", "a sphere", "a capsule", "a box", "a cylinder", "a mesh"};
-
 // Angles (a, b, 0) of Ry(b) Rx(a), which turns z to (cos a sin b, -sin a, cos a cos b).
 Vec3d rotation_to(const Vec3d& axis) {
   return {{std::atan2(-axis[1], std::hypot(axis[0], axis[2])), std::atan2(axis[0], axis[2]), 0}};
@@ -23,23 +21,27 @@ void require(const TableReader& table, const ObstacleScene& obstacle, std::strin
 
 void read_measures(const TableReader& table, ObstacleScene* obstacle) {
   const ObstacleShape shape = obstacle->shape;
-  const bool round =
-      shape == ObstacleShape::sphere || shape == ObstacleShape::capsule || shape == ObstacleShape::cylinder;
-  const bool has_axis =
-      shape == ObstacleShape::plane || shape == ObstacleShape::capsule || shape == ObstacleShape::cylinder;
+  const bool tube = shape == ObstacleShape::tube;
+  const bool flat_ends = shape == ObstacleShape::cylinder || tube;
+  const bool has_length = shape == ObstacleShape::capsule || flat_ends;
+  const std::string word(choice_words("[[obstacle]]", "type")[static_cast<std::size_t>(shape)]);
   const auto only = [&](bool wanted, std::string_view key) {
-    if (!wanted) refuse(table, shape_names[static_cast<int>(shape)], "type", {key});
+    if (!wanted) refuse(table, "a " + word, "type", {key});
     return wanted;
   };
-  if (only(round, "radius")) {
+  if (only(shape == ObstacleShape::sphere || has_length, "radius")) {
     require(table, *obstacle, "radius", "\"10 mm\"");
     obstacle->radius = table.quantity("radius", 0);
   }
-  if (only(round && shape != ObstacleShape::sphere, "length")) {
+  if (only(has_length, "length")) {
     require(table, *obstacle, "length", "\"100 mm\"");
     obstacle->length = table.quantity("length", 0);
-    if (shape == ObstacleShape::cylinder && obstacle->length == 0)
-      table.fail("length", fmt::format("cylinder '{}' has no length", obstacle->name), "a value above 0");
+    if (flat_ends && obstacle->length == 0)
+      table.fail("length", fmt::format("{} '{}' has no length", word, obstacle->name), "a value above 0");
+  }
+  if (only(tube, "thickness")) {
+    require(table, *obstacle, "thickness", "\"2 mm\"");
+    obstacle->thickness = table.quantity("thickness", 0);
   }
   if (only(shape == ObstacleShape::box, "size")) {
     require(table, *obstacle, "size", "[\"100 mm\", \"100 mm\", \"10 mm\"]");
@@ -54,10 +56,14 @@ void read_measures(const TableReader& table, ObstacleScene* obstacle) {
     obstacle->surface = read_placed_file(table.table("surface"));
   }
   if (only(shape != ObstacleShape::sphere, "rotation")) obstacle->rotation = table.vector("rotation", {});
-  if (only(has_axis, "axis") && table.has("axis")) {
+  if (only(has_length || shape == ObstacleShape::plane, "axis") && table.has("axis")) {
     refuse(table, "an obstacle with an axis", "direction", {"rotation"});
     obstacle->rotation = rotation_to(unit_vector(table, "axis", table.vector("axis", {})));
   }
+  if (tube && table.has("inside"))
+    table.fail("inside",
+               fmt::format("inside means nothing to a tube (the body may be in '{}' or around it)", obstacle->name),
+               "leave it out; for the inside of a closed pipe type = \"cylinder\"");
   if (only(shape != ObstacleShape::plane, "inside")) obstacle->inside = table.boolean("inside", obstacle->inside);
 }
 
@@ -71,6 +77,7 @@ ObstacleScene read_obstacle(const TableReader& table) {
   read_measures(table, &obstacle);
   obstacle.position = table.vector("position", obstacle.position);
   obstacle.friction = table.quantity("friction", obstacle.friction);
+  obstacle.max_force = table.quantity("max_force", obstacle.max_force);
   return obstacle;
 }
 

@@ -19,9 +19,9 @@ auto fields(const PointScene& v) {
   return std::tie(v.name, v.point, v.set);
 }
 auto fields(const ReductionScene& v) {
-  return std::tie(v.sampling, v.states, v.sweep_steps, v.budget, v.corners, v.converged, v.pod_tolerance,
-                  v.pod_tolerance_squared, v.max_modes, v.ecsw_tolerance, v.ecsw_acceptance, v.elements,
-                  v.ecsw_training, v.ecsw_selection, v.seed, v.validation_states, v.goal_error_limit,
+  return std::tie(v.sampling, v.states, v.states_tolerance, v.sweep_steps, v.budget, v.corners, v.converged,
+                  v.pod_tolerance, v.pod_tolerance_squared, v.max_modes, v.ecsw_tolerance, v.ecsw_acceptance,
+                  v.elements, v.ecsw_training, v.ecsw_selection, v.seed, v.validation_states, v.goal_error_limit,
                   v.shape_error_limit);
 }
 
@@ -74,7 +74,8 @@ bool same(const EffectorScene& a, const EffectorScene& b) {
 }
 bool same(const ObstacleScene& a, const ObstacleScene& b) {
   const auto plain = [](const ObstacleScene& v) {
-    return std::tie(v.name, v.shape, v.radius, v.length, v.size, v.position, v.rotation, v.inside, v.friction);
+    return std::tie(v.name, v.shape, v.radius, v.length, v.thickness, v.size, v.position, v.rotation, v.inside,
+                    v.friction, v.max_force);
   };
   return plain(a) == plain(b) && same(a.surface, b.surface);
 }

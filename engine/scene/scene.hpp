@@ -193,20 +193,22 @@ inline EffectorScene position_effector(std::string name, const Vec3d& point) {
   return effector;
 }
 
-enum class ObstacleShape { plane, sphere, capsule, box, cylinder, mesh };
+enum class ObstacleShape { plane, sphere, capsule, box, cylinder, tube, mesh };
 
 // A rigid thing around the robot that does not move. Shapes and their own frames: engine/contact/obstacle.hpp.
 struct ObstacleScene {
   std::string name;
   ObstacleShape shape = ObstacleShape::plane;
-  double radius = 0;                    // sphere, capsule, cylinder [m]
-  double length = 0;                    // capsule, cylinder [m]
+  double radius = 0;                    // sphere, capsule, cylinder; tube: of its bore [m]
+  double length = 0;                    // capsule, cylinder, tube [m]
+  double thickness = 0;                 // tube: of its wall [m]
   Vec3d size{{0, 0, 0}};                // box: edge lengths [m]
   std::optional<SurfaceScene> surface;  // mesh
   Vec3d position{{0, 0, 0}};            // m
   Vec3d rotation{{0, 0, 0}};            // turns about x, then y, then z [rad]
-  bool inside = false;                  // the free space is inside
+  bool inside = false;                  // the free space is inside; not of a plane or tube
   double friction = 0;                  // Coulomb's coefficient against the body
+  double max_force = unlimited;         // N: of the sum of its normal forces, in inverse control
   Place place;
 };
 
@@ -220,13 +222,15 @@ struct ContactScene {
 
 enum class Integrator { implicit_euler, implicit_euler_newton, quasi_static };
 
-enum class SamplingKind { latin_hypercube, grid };
+enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 
 // Offline recipe: [reduce] and its sub-tables.
 struct ReductionScene {
+  Place place;  // of the sampling
   SamplingKind sampling = SamplingKind::latin_hypercube;
-  int states = 272;     // Latin hypercube: number of states
-  bool corners = true;  // Latin hypercube: also the corners of the box, when there are at most 64
+  int states = 272;                        // all but the grid: number of states
+  bool corners = true;                     // all but the grid: also the corners of the box, when there are at most 64
+  std::optional<double> states_tolerance;  // greedy: predicted mean error that is small enough, a fraction
   int sweep_steps = 9;  // grid, and all that is shaken in time: increments between neighbours (figure 1)
   int budget = 4096;    // grid points above which the grid falls back to the hypercube (Algorithm 1)
   bool converged =

@@ -94,8 +94,7 @@ class Writer {
   }
   template <class E>
   void choice(std::string_view name, E value) {
-    for (const Key& key : table_->keys)
-      if (key.name == name) put(name, split_choices(key.choices)[static_cast<std::size_t>(value)]);
+    put(name, choice_words(table_->title, name)[static_cast<std::size_t>(value)]);
   }
 
   void body(const BodyScene& b) {
@@ -239,13 +238,16 @@ class Writer {
     put("name", o.name);
     choice("type", o.shape);
     if (o.radius > 0) put("radius", o.radius);
-    if (o.shape == ObstacleShape::capsule || o.shape == ObstacleShape::cylinder) put("length", o.length);
+    const bool tube = o.shape == ObstacleShape::tube;
+    if (tube) put("thickness", o.thickness);
+    if (tube || o.shape == ObstacleShape::capsule || o.shape == ObstacleShape::cylinder) put("length", o.length);
     if (o.shape == ObstacleShape::box) put("size", o.size);
     if (o.surface) placed_file("surface", *o.surface);
     put("position", o.position);
     if (o.shape != ObstacleShape::sphere) put("rotation", o.rotation);
-    if (o.shape != ObstacleShape::plane) put("inside", o.inside);
+    if (!tube && o.shape != ObstacleShape::plane) put("inside", o.inside);
     put("friction", o.friction);
+    if (o.max_force < unlimited) put("max_force", o.max_force);
   }
 
   // Nothing where it says nothing: fingerprints of scenes are those of their text.
@@ -262,6 +264,7 @@ class Writer {
     open("[reduce]");
     choice("sampling", r.sampling);
     put("states", r.states);
+    put("states_tolerance", r.states_tolerance);
     put("sweep_steps", r.sweep_steps);
     put("budget", r.budget);
     put("corners", r.corners);

@@ -113,7 +113,7 @@ Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std:
   SUPPLE_EXPECT(G.size() == static_cast<std::size_t>(rows) * columns && static_cast<int>(y.size()) == rows);
   const ColumnMatrix matrix{G.data(), rows, columns};
   PassiveSet passive(matrix, y.data());
-  for (std::size_t k = 0; k < start.columns.size(); ++k) (void)passive.append(start.columns[k], start.weights[k]);
+  passive.append_all(start.columns, start.weights);
   (void)passive.refit();
   std::vector<CubatureStep> history;
   const bool met = passive.relative_residual() <= std::max(settings.tolerance, residual_floor);
@@ -150,7 +150,9 @@ Cubature refit_weights(std::span<const double> G, int rows, int columns, std::sp
                 static_cast<int>(start.size()) == columns);
   const ColumnMatrix matrix{G.data(), rows, columns};
   PassiveSet passive(matrix, y.data());
-  for (int k = 0; k < columns; ++k) (void)passive.append(k, start[k]);
+  std::vector<int> all(static_cast<std::size_t>(columns));
+  std::iota(all.begin(), all.end(), 0);
+  passive.append_all(all, start);
   (void)passive.refit();
   return as_cubature(passive, {}, CubatureStatus::converged, {});
 }

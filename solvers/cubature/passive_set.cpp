@@ -1,8 +1,10 @@
 #include "solvers/cubature/passive_set.hpp"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/base/contract.hpp"
 #include "solvers/dense/pack.hpp"
 
 namespace supple {
@@ -10,6 +12,8 @@ namespace {
 // A column whose part outside the span of the chosen ones is below this fraction of it (squared lengths) counts as
 // dependent.
 constexpr double dependent = 1e-11;
+// Columns and rows of the blocks that Gram matrices are made of: two of them stay in the cache (0.5 MB).
+constexpr int gram_tile = 32, gram_rows = 1024;
 }  // namespace
 
 PassiveSet::PassiveSet(const ColumnMatrix& G, const double* y) : G_(G), y_(y) {
@@ -23,22 +27,61 @@ void PassiveSet::update_residual() {
   relative_residual_ = y_norm_ > 0 ? norm / y_norm_ : norm;
 }
 
-bool PassiveSet::append(int column, double weight) {
-  const double* g = G_.column(column);
+bool PassiveSet::append_products(int column, double weight, std::vector<double> row, double length) {
   const int n = size();
   // L l = G_S^T g, d^2 = g^T g - l^T l
-  std::vector<double> row(n + 1);
-  transpose_multiply(G_, columns_, g, row.data());
   for (int i = 0; i < n; ++i) row[i] = (row[i] - dot(factor_[i].data(), row.data(), i)) / factor_[i][i];
-  const double length = dot(g, g, G_.rows), left = length - dot(row.data(), row.data(), n);
+  const double left = length - dot(row.data(), row.data(), n);
   if (!(left > dependent * length)) return false;
-  row[n] = std::sqrt(left);
+  row.push_back(std::sqrt(left));
   factor_.push_back(std::move(row));
   columns_.push_back(column);
   weights_.push_back(weight);
-  target_.push_back(dot(g, y_, G_.rows));
+  target_.push_back(dot(G_.column(column), y_, G_.rows));
+  return true;
+}
+
+bool PassiveSet::append(int column, double weight) {
+  const double* g = G_.column(column);
+  std::vector<double> row(columns_.size());
+  transpose_multiply(G_, columns_, g, row.data());
+  if (!append_products(column, weight, std::move(row), dot(g, g, G_.rows))) return false;
   if (weight != 0) update_residual();
   return true;
+}
+
+void PassiveSet::append_all(std::span<const int> columns, std::span<const double> weights) {
+  SUPPLE_EXPECT(size() == 0 && columns.size() == weights.size());
+  using Matrix = Eigen::MatrixXd;
+  const int n = static_cast<int>(columns.size()), tiles = (n + gram_tile - 1) / gram_tile;
+  // G^T G of all columns, tile by tile and block of rows by block of rows: every entry is one thread's.
+  Matrix gram(n, n);
+#pragma omp parallel
+  {
+    Matrix left(gram_rows, gram_tile), right(gram_rows, gram_tile), product(gram_tile, gram_tile);
+#pragma omp for schedule(dynamic)
+    for (int pair = 0; pair < tiles * tiles; ++pair) {
+      const int i = pair / tiles * gram_tile, j = pair % tiles * gram_tile;
+      if (j > i) continue;
+      const int height = std::min(gram_tile, n - i), width = std::min(gram_tile, n - j);
+      product.setZero();
+      for (int first = 0; first < G_.rows; first += gram_rows) {
+        const int count = std::min(gram_rows, G_.rows - first);
+        for (int k = 0; k < height; ++k) std::copy_n(G_.column(columns[i + k]) + first, count, left.col(k).data());
+        for (int k = 0; k < width; ++k) std::copy_n(G_.column(columns[j + k]) + first, count, right.col(k).data());
+        product.topLeftCorner(height, width).noalias() +=
+            left.topLeftCorner(count, height).transpose() * right.topLeftCorner(count, width);
+      }
+      gram.block(i, j, height, width) = product.topLeftCorner(height, width);
+    }
+  }
+  std::vector<int> kept;
+  for (int k = 0; k < n; ++k) {
+    std::vector<double> row;
+    for (const int other : kept) row.push_back(gram(k, other));
+    if (append_products(columns[k], weights[k], std::move(row), gram(k, k))) kept.push_back(k);
+  }
+  update_residual();
 }
 
 Removal PassiveSet::remove(int position) {

@@ -2,6 +2,7 @@
 // The chosen columns G_S with their weights w >= 0 and the Cholesky factor L of the Gram matrix H = G_S^T G_S, kept up
 // to date as columns come and go. With Q = G_S L^-T this is a thin QR factorisation of which Q is never formed.
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,8 @@ class PassiveSet {
 
   // Adds a column with the given weight, not fitted yet. False, and nothing changed, if it depends on the present ones.
   bool append(int column, double weight = 0);
+  // Adds columns to an empty set as append does one by one, but for rounding, and reads them far fewer times.
+  void append_all(std::span<const int> columns, std::span<const double> weights);
   Removal remove(int position);
   // min || G_S w - y || over w >= 0 from the present weights; columns whose weight gets to zero leave (Lawson & Hanson,
   // ch. 23).
@@ -43,6 +46,8 @@ class PassiveSet {
 
  private:
   void update_residual();
+  // With row = G_S^T g and its squared length; false if it depends on the present ones.
+  bool append_products(int column, double weight, std::vector<double> row, double length);
 
   ColumnMatrix G_;
   const double* y_;

@@ -16,5 +16,7 @@ void add_products(double* c, int m, int n, int ldc, double factor, const double*
 bool lu_factor(double* a, int n, int ld, int* pivots, double* panel);
 // Solves A x = b in place.
 void lu_solve(const double* a, int n, int ld, const int* pivots, double* x);
+// Solves A^T x = b in place.
+void lu_solve_transposed(const double* a, int n, int ld, const int* pivots, double* x);
 
 }  // namespace supple

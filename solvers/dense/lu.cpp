@@ -82,4 +82,14 @@ void lu_solve(const double* a, int n, int ld, const int* pivots, double* x) {
   for (int i = n - 1; i >= 0; --i) x[i] = (x[i] - dot(a + i * ld + i + 1, x + i + 1, n - i - 1)) / a[i * ld + i];
 }
 
+// U^T L^T P x = b
+void lu_solve_transposed(const double* a, int n, int ld, const int* pivots, double* x) {
+  for (int i = 0; i < n; ++i) {
+    x[i] /= a[i * ld + i];
+    add_scaled(x + i + 1, -x[i], a + i * ld + i + 1, n - i - 1);
+  }
+  for (int i = n - 1; i > 0; --i) add_scaled(x, -x[i], a + i * ld, i);
+  for (int k = n - 1; k >= 0; --k) std::swap(x[k], x[pivots[k]]);
+}
+
 }  // namespace supple

@@ -1,5 +1,5 @@
 #pragma once
-// Small dense convex quadratic programs (n <= 64 unknowns, m <= 192 rows):
+// Small dense convex quadratic programs (n <= 64 unknowns, m <= 512 rows):
 //   min 1/2 x^T P x + g^T x   subject to   lower <= x <= upper,   row_lower <= C x <= row_upper.
 // P is symmetric positive semidefinite (zero, rank deficient and badly conditioned allowed). Ends may be infinite,
 // equal ends are an equality. With multipliers z of the bounds and y of the rows the answer satisfies
@@ -14,7 +14,7 @@
 namespace supple {
 
 constexpr int max_qp_unknowns = 64;
-constexpr int max_qp_rows = 192;
+constexpr int max_qp_rows = 512;
 
 enum class QpStatus {
   solved,

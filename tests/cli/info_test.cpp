@@ -41,24 +41,34 @@ TEST_F(Inspect, AScene) {
 }
 
 TEST_F(Inspect, Obstacles) {
-  write_text(path("touching.toml"),
-             read_text(path("scene.toml")) +
-                 "[[obstacle]]\nname = \"floor\"\ntype = \"plane\"\nposition = [0, 0, \"1 mm\"]\nfriction = 0.5\n"
-                 "[[obstacle]]\nname = \"pipe\"\ntype = \"cylinder\"\nradius = \"0.5 m\"\nlength = 2\ninside = true\n"
-                 "axis = [1, 0, 0]\n"
-                 "[contact]\ndistance = \"2 mm\"\nspacing = \"50 mm\"\n");
+  write_text(
+      path("touching.toml"),
+      read_text(path("scene.toml")) +
+          "[[obstacle]]\nname = \"floor\"\ntype = \"plane\"\nposition = [0, 0, \"1 mm\"]\nfriction = 0.5\n"
+          "[[obstacle]]\nname = \"pipe\"\ntype = \"cylinder\"\nradius = \"0.5 m\"\nlength = 2\ninside = true\n"
+          "axis = [1, 0, 0]\n"
+          "[[obstacle]]\nname = \"hose\"\ntype = \"tube\"\nradius = \"0.3 m\"\nthickness = \"5 mm\"\nlength = 1\n"
+          "friction = 0.1\nmax_force = \"2 N\"\n"
+          "[contact]\ndistance = \"2 mm\"\nspacing = \"50 mm\"\n");
   const Outcome outcome = run({"info", "touching.toml", "--json", "info.json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   for (const char* words : {"plane, normal (0, 0, 1)", "at (0, 0, 1) mm", "friction 0.5",
                             "inside of a cylinder, radius 500 mm, length 2 m, axis (1, 0, 0)",
-                            "points, held off by 2 mm", "too near to obstacle 'floor' at rest", "mm by 3 mm"})
+                            "tube, inner radius 300 mm, wall 5 mm, length 1 m, axis (0, 0, 1)",
+                            "friction 0.1, at most 2 N in inverse control", "points, held off by 2 mm",
+                            "too near to obstacle 'floor' at rest", "mm by 3 mm"})
     EXPECT_TRUE(contains(outcome.out, words)) << words << "\n" << outcome.out;
   const json scene = json::parse(read_text(path("info.json")))["scene"];
-  EXPECT_EQ(scene["obstacles"].size(), 2u);
+  EXPECT_EQ(scene["obstacles"].size(), 3u);
   EXPECT_EQ(scene["obstacles"][1]["type"], "cylinder");
   EXPECT_EQ(scene["obstacles"][1]["radius"], 0.5);
   EXPECT_EQ(scene["obstacles"][1]["inside"], true);
   EXPECT_EQ(scene["obstacles"][0]["friction"], 0.5);
+  EXPECT_FALSE(scene["obstacles"][0].contains("max_force"));
+  EXPECT_EQ(scene["obstacles"][2]["type"], "tube");
+  EXPECT_EQ(scene["obstacles"][2]["thickness"], 0.005);
+  EXPECT_EQ(scene["obstacles"][2]["length"], 1);
+  EXPECT_EQ(scene["obstacles"][2]["max_force"], 2);
   EXPECT_EQ(scene["contact"]["distance"], 0.002);
   EXPECT_GT(scene["contact"]["points"].get<int>(), 2);
   EXPECT_LT(scene["contact"]["points"].get<int>(), 20);

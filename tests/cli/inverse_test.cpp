@@ -97,7 +97,37 @@ TEST_F(InverseCommand, UnreachableGoalsAreToldNotHidden) {
   const Outcome outcome = run({"inverse", "scene.toml", "--goal", "goals.csv", "--json", "out.json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_GT(json("out.json")["saturated_steps"].get<long>(), 0);
-  EXPECT_TRUE(contains(outcome.out + outcome.err, "limits of the actuators kept the robot from its goal"));
+  EXPECT_TRUE(contains(outcome.out + outcome.err, "limits kept the robot from its goal"));
+}
+
+TEST_F(InverseCommand, LeadsInContact) {
+  // A stop above the tip, which is asked to go 8 mm up.
+  write_text(path("stop.toml"), R"(include = "scene.toml"
+[[obstacle]]
+name = "stop"
+type = "box"
+size = ["40 mm", "100 mm", "10 mm"]
+position = ["200 mm", "20 mm", "44 mm"]
+friction = 0.2
+max_force = "0.2 N"
+)");
+  write_goals("goals.csv", 8);
+  const Outcome outcome = run({"inverse", "stop.toml", "--goal", "goals.csv", "--replay", "stop.toml", "-o", "results",
+                               "--starts", "2", "--integrator", "quasi-static", "--json", "out.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json result = json("out.json"), contact = result["contact"];
+  EXPECT_GE(contact["most_touching"], 1);
+  EXPECT_LT(contact["residual"], 1e-8);
+  EXPECT_LT(contact["pyramid_error"], 1e-3);
+  // It pushes down on the beam, as much as it may: the exact cone gives a few hundredths more or less.
+  EXPECT_NEAR(contact["force"][2].get<double>(), -0.2, 0.01);
+  EXPECT_GT(result["saturated_steps"], 0);
+  EXPECT_EQ(result["held_steps"], 0);
+  EXPECT_TRUE(contains(outcome.out, "pairs of point and obstacle press at most")) << outcome.out;
+  EXPECT_TRUE(contains(read_text(path("results/tracking.csv")), ",held,contacts,"));
+  const Outcome refused = run({"inverse", "stop.toml", "--goal", "goals.csv", "--solver", "gauss-seidel"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "Gauss-Seidel knows no contact")) << refused.err;
 }
 
 TEST_F(InverseCommand, AnswersLineByLine) {

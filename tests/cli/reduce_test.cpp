@@ -17,6 +17,20 @@ class Reduce : public Cli {
     Cli::SetUp();
     write_text(path("scene.toml"), read_text(path("scene.toml")) + "[reduce]\nstates = 16\nvalidation_states = 6\n");
   }
+  void expect_same_states(const std::string& a, const std::string& b) {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path(a))) {
+      const std::string name = entry.path().filename().string();
+      if (!name.ends_with(".h5")) continue;
+      ++files;
+      // Of the arrays, not of the files: HDF5 notes the time in them.
+      const Hdf5File one(path(a + "/" + name), Hdf5File::Mode::read);
+      const Hdf5File two(path(b + "/" + name), Hdf5File::Mode::read);
+      for (const char* array : {"/commands", "/q", "/multipliers"})
+        EXPECT_EQ(one.read_doubles(array), two.read_doubles(array)) << name << array;
+    }
+    EXPECT_GT(files, 1);
+  }
   json parse(const std::string& name) { return json::parse(read_text(path(name))); }
 };
 
@@ -151,22 +165,23 @@ TEST_F(Reduce, ShardsAndJobsGiveTheSameFolder) {
   ASSERT_EQ(run({"snapshots", ".", "-o", "one"}).code, 0);
   ASSERT_EQ(run({"snapshots", ".", "-o", "two", "--shard", "1/2"}).code, 0);
   ASSERT_EQ(run({"snapshots", ".", "-o", "two", "--shard", "0/2", "--resume"}).code, 0);
-  int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(path("one/training"))) {
-    const std::string name = entry.path().filename().string();
-    if (!name.ends_with(".h5")) continue;
-    ++files;
-    // Of the arrays, not of the files: HDF5 notes the time in them.
-    const Hdf5File one(path("one/training/" + name), Hdf5File::Mode::read);
-    const Hdf5File two(path("two/training/" + name), Hdf5File::Mode::read);
-    for (const char* array : {"/commands", "/q", "/multipliers"})
-      EXPECT_EQ(one.read_doubles(array), two.read_doubles(array)) << name << array;
-  }
-  EXPECT_GT(files, 1);
+  expect_same_states("one/training", "two/training");
   const Outcome again = run({"snapshots", ".", "-o", "one"});
   EXPECT_EQ(again.code, 2) << "a folder is not gone over unasked";
   EXPECT_EQ(run({"snapshots", ".", "-o", "one", "--shard", "2/2"}).code, 2);
   EXPECT_EQ(run({"snapshots", "."}).code, 2);
+}
+
+// What is chosen depends on the states, not on who computed them.
+TEST_F(Reduce, GreedyStatesAreTheSameForAnyNumberOfJobs) {
+  std::string text = read_text(path("scene.toml"));
+  text.replace(text.find("states = 16"), 11, "sampling = 'greedy'\nmax_modes = 3\nstates = 40");
+  write_text(path("scene.toml"), text);
+  ASSERT_EQ(run({"snapshots", ".", "-o", "one"}).code, 0);
+  ASSERT_EQ(run({"snapshots", ".", "-o", "three", "--jobs", "3"}).code, 0);
+  expect_same_states("one/training", "three/training");
+  EXPECT_EQ(read_text(path("one/training/plan.json")), read_text(path("three/training/plan.json")));
+  EXPECT_EQ(parse("one/training/plan.json")["predictions"].size(), 2U);  // a round of sixteen, and what was left
 }
 
 TEST_F(Reduce, WhatCouldNotBeMeasuredIsNotZero) {

@@ -231,13 +231,14 @@ TEST(PlacedObstacles, AreWhereTheSceneSays) {
   const Robot robot = build_full_model(scene, reduced_bodies::bar(true)).robot;
   ASSERT_EQ(robot.obstacles.size(), scene.obstacles.size());
   // A point 10 mm off the surface in the obstacle's own frame, on its z axis or, in tubes, inside of it.
-  const Vec3d own[] = {{{7, -3, 0.01}},   {{0, 0.06, 0}},  {{0, 0.29, 0.02}},
-                       {{-0.49, 0, 0.3}}, {{0, 0, -0.26}}, {{0, 0, 0.06}}};
+  const Vec3d own[] = {{{7, -3, 0.01}}, {{0, 0.06, 0}}, {{0, 0.29, 0.02}}, {{-0.49, 0, 0.3}},
+                       {{0, 0, -0.26}}, {{0, 0, 0.06}}, {{0, 0.19, 0.1}}};
   for (std::size_t i = 0; i < robot.obstacles.size(); ++i) {
     const PlacedObstacle& placed = robot.obstacles[i];
     const ObstacleScene& from = scene.obstacles[i];
     EXPECT_EQ(placed.name, from.name);
     EXPECT_EQ(placed.friction, from.friction);
+    EXPECT_EQ(placed.max_force, from.max_force);
     EXPECT_EQ(static_cast<int>(placed.obstacle.shape()), static_cast<int>(from.shape));
     const Vec3d x = apply({from.rotation, from.position, 1}, own[i]);
     EXPECT_NEAR(placed.obstacle.at(placed.pose, x).gap, 0.01, 1e-14) << placed.name;

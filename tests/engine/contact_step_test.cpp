@@ -234,5 +234,42 @@ TEST(Contact, ABodyStaysInItsRoom) {
   EXPECT_GT(touched, 3);
 }
 
+// Without gravity, in and before a tilted tube.
+TEST(Contact, ABodyIsThrownIntoATube) {
+  struct Throw {
+    Vec3d tube, v;  // in the tube's frame: its middle from the block's, velocity of the block
+    bool through;
+  };
+  for (const auto& [tube, v, through] : {Throw{{{0, 0, 0}}, {{1.5, -1, 1}}, true},  // along the bore and out past a rim
+                                         Throw{{{0.1, 0.02, 0.42}}, {{0, 0, 2}}, false}}) {  // onto an end
+    Scene scene = boxes::scene(corotational, 5e4, 0.3);
+    FullModel model = block(scene, 0);
+    const Mat3d rotation = boxes::rotation({{1, 2, 3}}, 0.3);
+    const Vec3d middle{{0.1, 0.05, 0.05}}, position = middle + rotation * tube;
+    place_among(
+        model,
+        {{.name = "tube", .obstacle = Obstacle::tube(0.17, 0.02, 0.5), .pose = {rotation, position}, .friction = 0.2}});
+    FullMechanics mechanics(model);
+    Stepper stepper(mechanics, {});
+    State state = rest_state(mechanics);
+    ASSERT_GT(least_gap(mechanics, state), 0.01);
+    const Vec3d start = rotation * v;
+    for (std::size_t i = 0; i < state.v.size(); ++i) state.v[i] = start[static_cast<int>(i % 3)];
+    int touched = 0;
+    for (int step = 0; step < 100; ++step) {
+      const StepReport report = stepper.step(zero_control(mechanics), state);
+      ASSERT_EQ(report.status, StepStatus::ok) << step << ": " << describe(report.status);
+      touched += report.contact.touching > 0 ? 1 : 0;
+      // Cutting planes end at 1e-9 m.
+      EXPECT_GE(least_gap(mechanics, state), -2e-9) << step;
+    }
+    EXPECT_GT(touched, 3);
+    std::vector<double> y(static_cast<std::size_t>(mechanics.robot().outputs()));
+    mechanics.evaluate_outputs(state.q, state.motions, y);
+    const Vec3d end = transpose(rotation) * (Vec3d{{y[0], y[1], y[2]}} - position);
+    EXPECT_EQ(end[2] > 0.25, through) << end[2];
+  }
+}
+
 }  // namespace
 }  // namespace supple

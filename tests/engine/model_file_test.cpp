@@ -130,13 +130,24 @@ TEST_F(ModelFile, ObstaclesComeBack) {
   scene.obstacles = obstacle_scenes::all_shapes(file);
   scene.contact.distance = 0.001;
   const FullModel full = build_full_model(scene, reduced_bodies::bar(false));
-  const ReducedModel model =
+  ReducedModel model =
       project(full, reduced_bodies::random_basis(full.coordinates.nv, 3), 3, reduced_bodies::some_elements(full));
   ASSERT_GT(model.robot.pairs(), 0);
   std::filesystem::remove(file);  // the model needs it no more
   expect_round_trip(model);
-  // Programs that know no obstacles must not run the robot without them.
-  EXPECT_EQ(format_of(model), 4);
+  model.full_compliance = boxes::random_vector(9 * model.robot.collision_points, 1e-3);
+  model.own_compliance = boxes::random_vector(9 * model.robot.collision_points, 1e-3);
+  expect_round_trip(model);
+  // Programs that know no obstacles, no tubes or no largest forces must not run the robot without them.
+  EXPECT_EQ(format_of(model), 6);
+  ReducedModel simpler = model;
+  simpler.robot.obstacles.back().max_force = unlimited;
+  EXPECT_EQ(format_of(simpler), 6);
+  simpler.robot.obstacles.pop_back();
+  EXPECT_EQ(format_of(simpler), 4);
+  EXPECT_FALSE(Hdf5File(path_, Hdf5File::Mode::read).has("/robot/obstacles/00/max_force"));
+  simpler.robot.obstacles[0].max_force = 3;
+  EXPECT_EQ(format_of(simpler), 6);
   EXPECT_EQ(format_of(example(boxes::all_laws()[0], false)), 2);
 
   const auto refused = [&](const char* what, const auto& change) {
@@ -156,6 +167,8 @@ TEST_F(ModelFile, ObstaclesComeBack) {
   refused("distance", [](Robot& r) { r.contact_distance = -1; });
   refused("friction", [](Robot& r) { r.obstacles[0].friction = -0.1; });
   refused("endless friction", [](Robot& r) { r.obstacles[0].friction = INFINITY; });
+  refused("no force", [](Robot& r) { r.obstacles[0].max_force = 0; });
+  refused("any force", [](Robot& r) { r.obstacles[0].max_force = std::nan(""); });
   refused("rotation", [](Robot& r) { r.obstacles[1].pose.rotation.m[0] = 1.001; });
   refused("mirror", [](Robot& r) { r.obstacles[1].pose.rotation.m[0] = -1; });
   refused("position", [](Robot& r) { r.obstacles[2].pose.position[1] = std::nan(""); });
@@ -222,10 +235,10 @@ TEST_F(ModelFile, ImpossibleObstaclesAreErrors) {
       other.close();
     }
     const Hdf5File other(path_, Hdf5File::Mode::read);
-    Robot robot;
-    robot.rest_points = {{{0, 0, 0}}};
+    ReducedModel model;
+    model.robot.rest_points = {{{0, 0, 0}}};
     try {
-      read_contact(other, Checked(other), robot);
+      read_contact(other, Checked(other), model);
       return std::string("read");
     } catch (const InputError& error) {
       EXPECT_EQ(error.place().file, path_) << what;
@@ -237,6 +250,7 @@ TEST_F(ModelFile, ImpossibleObstaclesAreErrors) {
       other.write(at + "/shape", std::string(word));
       other.write(at + "/inside", static_cast<std::int64_t>(inside));
       other.write(at + "/measures", measures, {measures.size()});
+      other.write(at + "/thickness", 0.1);
       other.write(at + "/nodes", std::vector<double>{0, 0, 0, 1, 0, 0, 0, 1, 0}, {3, 3});
       other.write(at + "/triangles", std::vector<int>{0, 1, 3}, {1, 3});
     };
@@ -245,7 +259,8 @@ TEST_F(ModelFile, ImpossibleObstaclesAreErrors) {
   EXPECT_EQ(edited("shape", shape("cone", 0, {1, 1, 1, 1, 1})),
             "'/robot/obstacles/00/shape' is none that this program knows");
   EXPECT_EQ(edited("plane", shape("plane", 1, {0, 0, 0, 0, 0})), "'/robot/obstacles/00/inside' is said of a plane");
-  for (const char* word : {"sphere", "capsule", "box", "cylinder", "mesh"})
+  EXPECT_EQ(edited("tube", shape("tube", 1, {1, 1, 0, 0, 0})), "'/robot/obstacles/00/inside' is said of a tube");
+  for (const char* word : {"sphere", "capsule", "box", "cylinder", "tube", "mesh"})
     EXPECT_NE(edited(word, shape(word, 0, {0, 1, 0, 1, 1})).find("'/robot/obstacles/00' is impossible"),
               std::string::npos);
   EXPECT_NE(edited("measures", shape("sphere", 0, {1, 0})), "read");
@@ -416,7 +431,7 @@ TEST_F(ModelFile, OlderFormatsAreToBeMadeAgain) {
     read_model(old);
     FAIL() << "read an older format";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 5"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 6"), std::string::npos)
         << error.what();
     EXPECT_NE(error.suggestion().find("supple reduce"), std::string::npos) << error.suggestion();
   }

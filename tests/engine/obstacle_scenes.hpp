@@ -43,6 +43,12 @@ inline std::vector<ObstacleScene> all_shapes(const std::string& file) {
   all[5].surface = SurfaceScene{file, 1e-3, {}};
   all[5].surface->transform.rotation = {{0, 0, 0.3}};
   all[5].rotation = {{0.3, 0.2, 0.1}};
+  all.push_back(obstacle("hose", ObstacleShape::tube, {{0.15, 0.05, 0.05}}));
+  all[6].radius = 0.2;
+  all[6].thickness = 0.03;
+  all[6].length = 0.4;
+  all[6].rotation = {{0.1, 1.4, 0}};
+  all[6].max_force = 2;
   return all;
 }
 

@@ -48,6 +48,7 @@ struct Known {
   std::function<Obstacle(Side)> make;
   std::function<bool(const Vec3d&)> holds;
   std::function<Vec3d()> on_surface;
+  std::vector<Side> sides{Side::outside, Side::inside};
 };
 
 double rho(const Vec3d& x) {
@@ -85,8 +86,25 @@ const std::vector<Known>& shapes() {
          const double z = r == 0.2 ? uniform(-0.15, 0.15) : std::copysign(0.15, uniform(-1, 1));
          return Vec3d{{r * std::cos(angle), r * std::sin(angle), z}};
        }},
+      {"tube",
+       [](Side) { return Obstacle::tube(0.2, 0.1, 0.3); },
+       [](const Vec3d& x) { return rho(x) >= 0.2 && rho(x) <= 0.2 + 0.1 && std::abs(x[2]) <= 0.15; },
+       [] {
+         const double angle = uniform(0, 2 * pi), part = uniform(0, 1), wide = 0.2 + 0.1;
+         const double r = part < 0.3 ? 0.2 : part < 0.7 ? wide : std::sqrt(uniform(0.2 * 0.2, wide * wide));
+         const double z = part < 0.7 ? uniform(-0.15, 0.15) : std::copysign(0.15, uniform(-1, 1));
+         return Vec3d{{r * std::cos(angle), r * std::sin(angle), z}};
+       },
+       {Side::outside}},
   };
   return all;
+}
+
+// All of them, from each side that they have, and `more`.
+std::vector<Obstacle> every_shape(std::vector<Obstacle> more) {
+  for (const Known& known : shapes())
+    for (const Side side : known.sides) more.push_back(known.make(side));
+  return more;
 }
 
 // A sphere: an octahedron whose triangles are divided by four, `levels` times.
@@ -185,7 +203,7 @@ bool differences_agree(const Obstacle& obstacle, const ObstaclePose& pose, const
 // The nearest point is on the surface and no other one is nearer; the sign says on which side x is.
 TEST(Obstacle, NearestPointIsNearest) {
   for (const Known& known : shapes())
-    for (const Side side : {Side::outside, Side::inside}) {
+    for (const Side side : known.sides) {
       SCOPED_TRACE(known.name);
       const Obstacle obstacle = known.make(side);
       std::vector<Vec3d> samples;
@@ -204,10 +222,8 @@ TEST(Obstacle, NearestPointIsNearest) {
 }
 
 TEST(Obstacle, DerivativesAgreeWithDifferences) {
-  std::vector<Obstacle> obstacles{Obstacle::plane(), Obstacle::mesh(ball(0.2, 2)),
-                                  Obstacle::mesh(torus(0.25, 0.1, 12, 8))};
-  for (const Known& known : shapes())
-    for (const Side side : {Side::outside, Side::inside}) obstacles.push_back(known.make(side));
+  const std::vector<Obstacle> obstacles =
+      every_shape({Obstacle::plane(), Obstacle::mesh(ball(0.2, 2)), Obstacle::mesh(torus(0.25, 0.1, 12, 8))});
   for (const Obstacle& obstacle : obstacles) {
     int compared = 0;
     for (int i = 0; i < 400; ++i) {
@@ -267,6 +283,57 @@ TEST(Obstacle, CylinderHasASideTwoCapsAndTwoRims) {
   EXPECT_EQ(Obstacle::cylinder(2, 1).at({}, {{0, 0, 0}}).normal, (Vec3d{{0, 0, 1}}));
 }
 
+TEST(Obstacle, TubeHasTwoSidesTwoEndsAndFourRims) {
+  const Obstacle tube = Obstacle::tube(2, 1, 4);
+  const auto check = [&](const Vec3d& x, double gap, const Vec3d& normal, Feature feature, int index) {
+    const Proximity p = tube.at({}, x);
+    EXPECT_NEAR(p.gap, gap, 1e-15);
+    expect_near(p.normal, normal, 1e-15);
+    EXPECT_EQ(p.feature, feature);
+    EXPECT_EQ(p.index, index);
+    expect_consistent(p, x);
+  };
+  check({{0, 5, 1}}, 2, {{0, 1, 0}}, Feature::face, 0);
+  check({{0, 2.75, 1}}, -0.25, {{0, 1, 0}}, Feature::face, 0);
+  check({{2.5, 0, -3}}, 1, {{0, 0, -1}}, Feature::face, 1);
+  check({{0, 2.5, 1.75}}, -0.25, {{0, 0, 1}}, Feature::face, 2);
+  check({{0, -1.5, 1}}, 0.5, {{0, 1, 0}}, Feature::face, 3);
+  check({{2.25, 0, 0}}, -0.25, {{-1, 0, 0}}, Feature::face, 3);
+  check({{6, 0, -6}}, 5, {{0.6, 0, -0.8}}, Feature::edge, 1);
+  check({{0, 6, 6}}, 5, {{0, 0.6, 0.8}}, Feature::edge, 2);
+  check({{0, 0.5, -4}}, 2.5, {{0, -0.6, -0.8}}, Feature::edge, 4);
+  check({{-0.5, 0, 4}}, 2.5, {{0.6, 0, 0.8}}, Feature::edge, 5);
+  // Fixed choices: on the axis the side of +x, in the middle of the wall the outer side, the side before an end.
+  check({{0, 0, 1}}, 2, {{-1, 0, 0}}, Feature::face, 3);
+  check({{0, 0, 3.5}}, 2.5, {{-0.8, 0, 0.6}}, Feature::edge, 5);
+  check({{0, 2.5, 0}}, -0.5, {{0, 1, 0}}, Feature::face, 0);
+  check({{2.25, 0, 1.75}}, -0.25, {{-1, 0, 0}}, Feature::face, 3);
+  check({{2, 0, 2}}, 0, {{-1, 0, 0}}, Feature::face, 3);
+  EXPECT_EQ(tube.at({}, {{0, 0, 1}}).nearest, (Vec3d{{2, 0, 1}}));
+  // The sphere around it holds its axis, which is free all the same.
+  EXPECT_EQ(tube.at({}, {{0, 0, 1}}, 1.99).feature, Feature::none);
+  EXPECT_EQ(tube.at({}, {{0, 0, 1}}, 2).feature, Feature::face);
+}
+
+// From outside a tube is the cylinder around it, in its bore a cylinder seen from within.
+TEST(Obstacle, TubeIsTwoCylinders) {
+  const Obstacle tube = Obstacle::tube(0.2, 0.1, 0.6), around = Obstacle::cylinder(0.2 + 0.1, 0.6),
+                 within = Obstacle::cylinder(0.2, 100, Side::inside);
+  int outside = 0, inside = 0;
+  for (int i = 0; i < 500; ++i) {
+    const ObstaclePose pose = random_pose();
+    const Vec3d own = random_point(0.5), x = to_world(pose, own);
+    const bool bore = rho(own) < 0.2 && std::abs(own[2]) < 0.3;
+    if (!bore && rho(own) < 0.2 + 0.1) continue;
+    ++(bore ? inside : outside);
+    const Proximity p = tube.at(pose, x), q = (bore ? within : around).at(pose, x);
+    expect_same(p, q, 1e-15);
+    for (int k = 0; k < 9; ++k) EXPECT_NEAR(p.curvature[k], q.curvature[k], 1e-14 / rho(own));
+  }
+  EXPECT_GT(outside, 100);
+  EXPECT_GT(inside, 20);
+}
+
 // Where no direction is nearest, and just beside it.
 TEST(Obstacle, MedialAxisIsAFixedDirectionAndFinite) {
   for (const Side side : {Side::outside, Side::inside}) {
@@ -278,10 +345,8 @@ TEST(Obstacle, MedialAxisIsAFixedDirectionAndFinite) {
     const Proximity axis = Obstacle::capsule(2, 4, side).at({}, {{0, 0, 1}});
     EXPECT_EQ(axis.gap, -2 * sign);
     EXPECT_EQ(axis.normal, (Vec3d{{sign, 0, 0}}));
-    std::vector<Obstacle> obstacles{Obstacle::mesh(ball(0.2, 1), side),
-                                    Obstacle::mesh(box_surface({{1, 1, 1}}, 2), side)};
-    for (const Known& known : shapes()) obstacles.push_back(known.make(side));
-    for (const Obstacle& obstacle : obstacles)
+    for (const Obstacle& obstacle :
+         every_shape({Obstacle::mesh(ball(0.2, 1), side), Obstacle::mesh(box_surface({{1, 1, 1}}, 2), side)}))
       for (const double distance : {0.0, 5e-324, 1e-310, 1e-200, 1e-100, 1e-50, 1e-20, 1e-10})
         for (const Vec3d& direction : {Vec3d{{1, 0, 0}}, Vec3d{{0, -1, 0}}, Vec3d{{1, 1, 1}}})
           expect_consistent(obstacle.at({}, distance * direction), distance * direction);
@@ -289,10 +354,8 @@ TEST(Obstacle, MedialAxisIsAFixedDirectionAndFinite) {
 }
 
 TEST(Obstacle, ReachSkipsNothingThatIsNear) {
-  std::vector<Obstacle> obstacles{Obstacle::plane(), Obstacle::mesh(ball(0.2, 2)),
-                                  Obstacle::mesh(ball(0.2, 2), Side::inside)};
-  for (const Known& known : shapes())
-    for (const Side side : {Side::outside, Side::inside}) obstacles.push_back(known.make(side));
+  const std::vector<Obstacle> obstacles =
+      every_shape({Obstacle::plane(), Obstacle::mesh(ball(0.2, 2)), Obstacle::mesh(ball(0.2, 2), Side::inside)});
   for (const Obstacle& obstacle : obstacles) {
     const ObstaclePose pose = random_pose();
     std::vector<Vec3d> points;
@@ -443,13 +506,15 @@ TEST(Obstacle, RefusesSizesThatAreNone) {
   expect_refused([] { Obstacle::capsule(1, -1); }, "0 or more");
   expect_refused([] { Obstacle::box({{1, infinity, 1}}); }, "size");
   expect_refused([] { Obstacle::cylinder(1, 0); }, "length");
+  expect_refused([] { Obstacle::tube(0, 1, 1); }, "radius");
+  expect_refused([] { Obstacle::tube(1, 0, 1); }, "the thickness of an obstacle is 0 m (it must be positive)");
+  expect_refused([] { Obstacle::tube(1, 1, -1); }, "length");
   EXPECT_EQ(Obstacle::capsule(1, 0).at({}, {{0, 0, 3}}).gap, 2);
 }
 
 TEST(Obstacle, HugeAndUnusablePoints) {
-  std::vector<Obstacle> obstacles{Obstacle::plane(), Obstacle::mesh(ball(0.2, 2)), Obstacle::mesh(ball(1e20, 2))};
-  for (const Known& known : shapes())
-    for (const Side side : {Side::outside, Side::inside}) obstacles.push_back(known.make(side));
+  const std::vector<Obstacle> obstacles =
+      every_shape({Obstacle::plane(), Obstacle::mesh(ball(0.2, 2)), Obstacle::mesh(ball(1e20, 2))});
   for (const Obstacle& obstacle : obstacles) {
     for (const double distance : {1e6, 1e12, 1e20, 1e29})
       for (int i = 0; i < 20; ++i) {

@@ -286,10 +286,12 @@ void expect_same_robot(const Robot& a, const Robot& b) {
     const PlacedObstacle &x = a.obstacles[i], &y = b.obstacles[i];
     EXPECT_EQ(x.name, y.name);
     EXPECT_EQ(x.friction, y.friction);
+    EXPECT_EQ(x.max_force, y.max_force);
     EXPECT_EQ(x.obstacle.shape(), y.obstacle.shape());
     EXPECT_EQ(x.obstacle.side(), y.obstacle.side());
     EXPECT_EQ(x.obstacle.radius(), y.obstacle.radius());
     EXPECT_EQ(x.obstacle.length(), y.obstacle.length());
+    EXPECT_EQ(x.obstacle.thickness(), y.obstacle.thickness());
     EXPECT_EQ(x.obstacle.size(), y.obstacle.size());
     EXPECT_TRUE(std::equal(x.pose.rotation.m, x.pose.rotation.m + 9, y.pose.rotation.m));
     EXPECT_EQ(x.pose.position, y.pose.position);
@@ -332,6 +334,8 @@ void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
   EXPECT_TRUE(same_bits(a.gravity, b.gravity));
   EXPECT_TRUE(same_bits(a.outputs, b.outputs));
   EXPECT_TRUE(same_bits(a.singular_values, b.singular_values));
+  EXPECT_TRUE(same_bits(a.full_compliance, b.full_compliance));
+  EXPECT_TRUE(same_bits(a.own_compliance, b.own_compliance));
   EXPECT_TRUE(same_bits(a.skin.rest, b.skin.rest));
   EXPECT_TRUE(same_bits(a.skin.triangles, b.skin.triangles));
   EXPECT_TRUE(same_bits(a.skin.modes, b.skin.modes));

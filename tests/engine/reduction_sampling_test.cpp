@@ -247,7 +247,8 @@ TEST(Motions, ThatChangeEquilibriaAreTrained) {
 }
 
 TEST(SamplingPlans, TrainingSelectionAndTestAreDisjoint) {
-  for (const SamplingKind kind : {SamplingKind::latin_hypercube, SamplingKind::grid}) {
+  for (const SamplingKind kind :
+       {SamplingKind::latin_hypercube, SamplingKind::grid, SamplingKind::random_paths, SamplingKind::greedy}) {
     ReductionScene recipe;
     recipe.sampling = kind;
     recipe.states = 60;
@@ -273,6 +274,137 @@ TEST(SamplingPlans, TrainingSelectionAndTestAreDisjoint) {
     for (const SamplePath& path : plans.test.paths) EXPECT_EQ(path.samples.size(), 1U);
     for (const SamplePath& path : plans.selection.paths) EXPECT_EQ(path.samples.size(), 1U);
   }
+}
+
+ReductionScene recipe_of(SamplingKind kind, int states) {
+  ReductionScene recipe;
+  recipe.sampling = kind;
+  recipe.states = states;
+  recipe.corners = false;
+  return recipe;
+}
+
+std::vector<Sample> samples_of(const SamplingPlan& plan) {
+  std::vector<Sample> samples;
+  for (const SamplePath& path : plan.paths) samples.insert(samples.end(), path.samples.begin(), path.samples.end());
+  return samples;
+}
+
+TEST(RandomPaths, CoverTheBoxAndItsFacesEvenly) {
+  const Robot robot = robot_of({{{0, 0.04}, 2}, {{-1, 2}, 2}, {{3, 4}, 2}});
+  ReductionScene recipe = recipe_of(SamplingKind::random_paths, 300);
+  const SamplingPlan plan = make_plan(robot, recipe);
+  EXPECT_EQ(plan.kind, "random-paths");
+  EXPECT_TRUE(plan.converged);
+  EXPECT_EQ(plan.states(), 300);
+  EXPECT_EQ(plan.paths.size(), 38U);  // of eight
+  const std::vector<Sample> samples = samples_of(plan);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Interval range = robot.actuators[i].range;
+    int quarter[4] = {}, ends = 0;
+    for (const Sample& sample : samples) {
+      const double x = (sample[i] - range.lower) / (range.upper - range.lower);
+      ASSERT_GE(sample[i], range.lower);
+      ASSERT_LE(sample[i], range.upper);
+      ++quarter[std::min(3, static_cast<int>(4 * x))];
+      ends += x < 0.02 || x > 0.98;
+    }
+    // A triangle is in each quarter a quarter of its time, and 4 % of it that near to the ends; round corners stay
+    // there a little longer. A sine: a third, a sixth, a sixth, a third; 18 %.
+    for (const int count : quarter) EXPECT_NEAR(count / 300.0, 0.25, 0.05);
+    EXPECT_GT(ends, 0.04 * 300);
+    EXPECT_LT(ends, 0.14 * 300);
+  }
+  EXPECT_EQ(samples_of(make_plan(robot, recipe)), samples);
+  ++recipe.seed;
+  EXPECT_NE(samples_of(make_plan(robot, recipe)), samples);
+}
+
+TEST(RandomPaths, GoOnWhereTheyWere) {
+  const Robot robot = robot_of(std::vector<std::pair<Interval, int>>(4, {{0, 1}, 2}));
+  const std::vector<Sample> samples = samples_of(make_plan(robot, recipe_of(SamplingKind::random_paths, 40)));
+  double largest = 0;
+  for (std::size_t k = 1; k < samples.size(); ++k)
+    for (std::size_t i = 0; i < 4; ++i) largest = std::max(largest, std::abs(samples[k][i] - samples[k - 1][i]));
+  // The whole range in 3 / 1.4 states at the quickest, a round wave a fifth faster in its middle.
+  EXPECT_LT(largest, 1.4 / 3 * 1.25);
+  EXPECT_GT(largest, 1.0 / 3);
+  ReductionScene with_corners = recipe_of(SamplingKind::random_paths, 40);
+  with_corners.corners = true;
+  EXPECT_EQ(make_plan(robot, with_corners).states(), 40 + 16);
+}
+
+TEST(RandomPaths, InTimeAreSmoothAndBeginAtRest) {
+  Robot robot = robot_of(std::vector<std::pair<Interval, int>>(3, {{0, 2}, 2}));
+  robot.floating = true;
+  robot.obstacles.push_back({"floor", Obstacle::plane(), {}, 0});
+  robot.collision_points = 3;
+  ReductionScene recipe = recipe_of(SamplingKind::random_paths, 20);
+  recipe.sweep_steps = 10;
+  const SamplingPlan plan = make_plan(robot, recipe);
+  EXPECT_FALSE(plan.converged);
+  ASSERT_EQ(plan.paths.size(), 3U);
+  EXPECT_EQ(plan.states(), 20 * 10);
+  double farthest = 0;
+  for (const SamplePath& path : plan.paths) {
+    Sample before = released_sample(robot);
+    for (const Sample& sample : path.samples) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        // The range in 30 steps, or 30 / 1.4; fading in adds as much.
+        EXPECT_LT(std::abs(sample[i] - before[i]), 2 * 2 * 1.4 / 30 * 1.25);
+        farthest = std::max(farthest, sample[i]);
+      }
+      before = sample;
+    }
+  }
+  EXPECT_GT(farthest, 1.9);
+}
+
+TEST(GreedyPlan, BeginsAlikeForAnyNumberOfStates) {
+  const Robot robot = diamond();
+  const SamplingPlan few = make_plan(robot, recipe_of(SamplingKind::greedy, 60)),
+                     many = make_plan(robot, recipe_of(SamplingKind::greedy, 600));
+  EXPECT_EQ(few.kind, "greedy");
+  EXPECT_EQ(few.states(), 32);  // eight for each cable
+  EXPECT_EQ(samples_of(few), samples_of(many));
+  EXPECT_EQ(few.most_states, 60);
+  EXPECT_EQ(many.most_states, 600);
+  ReductionScene with_corners = recipe_of(SamplingKind::greedy, 60);
+  with_corners.corners = true;
+  EXPECT_EQ(make_plan(robot, with_corners).states(), 32 + 16);
+  EXPECT_EQ(make_plan(robot, with_corners).most_states, 60 + 16);
+  EXPECT_EQ(make_plan(robot, recipe_of(SamplingKind::greedy, 20)).states(), 20);
+  EXPECT_EQ(make_plan(robot, recipe_of(SamplingKind::latin_hypercube, 20)).most_states, 0);
+}
+
+TEST(GreedyPlan, IsRefusedWhereThereAreNoEquilibria) {
+  Robot robot = diamond();
+  ReductionScene recipe = recipe_of(SamplingKind::greedy, 60);
+  recipe.place = {"scene.toml", 7, 1, "sampling = \"greedy\""};
+  recipe.converged = false;
+  const auto line_of_error = [&] {
+    try {
+      (void)make_plan(robot, recipe);
+    } catch (const InputError& error) {
+      return error.place().line;
+    }
+    return -1;
+  };
+  EXPECT_EQ(line_of_error(), 7);
+  recipe.converged = true;
+  EXPECT_EQ(line_of_error(), -1);
+  robot.floating = true;
+  robot.obstacles.push_back({"floor", Obstacle::plane(), {}, 0});
+  robot.collision_points = 3;
+  EXPECT_EQ(line_of_error(), 7);
+}
+
+TEST(NearestSample, CountsRangesNotUnits) {
+  const Robot robot = robot_of({{{0, 1}, 2}, {{0, 1000}, 2}});
+  const std::vector<InputRange> inputs = training_ranges(robot);
+  const std::vector<Sample> samples{{0.5, 0}, {0, 300}, {0, 300}};
+  EXPECT_EQ(nearest_sample(inputs, samples, {0, 0}), 1);  // 0.3 of a range against half of one; the first of two
+  EXPECT_EQ(nearest_sample(inputs, samples, {0.5, 200}), 0);
 }
 
 // A robot that lies loose among obstacles is led from each state to the next.

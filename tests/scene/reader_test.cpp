@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
@@ -203,6 +204,32 @@ TEST(SceneReader, FullScene) {
   EXPECT_NO_THROW(check_reducible(scene));
 }
 
+TEST(SceneReader, SamplingKinds) {
+  const auto kind = [](const std::string& lines) {
+    return parse_scene(test::minimal + "[reduce]\n" + lines, "").reduction;
+  };
+  EXPECT_EQ(kind("sampling = 'random-paths'").sampling, SamplingKind::random_paths);
+  const ReductionScene greedy = kind("sampling = 'greedy'\nstates_tolerance = '2 %'");
+  EXPECT_EQ(greedy.sampling, SamplingKind::greedy);
+  EXPECT_DOUBLE_EQ(*greedy.states_tolerance, 0.02);
+  Scene scene = parse_scene(test::minimal, "");
+  scene.reduction = greedy;
+  EXPECT_EQ(*parse_scene(write_scene(scene), "").reduction.states_tolerance, *greedy.states_tolerance);
+  const int first = static_cast<int>(std::ranges::count(test::minimal, '\n')) + 1;  // line of [reduce]
+  EXPECT_EQ(greedy.place.line, first + 1);
+  const auto line_of_error = [&](const std::string& lines) {
+    try {
+      (void)kind(lines);
+    } catch (const InputError& error) {
+      return error.place().line - first;
+    }
+    return 0;
+  };
+  EXPECT_EQ(line_of_error("sampling = 'greedy'\nstates_tolerance = 2"), 2);      // not below 1
+  EXPECT_EQ(line_of_error("states = 9\nseed = 1\nstates_tolerance = 0.02"), 3);  // of a hypercube
+  EXPECT_EQ(line_of_error("states = 9\nsampling = 'gready'"), 2);
+}
+
 TEST(SceneReader, NamesInAnyLanguage) {
   EXPECT_EQ(parse_scene("\xef\xbb\xbfname = \"Rüssel 象\"\n" + test::minimal, "").name, "Rüssel 象");
 }
@@ -262,7 +289,7 @@ TEST(SceneReader, CavitiesHavePressuresAndVolumes) {
 
 TEST(SceneReader, ObstaclesHaveShapesAndPoses) {
   const Scene scene = parse_scene(test::full, "/robots/all.toml");
-  ASSERT_EQ(scene.obstacles.size(), 6u);
+  ASSERT_EQ(scene.obstacles.size(), 7u);
   const auto& o = scene.obstacles;
   for (std::size_t i = 0; i < o.size(); ++i) EXPECT_EQ(o[i].shape, static_cast<ObstacleShape>(i));
   EXPECT_EQ(o[0].name, "floor");
@@ -277,9 +304,15 @@ TEST(SceneReader, ObstaclesHaveShapesAndPoses) {
   EXPECT_TRUE(o[2].inside);
   EXPECT_EQ(o[3].size, (Vec3d{{1, 2, 0.3}}));
   EXPECT_DOUBLE_EQ(o[4].length, 0.08);
-  EXPECT_EQ(o[5].surface->file, "/robots/rock.stl");
-  EXPECT_EQ(o[5].surface->transform.scale, 3);
-  EXPECT_EQ(o[5].rotation, (Vec3d{{0, 0, 1}}));
+  EXPECT_EQ(o[4].max_force, unlimited);
+  EXPECT_DOUBLE_EQ(o[5].radius, 0.04);
+  EXPECT_DOUBLE_EQ(o[5].thickness, 0.002);
+  EXPECT_DOUBLE_EQ(o[5].length, 0.3);
+  EXPECT_FALSE(o[5].inside);
+  EXPECT_DOUBLE_EQ(o[5].max_force, 1.5);
+  EXPECT_EQ(o[6].surface->file, "/robots/rock.stl");
+  EXPECT_EQ(o[6].surface->transform.scale, 3);
+  EXPECT_EQ(o[6].rotation, (Vec3d{{0, 0, 1}}));
   EXPECT_DOUBLE_EQ(scene.contact.distance, 5e-4);
   EXPECT_DOUBLE_EQ(scene.contact.spacing, 4e-3);
   EXPECT_EQ(scene.contact.region.kind, Region::Kind::sphere);

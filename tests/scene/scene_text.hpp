@@ -225,6 +225,16 @@ type = "cylinder"
 radius = "5 mm"
 length = "80 mm"
 axis = [-1, 0, 0]
+max_force = inf
+
+[[obstacle]]
+name = "hose"
+type = "tube"
+radius = "40 mm"
+thickness = "2 mm"
+length = "0.3 m"
+rotation = [0, 1, 0]
+max_force = "1.5 N"
 
 [[obstacle]]
 name = "rock"

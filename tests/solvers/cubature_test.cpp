@@ -8,6 +8,7 @@
 
 #include "random_matrix.hpp"
 #include "solvers/cubature/cubature.hpp"
+#include "solvers/cubature/passive_set.hpp"
 #include "solvers/cubature/sketch_rows.hpp"
 
 namespace supple {
@@ -176,6 +177,36 @@ TEST(PruneAndRegrow, AnyStartIsBroughtToTheTolerance) {
     expect_valid(G, y, *c);
   }
   EXPECT_LT(from_many.columns.size(), 60u);
+}
+
+// Through several tiles and blocks of rows, one of each not full; a column that depends on others stays out.
+TEST(PassiveSet, ColumnsAtOnceAreThoseOneByOne) {
+  test::Random random(6);
+  const int rows = 1500, columns = 70;
+  Matrix G = random.matrix(rows, columns);
+  G.col(40) = G.col(3) + 2 * G.col(35);
+  const Vector y = random.vector(rows), weights = random.vector(columns).cwiseAbs();
+  const ColumnMatrix matrix{G.data(), rows, columns};
+  std::vector<int> order;
+  for (int k = 0; k < columns; ++k) order.push_back((k * 13) % columns);  // in any order
+  const int before = omp_get_max_threads();
+  PassiveSet one(matrix, y.data());
+  std::vector<PassiveSet> sets(2, one);
+  for (int k = 0; k < columns; ++k) (void)one.append(order[k], weights[k]);
+  for (const int threads : {1, 3}) {
+    omp_set_num_threads(threads);
+    sets[threads == 3].append_all(order, std::span(weights.data(), columns));
+  }
+  omp_set_num_threads(before);
+  ASSERT_EQ(one.size(), columns - 1);
+  EXPECT_EQ(sets[0].columns(), one.columns());
+  EXPECT_EQ(sets[0].weights(), one.weights());
+  // Sums of 1500 products of size one, in another order; the columns' condition number is about two.
+  EXPECT_NEAR(sets[0].relative_residual(), one.relative_residual(), 1e-12);
+  for (int i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(sets[0].factor_row(i), sets[1].factor_row(i));
+    for (int j = 0; j <= i; ++j) EXPECT_NEAR(sets[0].factor_row(i)[j], one.factor_row(i)[j], 1e-11) << i << " " << j;
+  }
 }
 
 TEST(SketchRows, FewRowsAreKeptAsTheyAre) {

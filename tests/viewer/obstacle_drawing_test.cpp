@@ -3,6 +3,7 @@
 #include "viewer/draw/obstacle_drawing.hpp"
 
 #include <cmath>
+#include <set>
 
 #include "tests/engine/obstacle_scenes.hpp"
 #include "tests/viewer/viewed_bar.hpp"
@@ -40,11 +41,19 @@ TEST_F(DrawnObstacles, AreWhereTheyAre) {
     place({each});
     DrawList list;
     draw_obstacles(*shape_, offset, list);
-    const bool solid = !each.inside && each.shape != ObstacleShape::plane;
-    ASSERT_EQ(list.see_through.size(), solid ? 0u : 1u);
+    const bool tube = each.shape == ObstacleShape::tube;  // its outer side is a layer of its own
+    const bool solid = !each.inside && each.shape != ObstacleShape::plane && !tube;
+    ASSERT_EQ(list.see_through.size(), solid ? 0u : tube ? 2u : 1u);
     EXPECT_EQ(list.solid.triangles.empty(), !solid);
-    const Surfaces& drawn = solid ? list.solid : list.see_through[0];
+    Surfaces drawn = solid ? list.solid : list.see_through[0];
     ASSERT_FALSE(drawn.triangles.empty());
+    if (tube) {
+      for (const std::uint32_t vertex : list.see_through[1].triangles)
+        drawn.triangles.push_back(vertex + static_cast<std::uint32_t>(drawn.vertices.size()));
+      drawn.vertices.insert(drawn.vertices.end(), list.see_through[1].vertices.begin(),
+                            list.see_through[1].vertices.end());
+    }
+    std::set<int> faces;
     for (const Vertex& vertex : drawn.vertices) {
       EXPECT_EQ(vertex.colour.a == 1, solid);
       // Coordinates up to 1.5 m as floats.
@@ -55,8 +64,11 @@ TEST_F(DrawnObstacles, AreWhereTheyAre) {
       const Vec3d middle = (1.0 / 3) * (corner(0) + corner(1) + corner(2));
       const Vec3d area = cross(corner(1) - corner(0), corner(2) - corner(0));
       // `normal` points to the free side, which is that the triangle is seen from.
-      EXPECT_GT(dot(area, placed(0).obstacle.at(placed(0).pose, middle).normal), 0);
+      const Proximity near = placed(0).obstacle.at(placed(0).pose, middle);
+      EXPECT_GT(dot(area, near.normal), 0);
+      if (tube) faces.insert(near.index);
     }
+    EXPECT_EQ(faces.size(), tube ? 4u : 0u);
   }
 }
 

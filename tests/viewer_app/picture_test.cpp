@@ -223,6 +223,21 @@ TEST_F(Pictures, Mode) {
   expect_golden("mode", reduced());
 }
 
+TEST_F(Pictures, Pressure) {
+  const std::unique_ptr<OpenedRobot> hollow = open_robot(asset("pneumatic_finger"));
+  Frame frame;
+  frame.state = rest_state(*hollow->mechanics);
+  frame.state.multipliers = {3.5e4};  // Pa, of 60 kPa
+  frame.y = Models::points(*hollow, frame.state);
+  settings_.drawing.colouring = Colouring::pressure;
+  width_ = 240;
+  height_ = 160;
+  Bounds bounds;
+  add_shown(*hollow, nullptr, frame, settings_, bounds);
+  settings_.camera.fit(bounds.low, bounds.high, {width_ * 1.0, height_ * 1.0});
+  expect_golden("pressure", draw(*hollow, nullptr, frame));
+}
+
 TEST_F(Pictures, TheFullRobotOverTheReducedOne) {
   expect_golden("overlaid", reduced());
 }

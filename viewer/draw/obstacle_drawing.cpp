@@ -11,7 +11,8 @@ namespace supple::view {
 namespace {
 
 constexpr Colour solid_colour{0.58f, 0.60f, 0.63f, 1}, wall_colour{0.58f, 0.60f, 0.63f, 0.55f},
-    line_colour{0.35f, 0.38f, 0.42f, 0.5f}, push_colour{0.10f, 0.55f, 0.30f, 1};
+    shell_colour{0.58f, 0.60f, 0.63f, 0.25f}, line_colour{0.35f, 0.38f, 0.42f, 0.5f},
+    push_colour{0.10f, 0.55f, 0.30f, 1};
 constexpr int sectors = 64, quarter_bands = 16;  // of what is round
 constexpr int plane_lines = 10;                  // from the middle of its patch to each side
 
@@ -41,6 +42,7 @@ void add_solid(const PlacedObstacle& placed, const Vec3d& offset, Colour colour,
   const auto at = [&](const Vec3d& own) { return placed.pose.rotation * own + origin; };
   switch (obstacle.shape()) {
     case Obstacle::Shape::plane:
+    case Obstacle::Shape::tube:
       break;
     case Obstacle::Shape::sphere:
     case Obstacle::Shape::capsule:
@@ -68,6 +70,21 @@ void add_solid(const PlacedObstacle& placed, const Vec3d& offset, Colour colour,
   }
 }
 
+// Seen through from outside, as the robot may be in its bore: behind that the far half of the bore, and the ends.
+void add_pipe(const PlacedObstacle& placed, const Vec3d& offset, DrawList& list) {
+  const Obstacle& tube = placed.obstacle;
+  const double inner = tube.radius(), outer = inner + tube.thickness(), half = tube.length() / 2;
+  const Ring bore[] = {{half, outer, 1, 0},   {half, inner, 1, 0},   {half, inner, 0, -1},
+                       {-half, inner, 0, -1}, {-half, inner, -1, 0}, {-half, outer, -1, 0}};
+  const Ring shell[] = {{-half, outer, 0, 1}, {half, outer, 0, 1}};
+  const auto add = [&](std::span<const Ring> rings, Colour colour) {
+    add_revolved(placed.pose.position + offset, column(placed.pose.rotation, 2), rings, colour,
+                 list.see_through.emplace_back(), sectors);
+  };
+  add(bore, wall_colour);
+  add(shell, shell_colour);
+}
+
 // Seen from the free side only, so that nobody looks at the robot through it.
 void add_plane(const PlacedObstacle& placed, const RobotShape& shape, const Vec3d& offset, DrawList& list) {
   const Vec3d normal = column(placed.pose.rotation, 2), x = column(placed.pose.rotation, 0),
@@ -92,6 +109,8 @@ void draw_obstacles(const RobotShape& shape, const Vec3d& offset, DrawList& list
   for (const PlacedObstacle& placed : shape.robot().obstacles) {
     if (placed.obstacle.shape() == Obstacle::Shape::plane) {
       add_plane(placed, shape, offset, list);
+    } else if (placed.obstacle.shape() == Obstacle::Shape::tube) {
+      add_pipe(placed, offset, list);
     } else if (placed.obstacle.side() == Obstacle::Side::outside) {
       add_solid(placed, offset, solid_colour, list.solid);
     } else {

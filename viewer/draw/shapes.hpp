@@ -15,7 +15,8 @@ struct Ring {
   double normal_along, normal_out;
 };
 inline constexpr int sectors_of_marks = 16;
-// The solid that the rings describe, from the first to the last, both of radius 0; rings at the same place make a sharp
+// The surface that the rings describe, from the first to the last, closed where both have radius 0. Its outside is on
+// the right of that way, drawn with the axis upwards and the radius to the right. Rings at the same place make a sharp
 // edge. `axis` of length one, the circles as regular polygons.
 void add_revolved(const Vec3d& origin, const Vec3d& axis, std::span<const Ring> rings, Colour colour,
                   Surfaces& surfaces, int sectors = sectors_of_marks);

@@ -1,0 +1,85 @@
+#include "engine/cli/contact_facts.hpp"
+
+#include <fmt/format.h>
+
+#include "engine/cli/terminal.hpp"
+#include "engine/scene/units.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+constexpr double worth_a_warning = 0.1;  // share of the work of contact that the modes lack
+
+// Of all obstacles on robot 0 [N].
+std::array<double, 3> total_force(const State& state) {
+  std::array<double, 3> sum{};
+  for (std::size_t i = 0; i < state.contact_forces.size() / static_cast<std::size_t>(state.robots); ++i)
+    sum[i % 3] += state.contact_forces[i];
+  return sum;
+}
+
+std::string length(double metres) {
+  return format_quantity(metres, Dimension::length);
+}
+
+}  // namespace
+
+void ContactRecord::add(const ContactFigures& step, const ReducedModel* model, const State& state) {
+  figures.include(step);
+  if (model == nullptr) return;
+  for (int b = 0; b < state.robots; ++b)
+    if (const std::optional<OutsideModes> now = outside_modes(*model, state, b)) {
+      if (!outside) outside = OutsideModes{};
+      outside->depth = std::max(outside->depth, now->depth);
+      outside->share = std::max(outside->share, now->share);
+    }
+}
+
+void add_contact_facts(Facts& facts, const ContactRecord& record, const Robot& robot, const State& state) {
+  if (robot.pairs() == 0) return;
+  const auto force = [](double newton) { return format_quantity(newton, Dimension::force); };
+  const std::array<double, 3> sum = total_force(state);
+  facts.emplace_back(
+      "contact",
+      fmt::format("{} of {} pairs of point and obstacle press at most, at the end with {}, {}, {} in all",
+                  record.figures.touching, robot.pairs() * state.robots, force(sum[0]), force(sum[1]), force(sum[2])));
+  facts.emplace_back(
+      "", record.least_gap
+              ? fmt::format("the skin comes as near as {} (points are held {} off), laws of contact to {:.1e}",
+                            length(*record.least_gap), length(robot.contact_distance), record.figures.residual)
+              : fmt::format("laws of contact to {:.1e}", record.figures.residual));
+  if (record.outside)
+    facts.emplace_back("",
+                       fmt::format("where obstacles push, the modes lack up to {} ({:.2g} % of the work of contact), "
+                                   "by the compliance at rest",
+                                   length(record.outside->depth), 100 * record.outside->share));
+}
+
+nlohmann::ordered_json contact_figures_json(const ContactRecord& record, const State& state) {
+  const ContactFigures& contact = record.figures;
+  nlohmann::ordered_json json = {
+      {"most_touching", contact.touching}, {"residual", contact.residual}, {"violation", contact.violation},
+      {"softened", contact.softened},      {"loose", contact.loose},       {"force", total_force(state)}};
+  if (record.least_gap) json["least_gap"] = *record.least_gap;
+  if (record.outside) json["outside_modes"] = {{"depth", record.outside->depth}, {"share", record.outside->share}};
+  return json;
+}
+
+void print_contact_notes(const ContactRecord& record) {
+  const ContactFigures& contact = record.figures;
+  if (contact.softened > 0)
+    print_note(
+        fmt::format("{} times no forces could hold all points off, and they were let in a little", contact.softened));
+  if (contact.loose > 0)
+    print_note(fmt::format("the forces of contacts were found to {:.1e} only, {} times to less than {:.0e}",
+                           contact.residual, contact.loose, tight_residual));
+  if (record.outside && record.outside->share > worth_a_warning)
+    print_note(
+        fmt::format("{:.2g} % of what contact does to the body lies outside the modes (up to {} at a point): "
+                    "errors may be larger than those of the model; reduce it among its obstacles with more "
+                    "states and modes, and look at --compare or --replay SCENE",
+                    100 * record.outside->share, length(record.outside->depth)));
+}
+
+}  // namespace supple::cli

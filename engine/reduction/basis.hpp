@@ -1,0 +1,24 @@
+#pragma once
+// The modes of a set of snapshots (Goury & Duriez 2018, eqs. 13-15, 22).
+
+#include <vector>
+
+#include "engine/model/full_model.hpp"
+#include "solvers/pod/pod.hpp"
+
+namespace supple {
+
+struct SnapshotBasis {
+  int modes = 0;
+  std::vector<double> vectors;  // nv x modes, column-major, orthonormal; of a body that nothing holds rigid modes first
+  Pod pod;                      // of what is no rigid mode; its basis has become `vectors`
+};
+
+// displacements: basis_columns (lifting.hpp). The recipe says how many modes are kept. Throws RunError where all
+// snapshots are at rest.
+SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displacements, const ReductionScene& recipe);
+
+// What the recipe's tolerance of the modes is compared with.
+PodTruncation truncation_of(const ReductionScene& recipe);
+
+}  // namespace supple

@@ -1,0 +1,54 @@
+#pragma once
+// All full-order states that a reduction needs, computed by one process or several.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/reduction/snapshots.hpp"
+
+namespace supple {
+
+// The three disjoint sets of full-order states. Training: the scene's sampling; selection (the curves of elements
+// against error) and test (the errors that are reported): independent uniform draws from seeds used nowhere else.
+struct SamplingPlans {
+  SamplingPlan training, selection, test;
+};
+SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe);
+
+// Throws InputError where nothing holds the body and its equilibria, which are the same wherever it is turned and moved
+// to, are not all that it can do: forces from outside, unless it lies among obstacles (shaken_in_time).
+void check_floating(const Scene& scene, const Robot& robot);
+
+// A robot among obstacles is shaken, learnt and judged without friction, under which shapes depend on the way to them;
+// the model made of it has its friction back. `copy` holds what is returned where there are obstacles.
+const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy);
+
+// Folder layout: scene.toml (canonical copy), training/, selection/, test/ (snapshots.hpp).
+struct SnapshotJob {
+  std::string folder;
+  ExistingFolder existing = ExistingFolder::resume;
+  int jobs = 1;
+  std::string executable;  // program whose `snapshots` verb the workers run; needed for jobs > 1
+  int shard = 0, shards = 1;
+  bool with_validation = true;
+};
+// The sets of such a folder, training first; `plans` must outlive them.
+struct SetPlan {
+  std::string folder;
+  const SamplingPlan* plan;
+};
+std::vector<SetPlan> sets_of(const SamplingPlans& plans, const std::string& folder, bool with_validation = true);
+
+struct SnapshotTotals {
+  int states = 0;  // in the folder now
+  int failed = 0;
+  int factorisations = 0;
+  double seconds = 0;  // of this call
+};
+// A greedy plan grows round by round, its states being looked at in between; not in a shard, which computes its part of
+// what is planned.
+SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, const SnapshotJob& job,
+                                 const Progress& progress);
+
+}  // namespace supple
