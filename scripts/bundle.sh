@@ -21,7 +21,7 @@ done
 build=build-bundle
 limit_mib=60
 # DT_RPATH, not RUNPATH: it holds for the libraries of libraries too. Tests look for files from the bundle's root.
-cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSUPPLE_ARCH=x86-64-v3 -DSUPPLE_CUDA=OFF -DSUPPLE_VIEWER=OFF \
+cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSUPPLE_ARCH=x86-64-v3 -DSUPPLE_CUDA=OFF -DSUPPLE_VIEWER=OFF -DSUPPLE_MPI=OFF \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH='$ORIGIN/../lib' \
   -DCMAKE_EXE_LINKER_FLAGS='-Wl,--disable-new-dtags -Wl,--as-needed' \
   -DSUPPLE_TEST_SOURCE_DIR=share/supple -DSUPPLE_TEST_BINARY=bin/supple "${options[@]}"
@@ -45,6 +45,7 @@ cp -r docs "$root/share/supple/"
 mkdir -p "$root/share/supple/tests/fuzz"
 cp -r tests/fuzz/corpus "$root/share/supple/tests/fuzz/"
 cp README.md LICENSE NOTICE CHANGELOG.md "$root/share/doc/supple/"
+cp scripts/gpu.sh "$root/"
 database=$(find /usr/share/xml/udunits /usr/share/udunits -name udunits2.xml 2>/dev/null | head -n 1 || true)
 [ -n "$database" ] || { echo "bundle.sh: udunits2.xml is missing: scripts/setup.sh" >&2; exit 3; }
 cp "$(dirname "$database")"/udunits2*.xml "$root/share/udunits/"

@@ -2,7 +2,8 @@
 # Installs with apt what Supple needs on Debian 12: the command-line tier by default.
 #   scripts/setup.sh            what building, testing and running needs
 #   scripts/setup.sh --viewer   also what the viewer needs: OpenGL, GLFW, Dear ImGui, a font, ffmpeg for films
-#   scripts/setup.sh --dev      that, and clang (sanitizers, fuzzers, clang-format, clang-tidy) and gmsh (to regenerate meshes)
+#   scripts/setup.sh --mpi      also what supple-mpi needs: Open MPI
+#   scripts/setup.sh --dev      all that, and clang (sanitizers, fuzzers, clang-format, clang-tidy) and gmsh (to regenerate meshes)
 # Packages that are present are left alone; without root rights the missing ones are named and the exit code is 3.
 set -euo pipefail
 
@@ -19,11 +20,13 @@ viewer=(
   libglfw3-dev libimgui-dev libstb-dev libepoxy-dev libegl-dev libgl-dev
   libegl1 libgl1-mesa-dri fonts-dejavu-core ffmpeg
 )
+mpi=(libopenmpi-dev openmpi-bin)
 for option in "$@"; do
   case "$option" in
     --viewer) packages+=("${viewer[@]}") ;;
-    --dev) packages+=("${viewer[@]}" xvfb xauth xdotool clang clang-format clang-tidy libclang-rt-14-dev libomp-dev dpkg-dev gmsh) ;;
-    -h | --help) sed -n '2,6p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    --mpi) packages+=("${mpi[@]}") ;;
+    --dev) packages+=("${viewer[@]}" "${mpi[@]}" xvfb xauth xdotool clang clang-format clang-tidy libclang-rt-14-dev libomp-dev dpkg-dev gmsh) ;;
+    -h | --help) sed -n '2,7p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     *) echo "setup.sh: unknown option '$option' (try --help)" >&2; exit 2 ;;
   esac
 done

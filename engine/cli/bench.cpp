@@ -49,6 +49,7 @@ struct Arguments {
   std::vector<long> batches{1};
   std::optional<double> seconds;
   std::optional<long> steps, rounds;
+  std::string tangent;
 };
 
 struct Case {
@@ -114,6 +115,10 @@ class Bench {
   Bench(const Context& context, const Arguments& arguments, const Device& device)
       : context_(context), arguments_(arguments), device_(device), bar_(context.common.quiet) {
     machine.device = to_string(device);
+    const bool gpu = device.kind == Device::Kind::cuda;
+    if (gpu || !arguments.tangent.empty())
+      batched_ = BatchSettings{arguments.tangent == "fp32" ? TangentPrecision::fp32 : TangentPrecision::fp64};
+    if (gpu) machine.gpu = measure_device_peaks(device, most_peak_seconds);
   }
 
   // Makes or reads the model of a case; all its batches become rows.
@@ -142,7 +147,7 @@ class Bench {
       bar_.update("measuring", done++, all, subject.row.name);
       BenchRow& row = subject.row;
       row.rounds.push_back(measure(subject));
-      if (row.work)
+      if (row.work && !machine.gpu)
         row.gradient_read = std::max(row.gradient_read,
                                      read_bandwidth(static_cast<std::size_t>(row.work->gradient_bytes), peak_seconds));
     }
@@ -209,8 +214,8 @@ class Bench {
     std::unique_ptr<Mechanics> mechanics;
     if (subject.full)
       mechanics = std::make_unique<FullMechanics>(*subject.full);
-    else if (device_.kind == Device::Kind::cuda)
-      mechanics = std::make_unique<ReducedBatchMechanics>(*subject.reduced, device_, subject.row.batch);
+    else if (batched_)
+      mechanics = std::make_unique<ReducedBatchMechanics>(*subject.reduced, device_, subject.row.batch, *batched_);
     else
       mechanics = std::make_unique<ReducedMechanics>(*subject.reduced, subject.row.batch);
     return mechanics;
@@ -273,7 +278,15 @@ class Bench {
     row.modes = model.modes;
     for (const ReducedField& field : model.fields) row.elements += static_cast<int>(field.element.size());
     row.error = model.errors.states > 0 ? model.errors.goal_mean : std::nan("");
-    if (device_.kind == Device::Kind::cpu && !subject.inverse) row.work = reduced_step_work(model);
+    if (batched_) {
+      row.tangent = batched_->tangent == TangentPrecision::fp32 ? "fp32" : "fp64";
+      if (model.columns() > model.modes) {
+        notes.push_back(fmt::format(
+            "{} is left out: driven regions that strain the body are stepped robot by robot only", entry.name));
+        return;
+      }
+    }
+    if (!subject.inverse) row.work = reduced_step_work(model);
     subject.reduced = std::make_shared<ReducedModel>(std::move(model));
     for (const long batch : arguments_.batches) {
       row.batch = static_cast<int>(batch);
@@ -284,6 +297,7 @@ class Bench {
   const Context& context_;
   const Arguments& arguments_;
   Device device_;
+  std::optional<BatchSettings> batched_;  // reduced models by batched algebra; none: robot by robot
 
   ProgressBar bar_;
   std::vector<Subject> subjects_;
@@ -332,6 +346,7 @@ Command bench_command() {
       "  supple bench --case forward/diamond --batch 1,64,1024 --json bench.json\n"
       "  supple bench --case diamond --model diamond.rom.h5 --threads 1\n"
       "  supple bench --case diamond --steps 100000 --rounds 5 --threads 1\n"
+      "  supple bench --case forward --device cuda --batch 1024,65536 --tangent fp32\n"
       "\n"
       "full/NAME steps the full model of NAME/scene.toml in the folder of the robots, forward/NAME a reduced one,\n"
       "inverse/NAME the same led by its effectors along what the forward one does. qp/N solves the quadratic programs "
@@ -353,6 +368,10 @@ Command bench_command() {
                  "where models that are made here are kept; without it $XDG_CACHE_HOME/supple/bench or "
                  "~/.cache/supple/bench");
     options.text("--assets", arguments->assets, "DIR", "folder of the robots; without it ./assets");
+    options.choice(
+        "--tangent", arguments->tangent, {"fp64", "fp32"},
+        "reduced models by the batched algebra of GPUs, also on a CPU, with the stiffness of their points in "
+        "double or single precision; without it robot by robot on a CPU, fp64 on a GPU");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME",
                      "measuring time of each row in each round (2 s)");
     options.whole("--steps", arguments->steps, 1, most_counted_steps, "N",

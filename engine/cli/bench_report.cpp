@@ -125,7 +125,7 @@ void print_work(const Context& context, const BenchMachine& machine, const std::
   std::vector<std::vector<std::string>> table{
       {"case", "batch", "kflop", "Gflop/s", "of peak", "forces", "factor", "solve", "G", "flop/byte", "of roofline"}};
   for (const BenchRow& row : rows) {
-    const auto shares = shares_of(row, machine.peaks, context.common.threads);
+    const auto shares = shares_of(row, machine, context.common.threads);
     if (!shares) continue;
     const StepWork& work = *row.work;
     const StageTimes stages = typical(row.rounds).median;
@@ -150,6 +150,10 @@ void print_machine(const BenchMachine& machine) {
   const MachinePeaks& peaks = machine.peaks;
   const auto giga = [](double value, const char* unit) { return fmt::format("{:.4g} {}", 1e-9 * value, unit); };
   fmt::print("\n");
+  if (machine.gpu)
+    print_facts({{"GPU", fmt::format("{} matrix product, {} in single precision; copies {} to it, {} from it",
+                                     giga(machine.gpu->product, "Gflop/s"), giga(machine.gpu->product_fp32, "Gflop/s"),
+                                     giga(machine.gpu->to_device, "GB/s"), giga(machine.gpu->from_device, "GB/s"))}});
   print_facts({{"processor", processor()},
                {"device", machine.device},
                {"build", fmt::format("{}, {}, {}", build_type(), isa(), compiler_flags())},
@@ -214,8 +218,14 @@ const BenchRow* full_beside(const BenchRow& row, const std::vector<BenchRow>& ro
   return found == rows.end() || found->failed() ? nullptr : &*found;
 }
 
-std::optional<Shares> shares_of(const BenchRow& row, const MachinePeaks& peaks, int threads) {
-  if (!row.work || row.failed()) return std::nullopt;
+std::optional<double> share_of_gpu(const BenchRow& row, const BenchMachine& machine) {
+  if (!machine.gpu || !row.work || row.failed()) return std::nullopt;
+  return row.work->total() * typical(row.rounds).steps_per_s / machine.gpu->product;
+}
+
+std::optional<Shares> shares_of(const BenchRow& row, const BenchMachine& machine, int threads) {
+  if (machine.gpu || !row.work || row.failed()) return std::nullopt;
+  const MachinePeaks& peaks = machine.peaks;
   const Rate rate = typical(row.rounds);
   const StepWork& work = *row.work;
   Shares shares;
@@ -242,8 +252,17 @@ Json bench_json(const Context& context, const BenchMachine& machine, const std::
       const Ratio r = ratio(row, *full);
       entry["times_full"] = {{"median", r.median}, {"least", r.least}, {"largest", r.largest}};
     }
-    if (const auto shares = shares_of(row, machine.peaks, context.common.threads))
-      entry.update(work_json(row, *shares));
+    if (const auto shares = shares_of(row, machine, context.common.threads)) entry.update(work_json(row, *shares));
+    if (!row.tangent.empty()) entry["tangent"] = row.tangent;
+    if (const auto share = share_of_gpu(row, machine)) {
+      entry["flop"] = {{"step", row.work->total()}};
+      entry["fraction_of_gpu_product"] = *share;
+    }
+    if (machine.gpu)
+      entry["gpu_peaks"] = {{"product", machine.gpu->product},
+                            {"product_fp32", machine.gpu->product_fp32},
+                            {"to_device_bytes_per_s", machine.gpu->to_device},
+                            {"from_device_bytes_per_s", machine.gpu->from_device}};
     if (row.control) {
       entry["tracking_error_median"] = row.control->tracking_error_median;
       entry["qp_us_median"] = row.control->qp_us_median;

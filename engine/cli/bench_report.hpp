@@ -8,6 +8,7 @@
 
 #include "engine/dynamics/step_work.hpp"
 #include "engine/reduction/validate.hpp"
+#include "solvers/dense/device_peaks.hpp"
 #include "solvers/dense/machine_peaks.hpp"
 
 namespace supple::cli {
@@ -27,6 +28,7 @@ struct BenchRow {
   std::optional<double> error;          // mean goal error; none: it is the reference itself
   std::optional<StepWork> work;         // of one robot; none: not counted
   std::optional<BenchControl> control;  // of inverse cases, the last round
+  std::string tangent;                  // fp64, fp32: by batched algebra; empty: robot by robot, or the full model
   double gradient_read = 0;             // bytes/s of reading a block as large as G, one core
   std::vector<Rate> rounds;             // one for each round
   bool failed() const;
@@ -35,6 +37,7 @@ struct BenchRow {
 struct BenchMachine {
   std::string device;
   MachinePeaks peaks;                 // of one core
+  std::optional<DevicePeaks> gpu;     // where reduced models run there
   std::vector<double> load{0, 0, 0};  // averages over 1, 5 and 15 minutes, the larger of before and after
 };
 
@@ -62,8 +65,10 @@ struct Shares {
   double forces = 0, factor = 0, solve = 0, step = 0;  // of the peak
   double roofline = 0;
 };
-// None without counted work, or for a row that failed. `threads`: of the program.
-std::optional<Shares> shares_of(const BenchRow& row, const MachinePeaks& peaks, int threads);
+// None without counted work, or for a row that failed or ran on a GPU. `threads`: of the program.
+std::optional<Shares> shares_of(const BenchRow& row, const BenchMachine& machine, int threads);
+// Operations of steps per second over the GPU's own matrix product in double precision. None elsewhere.
+std::optional<double> share_of_gpu(const BenchRow& row, const BenchMachine& machine);
 
 // One object for each row.
 nlohmann::ordered_json bench_json(const Context& context, const BenchMachine& machine,

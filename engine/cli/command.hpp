@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/ranks.hpp"
+
 namespace supple::cli {
 
 class Options;
@@ -25,6 +27,7 @@ struct CommonOptions {
 struct Context {
   CommonOptions common;
   std::vector<std::string> arguments;  // as typed, from the verb on
+  Ranks ranks;                         // of supple-mpi; only the first writes and prints
 };
 
 // Exit code (docs/reference/command-line.md): 0 done; failures are thrown as Error.

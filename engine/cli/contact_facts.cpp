@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
 #include "engine/cli/terminal.hpp"
 #include "engine/scene/units.hpp"
 
 namespace supple::cli {
 
 namespace {
-
-constexpr double worth_a_warning = 0.1;  // share of the work of contact that the modes lack
 
 // Of all obstacles on robot 0 [N].
 std::array<double, 3> total_force(const State& state) {
@@ -74,7 +76,7 @@ void print_contact_notes(const ContactRecord& record) {
   if (contact.loose > 0)
     print_note(fmt::format("the forces of contacts were found to {:.1e} only, {} times to less than {:.0e}",
                            contact.residual, contact.loose, tight_residual));
-  if (record.outside && record.outside->share > worth_a_warning)
+  if (record.outside && record.outside->share > outside_modes_warning)
     print_note(
         fmt::format("{:.2g} % of what contact does to the body lies outside the modes (up to {} at a point): "
                     "errors may be larger than those of the model; reduce it among its obstacles with more "

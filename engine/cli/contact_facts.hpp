@@ -1,7 +1,7 @@
 #pragma once
 // What a run met on its way among obstacles, for its report.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "engine/cli/table.hpp"

@@ -37,7 +37,7 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
 }
 
 int run(const Command& command, const std::vector<std::string>& arguments) {
-  Context context{{}, arguments};
+  Context context{{}, arguments, {}};
   Options options;
   const Run body = command.declare(options);
   options.common(context.common);

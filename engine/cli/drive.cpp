@@ -15,7 +15,7 @@ namespace supple::cli {
 
 DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
                   const Progress& progress, const std::function<void(long, const StepReport&)>& after) {
-  ForwardStep forward(mechanics, settings.integrator, settings.time_step);
+  ForwardStep forward(mechanics, settings.integrator, settings.time_step, settings.keep_tangent);
   Control control = zero_control(mechanics);
   DriveReport report;
   report.step = settings.first;

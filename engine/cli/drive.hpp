@@ -24,6 +24,7 @@ inline constexpr long most_robots = 1'000'000;  // of a batch
 struct DriveSettings {
   Integrator integrator = Integrator::implicit_euler;
   double time_step = 0.01;  // s
+  double keep_tangent = 0;  // see StepSettings
   long first = 0;           // steps done before
   long last = 0;            // steps done when the run is complete
 };

@@ -20,6 +20,7 @@ std::vector<std::string> column_names(const Effector& effector) {
     case EffectorKind::orientation:
       return {name + " rx", name + " ry", name + " rz"};
     case EffectorKind::length:
+    case EffectorKind::volume:
       break;
   }
   return {name};
@@ -38,8 +39,7 @@ std::vector<Input> goal_inputs(const Robot& robot) {
   std::vector<Input> inputs;
   for (const Effector& effector : robot.effectors)
     for (const std::string& name : column_names(effector))
-      inputs.push_back(
-          {name, effector.kind == EffectorKind::orientation ? Dimension::angle : Dimension::length, {}, false});
+      inputs.push_back({name, goal_dimension(effector.kind), {}, false});
   for (const Input& input : inputs_of(robot))
     if (!input.motion) inputs.push_back(input);
   return inputs;
@@ -72,7 +72,7 @@ void GoalPath::goals(double time, std::span<double> goals) const {
   table_.sample(time, values_);
   for (std::size_t e = 0; e < robot_.effectors.size(); ++e) {
     if (steered_[e] == 0) continue;
-    const std::size_t count = robot_.effectors[e].kind == EffectorKind::length ? 1 : 3;
+    const auto count = static_cast<std::size_t>(robot_.effectors[e].goal_numbers());
     for (std::size_t k = 0; k < count; ++k) goals[3 * e + k] = values_[first_[e] + k];
   }
 }

@@ -3,8 +3,8 @@
 // commands that are known.
 //
 // CSV as for actuation (actuation.hpp), columns: `tip x`, `tip y`, `tip z` of an effector by position (length), `tip
-// rx`, `tip ry`, `tip rz` by orientation (rotation vector from rest, angle), `tip` by length; names of actuators whose
-// commands are known. Effectors without columns are not steered.
+// rx`, `tip ry`, `tip rz` by orientation (rotation vector from rest, angle), `tip` by length or volume; names of
+// actuators whose commands are known. Effectors without columns are not steered.
 
 #include <string>
 #include <vector>

@@ -69,7 +69,7 @@ ErrorSummary validate(const Scene& scene, const FullModel& full, const SofaImpor
   prepare_snapshot_folder(test, identity, plan, ExistingFolder::resume);
   const InterruptGuard guard;
   ProgressBar bar(quiet);
-  (void)compute_paths(full, scene, identity, plan, test, 0, 1, bar.progress());
+  (void)compute_paths(full, scene, identity, plan, test, {}, bar.progress());
   const ReferenceStates reference =
       reference_states(full, read_snapshots(test, identity, plan, full.coordinates.nv, full.robot.rows()));
   if (reference.count == 0)

@@ -9,6 +9,7 @@
 
 #include "engine/cli/command.hpp"
 #include "engine/cli/interrupt.hpp"
+#include "engine/cli/inverse_facts.hpp"
 #include "engine/cli/inverse_results.hpp"
 #include "engine/cli/inverse_stream.hpp"
 #include "engine/cli/json_report.hpp"
@@ -246,15 +247,19 @@ int inverse(Context& context, Arguments& arguments) {
   json["tracking_error_max"] = tracking.largest;
   json["qp_us_median"] = median_us(qp);
   json["saturated_steps"] = report.saturated_steps;
-  json["held_steps"] = report.held_steps;
+  json["held_steps"] = report.held.steps();
+  if (report.held.steps() > 0) json["held_reasons"] = held_json(report.held);
   if (robot.pairs() > 0) {
     json["contact"] = contact_figures_json(report.contact, state);
     json["contact"]["pyramid_error"] = report.pyramid_error;
+    json["contact"].update(touch_json(robot, report.record.touching, report.record.normal_forces));
   }
-  if (replayed_model)
+  if (replayed_model) {
     json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
                       {"tracking_error_median", replay_tracking.median},
                       {"tracking_error_max", replay_tracking.largest}};
+    if (robot.pairs() > 0) json["replay"]["contact"] = touch_json(robot, replayed.touching, replayed.normal_forces);
+  }
   if (subject.reduced) json["model_errors"] = errors_json(subject.reduced->errors);
   json["state_hash"] = hash_hex(hash(state));
   write_json(context, json);
@@ -279,6 +284,7 @@ int inverse(Context& context, Arguments& arguments) {
                     robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
                     format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
   add_contact_facts(facts, report.contact, robot, state);
+  if (robot.pairs() > 0) add_touch_facts(facts, robot, report.record, replayed);
   if (report.pyramid_error > 0)
     facts.emplace_back("",
                        fmt::format("commands are sought with a pyramid for the cone of friction, which leads up to {} "
@@ -294,9 +300,7 @@ int inverse(Context& context, Arguments& arguments) {
   if (report.saturated_steps > 0)
     print_note(fmt::format("limits kept the robot from its goal in {} steps", report.saturated_steps));
   print_contact_notes(report.contact);
-  if (report.held_steps > 0)
-    print_note(fmt::format("in {} steps there was no answer and the last commands were held; {}", report.held_steps,
-                           report.record.conflict));
+  if (report.held.steps() > 0) print_note(held_text(report.held));
   if (!replayed_model)
     print_note("a model believes that it reached its goal; --replay SCENE runs the commands on the full model");
   return 0;
@@ -315,11 +319,10 @@ Command inverse_command() {
       "  supple inverse diamond.rom.h5 --stdin\n"
       "\n"
       "A file of goals has a header and numbers: time [s],tip x [mm],tip y [mm],tip z [mm] for an effector 'tip' by\n"
-      "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length; and the name of an "
-      "actuator\n"
-      "whose command is known. --stdin reads one JSON object a line, {\"goal\": {\"tip\": [0, 0, 0.12]}} in SI units, "
-      "and\n"
-      "answers each with one: commands, forces, what was reached, and why commands were held if they were.\n"
+      "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume; and\n"
+      "the name of an actuator whose command is known. --stdin reads one JSON object a line,\n"
+      "{\"goal\": {\"tip\": [0, 0, 0.12]}} in SI units, and answers each with one: commands, forces, what was\n"
+      "reached, contacts, and why commands were held if they were.\n"
       "The integrator says how far a control step goes: implicit-euler is one linearisation, implicit-euler-newton\n"
       "converges in time, quasi-static converges to the equilibrium that reaches the goals best.\n";
   command.examples += rate_words;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "engine/dynamics/equilibrium.hpp"
+#include "engine/dynamics/touches.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::cli {
@@ -68,7 +69,9 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
   record.qp_seconds.push_back(0);
   record.saturated.push_back(0);
   record.held.push_back(0);
-  record.touching.push_back(0);
+  const std::vector<Touch> at_start = touches(robot, state, y);
+  record.touching.push_back(static_cast<int>(at_start.size()));
+  record.normal_forces = normal_forces(robot, at_start);
   report.drive.step = settings.first;
   while (report.drive.step < settings.last) {
     if (progress.stopped()) {
@@ -93,14 +96,14 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
     record.saturated.push_back(inverse.saturated);
     record.held.push_back(inverse.held);
     record.touching.push_back(report.drive.final.contact.touching);
-    if (robot.pairs() > 0) report.contact.add(report.drive.final.contact, model, state);
+    if (robot.pairs() > 0) {
+      report.contact.add(report.drive.final.contact, model, state);
+      const std::vector<double> sums = normal_forces(robot, touches(robot, state, step.outputs()));
+      record.normal_forces.insert(record.normal_forces.end(), sums.begin(), sums.end());
+    }
     report.pyramid_error = std::max(report.pyramid_error, inverse.pyramid_error);
     if (inverse.saturated > 0 && record.errors.back() > reached_distance) ++report.saturated_steps;
-    if (inverse.held) {
-      ++report.held_steps;
-      if (record.conflict.empty())
-        record.conflict = fmt::format("at {}: {}", format_quantity(time, Dimension::time), step.law().conflict(0));
-    }
+    if (inverse.held) report.held.add(step.law().conflict(0), time);
     progress("controlling", static_cast<double>(report.drive.step), static_cast<double>(settings.last),
              format_quantity(time, Dimension::time));
   }
@@ -136,16 +139,21 @@ ReplayRecord replay(Mechanics& mechanics, const InverseRecord& record, const Goa
                    "`supple check` looks for its equilibrium with all commands at zero");
   std::vector<double> goals(3 * robot.effectors.size(), 0.0), y(static_cast<std::size_t>(robot.outputs()));
   ReplayRecord replayed;
-  const auto measure = [&](double time) {
+  const auto measure = [&](double time, int touching) {
+    replayed.touching.push_back(touching);
     mechanics.evaluate_outputs(state.q, state.motions, y);
     path.goals(time, goals);
     replayed.errors.push_back(distance(robot, layout, y, goals, path));
     record_effectors(robot, y, replayed.reached);
+    const std::vector<double> sums = normal_forces(robot, touches(robot, state, y));
+    replayed.normal_forces.insert(replayed.normal_forces.end(), sums.begin(), sums.end());
   };
-  measure(0);
-  const DriveReport report = drive(mechanics, settings, actuation, state, progress, [&](long step, const StepReport&) {
-    measure(static_cast<double>(step) * settings.time_step);
-  });
+  mechanics.evaluate_outputs(state.q, state.motions, y);
+  measure(0, static_cast<int>(touches(robot, state, y).size()));
+  const DriveReport report =
+      drive(mechanics, settings, actuation, state, progress, [&](long step, const StepReport& taken) {
+        measure(static_cast<double>(step) * settings.time_step, taken.contact.touching);
+      });
   if (report.failed()) throw_step_failure(report, settings, "");
   if (report.stopped) throw Interrupted("interrupted during the replay", "run it again");
   return replayed;

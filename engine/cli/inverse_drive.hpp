@@ -10,6 +10,7 @@
 #include "engine/cli/drive.hpp"
 #include "engine/cli/goals.hpp"
 #include "engine/cli/run_recorder.hpp"
+#include "engine/inverse/held_steps.hpp"
 #include "engine/inverse/inverse_step.hpp"
 
 namespace supple::cli {
@@ -24,14 +25,14 @@ struct InverseRecord {
   std::vector<int> saturated;              // [steps + 1]: limits that held the robot back
   std::vector<char> held;                  // [steps + 1]: no answer, the last commands held
   std::vector<int> touching;               // [steps + 1]: contacts that press
-  std::string conflict;                    // the first reason for that
+  std::vector<double> normal_forces;       // [steps + 1][obstacles]: sums on each [N]
 };
 
 struct InverseReportOfRun {
   DriveReport drive;
   InverseRecord record;
   long saturated_steps = 0;  // goal not reached, and a limit of a range, rate or force active
-  long held_steps = 0;
+  HeldSteps held;
   ContactRecord contact;
   double pyramid_error = 0;  // the most (InverseReport) [m]
 };
@@ -53,8 +54,10 @@ Actuation recorded_actuation(const InverseRecord& record, const Robot& robot);
 
 // What the commands do on another model at each step.
 struct ReplayRecord {
-  std::vector<double> errors;   // [steps + 1]: distance to the goals [m]
-  std::vector<double> reached;  // [steps + 1][3 x effectors]
+  std::vector<double> errors;         // [steps + 1]: distance to the goals [m]
+  std::vector<double> reached;        // [steps + 1][3 x effectors]
+  std::vector<int> touching;          // [steps + 1]: contacts that press
+  std::vector<double> normal_forces;  // [steps + 1][obstacles]: sums on each [N]
 };
 
 // Runs `mechanics` forward under the recorded commands from equilibrium under the first of them. Throws RunError,

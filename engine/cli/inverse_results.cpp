@@ -24,8 +24,8 @@ std::vector<Column> effector_columns(const Robot& robot, const char* what) {
   std::vector<Column> columns;
   for (const Input& input : goal_inputs(robot)) {
     const bool angle = input.dimension == Dimension::angle;
-    columns.push_back(
-        {fmt::format("{} {} [{}]", input.name, what, angle ? "deg" : "mm"), angle ? 0.017453292519943295 : 1e-3});
+    columns.push_back({fmt::format("{} {} [{}]", input.name, what, angle ? "deg" : display_unit(input.dimension)),
+                       angle ? 0.017453292519943295 : display_scale(input.dimension)});
   }
   columns.resize(columns.size() - robot.actuators.size());
   return columns;
@@ -34,8 +34,7 @@ std::vector<Column> effector_columns(const Robot& robot, const char* what) {
 std::vector<double> effector_values(const Robot& robot, const double* values) {
   std::vector<double> shown;
   for (std::size_t e = 0; e < robot.effectors.size(); ++e)
-    for (std::size_t k = 0; k < (robot.effectors[e].kind == EffectorKind::length ? 1 : 3); ++k)
-      shown.push_back(values[3 * e + k]);
+    shown.insert(shown.end(), values + 3 * e, values + 3 * e + robot.effectors[e].goal_numbers());
   return shown;
 }
 
@@ -57,6 +56,10 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
   const std::vector<Column> goals = effector_columns(robot, "goal"), reached = effector_columns(robot, "reached"),
                             replays = effector_columns(robot, "replayed");
   std::string text = "time [s],error [mm],replayed error [mm],saturated limits,held,contacts";
+  const std::size_t obstacles = robot.obstacles.size();
+  if (obstacles > 0) text += ",replayed contacts";
+  for (const PlacedObstacle& obstacle : robot.obstacles)
+    text += fmt::format(",{0} normal force [N],{0} replayed normal force [N]", obstacle.name);
   for (const auto* columns : {&goals, &reached})
     for (const Column& column : *columns) text += "," + column.name;
   for (const ActuatorRow& actuator : robot.actuators)
@@ -70,6 +73,12 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
     text += fmt::format("{:.12g},{:.9g},", record.times[k], 1e3 * record.errors[k]);
     if (k < replayed.errors.size()) text += fmt::format("{:.9g}", 1e3 * replayed.errors[k]);
     text += fmt::format(",{},{},{}", record.saturated[k], static_cast<int>(record.held[k]), record.touching[k]);
+    if (obstacles > 0) text += k < replayed.touching.size() ? fmt::format(",{}", replayed.touching[k]) : ",";
+    for (std::size_t o = 0; o < obstacles; ++o) {
+      const std::size_t at = k * obstacles + o;
+      text += fmt::format(",{:.9g},", record.normal_forces[at]);
+      if (at < replayed.normal_forces.size()) text += fmt::format("{:.9g}", replayed.normal_forces[at]);
+    }
     const auto add = [&](const std::vector<Column>& columns, const std::vector<double>& all) {
       const std::vector<double> values = effector_values(robot, all.data() + k * size);
       for (std::size_t i = 0; i < columns.size(); ++i) text += fmt::format(",{:.9g}", values[i] / columns[i].scale);
@@ -114,8 +123,8 @@ std::string write_inverse_results(const std::string& folder, const InverseRecord
     write_file(folder + "/commands.gp",
                gnuplot_script("commands", robot.name + ": commands found", "set xlabel 'time [s]'\n" + curves + "\n"));
   // Goal against reached, seen along z for the first effector by position; its error over time below.
-  std::size_t column = 7, width = 0;
-  for (const Effector& effector : robot.effectors) width += effector.kind == EffectorKind::length ? 1 : 3;
+  std::size_t column = 7 + (robot.obstacles.empty() ? 0 : 1 + 2 * robot.obstacles.size()), width = 0;
+  for (const Effector& effector : robot.effectors) width += static_cast<std::size_t>(effector.goal_numbers());
   std::string path;
   for (const Effector& effector : robot.effectors) {
     if (effector.kind == EffectorKind::position && path.empty()) {
@@ -131,7 +140,7 @@ std::string write_inverse_results(const std::string& folder, const InverseRecord
       }
       path += '\n';
     }
-    column += effector.kind == EffectorKind::length ? 1 : 3;
+    column += static_cast<std::size_t>(effector.goal_numbers());
   }
   std::string errors =
       "set logscale y\nset xlabel 'time [s]'\nset ylabel 'error [mm]'\nplot 'tracking.csv' using 1:2 skip 1 with lines "

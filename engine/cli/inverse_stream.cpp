@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "engine/cli/interrupt.hpp"
+#include "engine/dynamics/touches.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::cli {
@@ -58,10 +59,11 @@ void read_request(const std::string& line, const Robot& robot, Request& request)
       if (!value.is_object()) throw InputError("'goal' is not an object", "{\"tip\": [0, 0, 0.1]}");
       for (const auto& [name, goal] : value.items()) {
         const std::size_t e = find_named(robot.effectors, name, "effector");
-        const std::size_t count = robot.effectors[e].kind == EffectorKind::length ? 1 : 3;
+        const auto count = static_cast<std::size_t>(robot.effectors[e].goal_numbers());
         const bool scalar = count == 1 && goal.is_number();
         if (!scalar && (!goal.is_array() || goal.size() != count))
-          throw InputError(fmt::format("the goal of '{}' needs {} numbers", name, count), "[x, y, z]");
+          throw InputError(fmt::format("the goal of '{}' needs {}", name, count == 1 ? "a number" : "3 numbers"),
+                           count == 1 ? fmt::format("{{\"{}\": 0.002}}", name) : "[x, y, z]");
         for (std::size_t k = 0; k < count; ++k) request.goals[3 * e + k] = number(scalar ? goal : goal[k], name);
         request.steered[e] = 1;
       }
@@ -122,8 +124,8 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
       double reached[3], sum = 0;
       for (std::size_t e = 0; e < robot.effectors.size(); ++e) {
         effector_state(robot, static_cast<int>(e), step.outputs(), reached);
-        const std::size_t count = robot.effectors[e].kind == EffectorKind::length ? 1 : 3;
-        answer["reached"][robot.effectors[e].name] = std::vector<double>(reached, reached + count);
+        answer["reached"][robot.effectors[e].name] =
+            std::vector<double>(reached, reached + robot.effectors[e].goal_numbers());
       }
       const RowLayout& layout = step.law().effector_rows();
       std::vector<double> phi(static_cast<std::size_t>(layout.rows())),
@@ -136,6 +138,14 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
       answer["distance"] = std::sqrt(sum);
       const InverseReport& inverse = step.law().report(0);
       answer["saturated"] = inverse.saturated;
+      if (robot.pairs() > 0) {
+        const std::vector<Touch> pressing = touches(robot, state, step.outputs());
+        const std::vector<double> sums = normal_forces(robot, pressing);
+        Json& contact = answer["contact"];
+        contact["pressing"] = pressing.size();
+        for (std::size_t o = 0; o < sums.size(); ++o) contact["forces"][robot.obstacles[o].name] = sums[o];
+        contact["residual"] = report.contact.residual;
+      }
       answer["held"] = inverse.held ? Json(step.law().conflict(0)) : Json(nullptr);
       stepped = true;
       answer["step_us"] = 1e6 * seconds;

@@ -3,9 +3,9 @@
 // controller can drive it (docs/howto/control-a-robot.md). SI units.
 //   in   {"goal": {"tip": [x, y, z]}, "known": {"north": 0.01}, "reset": true}; an effector without a goal keeps the
 //        one it had, or is not steered if it never had one
-//   out  {"time", "commands": {...}, "forces": {...}, "reached": {...}, "distance", "saturated", "held", "step_us"};
-//   held
-//        says why there was no answer, or is null; a line that cannot be understood gets {"error": "..."} and no step
+//   out  {"time", "commands": {...}, "forces": {...}, "reached": {...}, "distance", "saturated", "contact", "held",
+//        "step_us"}; contact, of a robot among obstacles: {"pressing", "forces": {...}, "residual"}; held says why
+//        there was no answer, or is null; a line that cannot be understood gets {"error": "..."} and no step
 
 #include <iosfwd>
 

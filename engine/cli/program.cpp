@@ -8,29 +8,33 @@
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/terminal.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/ranks.hpp"
 
 namespace supple::cli {
 
+Ending run_verb(const std::vector<std::string>& arguments, const std::vector<Command>& commands) {
+  try {
+    const int code = dispatch(arguments, commands);
+    if (std::fflush(stdout) != 0) return {1, "error: the output could not be written (is the disk full?)\n"};
+    return {code, {}};
+  } catch (const RankFailed& error) {
+    return {error.exit_code(), coloured_report(error), true};
+  } catch (const Error& error) {
+    return {error.exit_code(), coloured_report(error)};
+  } catch (const std::bad_alloc&) {
+    return {1, "error: out of memory\n"};
+  } catch (const std::exception& error) {
+    return {1, std::string("internal error: ") + error.what() +
+                   " (this is a fault of supple, not of its input; please report it)\n"};
+  }
+}
+
 int run_program(int argc, char** argv, const std::vector<Command>& commands) {
   receive_terminations();
-  try {
-    const int code = dispatch({argv + 1, argv + argc}, commands);
-    if (std::fflush(stdout) != 0) {
-      std::fputs("error: the output could not be written (is the disk full?)\n", stderr);
-      return 1;
-    }
-    return code;
-  } catch (const Error& error) {
-    std::fflush(stdout);
-    std::fputs(coloured_report(error).c_str(), stderr);
-    return error.exit_code();
-  } catch (const std::bad_alloc&) {
-    std::fputs("error: out of memory\n", stderr);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "internal error: %s (this is a fault of supple, not of its input; please report it)\n",
-                 error.what());
-  }
-  return 1;
+  const Ending ending = run_verb({argv + 1, argv + argc}, commands);
+  std::fflush(stdout);
+  std::fputs(ending.error.c_str(), stderr);
+  return ending.code;
 }
 
 }  // namespace supple::cli

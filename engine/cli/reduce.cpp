@@ -166,6 +166,8 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   settings.snapshots.folder = arguments.snapshots.empty() ? default_snapshots(output) : arguments.snapshots;
   settings.snapshots.jobs = static_cast<int>(arguments.jobs.value_or(1));
   settings.snapshots.executable = this_executable();
+  settings.snapshots.ranks = context.ranks;
+  check_jobs(context, settings.snapshots.jobs);
   settings.rate_seconds = arguments.seconds.value_or(settings.rate_seconds);
 
   const InterruptGuard guard;
@@ -174,11 +176,12 @@ int reduce_scene(Context& context, const Arguments& arguments) {
     ProgressBar bar(context.common.quiet);
     reduction = reduce(scene, model, settings, bar.progress());
   } catch (const Interrupted&) {
-    std::string words = "supple";
+    std::string words = program_of(context);
     for (const std::string& argument : context.arguments) words += fmt::format(" {}", shell_quoted(argument));
     throw Interrupted(fmt::format("interrupted, finished states are in '{}'", settings.snapshots.folder),
                       words + " (goes on)");
   }
+  if (context.ranks.rank > 0) return 0;
   note_failures(reduction.report);
   nlohmann::ordered_json json = report_json(reduction);
   json.update(machine_facts(context, "cpu"));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "engine/cli/actuation.hpp"
 #include "engine/cli/scene_facts.hpp"
 #include "engine/constraints/effectors.hpp"
 #include "engine/scene/integrator.hpp"
@@ -15,7 +16,7 @@ namespace supple::cli {
 namespace {
 
 constexpr const char* actuator_types[] = {"cable", "force", "cavity"};
-constexpr const char* effector_types[] = {"position", "orientation", "length"};
+constexpr const char* effector_types[] = {"position", "orientation", "length", "volume"};
 constexpr double degrees = 180 / std::numbers::pi;
 
 std::string format_direction(const Vec3d& e) {
@@ -37,7 +38,9 @@ bool are_axes(const std::vector<Vec3d>& directions) {
 
 std::string describe(const Effector& effector) {
   std::string text = effector_types[static_cast<int>(effector.kind)];
-  if (effector.kind != EffectorKind::length && !are_axes(effector.directions))
+  if (effector.kind == EffectorKind::volume)
+    text += " of " + format_quantity(effector.rest_volume, Dimension::volume) + " at rest";
+  if (!effector.scalar() && !are_axes(effector.directions))
     for (std::size_t i = 0; i < effector.directions.size(); ++i)
       text += (i == 0 ? " along " : " and ") + format_direction(effector.directions[i]);
   if (effector.weight != 1) text += fmt::format(", weight {:.4g}", effector.weight);
@@ -154,6 +157,9 @@ nlohmann::ordered_json effector_json(const Robot& robot, const Effector& effecto
   if (effector.kind == EffectorKind::orientation) json["lever"] = effector.lever;
   if (effector.kind == EffectorKind::length) {
     json["rest_length"] = effector.rest_length;
+  } else if (effector.kind == EffectorKind::volume) {
+    json["rest_volume"] = effector.rest_volume;
+    json["rest_area"] = effector.rest_area;
   } else {
     json["directions"] = nlohmann::ordered_json::array();
     for (const Vec3d& e : effector.directions) json["directions"].push_back(vector_json(e));
@@ -173,6 +179,9 @@ std::string effector_text(const Robot& robot, int e, std::span<const double> y) 
     }
     case EffectorKind::length:
       return fmt::format("shortened by {}", format_quantity(state[0], Dimension::length));
+    case EffectorKind::volume:
+      return fmt::format("{}, {:+.4g} mL from rest", format_quantity(state[0], Dimension::volume),
+                         1e6 * (state[0] - effector.rest_volume));
     case EffectorKind::position:
       break;
   }
@@ -249,6 +258,7 @@ std::vector<std::string> extra_columns(const Robot& robot) {
     if (effector.kind == EffectorKind::orientation)
       for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} turn {} [deg]", effector.name, axis));
     if (effector.kind == EffectorKind::length) names.push_back(fmt::format("{} shortening [mm]", effector.name));
+    if (effector.kind == EffectorKind::volume) names.push_back(fmt::format("{} volume [mL]", effector.name));
   }
   return names;
 }
@@ -263,7 +273,7 @@ std::vector<double> extra_values(const Robot& robot, std::span<const double> y) 
     if (kind == EffectorKind::orientation)
       values.insert(values.end(), {degrees * state[0], degrees * state[1], degrees * state[2]});
     else
-      values.push_back(1e3 * state[0]);
+      values.push_back(state[0] / display_scale(goal_dimension(kind)));
   }
   return values;
 }

@@ -136,6 +136,9 @@ void declare_session(Options& options, SessionArguments& arguments, const std::s
   options.choice("--integrator", arguments.integrator, integrator_names(), fmt::format("instead of the {}'s", owner));
   options.quantity("--time-step", arguments.time_step, Dimension::time, "TIME",
                    fmt::format("instead of the {}'s", owner));
+  options.quantity("--keep-tangent", arguments.keep_tangent, Dimension::number, "SHARE",
+                   "implicit-euler: use the tangent of an earlier step while the error it makes is below this share of "
+                   "the motion of a step: up to twice as fast, at several times the error");
   options.flag("--settle", arguments.settle, "begin in equilibrium under gravity and the first commands");
   options.text("-o,--output", arguments.output, "DIR",
                "write result.pvd with shapes for ParaView, trajectory.csv and state.h5");
@@ -188,6 +191,16 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
                       const Subject& subject, DriveSettings settings,
                       const std::function<void(long, const State&)>& after) {
   Mechanics& mechanics = subject.mechanics;
+  if (arguments.keep_tangent) {
+    if (*arguments.keep_tangent >= 1)
+      throw InputError("--keep-tangent is a share between 0 and 1", "--keep-tangent 0.05");
+    if (settings.integrator != Integrator::implicit_euler)
+      throw InputError(fmt::format("--keep-tangent is for steps of one linearisation, and the integrator is {}",
+                                   integrator_name(settings.integrator)),
+                       "--integrator implicit-euler");
+    if (const auto why = cannot_keep_tangent(mechanics.robot())) throw InputError(*why);
+    settings.keep_tangent = *arguments.keep_tangent;
+  }
   const double horizon = arguments.steps      ? static_cast<double>(*arguments.steps) * settings.time_step
                          : arguments.duration ? *arguments.duration
                                               : subject.duration;

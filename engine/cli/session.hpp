@@ -2,7 +2,6 @@
 // What `simulate` and `run` share: options, commands over time, results, saving, resuming, the report. A verb reads its
 // model between plan_session and perform.
 
-#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -24,7 +23,7 @@ struct SessionArguments {
   std::string actuation, integrator, output, resume, record;
   std::vector<std::string> assignments;
   std::optional<long> steps, every;
-  std::optional<double> duration, time_step;
+  std::optional<double> duration, time_step, keep_tangent;
   bool settle = false;
   bool sweep = false;
 };

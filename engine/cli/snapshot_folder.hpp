@@ -1,9 +1,22 @@
 #pragma once
-// Where a model's full-order states lie unless told otherwise.
+// A model's full-order states: where they lie unless told otherwise, and who computes them.
 
 #include <string>
 
+#include "engine/cli/command.hpp"
+#include "kernels/base/error.hpp"
+
 namespace supple::cli {
+
+inline void check_jobs(const Context& context, int jobs) {
+  if (jobs > 1 && context.ranks.size > 1)
+    throw InputError("--jobs is for one machine (the ranks of MPI are the workers)", "more ranks");
+}
+
+// The program in the words that go on with it.
+inline std::string program_of(const Context& context) {
+  return context.ranks.size > 1 ? "mpirun -n " + std::to_string(context.ranks.size) + " supple-mpi" : "supple";
+}
 
 // a.rom.h5 -> a.snapshots.
 inline std::string default_snapshots(const std::string& model) {

@@ -12,6 +12,7 @@
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/progress_bar.hpp"
+#include "engine/cli/snapshot_folder.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/reduction/pipeline.hpp"
 #include "engine/scene/reader.hpp"
@@ -23,7 +24,7 @@ namespace {
 struct Arguments {
   std::string scene, output, shard;
   std::optional<long> jobs;
-  bool resume = false, with_validation = false;
+  bool resume = false, with_validation = false, worker = false;
 };
 
 void parse_shard(const std::string& text, SnapshotJob& job) {
@@ -35,6 +36,22 @@ void parse_shard(const std::string& text, SnapshotJob& job) {
   if (slash == std::string::npos || !number(text.substr(0, slash), job.shard) ||
       !number(text.substr(slash + 1), job.shards) || job.shards < 1 || job.shard < 0 || job.shard >= job.shards)
     throw InputError(fmt::format("--shard: '{}' is not i/n with 0 <= i < n", text), "--shard 0/4 ... --shard 3/4");
+}
+
+void check_combination(const Context& context, const Arguments& arguments, const SnapshotJob& job) {
+  const char* part = !arguments.shard.empty() ? "--shard" : arguments.worker ? "--worker" : nullptr;
+  if (!arguments.shard.empty() && arguments.worker)
+    throw InputError("--shard and --worker do not go together (a fixed part, or what nobody else computes)",
+                     "one of them");
+  if (part && context.common.force)
+    throw InputError(
+        fmt::format("--force and {} do not go together (one would delete what the others have done)", part),
+        "--resume, or another folder");
+  if (part && job.jobs > 1) throw InputError(fmt::format("--jobs and {} do not go together", part), "one of them");
+  if (part && context.ranks.size > 1)
+    throw InputError(fmt::format("{} is for runs that know nothing of each other (the ranks share all paths)", part),
+                     "supple-mpi without it");
+  check_jobs(context, job.jobs);
 }
 
 int snapshots(Context& context, const Arguments& arguments) {
@@ -52,13 +69,10 @@ int snapshots(Context& context, const Arguments& arguments) {
   job.jobs = static_cast<int>(arguments.jobs.value_or(1));
   job.executable = this_executable();
   job.with_validation = arguments.with_validation;
-  if (!arguments.shard.empty()) {
-    parse_shard(arguments.shard, job);
-    if (context.common.force)
-      throw InputError("--force and --shard do not go together (one shard would delete what the others have done)",
-                       "--resume, or another folder");
-    if (job.jobs > 1) throw InputError("--jobs and --shard do not go together", "one of them");
-  }
+  job.worker = arguments.worker;
+  job.ranks = context.ranks;
+  if (!arguments.shard.empty()) parse_shard(arguments.shard, job);
+  check_combination(context, arguments, job);
 
   const InterruptGuard guard;
   SnapshotTotals totals;
@@ -66,7 +80,7 @@ int snapshots(Context& context, const Arguments& arguments) {
     ProgressBar bar(context.common.quiet);
     totals = compute_snapshots(model, scene, job, bar.progress());
   } catch (const Interrupted&) {
-    std::string words = "supple";
+    std::string words = program_of(context);
     for (const std::string& argument : context.arguments)
       if (argument != "--force") words += fmt::format(" {}", shell_quoted(argument));
     if (!arguments.resume) words += " --resume";
@@ -78,11 +92,14 @@ int snapshots(Context& context, const Arguments& arguments) {
   json["factorisations"] = totals.factorisations;
   json["seconds"] = totals.seconds;
   json["jobs"] = job.jobs;
+  json["ranks"] = job.ranks.size;
   write_json(context, json);
   if (context.common.quiet) return 0;
-  if (job.shards > 1)
-    fmt::print("{}: shard {} of {} done in {}\n", scene.name, job.shard, job.shards, format_duration(totals.seconds));
-  else
+  if (job.shards > 1 || job.worker) {
+    const std::string part = job.worker ? "what was left" : fmt::format("shard {} of {}", job.shard, job.shards);
+    fmt::print("{}: {} done in {}\n", scene.name, part, format_duration(totals.seconds));
+    if (totals.left > 0) fmt::print("{} paths are being computed by other runs\n", totals.left);
+  } else
     fmt::print("{}: {} states in '{}', {} failed, {} factorisations, {}\n", scene.name, totals.states, job.folder,
                totals.failed, totals.factorisations, format_duration(totals.seconds));
   return 0;
@@ -105,6 +122,8 @@ Command snapshots_command() {
     options.whole("--jobs", arguments->jobs, 1, std::numeric_limits<int>::max(), "N",
                   "worker processes on this machine");
     options.text("--shard", arguments->shard, "I/N", "only the I-th of N parts, counted from 0 (on several machines)");
+    options.flag("--worker", arguments->worker,
+                 "only what no other run in the folder is computing, without waiting for them");
     options.flag("--resume", arguments->resume, "go on with what is in the folder");
     options.flag("--with-validation", arguments->with_validation, "also the states that a reduction is tested on");
     return [arguments](Context& context) { return snapshots(context, *arguments); };

@@ -51,6 +51,14 @@ std::size_t cubic_size(int unknowns) {
   return unknowns == 0 ? 0 : triple_index(unknowns - 1, unknowns - 1, unknowns - 1) + 1;
 }
 
+double volume_gained(const CavityShape& cavity, std::span<const double> points, std::span<double> gradient) {
+  SUPPLE_EXPECT(gradient.empty() || gradient.size() == points.size());
+  double* const g = gradient.empty() ? nullptr : gradient.data();
+  if (cavity.volume.empty()) return cavity_volume(points, cavity.triangles, g) - cavity.rest_volume;
+  if (g != nullptr) std::fill(g + cavity.volume.unknowns, g + gradient.size(), 0.0);
+  return cavity.volume.evaluate(points.data(), g);
+}
+
 double VolumePolynomial::evaluate(const double* x, double* gradient) const {
   if (gradient != nullptr) std::fill(gradient, gradient + unknowns, 0.0);
   const double *q = quadratic.data(), *c = cubic.data();

@@ -65,6 +65,17 @@ struct VolumePolynomial {
 
 std::size_t cubic_size(int unknowns);
 
+// A cavity of a robot, by the corners of its walls or, in a reduced model, by its polynomial.
+struct CavityShape {
+  Triangles triangles;      // outwards, of its corners
+  VolumePolynomial volume;  // instead of triangles
+  double rest_volume = 0;   // V0 [m^3]
+  double rest_area = 0;     // m^2
+};
+// V - V0 at its mapped points: its corners, or points that hold the polynomial's unknowns and zeros. gradient [points]
+// or empty.
+double volume_gained(const CavityShape& cavity, std::span<const double> points, std::span<double> gradient);
+
 // rest [3 points], columns [3 points][unknowns] row-major.
 VolumePolynomial volume_polynomial(std::span<const double> rest, std::span<const double> columns, int unknowns,
                                    const Triangles& triangles);

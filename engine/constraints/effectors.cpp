@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
 #include "kernels/math/polar.hpp"
 
 namespace supple {
@@ -62,6 +63,11 @@ void orientation_rows(const Effector& effector, std::span<const double> y, const
     for (int c = 0; c < 3; ++c)
       for (int r = 0; r < 3; ++r) g[9 * i + 3 * c + r] = gradient(r, c);
   }
+}
+
+double volume_of(const Effector& effector, std::span<const double> y, std::span<double> gradient) {
+  const auto points = y.subspan(extent(3, effector.first_point), extent(3, effector.point_count));
+  return effector.rest_volume + volume_gained(effector, points, gradient);
 }
 
 }  // namespace
@@ -125,6 +131,10 @@ void evaluate_effectors(const Robot& robot, const RowLayout& layout, std::span<c
                    path_length(y, effector.first_point, effector.point_count, effector.pull_point, g) - goal[0];
         for (int k = 0; k < layout.count[row]; ++k) g[k] = -g[k];
         break;
+      case EffectorKind::volume:
+        phi[row] = (volume_of(effector, y, {g, extent(layout.count[row])}) - goal[0]) / effector.rest_area;
+        for (int k = 0; k < layout.count[row]; ++k) g[k] /= effector.rest_area;
+        break;
     }
     row += static_cast<std::size_t>(effector.rows());
   }
@@ -142,6 +152,9 @@ void effector_state(const Robot& robot, int effector, std::span<const double> y,
       break;
     case EffectorKind::length:
       value[0] = e.rest_length - path_length(y, e.first_point, e.point_count, e.pull_point, nullptr);
+      break;
+    case EffectorKind::volume:
+      value[0] = volume_of(e, y, {});
       break;
   }
   for (int k = 0; k < 3; ++k) state[static_cast<std::size_t>(k)] = value[k];

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/base/extent.hpp"
+
 namespace supple {
 
 namespace {
@@ -73,13 +75,7 @@ void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const 
       continue;
     }
     if (actuator.kind == ActuatorKind::cavity) {
-      const std::span<const double> corners = row_coordinates(actuator, y);
-      if (actuator.volume.empty()) {
-        phi[row] = cavity_volume(corners, actuator.triangles, g) - actuator.rest_volume;
-      } else {
-        phi[row] = actuator.volume.evaluate(corners.data(), g);
-        std::fill(g + actuator.volume.unknowns, g + layout.count[row], 0.0);
-      }
+      phi[row] = volume_gained(actuator, row_coordinates(actuator, y), {g, extent(layout.count[row])});
       continue;
     }
     phi[row] =

@@ -42,6 +42,7 @@ struct ContactSpace {
   // x motions], how contacts move the effectors [effector_rows x 3 contacts].
   ConstraintSpace alone;
   std::span<const double> B, effector_W;
+  int all() const { return rows + 3 * contacts; }
 };
 
 class ConstraintLaw {
@@ -58,8 +59,10 @@ class ConstraintLaw {
   // Begins a step of length `step` [s] (0: statics) from `state`; multipliers [B x rows]: what the first linearisation
   // uses, those of the state within their bounds. Returns how many commands were cut to their range or rate.
   virtual int begin(const State& state, double step, std::span<double> multipliers) = 0;
-  // Finds multipliers (in: the last ones) and dc [B x motions]. False: not found, and the law knows why.
-  virtual bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) = 0;
+  // Finds multipliers (in: the last ones) and dc [B x motions]. False: not found, and the law knows why. Robots that
+  // `touch` [B, or empty: none] are solved in contact anyway, and left out.
+  virtual bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
+                     std::span<double> dc) = 0;
   // The same for one robot and its contacts; multipliers [N], dc [motions].
   virtual ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                          std::span<double> dc) = 0;

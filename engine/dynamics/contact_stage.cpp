@@ -61,6 +61,7 @@ ContactStage::ContactStage(Mechanics& mechanics)
   }
   du_.assign(extent(nv_), 0.0);
   robots_.resize(static_cast<std::size_t>(mechanics.robots()));
+  touch_.assign(robots_.size(), 0);
   for (RobotContacts& r : robots_) {
     r.rows_of_pair.assign(extent(robot_.pairs()), 0);
     r.force.assign(extent(nv_), 0.0);
@@ -79,7 +80,7 @@ void ContactStage::add_row(int b, int pair, const Vec3d& force) {
   r.pair.push_back(pair);
   r.rows.point.push_back(robot_.first_collision_point + pair / obstacles_);
   r.rows.frame.push_back(Mat3d::identity());
-  r.friction.push_back(robot_.obstacles[static_cast<std::size_t>(pair % obstacles_)].friction);
+  r.friction.push_back(mechanics_.friction(b, pair % obstacles_));
   r.phi.insert(r.phi.end(), 3, 0.0);
   r.lambda.insert(r.lambda.end(), {force[0], force[1], force[2]});
 }
@@ -147,6 +148,7 @@ void ContactStage::linearise(std::span<const double> y) {
       double* sum = r.lambda.data() + 3 * (same - r.pair.begin());
       for (int i = 0; i < 3; ++i) sum[i] += former_forces_[k][i];
     }
+    touch_[extent(b)] = !r.pair.empty();
     for (std::size_t k = 0; k < r.pair.size(); ++k) linearise_row(b, k, {{0, 0, 0}});
     std::fill(r.force.begin(), r.force.end(), 0.0);
     mechanics_.add_row_forces(r.rows, r.lambda, r.force);

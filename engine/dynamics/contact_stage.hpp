@@ -60,6 +60,8 @@ class ContactStage {
   void begin(const State& state, std::span<const double> y_start);
   // Linearises the active pairs at y [B x outputs].
   void linearise(std::span<const double> y);
+  // Which robots have any [B]: their law need not be solved without.
+  std::span<const char> touch() const { return touch_; }
   // Entry k of the contact forces on the coordinates of robot b, H^T lambda at the last linearisation.
   double force(int b, int k) const { return robots_[static_cast<std::size_t>(b)].force[static_cast<std::size_t>(k)]; }
   // How far the points of the last linearisation are from the laws under the present forces [m].
@@ -85,6 +87,11 @@ class ContactStage {
   }
   // A^-1 H^T lambda of the contacts of robot b [nv].
   std::span<const double> motion(int b) const { return robots_[static_cast<std::size_t>(b)].motion; }
+  // H^T lambda of the contacts of robot b, added to f [nv].
+  void add_forces(int b, std::span<double> f) const {
+    const RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+    mechanics_.add_row_forces(r.rows, r.lambda, f);
+  }
   // The forces to the state, in the world.
   void finish(State& state) const;
   // Of the step so far; rows and those that press as they are now.
@@ -123,6 +130,7 @@ class ContactStage {
   std::vector<double> carried_;  // [motions][3 collision points]: how inputs move the points
   std::vector<RobotContacts> robots_;
   std::vector<PointStiffness> stiffness_;
+  std::vector<char> touch_;
   std::vector<int> former_pairs_;
   std::vector<Vec3d> former_forces_;
   std::vector<double> free_, W_, lambda_, du_, cross_, unit_, grown_, compliance_;

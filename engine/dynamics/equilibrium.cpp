@@ -189,6 +189,7 @@ EquilibriumReport Equilibrium::follow(const Control& control, State& state) {
     report.negative_pivots = step.negative_pivots;
     report.failed_element = step.failed_element;
     report.times += step.times;
+    report.contact = step.contact;
     if (step.status == StepStatus::ok) {
       ++report.increments;
       report.force_scale = std::max(report.force_scale, step.force_scale);

@@ -41,7 +41,8 @@ struct [[nodiscard]] EquilibriumReport {
   int inverted = 0;         // elements' points with det F <= 0 at the solution
   int negative_pivots = 0;  // of the last tangent
   int failed_element = -1;
-  StageTimes times;  // of all increments, failed ones too
+  StageTimes times;        // of all increments, failed ones too
+  ContactFigures contact;  // of the last increment
 };
 
 class Equilibrium {

@@ -40,11 +40,13 @@ int ForwardLaw::begin(const State& state, double step, std::span<double> multipl
   return limited;
 }
 
-bool ForwardLaw::solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double>) {
+bool ForwardLaw::solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
+                       std::span<double>) {
   const int n = space.rows, threads = static_cast<int>(scratch_.size());
   for (Scratch& s : scratch_) s.solved = true;
 #pragma omp parallel for schedule(static) num_threads(threads) if (space.robots > 1)
   for (int b = 0; b < space.robots; ++b) {
+    if (!touch.empty() && touch[extent(b)] != 0) continue;
     Scratch& s = scratch_[static_cast<std::size_t>(space.robots > 1 ? omp_get_thread_num() : 0)];
     const std::size_t first = extent(b, n), count = extent(n);
     for (std::size_t i = 0; i < count; ++i) s.shifted[i] = space.free[first + i] - target_[first + i];

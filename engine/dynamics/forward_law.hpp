@@ -21,7 +21,8 @@ class ForwardLaw final : public ConstraintLaw {
   void evaluate_effectors(int, std::span<const double>, std::span<double>, std::span<double>) const override {}
   bool moves_inputs() const override { return false; }
   int begin(const State& state, double step, std::span<double> multipliers) override;
-  bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) override;
+  bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
+             std::span<double> dc) override;
   ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                  std::span<double> dc) override;
   double violation(std::span<const double> phi, std::span<const double> multipliers) const override;

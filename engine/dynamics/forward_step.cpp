@@ -6,11 +6,12 @@ namespace supple {
 
 namespace {
 
-StepSettings settings_of(const Robot& robot, Integrator integrator, double time_step) {
+StepSettings settings_of(const Robot& robot, Integrator integrator, double time_step, double keep_tangent) {
   if (const auto why = cannot_step(robot, integrator)) throw InputError(*why);
   StepSettings settings{
       .scheme = integrator == Integrator::implicit_euler_newton ? StepScheme::newton : StepScheme::one_linearisation,
-      .time_step = time_step};
+      .time_step = time_step,
+      .keep_tangent = keep_tangent};
   if (integrator == Integrator::quasi_static) return settings;  // never steps in time
   settings.implicit_velocity = robot.implicit_velocity;
   settings.implicit_position = robot.implicit_position;
@@ -19,11 +20,11 @@ StepSettings settings_of(const Robot& robot, Integrator integrator, double time_
 
 }  // namespace
 
-ForwardStep::ForwardStep(Mechanics& mechanics, Integrator integrator, double time_step)
+ForwardStep::ForwardStep(Mechanics& mechanics, Integrator integrator, double time_step, double keep_tangent)
     : robot_(mechanics.robot()),
       statics_(integrator == Integrator::quasi_static),
       time_step_(time_step),
-      stepper_(mechanics, settings_of(robot_, integrator, time_step)),
+      stepper_(mechanics, settings_of(robot_, integrator, time_step, keep_tangent)),
       equilibrium_(mechanics, {}) {}
 
 StepReport ForwardStep::step(const Control& control, State& state) {
@@ -49,6 +50,7 @@ StepReport ForwardStep::equilibrium(const Control& control, State& state) {
   report.failed_element = found.failed_element;
   report.negative_pivots = found.negative_pivots;
   report.times = found.times;
+  report.contact = found.contact;
   if (report.status != StepStatus::ok) return report;
   std::swap(state, trial_);
   state.time += time_step_;

@@ -8,9 +8,9 @@ namespace supple {
 
 class ForwardStep {
  public:
-  // `mechanics` must outlive this object; time_step [s]. The implicit factors are the robot's. Throws InputError where
-  // cannot_step() has a reason.
-  ForwardStep(Mechanics& mechanics, Integrator integrator, double time_step);
+  // `mechanics` must outlive this object; time_step [s]; keep_tangent: see StepSettings. The implicit factors are the
+  // robot's. Throws InputError where cannot_step() has a reason.
+  ForwardStep(Mechanics& mechanics, Integrator integrator, double time_step, double keep_tangent = 0);
   // Under `control`, cut to ranges and rates; advances the state's time. On failure the state is unchanged.
   StepReport step(const Control& control, State& state);
   void set_load(std::span<const double> load);  // see Stepper

@@ -179,7 +179,7 @@ PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<
     scale += size * size;
   }
   report.force_scale = std::max(std::sqrt(scale), rounding_strain * unit_force_);
-  tangent_ = kind;
+  if (kind != TangentKind::none) tangent_ = kind;
   if (kind != TangentKind::none) {
     stiffness_.resize(pattern_.scalar.row.size());
     launch_cpu(free_nodes, AssembleOp<double>{pattern_.column_start.data(), pattern_.contribution_start.data(),
@@ -320,6 +320,7 @@ void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span
 SystemReport FullMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
                                    std::span<const double> multipliers) {
   SUPPLE_EXPECT(tangent_ != TangentKind::none);
+  ++factorisations_;
   system_.resize(stiffness_.size());
   for (std::size_t i = 0; i < system_.size(); ++i) system_[i] = coefficients.stiffness * stiffness_[i];
   if (coefficients.mass != 0)

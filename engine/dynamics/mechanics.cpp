@@ -7,6 +7,10 @@
 
 namespace supple {
 
+double Mechanics::friction(int, int obstacle) const {
+  return robot().obstacles[static_cast<std::size_t>(obstacle)].friction;
+}
+
 void Mechanics::row_compliance(int robot, const PointRows& rows, int known, std::span<double> C) {
   constexpr int columns_at_once = 48;
   const int nv = coordinates().nv, n = rows.rows();

@@ -7,6 +7,7 @@
 #include "engine/constraints/rows.hpp"
 #include "engine/model/coordinates.hpp"
 #include "kernels/materials/law.hpp"
+#include "kernels/points/point_stiffness.hpp"
 
 namespace supple {
 
@@ -21,13 +22,6 @@ struct PointReport {
   // Norm of the element forces before they cancel [N], at least those of a strain of rounding_strain everywhere:
   // residuals are judged against it.
   double force_scale = 0;
-};
-
-// L_i^T S L_j at two mapped points of one robot [N/m]. Where they differ the transpose comes as another entry; where
-// not, S is symmetric.
-struct PointStiffness {
-  int robot = 0, i = 0, j = 0;
-  Mat3d S;
 };
 
 // A = stiffness K + mass M with K the tangent of the last evaluate_forces, plus the rows' geometric stiffness. step.hpp
@@ -65,11 +59,15 @@ class Mechanics {
 
   // y [B x outputs] = y_rest + L q + L_c c; c [B x motions].
   virtual void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) = 0;
-  // Internal force f [B x nv, N]; keeps the tangent of the given kind for factor().
+  // Internal force f [B x nv, N]; keeps the tangent of the given kind for factor(), or with `none` the one it has.
   virtual PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                                       std::span<double> f) = 0;
   // p [B x nv]: gravity [N].
   virtual void external_forces(std::span<double> p) const = 0;
+  // How often the forces of external_forces() have changed.
+  virtual int changes() const { return 0; }
+  // Coulomb's coefficient of an obstacle.
+  virtual double friction(int robot, int obstacle) const;
   // out = M v + M_c v_c [B x nv]; v_c [B x motions]: velocities of the prescribed inputs.
   virtual void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const = 0;
   // out = D v + D_c v_c, D = a M + b K with the tangent of the last evaluate_forces [B x nv]; v_c as in inertia: a body
@@ -103,6 +101,12 @@ class Mechanics {
   // Of one robot: C [rows x rows] = H A^-1 H^T. The part of the first `known` rows alone (a multiple of three) is there
   // already, found by this function with the same factor.
   virtual void row_compliance(int robot, const PointRows& rows, int known, std::span<double> C);
+
+  // How often factor() was called: tells whether the factor at hand is still one's own.
+  long factorisations() const { return factorisations_; }
+
+ protected:
+  long factorisations_ = 0;
 };
 
 }  // namespace supple

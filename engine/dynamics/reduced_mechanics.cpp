@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "kernels/base/contract.hpp"
+#include "kernels/base/each.hpp"
 #include "kernels/base/extent.hpp"
-#include "kernels/math/inner_product.hpp"
-#include "kernels/points/reduced_tile.hpp"
+#include "kernels/points/batch_ops.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
 namespace supple {
@@ -17,11 +17,39 @@ namespace {
 
 constexpr int lanes = Lanes<double, SingleTeam>::width;
 
-// The points of tile `tile` as a field of its own.
-PointField<double> tile_field(const ReducedField& field, int tile) {
+// The points of tile `tile` as a field of its own; scale: of the field's regions, or null.
+PointField<double> tile_field(const ReducedField& field, int tile, const double* scale = nullptr) {
   const int first = tile * tile_size;
-  return {std::min(tile_size, field.points() - first), field.weight.data() + first, field.region.data() + first,
-          field.parameters.data(), field.edges.empty() ? nullptr : field.edges.data() + first};
+  return {.points = std::min(tile_size, field.points() - first),
+          .weight = field.weight.data() + first,
+          .region = field.region.data() + first,
+          .parameters = field.parameters.data(),
+          .edges = field.edges.empty() ? nullptr : field.edges.data() + first,
+          .scale = scale};
+}
+
+// K [columns x columns] += the constant term of the corotational fields' four-row form, of one region or of all (-1).
+void add_constant_term(const ReducedModel& model, int region, double* K) {
+  const int n = model.columns();
+  for (const ReducedField& field : model.fields) {
+    if (!has_four_rows(field.law)) continue;
+    AlignedVector<double> scaled(extent(n, tile_rows)), sums(stiffness_sums<double>(n), 0.0);
+    for (int tile = 0; tile < tile_count(field.points()); ++tile) {
+      const double* G = field.G.data() + extent(tile, n, tile_rows);
+      const PointField<double> points = tile_field(field, tile);
+      for (int j = 0; j < n; ++j)
+        for (int c = 0; c < gradient_components; ++c)
+          for (int l = 0; l < tile_size; ++l) {
+            const bool counts =
+                l < points.points && (region < 0 || points.region[l] + model.first_region(field) == region);
+            const double factor = counts ? 2 * points.parameters[points.region[l]].p[0] * points.weight[l] : 0.0;
+            const std::size_t k = extent(j, tile_rows) + extent(c, tile_size) + static_cast<std::size_t>(l);
+            scaled[k] = factor * G[k];
+          }
+      tile_rank_update(SingleTeam{}, n, tile_rows, 0, G, scaled.data(), sums.data());
+    }
+    add_block_sums(SingleTeam{}, n, sums.data(), K, n);
+  }
 }
 
 }  // namespace
@@ -31,27 +59,18 @@ bool has_four_rows(LawId law) {
 }
 
 std::vector<double> constant_stiffness(const ReducedModel& model) {
-  const int r = model.columns();
   std::vector<double> K = model.stiffness;
-  for (const ReducedField& field : model.fields) {
-    if (!has_four_rows(field.law)) continue;
-    AlignedVector<double> scaled(extent(r, tile_rows)), sums(stiffness_sums<double>(r), 0.0);
-    for (int tile = 0; tile < tile_count(field.points()); ++tile) {
-      const double* G = field.G.data() + extent(tile, r, tile_rows);
-      const PointField<double> points = tile_field(field, tile);
-      for (int j = 0; j < r; ++j)
-        for (int c = 0; c < gradient_components; ++c)
-          for (int l = 0; l < tile_size; ++l) {
-            const double factor =
-                l < points.points ? 2 * points.parameters[points.region[l]].p[0] * points.weight[l] : 0.0;
-            const std::size_t k = extent(j, tile_rows) + extent(c, tile_size) + static_cast<std::size_t>(l);
-            scaled[k] = factor * G[k];
-          }
-      tile_rank_update(SingleTeam{}, r, tile_rows, 0, G, scaled.data(), sums.data());
-    }
-    add_block_sums(SingleTeam{}, r, sums.data(), K.data(), r);
-  }
+  add_constant_term(model, -1, K.data());
   return K;
+}
+
+std::vector<double> constant_stiffness_by_region(const ReducedModel& model) {
+  std::vector<double> terms = model.stiffness;
+  const std::size_t size = terms.size();
+  terms.resize(size * extent(1 + model.regions()), 0.0);
+  for (int region = 0; region < model.regions(); ++region)
+    add_constant_term(model, region, terms.data() + size * extent(1 + region));
+  return terms;
 }
 
 void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::span<const double> gradients,
@@ -69,18 +88,15 @@ void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::sp
     }
 }
 
-void add_point_stiffness(const ReducedModel& model, int i, int j, const Mat3d& S, double* A, double* A_c) {
+void add_point_stiffness(const ReducedModel& model, const PointStiffness& at, double* A, double* A_c) {
   const int r = model.modes, m = model.motions();
-  for (int k = 0; k < 3; ++k)
+  for (int a = 0; a < r; ++a) add_point_stiffness_row(at, r, model.outputs.data(), a, A + extent(a, r));
+  for (int k = 0; m > 0 && k < 3; ++k)
     for (int l = 0; l < 3; ++l) {
-      const double c = S(k, l);
-      const double *left = model.outputs.data() + extent(3 * i + k, r),
-                   *right = model.outputs.data() + extent(3 * j + l, r);
-      for (int a = 0; a < r; ++a)
-        for (int b = 0; b <= a; ++b) A[a * r + b] += c * left[a] * right[b];
-      const double* input = model.output_inputs.data() + extent(3 * j + l, m);
+      const double* left = model.outputs.data() + extent(3 * at.i + k, r);
+      const double* input = model.output_inputs.data() + extent(3 * at.j + l, m);
       for (int b = 0; b < m; ++b)
-        for (int a = 0; a < r; ++a) A_c[b * r + a] += c * left[a] * input[b];
+        for (int a = 0; a < r; ++a) A_c[b * r + a] += at.S(k, l) * left[a] * input[b];
     }
 }
 
@@ -103,42 +119,35 @@ void add_row_curvature(const ReducedModel& model, int row, std::span<const doubl
   }
   const int first = first_point(model.robot, row);
   visit_row_curvature(model.robot, row, y, lambda, [&](int a, int b, const Mat3d& curvature) {
-    add_point_stiffness(model, first + a, first + b, curvature, A, A_c);
+    add_point_stiffness(model, {.i = first + a, .j = first + b, .S = curvature}, A, A_c);
   });
 }
 
 ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
-    : model_(model),
-      robots_(robots),
-      r_(model.modes),
-      m_(model.motions()),
-      n_(model.columns()),
-      rows_(row_layout(model.robot)),
-      constant_stiffness_(constant_stiffness(model)) {
+    : ReducedRobots(model, robots), n_(model.columns()), regions_(model.regions()) {
   for (const ReducedField& field : model.fields) {
     bool squares = has_four_rows(field.law);
     for (const MaterialParameters<double>& m : field.parameters) squares = squares && m.p[0] >= 0 && m.p[1] >= 0;
     field_squares_.push_back(squares);
   }
   // At a strain of one, roughly: the stress is the sum of the law's constants.
-  for (int j = 0; j < r_; ++j) {
-    double unit = 0;
+  unit_forces_.assign(extent(r_, regions_), 0.0);
+  for (int j = 0; j < r_; ++j)
     for (const ReducedField& field : model.fields)
       for (int p = 0; p < field.points(); ++p) {
-        const auto& m = field.parameters[static_cast<std::size_t>(field.region[static_cast<std::size_t>(p)])];
+        const int region = field.region[static_cast<std::size_t>(p)];
+        const auto& m = field.parameters[static_cast<std::size_t>(region)];
         const double* G = field.G.data() + extent(p / tile_size, n_, tile_rows) + extent(j, tile_rows);
         double square = 0;
         for (int c = 0; c < gradient_components; ++c) {
           const double g = G[c * tile_size + p % tile_size];
           square += g * g;
         }
-        unit += field.weight[static_cast<std::size_t>(p)] * (std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2])) *
-                std::sqrt(square);
+        unit_forces_[extent(j, regions_) + extent(model.first_region(field) + region)] +=
+            field.weight[static_cast<std::size_t>(p)] * (std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2])) *
+            std::sqrt(square);
       }
-    unit_force_ += unit * unit;
-  }
-  unit_force_ = std::sqrt(unit_force_);
-  coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
+  scale_materials();
   stiffness_.assign(extent(robots, n_, n_), 0.0);
   geometric_.assign(extent(robots, m_, r_), 0.0);
   system_.assign(extent(robots, r_, r_), 0.0);
@@ -162,9 +171,26 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
   }
 }
 
+void ReducedMechanics::scale_materials() {
+  const std::vector<double>& scale = variations_.material_scale;
+  // It depends on whether there are factors, not on which.
+  if (constant_stiffness_.size() != extent(n_, n_, scale.empty() ? 1 : 1 + regions_))
+    constant_stiffness_ = scale.empty() ? constant_stiffness(model_) : constant_stiffness_by_region(model_);
+  unit_force_.assign(scale.empty() ? 1 : extent(robots_), 0.0);
+  for (std::size_t b = 0; b < unit_force_.size(); ++b) {
+    for (int j = 0; j < r_; ++j) {
+      double unit = 0;
+      for (std::size_t g = 0; g < extent(regions_); ++g)
+        unit += (scale.empty() ? 1.0 : scale[b * extent(regions_) + g]) * unit_forces_[extent(j, regions_) + g];
+      unit_force_[b] += unit * unit;
+    }
+    unit_force_[b] = std::sqrt(unit_force_[b]);
+  }
+}
+
 void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
   const int ny = model_.robot.outputs();
-  for (int b = 0; b < robots_; ++b)
+  for_each_robot(robots_, [&](int b) {
     for (int i = 0; i < ny; ++i) {
       const double* row = model_.outputs.data() + extent(i, r_);
       const double* a = q.data() + extent(b, r_);
@@ -176,10 +202,14 @@ void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<con
       for (int k = 0; k < m_; ++k)
         value += model_.output_inputs[extent(i, m_) + extent(k)] * c[extent(b, m_) + extent(k)];
     }
+  });
 }
 
-PointReport ReducedMechanics::robot_forces(const double* x, TangentKind kind, double* f, double* K, Scratch& s) const {
+PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKind kind, double* f, double* K,
+                                           Scratch& s) const {
   PointReport report;
+  const bool scaled = !variations_.material_scale.empty();
+  const double* scale = scaled ? variations_.material_scale.data() + extent(robot, regions_) : nullptr;
   std::fill(f, f + r_, 0.0);
   std::fill(s.magnitude.begin(), s.magnitude.end(), 0.0);
   std::fill(s.force_lanes.begin(), s.force_lanes.end(), 0.0);
@@ -192,7 +222,7 @@ PointReport ReducedMechanics::robot_forces(const double* x, TangentKind kind, do
       using Law = decltype(law);
       for (int tile = 0; tile < tile_count(field.points()); ++tile) {
         const double* G = field.G.data() + extent(tile, n_, tile_rows);
-        const PointField<double> points = tile_field(field, tile);
+        const PointField<double> points = tile_field(field, tile, scale ? scale + model_.first_region(field) : nullptr);
         tile_gradient(team, n_, G, x, s.F.data());
         const TileForces<double> forces{s.P.data(), s.force_lanes.data(), magnitude_lanes};
         bool four = false;
@@ -231,24 +261,28 @@ PointReport ReducedMechanics::robot_forces(const double* x, TangentKind kind, do
   add_lanes(team, r_, s.force_lanes.data(), f);
   add_lanes(team, r_, magnitude_lanes, s.magnitude.data());
   if (kind != TangentKind::none) {
-    std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
+    const ConstantStiffness<double> constant{constant_stiffness_.data(), n_ * n_, scale, regions_};
+    if (scaled)
+      for (int e = 0; e < constant.length; ++e) K[e] = constant.entry(0, e);
+    else
+      std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
     add_block_sums(team, n_, s.sums.data(), K, n_);
   }
-  double scale = 0;
+  double squares = 0;
   for (int i = 0; i < r_; ++i) {
     double spring = 0;
     for (int j = 0; j < n_; ++j) spring += model_.stiffness[extent(i, n_) + static_cast<std::size_t>(j)] * x[j];
     f[i] += spring;
     const double magnitude = s.magnitude[static_cast<std::size_t>(i)] + std::abs(spring);
-    scale += magnitude * magnitude;
+    squares += magnitude * magnitude;
   }
-  report.force_scale = std::max(std::sqrt(scale), rounding_strain * unit_force_);
+  report.force_scale = std::max(std::sqrt(squares), rounding_strain * unit_force_[scaled ? extent(robot) : 0]);
   return report;
 }
 
 PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                                               std::span<double> f) {
-  tangent_ = kind;
+  if (kind != TangentKind::none) tangent_ = kind;
   const int threads = static_cast<int>(scratch_.size());
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
@@ -260,7 +294,7 @@ PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::sp
       x = s.coordinates.data();
     }
     reports_[static_cast<std::size_t>(b)] =
-        robot_forces(x, kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, n_, n_), s);
+        robot_forces(b, x, kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, n_, n_), s);
   }
   PointReport total;
   double scale = 0;
@@ -274,18 +308,9 @@ PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::sp
   return total;
 }
 
-void ReducedMechanics::external_forces(std::span<double> p) const {
-  for (int b = 0; b < robots_; ++b)
-    for (int i = 0; i < r_; ++i) {
-      const double* g = model_.gravity.data() + extent(i, 3);
-      p[extent(b, r_) + static_cast<std::size_t>(i)] =
-          g[0] * model_.robot.gravity[0] + g[1] * model_.robot.gravity[1] + g[2] * model_.robot.gravity[2];
-    }
-}
-
 void ReducedMechanics::inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const {
   const int inputs = v_c.empty() ? 0 : m_;  // without v_c they are at rest
-  for (int b = 0; b < robots_; ++b)
+  for_each_robot(robots_, [&](int b) {
     for (int i = 0; i < r_; ++i) {
       const double* row = model_.mass.data() + extent(i, r_);
       const double* x = v.data() + extent(b, r_);
@@ -296,12 +321,13 @@ void ReducedMechanics::inertia(std::span<const double> v, std::span<const double
         sum += model_.input_mass[extent(k, r_) + extent(i)] * v_c[extent(b, m_) + extent(k)];
       out[extent(b, r_) + static_cast<std::size_t>(i)] = sum;
     }
+  });
 }
 
 void ReducedMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
   SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
   inertia(v, v_c, out);
-  for (int b = 0; b < robots_; ++b) {
+  for_each_robot(robots_, [&](int b) {
     const double* K = stiffness_.data() + extent(b, n_, n_);
     const double* x = v.data() + extent(b, r_);
     for (int i = 0; i < r_; ++i) {
@@ -311,13 +337,15 @@ void ReducedMechanics::damping(std::span<const double> v, std::span<const double
       double& value = out[extent(b, r_) + static_cast<std::size_t>(i)];
       value = model_.robot.rayleigh_mass * value + model_.robot.rayleigh_stiffness * sum;
     }
-  }
+  });
 }
 
 SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
                                       std::span<const double> multipliers) {
   SUPPLE_EXPECT(tangent_ != TangentKind::none);
+  ++factorisations_;
   const int ny = model_.robot.outputs(), n = rows_.rows(), threads = static_cast<int>(scratch_.size());
+  const bool ascending = std::ranges::is_sorted(coefficients.points, {}, &PointStiffness::robot);
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     double* A = system_.data() + extent(b, r_, r_);
@@ -334,8 +362,14 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
         add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)),
                           multipliers[extent(b, n) + static_cast<std::size_t>(row)], A, A_c, s.hessian);
     }
-    for (const PointStiffness& at : coefficients.points)
-      if (at.robot == b) add_point_stiffness(model_, at.i, at.j, at.S, A, A_c);
+    std::span<const PointStiffness> points = coefficients.points;
+    if (ascending) {
+      const auto first = std::ranges::lower_bound(points, b, {}, &PointStiffness::robot),
+                 last = std::ranges::upper_bound(points, b, {}, &PointStiffness::robot);
+      points = points.subspan(static_cast<std::size_t>(first - points.begin()), static_cast<std::size_t>(last - first));
+    }
+    for (const PointStiffness& at : points)
+      if (at.robot == b) add_point_stiffness(model_, at, A, A_c);
     const DenseFactorReport report = tangent_ == TangentKind::safe
                                          ? cholesky_factor(A, r_, r_)
                                          : ldlt_factor(A, r_, r_, pivots_.data() + extent(b, r_));
@@ -356,7 +390,7 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
 void ReducedMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
                                      std::span<double> H_c) const {
   const int n = layout.rows(), flat = layout.gradients();
-  for (int b = 0; b < robots_; ++b)
+  for_each_robot(robots_, [&](int b) {
     for (int row = 0; row < n; ++row) {
       double* h = H.data() + extent(b, n, r_) + extent(row, r_);
       std::fill(h, h + r_, 0.0);
@@ -366,6 +400,7 @@ void ReducedMechanics::row_jacobians(const RowLayout& layout, std::span<const do
         for (int j = 0; j < r_; ++j) h[j] += g[k] * output[j];
       }
     }
+  });
   if (m_ > 0) input_jacobians(model_, layout, gradients, H_c);
 }
 
@@ -386,7 +421,7 @@ void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std
 }
 
 void ReducedMechanics::solve(std::span<double> X, int count) {
-  for (int b = 0; b < robots_; ++b) solve_robot(b, X.subspan(extent(b, count, r_), extent(count, r_)), count);
+  for_each_robot(robots_, [&](int b) { solve_robot(b, X.subspan(extent(b, count, r_), extent(count, r_)), count); });
 }
 
 void ReducedMechanics::solve_robot(int robot, std::span<double> X, int count) {
@@ -401,36 +436,6 @@ bool ReducedMechanics::root_solve(int robot, std::span<double> X, int count) {
   if (tangent_ != TangentKind::safe) return false;
   forward_solve(system_.data() + extent(robot, r_, r_), r_, r_, X.data(), count, r_);
   return true;
-}
-
-void ReducedMechanics::multiply_rows(const PointRows& rows, std::span<const double> X, int count,
-                                     std::span<double> out) const {
-  for (int j = 0; j < count; ++j) {
-    const double* x = X.data() + extent(j, r_);
-    for (int p = 0; p < rows.points(); ++p) {
-      const auto at = static_cast<std::size_t>(p);
-      Vec3d y;
-      for (int k = 0; k < 3; ++k)
-        y[k] = fast_inner_product(model_.outputs.data() + extent(3 * rows.point[at] + k, r_), x, r_);
-      const Vec3d value = rows.frame[at] * y;
-      for (int i = 0; i < 3; ++i) out[extent(j, rows.rows()) + extent(3 * p + i)] = value[i];
-    }
-  }
-}
-
-void ReducedMechanics::add_row_forces(const PointRows& rows, std::span<const double> lambda,
-                                      std::span<double> f) const {
-  for (int p = 0; p < rows.points(); ++p) {
-    const double* l = lambda.data() + extent(3, p);
-    if (l[0] == 0 && l[1] == 0 && l[2] == 0) continue;
-    const auto at = static_cast<std::size_t>(p);
-    const Vec3d force = transpose(rows.frame[at]) * Vec3d{{l[0], l[1], l[2]}};
-    for (int k = 0; k < 3; ++k) {
-      const double* output = model_.outputs.data() + extent(3 * rows.point[at] + k, r_);
-#pragma omp simd
-      for (int j = 0; j < r_; ++j) f[static_cast<std::size_t>(j)] += force[k] * output[j];
-    }
-  }
 }
 
 std::span<const double> ReducedMechanics::stiffness(int robot) const {

@@ -3,8 +3,7 @@
 // is computed by one thread in a fixed order, so the bits do not depend on the number of threads. No allocation after
 // construction. See mechanics.hpp.
 
-#include "engine/dynamics/mechanics.hpp"
-#include "engine/reduction/reduced_model.hpp"
+#include "engine/dynamics/reduced_robots.hpp"
 #include "kernels/points/point_ops.hpp"
 
 namespace supple {
@@ -12,6 +11,8 @@ namespace supple {
 // The part of K that no state changes, columns x columns row-major, lower triangle (springs whole): linear springs and
 // the constant term of the corotational fields' four-row form, sum 2 mu w G^T G with the domain's own weights.
 std::vector<double> constant_stiffness(const ReducedModel& model);
+// The same in terms [1 + regions][columns x columns]: springs, then what each region adds.
+std::vector<double> constant_stiffness_by_region(const ReducedModel& model);
 // Laws whose tangent is that constant and four rows a point.
 bool has_four_rows(LawId law);
 
@@ -20,25 +21,20 @@ void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::sp
                      std::span<double> H_c);
 
 // A [r x r, lower triangle] and A_c [m x r] += L_i^T S [L_j L_c,j] at two mapped points.
-void add_point_stiffness(const ReducedModel& model, int i, int j, const Mat3d& S, double* A, double* A_c);
+void add_point_stiffness(const ReducedModel& model, const PointStiffness& at, double* A, double* A_c);
 // A [r x r, lower triangle] and A_c [m x r] += L^T S [L L_c], S the curvature of a row (visit_row_curvature). hessian:
 // scratch.
 void add_row_curvature(const ReducedModel& model, int row, std::span<const double> y, double lambda, double* A,
                        double* A_c, std::vector<double>& hessian);
 
-class ReducedMechanics final : public Mechanics {
+class ReducedMechanics final : public ReducedRobots {
  public:
   // The model must outlive this object.
   explicit ReducedMechanics(const ReducedModel& model, int robots = 1);
 
-  int robots() const override { return robots_; }
-  const Robot& robot() const override { return model_.robot; }
-  const Coordinates& coordinates() const override { return coordinates_; }
-  const RowLayout& rows() const override { return rows_; }
   void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
   PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                               std::span<double> f) override;
-  void external_forces(std::span<double> p) const override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
   void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
   SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
@@ -47,12 +43,9 @@ class ReducedMechanics final : public Mechanics {
                      std::span<double> H_c) const override;
   void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
   void solve(std::span<double> X, int count) override;
-  void multiply_rows(const PointRows& rows, std::span<const double> X, int count, std::span<double> out) const override;
-  void add_row_forces(const PointRows& rows, std::span<const double> lambda, std::span<double> f) const override;
   void solve_robot(int robot, std::span<double> X, int count) override;
   bool root_solve(int robot, std::span<double> X, int count) override;
 
-  const ReducedModel& model() const { return model_; }
   // Tangent of robot b as left by evaluate_forces, columns x columns row-major, lower triangle: K over the modes, below
   // it K_c of the motions that strain the body.
   std::span<const double> stiffness(int robot) const;
@@ -68,15 +61,14 @@ class ReducedMechanics final : public Mechanics {
     std::vector<double> coordinates;          // alpha and c of one robot
   };
   // x: alpha, and c where it strains the body [columns].
-  PointReport robot_forces(const double* x, TangentKind kind, double* f, double* K, Scratch& scratch) const;
+  PointReport robot_forces(int robot, const double* x, TangentKind kind, double* f, double* K, Scratch& scratch) const;
+  void scale_materials() override;
 
-  const ReducedModel& model_;
-  int robots_, r_, m_, n_;  // n_ = r_, or r_ + m_ where motions strain the body
-  Coordinates coordinates_;
-  RowLayout rows_;
-  double unit_force_ = 0;  // norm of the generalised forces at strains of one
-  std::vector<double> constant_stiffness_;
-  std::vector<char> field_squares_;  // whether the safe rows of a field may be squares: mu, lambda >= 0
+  int n_, regions_;                         // n_ = r_, or r_ + m_ where motions strain the body
+  std::vector<double> unit_forces_;         // [r][regions] generalised forces at strains of one
+  std::vector<double> unit_force_;          // their norms: one, or one for each robot
+  std::vector<double> constant_stiffness_;  // of all robots, or by region
+  std::vector<char> field_squares_;         // whether the safe rows of a field may be squares: mu, lambda >= 0
   TangentKind tangent_ = TangentKind::none;
   AlignedVector<double> stiffness_, system_;  // per robot n x n, r x r
   std::vector<double> geometric_;             // per robot m x r: stiffness of rows and points towards the inputs

@@ -1,5 +1,9 @@
 #include "engine/dynamics/state.hpp"
 
+#include <algorithm>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
 #include "kernels/base/hash.hpp"
 
 namespace supple {
@@ -9,6 +13,22 @@ bool same_sizes(const State& a, const State& b) {
          a.multipliers.size() == b.multipliers.size() && a.contact_forces.size() == b.contact_forces.size() &&
          a.commands.size() == b.commands.size() && a.motions.size() == b.motions.size() &&
          a.motion_velocities.size() == b.motion_velocities.size();
+}
+
+void reset(State& state, std::span<const int> robots, const State& start) {
+  const bool one = start.robots == 1;
+  SUPPLE_EXPECT(one || start.robots == state.robots);
+  for (const auto member : {&State::q, &State::v, &State::multipliers, &State::contact_forces, &State::commands,
+                            &State::motions, &State::motion_velocities}) {
+    const std::vector<double>& from = start.*member;
+    std::vector<double>& to = state.*member;
+    const std::size_t size = from.size() / extent(start.robots);
+    SUPPLE_EXPECT(to.size() == size * extent(state.robots));
+    for (const int b : robots) {
+      SUPPLE_EXPECT(b >= 0 && b < state.robots);
+      std::copy_n(from.data() + (one ? 0 : extent(b) * size), size, to.data() + extent(b) * size);
+    }
+  }
 }
 
 std::uint64_t hash(const State& state) {

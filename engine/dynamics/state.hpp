@@ -2,6 +2,7 @@
 // State: exactly what restarts a run. Control: what drives a step. Both batched over B robots, robot-major.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace supple {
@@ -27,6 +28,11 @@ struct Control {
 
 // Whether both belong to as many robots of the same kind, by their sizes.
 bool same_sizes(const State& a, const State& b);
+
+// Puts these robots (numbers below state.robots, in any order) back to `start`, a state of one robot or of as many as
+// `state` has, from which each takes its own. The others keep their bits; `state.time` is everyone's and stays. Nothing
+// else remembers a forward step, so a robot that is put back moves as one that begins.
+void reset(State& state, std::span<const int> robots, const State& start);
 
 // 64-bit hash of all bits of the state (xxHash), independent of the machine's endianness only.
 std::uint64_t hash(const State& state);

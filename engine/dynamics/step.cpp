@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/base/contract.hpp"
+#include "kernels/base/each.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/math/inner_product.hpp"
 
@@ -105,15 +106,23 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   springs_.H_c.assign(extent(B, springs, motions_count_), 0.0);
   springs_.force.assign(extent(B, nv_), 0.0);
   points_.reserve(extent(B, 8, springs));
-  mechanics.external_forces(p_);
+  set_load({});
+  cannot_keep_tangent_ = cannot_keep_tangent(mechanics.robot()).has_value();
   if (mechanics.robot().pairs() > 0) contact_.emplace(mechanics);
   SUPPLE_EXPECT(implicit_velocity() > 0 && implicit_position() > 0 && (!contact_ || implicit_position() == 1));
 }
 
 void Stepper::set_load(std::span<const double> load) {
   SUPPLE_EXPECT(load.empty() || load.size() == p_.size());
+  load_.assign(load.begin(), load.end());
+  refresh_forces();
+}
+
+// Gravity and the load.
+void Stepper::refresh_forces() {
   mechanics_.external_forces(p_);
-  for (std::size_t i = 0; i < load.size(); ++i) p_[i] += load[i];
+  for (std::size_t i = 0; i < load_.size(); ++i) p_[i] += load_[i];
+  changes_ = mechanics_.changes();
 }
 
 void Stepper::set_anchor(double shift, std::span<const double> anchor) {
@@ -127,6 +136,7 @@ double Stepper::imbalance(const State& state, std::span<double> r) {
   motions_ = state.motions;
   lambda_ = state.multipliers;
   size_for(forward_);
+  if (changes_ != mechanics_.changes()) refresh_forces();
   evaluate_rows();
   evaluate_springs(/*at_rest=*/true);
   if (contact_) {
@@ -167,7 +177,7 @@ void Stepper::size_for(const ConstraintLaw& law) {
 void Stepper::evaluate_rows() {
   mechanics_.evaluate_outputs(q_, motions_, y_);
   const RowLayout &rows = mechanics_.rows(), &springs = springs_.layout;
-  for (int b = 0; b < robots_; ++b) {
+  for_each_robot(robots_, [&](int b) {
     const std::span<const double> y = part(y_, b, ny_);
     supple::evaluate_rows(mechanics_.robot(), rows, y, part(phi_, b, rows_count_),
                           part(gradients_, b, rows.gradients()));
@@ -177,7 +187,7 @@ void Stepper::evaluate_rows() {
           evaluate_constraint(mechanics_.robot().springs[k], y,
                               springs_.gradients.data() + extent(b, springs.gradients()) + extent(springs.offset[k]));
     }
-  }
+  });
   mechanics_.row_jacobians(rows, gradients_, H_, H_c_);
   if (springs.rows() > 0) mechanics_.row_jacobians(springs, springs_.gradients, springs_.H, springs_.H_c);
 }
@@ -185,15 +195,16 @@ void Stepper::evaluate_rows() {
 void Stepper::evaluate_effectors(const ConstraintLaw& law) {
   if (effector_rows_ == 0) return;
   const RowLayout& effectors = law.effector_rows();
-  for (int b = 0; b < robots_; ++b)
+  for_each_robot(robots_, [&](int b) {
     law.evaluate_effectors(b, part(y_, b, ny_), part(effector_phi_, b, effector_rows_),
                            part(effector_gradients_, b, effectors.gradients()));
+  });
   mechanics_.row_jacobians(effectors, effector_gradients_, effector_H_, effector_H_c_);
 }
 
 // At the first linearisation: y_ is where the step starts from unless inputs have moved on.
 void Stepper::begin_contact(const State& state) {
-  if (motions_count_ == 0) {
+  if (motions_ == state.motions) {
     contact_->begin(state, y_);
     return;
   }
@@ -214,18 +225,18 @@ void Stepper::residual(const State& state) {
     return;
   }
   const double h = settings_.time_step, alpha = implicit_velocity(), beta = implicit_position();
-  for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = (state.v[i] - u_[i] / h) / beta;
+  for_each_number(velocity_.size(), [&](std::size_t i) { velocity_[i] = (state.v[i] - u_[i] / h) / beta; });
   for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
     motion_velocity_[i] = state.motion_velocities[i] - (motions_[i] - state.motions[i]) / h;
   mechanics_.inertia(velocity_, motion_velocity_, inertia_);
-  for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = inertia_[i] / h + alpha * p_[i] - alpha * f_[i];
+  for_each_number(r_.size(), [&](std::size_t i) { r_[i] = inertia_[i] / h + alpha * p_[i] - alpha * f_[i]; });
   const Robot& robot = mechanics_.robot();
   if (robot.rayleigh_mass != 0 || robot.rayleigh_stiffness != 0) {
-    for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = end_velocity(u_[i], state.v[i]);
+    for_each_number(velocity_.size(), [&](std::size_t i) { velocity_[i] = end_velocity(u_[i], state.v[i]); });
     for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
       motion_velocity_[i] = (motions_[i] - state.motions[i]) / h;
     mechanics_.damping(velocity_, motion_velocity_, damping_);
-    for (std::size_t i = 0; i < r_.size(); ++i) r_[i] -= alpha * damping_[i];
+    for_each_number(r_.size(), [&](std::size_t i) { r_[i] -= alpha * damping_[i]; });
   }
   add_springs(alpha);
   if (alpha != 1)
@@ -259,12 +270,12 @@ double Stepper::residual_with_rows(double force_scale, double& scale) const {
 void Stepper::solve_systems(const SystemCoefficients& input_coefficients) {
   const int inputs = columns_ - 1 - rows_count_;
   if (inputs > 0) mechanics_.input_columns(input_coefficients, A_c_);
-  for (int b = 0; b < robots_; ++b) {
+  for_each_robot(robots_, [&](int b) {
     double* X = X_.data() + extent(b, columns_, nv_);
     std::copy_n(r_.data() + extent(b, nv_), nv_, X);
     std::copy_n(H_.data() + extent(b, rows_count_, nv_), extent(rows_count_, nv_), X + nv_);
     std::copy_n(A_c_.data() + extent(b, inputs, nv_), extent(inputs, nv_), X + extent(1 + rows_count_, nv_));
-  }
+  });
   mechanics_.solve(X_, columns_);
 }
 
@@ -288,8 +299,7 @@ void project_rows(int rows, int n, int m, int nv, double beta, bool lower, const
 // Everything that the law sees.
 void Stepper::project(const ConstraintLaw& law) {
   const int n = rows_count_, e = law.effector_rows().rows(), m = columns_ - 1 - n, all = motions_count_;
-#pragma omp parallel for schedule(static) if (robots_ > 1)
-  for (int b = 0; b < robots_; ++b) {
+  for_each_robot(robots_, [&](int b) {
     const double* X = X_.data() + extent(b, columns_, nv_);
     double* W = W_.data() + extent(b, n, n);
     project_rows(n, n, m, nv_, implicit_position(), true, values_.data() + extent(b, n), H_.data() + extent(b, n, nv_),
@@ -301,7 +311,7 @@ void Stepper::project(const ConstraintLaw& law) {
     project_rows(e, n, m, nv_, 1, false, effector_phi_.data() + extent(b, e), effector_H_.data() + extent(b, e, nv_),
                  effector_H_c_.data() + extent(b, e, all), X, effector_free_.data() + extent(b, e),
                  effector_W_.data() + extent(b, e, n), effector_B_.data() + extent(b, e, all));
-  }
+  });
 }
 
 ConstraintSpace Stepper::space() const {
@@ -349,7 +359,7 @@ bool Stepper::solve_contact(ConstraintLaw& law, bool solved) {
 // du = u_f + A^-1 (H^T lambda - A_c dc), and where the rows end by this linearisation.
 void Stepper::correct() {
   const int n = rows_count_, m = columns_ - 1 - n;
-  for (int b = 0; b < robots_; ++b) {
+  for_each_robot(robots_, [&](int b) {
     const double* X = X_.data() + extent(b, columns_, nv_);
     const double *lambda = lambda_.data() + extent(b, n), *dc = dc_.data() + extent(b, motions_count_);
     double* du = du_.data() + extent(b, nv_);
@@ -363,14 +373,14 @@ void Stepper::correct() {
       phi_end_[row] = free_[row] + inner_product(W_.data() + extent(b, n, n) + extent(i, n), lambda, n) +
                       inner_product(B_.data() + extent(b, n, motions_count_) + extent(i, m), dc, m);
     }
-    if (!contact_) continue;
+    if (!contact_) return;
     const std::span<const double> moved = contact_->motion(b);
     for (int k = 0; k < nv_; ++k) du[k] += moved[extent(k)];
     for (int i = 0; i < n; ++i)
       phi_end_[extent(b, n) + extent(i)] +=
           inner_product(H_.data() + extent(b, n, nv_) + extent(i, nv_), moved.data(), nv_);
-  }
-  for (std::size_t i = 0; i < u_.size(); ++i) u_[i] += du_[i];
+  });
+  for_each_number(u_.size(), [&](std::size_t i) { u_[i] += du_[i]; });
   for (std::size_t i = 0; i < motions_.size(); ++i) motions_[i] += dc_[i];
 }
 
@@ -380,7 +390,7 @@ StepReport Stepper::step(const Control& control, State& state) {
 }
 
 StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, State& state) {
-  SUPPLE_EXPECT(static_cast<int>(state.q.size()) == robots_ * nq_ && motions.size() == motions_.size());
+  SUPPLE_EXPECT(state.q.size() == extent(robots_, nq_) && motions.size() == motions_.size());
   StepReport report;
   const bool dynamic = this->dynamic(), iterate = settings_.scheme != StepScheme::one_linearisation;
   const double h = settings_.time_step, alpha = implicit_velocity(), beta = implicit_position();
@@ -396,6 +406,7 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     input_coefficients.stiffness = alpha * (1 + b / h);
   }
   size_for(law);
+  if (changes_ != mechanics_.changes()) refresh_forces();
   report.limited_commands = law.begin(state, h, lambda_);
   if (!begin_scheme(state)) {
     report.status = StepStatus::undefined_points;
@@ -412,11 +423,12 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
   // A kept factor needs no tangent. Stiffness damping does, for the residual.
   const bool may_keep_factor =
       iterate && settings_.keep_factor_below > 0 && !(dynamic && robot.rayleigh_stiffness != 0);
+  const bool keeps = may_keep_tangent(), goes_on = keeps && this->goes_on(state);
   for (;;) {
-    for (int b = 0; b < robots_; ++b) {
-      std::copy_n(state.q.begin() + b * nq_, nq_, q_.begin() + b * nq_);
-      coordinates.integrate(q_.data() + b * nq_, u_.data() + b * nv_);
-    }
+    for_each_robot(robots_, [&](int b) {
+      std::copy_n(state.q.data() + extent(b, nq_), nq_, q_.data() + extent(b, nq_));
+      coordinates.integrate(q_.data() + extent(b, nq_), u_.data() + extent(b, nv_));
+    });
     {
       Timer timer(report.times.outputs);
       evaluate_rows();
@@ -429,7 +441,7 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
       }
     }
     PointReport points;
-    const bool without_tangent = may_keep_factor && report.iterations > 0;
+    const bool without_tangent = (may_keep_factor && report.iterations > 0) || (goes_on && kept_.served);
     {
       Timer timer(report.times.forces);
       points = mechanics_.evaluate_forces(q_, motions_, without_tangent ? TangentKind::none : tangent, f_);
@@ -455,7 +467,8 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     }
     halvings = 0;
     residual(state);
-    bool keep_factor = false;
+    if (keeps) kept_.served = !goes_on || tangent_served();
+    bool keep_factor = without_tangent && kept_.served;
     if (iterate) {
       // Judged against the forces at work now and, since they may vanish on the way (a body let go, a base that has
       // moved on), those the step began with, inertia among them.
@@ -517,7 +530,8 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
     {
       Timer timer(report.times.rows);
       project(law);
-      const bool solved = law.solve(space(), lambda_, dc_), touched = contact_ && solve_contact(law, solved);
+      const std::span<const char> touch = contact_ ? contact_->touch() : std::span<const char>();
+      const bool solved = law.solve(space(), touch, lambda_, dc_), touched = contact_ && solve_contact(law, solved);
       if (contact_) report.contact = contact_->figures();
       if (contact_ ? !touched : !solved) {
         report.status = report.contact.too_many ? StepStatus::too_many_contacts : StepStatus::rows_unsolved;
@@ -538,11 +552,13 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
 }
 
 void Stepper::finish(const ConstraintLaw& law, State& state) {
-  const bool dynamic = this->dynamic();
+  const bool dynamic = this->dynamic(), keeps = may_keep_tangent();
   const double h = settings_.time_step;
-  for (int b = 0; b < robots_; ++b)
+  if (keeps) remember_balance(state);
+  for_each_robot(robots_, [&](int b) {
     mechanics_.coordinates().integrate(state.q.data() + extent(b, nq_), u_.data() + extent(b, nv_));
-  for (std::size_t i = 0; i < u_.size(); ++i) state.v[i] = dynamic ? end_velocity(u_[i], state.v[i]) : 0.0;
+  });
+  for_each_number(u_.size(), [&](std::size_t i) { state.v[i] = dynamic ? end_velocity(u_[i], state.v[i]) : 0.0; });
   for (std::size_t i = 0; i < motions_.size(); ++i) {
     state.motion_velocities[i] = dynamic ? (motions_[i] - state.motions[i]) / h : 0.0;
     state.motions[i] = motions_[i];
@@ -553,6 +569,7 @@ void Stepper::finish(const ConstraintLaw& law, State& state) {
   if (contact_) contact_->finish(state);
   law.commands(phi_end_, lambda_, state.commands);
   state.time += dynamic ? h : 0.0;
+  if (keeps) remember_end(state);
   mechanics_.evaluate_outputs(state.q, state.motions, y_);
 }
 

@@ -52,6 +52,11 @@ struct StepSettings {
   // more, without a new tangent. 0 = never; 0.1 is a good choice. The residual that ends the iteration is always that
   // of the new state, and nothing is kept from step to step. Without effect under stiffness damping.
   double keep_factor_below = 0;
+  // One linearisation: the factor of an earlier step is used while the last step, with that factor, ended nearer than
+  // this share of its displacement to where the forces at its end ask it to be (norms over the coordinates; tangents
+  // and factors cost most of a step). 0 = never. Without effect under stiffness damping, dampers, inputs that the
+  // control moves, and implicit factors below 1. A run that was stopped goes on with a new one.
+  double keep_tangent = 0;
   int patience =
       0;  // Newton: gives up when the least residual since the first iteration has not halved in so many; 0 = never
 };
@@ -87,7 +92,7 @@ struct StageTimes {
 
 struct [[nodiscard]] StepReport {
   StepStatus status = StepStatus::ok;
-  int iterations = 0;        // factorisations
+  int iterations = 0;        // factorisations; one linearisation: 0 if that of an earlier step served
   double residual = 0;       // relative, at the accepted state (Newton)
   double force_scale = 0;    // what it is relative to [N]
   int inverted = 0;          // points with det F <= 0 at the last evaluation
@@ -158,6 +163,7 @@ class Stepper {
   double end_velocity(double increment, double start_velocity) const;
   bool is_spring(int row) const;
   void size_for(const ConstraintLaw& law);
+  void refresh_forces();
   bool begin_scheme(const State& state);
   bool evaluate_start_force(const State& state);
   void evaluate_rows();
@@ -177,6 +183,11 @@ class Stepper {
   void project(const ConstraintLaw& law);
   ConstraintSpace space() const;
   bool solve_contact(ConstraintLaw& law, bool solved);
+  bool may_keep_tangent() const;
+  bool goes_on(const State& state) const;
+  bool tangent_served();
+  void remember_balance(const State& state);
+  void remember_end(const State& state);
   void correct();
   void finish(const ConstraintLaw& law, State& state);
 
@@ -198,8 +209,23 @@ class Stepper {
   Springs springs_;
   std::vector<PointStiffness> points_;  // of springs, then of contacts
   double shift_ = 0;
+  // Of the last step, with whose tangent the next may do (step_kept_tangent.cpp).
+  struct KeptTangent {
+    long factorisation = -1;
+    double time_step = 0;
+    std::vector<double> q, v, motions, motion_velocities;  // where it ended
+    std::vector<double> carried, error;                    // [B x nv]: R - r, A^-1 R
+    std::vector<double> moved;                             // [B] |u|
+    bool served = true;                                    // the last step ended near enough, for all that is known
+  };
+  KeptTangent kept_;
+  bool cannot_keep_tangent_;
+  std::vector<double> load_;
+  int changes_ = 0;  // of the mechanics' forces that p_ has
 };
 
+// Why steps of the robot never keep a tangent (StepSettings::keep_tangent). None: they may.
+std::optional<InputError> cannot_keep_tangent(const Robot& robot);
 // Why the robot cannot be stepped by this integrator. None: it can.
 std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator);
 

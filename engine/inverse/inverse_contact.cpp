@@ -13,7 +13,16 @@ namespace {
 
 constexpr int facets = 8;
 constexpr double usable_residual = 1e-6;
+constexpr int most_programs = 200;    // of a start: one or two are common, a step must end in time
 constexpr double unavoidable = 1e-4;  // relative room above the least force that there is
+
+// Entry of W between rows i and j of the robot and its contacts.
+double compliance(const ContactSpace& space, int i, int j) {
+  if (!space.W.empty()) return space.W[extent(i, space.all()) + extent(j)];
+  const double own = i == j && !space.compliance.empty() ? space.compliance[extent(i)] : 0;
+  return own +
+         inner_product(space.V.data() + extent(i, space.rank), space.V.data() + extent(j, space.rank), space.rank);
+}
 
 }  // namespace
 
@@ -23,7 +32,7 @@ int InverseLaw::most_contacts(int unknowns, int rows) {
   return most;
 }
 
-InverseLaw::Contact::Contact(const Robot& robot, int effector_rows, int motions, int program_rows)
+InverseLaw::Contact::Contact(const Robot& robot, int robots, int effector_rows, int motions, int program_rows)
     : problem(effector_rows, static_cast<int>(robot.actuators.size()),
               static_cast<int>(robot.actuators.size()) + motions, program_rows),
       constraints(1, static_cast<int>(robot.actuators.size()), static_cast<int>(robot.constraints.size()),
@@ -35,40 +44,37 @@ InverseLaw::Contact::Contact(const Robot& robot, int effector_rows, int motions,
   state.commands.assign(robot.actuators.size(), 0.0);
   state.multipliers.assign(extent(robot.rows()), 0.0);
   commands = state.commands;
-  active.assign(extent(problem.unknowns + program_rows), QpSide::none);
+  active.assign(extent(robots, problem.unknowns + program_rows), QpSide::none);
 }
 
-ConstraintSpace InverseLaw::Contact::with_contacts(const ContactSpace& space, int actuators) {
+ConstraintSpace InverseLaw::Contact::with_contacts(const ContactSpace& space, int actuators, int rows_of_W) {
   const ConstraintSpace& alone = space.alone;
   const int n = actuators, k = 3 * space.contacts, s = alone.rows - n, N = alone.rows + k, m = alone.motions,
             e = alone.effector_rows;
   // Row i of ours is row place(i) of theirs: constraints come last.
   const auto place = [&](int i) { return i < n ? i : i < n + k ? i + s : i - k; };
   phi.assign(extent(N), 0.0);
-  for (auto* v : {&free, &W, &B, &effector_W}) v->clear();
+  free.resize(extent(N));
+  W.resize(extent(rows_of_W, N));
+  B.resize(extent(N, m));
+  effector_W.resize(extent(e, N));
   for (int i = 0; i < N; ++i) {
     const int row = place(i);
-    free.push_back(space.free[extent(row)]);
+    free[extent(i)] = space.free[extent(row)];
     if (row < alone.rows) phi[extent(i)] = alone.phi[extent(row)];
     const double* inputs =
         row < alone.rows ? alone.B.data() + extent(row, m) : space.B.data() + extent(row - alone.rows, m);
-    B.insert(B.end(), inputs, inputs + m);
-    for (int j = 0; j < N; ++j) {
-      const int column = place(j);
-      if (space.W.empty()) {
-        const double *a = space.V.data() + extent(row, space.rank), *b = space.V.data() + extent(column, space.rank);
-        const double own = row == column && !space.compliance.empty() ? space.compliance[extent(row)] : 0;
-        W.push_back(inner_product(a, b, space.rank) + own);
-      } else {
-        W.push_back(space.W[extent(row, N) + extent(column)]);
-      }
-    }
+    std::copy_n(inputs, m, B.data() + extent(i, m));
+    if (i >= rows_of_W) continue;
+    for (int j = 0; j < N; ++j)
+      W[extent(i, N) + extent(j)] = j < i ? W[extent(j, N) + extent(i)] : compliance(space, row, place(j));
   }
   for (int r = 0; r < e; ++r)
     for (int j = 0; j < N; ++j) {
       const int column = place(j);
-      effector_W.push_back(column < alone.rows ? alone.effector_W[extent(r, alone.rows) + extent(column)]
-                                               : space.effector_W[extent(r, k) + extent(column - alone.rows)]);
+      effector_W[extent(r, N) + extent(j)] = column < alone.rows
+                                                 ? alone.effector_W[extent(r, alone.rows) + extent(column)]
+                                                 : space.effector_W[extent(r, k) + extent(column - alone.rows)];
     }
   ConstraintSpace all = alone;
   all.rows = N;
@@ -100,18 +106,13 @@ ContactSpace InverseLaw::Contact::nearest(const ContactSpace& space, std::span<c
   chosen.resize(extent(space.contacts));
   std::iota(chosen.begin(), chosen.end(), 0);
   if (space.contacts <= most) return space;
-  const int rows = space.alone.rows, N = rows + 3 * space.contacts, m = space.alone.motions;
-  const auto compliance = [&](int i, int j) {
-    if (!space.W.empty()) return space.W[extent(i, N) + extent(j)];
-    const double own = i == j && !space.compliance.empty() ? space.compliance[extent(i)] : 0;
-    return own +
-           inner_product(space.V.data() + extent(i, space.rank), space.V.data() + extent(j, space.rank), space.rank);
-  };
+  const int rows = space.alone.rows, m = space.alone.motions;
   std::vector<double> gap;
   for (int c = 0; c < space.contacts; ++c) {
     const int row = rows + 3 * c;
     double end = space.free[extent(row)];
-    for (int j = 0; j < N; ++j) end += lambda[extent(j)] == 0 ? 0 : compliance(row, j) * lambda[extent(j)];
+    for (int j = 0; j < space.all(); ++j)
+      end += lambda[extent(j)] == 0 ? 0 : compliance(space, row, j) * lambda[extent(j)];
     gap.push_back(lambda[extent(row)] > 0 ? -1 : std::max(end, 0.0));
   }
   std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) { return gap[extent(a)] < gap[extent(b)]; });
@@ -125,7 +126,7 @@ ContactSpace InverseLaw::Contact::nearest(const ContactSpace& space, std::span<c
   few.obstacle.clear();
   for (int i : row) {
     few.free.push_back(space.free[extent(i)]);
-    for (int j : row) few.W.push_back(compliance(i, j));
+    for (int j : row) few.W.push_back(compliance(space, i, j));
     if (i < rows) continue;
     const double* inputs = space.B.data() + extent(i - rows, m);
     few.B.insert(few.B.end(), inputs, inputs + m);
@@ -152,8 +153,8 @@ ContactSpace InverseLaw::Contact::nearest(const ContactSpace& space, std::span<c
 
 // Commands for the contacts of `space` from the forces `start` [actuators, constraints, contacts]; the answer is in the
 // program's x. `kept`: without the constraints.
-QpReport InverseLaw::seek_in_contact(const ContactSpace& space, const ConstraintSpace& kept,
-                                     std::span<const double> start, InverseReport& report) {
+QpReport InverseLaw::solve_contact_program(int robot, const ContactSpace& space, const ConstraintSpace& kept,
+                                           std::span<const double> start) {
   Contact& c = *contact_;
   Problem& p = c.problem;
   const int n = n_, m = motions_, N = n + m, k = 3 * space.contacts, Z = N + k, first = space.alone.rows;
@@ -196,6 +197,8 @@ QpReport InverseLaw::seek_in_contact(const ContactSpace& space, const Constraint
                       .d = kept.free.subspan(extent(n), extent(k)),
                       .friction = space.friction,
                       .angle = c.angle};
+  const std::size_t sides = extent(N + p.rows);
+  const std::span<QpSide> active = std::span(c.active).subspan(extent(robot) * sides, sides);
   const auto from_start = [&] {
     std::copy_n(start.begin(), n, p.x.begin());
     std::fill_n(p.x.begin() + n, m, 0.0);
@@ -208,14 +211,15 @@ QpReport InverseLaw::seek_in_contact(const ContactSpace& space, const Constraint
       c.pieces.assign(extent(space.contacts), {});
       classify_contacts(program, p.x, c.pieces, c.workspace);
     }
-    const QpccReport found = solve_qpcc(program,
-                                        {.x = std::span(p.x).first(extent(N)),
-                                         .lambda = std::span(p.x).subspan(extent(N)),
-                                         .pieces = c.pieces,
-                                         .active = c.active,
-                                         .bound_multipliers = p.bound_multipliers,
-                                         .row_multipliers = p.row_multipliers},
-                                        c.workspace, {.starts = settings_.starts});
+    const QpccReport found =
+        solve_qpcc(program,
+                   {.x = std::span(p.x).first(extent(N)),
+                    .lambda = std::span(p.x).subspan(extent(N)),
+                    .pieces = c.pieces,
+                    .active = active,
+                    .bound_multipliers = p.bound_multipliers,
+                    .row_multipliers = p.row_multipliers},
+                   c.workspace, {.max_programs = most_programs * (1 + settings_.starts), .starts = settings_.starts});
     QpReport qp;
     // What obeys all laws and limits is an answer, whether or not it could be proved a minimum.
     const bool usable = found.status == QpStatus::iteration_limit && found.starts > 0 &&
@@ -224,7 +228,6 @@ QpReport InverseLaw::seek_in_contact(const ContactSpace& space, const Constraint
     qp.iterations = found.qp_iterations;
     qp.objective = found.objective;
     qp.stationarity = found.stationarity;
-    report.pieces += found.programs;
     return qp;
   };
   const auto once = [&] {
@@ -251,9 +254,69 @@ QpReport InverseLaw::seek_in_contact(const ContactSpace& space, const Constraint
   return solve_program(p, once, from_start);
 }
 
+// Where these commands lead, with inputs at rest: to `multipliers`, which come in as the forces of the contacts.
+ContactReport InverseLaw::lead_in_contact(int robot, const ContactSpace& space, const std::vector<double>& commands,
+                                          std::span<double> multipliers, std::span<double> dc) {
+  Contact& c = *contact_;
+  for (int j = 0; j < n_; ++j) {
+    const std::size_t at = extent(robot, n_) + extent(j);
+    c.commands[extent(j)] = std::isnan(known_[at]) ? commands[at] : known_[at];
+    multipliers[extent(j)] = start_multipliers_[at];
+  }
+  std::fill(dc.begin(), dc.end(), 0.0);
+  return c.follow(space, c.commands, dc, multipliers);
+}
+
+// Commands from where `multipliers` [actuators, constraints, contacts] are, and the program's forces there. False: none
+// were found; nullopt: the constraints depend on each other. None: the constraints depend on each other.
+std::optional<bool> InverseLaw::seek_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
+                                                std::span<double> dc) {
+  Contact& c = *contact_;
+  const Problem& p = c.problem;
+  InverseReport& report = reports_[extent(robot)];
+  const ContactSpace few = c.nearest(space, multipliers);
+  const int n = n_, m = motions_, N = n + m, s = space.alone.rows - n, k = 3 * few.contacts, first = space.alone.rows;
+  const ConstraintSpace all = c.with_contacts(few, n, first + k);
+  if (c.constraints.kept() != n + k) c.constraints = EqualityRows(1, n + k, s, layout_.rows(), m);
+  const ConstraintSpace* const kept = c.constraints.eliminate(all);
+  if (kept == nullptr) return std::nullopt;
+  build(*kept, robot, c.problem);
+  const auto begin = std::chrono::steady_clock::now();
+  c.start.assign(multipliers.begin(), multipliers.begin() + first);
+  for (int i : c.chosen)
+    c.start.insert(c.start.end(), multipliers.begin() + first + 3 * i, multipliers.begin() + first + 3 * i + 3);
+  report.qp = solve_contact_program(robot, few, *kept, c.start);
+  qp_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (report.qp.status != QpStatus::solved) return false;
+
+  std::copy_n(p.x.begin() + n, m, dc.begin());
+  for (int j = 0; j < n; ++j) {
+    const std::size_t row = extent(j, n + k);
+    double command = p.x[extent(j)];
+    if (robot_.actuators[extent(j)].control == ActuatorControl::displacement)
+      command = kept->free[extent(j)] + inner_product(kept->W.data() + row, p.x.data(), n) +
+                inner_product(kept->W.data() + row + n, p.x.data() + N, k) +
+                inner_product(kept->B.data() + extent(j, m), dc.data(), m);
+    const Interval limits = limits_of_command(robot, j);
+    c.commands[extent(j)] = std::clamp(command, limits.lower, limits.upper);
+  }
+  report.saturated = saturated(p);
+  for (int row = rows_; row < p.rows; ++row) report.saturated += p.row_multipliers[extent(row)] != 0 ? 1 : 0;
+  std::copy_n(c.commands.begin(), n, found_commands_.begin() + robot * n);
+  found_[extent(robot)] = 1;
+  std::copy_n(p.x.begin(), n, multipliers.begin());
+  std::fill(multipliers.begin() + first, multipliers.end(), 0.0);
+  for (std::size_t i = 0; i < c.chosen.size(); ++i)
+    std::copy_n(p.x.begin() + N + 3 * static_cast<long>(i), 3, multipliers.begin() + first + 3 * c.chosen[i]);
+  c.kept.assign(p.x.begin(), p.x.begin() + n);
+  c.kept.insert(c.kept.end(), p.x.begin() + N, p.x.end());
+  c.constraints.multipliers(0, c.kept.data(), dc.data(), multipliers.data() + n);
+  return true;
+}
+
 ContactReport InverseLaw::solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                            std::span<double> dc) {
-  const int n = n_, m = motions_, N = n + m, s = space.alone.rows - n, first = space.alone.rows;
+  const int n = n_, first = space.alone.rows;
   Contact& c = *contact_;
   const Problem& p = c.problem;
   InverseReport& report = reports_[extent(robot)];
@@ -261,41 +324,16 @@ ContactReport InverseLaw::solve_in_contact(int robot, const ContactSpace& space,
   report.held = held_before_[extent(robot)] != 0;
   report.contacts = space.contacts;
   report.pyramid_error = 0;
-  if (!report.held) conflict.clear();
-
-  // Where these commands lead, with inputs at rest.
-  const auto lead = [&](const std::vector<double>& commands) {
-    for (int j = 0; j < n; ++j) {
-      const std::size_t at = extent(robot, n) + extent(j);
-      c.commands[extent(j)] = std::isnan(known_[at]) ? commands[at] : known_[at];
-      multipliers[extent(j)] = start_multipliers_[at];
-    }
-    std::fill(dc.begin(), dc.end(), 0.0);
-    c.start.assign(multipliers.begin(), multipliers.end());
-    return c.follow(space, c.commands, dc, c.start);
-  };
-  const bool again = !report.held && found_[extent(robot)] != 0;
-  ContactReport answer = lead(again ? found_commands_ : start_commands_);
-  if (answer.status == ContactStatus::not_finite) return answer;
-
-  const ContactSpace few = c.nearest(space, c.start);
-  const int k = 3 * few.contacts;
-  const ConstraintSpace all = c.with_contacts(few, n);
-  if (c.constraints.kept() != n + k) c.constraints = EqualityRows(1, n + k, s, layout_.rows(), m);
-  const ConstraintSpace* const kept = c.constraints.eliminate(all);
-  if (kept == nullptr) {
-    answer.status = ContactStatus::not_finite;
-    return answer;
-  }
-  build(*kept, robot, true, c.problem);
+  ContactReport answer;
   if (!report.held) {
-    const auto start = std::chrono::steady_clock::now();
-    c.chosen_start.assign(c.start.begin(), c.start.begin() + first);
-    for (int i : c.chosen)
-      c.chosen_start.insert(c.chosen_start.end(), c.start.begin() + first + 3 * i, c.start.begin() + first + 3 * i + 3);
-    report.qp = seek_in_contact(few, *kept, c.chosen_start, report);
-    qp_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    report.held = report.qp.status != QpStatus::solved;
+    conflict.clear();
+    // The search starts from where the last commands lead.
+    answer =
+        lead_in_contact(robot, space, found_[extent(robot)] != 0 ? found_commands_ : start_commands_, multipliers, dc);
+    if (answer.status == ContactStatus::not_finite) return answer;
+    const std::optional<bool> found = seek_in_contact(robot, space, multipliers, dc);
+    if (!found) return {.status = ContactStatus::not_finite};
+    report.held = !*found;
     if (report.held) {
       std::vector<QpConflict> conflicts;
       for (const QpccConflict& one : c.workspace.conflicts())
@@ -303,42 +341,17 @@ ContactReport InverseLaw::solve_in_contact(int robot, const ContactSpace& space,
       conflict = explain(conflicts, p, report.qp.status);
     }
   }
-  c.lambda.clear();
+  c.sought.assign(multipliers.begin(), multipliers.end());
   if (report.held) {
-    if (again) answer = lead(start_commands_);
-    std::copy(c.start.begin(), c.start.end(), multipliers.begin());
     report.saturated = 0;
+    answer = lead_in_contact(robot, space, start_commands_, multipliers, dc);
   } else {
-    std::copy_n(p.x.begin() + n, m, dc.begin());
-    for (int j = 0; j < n; ++j) {
-      const std::size_t row = extent(j, n + k);
-      double command = p.x[extent(j)];
-      if (robot_.actuators[extent(j)].control == ActuatorControl::displacement)
-        command = kept->free[extent(j)] + inner_product(kept->W.data() + row, p.x.data(), n) +
-                  inner_product(kept->W.data() + row + n, p.x.data() + N, k) +
-                  inner_product(kept->B.data() + extent(j, m), dc.data(), m);
-      const Interval limits = limits_of_command(robot, j);
-      c.commands[extent(j)] = std::clamp(command, limits.lower, limits.upper);
-    }
-    report.saturated = saturated(p);
-    for (int row = rows_; row < p.rows; ++row) report.saturated += p.row_multipliers[extent(row)] != 0 ? 1 : 0;
-    std::copy_n(c.commands.begin(), n, found_commands_.begin() + robot * n);
-    found_[extent(robot)] = 1;
-    // The program's forces, and what the exact cone makes of its commands.
-    std::copy_n(p.x.begin(), n, multipliers.begin());
-    std::fill(multipliers.begin() + first, multipliers.end(), 0.0);
-    for (std::size_t i = 0; i < c.chosen.size(); ++i)
-      std::copy_n(p.x.begin() + N + 3 * static_cast<long>(i), 3, multipliers.begin() + first + 3 * c.chosen[i]);
-    c.kept.assign(p.x.begin(), p.x.begin() + n);
-    c.kept.insert(c.kept.end(), p.x.begin() + N, p.x.end());
-    c.constraints.multipliers(0, c.kept.data(), dc.data(), multipliers.data() + n);
-    c.lambda.assign(multipliers.begin(), multipliers.end());
     answer = c.follow(space, c.commands, dc, multipliers);
   }
   if (answer.status == ContactStatus::not_finite) return answer;
 
   // Forces in the order of the rows: actuators, contacts, constraints.
-  const ConstraintSpace whole = few.contacts == space.contacts ? all : c.with_contacts(space, n);
+  const ConstraintSpace whole = c.with_contacts(space, n, n);
   const auto in_order = [&](std::span<const double> forces) {
     std::vector<double>& out = c.ordered;
     out.assign(forces.begin(), forces.begin() + n);
@@ -347,8 +360,8 @@ ContactReport InverseLaw::solve_in_contact(int robot, const ContactSpace& space,
     return out.data();
   };
   if (!report.held) {
-    for (std::size_t i = 0; i < c.lambda.size(); ++i) c.lambda[i] -= multipliers[i];
-    const double* difference = in_order(c.lambda);
+    for (std::size_t i = 0; i < c.sought.size(); ++i) c.sought[i] -= multipliers[i];
+    const double* difference = in_order(c.sought);
     double sum = 0;
     for (int r = 0; r < whole.effector_rows; ++r) {
       const double moved = inner_product(whole.effector_W.data() + extent(r, whole.rows), difference, whole.rows);

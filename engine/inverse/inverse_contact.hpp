@@ -8,9 +8,9 @@
 namespace supple {
 
 struct InverseLaw::Contact {
-  Contact(const Robot& robot, int effector_rows, int motions, int program_rows);
-  // The robot's space with rows of actuators, contacts, constraints.
-  ConstraintSpace with_contacts(const ContactSpace& space, int actuators);
+  Contact(const Robot& robot, int robots, int effector_rows, int motions, int program_rows);
+  // The robot's space with rows of actuators, contacts, constraints, and the first rows of its W.
+  ConstraintSpace with_contacts(const ContactSpace& space, int actuators, int rows_of_W);
   // The robot's space with the contacts that the program has room for: those that press under `lambda` [actuators,
   // constraints, contacts], then the nearest. The others are free in the program, and in the way of the forward law.
   ContactSpace nearest(const ContactSpace& space, std::span<const double> lambda);
@@ -24,17 +24,16 @@ struct InverseLaw::Contact {
   QpccWorkspace workspace;
   ForwardLaw forward;
   State state;                                      // what the forward law begins from
-  std::vector<double> commands;                     // last ones
+  std::vector<double> commands;                     // of the forward law
   std::vector<double> phi, free, W, B, effector_W;  // of with_contacts()
-  std::vector<double> d, start, lambda, laws, angle, kept, ordered, none, sum;
+  std::vector<double> d, start, sought, laws, angle, kept, ordered, none, sum;
   std::vector<int> chosen;  // contacts of nearest()
-  std::vector<double> chosen_start;
   struct {
     std::vector<double> free, W, B, effector_W, friction;
     std::vector<int> obstacle;
   } few;
   std::vector<ContactPiece> pieces;
-  std::vector<QpSide> active;
+  std::vector<QpSide> active;  // of each robot: bounds, then rows
 };
 
 }  // namespace supple

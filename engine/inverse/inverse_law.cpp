@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "engine/inverse/inverse_contact.hpp"
+#include "engine/scene/units.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/math/inner_product.hpp"
@@ -117,8 +118,8 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
   for (std::size_t o = 0; o < robot.obstacles.size(); ++o)
     if (robot.obstacles[o].max_force < unlimited) limited_obstacles_.push_back(static_cast<int>(o));
   if (robot.pairs() > 0)
-    contact_ =
-        std::make_unique<Contact>(robot, layout_.rows(), motions_, rows_ + static_cast<int>(limited_obstacles_.size()));
+    contact_ = std::make_unique<Contact>(robot, robots, layout_.rows(), motions_,
+                                         rows_ + static_cast<int>(limited_obstacles_.size()));
   conflicts_.resize(extent(robots));
 }
 
@@ -175,7 +176,8 @@ int InverseLaw::begin(const State& state, double step, std::span<double> multipl
   return 0;
 }
 
-bool InverseLaw::solve(const ConstraintSpace& all, std::span<double> multipliers, std::span<double> dc) {
+bool InverseLaw::solve(const ConstraintSpace& all, std::span<const char> touch, std::span<double> multipliers,
+                       std::span<double> dc) {
   const auto start = std::chrono::steady_clock::now();
   const int n = n_, m = motions_, N = n + m, threads = static_cast<int>(problems_.size());
   const ConstraintSpace* const free_of_constraints = constraints_.eliminate(all);
@@ -190,10 +192,15 @@ bool InverseLaw::solve(const ConstraintSpace& all, std::span<double> multipliers
     std::string& conflict = conflicts_[static_cast<std::size_t>(b)];
     double* x = problem.x.data();
     held_before_[static_cast<std::size_t>(b)] = report.held;
-    report.contacts = report.pieces = 0;
+    report.contacts = 0;
     report.pyramid_error = 0;
+    if (!begun_) ask(space, b);
+    if (!touch.empty() && touch[extent(b)] != 0) {
+      solved_[static_cast<std::size_t>(b)] = 1;
+      continue;
+    }
     if (!report.held) {
-      build(space, b, begun_, problem);
+      build(space, b, problem);
       const std::span<QpSide> active = std::span<QpSide>(active_).subspan(extent(b, N + rows_), extent(N + rows_));
       report.qp = settings_.solver == InverseSolver::gauss_seidel
                       ? descend(problem)
@@ -275,8 +282,14 @@ std::string InverseLaw::explain(std::span<const QpConflict> conflicts, const Pro
     }
     if (i < n_) {
       const auto k = static_cast<std::size_t>(i);
-      text += fmt::format("force of '{}' {} {:.4g} N", robot_.actuators[k].name, side,
-                          upper ? problem.upper[k] : problem.lower[k]);
+      const ActuatorRow& actuator = robot_.actuators[k];
+      const bool cavity = actuator.kind == ActuatorKind::cavity;
+      text += fmt::format("{} of '{}' {} ", cavity ? "pressure" : "force", actuator.name, side);
+      // A limit that follows from the last command is another one in each step.
+      if (actuator.control == ActuatorControl::force && actuator.rate < unlimited)
+        text += "its range and rate allow";
+      else
+        text += format_quantity(upper ? problem.upper[k] : problem.lower[k], multiplier_dimension(actuator.kind));
     } else if (i < N) {
       const MotionInput& motion = robot_.motions[static_cast<std::size_t>(i - n_)];
       text +=
@@ -284,8 +297,8 @@ std::string InverseLaw::explain(std::span<const QpConflict> conflicts, const Pro
     } else if (static_cast<std::size_t>(i - N) < limited_.size()) {
       const ActuatorRow& actuator =
           robot_.actuators[static_cast<std::size_t>(limited_[static_cast<std::size_t>(i - N)])];
-      text += fmt::format("displacement of '{}' {} its {}", actuator.name, side,
-                          actuator.rate < unlimited ? "range and rate allow" : "range allows");
+      text += fmt::format("{} of '{}' {} its {}", actuator.kind == ActuatorKind::cavity ? "volume" : "displacement",
+                          actuator.name, side, actuator.rate < unlimited ? "range and rate allow" : "range allows");
     } else {
       int row = i - N - static_cast<int>(limited_.size());
       for (const Effector& effector : robot_.effectors) {

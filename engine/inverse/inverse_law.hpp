@@ -58,9 +58,9 @@ struct InverseReport {
   bool held = false;           // no answer (see conflict()): the last commands were held instead
   double predicted_error = 0;  // |Omega delta_e| of steered effectors at the end of the step [m], by the linearisation
   int saturated = 0;           // limits of ranges and rates that hold the robot back
-  // In contact, of the last linearisation: contacts that were looked at, quadratic programs of the pieces of their
-  // laws, how far the program's pyramid leads the effectors astray from the exact cone [m].
-  int contacts = 0, pieces = 0;
+  // In contact, of the last linearisation: contacts that were looked at, how far the program's pyramid leads the
+  // effectors astray from the exact cone [m].
+  int contacts = 0;
   double pyramid_error = 0;
 };
 
@@ -90,7 +90,8 @@ class InverseLaw final : public ConstraintLaw {
                           std::span<double> gradients) const override;
   bool moves_inputs() const override { return motions_ > 0; }
   int begin(const State& state, double step, std::span<double> multipliers) override;
-  bool solve(const ConstraintSpace& space, std::span<double> multipliers, std::span<double> dc) override;
+  bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
+             std::span<double> dc) override;
   ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                  std::span<double> dc) override;
   double violation(std::span<const double> phi, std::span<const double> multipliers) const override;
@@ -107,7 +108,8 @@ class InverseLaw final : public ConstraintLaw {
  private:
   struct Problem;
   struct Contact;
-  void build(const ConstraintSpace& space, int robot, bool begun, Problem& problem);
+  void ask(const ConstraintSpace& space, int robot);
+  void build(const ConstraintSpace& space, int robot, Problem& problem);
   double promise(const ConstraintSpace& space, const double* lambda, const double* dc, const Problem& problem,
                  InverseReport& report) const;
   Interval limits_of_command(int robot, int j) const;
@@ -115,8 +117,12 @@ class InverseLaw final : public ConstraintLaw {
   template <class Once, class Hold>
   QpReport solve_program(Problem& problem, const Once& once, const Hold& hold) const;
   QpReport descend(Problem& problem) const;
-  QpReport seek_in_contact(const ContactSpace& space, const ConstraintSpace& kept, std::span<const double> start,
-                           InverseReport& report);
+  ContactReport lead_in_contact(int robot, const ContactSpace& space, const std::vector<double>& commands,
+                                std::span<double> multipliers, std::span<double> dc);
+  std::optional<bool> seek_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
+                                      std::span<double> dc);
+  QpReport solve_contact_program(int robot, const ContactSpace& space, const ConstraintSpace& kept,
+                                 std::span<const double> start);
   bool hold(const ConstraintSpace& space, int robot, Problem& problem) const;
   int saturated(const Problem& problem) const;
   std::string explain(std::span<const QpConflict> conflicts, const Problem& problem, QpStatus status) const;

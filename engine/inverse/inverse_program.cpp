@@ -26,8 +26,21 @@ Interval intersect(const Interval& a, const Interval& b) {
 
 }  // namespace
 
+// What is left of the way where the goal's speed is limited: settled by the first linearisation of a step.
+void InverseLaw::ask(const ConstraintSpace& space, int robot) {
+  const double *phi = space.effector_phi.data(), speed = settings_.goal_speed * step_;
+  double* asked = asked_.data() + extent(robot, layout_.rows());
+  int row = 0;
+  for (std::size_t k = 0; k < robot_.effectors.size(); ++k) {
+    const int end = row + robot_.effectors[k].rows();
+    const double distance = std::sqrt(inner_product(phi + row, phi + row, end - row));
+    const double left = steered_[k] != 0 && step_ > 0 && distance > speed ? 1 - speed / distance : 0;
+    for (; row < end; ++row) asked[row] = left * phi[row];
+  }
+}
+
 // `space`: rows of the actuators, then of contacts.
-void InverseLaw::build(const ConstraintSpace& space, int robot, bool begun, Problem& problem) {
+void InverseLaw::build(const ConstraintSpace& space, int robot, Problem& problem) {
   const int n = n_, m = motions_, N = n + m, e = layout_.rows(), contacts = space.rows - n, Z = N + contacts;
   problem.resize(contacts);
   const double *W = space.W.data(), *B = space.B.data();
@@ -39,21 +52,14 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, bool begun, Prob
     std::copy_n(of_forces + n, contacts, out + N);
   };
 
-  // Effector rows: J = [W_ea, B_e, W_ec]. What is left of the way where the goal's speed is limited is settled by the
-  // first linearisation of a step; a limited reach brings all rows nearer by the same share, so that where nothing
-  // moves any more the conditions of the optimum hold.
-  const double *phi = space.effector_phi.data(), speed = settings_.goal_speed * step_;
-  double* asked = asked_.data() + extent(robot, e);
+  // Effector rows: J = [W_ea, B_e, W_ec]. A limited reach brings all rows nearer by the same share, so that where
+  // nothing moves any more the conditions of the optimum hold.
+  const double *phi = space.effector_phi.data(), *asked = asked_.data() + extent(robot, e);
   double share = 1;
   int row = 0;
   for (std::size_t k = 0; k < robot_.effectors.size(); ++k) {
     const int rows = robot_.effectors[k].rows();
     const bool steered = steered_[k] != 0;
-    if (!begun) {
-      const double distance = std::sqrt(inner_product(phi + row, phi + row, rows));
-      const double left = steered && step_ > 0 && distance > speed ? 1 - speed / distance : 0;
-      for (int i = row; i < row + rows; ++i) asked[i] = left * phi[i];
-    }
     double way = 0;
     for (int i = row; i < row + rows; ++i) way += (phi[i] - asked[i]) * (phi[i] - asked[i]);
     if (steered && way > trust_ * trust_) share = std::min(share, trust_ / std::sqrt(way));

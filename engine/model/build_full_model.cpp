@@ -111,27 +111,31 @@ void add_actuator(const ActuatorScene& scene, PointPlacer& placer, Robot& robot)
   robot.actuators.push_back(std::move(row));
 }
 
-// Their corners come last among the mapped points: a reduced model does without them.
-void add_walls(const ActuatorScene& scene, PointPlacer& placer, ActuatorRow& row) {
-  const std::string what = "cavity '" + scene.name + "'";
+// Of an actuator or an effector.
+template <class SceneTable>
+PointPlacer::Walls find_walls(const SceneTable& scene, const std::string& what, PointPlacer& placer) {
   if (scene.surface.has_value() == scene.region.has_value())
     throw InputError(what + " needs either a surface or a region", "one of them", scene.place);
-  PointPlacer::PlacedWalls walls;
+  PointPlacer::Walls walls;
   if (scene.region) {
-    walls = placer.add_walls(*scene.region, what, scene.place);
+    walls = placer.find_walls(*scene.region, what, scene.place);
   } else {
     Surface surface = read_surface(scene.surface->file);
     transform_surface(surface, scene.surface->unit, scene.surface->transform);
-    walls = placer.add_walls(std::move(surface), what, scene.place);
+    walls = placer.find_walls(std::move(surface), what, scene.place);
   }
-  bool moves = false;
-  for (int p = 0; p < walls.point_count; ++p) moves = moves || placer.moves(walls.first_point + p);
-  if (!moves)
-    throw InputError("the walls of " + what + " are held everywhere (its pressure can do nothing)",
+  if (!placer.moves(walls))
+    throw InputError("the walls of " + what + " are held everywhere (nothing can change its volume)",
                      "another region, or smaller fixed regions", scene.place);
-  row.first_point = walls.first_point;
-  row.point_count = walls.point_count;
-  row.triangles = std::move(walls.triangles);
+  return walls;
+}
+
+// Their corners come last among the mapped points: a reduced model does without them.
+template <class Row>
+void add_walls(const PointPlacer::Walls& walls, PointPlacer& placer, Row& row) {
+  row.first_point = placer.add_corners(walls);
+  row.point_count = static_cast<int>(walls.corners.size());
+  row.triangles = walls.triangles;
   row.rest_volume = walls.volume;
   row.rest_area = walls.area;
 }
@@ -192,7 +196,8 @@ void add_constraint(const ConstraintScene& scene, PointPlacer& placer, Robot& ro
   }
 }
 
-void add_effector(const EffectorScene& scene, PointPlacer& placer, Robot& robot) {
+// Walls of a volume are found here and added later.
+void add_effector(const EffectorScene& scene, PointPlacer& placer, Robot& robot, PointPlacer::Walls& walls) {
   Effector row;
   row.name = scene.name;
   row.kind = scene.kind;
@@ -205,6 +210,9 @@ void add_effector(const EffectorScene& scene, PointPlacer& placer, Robot& robot)
     row.point = row.first_point = path.first_point;
     row.point_count = static_cast<int>(scene.points.size());
     row.rest_length = path.length;
+  } else if (scene.kind == EffectorKind::volume) {
+    walls = find_walls(scene, what, placer);
+    row.point = placer.add_mean(walls);
   } else {
     row.directions = scene.directions;
     SUPPLE_EXPECT(!row.directions.empty() && row.directions.size() <= 3);
@@ -275,13 +283,18 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
     throw InputError("constraint '" + robot.constraints[static_cast<std::size_t>(row)].name +
                          "' asks for what others before it ask for already, or contradicts them",
                      "leave one of them out, or give it a compliance", row_places[static_cast<std::size_t>(row)]);
-  for (const EffectorScene& effector : scene.effectors) add_effector(effector, placer, robot);
+  std::vector<PointPlacer::Walls> volumes(scene.effectors.size());
+  for (std::size_t i = 0; i < volumes.size(); ++i) add_effector(scene.effectors[i], placer, robot, volumes[i]);
   for (const PointScene& probe : scene.probes)
     robot.probes.push_back(
         {probe.name, probe.set, placer.add(probe.point, 0, "probe '" + probe.name + "'", probe.place)});
   add_contact(scene, model, placer);
   for (std::size_t i = 0; i < scene.actuators.size(); ++i)
-    if (scene.actuators[i].kind == ActuatorKind::cavity) add_walls(scene.actuators[i], placer, robot.actuators[i]);
+    if (scene.actuators[i].kind == ActuatorKind::cavity)
+      add_walls(find_walls(scene.actuators[i], "cavity '" + scene.actuators[i].name + "'", placer), placer,
+                robot.actuators[i]);
+  for (std::size_t i = 0; i < volumes.size(); ++i)
+    if (scene.effectors[i].kind == EffectorKind::volume) add_walls(volumes[i], placer, robot.effectors[i]);
   return model;
 }
 

@@ -139,9 +139,13 @@ std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
   std::vector<bool> outer(faces.size());
   for (std::size_t f = 0; f < faces.size(); ++f) outer[f] = volume[static_cast<std::size_t>(part[f])] > 0;
   // Walls that only an edge connects to the outside.
-  for (const ActuatorScene& actuator : scene.actuators) {
-    if (actuator.kind != ActuatorKind::cavity || !actuator.region) continue;
-    const std::vector<int> walls = nodes_in(*actuator.region, mesh);
+  std::vector<const Region*> cavities;
+  for (const ActuatorScene& actuator : scene.actuators)
+    if (actuator.kind == ActuatorKind::cavity && actuator.region) cavities.push_back(&*actuator.region);
+  for (const EffectorScene& effector : scene.effectors)
+    if (effector.kind == EffectorKind::volume && effector.region) cavities.push_back(&*effector.region);
+  for (const Region* region : cavities) {
+    const std::vector<int> walls = nodes_in(*region, mesh);
     for (std::size_t f = 0; f < faces.size(); ++f) {
       const auto nodes = nodes_of(faces[f]);
       if (std::all_of(nodes.begin(), nodes.end(),

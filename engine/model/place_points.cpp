@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "engine/mesh/boundary.hpp"
 #include "engine/mesh/closed_surface.hpp"
@@ -218,8 +219,8 @@ int PointPlacer::add_node(int node) {
   return push({{node}, {1}}, model_.mesh.nodes[static_cast<std::size_t>(node)]);
 }
 
-PointPlacer::PlacedWalls PointPlacer::close(Surface& surface, bool turned, const std::string& what,
-                                            const Place& place) const {
+PointPlacer::Walls PointPlacer::close(Surface& surface, bool turned, const std::string& what,
+                                      const Place& place) const {
   const ClosedSurfaceReport report = orient_closed_surface(surface.nodes, surface.triangles);
   if (!report.closed())
     throw InputError(fmt::format("the walls of {} are not closed ({})", what, describe(report, surface.nodes)),
@@ -229,16 +230,15 @@ PointPlacer::PlacedWalls PointPlacer::close(Surface& surface, bool turned, const
   if (!turned && report.turned > 0)
     throw InputError(fmt::format("the walls of {} are, or hold, the outside of the body", what),
                      "a region with the walls of one void and nothing else", place);
-  PlacedWalls walls;
-  walls.first_point = static_cast<int>(model_.robot.rest_points.size());
-  walls.point_count = static_cast<int>(surface.nodes.size());
+  Walls walls;
+  walls.rest = surface.nodes;
   walls.volume = enclosed_volume(surface.nodes, surface.triangles);
   walls.area = surface_area(surface.nodes, surface.triangles);
   walls.triangles = surface.triangles;
   return walls;
 }
 
-PointPlacer::PlacedWalls PointPlacer::add_walls(const Region& region, const std::string& what, const Place& place) {
+PointPlacer::Walls PointPlacer::find_walls(const Region& region, const std::string& what, const Place& place) const {
   const Mesh& mesh = model_.mesh;
   Surface surface;
   std::vector<int> number(mesh.nodes.size(), -1), mesh_node;
@@ -255,18 +255,18 @@ PointPlacer::PlacedWalls PointPlacer::add_walls(const Region& region, const std:
     std::swap(triangle[1], triangle[2]);  // out of the void, into the body
     surface.triangles.push_back(triangle);
   }
-  PlacedWalls walls = close(surface, false, what, place_of(region, place));
-  for (const int node : mesh_node) add_node(node);
+  Walls walls = close(surface, false, what, place_of(region, place));
+  for (const int node : mesh_node) walls.corners.push_back({{node}, {1}});
   return walls;
 }
 
-PointPlacer::PlacedWalls PointPlacer::add_walls(Surface surface, const std::string& what, const Place& place) {
-  PlacedWalls walls = close(surface, true, what, place);
+PointPlacer::Walls PointPlacer::find_walls(Surface surface, const std::string& what, const Place& place) {
+  Walls walls = close(surface, true, what, place);
   double furthest = 0;
   for (const Vec3d& x : surface.nodes) {
     const EmbeddedPoint point = locate(x, "a corner of " + what, place);
     furthest = std::max(furthest, point.distance);
-    push(interpolation_of(point), x);
+    walls.corners.push_back(interpolation_of(point));
   }
   // The walls of a cavity are a boundary of the body: corners lie a little to either side of it.
   if (furthest > 0)
@@ -277,9 +277,40 @@ PointPlacer::PlacedWalls PointPlacer::add_walls(Surface surface, const std::stri
   return walls;
 }
 
-bool PointPlacer::moves(int point) const {
-  const std::vector<int>& nodes = model_.interpolation[static_cast<std::size_t>(point)].node;
-  return std::any_of(nodes.begin(), nodes.end(),
+int PointPlacer::add_corners(const Walls& walls) {
+  const int first = static_cast<int>(model_.robot.rest_points.size());
+  for (std::size_t i = 0; i < walls.corners.size(); ++i) push(walls.corners[i], walls.rest[i]);
+  return first;
+}
+
+int PointPlacer::add_mean(const Walls& walls) {
+  std::vector<double> share(walls.rest.size(), 0.0);
+  for (const auto& triangle : walls.triangles) {
+    const auto x = [&](std::size_t k) { return walls.rest[static_cast<std::size_t>(triangle[k])]; };
+    const double area = norm(cross(x(1) - x(0), x(2) - x(0))) / 2;
+    for (const int corner : triangle) share[static_cast<std::size_t>(corner)] += area / 3 / walls.area;
+  }
+  std::map<int, double> weights;
+  Vec3d mean{{0, 0, 0}};
+  for (std::size_t i = 0; i < share.size(); ++i) {
+    const Interpolation& corner = walls.corners[i];
+    for (std::size_t n = 0; n < corner.node.size(); ++n) weights[corner.node[n]] += share[i] * corner.weight[n];
+    mean = mean + share[i] * walls.rest[i];
+  }
+  Interpolation interpolation;
+  for (const auto& [node, weight] : weights) {
+    interpolation.node.push_back(node);
+    interpolation.weight.push_back(weight);
+  }
+  return push(std::move(interpolation), mean);
+}
+
+bool PointPlacer::moves(const Walls& walls) const {
+  return std::any_of(walls.corners.begin(), walls.corners.end(), [&](const auto& corner) { return moves(corner); });
+}
+
+bool PointPlacer::moves(const Interpolation& point) const {
+  return std::any_of(point.node.begin(), point.node.end(),
                      [&](int node) { return model_.node_unknown[static_cast<std::size_t>(node)] >= 0; });
 }
 

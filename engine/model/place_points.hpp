@@ -1,19 +1,18 @@
 #pragma once
 // Mapped points of a model (full_model.hpp: Interpolation), added one after the other while it is built.
 //
-//   point         the element that contains it, or with a radius the nodes around it, so that linear fields are
-//   followed surface mean  sum_f A_f (mean over f) / sum_f A_f over the boundary's faces with all their nodes in a
-//   region: each
+// clang-format off
+//   point         the element that contains it, or with a radius the nodes around it, so that linear fields are followed
+//   surface mean  sum_f A_f (mean over f) / sum_f A_f over the boundary's faces with all their nodes in a region: each
 //                 node of a triangle has a third of its area (a quadrilateral: the mean of its two divisions). A force
 //                 on it is a uniform load: the same resultant and moment
-//   mean          sum_i w_i x_i / sum_i w_i over a region's nodes, w_i the shares of the elements' volumes (each
-//   element
+//   mean          sum_i w_i x_i / sum_i w_i over a region's nodes, w_i the shares of the elements' volumes (each element
 //                 gives its nodes equal shares), so that it does not depend on the grading of the mesh
-//   fit           the columns of A = sum_i w_i x_i (C^-1 r_i)^T, C = sum_i w_i r_i r_i^T with the same w_i, r_i the
-//   rest
+//   fit           the columns of A = sum_i w_i x_i (C^-1 r_i)^T, C = sum_i w_i r_i r_i^T with the same w_i, r_i the rest
 //                 positions from the mean: the linear map nearest to the region's deformation, I at rest
 //                 (engine/constraints/effectors.hpp)
 //   walls         the corners of a closed surface, nodes of the mesh or embedded points
+// clang-format on
 //
 // Errors: InputError with the place of what asks for the point.
 
@@ -46,18 +45,23 @@ class PointPlacer {
   int add_fit(const Region& region, const std::string& what, const Place& place);  // three vectors
   int add_node(int node);
 
-  struct PlacedWalls {
-    int first_point = 0, point_count = 0;
-    Triangles triangles;  // of these points, outwards
+  struct Walls {
+    std::vector<Interpolation> corners;
+    std::vector<Vec3d> rest;
+    Triangles triangles;  // outwards
     double volume = 0, area = 0;
   };
   // A closed surface: the faces of the body's boundary with all their nodes in the region, or a surface in the frame of
-  // the body, whose corners are embedded in it.
-  PlacedWalls add_walls(const Region& region, const std::string& what, const Place& place);
-  PlacedWalls add_walls(Surface surface, const std::string& what, const Place& place);
+  // the body, whose corners are embedded in it. Adds no point.
+  Walls find_walls(const Region& region, const std::string& what, const Place& place) const;
+  Walls find_walls(Surface surface, const std::string& what, const Place& place);
+  // Whether a free node has a part in them.
+  bool moves(const Walls& walls) const;
+  int add_corners(const Walls& walls);
+  int add_mean(const Walls& walls);  // of the corners, each with a third of the area of its triangles
 
   // Whether a free node has a part in it.
-  bool moves(int point) const;
+  bool moves(int point) const { return moves(model_.interpolation[static_cast<std::size_t>(point)]); }
 
  private:
   struct WeightedNodes {
@@ -70,7 +74,8 @@ class PointPlacer {
   // The element that contains x or is nearest to it; refuses one too far away.
   EmbeddedPoint locate(const Vec3d& x, const std::string& what, const Place& place) const;
   // Checks and measures it. turned: whether its triangles may be turned any way; otherwise they know where the body is.
-  PlacedWalls close(Surface& surface, bool turned, const std::string& what, const Place& place) const;
+  Walls close(Surface& surface, bool turned, const std::string& what, const Place& place) const;
+  bool moves(const Interpolation& point) const;
 
   FullModel& model_;
   Embedding embedding_;

@@ -21,7 +21,7 @@ namespace supple {
 //           is the force along the direction, which does not turn with the body
 //   cavity  phi = V(y) - V0 of the closed surface on its points; lambda is the pressure above that outside. In a
 //           reduced model phi is a polynomial of the coordinates, which stand among the mapped points (`volume`)
-struct ActuatorRow {
+struct ActuatorRow : CavityShape {
   std::string name;
   ActuatorKind kind = ActuatorKind::cable;
   int first_point = 0;  // cable: its via-points are consecutive mapped points; force: the loaded point; cavity: its
@@ -29,10 +29,6 @@ struct ActuatorRow {
   std::optional<Vec3d> pull_point;  // cable: fixed end after the last via-point
   Vec3d direction{{0, 0, 0}};       // force: unit vector
   double rest_length = 0;           // cable: L0 [m]
-  Triangles triangles;              // cavity: of its corners (numbers from its first point), outwards
-  VolumePolynomial volume;          // cavity of a reduced model, instead of triangles
-  double rest_volume = 0;           // cavity: V0 [m^3]
-  double rest_area = 0;             // cavity [m^2]
   ActuatorControl control = ActuatorControl::displacement;
   bool bilateral = false;
   Interval range;  // of the command [m, m^3, N or Pa]
@@ -83,19 +79,23 @@ inline constexpr int rigid_mode_count = 6;
 //   position     one row direction . (x - goal) for each direction; x a point, or the mean of a region
 //   orientation  rows lever * direction . theta, theta the rotation vector from the goal's orientation to the region's
 //   length       L0 - L - goal of a cable's path, the length by which it is shortened
-struct Effector {
+//   volume       (V - goal) / A of a cavity, A the area of its walls at rest: the mean distance by which they are off
+struct Effector : CavityShape {
   std::string name;
   EffectorKind kind = EffectorKind::position;
   int point = 0;                    // mapped point: where errors are measured, and the place in pictures
   int first_point = 0;              // orientation: three mapped vectors, the columns of the region's
-  int point_count = 0;              //   deformation gradient; length: the path's mapped points
+  int point_count = 0;              //   deformation gradient; length: the path's mapped points; volume: as a cavity's
   std::vector<Vec3d> directions;    // position, orientation: unit vectors, at most three
   double lever = 1;                 // orientation: m per radian
   double weight = 1;                // of its rows in the objective; they count squared
   bool exact = false;               // reached exactly or not at all: equality rows
   std::optional<Vec3d> pull_point;  // length: fixed end of the path
   double rest_length = 0;           // length: L0 [m]
-  int rows() const { return kind == EffectorKind::length ? 1 : static_cast<int>(directions.size()); }
+  bool scalar() const { return kind == EffectorKind::length || kind == EffectorKind::volume; }
+  int rows() const { return scalar() ? 1 : static_cast<int>(directions.size()); }
+  // Numbers of its goal that count: the first one, or three.
+  int goal_numbers() const { return scalar() ? 1 : 3; }
 };
 
 // A prescribed translation: input value [m] along `direction`, moving the nodes of one fixed region.

@@ -26,12 +26,13 @@ PodTruncation truncation_of(const ReductionScene& recipe) {
   return recipe.pod_tolerance_squared ? PodTruncation::squared : PodTruncation::root;
 }
 
-SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displacements, const ReductionScene& recipe) {
+SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displacements, const ReductionScene& recipe,
+                             const Ranks& ranks) {
   const std::vector<double> rigid = full.robot.floating ? rigid_modes(full) : std::vector<double>{};
   SnapshotBasis basis;
   basis.pod = proper_orthogonal_decomposition(
       without_rigid_modes(displacements, rigid),
-      {.tolerance = recipe.pod_tolerance, .truncation = truncation_of(recipe), .max_modes = recipe.max_modes});
+      {.tolerance = recipe.pod_tolerance, .truncation = truncation_of(recipe), .max_modes = recipe.max_modes}, ranks);
   if (basis.pod.modes == 0)
     throw RunError("the training states are all at rest: there is nothing to reduce",
                    "check gravity and the actuators' ranges");

@@ -15,8 +15,9 @@ struct SnapshotBasis {
 };
 
 // displacements: basis_columns (lifting.hpp). The recipe says how many modes are kept. Throws RunError where all
-// snapshots are at rest.
-SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displacements, const ReductionScene& recipe);
+// snapshots are at rest. The ranks share the work (pod.hpp).
+SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displacements, const ReductionScene& recipe,
+                             const Ranks& ranks = {});
 
 // What the recipe's tolerance of the modes is compared with.
 PodTruncation truncation_of(const ReductionScene& recipe);

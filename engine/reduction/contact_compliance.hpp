@@ -23,6 +23,8 @@ struct OutsideModes {
   double depth = 0;  // largest displacement of a point that the modes lack [m]
   double share = 0;  // of the work of the forces: what they would do on the displacements that the modes lack
 };
+// A share above this is worth a warning.
+inline constexpr double outside_modes_warning = 0.1;
 // None: the model does not know (its file is older, or its stiffness singular), or nothing presses.
 std::optional<OutsideModes> outside_modes(const ReducedModel& model, const State& state, int robot = 0);
 

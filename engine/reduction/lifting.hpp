@@ -27,7 +27,7 @@ Lifting lifting_of(const FullModel& model);
 void remove_lifting(const Lifting& lifting, std::span<const double> c, std::span<double> q);
 
 // What the basis is made of: the displacements of a set without their lifting or their rigid part, left on disk
-// (displacement_blocks). The set must outlive them.
-ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set);
+// (displacement_blocks) in at least `parts` blocks. The set must outlive them.
+ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set, int parts = 1);
 
 }  // namespace supple

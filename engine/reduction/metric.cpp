@@ -44,7 +44,7 @@ void add_springs(const ReducedModel& all, std::span<const double> y, double* K, 
       return Vec3d{{gradient[extent(3, i)], gradient[extent(3, i) + 1], gradient[extent(3, i) + 2]}};
     };
     const auto add = [&](int i, int j, const Mat3d& S) {
-      add_point_stiffness(all, spring.first_point + i, spring.first_point + j, S, K, K_c);
+      add_point_stiffness(all, {.i = spring.first_point + i, .j = spring.first_point + j, .S = S}, K, K_c);
     };
     for (int i = 0; i < spring.point_count; ++i)
       for (int j = 0; j < spring.point_count; ++j) add(i, j, (1 / spring.compliance) * outer(at(i), at(j)));

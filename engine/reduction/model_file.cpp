@@ -31,7 +31,14 @@ int format_of(const ReducedModel& model) {
       std::any_of(robot.obstacles.begin(), robot.obstacles.end(), [](const PlacedObstacle& placed) {
         return placed.obstacle.shape() == Obstacle::Shape::tube || placed.max_force != unlimited;
       });
-  return limits_or_tubes ? 6 : constraints ? 5 : !robot.obstacles.empty() ? 4 : membranes || cavities ? 3 : 2;
+  const bool volumes = std::any_of(robot.effectors.begin(), robot.effectors.end(),
+                                   [](const Effector& row) { return row.kind == EffectorKind::volume; });
+  return volumes                    ? 7
+         : limits_or_tubes          ? 6
+         : constraints              ? 5
+         : !robot.obstacles.empty() ? 4
+         : membranes || cavities    ? 3
+                                    : 2;
 }
 
 // Driven regions and what they add. A robot without them has none of these.
@@ -241,10 +248,7 @@ bool is_model_file(const std::string& path) {
 // The mapped points of a cavity hold the coordinates that its polynomial is of.
 void check_cavities(const Checked& checked, const ReducedModel& model) {
   const int r = model.modes, m = model.motions(), n = r + m;
-  for (std::size_t i = 0; i < model.robot.actuators.size(); ++i) {
-    const ActuatorRow& row = model.robot.actuators[i];
-    if (row.kind != ActuatorKind::cavity) continue;
-    const std::string at = "/robot/actuators/" + entry_name(i);
+  const auto check = [&](const std::string& at, const auto& row) {
     checked.require(row.volume.unknowns == n, at + "/volume/linear", "has not one number for each coordinate");
     checked.require(row.point_count == (n + 2) / 3, at + "/points", "do not hold the coordinates");
     for (int k = 0; k < 3 * row.point_count; ++k) {
@@ -257,7 +261,13 @@ void check_cavities(const Checked& checked, const ReducedModel& model) {
                    model.output_inputs[extent(output, m) + static_cast<std::size_t>(j)] == (r + j == k ? 1.0 : 0.0);
       checked.require(identity, at + "/points", "do not hold the coordinates");
     }
-  }
+  };
+  for (std::size_t i = 0; i < model.robot.actuators.size(); ++i)
+    if (model.robot.actuators[i].kind == ActuatorKind::cavity)
+      check("/robot/actuators/" + entry_name(i), model.robot.actuators[i]);
+  for (std::size_t i = 0; i < model.robot.effectors.size(); ++i)
+    if (model.robot.effectors[i].kind == EffectorKind::volume)
+      check("/robot/effectors/" + entry_name(i), model.robot.effectors[i]);
 }
 
 ReducedModel read_model(const std::string& path) {

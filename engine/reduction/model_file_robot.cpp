@@ -14,10 +14,19 @@ namespace {
 constexpr std::string_view integrator_words[] = {"implicit-euler", "implicit-euler-newton", "quasi-static"};
 constexpr std::string_view actuator_words[] = {"cable", "force", "cavity"};
 constexpr std::string_view control_words[] = {"displacement", "force"};
-constexpr std::string_view effector_words[] = {"position", "orientation", "length"};
+constexpr std::string_view effector_words[] = {"position", "orientation", "length", "volume"};
 
 Numbers numbers(const Vec3d& x) {
   return {x[0], x[1], x[2]};
+}
+
+void write_cavity(Hdf5File& file, const std::string& at, const CavityShape& cavity) {
+  const VolumePolynomial& volume = cavity.volume;
+  file.write(at + "/rest_volume", cavity.rest_volume);
+  file.write(at + "/rest_area", cavity.rest_area);
+  file.write(at + "/volume/linear", volume.linear, {volume.linear.size()});
+  file.write(at + "/volume/quadratic", volume.quadratic, {volume.quadratic.size()});
+  file.write(at + "/volume/cubic", volume.cubic, {volume.cubic.size()});
 }
 
 void write_actuator(Hdf5File& file, const std::string& at, const ActuatorRow& actuator) {
@@ -27,12 +36,7 @@ void write_actuator(Hdf5File& file, const std::string& at, const ActuatorRow& ac
   if (actuator.kind == ActuatorKind::force) {
     file.write(at + "/direction", numbers(actuator.direction), {3});
   } else if (actuator.kind == ActuatorKind::cavity) {
-    const VolumePolynomial& volume = actuator.volume;
-    file.write(at + "/rest_volume", actuator.rest_volume);
-    file.write(at + "/rest_area", actuator.rest_area);
-    file.write(at + "/volume/linear", volume.linear, {volume.linear.size()});
-    file.write(at + "/volume/quadratic", volume.quadratic, {volume.quadratic.size()});
-    file.write(at + "/volume/cubic", volume.cubic, {volume.cubic.size()});
+    write_cavity(file, at, actuator);
   } else {
     if (actuator.pull_point) file.write(at + "/pull_point", numbers(*actuator.pull_point), {3});
     file.write(at + "/rest_length", actuator.rest_length);
@@ -55,6 +59,7 @@ void write_effector(Hdf5File& file, const std::string& at, const Effector& effec
   if (effector.kind != EffectorKind::position)
     file.write(at + "/points", std::vector<int>{effector.first_point, effector.point_count}, {2});
   if (effector.kind == EffectorKind::orientation) file.write(at + "/lever", effector.lever);
+  if (effector.kind == EffectorKind::volume) return write_cavity(file, at, effector);
   if (effector.kind != EffectorKind::length) {
     file.write(at + "/directions", flat_points(effector.directions), {effector.directions.size(), 3});
     return;
@@ -77,7 +82,7 @@ class Reader {
       actuator.direction = units(at + "/direction", {3}).front();
       checked_.require(actuator.point_count == 1, at + "/points", "are not one point, where a force acts");
     } else if (actuator.kind == ActuatorKind::cavity) {
-      cavity(at, actuator);
+      cavity(at, actuator.point_count, actuator);
     } else {
       path(at, actuator.point_count, actuator.pull_point, actuator.rest_length);
     }
@@ -107,6 +112,10 @@ class Reader {
     if (effector.kind != EffectorKind::position) points(at, effector.first_point, effector.point_count);
     if (effector.kind == EffectorKind::length) {
       path(at, effector.point_count, effector.pull_point, effector.rest_length);
+      return effector;
+    }
+    if (effector.kind == EffectorKind::volume) {
+      cavity(at, effector.point_count, effector);
       return effector;
     }
     const auto shape = file_.shape(at + "/directions");
@@ -140,17 +149,16 @@ class Reader {
     checked_.require(first >= 0 && count >= 1 && count <= point_count_ && first <= point_count_ - count, at + "/points",
                      "names points that are not there");
   }
-  void cavity(const std::string& at, ActuatorRow& actuator) const {
+  void cavity(const std::string& at, int point_count, CavityShape& cavity) const {
     for (const auto& [name, value] :
-         {std::pair{"/rest_volume", &actuator.rest_volume}, {"/rest_area", &actuator.rest_area}}) {
+         {std::pair{"/rest_volume", &cavity.rest_volume}, {"/rest_area", &cavity.rest_area}}) {
       *value = checked_.number(at + name);
       checked_.require(*value > 0, at + name, "is not positive");
     }
-    VolumePolynomial& volume = actuator.volume;
+    VolumePolynomial& volume = cavity.volume;
     const auto shape = file_.shape(at + "/volume/linear");
-    checked_.require(
-        shape.size() == 1 && shape[0] >= 1 && shape[0] <= static_cast<std::size_t>(3 * actuator.point_count),
-        at + "/volume/linear", "has a wrong shape");
+    checked_.require(shape.size() == 1 && shape[0] >= 1 && shape[0] <= static_cast<std::size_t>(3 * point_count),
+                     at + "/volume/linear", "has a wrong shape");
     const std::size_t n = shape[0];
     volume.unknowns = static_cast<int>(n);
     volume.linear = checked_.doubles(at + "/volume/linear", {n});

@@ -153,23 +153,19 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   const int nv = full.coordinates.nv, rows = full.robot.rows();
   const auto read = [&](std::size_t k) { return read_snapshots(sets[k].folder, identity, *sets[k].plan, nv, rows); };
   const SnapshotSet training = read_snapshots(sets[0].folder, identity, *sets[0].plan, nv, rows, /*with_q=*/false);
-  const ColumnBlocks displacements = basis_columns(full, sets[0].folder, training);
+  const Ranks& ranks = settings.snapshots.ranks;
+  const ColumnBlocks displacements = basis_columns(full, sets[0].folder, training, ranks.size);
   if (!plans.training.note.empty()) report.notes.push_back(plans.training.note);
   if (training.failed > 0)
     report.notes.push_back(fmt::format("{} of {} training states did not converge and were left out", training.failed,
                                        training.failed + training.count));
   if (training.count < 2)
     throw RunError("fewer than two training states converged", "`supple simulate` the scene; smaller actuator ranges");
-  const ReferenceStates selection = reference_states(full, read(1)), test = reference_states(full, read(2));
-  if (test.failed > 0)
-    report.notes.push_back(fmt::format("{} of {} test states of the full model did not converge and were left out",
-                                       test.failed, test.failed + test.count));
-  if (test.count == 0)
-    throw RunError("no test state of the full model converged", "`supple simulate` the scene; smaller actuator ranges");
 
   double mark = now();
   progress("POD", 0, 1);
-  const SnapshotBasis decomposition = snapshot_basis(full, displacements, recipe);
+  const SnapshotBasis decomposition = snapshot_basis(full, displacements, recipe, ranks);
+  if (ranks.rank > 0) return result;
   const Pod& pod = decomposition.pod;
   const std::vector<double>& basis = decomposition.vectors;
   const int modes = decomposition.modes;
@@ -182,6 +178,12 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
         rigid_mode_count, pod.modes));
   report.seconds.pod = now() - mark;
   check_stop();
+  const ReferenceStates selection = reference_states(full, read(1)), test = reference_states(full, read(2));
+  if (test.failed > 0)
+    report.notes.push_back(fmt::format("{} of {} test states of the full model did not converge and were left out",
+                                       test.failed, test.failed + test.count));
+  if (test.count == 0)
+    throw RunError("no test state of the full model converged", "`supple simulate` the scene; smaller actuator ranges");
 
   mark = now();
   ReducedModel all = project(full, basis, modes, all_elements(full));

@@ -48,6 +48,8 @@ struct Reduction {
   ReducedModel model;
   ReduceReport report;
 };
+// Several ranks (settings.snapshots.ranks) share the states and the modes; the first does the rest, and the others
+// return empty results.
 Reduction reduce(const Scene& scene, const FullModel& model, const ReduceSettings& settings, const Progress& progress);
 
 }  // namespace supple

@@ -88,15 +88,14 @@ void replace_walls_by_polynomials(ReducedModel& model) {
   int first = static_cast<int>(robot.rest_points.size());
   for (const ActuatorRow& row : robot.actuators)
     if (row.kind == ActuatorKind::cavity) first = std::min(first, row.first_point);
+  for (const Effector& row : robot.effectors)
+    if (row.kind == EffectorKind::volume) first = std::min(first, row.first_point);
   SUPPLE_EXPECT(std::all_of(robot.actuators.begin(), robot.actuators.end(), [&](const ActuatorRow& row) {
     return row.kind == ActuatorKind::cavity || row.first_point + row.point_count <= first;
   }));
-  bool any = false;
-  for (ActuatorRow& row : robot.actuators) {
-    if (row.kind != ActuatorKind::cavity) continue;
-    any = true;
-    model.walls.resize(robot.actuators.size());
-    ReducedWalls& walls = model.walls[static_cast<std::size_t>(&row - robot.actuators.data())];
+  if (first == static_cast<int>(robot.rest_points.size())) return;
+  const auto replace = [&](auto& row) {
+    ReducedWalls walls;
     std::vector<double> rest, columns;
     for (int p = row.first_point; p < row.first_point + row.point_count; ++p) {
       walls.rest.push_back(robot.rest_points[static_cast<std::size_t>(p)]);
@@ -115,8 +114,15 @@ void replace_walls_by_polynomials(ReducedModel& model) {
     row.triangles.clear();
     row.first_point = first;
     row.point_count = points;
+    return walls;
+  };
+  for (std::size_t a = 0; a < robot.actuators.size(); ++a) {
+    if (robot.actuators[a].kind != ActuatorKind::cavity) continue;
+    model.walls.resize(robot.actuators.size());
+    model.walls[a] = replace(robot.actuators[a]);
   }
-  if (!any) return;
+  for (Effector& row : robot.effectors)
+    if (row.kind == EffectorKind::volume) (void)replace(row);
   robot.rest_points.resize(static_cast<std::size_t>(first));
   robot.rest_points.resize(static_cast<std::size_t>(first + points), Vec3d{{0, 0, 0}});
   model.outputs.resize(extent(3 * first, r));

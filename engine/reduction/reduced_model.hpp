@@ -5,6 +5,7 @@
 // made of; one that does not (MotionInput::rigid) moves outputs and mass alone. Immutable after building. Written to
 // and read from one HDF5 file (model_file.hpp).
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -118,6 +119,21 @@ struct ReducedModel {
   int motions() const { return static_cast<int>(robot.motions.size()); }
   // Of G and of the springs: the modes, then the motions where they strain the body (all of them or none).
   int columns() const { return modes + robot.straining_motions(); }
+  // Regions of the body: its materials as the scene lists them, which every field of solids knows all, then its
+  // membranes.
+  int materials() const {
+    std::size_t count = 0;
+    for (const ReducedField& field : fields)
+      if (!membrane_law(field.law)) count = std::max(count, field.parameters.size());
+    return static_cast<int>(count);
+  }
+  int regions() const {
+    std::size_t membranes = 0;
+    for (const ReducedField& field : fields)
+      if (membrane_law(field.law)) membranes = std::max(membranes, field.parameters.size());
+    return materials() + static_cast<int>(membranes);
+  }
+  int first_region(const ReducedField& field) const { return membrane_law(field.law) ? materials() : 0; }
 };
 
 }  // namespace supple

@@ -1,11 +1,14 @@
 #pragma once
 // All full-order states that a reduction needs, computed by one process or several.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/reduction/claims.hpp"
 #include "engine/reduction/snapshots.hpp"
+#include "kernels/base/ranks.hpp"
 
 namespace supple {
 
@@ -31,7 +34,11 @@ struct SnapshotJob {
   int jobs = 1;
   std::string executable;  // program whose `snapshots` verb the workers run; needed for jobs > 1
   int shard = 0, shards = 1;
+  // Only paths that nobody else is at work on, without waiting for those of others and without choosing more: what a
+  // worker of `jobs` does.
+  bool worker = false;
   bool with_validation = true;
+  Ranks ranks;  // each computes paths that no other is at work on
 };
 // The sets of such a folder, training first; `plans` must outlive them.
 struct SetPlan {
@@ -44,10 +51,14 @@ struct SnapshotTotals {
   int states = 0;  // in the folder now
   int failed = 0;
   int factorisations = 0;
+  int left = 0;        // paths of this shard that another run was at work on
   double seconds = 0;  // of this call
+  // While this lives no other run replaces what is in the folder. None where it cannot be written.
+  std::shared_ptr<const std::vector<Claims>> present;
 };
-// A greedy plan grows round by round, its states being looked at in between; not in a shard, which computes its part of
-// what is planned.
+// Any number of runs may be at work in one folder, on one machine or several: they share what is missing (claims.hpp).
+// A greedy plan grows round by round, its states being looked at in between by one run at a time; not in a shard or a
+// worker, which compute their part of what is planned and count no totals.
 SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, const SnapshotJob& job,
                                  const Progress& progress);
 

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/io/hdf5_file.hpp"
+#include "engine/reduction/claims.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/atomic_file.hpp"
 #include "kernels/base/contract.hpp"
@@ -27,16 +29,12 @@ namespace fs = std::filesystem;
 // factorisations.
 constexpr EquilibriumSettings quick_continuation{.smallest_increment = 0.25, .patient_iterations = 0};
 
-std::uint64_t path_identity(const SceneIdentity& identity, bool converged, const SamplePath& path) {
-  std::uint64_t hash = hash_bytes(&identity, sizeof identity);
-  hash = hash_bytes(&converged, sizeof converged, hash);
-  for (const Sample& sample : path.samples) hash = hash_bytes(sample.data(), sample.size() * sizeof(double), hash);
-  return hash;
-}
+constexpr const char* plan_format = "supple snapshots 1";
+constexpr std::chrono::milliseconds poll{100};  // for locks and paths of others
 
 std::string plan_text(const SceneIdentity& identity, const SamplingPlan& plan) {
   nlohmann::ordered_json json;
-  json["format"] = "supple snapshots 1";
+  json["format"] = plan_format;
   json["scene_hash"] = hash_hex(identity.scene);
   json["mesh_hash"] = hash_hex(identity.mesh);
   json["sampling"] = plan.kind;
@@ -61,6 +59,30 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
+// Whether a folder holds anything that none of its users puts there before the plan.
+bool holds_other_files(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name != "claims" && name.rfind("plan.json", 0) != 0) return true;
+  }
+  return false;
+}
+
+void check_format(const std::string& file, const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto found = json.is_object() ? json.find("format") : json.end();
+  if (json.is_object() && found != json.end() && found->is_string() && *found != plan_format)
+    throw InputError(fmt::format("the snapshots in '{}' have the format '{}' (this version of Supple knows '{}')",
+                                 fs::path(file).parent_path().string(), found->get<std::string>(), plan_format),
+                     "the version that made them, or another folder with -o", {file, 0, 0, ""});
+}
+
+void wait_for_others(const Progress& progress) {
+  if (progress.stopped()) throw Interrupted("stopped while another run was at work there", "the same command again");
+  std::this_thread::sleep_for(poll);
+}
+
 bool is_path_of(const std::string& file, std::uint64_t identity) {
   try {
     return fs::exists(file) && Hdf5File(file, Hdf5File::Mode::read).read_text("/identity") == hash_hex(identity);
@@ -70,6 +92,13 @@ bool is_path_of(const std::string& file, std::uint64_t identity) {
 }
 
 }  // namespace
+
+std::uint64_t path_identity(const SceneIdentity& identity, bool converged, const SamplePath& path) {
+  std::uint64_t hash = hash_bytes(&identity, sizeof identity);
+  hash = hash_bytes(&converged, sizeof converged, hash);
+  for (const Sample& sample : path.samples) hash = hash_bytes(sample.data(), sample.size() * sizeof(double), hash);
+  return hash;
+}
 
 SceneIdentity identify(const Scene& scene) {
   Scene essential = scene;
@@ -84,10 +113,16 @@ SceneIdentity identify(const Scene& scene) {
   std::string text = write_scene(essential, fs::path(body.mesh_file).parent_path().string());
   text.resize(std::min(text.size(), text.find("\n[reduce]")));
   // Of the mesh alone where that is all the scene names.
-  const std::vector<std::string> files = input_files(scene);
+  const std::vector<std::string> files = input_files(essential);
   std::string hashes;
   for (const std::string& file : files) hashes += hash_hex(hash_file(file));
   return {hash_text(text), files.size() == 1 ? hash_file(files.front()) : hash_text(hashes)};
+}
+
+InputError in_use(const std::string& folder) {
+  return {"another run is computing in '" + folder + "' (what it works on cannot be replaced)",
+          "stop it, wait for it, or another folder with -o",
+          {plan_file(folder), 0, 0, ""}};
 }
 
 std::string path_file(const std::string& folder, int path) {
@@ -95,28 +130,36 @@ std::string path_file(const std::string& folder, int path) {
 }
 
 void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan,
-                             ExistingFolder existing) {
+                             ExistingFolder existing, const Progress& progress, bool alone) {
   const std::string stored = plan_file(folder), text = plan_text(identity, plan);
+  if (existing == ExistingFolder::resume && text_of(stored) == text) return;  // also where nothing can be written
+  // In this order: a plan that another process is writing just now is none that is missing.
+  if (holds_other_files(folder) && !fs::exists(stored))
+    throw InputError("'" + folder + "' is not empty and holds no snapshots", "give a new folder with -o",
+                     {folder, 0, 0, ""});
   std::error_code error;
+  fs::create_directories(folder, error);
+  Claims claims(folder);
+  while (!claims.claim_plan()) wait_for_others(progress);
   if (fs::exists(stored) && existing != ExistingFolder::replace) {
     if (existing == ExistingFolder::refuse)
       throw InputError("'" + folder + "' already holds snapshots",
                        "--resume to go on with them, --force to start over, or another -o", {stored, 0, 0, ""});
-    if (text_of(stored) != text)
+    const std::string present = text_of(stored);
+    check_format(stored, present);
+    // A greedy plan may have grown meanwhile.
+    if (present != text && grown_plan(folder, identity, plan).states() <= plan.states())
       throw InputError("the snapshots in '" + folder + "' belong to another scene, mesh or sampling",
                        "another folder with -o, or --force to start over", {stored, 0, 0, ""});
     return;
   }
-  if (existing == ExistingFolder::replace && fs::exists(stored)) {
+  if (fs::exists(stored)) {
+    if (!alone && !claims.alone()) throw in_use(folder);
     for (const auto& entry : fs::directory_iterator(folder, error)) {
       const std::string name = entry.path().filename().string();
       if (name.rfind("path_", 0) == 0) fs::remove(entry.path(), error);
     }
-  } else if (fs::exists(folder) && !fs::is_empty(folder, error)) {
-    throw InputError("'" + folder + "' is not empty and holds no snapshots", "give a new folder with -o",
-                     {folder, 0, 0, ""});
   }
-  fs::create_directories(folder, error);
   write_file(stored, text);
 }
 
@@ -153,52 +196,31 @@ std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& i
   return missing;
 }
 
-SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
-                          const SamplingPlan& plan, const std::string& folder, int shard, int shards,
-                          const Progress& progress) {
-  SnapshotRun run;
-  const auto start = std::chrono::steady_clock::now();
-  std::vector<int> todo;
-  int states = 0;
-  for (int path : missing_paths(folder, identity, plan))
-    if (path % shards == shard) {
-      todo.push_back(path);
-      states += static_cast<int>(plan.paths[static_cast<std::size_t>(path)].samples.size());
-    }
-  if (todo.empty()) return run;
-  FullMechanics mechanics(model);
-  Equilibrium patient(mechanics, {}), quick(mechanics, quick_continuation);
-  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = scene.time_step});
-  const auto rows = static_cast<std::size_t>(model.robot.rows()), nv = static_cast<std::size_t>(model.coordinates.nv);
-  for (int index : todo) {
-    const SamplePath& path = plan.paths[static_cast<std::size_t>(index)];
-    State state = rest_state(mechanics);
-    Control control;
+namespace {
+
+// The states of one path after the other.
+class PathSolver {
+ public:
+  PathSolver(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan)
+      : model_(model),
+        identity_(identity),
+        plan_(plan),
+        mechanics_(model),
+        patient_(mechanics_, {}),
+        quick_(mechanics_, quick_continuation),
+        stepper_(mechanics_, {.scheme = StepScheme::one_linearisation, .time_step = scene.time_step}) {}
+
+  // Writes `file`; before() is called before every state, after() behind it.
+  template <class Before, class After>
+  void compute(const SamplePath& path, const std::string& file, SnapshotRun& run, const Before& before,
+               const After& after) {
+    State state = rest_state(mechanics_);
     std::vector<double> commands, q, multipliers;
     std::vector<int> status, factorisations;
     for (const Sample& sample : path.samples) {
-      if (progress.stopped())
-        throw Interrupted(fmt::format("stopped with {} of {} states of this run done", run.states, states),
-                          "the same command with --resume");
-      control = control_of(model.robot, sample);
-      StepStatus result;
+      before();
       int iterations;
-      if (plan.converged) {
-        const bool at_rest = status.empty();
-        const EquilibriumReport report = (at_rest ? patient : quick).solve(control, state);
-        result = report.status;
-        iterations = report.iterations;
-        if (result != StepStatus::ok && !at_rest) {
-          state = rest_state(mechanics);
-          const EquilibriumReport again = patient.solve(control, state);
-          result = again.status;
-          iterations += again.iterations;
-        }
-      } else {
-        const StepReport report = stepper.step(control, state);
-        result = report.status;
-        iterations = report.iterations;
-      }
+      const StepStatus result = solve(control_of(model_.robot, sample), status.empty(), state, iterations);
       if (result != StepStatus::ok) ++run.failed;
       ++run.states;
       run.factorisations += iterations;
@@ -207,110 +229,112 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
       commands.insert(commands.end(), sample.begin(), sample.end());
       q.insert(q.end(), state.q.begin(), state.q.end());
       multipliers.insert(multipliers.end(), state.multipliers.begin(), state.multipliers.end());
-      progress("snapshots", run.states, states, run.failed ? fmt::format("{} failed", run.failed) : std::string());
+      after();
     }
     const std::size_t n = path.samples.size();
-    write_hdf5_atomically(path_file(folder, index), [&](Hdf5File& file) {
-      file.write("/identity", hash_hex(path_identity(identity, plan.converged, path)));
-      file.write("/commands", commands, {n, model.robot.actuators.size() + model.robot.motions.size()});
-      file.write("/q", q, {n, nv});
-      file.write("/multipliers", multipliers, {n, rows});
-      file.write("/status", status, {n});
-      file.write("/factorisations", factorisations, {n});
+    write_hdf5_atomically(file, [&](Hdf5File& out) {
+      out.write("/identity", hash_hex(path_identity(identity_, plan_.converged, path)));
+      out.write("/commands", commands, {n, model_.robot.actuators.size() + model_.robot.motions.size()});
+      out.write("/q", q, {n, static_cast<std::size_t>(model_.coordinates.nv)});
+      out.write("/multipliers", multipliers, {n, static_cast<std::size_t>(model_.robot.rows())});
+      out.write("/status", status, {n});
+      out.write("/factorisations", factorisations, {n});
     });
   }
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return run;
-}
 
-namespace {
-
-constexpr double block_bytes = 2.5e8;
-
-// What `read` finds in a path's file; a damaged file is an error that says what to do.
-template <class Read>
-auto read_path(const Hdf5File& file, const Read& read) {
-  try {
-    return read(file);
-  } catch (const InputError& error) {
-    throw InputError(error.what(),
-                     "delete this file: `supple reduce` and `supple snapshots --resume` compute its states again",
-                     error.place());
+ private:
+  StepStatus solve(const Control& control, bool at_rest, State& state, int& iterations) {
+    if (!plan_.converged) {
+      const StepReport report = stepper_.step(control, state);
+      iterations = report.iterations;
+      return report.status;
+    }
+    const EquilibriumReport report = (at_rest ? patient_ : quick_).solve(control, state);
+    iterations = report.iterations;
+    if (report.status == StepStatus::ok || at_rest) return report.status;
+    state = rest_state(mechanics_);
+    const EquilibriumReport again = patient_.solve(control, state);
+    iterations += again.iterations;
+    return again.status;
   }
+
+  const FullModel& model_;
+  const SceneIdentity& identity_;
+  const SamplingPlan& plan_;
+  FullMechanics mechanics_;
+  Equilibrium patient_, quick_;
+  Stepper stepper_;
+};
+
+// Another run may have started over between this one's look at the plan and its claim to be at work.
+void check_plan(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan) {
+  const nlohmann::json json = nlohmann::json::parse(text_of(plan_file(folder)), nullptr, /*allow_exceptions=*/false);
+  const auto paths = json.is_object() ? json.find("paths") : json.end();
+  bool same = json.is_object() && paths != json.end() && paths->size() >= plan.paths.size();
+  for (std::size_t k = 0; same && k < plan.paths.size(); ++k)
+    same = (*paths)[k].is_object() &&
+           (*paths)[k].value("hash", "") == hash_hex(path_identity(identity, plan.converged, plan.paths[k]));
+  if (!same)
+    throw InputError("'" + folder + "' has been given another plan meanwhile (another run has started over in it)",
+                     "one folder for each scene", {plan_file(folder), 0, 0, ""});
 }
 
 }  // namespace
 
-std::vector<double> read_displacements(const std::string& folder, const SnapshotSet& set, int nv, int first,
-                                       int count) {
-  SUPPLE_EXPECT(first >= 0 && first + count <= set.count);
-  const auto length = static_cast<std::size_t>(nv);
-  std::vector<double> q, path;
-  q.reserve(length * static_cast<std::size_t>(count));
-  int read = -1;
-  for (int s = first; s < first + count; ++s) {
-    const SnapshotSet::Source source = set.source[static_cast<std::size_t>(s)];
-    if (source.path != read) {
-      const Hdf5File file(path_file(folder, source.path), Hdf5File::Mode::read);
-      path = read_path(file, [&](const Hdf5File& f) {
-        const std::size_t n = f.read_ints("/status").size();
-        return f.read_doubles("/q", {n, length});
-      });
-      read = source.path;
-    }
-    const auto from = path.begin() + static_cast<long>(source.sample) * nv;
-    q.insert(q.end(), from, from + nv);
-  }
-  return q;
-}
-
-ColumnBlocks displacement_blocks(const std::string& folder, const SnapshotSet& set, int nv) {
-  const int most = std::max(1, static_cast<int>(block_bytes / 8 / std::max(1, nv)));
-  ColumnBlocks blocks;
-  blocks.rows = nv;
-  for (int first = 0; first < set.count; first += most) blocks.counts.push_back(std::min(most, set.count - first));
-  blocks.read = [folder, &set, nv, most, counts = blocks.counts](int k, std::vector<double>& storage) {
-    storage = read_displacements(folder, set, nv, k * most, counts[static_cast<std::size_t>(k)]);
-    return std::span<const double>(storage);
+SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
+                          const SamplingPlan& plan, const std::string& folder, const PathShare& share,
+                          const Progress& progress) {
+  SnapshotRun run;
+  const auto start = std::chrono::steady_clock::now();
+  const auto length = [&](int path) {
+    return static_cast<int>(plan.paths[static_cast<std::size_t>(path)].samples.size());
   };
-  return blocks;
-}
-
-SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan, int nv,
-                           int rows, bool with_q) {
-  SnapshotSet set;
-  for (std::size_t k = 0; k < plan.paths.size(); ++k) {
-    const SamplePath& path = plan.paths[k];
-    const std::size_t n = path.samples.size();
-    const Hdf5File file(path_file(folder, static_cast<int>(k)), Hdf5File::Mode::read);
-    if (file.read_text("/identity") != hash_hex(path_identity(identity, plan.converged, path)))
-      throw InputError("'" + file.path() + "' belongs to another scene, mesh or sampling",
-                       "compute the snapshots again (`supple snapshots --force`)", {file.path(), 0, 0, ""});
-    std::vector<int> status, factorisations;
-    std::vector<double> q, multipliers;
-    read_path(file, [&](const Hdf5File& f) {
-      status = f.read_ints("/status", {n});
-      factorisations = f.read_ints("/factorisations", {n});
-      if (with_q) q = f.read_doubles("/q", {n, static_cast<std::size_t>(nv)});
-      multipliers = f.read_doubles("/multipliers", {n, static_cast<std::size_t>(rows)});
-      return 0;
-    });
-    for (std::size_t i = 0; i < n; ++i) {
-      set.factorisations += factorisations[i];
-      if (status[i] != 0) {
-        ++set.failed;
+  std::vector<int> todo;
+  int states = 0, elsewhere = 0;  // all, and those that others have computed
+  for (int path : missing_paths(folder, identity, plan))
+    if (path % share.shards == share.shard) {
+      todo.push_back(path);
+      states += length(path);
+    }
+  if (todo.empty()) return run;
+  Claims claims(folder);
+  while (!claims.enter()) wait_for_others(progress);
+  check_plan(folder, identity, plan);
+  const auto before = [&] {
+    if (progress.stopped())
+      throw Interrupted(fmt::format("stopped with {} of {} states of this run done", run.states, states),
+                        "the same command with --resume");
+  };
+  const auto after = [&] {
+    progress("snapshots", run.states + elsewhere, states,
+             run.failed ? fmt::format("{} failed", run.failed) : std::string());
+  };
+  PathSolver solver(model, scene, identity, plan);
+  while (true) {
+    std::vector<int> taken;
+    for (const int index : todo) {
+      if (!claims.claim(index)) {
+        taken.push_back(index);
         continue;
       }
-      ++set.count;
-      set.source.push_back({static_cast<int>(k), static_cast<int>(i)});
-      set.commands.push_back(path.samples[i]);
-      if (with_q)
-        set.q.insert(set.q.end(), q.begin() + static_cast<long>(i) * nv, q.begin() + static_cast<long>(i + 1) * nv);
-      set.multipliers.insert(set.multipliers.end(), multipliers.begin() + static_cast<long>(i) * rows,
-                             multipliers.begin() + static_cast<long>(i + 1) * rows);
+      const SamplePath& path = plan.paths[static_cast<std::size_t>(index)];
+      const std::string file = path_file(folder, index);
+      if (is_path_of(file, path_identity(identity, plan.converged, path))) {
+        elsewhere += length(index);
+        after();
+      } else {
+        solver.compute(path, file, run, before, after);
+      }
+      claims.release(index);
     }
+    run.left = static_cast<int>(taken.size());
+    if (taken.empty() || !share.wait) break;
+    todo = std::move(taken);
+    before();
+    std::this_thread::sleep_for(poll);
   }
-  return set;
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return run;
 }
 
 }  // namespace supple

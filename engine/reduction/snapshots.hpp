@@ -27,10 +27,13 @@ SceneIdentity identify(const Scene& scene);
 
 enum class ExistingFolder { refuse, resume, replace };
 
-// Makes the folder ready: writes plan.json. An existing folder is resumed only if its plan is this plan. Throws
-// InputError otherwise.
+// The error of replacing what another run works on.
+InputError in_use(const std::string& folder);
+// Makes the folder ready: writes plan.json. An existing folder is resumed only if its plan is this plan, and replaced
+// only while nobody computes in it. Throws InputError otherwise. Several processes may do so at the same time.
+// `alone`: whether the caller is the only one there already (Claims::alone).
 void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan,
-                             ExistingFolder existing);
+                             ExistingFolder existing, const Progress& progress = {}, bool alone = false);
 
 // A greedy plan grows with its states: the one that is stored in the folder, if it begins with this plan and belongs to
 // the same scene, else this plan; any other plan as it is.
@@ -38,6 +41,8 @@ SamplingPlan grown_plan(const std::string& folder, const SceneIdentity& identity
 // Replaces the folder's plan by one that has grown from it.
 void store_plan(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan);
 
+// Of the states of a path: a file of another identity is none of the plan's.
+std::uint64_t path_identity(const SceneIdentity& identity, bool converged, const SamplePath& path);
 std::string path_file(const std::string& folder, int path);
 // Paths of the plan that are not in the folder yet.
 std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan);
@@ -46,13 +51,21 @@ struct SnapshotRun {
   int states = 0;  // computed now
   int failed = 0;
   int factorisations = 0;
+  int left = 0;  // paths that others were at work on
   double seconds = 0;
 };
 
-// Computes the missing paths k with k % shards == shard (counted over the plan). Throws Interrupted between states;
-// finished paths stay.
+// Which of the missing paths a process computes: those k with k % shards == shard that nobody else is at work on
+// (claims.hpp). `wait`: it returns when the others have finished theirs, and takes over what they leave behind.
+struct PathShare {
+  int shard = 0, shards = 1;
+  bool wait = true;
+};
+
+// Computes missing paths. Throws Interrupted between states, finished paths stay; InputError where the folder has been
+// given another plan.
 SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
-                          const SamplingPlan& plan, const std::string& folder, int shard, int shards,
+                          const SamplingPlan& plan, const std::string& folder, const PathShare& share,
                           const Progress& progress);
 
 // Converged states; failed ones left out.
@@ -72,8 +85,8 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
                            int rows, bool with_q = true);
 // Displacements of the states [first, first + count) of a set, [count][nv].
 std::vector<double> read_displacements(const std::string& folder, const SnapshotSet& set, int nv, int first, int count);
-// The displacements of a set, left on disk and read in blocks of at most 250 MB (or one path). The set must outlive
-// them.
-ColumnBlocks displacement_blocks(const std::string& folder, const SnapshotSet& set, int nv);
+// The displacements of a set, left on disk and read in blocks of at most 250 MB (or 64 states), and at least `parts` of
+// them where there are so many states. The set must outlive them.
+ColumnBlocks displacement_blocks(const std::string& folder, const SnapshotSet& set, int nv, int parts = 1);
 
 }  // namespace supple

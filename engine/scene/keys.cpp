@@ -145,9 +145,9 @@ constexpr std::array constraint_keys{
 
 constexpr std::array effector_keys{
     Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
-    Key{.name = "type", .kind = choice, .fallback = "\"position\"", .meaning = "what is steered: a place, how a region is turned, or the length of a path", .choices = "position | orientation | length"},
+    Key{.name = "type", .kind = choice, .fallback = "\"position\"", .meaning = "what is steered: a place, how a region is turned, the length of a path, or the volume of a closed cavity", .choices = "position | orientation | length | volume"},
     Key{.name = "point", .kind = vector, .dimension = D::length, .fallback = "a region", .meaning = "position: point of the body, at rest"},
-    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "`point`", .meaning = "position: the mean of the nodes in this box, weighted by volume; orientation: the rotation that fits them best"},
+    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "`point`", .meaning = "position: the mean of the nodes in this box, weighted by volume; orientation: the rotation that fits them best; volume: the cavity with these walls, as an actuator's"},
     Key{.name = "sphere", .kind = table, .fallback = "`point`", .meaning = "the same for the nodes in a ball", .subtable = "sphere"},
     Key{.name = "group", .kind = text, .fallback = "`point`", .meaning = "the same for the nodes of a group of the mesh"},
     Key{.name = "directions", .kind = vectors, .fallback = "x, y and z", .meaning = "position, orientation: directions or axes that count, at most three, independent of each other; only their directions count"},
@@ -156,6 +156,8 @@ constexpr std::array effector_keys{
     Key{.name = "pull_point", .kind = vector, .dimension = D::length, .fallback = "the last of `points`", .meaning = "length: end of the path fixed in space"},
     Key{.name = "attachment_radius", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "length: as a cable's", .bound = Bound::non_negative},
     Key{.name = "cable", .kind = text, .fallback = "`points`", .meaning = "length: name of the actuator whose path is meant"},
+    Key{.name = "cavity", .kind = text, .fallback = "`surface` or a region", .meaning = "volume: name of the actuator whose cavity is meant"},
+    Key{.name = "surface", .kind = table, .fallback = "`cavity` or a region", .meaning = "volume: the walls from a surface file, embedded in the body", .subtable = "surface"},
     Key{.name = "weight", .kind = quantity, .fallback = "1", .meaning = "how much its rows count among those of all effectors, squared", .bound = Bound::positive},
     Key{.name = "exact", .kind = boolean, .fallback = "false", .meaning = "true: its goal is reached exactly or not at all"},
 };
@@ -222,9 +224,9 @@ constexpr std::array tables_of_scene{
     TableKeys{"sphere", "`sphere = {...}` wherever a region is given.", sphere_keys},
     TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` says which.", fix_keys},
     TableKeys{"[[actuator]]", "Something that drives the robot: a cable, a force or a cavity. A force acts on exactly one of `point`, `box`, `sphere` and `group`. The walls of a cavity are exactly one of `box`, `sphere`, `group` and `surface`, and closed.", actuator_keys},
-    TableKeys{"surface", "`surface = {...}` of a cavity or an obstacle. Formats: `.stl`, `.obj`. Triangles of a cavity may be turned either way, those of an obstacle face outwards.", surface_keys},
+    TableKeys{"surface", "`surface = {...}` of a cavity, a volume or an obstacle. Formats: `.stl`, `.obj`. Triangles of a cavity may be turned either way, those of an obstacle face outwards.", surface_keys},
     TableKeys{"[[constraint]]", "Something that holds points of the body, to each other or to places fixed in space: hard, or a spring with damping. A fixed point has a row for each of its directions, all others one.", constraint_keys},
-    TableKeys{"[[effector]]", "Something that is steered. A position is that of exactly one of `point`, `box`, `sphere` and `group`; an orientation is that of one of the last three; a length has either `points` or `cable`.", effector_keys},
+    TableKeys{"[[effector]]", "Something that is steered. A position is that of exactly one of `point`, `box`, `sphere` and `group`; an orientation is that of one of the last three; a length has either `points` or `cable`; a volume one of `cavity`, `surface` and the regions, whose faces are closed walls. Goals of a volume are the volume itself, and its row is what is missing over the area of the walls at rest: the mean distance by which they are off.", effector_keys},
     TableKeys{"[[probe]]", "A point that is reported.", probe_keys},
     TableKeys{"[[obstacle]]", "A rigid thing that does not move and that the body cannot enter.", obstacle_keys},
     TableKeys{"[contact]", "What of the body touches obstacles: collision points, nodes of its outer surface that can move, not those on walls of cavities. At most one of `box`, `sphere` and `group` says which.", contact_keys},

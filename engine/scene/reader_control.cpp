@@ -88,30 +88,32 @@ void read_limits(const TableReader& table, ActuatorScene* actuator) {
   if (by_force) only_one_way("range", &actuator->range);
 }
 
-// What `cable = "name"` names.
-const ActuatorScene& named_cable(const TableReader& table, const std::vector<ActuatorScene>& actuators) {
-  const std::string name = table.text("cable");
+// What `cable = "name"` or `cavity = "name"` names; `otherwise`: what may stand in its place.
+const ActuatorScene& named_actuator(const TableReader& table, const std::vector<ActuatorScene>& actuators,
+                                    std::string_view key, std::string_view measure, const char* otherwise) {
+  const ActuatorKind kind = key == "cable" ? ActuatorKind::cable : ActuatorKind::cavity;
+  const std::string name = table.text(key);
   std::vector<std::string> names;
   for (const ActuatorScene& actuator : actuators) {
-    if (actuator.kind != ActuatorKind::cable) continue;
+    if (actuator.kind != kind) continue;
     if (actuator.name == name) return actuator;
     names.push_back(actuator.name);
   }
   const auto is_named = [&](const ActuatorScene& actuator) { return actuator.name == name; };
   if (std::any_of(actuators.begin(), actuators.end(), is_named))
-    table.fail("cable", fmt::format("'{}' is no cable (it has no length)", name), "points = [[x, y, z], ...]");
+    table.fail(key, fmt::format("'{}' is no {} (it has no {})", name, key, measure), otherwise);
   const std::string near = nearest_word(name, names);
   table.fail(
-      "cable",
-      fmt::format("there is no cable '{}'{}", name, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)),
-      names.empty() ? "points = [[x, y, z], ...]" : fmt::format("cable = \"{}\"", names.front()));
+      key,
+      fmt::format("there is no {} '{}'{}", key, name, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)),
+      names.empty() ? otherwise : fmt::format("{} = \"{}\"", key, names.front()));
 }
 
 void read_length_path(const TableReader& table, const std::vector<ActuatorScene>& actuators, EffectorScene* length) {
-  refuse(table, "a length", "type", {"point", "box", "sphere", "group", "directions", "lever"});
+  refuse(table, "a length", "type", {"point", "box", "sphere", "group", "directions", "lever", "cavity", "surface"});
   if (table.has("cable")) {
     refuse(table, "a length with a cable", "path", {"points", "pull_point", "attachment_radius"});
-    const ActuatorScene& cable = named_cable(table, actuators);
+    const ActuatorScene& cable = named_actuator(table, actuators, "cable", "length", "points = [[x, y, z], ...]");
     length->points = cable.points;
     length->pull_point = cable.pull_point;
     length->attachment_radius = cable.attachment_radius;
@@ -124,6 +126,28 @@ void read_length_path(const TableReader& table, const std::vector<ActuatorScene>
   length->points = path.points;
   length->pull_point = path.end;
   length->attachment_radius = path.attachment_radius;
+}
+
+void read_volume_walls(const TableReader& table, const std::vector<ActuatorScene>& actuators, EffectorScene* volume) {
+  refuse(table, "a volume", "type",
+         {"point", "directions", "lever", "points", "pull_point", "attachment_radius", "cable"});
+  const int given = (table.has("cavity") ? 1 : 0) + (table.has("surface") ? 1 : 0) + (has_region(table) ? 1 : 0);
+  if (given != 1)
+    table.fail(given == 0            ? "type"
+               : table.has("cavity") ? "cavity"
+                                     : "surface",
+               fmt::format("volume '{}' has {}", volume->name, given == 0 ? "no walls" : "walls said twice"),
+               "one of cavity = \"name of an actuator\", group = \"name\" of the mesh, box = [lower, upper], sphere = "
+               "{centre, radius}, surface = {file = \"cavity.stl\", unit = \"mm\"}");
+  if (table.has("cavity")) {
+    const ActuatorScene& cavity = named_actuator(table, actuators, "cavity", "volume", "group = \"name\"");
+    volume->region = cavity.region;
+    volume->surface = cavity.surface;
+  } else if (table.has("surface")) {
+    volume->surface = read_placed_file(table.table("surface"));
+  } else {
+    volume->region = read_region(table, "[[effector]]");
+  }
 }
 
 }  // namespace
@@ -195,7 +219,8 @@ EffectorScene read_effector(const TableReader& table, const std::vector<Actuator
   effector.exact = table.boolean("exact", effector.exact);
   switch (effector.kind) {
     case EffectorKind::position:
-      refuse(table, "a position", "type", {"lever", "points", "pull_point", "attachment_radius", "cable"});
+      refuse(table, "a position", "type",
+             {"lever", "points", "pull_point", "attachment_radius", "cable", "cavity", "surface"});
       if (table.has("point")) {
         if (has_region(table))
           table.fail("point", fmt::format("position '{}' has both a point and a region", effector.name), "one of them");
@@ -209,13 +234,17 @@ EffectorScene read_effector(const TableReader& table, const std::vector<Actuator
       effector.directions = read_directions(table, effector.directions);
       break;
     case EffectorKind::orientation:
-      refuse(table, "an orientation", "type", {"point", "points", "pull_point", "attachment_radius", "cable"});
+      refuse(table, "an orientation", "type",
+             {"point", "points", "pull_point", "attachment_radius", "cable", "cavity", "surface"});
       effector.region = read_region(table, "[[effector]]");
       effector.directions = read_directions(table, effector.directions);
       effector.lever = table.quantity("lever", effector.lever);
       break;
     case EffectorKind::length:
       read_length_path(table, actuators, &effector);
+      break;
+    case EffectorKind::volume:
+      read_volume_walls(table, actuators, &effector);
       break;
   }
   return effector;

@@ -39,7 +39,7 @@ SurfaceScene read_placed_file(const TableReader& table);
 
 ActuatorScene read_actuator(const TableReader& table);
 ConstraintScene read_constraint(const TableReader& table);
-// `actuators`: those whose paths a length may be that of.
+// `actuators`: those whose paths or cavities it may be that of.
 EffectorScene read_effector(const TableReader& table, const std::vector<ActuatorScene>& actuators);
 
 ObstacleScene read_obstacle(const TableReader& table);

@@ -70,7 +70,7 @@ bool same(const EffectorScene& a, const EffectorScene& b) {
     return std::tie(v.name, v.kind, v.point, v.directions, v.lever, v.weight, v.exact, v.points, v.pull_point,
                     v.attachment_radius);
   };
-  return plain(a) == plain(b) && same(a.region, b.region);
+  return plain(a) == plain(b) && same(a.region, b.region) && same(a.surface, b.surface);
 }
 bool same(const ObstacleScene& a, const ObstacleScene& b) {
   const auto plain = [](const ObstacleScene& v) {
@@ -123,11 +123,19 @@ Dimension multiplier_dimension(ActuatorKind kind) {
   return kind == ActuatorKind::cavity ? Dimension::stress : Dimension::force;
 }
 
+Dimension goal_dimension(EffectorKind kind) {
+  return kind == EffectorKind::orientation ? Dimension::angle
+         : kind == EffectorKind::volume    ? Dimension::volume
+                                           : Dimension::length;
+}
+
 std::vector<std::string> input_files(const Scene& scene) {
   std::vector<std::string> files;
   for (const BodyScene& body : scene.bodies) files.push_back(body.mesh_file);
   for (const ActuatorScene& actuator : scene.actuators)
     if (actuator.surface) files.push_back(actuator.surface->file);
+  for (const EffectorScene& effector : scene.effectors)
+    if (effector.surface) files.push_back(effector.surface->file);
   for (const ObstacleScene& obstacle : scene.obstacles)
     if (obstacle.surface) files.push_back(obstacle.surface->file);
   return files;

@@ -169,14 +169,16 @@ struct PointScene {  // a probe
   Place place;
 };
 
-enum class EffectorKind { position, orientation, length };
+enum class EffectorKind { position, orientation, length, volume };
+Dimension goal_dimension(EffectorKind kind);
 
 // What inverse control steers; see Effector in engine/model/robot.hpp.
 struct EffectorScene {
   std::string name;
   EffectorKind kind = EffectorKind::position;
   std::optional<Vec3d> point;    // position: m, rest position in the transformed frame; or
-  std::optional<Region> region;  // position: the mean of its nodes; orientation: its nodes' rotation
+  std::optional<Region> region;  // position: the mean of its nodes; orientation: its nodes' rotation; volume: walls
+  std::optional<SurfaceScene> surface;                                      // volume: walls, as a cavity's
   std::vector<Vec3d> directions = {{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};  // position, orientation: unit vectors
   double lever = 0.01;                                                      // orientation: m per radian
   double weight = 1;

@@ -218,9 +218,10 @@ class Writer {
     choice("type", e.kind);
     if (e.point) put("point", *e.point);
     if (e.region) text_ += region(*e.region) + "\n";
+    if (e.surface) placed_file("surface", *e.surface);
     if (e.kind == EffectorKind::length)
       path(e.points, e.pull_point, e.attachment_radius);
-    else
+    else if (e.kind != EffectorKind::volume)
       put("directions", e.directions);
     if (e.kind == EffectorKind::orientation) put("lever", e.lever);
     put("weight", e.weight);

@@ -12,8 +12,8 @@
 
 namespace supple {
 
-// Zeroed bytes on a device. Throws CapabilityError for a device this build or machine lacks, RunError when CUDA has no
-// memory left.
+// Zeroed bytes on a device. Throws CapabilityError for a device this build or machine lacks, or that has no memory
+// left.
 void* allocate_bytes(const Device& device, std::size_t bytes);
 void release_bytes(const Device& device, void* data) noexcept;
 // Between any two devices; returns when the bytes are there and may be read or reused.

@@ -21,6 +21,15 @@ std::string cuda_absence_reason() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess) return count > 0 ? "" : "the CUDA driver sees no GPU";
+  int driver = 0;
+  if (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess) {
+    const auto release = [](int version) {
+      return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    };
+    return driver == 0
+               ? "no NVIDIA driver is installed"
+               : "the NVIDIA driver knows CUDA " + release(driver) + ", this build needs " + release(CUDART_VERSION);
+  }
   return std::string("CUDA answers: ") + cudaGetErrorString(status);
 }
 #else

@@ -3,6 +3,7 @@
 #include "kernels/points/batch_ops.hpp"
 
 #include "kernels/cuda/launch.cuh"
+#include "kernels/points/point_stiffness.hpp"
 
 namespace supple {
 
@@ -15,6 +16,9 @@ int cuda_team_count(int device) {
 }
 
 SUPPLE_LAUNCH(PointCountOp);
+SUPPLE_LAUNCH(PointStiffnessOp);
+SUPPLE_LAUNCH(StiffnessSumOp);
+SUPPLE_LAUNCH(CastOp<double, float>);
 
 #define SUPPLE_BATCH(...)                                                      \
   SUPPLE_LAUNCH(IdentityOp<__VA_ARGS__>);                                      \

@@ -5,22 +5,15 @@
 
 #include <cuda_runtime.h>
 
-#include <string>
 #include <type_traits>
 
 #include "kernels/array/launch.hpp"
 #include "kernels/base/contract.hpp"
+#include "kernels/cuda/check.hpp"
 
 namespace supple {
 
 inline constexpr unsigned threads_per_block = 256;
-
-// Throws RunError with CUDA's own words unless `status` is success.
-inline void check_cuda(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw RunError(std::string(what) + " failed (" + cudaGetErrorName(status) + ": " + cudaGetErrorString(status) + ")",
-                 "--device cpu");
-}
 
 template <class Op>
 __global__ void __launch_bounds__(threads_per_block) run_op(unsigned n, Op op) {

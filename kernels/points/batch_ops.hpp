@@ -53,6 +53,14 @@ struct RepeatOp {
   SUPPLE_HD void operator()(int k) const { out[k] = pattern[k % length]; }
 };
 
+// out_k = in_k in another precision.
+template <class From, class To>
+struct CastOp {
+  const From* in;
+  To* out;
+  SUPPLE_HD void operator()(int k) const { out[k] = static_cast<To>(in[k]); }
+};
+
 // A = stiffness K + mass M for every robot; M repeats with period `length`.
 template <class S>
 struct SystemOp {
@@ -83,6 +91,34 @@ struct DampingOp {
   }
 };
 
+// The part of a robot's stiffness that no state changes: the first term, and where regions are scaled each further one
+// times the robot's factor of its region.
+template <class S>
+struct ConstantStiffness {
+  const S* terms = nullptr;  // [1 + scales][length]; null: none
+  int length = 0;            // entries of a matrix
+  const S* scale = nullptr;  // [robots][scales]
+  int scales = 0;
+  SUPPLE_INLINE S entry(int robot, int e) const {
+    if (terms == nullptr) return S(0);
+    S sum = terms[e];
+    for (int g = 0; g < scales; ++g)
+      sum += scale[static_cast<std::size_t>(robot) * static_cast<std::size_t>(scales) + static_cast<std::size_t>(g)] *
+             terms[static_cast<std::size_t>(1 + g) * static_cast<std::size_t>(length) + static_cast<std::size_t>(e)];
+    return sum;
+  }
+};
+
+// K = the constant part, and where there are sums in single precision these. Index: robot * length + entry.
+struct StiffnessSumOp {
+  ConstantStiffness<double> constant;
+  const float* sums;  // [robot][length] or null
+  double* K;
+  SUPPLE_HD void operator()(int k) const {
+    K[k] = constant.entry(k / constant.length, k % constant.length) + (sums ? static_cast<double>(sums[k]) : 0.0);
+  }
+};
+
 enum class TangentRows { four, nine };
 
 // Entries of S a team needs as scratch: X and Y, or Y alone, and the sums of K.
@@ -93,14 +129,14 @@ SUPPLE_INLINE constexpr std::size_t stiffness_scratch(TangentRows rows, int r) {
 }
 
 // Projected stiffness of one robot by one team: K (+)= sum over the tiles of a field of G^T (w dP/dF) G, tiles in
-// order. K starts from `initial` (r x r, lower triangle), or from what it holds where that is null. Two fields: two
-// launches.
+// order. K begins with its constant part, or goes on from what it holds. Two fields: two launches.
 template <class S, TangentRows rows>
 struct ReducedStiffnessTeamOp {
   int r, tiles;
   const S* G;        // [tile][mode][component][lane]
   const S* tangent;  // StressFourRowOp's or TangentOp's components of every robot
-  const S* initial;
+  bool begins;
+  ConstantStiffness<S> constant;
   S* K;                        // [robot] r x r row-major, lower triangle
   S* scratch;                  // [slot][scratch_length]
   std::size_t scratch_length;  // at least stiffness_scratch<S>(rows, r)
@@ -113,8 +149,8 @@ struct ReducedStiffnessTeamOp {
     S* X = scratch + static_cast<std::size_t>(slot) * scratch_length;
     S* Y = X + static_cast<std::size_t>(r) * (4 * tile_size);
     S* sums = X + static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
-    if (initial != nullptr)
-      for (int e = team.rank(); e < r * r; e += team.size()) k[e] = initial[e];
+    if (begins)
+      for (int e = team.rank(); e < r * r; e += team.size()) k[e] = constant.entry(robot, e);
     for (std::size_t e = team.rank(); e < stiffness_sums<S>(r); e += team.size()) sums[e] = S(0);
     team.sync();
     for (int tile = 0; tile < tiles; ++tile) {

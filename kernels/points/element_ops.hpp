@@ -54,7 +54,7 @@ struct ElementStiffnessOp {
     for (int q = 0; q < points_per_element; ++q) {
       const int p = e * points_per_element + q;
       S C[81];
-      const PointData<S> data = load_points<S>(field, p);
+      const PointData<S> data = load_points<S>(field, 0, p);
       (void)Law::tangent(load_tile<S>(F, p), data.parameters, data.edges, kind, C);
       const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
       for (int b = 0; b < n; ++b) {

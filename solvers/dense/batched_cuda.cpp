@@ -1,7 +1,6 @@
 // cuBLAS and cuSOLVER behind solvers/dense/batched.hpp.
 
 #include <cublas_v2.h>
-#include <cuda_runtime_api.h>
 #include <cusolverDn.h>
 
 #include <array>
@@ -11,24 +10,30 @@
 #include "kernels/array/array.hpp"
 #include "kernels/array/launch.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/cuda/check.hpp"
 #include "solvers/dense/batched_backends.hpp"
 
 namespace supple {
 
 namespace {
 
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw RunError(std::string(what) + " failed (" + cudaGetErrorString(status) + ")", "--device cpu");
+// What the machine lacks is no failure of the run (kernels/cuda/check.hpp).
+[[noreturn]] void fail(const char* what, const std::string& why, bool lacking) {
+  const std::string words = std::string(what) + " failed (" + why + ")";
+  if (lacking) throw CapabilityError(words, "a smaller batch, or --device cpu");
+  throw RunError(words, "--device cpu");
 }
 void check(cublasStatus_t status, const char* what) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw RunError(std::string(what) + " failed (" + cublasGetStatusString(status) + ")", "--device cpu");
+  if (status != CUBLAS_STATUS_SUCCESS)
+    fail(what, cublasGetStatusString(status),
+         status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_ARCH_MISMATCH ||
+             status == CUBLAS_STATUS_NOT_INITIALIZED);
 }
 void check(cusolverStatus_t status, const char* what) {
-  if (status == CUSOLVER_STATUS_SUCCESS) return;
-  throw RunError(std::string(what) + " failed (cuSOLVER answers " + std::to_string(static_cast<int>(status)) + ")",
-                 "--device cpu");
+  if (status != CUSOLVER_STATUS_SUCCESS)
+    fail(what, "cuSOLVER answers " + std::to_string(static_cast<int>(status)),
+         status == CUSOLVER_STATUS_ALLOC_FAILED || status == CUSOLVER_STATUS_ARCH_MISMATCH ||
+             status == CUSOLVER_STATUS_NOT_INITIALIZED);
 }
 
 // Addresses of a batch's matrices in GPU memory, written there by a kernel: nothing waits for a copy.
@@ -72,7 +77,7 @@ struct CudaDense {
   CudaDense& operator=(const CudaDense&) = delete;
 
   // Handles belong to the device that was current when they were made and must be used under it.
-  void select() const { check(cudaSetDevice(device.index), "choosing the CUDA device"); }
+  void select() const { check_cuda(cudaSetDevice(device.index), "choosing the CUDA device"); }
 
   template <class S>
   S** addresses(Addresses& list, S* data, std::ptrdiff_t stride, int batch) {

@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
@@ -42,6 +42,102 @@ void add_product(const ConstMap& S, const Matrix& V, Matrix& P) {
   }
 }
 
+// Upper triangular (or trapezoidal) R of S = Q R. Panels of fixed height, so that the bits do not depend on threads.
+Matrix triangle(const Matrix& S) {
+  const int columns = static_cast<int>(S.cols()), rows = static_cast<int>(S.rows()),
+            height = std::max(4 * columns, 1024), panels = std::max(1, rows / height);
+  std::vector<Matrix> R(static_cast<std::size_t>(panels));
+#pragma omp parallel for schedule(dynamic)
+  for (int p = 0; p < panels; ++p) {
+    const int first = p * height, size = p + 1 == panels ? rows - first : height;
+    const Eigen::HouseholderQR<Matrix> qr(S.middleRows(first, size));
+    R[static_cast<std::size_t>(p)] =
+        qr.matrixQR().topRows(std::min(size, columns)).template triangularView<Eigen::Upper>();
+  }
+  if (panels == 1) return R.front();
+  int total = 0;
+  for (const Matrix& part : R) total += static_cast<int>(part.rows());
+  Matrix stacked(total, columns);
+  total = 0;
+  for (const Matrix& part : R) {
+    stacked.middleRows(total, part.rows()) = part;
+    total += static_cast<int>(part.rows());
+  }
+  return triangle(stacked);
+}
+
+// What columns leave behind: U diag(s), and all s.
+struct Part {
+  Matrix columns;
+  Eigen::VectorXd singular_values;
+};
+
+constexpr double left_out = 1e-6, rounding = 1e-15;
+
+Part part_of(const Matrix& S, const PodSettings& settings, bool all) {
+  if (!S.allFinite())
+    throw InputError("the snapshots have no decomposition (an entry is not a finite number)",
+                     "check the training data");
+  const Eigen::BDCSVD<Matrix> svd(triangle(S), Eigen::ComputeThinV);
+  if (svd.info() != Eigen::Success || !svd.singularValues().allFinite())
+    throw RunError("the singular values of the snapshots were not found", "fewer states");
+  Part part{{}, svd.singularValues()};
+  const Eigen::VectorXd& s = part.singular_values;
+  const double tolerance =
+      settings.truncation == PodTruncation::root ? settings.tolerance : std::sqrt(settings.tolerance);
+  const double most = all ? 0 : left_out * left_out * tolerance * tolerance * s.squaredNorm();
+  Eigen::Index kept = s.size();
+  for (double tail = 0; kept > 0; --kept) {
+    tail += s(kept - 1) * s(kept - 1);
+    if (tail > most && s(kept - 1) > rounding * s(0)) break;
+  }
+  part.columns = Matrix::Zero(S.rows(), kept);
+  add_product(ConstMap(S.data(), S.rows(), S.cols()), svd.matrixV().leftCols(kept), part.columns);
+  return part;
+}
+
+// A and B side by side. Without a part, B alone.
+Matrix beside(const Matrix& A, const ConstMap& B) {
+  Matrix both(B.rows(), A.cols() + B.cols());
+  if (A.cols() > 0) both.leftCols(A.cols()) = A;
+  both.rightCols(B.cols()) = B;
+  return both;
+}
+
+// Of this rank's blocks.
+Part own_part(const ColumnBlocks& snapshots, const PodSettings& settings, const Ranks& ranks) {
+  const auto blocks = static_cast<long>(snapshots.counts.size());
+  const int first = static_cast<int>(blocks * ranks.rank / ranks.size),
+            last = static_cast<int>(blocks * (ranks.rank + 1) / ranks.size);
+  Part part{Matrix(snapshots.rows, 0), {}};
+  std::vector<double> storage;
+  for (int k = first; k < last; ++k) {
+    const int columns = snapshots.counts[static_cast<std::size_t>(k)];
+    const std::span<const double> block = snapshots.read(k, storage);
+    SUPPLE_EXPECT(block.size() == static_cast<std::size_t>(snapshots.rows) * static_cast<std::size_t>(columns));
+    if (block.empty()) continue;
+    part = part_of(beside(part.columns, ConstMap(block.data(), snapshots.rows, columns)), settings, blocks == 1);
+  }
+  return part;
+}
+
+// Of all ranks, on the first: along a binomial tree.
+Part joined(Part part, const PodSettings& settings, const Ranks& ranks) {
+  const Eigen::Index rows = part.columns.rows();
+  for (int step = 1; step < ranks.size; step *= 2) {
+    if (ranks.rank % (2 * step) == step) {
+      ranks.send(ranks.rank - step, std::span(part.columns.data(), static_cast<std::size_t>(part.columns.size())));
+      return {};
+    }
+    if (ranks.rank % (2 * step) != 0 || ranks.rank + step >= ranks.size) continue;
+    const std::vector<double> other = ranks.receive(ranks.rank + step);
+    if (other.empty()) continue;
+    part = part_of(beside(part.columns, ConstMap(other.data(), rows, static_cast<Eigen::Index>(other.size()) / rows)),
+                   settings, false);
+  }
+  return part;
+}
+
 int modes_needed(std::span<const double> singular_values, const PodSettings& settings) {
   const std::vector<double> errors = truncation_errors(singular_values, settings.truncation);
   int modes = 0;
@@ -57,6 +153,44 @@ void fix_signs(Matrix& basis) {
   }
 }
 
+Pod modes_of(const Part& part, const PodSettings& settings) {
+  const Eigen::VectorXd& s = part.singular_values;
+  Pod pod;
+  pod.rows = static_cast<int>(part.columns.rows());
+  pod.singular_values.assign(s.data(), s.data() + s.size());
+  pod.modes = std::min(modes_needed(pod.singular_values, settings), static_cast<int>(part.columns.cols()));
+  while (pod.modes > 0 && !(s(pod.modes - 1) > smallest_kept * s(0))) --pod.modes;
+  pod.truncation_error =
+      truncation_errors(pod.singular_values, settings.truncation)[static_cast<std::size_t>(pod.modes)];
+  if (pod.modes == 0) return pod;
+  Matrix basis = part.columns.leftCols(pod.modes) * s.head(pod.modes).cwiseInverse().asDiagonal();
+  const Eigen::HouseholderQR<Matrix> qr(basis);
+  basis = qr.householderQ() * Matrix::Identity(pod.rows, pod.modes);
+  fix_signs(basis);
+  pod.basis.assign(basis.data(), basis.data() + basis.size());
+  return pod;
+}
+
+std::vector<double> packed(const Pod& pod) {
+  std::vector<double> values{static_cast<double>(pod.modes), pod.truncation_error,
+                             static_cast<double>(pod.singular_values.size())};
+  values.insert(values.end(), pod.singular_values.begin(), pod.singular_values.end());
+  values.insert(values.end(), pod.basis.begin(), pod.basis.end());
+  return values;
+}
+
+Pod unpacked(const std::vector<double>& values, int rows) {
+  SUPPLE_EXPECT(values.size() >= 3);
+  const auto singular = values.begin() + 3, basis = singular + static_cast<long>(values[2]);
+  Pod pod;
+  pod.rows = rows;
+  pod.modes = static_cast<int>(values[0]);
+  pod.truncation_error = values[1];
+  pod.singular_values.assign(singular, basis);
+  pod.basis.assign(basis, values.end());
+  return pod;
+}
+
 }  // namespace
 
 Pod proper_orthogonal_decomposition(std::span<const double> snapshots, int rows, int count,
@@ -66,60 +200,19 @@ Pod proper_orthogonal_decomposition(std::span<const double> snapshots, int rows,
                                          settings);
 }
 
-Pod proper_orthogonal_decomposition(const ColumnBlocks& snapshots, const PodSettings& settings) {
-  const int rows = snapshots.rows, blocks = static_cast<int>(snapshots.counts.size());
-  std::vector<int> start{0};
-  for (const int n : snapshots.counts) start.push_back(start.back() + n);
-  const int count = start.back();
+Pod proper_orthogonal_decomposition(const ColumnBlocks& snapshots, const PodSettings& settings, const Ranks& ranks) {
   Pod pod;
-  pod.rows = rows;
-  if (rows == 0 || count == 0) return pod;
-  std::vector<double> storage[2];
-  const auto read = [&](int k, std::vector<double>& place) {
-    const std::span<const double> block = snapshots.read(k, place);
-    SUPPLE_EXPECT(block.size() == static_cast<std::size_t>(rows) * snapshots.counts[k]);
-    return ConstMap(block.data(), rows, snapshots.counts[k]);
-  };
-  // S^T S = V diag(s^2) V^T, ascending.
-  Matrix gram = Matrix::Zero(count, count);
-  for (int a = 0; a < blocks; ++a) {
-    const ConstMap A = read(a, storage[0]);
-    for (int b = 0; b <= a; ++b) {
-      const ConstMap B = b == a ? A : read(b, storage[1]);
-      gram.block(start[a], start[b], A.cols(), B.cols()) = gram_block(A, B, a == b);
-    }
+  std::vector<double> message;
+  Part part;
+  together(ranks, [&] { part = own_part(snapshots, settings, ranks); });
+  const Part whole = joined(std::move(part), settings, ranks);
+  if (ranks.rank == 0) {
+    pod = modes_of(whole, settings);
+    if (ranks.size > 1) message = packed(pod);
   }
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(gram);
-  if (eigen.info() != Eigen::Success || !eigen.eigenvalues().allFinite())
-    throw InputError("the snapshots have no decomposition (an entry is not a finite number)",
-                     "check the training data");
-  pod.singular_values.resize(count);
-  for (int i = 0; i < count; ++i) pod.singular_values[i] = std::sqrt(std::max(0.0, eigen.eigenvalues()(count - 1 - i)));
-
-  // Modes U = S V / s. ||S v|| is a better singular value than the root of the eigenvalue where s is small.
-  const int wanted = std::min(modes_needed(pod.singular_values, settings), std::min(rows, count));
-  const Matrix V = eigen.eigenvectors().rightCols(wanted).rowwise().reverse();
-  Matrix unscaled = Matrix::Zero(rows, wanted);
-  for (int k = 0; k < blocks; ++k)
-    add_product(read(k, storage[0]), V.middleRows(start[k], snapshots.counts[k]), unscaled);
-  const Eigen::VectorXd norms = unscaled.colwise().norm();
-  std::vector<int> order(wanted);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return norms(a) > norms(b); });
-  while (!order.empty() && !(norms(order.back()) > smallest_kept * norms(order.front()))) order.pop_back();
-  pod.modes = static_cast<int>(order.size());
-  for (int i = 0; i < wanted; ++i) pod.singular_values[i] = i < pod.modes ? norms(order[i]) : 0;
-  for (int i = 1; i < count; ++i) pod.singular_values[i] = std::min(pod.singular_values[i], pod.singular_values[i - 1]);
-  pod.truncation_error = truncation_errors(pod.singular_values, settings.truncation)[pod.modes];
-  if (pod.modes == 0) return pod;
-
-  Matrix basis(rows, pod.modes);
-  for (int k = 0; k < pod.modes; ++k) basis.col(k) = unscaled.col(order[k]) / norms(order[k]);
-  const Eigen::HouseholderQR<Matrix> qr(basis);
-  basis = qr.householderQ() * Matrix::Identity(rows, pod.modes);
-  fix_signs(basis);
-  pod.basis.assign(basis.data(), basis.data() + basis.size());
-  return pod;
+  if (ranks.size == 1) return pod;
+  broadcast(ranks, message);
+  return unpacked(message, snapshots.rows);
 }
 
 std::vector<double> truncation_errors(std::span<const double> singular_values, PodTruncation truncation) {

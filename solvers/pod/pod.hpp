@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/base/ranks.hpp"
+
 namespace supple {
 
 enum class PodTruncation {
@@ -23,26 +25,33 @@ struct Pod {
   int modes = 0;  // p
   std::vector<double>
       basis;  // rows x p, column-major, orthonormal; sign: largest-magnitude entry of each mode positive
-  std::vector<double> singular_values;  // all of them, descending
+  std::vector<double> singular_values;  // descending
   double truncation_error = 0;          // in the sense of `truncation`
 };
 
-// snapshots: rows x count, column-major. Method: eigenvalues of the Gram matrix (count x count), the basis
-// re-orthonormalised once (so that Phi^T Phi = I to rounding), modes whose singular value is below 1e-12 of the largest
-// dropped. Singular values of the modes kept are ||S v||; those of the others are roots of eigenvalues and reach down
-// to about 1e-8 of the largest. Deterministic. Throws InputError if an entry is not finite.
+// snapshots: rows x count, column-major. Method: S = Q R by panels of rows (TSQR: J. Demmel, L. Grigori, M. Hoemmen &
+// J. Langou, "Communication-optimal parallel and sequential QR and LU factorizations", SISC 2012), R = W diag(s) V^T,
+// Phi = S V / s, re-orthonormalised once (so that Phi^T Phi = I to rounding). Singular values down to 1e-15 of the
+// largest; modes below 1e-12 of it are dropped. Deterministic. Throws InputError if an entry is not finite.
 Pod proper_orthogonal_decomposition(std::span<const double> snapshots, int rows, int count,
                                     const PodSettings& settings);
 
-// The same from a matrix that is never in memory as a whole: blocks of columns, each read about half as many times as
-// there are blocks. Two blocks and the basis are held at a time. The bits depend on how columns are divided.
+// The same from a matrix that is never in memory as a whole: blocks of columns, each read once. What a part of the
+// columns leaves behind is S_i V_i = U_i diag(s_i), without the columns that hold less than (1e-6 tolerance)^2 of its
+// sum of squares; a part and the next block, or two parts, are decomposed together (hierarchical approximate POD:
+// C. Himpel, T. Leibner & S. Rave, SISC 2018). What is left out is orthogonal to what is kept, so that it changes
+// singular values and modes in the second order only: kept ones by about 1e-12 for each block. In memory: a block, the
+// columns kept, and the basis. The singular values end where columns were left out.
 struct ColumnBlocks {
   int rows = 0;
   std::vector<int> counts;  // columns of each block
   // Block k, rows x counts[k], column-major; in `storage` or elsewhere.
   std::function<std::span<const double>(int k, std::vector<double>& storage)> read;
 };
-Pod proper_orthogonal_decomposition(const ColumnBlocks& snapshots, const PodSettings& settings);
+// Each of the ranks reads an equal part of the blocks, and parts are joined pairwise on the way to the first: all ranks
+// return the same. The bits depend on how columns are divided, also among ranks.
+Pod proper_orthogonal_decomposition(const ColumnBlocks& snapshots, const PodSettings& settings,
+                                    const Ranks& ranks = {});
 
 // max_ij |(Phi^T Phi - I)_ij| for a basis of `modes` columns, rows x modes, column-major.
 double orthonormality_defect(std::span<const double> basis, int rows, int modes);

@@ -165,6 +165,31 @@ TEST_F(Bench, WorkIsHeldAgainstTheMachineOfTheSameRun) {
     EXPECT_TRUE(contains(outcome.out, words));
 }
 
+// The algebra of GPUs on the CPU: the same robots along the same paths, and not the same bits.
+TEST_F(Bench, BatchedAlgebraInBothPrecisions) {
+  std::vector<json> found;
+  for (const std::vector<std::string>& tangent : std::vector<std::vector<std::string>>{{}, {"fp64"}, {"fp32"}}) {
+    std::vector<std::string> words{"--case", "forward/beam", "--batch", "40", "--steps", "18"};
+    if (!tangent.empty()) words.insert(words.end(), {"--tangent", tangent[0]});
+    const Outcome outcome = bench(words);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    found.push_back(rows()[0]);
+    EXPECT_EQ(found.back()["batch"], 40);
+  }
+  EXPECT_FALSE(found[0].contains("tangent"));
+  EXPECT_EQ(found[1]["tangent"], "fp64");
+  EXPECT_EQ(found[2]["tangent"], "fp32");
+  EXPECT_NE(found[1]["state_hash"], found[2]["state_hash"]);
+  EXPECT_EQ(bench({"--case", "forward/beam", "--tangent", "fp16"}).code, 2);
+}
+
+TEST_F(Bench, AGpuThatIsNotThereIsOneLineAndCodeThree) {
+  const Outcome outcome = bench({"--case", "forward/beam", "--device", "cuda:99"});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_TRUE(contains(outcome.err, "no CUDA device 99"));
+  EXPECT_FALSE(exists("b.json"));
+}
+
 TEST_F(Bench, SeveralCasesMayBeNamed) {
   ASSERT_EQ(bench({"--case", "full/beam", "--case", "full/oth"}).code, 0);
   ASSERT_EQ(rows().size(), 2u);

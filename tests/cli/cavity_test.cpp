@@ -90,5 +90,53 @@ TEST_F(Air, SaysWhatIsWrong) {
   EXPECT_TRUE(contains(outcome.err, "open.toml:"));
 }
 
+// A volume is asked for in millilitres or cubic millimetres, in a file or on a line, and reached.
+TEST_F(Air, IsLedToAVolume) {
+  write_text(path("chamber.toml"), R"(include = "hollow.toml"
+[[effector]]
+name = "chamber"
+type = "volume"
+cavity = "air"
+)");
+  Outcome outcome = run({"info", "chamber.toml", "--json", "info.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json info = parse("info.json")["scene"]["effectors"][0];
+  EXPECT_EQ(info["type"], "volume");
+  const double rest = info["rest_volume"].get<double>(), goal = 1.04 * rest;
+  EXPECT_TRUE(contains(outcome.out, "chamber  volume of "));
+  for (const auto& [unit, size] : {std::pair{"mL", 1e-6}, {"mm^3", 1e-9}}) {
+    write_text(path("goal.csv"),
+               "time [s],chamber [" + std::string(unit) + "]\n0," + std::to_string(goal / size) + "\n");
+    outcome = run({"inverse", "chamber.toml", "--goal", "goal.csv", "--integrator", "quasi-static", "--steps", "3",
+                   "--replay", "chamber.toml", "-o", "led", "--force", "--json", "led.json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    // Six digits of the goal in the file, converged to 1e-9 m.
+    EXPECT_LT(parse("led.json")["tracking_error_max"].get<double>(), 1e-8);
+    EXPECT_LT(parse("led.json")["replay"]["tracking_error_max"].get<double>(), 1e-7);
+    const std::string tracking = read_text(path("led/tracking.csv"));
+    EXPECT_TRUE(contains(tracking, ",chamber goal [mL],chamber reached [mL],air pressure [kPa],chamber replayed [mL]"));
+    // The commands bring it there in a forward run too, whose table has the volume.
+    outcome = run({"simulate", "chamber.toml", "--actuation", "led/commands.csv", "--integrator", "quasi-static",
+                   "--steps", "3", "-o", "forward", "--force"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const std::string trajectory = read_text(path("forward/trajectory.csv"));
+    EXPECT_TRUE(contains(trajectory, ",chamber volume [mL]\n"));
+    const double last = 1e-6 * std::stod(trajectory.substr(trajectory.rfind(',') + 1));
+    EXPECT_NEAR(last, goal, 1e-6 * goal);
+  }
+  write_text(path("lines"),
+             "{\"goal\": {\"chamber\": " + std::to_string(goal) + "}}\n{\"goal\": {\"chamber\": [1, 2, 3]}}\n");
+  ASSERT_EQ(system(("cd " + folder_ + " && '" + std::filesystem::absolute(SUPPLE_BINARY).string() +
+                    "' inverse chamber.toml --stdin --integrator quasi-static < lines > answers 2> err")
+                       .c_str()),
+            0)
+      << read_text(path("err"));
+  const std::string answers = read_text(path("answers"));
+  const json answer = json::parse(answers.substr(0, answers.find('\n')));
+  ASSERT_EQ(answer["reached"]["chamber"].size(), 1u);
+  EXPECT_NEAR(answer["reached"]["chamber"][0].get<double>(), goal, 0.01 * goal);
+  EXPECT_TRUE(contains(answers, "the goal of 'chamber' needs a number")) << answers;
+}
+
 }  // namespace
 }  // namespace supple::test

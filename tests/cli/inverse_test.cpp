@@ -124,10 +124,129 @@ max_force = "0.2 N"
   EXPECT_GT(result["saturated_steps"], 0);
   EXPECT_EQ(result["held_steps"], 0);
   EXPECT_TRUE(contains(outcome.out, "pairs of point and obstacle press at most")) << outcome.out;
-  EXPECT_TRUE(contains(read_text(path("results/tracking.csv")), ",held,contacts,"));
+  EXPECT_TRUE(contains(read_text(path("results/tracking.csv")),
+                       ",held,contacts,replayed contacts,stop normal force [N],"
+                       "stop replayed normal force [N],tip x"));
+  EXPECT_GE(contact["steps"], 1);
+  EXPECT_EQ(contact["touchdowns"], 1);
+  const nlohmann::json replayed = result["replay"]["contact"];
+  EXPECT_EQ(replayed["steps"], contact["steps"]);
+  EXPECT_EQ(replayed["touchdowns"], 1);
+  // The same model: what differs is where both have converged to.
+  const double most = contact["largest_normal_force"]["stop"];
+  EXPECT_NEAR(replayed["largest_normal_force"]["stop"], most, 1e-4 * most);
+  EXPECT_NEAR(most, 0.2, 0.01);
+  EXPECT_TRUE(contains(outcome.out, "on 'stop' at most 2")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "after 1 touchdown; on the full model in ")) << outcome.out;
   const Outcome refused = run({"inverse", "stop.toml", "--goal", "goals.csv", "--solver", "gauss-seidel"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_TRUE(contains(refused.err, "Gauss-Seidel knows no contact")) << refused.err;
+}
+
+// The robots of assets/ in contact: a tip led round a circle against a ball, a finger that may press with 0.1 N.
+TEST_F(InverseCommand, LeadsTheTentacleAgainstItsBall) {
+  const std::string scene = std::filesystem::absolute(SUPPLE_SOURCE_DIR) / "assets/tentacle/ball.toml";
+  const Outcome led = run({"inverse", scene, "--circle", "25 mm", "--height", "5 mm", "--duration", "3 s", "--json",
+                           "out.json", "-o", "results"});
+  ASSERT_EQ(led.code, 0) << led.err;
+  const nlohmann::json result = json("out.json"), contact = result["contact"];
+  EXPECT_LT(result["tracking_error_max"].get<double>(), 1e-4);
+  EXPECT_EQ(result["held_steps"], 0);
+  EXPECT_EQ(contact["touchdowns"], 3);
+  EXPECT_NEAR(contact["steps"].get<double>(), 135, 5);
+  EXPECT_NEAR(contact["largest_normal_force"]["ball"].get<double>(), 0.15, 0.05);
+}
+
+TEST_F(InverseCommand, LeadsTheFingerWithinItsForce) {
+  const std::string folder = std::filesystem::absolute(SUPPLE_SOURCE_DIR) / "assets/pneumatic_finger/";
+  const Outcome outcome = run(
+      {"inverse", folder + "press.toml", "--goal", folder + "press.csv", "--duration", "0.9 s", "--json", "out.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json result = json("out.json"), contact = result["contact"];
+  EXPECT_EQ(result["held_steps"], 0);
+  EXPECT_GE(contact["steps"], 3);
+  // The pyramid finds the forces that the cone does where points stick.
+  EXPECT_NEAR(contact["largest_normal_force"]["cylinder"].get<double>(), 0.1, 1e-4);
+  EXPECT_GT(result["saturated_steps"], 0);
+  EXPECT_TRUE(contains(outcome.out, "on 'cylinder' at most 100 mN of 100 mN")) << outcome.out;
+}
+
+TEST_F(InverseCommand, AnswersSayWhatPresses) {
+  write_text(path("stop.toml"), R"(include = "scene.toml"
+integrator = "quasi-static"
+[[obstacle]]
+name = "stop"
+type = "box"
+size = ["40 mm", "100 mm", "10 mm"]
+position = ["200 mm", "20 mm", "44 mm"]
+[[obstacle]]
+name = "far"
+type = "plane"
+position = [0, 0, -1]
+)");
+  write_text(path("lines"), "{}\n{\"goal\": {\"tip\": [0.2, 0.02, 0.03]}}\n{}\n{}\n");
+  ASSERT_EQ(system(("cd " + folder_ + " && '" + std::filesystem::absolute(SUPPLE_BINARY).string() +
+                    "' inverse stop.toml --stdin < lines > answers 2> err")
+                       .c_str()),
+            0)
+      << read_text(path("err"));
+  std::istringstream text(read_text(path("answers")));
+  std::string line;
+  ASSERT_TRUE(std::getline(text, line));
+  const nlohmann::json away = nlohmann::json::parse(line)["contact"];
+  EXPECT_EQ(away["pressing"], 0);
+  EXPECT_EQ(away["forces"], (nlohmann::json{{"stop", 0.0}, {"far", 0.0}}));
+  for (int k = 0; k < 3; ++k) ASSERT_TRUE(std::getline(text, line));
+  const nlohmann::json there = nlohmann::json::parse(line)["contact"];
+  EXPECT_GE(there["pressing"], 1);
+  EXPECT_GT(there["forces"]["stop"], 0.01);
+  EXPECT_EQ(there["forces"]["far"], 0);
+  EXPECT_LT(there["residual"], 1e-8);
+}
+
+// Two reasons, one after the other: a goal that must be reached and a command that is known leave no answer.
+TEST_F(InverseCommand, SaysTheFirstAndTheMostFrequentReasonOfHeldSteps) {
+  write_text(path("exact.toml"), R"(include = "scene.toml"
+gravity = [0, 0, 0]
+[[actuator]]
+name = "lift"
+type = "cable"
+points = [["200 mm", "20 mm", "40 mm"]]
+pull_point = ["200 mm", "20 mm", "1 m"]
+control = "force"
+range = ["0 N", "2 N"]
+rate = "0.5 N/s"
+[[actuator]]
+name = "bend"
+type = "cable"
+points = [["200 mm", "20 mm", "0 mm"]]
+pull_point = ["0 mm", "20 mm", "-100 mm"]
+range = ["0 mm", "20 mm"]
+force = ["0 N", "1 mN"]
+[[effector]]
+name = "tip"
+point = ["200 mm", "20 mm", "20 mm"]
+directions = [[0, 0, 1]]
+exact = true
+)");
+  // Far up, which the rate of one cable forbids; then far down, which the force of the other does.
+  write_text(
+      path("goals.csv"),
+      "time [s],tip x [mm],tip y [mm],tip z [mm]\n0,200,20,60\n0.03,200,20,60\n0.031,200,20,-40\n0.1,200,20,-40\n");
+  const Outcome outcome = run({"inverse", "exact.toml", "--goal", "goals.csv", "--json", "out.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json result = json("out.json"), reasons = result["held_reasons"];
+  EXPECT_EQ(result["held_steps"], 10);
+  ASSERT_EQ(reasons.size(), 2u) << reasons;
+  EXPECT_EQ(reasons[0]["steps"], 3);
+  EXPECT_EQ(reasons[1]["steps"], 7);
+  EXPECT_NEAR(reasons[0]["first"].get<double>(), 0.01, 1e-12);
+  EXPECT_NEAR(reasons[1]["first"].get<double>(), 0.04, 1e-12);
+  // A limit that moves with the last command is one reason, not another in each step.
+  EXPECT_TRUE(contains(reasons[0]["reason"], "force of 'lift' at most its range and rate allow")) << reasons;
+  EXPECT_TRUE(contains(reasons[1]["reason"], "force of 'bend' at most 1 mN")) << reasons;
+  EXPECT_TRUE(contains(outcome.out + outcome.err, "at 10 ms: ")) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out + outcome.err, "(3 steps); most often, from 40 ms on: ")) << outcome.err;
 }
 
 TEST_F(InverseCommand, AnswersLineByLine) {

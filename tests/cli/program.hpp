@@ -76,16 +76,18 @@ point = ["200 mm", "20 mm", "20 mm"]
 
   // Starts the program; its output goes to files "out" and "err" of the folder.
   pid_t start(const std::vector<std::string>& arguments) {
-    const std::string program = std::filesystem::absolute(SUPPLE_BINARY);  // of a bundle: relative to its root
+    return start(std::filesystem::absolute(SUPPLE_BINARY), arguments);  // of a bundle: relative to its root
+  }
+  pid_t start(const std::string& program, const std::vector<std::string>& arguments) {
     const pid_t child = fork();
     if (child != 0) return child;
-    std::vector<char*> pointers{const_cast<char*>("supple")};
+    std::vector<char*> pointers{const_cast<char*>(program.c_str())};
     for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
     pointers.push_back(nullptr);
     if (chdir(folder_.c_str()) != 0) _exit(126);
     dup2(open("out", O_CREAT | O_TRUNC | O_WRONLY, 0644), STDOUT_FILENO);
     dup2(open("err", O_CREAT | O_TRUNC | O_WRONLY, 0644), STDERR_FILENO);
-    execv(program.c_str(), pointers.data());
+    execvp(program.c_str(), pointers.data());
     _exit(127);
   }
 

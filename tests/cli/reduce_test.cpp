@@ -23,11 +23,7 @@ class Reduce : public Cli {
       const std::string name = entry.path().filename().string();
       if (!name.ends_with(".h5")) continue;
       ++files;
-      // Of the arrays, not of the files: HDF5 notes the time in them.
-      const Hdf5File one(path(a + "/" + name), Hdf5File::Mode::read);
-      const Hdf5File two(path(b + "/" + name), Hdf5File::Mode::read);
-      for (const char* array : {"/commands", "/q", "/multipliers"})
-        EXPECT_EQ(one.read_doubles(array), two.read_doubles(array)) << name << array;
+      EXPECT_EQ(read_text(path(a + "/" + name)), read_text(path(b + "/" + name))) << name;
     }
     EXPECT_GT(files, 1);
   }
@@ -168,7 +164,12 @@ TEST_F(Reduce, ShardsAndJobsGiveTheSameFolder) {
   expect_same_states("one/training", "two/training");
   const Outcome again = run({"snapshots", ".", "-o", "one"});
   EXPECT_EQ(again.code, 2) << "a folder is not gone over unasked";
-  EXPECT_EQ(run({"snapshots", ".", "-o", "one", "--shard", "2/2"}).code, 2);
+  for (const char* shard : {"2/2", "-1/2", "1/0", "1", "a/b", "0/2x"})
+    EXPECT_EQ(run({"snapshots", ".", "-o", "new", "--shard", shard}).code, 2) << shard;
+  EXPECT_EQ(run({"snapshots", ".", "-o", "new", "--shard", "0/2", "--worker"}).code, 2);
+  EXPECT_EQ(run({"snapshots", ".", "-o", "new", "--worker", "--force"}).code, 2);
+  EXPECT_EQ(run({"snapshots", ".", "-o", "new", "--worker", "--jobs", "2"}).code, 2);
+  EXPECT_FALSE(exists("new"));
   EXPECT_EQ(run({"snapshots", "."}).code, 2);
 }
 
@@ -182,6 +183,18 @@ TEST_F(Reduce, GreedyStatesAreTheSameForAnyNumberOfJobs) {
   expect_same_states("one/training", "three/training");
   EXPECT_EQ(read_text(path("one/training/plan.json")), read_text(path("three/training/plan.json")));
   EXPECT_EQ(parse("one/training/plan.json")["predictions"].size(), 2U);  // a round of sixteen, and what was left
+
+  // Two runs at once, each of which would plan on, and one that does not.
+  const std::vector<std::string> same{"snapshots", ".", "-o", "both", "--resume", "--quiet"};
+  std::vector<std::string> worker = same;
+  worker.push_back("--worker");
+  const pid_t first = start(same), second = start(same), third = start(worker);
+  for (const pid_t child : {first, second, third}) {
+    const Outcome outcome = finish(child);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
+  expect_same_states("one/training", "both/training");
+  EXPECT_EQ(read_text(path("one/training/plan.json")), read_text(path("both/training/plan.json")));
 }
 
 TEST_F(Reduce, WhatCouldNotBeMeasuredIsNotZero) {

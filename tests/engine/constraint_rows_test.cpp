@@ -554,11 +554,6 @@ TEST(ConstrainedBatch, StepsAsRobotByRobot) {
   }
   EXPECT_LT(boxes::difference(states[1].q, states[0].q), 1e-10);
   EXPECT_LT(boxes::difference(states[1].multipliers, states[0].multipliers), 1e-9);
-  const ReducedModel springs =
-      project(build_full_model(constrained_bar(reduced_bodies::bar_scene({"c", MaterialModel::corotational})),
-                               reduced_bodies::bar(false)),
-              reduced_bodies::random_basis(full.coordinates.nv, 12), 12, all_elements(full));
-  EXPECT_THROW(ReducedBatchMechanics(springs, cpu(), 4), CapabilityError);
 }
 
 TEST(ConstrainedBody, RowsThatAllModesObeyNeedNoForce) {

@@ -82,7 +82,7 @@ TEST_F(Greedy, PredictsTheErrorsOfTheModel) {
   SamplingPlan draws;
   for (const Sample& sample : uniform_draws(model_.robot, 20, 99)) draws.paths.push_back({{sample}});
   prepare_snapshot_folder(folder_ / "unseen", identity_, draws, ExistingFolder::resume);
-  (void)compute_paths(model_, scene_, identity_, draws, folder_ / "unseen", 0, 1, {});
+  (void)compute_paths(model_, scene_, identity_, draws, folder_ / "unseen", {}, {});
   const ReferenceStates unseen = reference_states(
       model_, read_snapshots(folder_ / "unseen", identity_, draws, model_.coordinates.nv, model_.robot.rows()));
   for (const int modes : {2, 4}) {

@@ -11,48 +11,16 @@
 #include "engine/scene/reader.hpp"
 #include "tests/engine/flipped_bits.hpp"
 #include "tests/engine/reduced_bodies.hpp"
+#include "tests/engine/snapshot_bodies.hpp"
 
 namespace supple {
 namespace {
 
 namespace fs = std::filesystem;
 using reduced_bodies::TemporaryFolder;
+using snapshot_bodies::corotational;
 
-const boxes::Law corotational{"corotational", MaterialModel::corotational};
-
-// Twenty states in paths of eight, eight and four, of a small bar.
-class Snapshots : public testing::Test {
- public:
-  Snapshots()
-      : scene_(reduced_bodies::saved_bar(folder_, corotational, false)),
-        model_(build_full_model(scene_)),
-        identity_(identify(scene_)) {
-    scene_.reduction.states = 20;
-    scene_.reduction.corners = false;
-    identity_ = identify(scene_);
-    plan_ = make_plan(model_.robot, scene_.reduction);
-  }
-  SnapshotRun compute(const std::string& folder, int shard = 0, int shards = 1, const Progress& progress = {}) const {
-    return compute_paths(model_, scene_, identity_, plan_, folder, shard, shards, progress);
-  }
-  SnapshotSet read(const std::string& folder) const {
-    return read_snapshots(folder, identity_, plan_, model_.coordinates.nv, model_.robot.rows());
-  }
-  void prepare(const std::string& folder, ExistingFolder existing = ExistingFolder::resume) const {
-    prepare_snapshot_folder(folder, identity_, plan_, existing);
-  }
-  std::vector<int> missing(const std::string& folder) const { return missing_paths(folder, identity_, plan_); }
-  std::vector<double> stored_q(const std::string& folder, int path) const {
-    return Hdf5File(path_file(folder, path), Hdf5File::Mode::read).read_doubles("/q");
-  }
-
- protected:
-  TemporaryFolder folder_;
-  Scene scene_;
-  FullModel model_;
-  SceneIdentity identity_;
-  SamplingPlan plan_;
-};
+class Snapshots : public snapshot_bodies::SmallBar {};
 
 void cut_in_half(const std::string& file) {
   fs::resize_file(file, fs::file_size(file) / 2);
@@ -246,7 +214,7 @@ TEST(SnapshotsOfATentacle, AStateThatContinuationMissesIsFoundFromRest) {
   plan.paths = {{{{2.97, 4.15, 4.09, 4.81, 0.45, 3.27, 2.52, 3.91}, {0.31, 5.63, 4.3, 4.27, 0.58, 3.06, 1.9, 3.51}}}};
   const SceneIdentity identity = identify(scene);
   prepare_snapshot_folder(folder / "set", identity, plan, ExistingFolder::resume);
-  const SnapshotRun run = compute_paths(model, scene, identity, plan, folder / "set", 0, 1, {});
+  const SnapshotRun run = compute_paths(model, scene, identity, plan, folder / "set", {}, {});
   EXPECT_EQ(run.failed, 0);
   EXPECT_LT(run.factorisations, 60);  // measured: 162 for the second state without another start, and it failed
 }
@@ -264,7 +232,7 @@ TEST_F(Snapshots, OneStepPerIncrementAsInThePaper) {
   plan.converged = false;
   const std::string folder = folder_ / "steps";
   prepare_snapshot_folder(folder, identity_, plan, ExistingFolder::resume);
-  const SnapshotRun run = compute_paths(model_, scene_, identity_, plan, folder, 0, 1, {});
+  const SnapshotRun run = compute_paths(model_, scene_, identity_, plan, folder, {}, {});
   EXPECT_EQ(missing_paths(folder, identity_, plan_).size(), plan_.paths.size());  // other states
   EXPECT_EQ(run.states, 20);
   EXPECT_EQ(run.factorisations, 20);
@@ -314,7 +282,7 @@ TEST_F(Snapshots, JobComputesAllSets) {
   (void)compute_snapshots(model_, scene_, job, {});
   EXPECT_FALSE(fs::exists(path_file(job.folder + "/training", 1)));
   job.shards = 1;
-  const SnapshotTotals totals = compute_snapshots(model_, scene_, job, {});
+  SnapshotTotals totals = compute_snapshots(model_, scene_, job, {});
   EXPECT_EQ(totals.states, 20 + 10 + 6);
   EXPECT_EQ(totals.failed, 0);
   EXPECT_TRUE(fs::exists(path_file(job.folder + "/training", 2)));
@@ -322,6 +290,18 @@ TEST_F(Snapshots, JobComputesAllSets) {
   EXPECT_TRUE(fs::exists(path_file(job.folder + "/test", 5)));
   job.existing = ExistingFolder::refuse;
   EXPECT_THROW((void)compute_snapshots(model_, scene_, job, {}), InputError);
+
+  // Replaced as a whole or not at all: while its owner reads it, or another works on one set.
+  job.existing = ExistingFolder::replace;
+  EXPECT_THROW((void)compute_snapshots(model_, scene_, job, {}), InputError);
+  totals.present.reset();
+  {
+    Claims other(job.folder + "/selection");
+    ASSERT_TRUE(other.enter());
+    EXPECT_THROW((void)compute_snapshots(model_, scene_, job, {}), InputError);
+  }
+  EXPECT_TRUE(fs::exists(path_file(job.folder + "/training", 2)));
+  EXPECT_EQ(compute_snapshots(model_, scene_, job, {}).states, 20 + 10 + 6);
 }
 
 }  // namespace

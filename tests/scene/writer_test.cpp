@@ -48,6 +48,55 @@ TEST(SceneWriter, EveryValueCounts) {
   EXPECT_GT(changed, 15);
 }
 
+// The walls of a volume: its own, or those of the actuator that it names.
+TEST(SceneWriter, VolumesKeepTheirWalls) {
+  const Scene scene = parse_scene(test::minimal + R"([[actuator]]
+name = "air"
+type = "cavity"
+group = "walls"
+[[actuator]]
+name = "water"
+type = "cavity"
+surface = {file = "water.stl", unit = "mm"}
+[[effector]]
+name = "a"
+type = "volume"
+cavity = "air"
+weight = 3
+[[effector]]
+name = "b"
+type = "volume"
+cavity = "water"
+exact = true
+[[effector]]
+name = "c"
+type = "volume"
+sphere = {centre = [0, 0, 1], radius = "2 mm"}
+[[effector]]
+name = "d"
+type = "volume"
+surface = {file = "other.obj", unit = "cm", scale = 2}
+)",
+                                  "/robots/all.toml");
+  ASSERT_EQ(scene.effectors.size(), 4u);
+  for (const EffectorScene& effector : scene.effectors) EXPECT_EQ(effector.kind, EffectorKind::volume);
+  EXPECT_EQ(scene.effectors[0].region->group, "walls");
+  EXPECT_EQ(scene.effectors[0].weight, 3);
+  EXPECT_EQ(scene.effectors[1].surface->file, scene.actuators[1].surface->file);
+  EXPECT_FALSE(scene.effectors[1].region);
+  EXPECT_TRUE(scene.effectors[1].exact);
+  EXPECT_DOUBLE_EQ(scene.effectors[2].region->radius, 0.002);
+  EXPECT_DOUBLE_EQ(scene.effectors[3].surface->unit, 0.01);
+  // Files that a change of which makes another robot.
+  EXPECT_EQ(input_files(scene), (std::vector<std::string>{"/robots/bar.msh", "/robots/water.stl", "/robots/water.stl",
+                                                          "/robots/other.obj"}));
+  const std::string written = write_scene(scene);
+  EXPECT_TRUE(parse_scene(written, "elsewhere.toml") == scene) << written;
+  Scene other = scene;
+  other.effectors[3].surface->file = "/robots/third.obj";
+  EXPECT_FALSE(other == scene);
+}
+
 TEST(SceneWriter, RelativeMesh) {
   const Scene scene = parse_scene(test::minimal, "/robots/bar/scene.toml");
   EXPECT_NE(write_scene(scene).find("file = \"/robots/bar/bar.msh\""), std::string::npos);

@@ -124,6 +124,45 @@ TEST_F(DrawnObstacles, PushWithArrows) {
   EXPECT_TRUE(arrows().triangles.empty());
 }
 
+// Points that stick, slide and lie idle near the floor each have their colour; those far away are not shown.
+TEST_F(DrawnObstacles, PointsOfContactShowWhatTheyDo) {
+  place({obstacle_scenes::floor(-0.01)});
+  FullMechanics mechanics(*model_);
+  const State state = rest_state(mechanics);
+  std::vector<double> y(static_cast<std::size_t>(model_->robot.outputs()));
+  mechanics.evaluate_outputs(state.q, state.motions, y);
+  const Robot& robot = model_->robot;
+  const auto rest = [&](int p) { return robot.rest_points[static_cast<std::size_t>(robot.first_collision_point + p)]; };
+  const std::vector<Touch> touches{
+      {.point = 1, .at = rest(1), .force = {{0, 0, 1}}, .normal_force = 1},
+      {.point = 4, .at = rest(4), .force = {{0, 0, 1}}, .normal_force = 1, .sliding = true}};
+  DrawList list;
+  Pose pose{state, y};
+  draw_contact_points(*shape_, pose, {{0, 0, 0}}, list);
+  EXPECT_TRUE(list.on_top_solid.vertices.empty());  // nothing is known of them
+  EXPECT_TRUE(list.solid.vertices.empty());
+  pose.touches = &touches;
+  const Vec3d offset{{0.5, 0, 0}};
+  draw_contact_points(*shape_, pose, offset, list);
+  std::size_t stick = 0, slide = 0;
+  for (const Vertex& vertex : list.on_top_solid.vertices) {
+    const bool sliding = vertex.colour.r == slide_colour.r && vertex.colour.b == slide_colour.b;
+    EXPECT_TRUE(sliding || (vertex.colour.r == stick_colour.r && vertex.colour.b == stick_colour.b));
+    ++(sliding ? slide : stick);
+    EXPECT_NEAR(norm(at(vertex.position) - offset - rest(sliding ? 4 : 1)), 0.009 * shape_->extent(),
+                0.001 * shape_->extent());
+  }
+  EXPECT_EQ(stick, slide);
+  EXPECT_GT(stick, 0u);
+  int near = 0;
+  for (int p = 0; p < robot.collision_points; ++p)
+    near += p != 1 && p != 4 && rest(p)[2] + 0.01 <= idle_reach * shape_->extent() ? 1 : 0;
+  ASSERT_GT(near, 2);
+  ASSERT_LT(near, robot.collision_points - 2);
+  EXPECT_EQ(list.solid.vertices.size(), static_cast<std::size_t>(near) * stick);
+  for (const Vertex& vertex : list.solid.vertices) EXPECT_EQ(vertex.colour.g, idle_colour.g);
+}
+
 TEST_F(DrawnObstacles, LevelPlanesAreFloors) {
   ObstacleScene ball = obstacle("ball", ObstacleShape::sphere, {{0.5, 0, 0}});
   ball.radius = 0.1;

@@ -90,6 +90,37 @@ TEST_F(Apps, AnArrowDraggedMovesTheGoalByItsPixelsAndTheTipFollows) {
   EXPECT_GT(norm(tip - before), 0.9 * way);
 }
 
+// Led against a ball: the frame says what presses, and the dots of its contacts are in the picture.
+TEST_F(Apps, ARobotLedAgainstAnObstacleShowsItsContacts) {
+  open_paused(asset("tentacle/ball.toml"));
+  press(Key::d1);
+  hurry();
+  // Led to and fro over the ball until a pause finds it sliding: steps are taken meanwhile, and it may come to rest.
+  const auto slides = [&] { return now().touches.size() > 0 && now().touches[0].sliding; };
+  for (int attempt = 0; attempt < 20 && !slides(); ++attempt) {
+    document().set_goal(0, {{0.03, attempt % 2 == 0 ? 0.0 : 0.01, -0.185}});
+    document().send();
+    press(Key::space);
+    ASSERT_TRUE(until(slides)) << now().failure;
+    press(Key::space);
+    frames(3);
+  }
+  ASSERT_TRUE(slides());
+  EXPECT_EQ(now().failure, "");
+  EXPECT_NE(contact_text(document().robot().robot(), now()).find("N on ball"), std::string::npos);
+  const auto orange = [&] {
+    int count = 0;
+    const Image image = stage_->target.read();
+    for (std::size_t i = 0; i < image.rgb.size(); i += 3)  // the colour of what slides, in any light
+      count += image.rgb[i] > 120 && image.rgb[i + 1] < 0.65 * image.rgb[i] && image.rgb[i + 2] < 0.25 * image.rgb[i];
+    return count;
+  };
+  const int with = orange();
+  app().settings().drawing.obstacles = false;
+  frames(2);
+  EXPECT_GT(with, orange() + 10);
+}
+
 TEST_F(Apps, ADragOutsideTheHandlesTurnsTheView) {
   open_paused(asset("finger"));
   const Vec3d goal = document().goal(0);

@@ -320,7 +320,13 @@ std::string App::caption() const {
     if (now.mode == Mode::inverse && document_->at_limit(j))
       limits += (limits.empty() ? "" : ", ") + document_->inputs()[j].name;
   if (!limits.empty()) text += "\nat a limit: " + limits;
+  if (document_->robot().robot().pairs() > 0) {
+    text += '\n';
+    text += contact_text(document_->robot().robot(), now);
+  }
   if (!now.held.empty()) text += "\ncommands held: " + now.held;
+  if (now.held_steps > 0)
+    text += fmt::format("\ncommands were held in {} step{} so far", now.held_steps, now.held_steps == 1 ? "" : "s");
   if (!now.failure.empty()) text += "\n" + now.failure;
   if (!now.note.empty()) text += "\n" + now.note;
   if (!now.recording.file.empty()) text += fmt::format("\nrecording, {} frames (F8 ends it)", now.recording.frames);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/cli/actuation.hpp"
 #include "viewer/app/keys.hpp"
 #include "viewer/app/plot_widget.hpp"
 
@@ -119,13 +120,15 @@ bool goal_panel(Document& document, PanelState& state) {
       ImGui::SameLine(120);
       ImGui::Text("error %.3f mm", 1e3 * document.frame().errors[static_cast<std::size_t>(e)]);
       const bool angle = effector.kind == EffectorKind::orientation;
-      const double size = angle ? 3.14159265358979323846 / 180 : 1e-3;
+      const Dimension dimension = goal_dimension(effector.kind);
+      const double size = angle ? 3.14159265358979323846 / 180 : cli::display_scale(dimension);
+      const std::string unit = angle ? "deg" : cli::display_unit(dimension);
       const Vec3d goal = document.goal(e);
       double shown[3] = {goal[0] / size, goal[1] / size, goal[2] / size};
-      const int count = effector.kind == EffectorKind::length ? 1 : 3;
+      const int count = effector.goal_numbers();
       ImGui::SetNextItemWidth(-60);
       // What is typed counts when the box is left: by Enter, Tab or the pointer.
-      if (ImGui::InputScalarN(angle ? "deg" : "mm", ImGuiDataType_Double, shown, count, nullptr, nullptr, "%.2f"))
+      if (ImGui::InputScalarN(unit.c_str(), ImGuiDataType_Double, shown, count, nullptr, nullptr, "%.2f"))
         state.typed = {shown[0], shown[1], shown[2]};
       if (ImGui::IsItemDeactivatedAfterEdit()) {
         document.set_goal(e, {{state.typed[0] * size, state.typed[1] * size, state.typed[2] * size}});

@@ -28,7 +28,7 @@ void draw_main(const OpenedRobot& robot, const OpenedRobot* beside, const Frame&
   }
   draw_robot(shape,
              {frame.state, frame.y, frame.goals, beside ? beside->shape.get() : nullptr,
-              beside ? &frame.other : nullptr, frame.steered},
+              beside ? &frame.other : nullptr, frame.steered, &frame.touches},
              settings.drawing, list);
   // Of a recording; a hand that pulls now is drawn where the pointer is (pointer.hpp).
   if (!frame.playing || frame.pull.triangle < 0) return;

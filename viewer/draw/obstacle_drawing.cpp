@@ -142,6 +142,34 @@ void draw_contact_forces(const RobotShape& shape, const Pose& pose, const Vec3d&
   }
 }
 
+void draw_contact_points(const RobotShape& shape, const Pose& pose, const Vec3d& offset, DrawList& list) {
+  const Robot& robot = shape.robot();
+  if (pose.touches == nullptr || robot.pairs() == 0) return;
+  const auto dot = [&](const Vec3d& at, double radius, Colour colour, Surfaces& surfaces) {
+    const Ring rings[] = {{-radius, 0, -1, 0},
+                          {-0.7 * radius, 0.7 * radius, -0.7, 0.7},
+                          {0, radius, 0, 1},
+                          {0.7 * radius, 0.7 * radius, 0.7, 0.7},
+                          {radius, 0, 1, 0}};
+    add_revolved(at + offset, {{0, 0, 1}}, rings, colour, surfaces, 8);
+  };
+  std::vector<bool> pressing(static_cast<std::size_t>(robot.collision_points), false);
+  for (const Touch& touch : *pose.touches) {
+    pressing[static_cast<std::size_t>(touch.point)] = true;
+    dot(touch.at, 0.009 * shape.extent(), touch.sliding ? slide_colour : stick_colour, list.on_top_solid);
+  }
+  const double reach = robot.contact_distance + idle_reach * shape.extent();
+  for (int p = 0; p < robot.collision_points; ++p) {
+    if (pressing[static_cast<std::size_t>(p)]) continue;
+    const auto k = 3 * static_cast<std::size_t>(robot.first_collision_point + p);
+    const Vec3d x{{pose.y[k], pose.y[k + 1], pose.y[k + 2]}};
+    if (std::ranges::any_of(robot.obstacles, [&](const PlacedObstacle& placed) {
+          return placed.obstacle.at(placed.pose, x, reach).feature != Feature::none;
+        }))
+      dot(x, 0.005 * shape.extent(), idle_colour, list.solid);
+  }
+}
+
 bool stands_on_a_plane(const Robot& robot) {
   return std::any_of(robot.obstacles.begin(), robot.obstacles.end(), [](const PlacedObstacle& placed) {
     return placed.obstacle.shape() == Obstacle::Shape::plane && placed.pose.rotation(2, 2) > 0.9;

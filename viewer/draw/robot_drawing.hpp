@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/dynamics/touches.hpp"
 #include "viewer/draw/colour_map.hpp"
 #include "viewer/draw/draw_list.hpp"
 #include "viewer/draw/robot_shape.hpp"
@@ -23,7 +24,7 @@ struct DrawingOptions {
   bool domain = false;    // elements of the reduced integration domain solid, the rest a ghost
   bool edges = false;     // of the skin's triangles
   bool cables = true, effectors = true, goals = true;
-  bool obstacles = true;  // and the forces with which they push
+  bool obstacles = true;  // and the forces with which they push, and what points of contact do
   Colour body{0.93f, 0.62f, 0.42f, 1};
   Vec3d offset{{0, 0, 0}};  // m, of everything: to put two robots side by side
   // Ends of the colour bar; none: from this state.
@@ -43,6 +44,7 @@ struct Pose {
   const RobotShape* other = nullptr;
   const State* other_state = nullptr;
   std::span<const char> steered = {};
+  const std::vector<Touch>* touches = nullptr;  // contacts that press; null: points of contact are not shown
 };
 void draw_robot(const RobotShape& shape, const Pose& pose, const DrawingOptions& options, DrawList& list);
 

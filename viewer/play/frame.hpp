@@ -3,11 +3,14 @@
 // (triple_buffer.hpp). SI.
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/dynamics/state.hpp"
 #include "engine/dynamics/step.hpp"
+#include "engine/dynamics/touches.hpp"
+#include "engine/reduction/contact_compliance.hpp"
 
 namespace supple::view {
 
@@ -60,10 +63,13 @@ struct Frame {
   bool playing = false;  // out of a recording: nothing is simulated
   // On the timeline: where this frame is, and the ends. Steps, or frames of the recording.
   long position = 0, oldest = 0, newest = 0;
-  int saturated = 0;    // limits that hold the inverse back
-  std::string held;     // why the last commands were held; "" they were not
-  std::string failure;  // why the simulation stands still; "" it does not
-  std::string note;     // what else is to be known about this step
+  std::vector<Touch> touches;           // contacts that press at the end of the step
+  std::optional<OutsideModes> outside;  // what the modes lack of them, where a reduced model knows
+  int saturated = 0;                    // limits that hold the inverse back
+  std::string held;                     // why the last commands were held; "" they were not
+  int held_steps = 0;                   // so far, of those that were simulated
+  std::string failure;                  // why the simulation stands still; "" it does not
+  std::string note;                     // what else is to be known about this step
   // Of steps: the last, and quantiles over the last thousand.
   double step_seconds = 0, other_seconds = 0, median_seconds = 0, p99_seconds = 0, qp_seconds = 0;
   StageTimes stages;
@@ -71,5 +77,9 @@ struct Frame {
   double speed = 0;  // simulated seconds per second over the last half second
   RecordingStatus recording;
 };
+
+// Of a robot among obstacles: points that press, how many stick and slide, the normal force on each obstacle, and what
+// of it lies outside the modes where that is worth a warning.
+std::string contact_text(const Robot& robot, const Frame& frame);
 
 }  // namespace supple::view

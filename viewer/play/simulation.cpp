@@ -78,6 +78,7 @@ Simulation::Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<Opene
   prepare(settings);
   frame_ = start_;
   map_points();
+  measure_contact({});
   frame_.goals = frame_.reached;
   begin();
 }
@@ -288,8 +289,16 @@ void Simulation::measure_errors() {
   }
 }
 
+// before: mapped points at the beginning of the step, or empty.
+void Simulation::measure_contact(std::span<const double> before) {
+  frame_.touches = touches(robot_->robot(), frame_.state, frame_.y, before);
+  frame_.outside = robot_->reduced ? outside_modes(*robot_->reduced, frame_.state) : std::nullopt;
+}
+
 void Simulation::measure(const Intent& intent) {
+  const std::vector<double> before = frame_.y;
   map_points();
+  measure_contact(before);
   const bool inverse = intent.mode == Mode::inverse;
   frame_.goals = inverse ? intent.goals : frame_.reached;
   measure_errors();
@@ -300,6 +309,7 @@ void Simulation::measure(const Intent& intent) {
     const InverseReport& report = inverse_->law().report(0);
     frame_.saturated = report.saturated;
     frame_.held = report.held ? inverse_->law().conflict(0) : "";
+    if (report.held) ++frame_.held_steps;
     frame_.qp_seconds = inverse_->law().qp_seconds();
   }
   sorted_seconds_ = recent_seconds_;
@@ -330,9 +340,18 @@ void Simulation::show() {
 
 // A frame of the recording; what was not recorded is computed from it.
 void Simulation::play(long position) {
+  std::vector<double> before;
   try {
+    double step_before = 0;
+    if (position > 0 && robot_->robot().pairs() > 0) {
+      const RecordedFrame& former = played_->frame(position - 1);
+      step_before = former.step;
+      before.resize(static_cast<std::size_t>(robot_->robot().outputs()));
+      robot_->mechanics->evaluate_outputs(former.state.q, former.state.motions, before);
+    }
     const RecordedFrame& frame = played_->frame(position);
     frame_.step = static_cast<long>(frame.step);
+    if (frame.step != step_before + 1) before.clear();  // after a way back
     frame_.state = frame.state;
     frame_.other = frame.other;
     frame_.goals = frame.goals;
@@ -341,6 +360,7 @@ void Simulation::play(long position) {
     frame_.mode = frame.inverse ? Mode::inverse : Mode::forward;
     frame_.saturated = static_cast<int>(frame.saturated);
     frame_.held = frame.held ? "there was no answer when this was recorded" : "";
+    frame_.held_steps = 0;
     frame_.step_seconds = frame_.median_seconds = frame_.p99_seconds = frame.step_seconds;
     frame_.other_seconds = frame.other_seconds;
     frame_.qp_seconds = frame.qp_seconds;
@@ -353,6 +373,7 @@ void Simulation::play(long position) {
   frame_.oldest = 0;
   frame_.newest = played_->frames() - 1;
   map_points();
+  measure_contact(before);
   measure_errors();
 }
 

@@ -75,6 +75,7 @@ class Simulation {
   void end_recording();
   void map_points();
   void measure_errors();
+  void measure_contact(std::span<const double> before);
   void measure(const Intent& intent);
 
   std::shared_ptr<OpenedRobot> robot_, beside_;

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# How fast full-order states and their modes are computed, by worker processes and by ranks of MPI. All counts are measured
+# in turn, round by round, so that what else the machine does falls on all alike.
+#   bench/offline.sh [options]
+#     --scene SCENE      (assets/diamond)
+#     --counts "1 2 4"   numbers of processes (1, 2, 4, ... up to the processors)
+#     --rounds N         (3)
+#     --reduce           also the whole way to a model, once for each number: the time of each stage
+#     --supple PROGRAM   the program (build/engine/supple); supple-mpi beside it
+#     -o DIR             results (out/offline)
+# Results: states.csv (states per second: median, least and most of all rounds; processor time of a state), stages.csv, offline.gp (draws
+# offline.png if there is gnuplot), machine.txt.
+set -euo pipefail
+
+fail() { echo "offline.sh: $1" >&2; exit "${2:-2}"; }
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+supple=$root/build/engine/supple out=out/offline scene=$root/assets/diamond rounds=3 counts='' reduce=false
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -h | --help) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    --reduce) reduce=true; shift ;;
+    --scene | --counts | --rounds | --supple | -o)
+      [ $# -gt 1 ] || fail "$1 needs a value (try --help)"
+      case "$1" in -o) out=$2 ;; *) declare "${1#--}=$2" ;; esac
+      shift 2 ;;
+    *) fail "unknown option '$1' (try --help)" ;;
+  esac
+done
+[ -x "$supple" ] || fail "there is no program '$supple' (build it, or --supple PROGRAM)"
+if [ -z "$counts" ]; then
+  for ((n = 1; n <= $(nproc); n *= 2)); do counts+="$n "; done
+fi
+ways=(jobs)
+if [ -x "$supple-mpi" ] && command -v mpirun >/dev/null; then ways+=(ranks); else echo "offline.sh: no supple-mpi or no mpirun: only --jobs" >&2; fi
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$(mktemp -d "$out/work-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+# run WAY COUNT VERB...: what a user would type.
+run() {
+  local way=$1 count=$2
+  shift 2
+  if [ "$way" = jobs ]; then "$supple" "$@" --jobs "$count" --threads 1; else mpirun --bind-to none -n "$count" "$supple-mpi" "$@"; fi
+}
+
+# A number of a report.
+number() { sed -n "s/^ *\"$2\": \([-0-9.e+]*\),\{0,1\}$/\1/p" "$1" | head -n 1; }
+
+# of WAY COUNT FIELD: in order, of all rounds.
+of() { awk -v w="$1" -v c="$2" -v f="$3" '$1 == w && $2 == c { print $f }' "$work/rates" | sort -g; }
+median() { awk '{ v[NR] = $1 } END { print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2) }'; }
+
+TIMEFORMAT="%R %U %S"
+{ lscpu | grep -E '^(Model name|CPU\(s\)|Thread)'; echo "load at the beginning: $(cut -d' ' -f1-3 /proc/loadavg)"; } >"$out/machine.txt"
+: >"$work/rates"
+for ((round = 1; round <= rounds; ++round)); do
+  for count in $counts; do
+    for way in "${ways[@]}"; do
+      rm -rf "$work/states"
+      { time run "$way" "$count" snapshots "$scene" -o "$work/states" --quiet --json "$work/report.json" --force 2>"$work/errors"; } \
+        2>"$work/time" || fail "$way $count: $(cat "$work/errors")" 1
+      states=$(number "$work/report.json" snapshots)
+      read -r real user system <"$work/time"
+      awk -v w="$way" -v c="$count" -v n="$states" -v r="$real" -v u="$user" -v s="$system" \
+        'BEGIN { print w, c, n / r, 1000 * (u + s) / n }' | tee -a "$work/rates"
+    done
+  done
+done
+echo "load at the end: $(cut -d' ' -f1-3 /proc/loadavg)" >>"$out/machine.txt"
+{
+  echo "way,processes,states_per_s,least,most,processor_ms_per_state"
+  for way in "${ways[@]}"; do
+    for count in $counts; do
+      rates=$(of "$way" "$count" 3)
+      echo "$way,$count,$(median <<<"$rates"),$(head -n 1 <<<"$rates"),$(tail -n 1 <<<"$rates"),$(of "$way" "$count" 4 | median)"
+    done
+  done
+} >"$out/states.csv"
+
+if $reduce; then
+  echo "way,processes,snapshots_s,pod_s,training_s,selection_s,validation_s,total_s" >"$out/stages.csv"
+  for count in $counts; do
+    for way in "${ways[@]}"; do
+      rm -rf "$work/states"
+      run "$way" "$count" reduce "$scene" --snapshots "$work/states" -o "$work/model.rom.h5" --force --quiet --seconds "100 ms" --json "$work/report.json"
+      line="$way,$count"
+      for stage in snapshots pod training selection validation total; do
+        line+=",$(sed -n '/"seconds": {/,/}/p' "$work/report.json" | sed -n "s/^ *\"$stage\": \([-0-9.e+]*\),\{0,1\}$/\1/p")"
+      done
+      echo "$line" | tee -a "$out/stages.csv"
+    done
+  done
+fi
+
+cat >"$out/offline.gp" <<PLOT
+# gnuplot offline.gp
+set terminal pngcairo size 800,560
+set output "offline.png"
+set datafile separator ","
+set xlabel "processes"
+set ylabel "states per second, all together"
+set key left top
+set logscale xy 2
+plot for [way in "${ways[*]}"] "< grep ^".way.", states.csv" using 2:3:4:5 with yerrorlines title way, \\
+     "< grep ^jobs,1, states.csv" using 2:3 with points pointtype 7 title "one process"
+PLOT
+if command -v gnuplot >/dev/null; then (cd "$out" && gnuplot offline.gp); fi
+cat "$out/states.csv"

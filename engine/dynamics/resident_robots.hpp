@@ -1,0 +1,141 @@
+#pragma once
+// What ReducedBatchMechanics keeps on its device: the model, all robots, and the stages on them that are more than one
+// call of batched algebra. Included by its .cpp files alone.
+
+#include "engine/dynamics/reduced_batch_mechanics.hpp"
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "kernels/array/array.hpp"
+#include "kernels/array/launch.hpp"
+#include "kernels/base/extent.hpp"
+#include "kernels/points/batch_ops.hpp"
+#include "solvers/dense/batched.hpp"
+
+namespace supple {
+
+template <class T, class Allocator>
+Array<T> upload(const Device& device, const std::vector<T, Allocator>& values) {
+  return Array<T>(device, std::span<const T>(values));
+}
+
+// Point data of a force field on the device, in the precision of its tangent or its forces.
+template <class S>
+struct FieldArrays {
+  Array<S> weight, G;
+  Array<MaterialParameters<S>> parameters;
+  Array<Mat3<S>> edges;
+
+  FieldArrays() = default;
+  FieldArrays(const Device& device, const ReducedField& field) {
+    const auto converted = [](const auto& values) { return std::vector<S>(values.begin(), values.end()); };
+    std::vector<MaterialParameters<S>> moduli;
+    for (const auto& m : field.parameters)
+      moduli.push_back({{static_cast<S>(m.p[0]), static_cast<S>(m.p[1]), static_cast<S>(m.p[2])}});
+    std::vector<Mat3<S>> frames(field.edges.size());
+    for (std::size_t p = 0; p < frames.size(); ++p)
+      for (int c = 0; c < 9; ++c) frames[p][c] = static_cast<S>(field.edges[p][c]);
+    weight = upload(device, converted(field.weight));
+    G = upload(device, converted(field.G));
+    parameters = upload(device, moduli);
+    edges = upload(device, frames);
+  }
+};
+
+// A force field's part of the model on the device.
+struct ResidentField {
+  LawId law;
+  TangentRows rows;
+  int points, first;  // first: number of its first point, counted across fields
+  int first_region;
+  Array<int> region;
+  FieldArrays<double> exact;
+  FieldArrays<float> rounded;  // for a tangent in single precision
+
+  ResidentField(const Device& device, const ReducedModel& model, const ReducedField& field, int first_point,
+                TangentPrecision precision)
+      : law(field.law),
+        rows(has_four_rows(field.law) ? TangentRows::four : TangentRows::nine),
+        points(field.points()),
+        first(first_point),
+        first_region(model.first_region(field)),
+        region(upload(device, field.region)),
+        exact(device, field) {
+    if (precision == TangentPrecision::fp32) rounded = FieldArrays<float>(device, field);
+  }
+
+  int tiles() const { return tile_count(points); }
+  int tangent_components() const { return rows == TangentRows::four ? four_row_components : 81; }
+  // scale: of the robots, by the model's regions, or null.
+  template <class S>
+  PointField<S> view(const FieldArrays<S>& arrays, const S* scale, int scales) const {
+    return {.points = points,
+            .weight = arrays.weight.data(),
+            .region = region.data(),
+            .parameters = arrays.parameters.data(),
+            .edges = arrays.edges.size() == 0 ? nullptr : arrays.edges.data(),
+            .scale = scale ? scale + first_region : nullptr,
+            .scales = scales};
+  }
+};
+
+// What the tangent of a portion is made in.
+template <class S>
+struct TangentScratch {
+  Array<S> tangent;             // [robot of a portion][padded points][components]
+  Array<S> teams;               // [team][team_length]
+  std::size_t team_length = 0;  // scalars
+  TangentScratch() = default;
+  TangentScratch(const Device& device, const std::vector<ResidentField>& fields, int r, int portion, int team_count) {
+    int most = 0;
+    for (const ResidentField& field : fields) {
+      most = std::max(most, padded(field.points) * field.tangent_components());
+      team_length = std::max(team_length, stiffness_scratch<S>(field.rows, r));
+    }
+    tangent = Array<S>(device, extent(portion, most));
+    teams = Array<S>(device, extent(team_count) * team_length);
+  }
+};
+
+struct ResidentRobots {
+  Device device;
+  DenseContext dense;
+  TangentPrecision precision;
+  int regions;
+  std::vector<ResidentField> fields;
+  Array<double> mass, input_mass, springs, outputs, output_inputs, rest;  // the model
+  Array<double> constant;                                                 // constant_stiffness(), or by region
+  Array<double> scale;                                                    // [robots][regions], or empty
+  Array<float> rounded_scale;
+  Array<double> q, v, c, f, y, gradients, H, X;  // per robot
+  Array<double> K, A;
+  Array<int> info;
+  Array<PointCount> counts;
+  Array<PointStiffness> points;
+  Array<int> first_point;
+  int portion = 0, teams = 0;
+  Array<double> F, P;  // per robot of a portion
+  Array<unsigned char> status;
+  TangentScratch<double> exact;
+  TangentScratch<float> rounded;
+  Array<float> rounded_F, rounded_P, rounded_K;
+  std::vector<PointCount> host_counts;
+  std::vector<int> host_info, host_first;
+  std::vector<double> host_factors;  // of all robots, once one is asked for
+  bool factors_here = false;
+
+  ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots,
+                 TangentPrecision tangent);
+  ConstantStiffness<double> constant_of(int r, int first) const {
+    const bool scaled = scale.size() > 0;
+    return {.terms = constant.data(),
+            .length = r * r,
+            .scale = scaled ? scale.data() + extent(first, regions) : nullptr,
+            .scales = scaled ? regions : 0};
+  }
+  template <class S>
+  void add_stiffness(const ReducedModel& model, const ResidentField& field, const FieldArrays<S>& arrays,
+                     TangentScratch<S>& scratch, const ConstantStiffness<S>& constant, int count, S* K);
+  void portion_forces(const ReducedModel& model, int first, int count, TangentKind kind);
+  const double* factor_of(int robot, int r);
+};
+
+}  // namespace supple

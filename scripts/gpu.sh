@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# Everything that only a machine with a GPU can show, recorded in one folder in less than 15 minutes: tests of every
+# operation on the GPU against the CPU, compute-sanitizer on some of them, rates of batches. Needs a driver and the CUDA
+# libraries; no packages where it runs from a bundle (scripts/bundle.sh -D SUPPLE_CUDA=ON), in which it is gpu.sh.
+#   scripts/gpu.sh [options]
+#     --bundle DIR|FILE    programs of this unpacked bundle, or of its .tar.gz; without it those beside this script, or a
+#                          build in build-gpu/ (which needs the packages of scripts/setup.sh)
+#     --models DIR         reduced models as `supple bench` keeps them, and crawler.rom.h5 (assets/multigait/crawl.toml with
+#                          that name); what is missing is made there
+#     --device NAME        cuda:0; cpu rehearses all but the sanitizer where there is no GPU
+#     --minutes N          for all of it (14)
+#     --quick              one small case of each kind
+#     -o DIR               results ($OUT, or out/gpu)
+# A step that fails or takes too long is named at the end; the others are run all the same. Exit code 0: all passed;
+# 1: some did not; 3: there is no GPU, or no program that could use it.
+set -uo pipefail
+
+fail() { echo "gpu.sh: $1" >&2; exit "${2:-2}"; }
+
+here=$(cd "$(dirname "$0")" && pwd)
+out=${OUT:-out/gpu} bundle='' models='' device=cuda:0 minutes=14 quick=false
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -h | --help) sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    --quick) quick=true; shift ;;
+    --bundle | --models | --device | --minutes | -o)
+      [ $# -gt 1 ] || fail "$1 needs a value (try --help)"
+      case "$1" in -o) out=$2 ;; *) declare "${1#--}=$2" ;; esac
+      shift 2 ;;
+    *) fail "unknown option '$1' (try --help)" ;;
+  esac
+done
+[[ "$minutes" =~ ^[1-9][0-9]*$ ]] || fail "--minutes '$minutes' is not a whole number of minutes"
+mkdir -p "$out" || fail "cannot create the folder '$out'"
+out=$(cd "$out" && pwd)
+models=${models:-$out/models}
+mkdir -p "$models" || fail "cannot create the folder '$models'"
+models=$(cd "$models" && pwd)
+deadline=$((SECONDS + 60 * minutes))
+export OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive
+
+summary=() failed=0
+# step NAME LIMIT COMMAND...: output in NAME.txt, no longer than LIMIT seconds nor than what is left of all.
+step() {
+  local name=$1 limit=$2 start=$SECONDS left=$((deadline - SECONDS)) code words
+  shift 2
+  if [ $left -lt 5 ]; then
+    failed=1
+    summary+=("$(printf '%-22s %5s s   not run: no time left' "$name" -)")
+    return 1
+  fi
+  [ "$limit" -le $left ] || limit=$left
+  printf '== %s\n' "$name"
+  timeout --kill-after=10 "$limit" "$@" >"$out/$name.txt" 2>&1
+  code=$?
+  case $code in
+    0) words=passed ;;
+    124 | 137) words="STOPPED after $limit s" ;;
+    *) words="FAILED (exit code $code): $(grep -av '^$' "$out/$name.txt" | tail -n 1 | cut -c 1-120)" ;;
+  esac
+  [ $code -eq 0 ] || failed=1
+  summary+=("$(printf '%-22s %5d s   %s' "$name" $((SECONDS - start)) "$words")")
+  printf '== %s: %s, %d s\n' "$name" "$words" $((SECONDS - start))
+  return $code
+}
+
+report() {
+  { printf '%s, %d s\n' "$device" $SECONDS; printf '  %s\n' "${summary[@]}"; } | tee "$out/summary.txt"
+  echo "written to $out"
+}
+
+# Where programs, tests and assets are.
+# shellcheck disable=SC2317  # run by bash -c, under timeout
+build() {
+  cmake -S "$here/.." -B "$here/../build-gpu" -DCMAKE_BUILD_TYPE=Release -DSUPPLE_CUDA=ON -DSUPPLE_VIEWER=OFF \
+    -DCMAKE_CUDA_ARCHITECTURES="${SUPPLE_CUDA_ARCHITECTURES:-native}" &&
+    cmake --build "$here/../build-gpu" --parallel "$(nproc)" --target supple test_kernels test_solvers test_engine
+}
+export -f build
+export here
+if [ -f "$bundle" ]; then
+  tar -xzf "$bundle" -C "$out" || fail "'$bundle' cannot be unpacked"
+  bundle=$out/$(tar -tzf "$bundle" | head -n 1 | cut -d/ -f1)
+elif [ -z "$bundle" ] && [ -x "$here/bin/supple" ]; then
+  bundle=$here
+fi
+if [ -n "$bundle" ]; then
+  bundle=$(cd "$bundle" && pwd) || fail "there is no bundle '$bundle'"
+  supple=$bundle/bin/supple tests=$bundle/tests assets=$bundle/share/supple/assets from=$bundle
+else
+  step build 480 bash -c build || { report; exit 1; }
+  supple=$here/../build-gpu/engine/supple tests=$here/../build-gpu/tests assets=$here/../assets from=$here/..
+fi
+[ -x "$supple" ] || fail "there is no program '$supple'" 3
+cd "$from" || fail "there is no folder '$from'"
+
+# The program says in one line what is missing.
+"$supple" info --device "$device" >/dev/null || exit $?
+# shellcheck disable=SC2317
+machine() {
+  "$supple" info
+  nproc && grep -m1 'model name' /proc/cpuinfo
+  if command -v nvidia-smi >/dev/null; then nvidia-smi; fi
+}
+export -f machine
+export supple
+step machine 30 bash -c machine
+
+kind=${device%%:*}
+[ "$kind" = cpu ] || export SUPPLE_REQUIRE_CUDA=1
+for name in kernels solvers engine; do
+  step "tests-$name" 150 "$tests/test_$name" --gtest_filter="*/$kind" --gtest_output="xml:$out/tests-$name.xml"
+done
+
+# Memory errors everywhere, races between the threads of a team in the projected stiffness.
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
+if [ "$kind" = cuda ]; then
+  if [ -n "$sanitizer" ]; then
+    step sanitizer-solvers 60 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_solvers" \
+      --gtest_filter='*Batched*/cuda'
+    step sanitizer-engine 90 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_engine" \
+      --gtest_filter='*ReducedBatch.OneRobot/cuda:*BatchInContact*/cuda:*RobotsOfTheirOwn.Move*/cuda'
+    step sanitizer-races 60 "$sanitizer" --tool racecheck --error-exitcode 9 "$tests/test_engine" \
+      --gtest_filter='*ReducedBatch.OneRobot/cuda'
+  else
+    failed=1
+    summary+=("$(printf '%-22s %5s s   not run: compute-sanitizer is not on PATH' sanitizer -)")
+  fi
+fi
+
+# Rates, a file for each batch: what takes too long takes no other number with it.
+bench() {
+  local name=$1 limit=$2
+  shift 2
+  step "$name" "$limit" "$supple" bench --models "$models" --quiet --json "$out/$name.json" --force "$@"
+}
+robot=diamond batches="1 64 1024 4096 65536" inverse_batches="1 64 1024 16384" contact_batches="1 64 512"
+if $quick; then batches="1 64" inverse_batches=16 contact_batches=''; fi
+step models 180 "$supple" bench --assets "$assets" --models "$models" --case "forward/$robot" --steps 10
+# The crawler on its floor, from fewer states than it deserves: for rates in contact.
+crawler=$models/crawler.rom.h5
+if ! [ -f "$crawler" ] && ! $quick; then
+  printf 'include = "%s/multigait/crawl.toml"\nname = "crawler"\n\n[reduce]\nstates = 32\nvalidation_states = 4\n' \
+    "$assets" >"$models/crawler.toml"
+  step models-crawler 240 "$supple" reduce "$models/crawler.toml" -o "$crawler" --snapshots "$models/crawler.snapshots" --force
+fi
+# Two rounds of as many steps must end in the same bits.
+gpu=(--device "$device" --rounds 2)
+for batch in $batches; do
+  for tangent in fp64 fp32; do
+    bench "forward-$tangent-$batch" 60 --assets "$assets" --case "forward/$robot" "${gpu[@]}" --tangent $tangent --batch "$batch" \
+      --steps 30
+  done
+done
+for batch in $inverse_batches; do
+  bench "inverse-$batch" 60 --assets "$assets" --case "inverse/$robot" "${gpu[@]}" --tangent fp64 --batch "$batch" --steps 15
+done
+for batch in $contact_batches; do
+  [ -f "$crawler" ] || { failed=1; summary+=("contact                    - s   not run: no model"); break; }
+  bench "contact-$batch" 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --tangent fp64 --batch "$batch" --steps 15
+done
+bench forward-cpu 60 --assets "$assets" --case "forward/$robot" --device cpu --batch 1,64,1024 --steps 30
+report
+exit $failed
