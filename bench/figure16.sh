@@ -2,8 +2,8 @@
 # Figure 16 of Goury & Duriez (2018) with our tentacle: the coarse full model, the fine full model and the model reduced
 # from the fine one are led to the same goals; their commands are then run on the fine full model.
 #   bench/figure16.sh [options]
-#     --model FILE       the reduced fine tentacle; without it one is made here (hours on two cores)
-#     --states N         states that it learns from (900)
+#     --model FILE       the reduced fine tentacle; without it one is made here (half an hour on two cores)
+#     --states N         states that it learns from (500)
 #     --modes N          at most so many modes (48)
 #     --jobs N           worker processes for the states (all processors)
 #     --supple PROGRAM   the program (build/engine/supple)
@@ -15,7 +15,7 @@ set -euo pipefail
 fail() { echo "figure16.sh: $1" >&2; exit "${2:-2}"; }
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-supple=$root/build/engine/supple out=out/figure16 model='' states=900 modes=48 jobs=$(nproc)
+supple=$root/build/engine/supple out=out/figure16 model='' states=500 modes=48 jobs=$(nproc)
 while [ $# -gt 0 ]; do
   case "$1" in
     -h | --help) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;

@@ -5,11 +5,13 @@
 #   bench/tables.sh FOLDER [options]        FOLDER holds diamond_4k_tet.vtu, diamond_34k_tet.vtu, diamond_70k_tet.vtu
 #     --meshes 4k,34k,70k                   these, coarse to fine; the last one is the reference and is reduced
 #     --laws corotational,mooney-rivlin     these laws
-#     --ours "0.5 0.1"                      elements_acceptance of our models
+#     --ours "0.5 40/0.1"                   elements_acceptance of our models, a whole number: as many elements; before
+#                                           a slash the number of modes (34)
 #     --paper "0.1 0.05 0.03"               elements_tolerance of the models by the paper's recipe
 #     --states 272                          states that ours learn from, corners apart
 #     --jobs N                              worker processes for the states (all processors)
 #     --rounds 3                            rounds of the rates, cases in turn, one thread
+#     --steps N                             steps of a reduced model in each round (what 2 s allow)
 #     --supple PROGRAM                      the program (build/engine/supple)
 #     -o DIR                                results (out/tables); a stopped run goes on there
 # Results: table.csv, tables.md, figure6.gnuplot (draws figure6.png). Errors: mean distance from the finest full model
@@ -21,11 +23,11 @@ fail() { echo "tables.sh: $1" >&2; exit "${2:-2}"; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 supple=$root/build/engine/supple out=out/tables folder='' jobs=$(nproc)
 # shellcheck disable=SC2034  # ours and paper are read by name
-meshes=4k,34k,70k laws=corotational,mooney-rivlin ours="0.5 0.1" paper="0.1 0.05 0.03" states=272 rounds=3
+meshes=4k,34k,70k laws=corotational,mooney-rivlin ours="0.5 40/0.1" paper="0.1 0.05 0.03" states=272 rounds=3 steps=''
 while [ $# -gt 0 ]; do
   case "$1" in
-    -h | --help) sed -n '2,17p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
-    --meshes | --laws | --ours | --paper | --states | --jobs | --rounds | --supple | -o)
+    -h | --help) sed -n '2,19p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    --meshes | --laws | --ours | --paper | --states | --jobs | --rounds | --steps | --supple | -o)
       [ $# -gt 1 ] || fail "$1 needs a value (try --help)"
       case "$1" in -o) out=$2 ;; *) declare "${1#--}=$2" ;; esac
       shift 2 ;;
@@ -100,7 +102,11 @@ END
 recipe() {
   echo "[reduce]"
   case "$1" in
-    ours) printf 'states = %s\nmodes_tolerance = 1e-4\nmax_modes = 34\nelements_acceptance = %s\n' "$states" "$2" ;;
+    ours)
+      local modes=34 measure=${2#*/}
+      case "$2" in */*) modes=${2%/*} ;; esac
+      printf 'states = %s\nmodes_tolerance = 1e-4\nmax_modes = %s\n' "$states" "$modes"
+      if [[ $measure =~ ^[0-9]+$ ]]; then echo "elements = $measure"; else echo "elements_acceptance = $measure"; fi ;;
     paper)
       printf 'sampling = "grid"\nconverged = false\nmodes_tolerance = 1e-3\n'
       printf 'selection = "lawson-hanson"\ntraining = "rerun"\nelements_tolerance = %s\n' "$2" ;;
@@ -177,7 +183,7 @@ for law in "${laws[@]}"; do
   done
   for kind in paper ours; do
     for measure in ${!kind}; do
-      name=$fine-$law-$kind-$measure
+      name=$fine-$law-$kind-${measure/\//-}
       { scene "$fine" "$law"; recipe "$kind" "$measure"; } | write "$out/models/$name.toml"
       model=$out/models/$name.rom.h5
       if ! [ "$model" -nt "$out/models/$name.toml" ]; then
@@ -198,7 +204,7 @@ for law in "${laws[@]}"; do
   for mesh in "${meshes[@]}"; do arguments+=(--case "full/$mesh-$law"); done
 done
 for model in "${models[@]}"; do arguments+=(--model "$model"); done
-"$supple" bench --assets "$out/robots" "${arguments[@]}" --rounds "$rounds" --threads 1 --force --json "$out/bench.json"
+"$supple" bench --assets "$out/robots" "${arguments[@]}" --rounds "$rounds" ${steps:+--steps "$steps"} --threads 1 --force --json "$out/bench.json"
 
 # label, mesh, recipe, measure, modes, elements, goal, arms, rate
 line() {
@@ -215,11 +221,12 @@ line() {
       line full "$mesh" - - - - "$goal" "$arms" "$(rate_of "$out/robots/$mesh-$law/scene.toml")"
     done
     for kind in paper ours; do
-      set -- ${!kind}
-      read -r modes elements goal arms rate < <(basis_only "$out/models/$fine-$law-$kind-$1.json")
-      line basis "$fine" "$kind" - "$modes" "$elements" "$goal" "$arms" "$rate"
+      shown=0
       for measure in ${!kind}; do
-        name=$fine-$law-$kind-$measure
+        name=$fine-$law-$kind-${measure/\//-}
+        read -r modes elements goal arms rate < <(basis_only "$out/models/$name.json")
+        if [ "$modes" != "$shown" ]; then line basis "$fine" "$kind" - "$modes" "$elements" "$goal" "$arms" "$rate"; fi
+        shown=$modes
         read -r modes elements < <(size_of "$out/models/$name.json")
         read -r goal arms < <(errors "$truth" "$out/states/$name/trajectory.csv")
         line hyper-reduced "$fine" "$kind" "$measure" "$modes" "$elements" "$goal" "$arms" \

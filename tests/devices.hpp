@@ -11,15 +11,18 @@
 
 namespace supple::test {
 
+// For SetUp of a test.
+inline void need_device(const Device& device) {
+  if (device.kind == Device::Kind::cpu || cuda_device_count() > 0) return;
+  const char* required = std::getenv("SUPPLE_REQUIRE_CUDA");
+  if (required != nullptr && std::string(required) == "1")
+    FAIL() << "SUPPLE_REQUIRE_CUDA=1, but " << cuda_absence_reason();
+  GTEST_SKIP() << cuda_absence_reason();
+}
+
 class OnDevice : public testing::TestWithParam<Device> {
  protected:
-  void SetUp() override {
-    if (GetParam().kind == Device::Kind::cpu || cuda_device_count() > 0) return;
-    const char* required = std::getenv("SUPPLE_REQUIRE_CUDA");
-    if (required != nullptr && std::string(required) == "1")
-      FAIL() << "SUPPLE_REQUIRE_CUDA=1, but " << cuda_absence_reason();
-    GTEST_SKIP() << cuda_absence_reason();
-  }
+  void SetUp() override { need_device(GetParam()); }
 };
 
 inline std::string device_name(const testing::TestParamInfo<Device>& info) {

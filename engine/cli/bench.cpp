@@ -27,6 +27,7 @@
 #include "engine/inverse/inverse_law.hpp"
 #include "engine/inverse/inverse_rate.hpp"
 #include "engine/reduction/model_file.hpp"
+#include "engine/reduction/reduced_shape.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
 
@@ -53,7 +54,7 @@ struct Arguments {
 };
 
 struct Case {
-  enum class Kind { full, forward, forward_of_file, inverse, inverse_of_file, program };
+  enum class Kind { full, full_inverse, forward, forward_of_file, inverse, inverse_of_file, program };
   std::string name, file;  // a scene's, or a model's
   Kind kind = Kind::full;
   int unknowns = 0;  // program
@@ -82,6 +83,7 @@ std::vector<Case> find_cases(const Arguments& arguments) {
     if (!fs::exists(scene, error)) continue;
     const std::string robot = entry.path().filename().string();
     cases.push_back({"full/" + robot, scene.string(), Case::Kind::full});
+    cases.push_back({"full-inverse/" + robot, scene.string(), Case::Kind::full_inverse});
     // A model that is given stands for the one that would be made.
     for (const auto& [kind, direction] :
          {std::pair{Case::Kind::forward, "forward/"}, {Case::Kind::inverse, "inverse/"}}) {
@@ -98,9 +100,11 @@ std::vector<Case> find_cases(const Arguments& arguments) {
                      "--assets DIR, the folder of the robots");
   std::vector<std::string> names;
   for (const Case& entry : cases) names.push_back(entry.name);
+  // From the beginning of the name or of its robot on: "inverse/" is no part of "full-inverse/".
   const auto wanted = [&](const Case& entry) {
     return arguments.wanted.empty() || std::ranges::any_of(arguments.wanted, [&](const std::string& text) {
-             return entry.name.find(text) != std::string::npos;
+             return entry.name.starts_with(text) || entry.name.find("/" + text) != std::string::npos ||
+                    (text.starts_with("/") && entry.name.find(text) != std::string::npos);
            });
   };
   std::erase_if(cases, [&](const Case& entry) { return !wanted(entry); });
@@ -124,7 +128,7 @@ class Bench {
   // Makes or reads the model of a case; all its batches become rows.
   void prepare(const Case& entry) {
     try {
-      if (entry.kind == Case::Kind::full)
+      if (entry.kind == Case::Kind::full || entry.kind == Case::Kind::full_inverse)
         prepare_full(entry);
       else if (entry.kind == Case::Kind::program)
         prepare_programs(entry);
@@ -180,6 +184,13 @@ class Bench {
     return unbounded.empty();
   }
 
+  // False, with a note, if inverse control cannot lead the robot.
+  bool can_lead(const Case& entry, const Robot& robot) {
+    const auto why = cannot_lead(robot);
+    if (why) notes.push_back(fmt::format("{} is left out: {}", entry.name, why->what()));
+    return !why;
+  }
+
   void note_load() {
     double load[3] = {0, 0, 0};
     if (getloadavg(load, 3) != 3) return;
@@ -206,7 +217,8 @@ class Bench {
     } else {
       rate = measure_rate(*mechanics_of(subject), steps, seconds, path_seed);
     }
-    rate.steps -= rate.steps / 10;
+    rate.warm_up = rate.steps / 10;
+    rate.steps -= rate.warm_up;
     return rate;
   }
 
@@ -243,6 +255,8 @@ class Bench {
     Subject subject;
     subject.full = std::make_shared<FullModel>(build_full_model(read_scene(entry.file)));
     if (!measurable(entry, subject.full->robot)) return;
+    subject.inverse = entry.kind == Case::Kind::full_inverse;
+    if (subject.inverse && !can_lead(entry, subject.full->robot)) return;
     subject.row.name = entry.name;
     subject.row.file = entry.file;
     subject.row.elements = subject.full->mesh.element_count();
@@ -267,16 +281,12 @@ class Bench {
     }
     Subject subject;
     subject.inverse = entry.kind == Case::Kind::inverse || entry.kind == Case::Kind::inverse_of_file;
-    if (subject.inverse)
-      if (const auto why = cannot_lead(model.robot)) {
-        notes.push_back(fmt::format("{} is left out: {}", entry.name, why->what()));
-        return;
-      }
+    if (subject.inverse && !can_lead(entry, model.robot)) return;
     BenchRow& row = subject.row;
     row.name = entry.name;
     row.file = entry.file;
     row.modes = model.modes;
-    for (const ReducedField& field : model.fields) row.elements += static_cast<int>(field.element.size());
+    for (const ReducedField& field : model.fields) row.elements += kept_elements(field).count();
     row.error = model.errors.states > 0 ? model.errors.goal_mean : std::nan("");
     if (batched_) {
       row.tangent = batched_->tangent == TangentPrecision::fp32 ? "fp32" : "fp64";
@@ -349,17 +359,17 @@ Command bench_command() {
       "  supple bench --case forward --device cuda --batch 1024,65536 --tangent fp32\n"
       "\n"
       "full/NAME steps the full model of NAME/scene.toml in the folder of the robots, forward/NAME a reduced one,\n"
-      "inverse/NAME the same led by its effectors along what the forward one does. qp/N solves the quadratic programs "
-      "of\n"
-      "N actuators alone; its error is their largest residual.\n"
-      "That model is made when it is first asked for, from fewer states than `supple reduce` takes, and kept.\n"
+      "inverse/NAME the same led by its effectors along what the forward one does, full-inverse/NAME the full model "
+      "so.\n"
+      "qp/N solves the quadratic programs of N actuators alone; its error is their largest residual.\n"
+      "A reduced model is made when it is first asked for, from fewer states than `supple reduce` takes, and kept.\n"
       "The work of a reduced step, counted from its sizes, is held against what a core does at its best, measured in\n"
       "the same run: docs/howto/benchmark.md.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
     options.texts("--case", arguments->wanted, "TEXT",
-                  "only cases whose name holds TEXT: full/diamond, forward/diamond");
+                  "only cases whose name, or whose robot's, begins with TEXT: full/diamond, forward, diamond");
     options.wholes("--batch", arguments->batches, 1, most_robots, "N[,N...]",
                    "robots stepped at once in forward cases, each along a path of its own (1)");
     options.texts("--model", arguments->models, "FILE",

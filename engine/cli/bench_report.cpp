@@ -197,7 +197,7 @@ double spread(const std::vector<Rate>& rounds) {
 bool same_states(const std::vector<Rate>& rounds) {
   for (const Rate& a : rounds)
     for (const Rate& b : rounds)
-      if (a.steps == b.steps && a.state_hash != b.state_hash) return false;
+      if (a.steps + a.warm_up == b.steps + b.warm_up && a.state_hash != b.state_hash) return false;
   return true;
 }
 
@@ -211,9 +211,12 @@ Ratio ratio(const BenchRow& row, const BenchRow& reference) {
 }
 
 const BenchRow* full_beside(const BenchRow& row, const std::vector<BenchRow>& rows) {
-  constexpr std::string_view kind = "forward/";
-  if (!row.name.starts_with(kind)) return nullptr;
-  const std::string full = fmt::format("full/{}", row.name.substr(kind.size()));
+  constexpr std::string_view forward = "forward/", inverse = "inverse/";
+  std::string full;
+  if (row.name.starts_with(forward))
+    full = fmt::format("full/{}", row.name.substr(forward.size()));
+  else if (row.name.starts_with(inverse))
+    full = fmt::format("full-inverse/{}", row.name.substr(inverse.size()));
   const auto found = std::ranges::find(rows, full, &BenchRow::name);
   return found == rows.end() || found->failed() ? nullptr : &*found;
 }

@@ -79,8 +79,8 @@ void print_contact_notes(const ContactRecord& record) {
   if (record.outside && record.outside->share > outside_modes_warning)
     print_note(
         fmt::format("{:.2g} % of what contact does to the body lies outside the modes (up to {} at a point): "
-                    "errors may be larger than those of the model; reduce it among its obstacles with more "
-                    "states and modes, and look at --compare or --replay SCENE",
+                    "errors may be larger than those of the model; reduce it among its obstacles with contact_modes, "
+                    "or more states and modes, and look at --compare or --replay SCENE",
                     100 * record.outside->share, length(record.outside->depth)));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -57,6 +58,11 @@ int export_to_sofa(Context& context, const SofaExport& arguments) {
   if (!model.robot.motions.empty())
     throw InputError("a model with driven regions cannot be written for SOFA (its formats hold modes, and no motion)",
                      "a scene whose [[fix]] regions have no motion", {arguments.model, 0, 0, ""});
+  if (std::ranges::any_of(model.fields, [](const ReducedField& field) { return field.unit == DomainUnit::point; }))
+    throw InputError(
+        "a model of single points cannot be written for SOFA (its formats hold one weight for each element)",
+        "`supple reduce` again with unit = \"element\" in [reduce]; its snapshots can be used again",
+        {arguments.model, 0, 0, ""});
   const Scene scene = read_scene(arguments.scene);
   if (identify(scene).mesh != model.provenance.mesh_hash)
     throw InputError("the model was made from another mesh than the scene's", "the scene that it was made from",

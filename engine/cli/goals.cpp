@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/base/hash.hpp"
+
 namespace supple::cli {
 
 namespace {
@@ -75,6 +77,14 @@ void GoalPath::goals(double time, std::span<double> goals) const {
     const auto count = static_cast<std::size_t>(robot_.effectors[e].goal_numbers());
     for (std::size_t k = 0; k < count; ++k) goals[3 * e + k] = values_[first_[e] + k];
   }
+}
+
+std::uint64_t GoalPath::hash(std::uint64_t seed) const {
+  for (const auto* numbers : {&table_.times(), &table_.values()})
+    seed = hash_bytes(numbers->data(), numbers->size() * sizeof(double), seed);
+  std::vector<char> given;
+  for (std::size_t i = 0; i < table_.inputs().size(); ++i) given.push_back(table_.given(i) ? 1 : 0);
+  return hash_bytes(given.data(), given.size(), seed);
 }
 
 void GoalPath::prepare(InverseLaw& law) const {

@@ -6,6 +6,7 @@
 // rx`, `tip ry`, `tip rz` by orientation (rotation vector from rest, angle), `tip` by length or volume; names of
 // actuators whose commands are known. Effectors without columns are not steered.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ class GoalPath {
   void know(double time, InverseLaw& law) const;
   const std::vector<char>& steered() const { return steered_; }  // [effectors]
   double end() const { return table_.end(); }
+  std::uint64_t hash(std::uint64_t seed) const;  // of the table, and what it has columns for
 
  private:
   const Robot& robot_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/inverse_facts.hpp"
 #include "engine/cli/inverse_results.hpp"
+#include "engine/cli/inverse_saved.hpp"
 #include "engine/cli/inverse_stream.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/model_facts.hpp"
@@ -40,9 +42,11 @@ struct Arguments {
   std::optional<long> steps, turns, starts;
   std::string height_text;
   double height = 0;
-  bool stream = false;
+  bool stream = false, resume = false;
 };
 
+constexpr std::chrono::seconds save_interval{10};
+constexpr int save_share = 20;     // a save that took long is not made again for so many times as long
 constexpr double figure_turn = 5;  // s, the built-in figures' time for one turn unless told otherwise
 
 // The robot that is controlled: a reduced model, or the full one of a scene.
@@ -130,11 +134,29 @@ void check_arguments(const Arguments& arguments, const std::string& json) {
                            arguments.duration))
     throw InputError("-o, --json, --replay, --steps and --duration do not go with --stdin",
                      "save the lines that come out, or --record FILE");
+  if (arguments.resume && arguments.output.empty())
+    throw InputError("nothing says which run is to go on", "--resume goes with the -o DIR of that run");
+  if (arguments.resume && !arguments.record.empty())
+    throw InputError("--record does not go with --resume", "record a run from its beginning");
   if (arguments.solver == "gauss-seidel" &&
       (!arguments.regularisation.empty() || !arguments.epsilon.empty() || !arguments.efforts.empty()))
     throw InputError("--regularisation, --epsilon and --effort mean nothing to --solver gauss-seidel", "--solver qp");
   if ((arguments.turns || !arguments.height_text.empty()) && !arguments.circle && !arguments.lemniscate)
     throw InputError("--turns and --height go with --circle or --lemniscate", "leave them out");
+}
+
+// Of what a run that goes on must have in common with the one that was saved.
+std::uint64_t request_of(const InverseSettings& inverse, const DriveSettings& settings, const GoalPath& path) {
+  std::vector<double> numbers{static_cast<double>(settings.integrator),
+                              settings.time_step,
+                              static_cast<double>(settings.last),
+                              static_cast<double>(inverse.solver),
+                              static_cast<double>(inverse.regularisation),
+                              inverse.epsilon,
+                              inverse.goal_speed,
+                              static_cast<double>(inverse.starts)};
+  numbers.insert(numbers.end(), inverse.effort.begin(), inverse.effort.end());
+  return path.hash(hash_bytes(numbers.data(), numbers.size() * sizeof(double)));
 }
 
 // The model that commands are replayed on, read before they are sought.
@@ -184,11 +206,12 @@ int inverse(Context& context, Arguments& arguments) {
     arguments.height = parse_quantity(arguments.height_text, Dimension::length, {"--height", 0, 0, ""});
   if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
     throw CapabilityError("one robot is controlled on the CPU", "--device cpu");
-  if (!arguments.output.empty()) check_inverse_folder(arguments.output, context.common.force);
+  if (!arguments.output.empty() && !arguments.resume) check_inverse_folder(arguments.output, context.common.force);
   Subject subject = open_subject(arguments);
   Mechanics& mechanics = *subject.mechanics;
   const Robot& robot = mechanics.robot();
-  InverseStep step(mechanics, inverse_settings(arguments, robot), subject.integrator, subject.time_step);
+  const InverseSettings inverse_of = inverse_settings(arguments, robot);
+  InverseStep step(mechanics, inverse_of, subject.integrator, subject.time_step);
   State state = settled_state(mechanics);
   if (arguments.stream) {
     RunRecorder recorder(arguments.record, mechanics, subject.recorded, subject.integrator, subject.time_step);
@@ -209,32 +232,72 @@ int inverse(Context& context, Arguments& arguments) {
   std::optional<FullModel> replayed_model;
   if (!arguments.replay.empty()) replayed_model = open_replay(arguments, robot, settings);
 
-  InverseReportOfRun report;
+  SavedInverse run{.robot = subject.recorded.fingerprint,
+                   .request = request_of(inverse_of, settings, path),
+                   .state = state,
+                   .memory = step.law().memory(),
+                   .report = {}};
+  if (arguments.resume) {
+    run = read_saved_inverse(arguments.output, run, robot);
+    state = run.state;
+    step.law().recall(run.memory);
+  }
+  if (!arguments.resume && !arguments.output.empty()) remove_saved_inverse(arguments.output);  // --force
+  InverseReportOfRun& report = run.report;
+  const auto save = [&] {
+    if (arguments.output.empty()) return;
+    run.state = state;
+    run.memory = step.law().memory();
+    write_saved_inverse(arguments.output, run);
+  };
   RunRecorder recorder(arguments.record, mechanics, subject.recorded, settings.integrator, settings.time_step);
   {
     const InterruptGuard guard;
     ProgressBar bar(context.common.quiet);
-    report = drive_inverse(step, mechanics, subject.reduced ? &*subject.reduced : nullptr, settings, path, state,
-                           recorder, bar.progress());
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point next_save = Clock::now() + save_interval;
+    bool told = false;
+    drive_inverse(step, mechanics, subject.reduced ? &*subject.reduced : nullptr, settings, path, state, recorder,
+                  bar.progress(), report, [&] {
+                    const Clock::time_point now = Clock::now();
+                    if (now < next_save) return;
+                    try {
+                      save();
+                    } catch (const Error& problem) {  // the run itself goes on
+                      if (!told) print_note(fmt::format("{}: not saved to go on from", problem.what()));
+                      told = true;
+                    }
+                    const Clock::time_point saved = Clock::now();
+                    next_save = saved + std::max<Clock::duration>(save_interval, save_share * (saved - now));
+                  });
     recorder.finish();
     bar.finish();
   }
+  const std::string again = arguments.output.empty()   ? "run it again"
+                            : arguments.record.empty() ? "the same command with --resume (goes on)"
+                                                       : "the same command with --resume instead of --record (goes on)";
   std::string pictures;
   const auto write = [&](const ReplayRecord& replayed) {
     if (!arguments.output.empty()) pictures = write_inverse_results(arguments.output, report.record, robot, replayed);
   };
   write({});
+  if (report.drive.stopped || (replayed_model && !report.drive.failed())) save();
   if (report.drive.failed()) throw_step_failure(report.drive, settings, "");
   if (report.drive.stopped)
     throw Interrupted(
         fmt::format("interrupted after step {} of {}{}", report.drive.step, settings.last,
                     arguments.output.empty() ? "" : ", the commands so far are in '" + arguments.output + "'"),
-        "run it again");
+        again);
   ReplayRecord replayed;
   if (replayed_model) {
-    replayed = replay_on(context, *replayed_model, report.record, path, settings);
+    try {
+      replayed = replay_on(context, *replayed_model, report.record, path, settings);
+    } catch (const Interrupted& stop) {
+      throw Interrupted(stop.what(), again);
+    }
     write(replayed);
   }
+  if (!arguments.output.empty()) remove_saved_inverse(arguments.output);
 
   const TrackingError tracking = tracking_error(report.record.errors),
                       replay_tracking = tracking_error(replayed.errors);
@@ -352,6 +415,7 @@ Command inverse_command() {
     options.whole("--starts", a->starts, 0, 1000, "N",
                   "in contact: look for better commands from N other starts in each step (0)");
     options.text("-o,--output", a->output, "DIR", "write commands.csv, tracking.csv and pictures");
+    options.flag("--resume", a->resume, "go on with the interrupted run in that folder");
     declare_record(options, a->record);
     return [a](Context& context) { return inverse(context, *a); };
   };

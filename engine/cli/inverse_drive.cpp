@@ -53,30 +53,30 @@ void record_step(const Robot& robot, const State& state, std::span<const double>
 
 }  // namespace
 
-InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const ReducedModel* model,
-                                 const DriveSettings& settings, const GoalPath& path, State& state,
-                                 RunRecorder& recorder, const Progress& progress) {
+void drive_inverse(InverseStep& step, Mechanics& mechanics, const ReducedModel* model, const DriveSettings& settings,
+                   const GoalPath& path, State& state, RunRecorder& recorder, const Progress& progress,
+                   InverseReportOfRun& report, const std::function<void()>& after) {
   const Robot& robot = mechanics.robot();
   const RowLayout layout = effector_layout(robot);
-  InverseReportOfRun report;
   InverseRecord& record = report.record;
   std::vector<double> goals(3 * robot.effectors.size(), 0.0), y(static_cast<std::size_t>(robot.outputs()));
   path.prepare(step.law());
-  mechanics.evaluate_outputs(state.q, state.motions, y);
   path.goals(0, goals);
-  record_step(robot, state, y, goals, 0, distance(robot, layout, y, goals, path), record);
-  recorder.add(0, state, goals, path.steered(), {}, 0);
-  record.qp_seconds.push_back(0);
-  record.saturated.push_back(0);
-  record.held.push_back(0);
-  const std::vector<Touch> at_start = touches(robot, state, y);
-  record.touching.push_back(static_cast<int>(at_start.size()));
-  record.normal_forces = normal_forces(robot, at_start);
-  report.drive.step = settings.first;
+  if (record.times.empty()) {
+    mechanics.evaluate_outputs(state.q, state.motions, y);
+    record_step(robot, state, y, goals, 0, distance(robot, layout, y, goals, path), record);
+    recorder.add(0, state, goals, path.steered(), {}, 0);
+    record.qp_seconds.push_back(0);
+    record.saturated.push_back(0);
+    record.held.push_back(0);
+    const std::vector<Touch> at_start = touches(robot, state, y);
+    record.touching.push_back(static_cast<int>(at_start.size()));
+    record.normal_forces = normal_forces(robot, at_start);
+  }
   while (report.drive.step < settings.last) {
     if (progress.stopped()) {
       report.drive.stopped = true;
-      return report;
+      return;
     }
     const double time = static_cast<double>(report.drive.step + 1) * settings.time_step;
     path.goals(time, goals);
@@ -84,7 +84,7 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
     const auto start = std::chrono::steady_clock::now();
     report.drive.final = step.step(goals, state);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (report.drive.failed()) return report;
+    if (report.drive.failed()) return;
     ++report.drive.step;
     report.drive.seconds.push_back(seconds);
     report.drive.stages += report.drive.final.times;
@@ -104,10 +104,10 @@ InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const 
     report.pyramid_error = std::max(report.pyramid_error, inverse.pyramid_error);
     if (inverse.saturated > 0 && record.errors.back() > reached_distance) ++report.saturated_steps;
     if (inverse.held) report.held.add(step.law().conflict(0), time);
+    after();
     progress("controlling", static_cast<double>(report.drive.step), static_cast<double>(settings.last),
              format_quantity(time, Dimension::time));
   }
-  return report;
 }
 
 TrackingError tracking_error(const std::vector<double>& errors) {

@@ -2,6 +2,7 @@
 // Inverse control of one robot, step after step, along a path of goals: the same for the full and the reduced
 // mechanics. And the commands it found, replayed forward on another model.
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -37,11 +38,11 @@ struct InverseReportOfRun {
   double pyramid_error = 0;  // the most (InverseReport) [m]
 };
 
-// Steps first to last of `settings`, each recorded; `model` is null for a full model. After a failed step `state` is
-// that of the step before it.
-InverseReportOfRun drive_inverse(InverseStep& step, Mechanics& mechanics, const ReducedModel* model,
-                                 const DriveSettings& settings, const GoalPath& path, State& state,
-                                 RunRecorder& recorder, const Progress& progress);
+// Steps from report.drive.step to the last of `settings`, each added to `report` (at first empty), after which `after`
+// is called; `model` is null for a full model. After a failed step `state` is that of the step before it.
+void drive_inverse(InverseStep& step, Mechanics& mechanics, const ReducedModel* model, const DriveSettings& settings,
+                   const GoalPath& path, State& state, RunRecorder& recorder, const Progress& progress,
+                   InverseReportOfRun& report, const std::function<void()>& after);
 
 // Errors over steps 1 to the last.
 struct TrackingError {

@@ -98,11 +98,11 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
 
 void check_inverse_folder(const std::string& folder, bool force) {
   std::error_code error;
-  for (const char* file :
-       {"commands.csv", "tracking.csv", "commands.gp", "commands.png", "error.gp", "error.png", "path.gp", "path.png"})
+  for (const char* file : {"commands.csv", "tracking.csv", "commands.gp", "commands.png", "error.gp", "error.png",
+                           "path.gp", "path.png", "inverse.h5"})
     if (!force && fs::exists(fs::path(folder) / file, error))
       throw InputError(fmt::format("'{}' holds results already ({})", folder, file),
-                       "another folder, or --force to replace them");
+                       "another folder, --force to replace them, or --resume to go on with an unfinished run");
   if (fs::exists(folder, error) && !fs::is_directory(folder, error))
     throw InputError(fmt::format("'{}' is not a folder", folder), "another name");
 }

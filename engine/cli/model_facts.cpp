@@ -8,6 +8,7 @@
 #include "engine/cli/drive.hpp"
 #include "engine/cli/robot_facts.hpp"
 #include "engine/cli/scene_facts.hpp"
+#include "engine/reduction/reduced_shape.hpp"
 #include "engine/reduction/sampling.hpp"
 #include "engine/reduction/sofa_import.hpp"
 #include "kernels/base/hash.hpp"
@@ -31,8 +32,10 @@ nlohmann::ordered_json rid_json(const ReducedModel& model) {
   auto json = nlohmann::ordered_json::object();
   for (const ReducedField& field : model.fields)
     json[field.name] = {
-        {"elements", field.element.size()},
+        {"elements", kept_elements(field).count()},
         {"of", field.total_elements},
+        {"points", field.points()},
+        {"unit", field.unit == DomainUnit::point ? "point" : "element"},
         {"tolerance", known(field) ? nlohmann::ordered_json(field.tolerance) : nlohmann::ordered_json()},
         {"residual", known(field) ? nlohmann::ordered_json(field.residual) : nlohmann::ordered_json()}};
   return json;
@@ -67,7 +70,9 @@ Facts model_facts(const ReducedModel& model) {
   for (const ReducedField& field : model.fields)
     facts.emplace_back(
         "elements",
-        fmt::format("{} of {} in {} ({})", field.element.size(), field.total_elements, field.name,
+        fmt::format("{}{} of {} in {} ({})",
+                    field.unit == DomainUnit::point ? fmt::format("{} points in ", field.points()) : "",
+                    kept_elements(field).count(), field.total_elements, field.name,
                     known(field) ? fmt::format("tolerance {:g}, residual {:.3g}", field.tolerance, field.residual)
                                  : "tolerance not known"));
   const ErrorSummary& errors = model.errors;

@@ -11,7 +11,7 @@ namespace supple::cli {
 Facts model_facts(const ReducedModel& model);
 nlohmann::ordered_json model_json(const ReducedModel& model);
 
-// {field: {elements, of, tolerance, residual}}.
+// {field: {elements, of, points, unit, tolerance, residual}}.
 nlohmann::ordered_json rid_json(const ReducedModel& model);
 // {states, goal_error_mean, ..., shape_error_max}: fractions.
 nlohmann::ordered_json errors_json(const ErrorSummary& errors);

@@ -1,6 +1,7 @@
 // supple reduce: a scene to a reduced model, with its errors on actuation never seen.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -71,6 +72,7 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
       json[key].push_back({{"label", row.label},
                            {"modes", row.modes},
                            {"elements", row.elements},
+                           {"points", row.points},
                            {"tolerance", row.tolerance},
                            {"residual", row.residual},
                            {"goal_error_mean", row.errors.goal_mean},
@@ -106,7 +108,11 @@ void print_report(const Reduction& reduction) {
   const ReduceReport& report = reduction.report;
   const ReducedModel& model = reduction.model;
   const auto percent = [](double fraction) { return fmt::format("{:.3g} %", 100 * fraction); };
-  std::vector<std::string> head{"model", "modes", "elements", "goal error", "largest"};
+  // Hexahedra have more points than there are of them.
+  const bool points = std::ranges::any_of(report.table, [](const ModelRow& row) { return row.points != row.elements; });
+  std::vector<std::string> head{"model", "modes", "elements"};
+  if (points) head.emplace_back("points");
+  head.insert(head.end(), {"goal error", "largest"});
   for (const ErrorSummary::Set& set : model.errors.sets) head.push_back(set.name + " error");
   for (const char* title : {"shape error", "largest", "steps/s", "p99 us"}) head.push_back(title);
   std::vector<std::size_t> numbers;
@@ -116,8 +122,10 @@ void print_report(const Reduction& reduction) {
     const bool full = row.modes == 0;
     const auto error = [&](double value) { return full ? std::string("-") : percent(value); };
     std::vector<std::string> line{row.label, full ? "-" : fmt::format("{}", row.modes),
-                                  fmt::format("{}", full ? model.provenance.elements : row.elements),
-                                  error(row.errors.goal_mean), error(row.errors.goal_max)};
+                                  fmt::format("{}", full ? model.provenance.elements : row.elements)};
+    if (points) line.push_back(full ? "-" : fmt::format("{}", row.points));
+    line.push_back(error(row.errors.goal_mean));
+    line.push_back(error(row.errors.goal_max));
     for (std::size_t k = 0; k < model.errors.sets.size(); ++k)
       line.push_back(full ? "-" : percent(row.errors.sets[k].mean));
     const bool ok = row.rate.status == StepStatus::ok;
@@ -230,7 +238,7 @@ Command reduce_command() {
     options.quantity("--modes-tolerance", arguments->modes_tolerance, Dimension::number, "T",
                      "of the modes, instead of the scene's");
     options.whole("--elements", arguments->elements, 1, std::numeric_limits<int>::max(), "N",
-                  "exactly so many elements");
+                  "exactly so many elements, or points of hexahedra");
     options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (2 s)");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };

@@ -102,6 +102,11 @@ int snapshots(Context& context, const Arguments& arguments) {
   } else
     fmt::print("{}: {} states in '{}', {} failed, {} factorisations, {}\n", scene.name, totals.states, job.folder,
                totals.failed, totals.factorisations, format_duration(totals.seconds));
+  if (!totals.locks)
+    print_note(
+        fmt::format("the file system of '{}' has no locks: runs that share the folder compute everything each; "
+                    "--shard divides the work",
+                    job.folder));
   return 0;
 }
 

@@ -39,6 +39,9 @@ class FullMechanics final : public Mechanics {
   void row_compliance(int robot, const PointRows& rows, int known, std::span<double> C) override;
 
   const FullModel& model() const { return model_; }
+  // A of the last factor(): the lower triangle.
+  const SymmetricPattern& pattern() const { return pattern_.scalar; }
+  std::span<const double> system() const { return system_; }
   // Weighted stress tiles P of field f, as left by the last evaluate_forces (hyper-reduction training).
   std::span<const double> weighted_stress(int field) const { return P_[static_cast<std::size_t>(field)]; }
 

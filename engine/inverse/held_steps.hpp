@@ -13,14 +13,14 @@ class HeldSteps {
     long steps = 0;
     double first = 0;  // s: time of the first of them
   };
-  void add(const std::string& reason, double time) {
-    ++steps_;
+  void add(const std::string& reason, double time, long steps = 1) {
+    steps_ += steps;
     for (Reason& known : reasons_)
       if (known.text == reason) {
-        ++known.steps;
+        known.steps += steps;
         return;
       }
-    reasons_.push_back({reason, 1, time});
+    reasons_.push_back({reason, steps, time});
   }
   long steps() const { return steps_; }
   // In the order in which they came.

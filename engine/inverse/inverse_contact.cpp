@@ -16,14 +16,6 @@ constexpr double usable_residual = 1e-6;
 constexpr int most_programs = 200;    // of a start: one or two are common, a step must end in time
 constexpr double unavoidable = 1e-4;  // relative room above the least force that there is
 
-// Entry of W between rows i and j of the robot and its contacts.
-double compliance(const ContactSpace& space, int i, int j) {
-  if (!space.W.empty()) return space.W[extent(i, space.all()) + extent(j)];
-  const double own = i == j && !space.compliance.empty() ? space.compliance[extent(i)] : 0;
-  return own +
-         inner_product(space.V.data() + extent(i, space.rank), space.V.data() + extent(j, space.rank), space.rank);
-}
-
 }  // namespace
 
 int InverseLaw::most_contacts(int unknowns, int rows) {
@@ -33,13 +25,16 @@ int InverseLaw::most_contacts(int unknowns, int rows) {
 }
 
 InverseLaw::Contact::Contact(const Robot& robot, int robots, int effector_rows, int motions, int program_rows)
-    : problem(effector_rows, static_cast<int>(robot.actuators.size()),
+    : actuators(static_cast<int>(robot.actuators.size())),
+      problem(effector_rows, static_cast<int>(robot.actuators.size()),
               static_cast<int>(robot.actuators.size()) + motions, program_rows),
       constraints(1, static_cast<int>(robot.actuators.size()), static_cast<int>(robot.constraints.size()),
                   effector_rows, motions),
       most(most_contacts(problem.unknowns, program_rows)),
       workspace(problem.unknowns, most, program_rows, facets),
       forward(robot, 1) {
+  for (std::size_t k = 0; k < robot.constraints.size(); ++k)
+    (robot.constraints[k].one_sided ? limit_rows : equal_rows).push_back(actuators + static_cast<int>(k));
   state.robots = 1;
   state.commands.assign(robot.actuators.size(), 0.0);
   state.multipliers.assign(extent(robot.rows()), 0.0);
@@ -96,6 +91,11 @@ ContactReport InverseLaw::Contact::follow(const ContactSpace& space, std::span<c
   for (int i = 0; i < static_cast<int>(d.size()); ++i)
     d[extent(i)] += inner_product(i < rows ? space.alone.B.data() + extent(i, m) : space.B.data() + extent(i - rows, m),
                                   dc.data(), m);
+  if (space.contacts == 0) {
+    ConstraintSpace alone = space.alone;
+    alone.free = d;
+    return {.status = forward.solve(alone, {}, lambda, {}) ? ContactStatus::solved : ContactStatus::not_finite};
+  }
   ContactSpace moved = space;
   moved.free = d;
   return forward.solve_in_contact(0, moved, lambda, {});
@@ -267,12 +267,15 @@ ContactReport InverseLaw::lead_in_contact(int robot, const ContactSpace& space, 
   return c.follow(space, c.commands, dc, multipliers);
 }
 
-// Commands from where `multipliers` [actuators, constraints, contacts] are, and the program's forces there. False: none
-// were found; nullopt: the constraints depend on each other. None: the constraints depend on each other.
-std::optional<bool> InverseLaw::seek_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
+// Commands from where `forces` [actuators, constraints, contacts] are, and the program's forces there. False: none
+// were found; nullopt: the constraints depend on each other.
+std::optional<bool> InverseLaw::seek_in_contact(int robot, const ContactSpace& unsplit, std::span<double> forces,
                                                 std::span<double> dc) {
   Contact& c = *contact_;
   const Problem& p = c.problem;
+  const ContactSpace space = c.limits_as_contacts(unsplit);
+  std::vector<double>& multipliers = c.split.lambda;
+  c.split_forces(forces, multipliers);
   InverseReport& report = reports_[extent(robot)];
   const ContactSpace few = c.nearest(space, multipliers);
   const int n = n_, m = motions_, N = n + m, s = space.alone.rows - n, k = 3 * few.contacts, first = space.alone.rows;
@@ -311,6 +314,7 @@ std::optional<bool> InverseLaw::seek_in_contact(int robot, const ContactSpace& s
   c.kept.assign(p.x.begin(), p.x.begin() + n);
   c.kept.insert(c.kept.end(), p.x.begin() + N, p.x.end());
   c.constraints.multipliers(0, c.kept.data(), dc.data(), multipliers.data() + n);
+  c.join_forces(multipliers, forces);
   return true;
 }
 
@@ -359,7 +363,8 @@ ContactReport InverseLaw::solve_in_contact(int robot, const ContactSpace& space,
     out.insert(out.end(), forces.begin() + n, forces.begin() + first);
     return out.data();
   };
-  if (!report.held) {
+  // Without friction pyramid and cone are the same.
+  if (!report.held && std::ranges::any_of(space.friction, [](double mu) { return mu > 0; })) {
     for (std::size_t i = 0; i < c.sought.size(); ++i) c.sought[i] -= multipliers[i];
     const double* difference = in_order(c.sought);
     double sum = 0;

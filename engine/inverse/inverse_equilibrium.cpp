@@ -1,11 +1,13 @@
 #include "engine/inverse/inverse_equilibrium.hpp"
 
+#include <algorithm>
+
 namespace supple {
 
 namespace {
 
-// Full steps towards limited reaches; among obstacles, where Newton's method may go round and round between sets of
-// contacts, less of both.
+// Full steps towards limited reaches; in contact or at limits, where Newton's method may go round and round between
+// sets of contacts, less of both.
 constexpr int patient_iterations = 400, patient_in_contact = 120, contact_patience = 20;
 
 }  // namespace
@@ -22,12 +24,13 @@ InverseEquilibrium::InverseEquilibrium(Mechanics& mechanics, InverseLaw& law,
                            .row_tolerance = settings.row_tolerance,
                            .max_iterations = settings.max_iterations}),
       robots_(mechanics.robots()),
-      among_obstacles_(mechanics.robot().pairs() > 0) {}
+      in_contact_(mechanics.robot().pairs() > 0 ||
+                  std::ranges::any_of(mechanics.robot().constraints, &ConstraintRow::one_sided)) {}
 
 // One attempt; `state` moves only if it went well. reach = 0: commands are held.
 bool InverseEquilibrium::attempt(double reach, int iterations, State& state, StepReport& report) {
   law_.set_trust(reach);
-  stepper_.set_patience(iterations, 12, among_obstacles_ && reach == unlimited ? contact_patience : 0);
+  stepper_.set_patience(iterations, 12, in_contact_ && reach == unlimited ? contact_patience : 0);
   trial_ = state;
   const StageTimes before = report.times;
   const int factorisations = report.iterations;
@@ -45,7 +48,7 @@ bool InverseEquilibrium::attempt(double reach, int iterations, State& state, Ste
 StepReport InverseEquilibrium::solve(State& state) {
   StepReport report;
   if (attempt(unlimited, settings_.max_iterations, state, report)) return report;
-  const int patient = among_obstacles_ ? patient_in_contact : patient_iterations;
+  const int patient = in_contact_ ? patient_in_contact : patient_iterations;
   double reach = settings_.first_reach;
   for (int k = 0; k <= settings_.max_halvings; ++k, reach /= 2)
     if (attempt(reach, patient, state, report)) return report;

@@ -44,7 +44,7 @@ class InverseEquilibrium {
   InverseEquilibriumSettings settings_;
   Stepper stepper_;
   int robots_;
-  bool among_obstacles_;
+  bool in_contact_;  // may touch obstacles or limits
   State trial_;
 };
 

@@ -40,6 +40,10 @@ ProgramSize program_size(const Robot& robot, bool moves_inputs) {
   return size;
 }
 
+bool has_limits(const Robot& robot) {
+  return std::ranges::any_of(robot.constraints, &ConstraintRow::one_sided);
+}
+
 constexpr int fewest_contacts = 4;  // that inverse control is to have room for
 
 std::optional<InputError> too_large(const ProgramSize& size) {
@@ -57,18 +61,14 @@ std::optional<InputError> cannot_lead(const Robot& robot) {
   const ProgramSize size = program_size(robot, true);
   if (size.unknowns == 0)
     return InputError("the robot has no actuator to bring its effectors anywhere", "[[actuator]]");
-  for (const ConstraintRow& row : robot.constraints)
-    if (row.one_sided)
-      return InputError(fmt::format("'{}' is a limit, and inverse control with limits is not there yet", row.name),
-                        "`supple simulate` and `supple run`, or type = \"distance\"");
   if (const auto why = too_large(size)) return why;
   const auto limited =
       std::ranges::count_if(robot.obstacles, [](const PlacedObstacle& o) { return o.max_force < unlimited; });
-  if (robot.pairs() > 0 &&
+  if ((robot.pairs() > 0 || has_limits(robot)) &&
       InverseLaw::most_contacts(size.unknowns, size.rows + static_cast<int>(limited)) < fewest_contacts)
     return InputError(
         fmt::format("{} obstacles with a max_force and {} actuators and inputs leave inverse control no room "
-                    "for {} contacts at once",
+                    "for {} contacts and limits at once",
                     limited, size.unknowns, fewest_contacts),
         "fewer obstacles with a max_force, or fewer actuators");
   return std::nullopt;
@@ -81,12 +81,16 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
       n_(static_cast<int>(robot.actuators.size())),
       motions_(settings.moves_inputs ? static_cast<int>(robot.motions.size()) : 0),
       rows_(0),
+      has_limits_(has_limits(robot)),
       layout_(effector_layout(robot)),
       constraints_(robots, n_, static_cast<int>(robot.constraints.size()), layout_.rows(), motions_) {
   SUPPLE_EXPECT(settings.effort.empty() || settings.effort.size() == robot.actuators.size());
   if (settings.solver == InverseSolver::gauss_seidel && robot.pairs() > 0)
     throw InputError("Gauss-Seidel knows no contact, and the robot may touch obstacles",
                      "the quadratic program, or the scene without [[obstacle]]");
+  if (settings.solver == InverseSolver::gauss_seidel && has_limits(robot))
+    throw InputError("Gauss-Seidel knows no one-sided constraints, and the robot has some",
+                     "the quadratic program, or the scene without type = \"limit\"");
   if (settings.solver == InverseSolver::gauss_seidel)
     for (const Effector& effector : robot.effectors)
       if (effector.exact)
@@ -117,7 +121,7 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
   found_commands_.assign(extent(robots, n_), 0.0);
   for (std::size_t o = 0; o < robot.obstacles.size(); ++o)
     if (robot.obstacles[o].max_force < unlimited) limited_obstacles_.push_back(static_cast<int>(o));
-  if (robot.pairs() > 0)
+  if (robot.pairs() > 0 || has_limits(robot))
     contact_ = std::make_unique<Contact>(robot, robots, layout_.rows(), motions_,
                                          rows_ + static_cast<int>(limited_obstacles_.size()));
   conflicts_.resize(extent(robots));
@@ -139,6 +143,26 @@ void InverseLaw::forget() {
   std::fill(known_.begin(), known_.end(), std::nan(""));
   std::fill(steered_.begin(), steered_.end(), 0);
   if (contact_) std::fill(contact_->active.begin(), contact_->active.end(), QpSide::none);
+}
+
+std::vector<int> InverseLaw::memory() const {
+  std::vector<int> sides;
+  const auto add = [&](const std::vector<QpSide>& active) {
+    for (QpSide side : active) sides.push_back(static_cast<int>(side));
+  };
+  add(active_);
+  if (contact_) add(contact_->active);
+  return sides;
+}
+
+void InverseLaw::recall(std::span<const int> memory) {
+  SUPPLE_EXPECT(memory.size() == active_.size() + (contact_ ? contact_->active.size() : 0));
+  auto from = memory.begin();
+  const auto take = [&](std::vector<QpSide>& active) {
+    for (QpSide& side : active) side = static_cast<QpSide>(std::clamp(*from++, -1, 1));
+  };
+  take(active_);
+  if (contact_) take(contact_->active);
 }
 
 // What the command of an actuator may be in this step: a known one is cut to its range, as a forward step does it.
@@ -178,6 +202,7 @@ int InverseLaw::begin(const State& state, double step, std::span<double> multipl
 
 bool InverseLaw::solve(const ConstraintSpace& all, std::span<const char> touch, std::span<double> multipliers,
                        std::span<double> dc) {
+  if (has_limits_) return solve_with_limits(all, touch, multipliers, dc);
   const auto start = std::chrono::steady_clock::now();
   const int n = n_, m = motions_, N = n + m, threads = static_cast<int>(problems_.size());
   const ConstraintSpace* const free_of_constraints = constraints_.eliminate(all);
@@ -224,6 +249,29 @@ bool InverseLaw::solve(const ConstraintSpace& all, std::span<const char> touch, 
   return std::all_of(solved_.begin(), solved_.end(), [](char solved) { return solved != 0; });
 }
 
+// One robot after the other: their limits are contacts of the one program in contact.
+bool InverseLaw::solve_with_limits(const ConstraintSpace& all, std::span<const char> touch,
+                                   std::span<double> multipliers, std::span<double> dc) {
+  bool solved = true;
+  for (int b = 0; b < robots_; ++b) {
+    const ConstraintSpace space = of_robot(all, b);
+    InverseReport& report = reports_[extent(b)];
+    held_before_[extent(b)] = report.held;
+    if (!begun_) ask(space, b);
+    if (!touch.empty() && touch[extent(b)] != 0) continue;
+    ContactSpace alone;
+    alone.rows = all.rows;
+    alone.free = space.free;
+    alone.W = space.W;
+    alone.alone = space;
+    const ContactReport answer = solve_in_contact(b, alone, multipliers.subspan(extent(b, all.rows), extent(all.rows)),
+                                                  dc.subspan(extent(b, motions_), extent(motions_)));
+    solved = solved && answer.status == ContactStatus::solved;
+  }
+  begun_ = true;
+  return solved;
+}
+
 // What the linearisation promises, and how far it moves any row; multipliers and dc of all rows of `space`.
 double InverseLaw::promise(const ConstraintSpace& space, const double* lambda, const double* dc, const Problem& problem,
                            InverseReport& report) const {
@@ -264,54 +312,55 @@ std::string InverseLaw::explain(std::span<const QpConflict> conflicts, const Pro
   }
   if (settings_.solver == InverseSolver::gauss_seidel)
     return "limits of forces and of displacements contradict each other";
-  std::string text;
+  std::vector<std::string> named;
   for (const QpConflict& conflict : conflicts) {
-    if (!text.empty()) text += ", ";
-    const bool upper = conflict.side == QpSide::upper;
-    const char* side = upper ? "at most" : "at least";
-    const int i = conflict.constraint, N = n_ + motions_;
-    if (i >= N + rows_) {
-      const auto k = static_cast<std::size_t>(i - N - rows_);
-      if (k < limited_obstacles_.size()) {
-        const PlacedObstacle& obstacle = robot_.obstacles[static_cast<std::size_t>(limited_obstacles_[k])];
-        text += fmt::format("force on '{}' at most {:.4g} N", obstacle.name, obstacle.max_force);
-      } else if (!text.ends_with("contact with the obstacles, ")) {
-        text += "contact with the obstacles";
-      }
-      continue;
-    }
-    if (i < n_) {
-      const auto k = static_cast<std::size_t>(i);
-      const ActuatorRow& actuator = robot_.actuators[k];
-      const bool cavity = actuator.kind == ActuatorKind::cavity;
-      text += fmt::format("{} of '{}' {} ", cavity ? "pressure" : "force", actuator.name, side);
-      // A limit that follows from the last command is another one in each step.
-      if (actuator.control == ActuatorControl::force && actuator.rate < unlimited)
-        text += "its range and rate allow";
-      else
-        text += format_quantity(upper ? problem.upper[k] : problem.lower[k], multiplier_dimension(actuator.kind));
-    } else if (i < N) {
-      const MotionInput& motion = robot_.motions[static_cast<std::size_t>(i - n_)];
-      text +=
-          fmt::format("'{}' {} {:.4g} mm", motion.name, side, 1e3 * (upper ? motion.range.upper : motion.range.lower));
-    } else if (static_cast<std::size_t>(i - N) < limited_.size()) {
-      const ActuatorRow& actuator =
-          robot_.actuators[static_cast<std::size_t>(limited_[static_cast<std::size_t>(i - N)])];
-      text += fmt::format("{} of '{}' {} its {}", actuator.kind == ActuatorKind::cavity ? "volume" : "displacement",
-                          actuator.name, side, actuator.rate < unlimited ? "range and rate allow" : "range allows");
-    } else {
-      int row = i - N - static_cast<int>(limited_.size());
-      for (const Effector& effector : robot_.effectors) {
-        if (!effector.exact) continue;
-        if (row < effector.rows()) {
-          text += fmt::format("goal of '{}' exactly", effector.name);
-          break;
-        }
-        row -= effector.rows();
-      }
-    }
+    std::string text = name_of(conflict, problem);
+    if (std::ranges::find(named, text) == named.end()) named.push_back(std::move(text));
   }
-  return text;
+  return fmt::format("{}", fmt::join(named, ", "));
+}
+
+// The limit that a conflict is about, in words with units.
+std::string InverseLaw::name_of(const QpConflict& conflict, const Problem& problem) const {
+  const bool upper = conflict.side == QpSide::upper;
+  const char* side = upper ? "at most" : "at least";
+  const int i = conflict.constraint, N = n_ + motions_;
+  if (i >= N + rows_) {
+    const auto k = static_cast<std::size_t>(i - N - rows_);
+    if (k < limited_obstacles_.size()) {
+      const PlacedObstacle& obstacle = robot_.obstacles[static_cast<std::size_t>(limited_obstacles_[k])];
+      return fmt::format("force on '{}' at most {:.4g} N", obstacle.name, obstacle.max_force);
+    }
+    const int contact = contact_->chosen[k - limited_obstacles_.size()] - contact_->obstacle_contacts;
+    if (contact < 0) return "contact with the obstacles";
+    return fmt::format("limit '{}'", robot_.constraints[extent(contact_->limit_rows[extent(contact)] - n_)].name);
+  }
+  if (i < n_) {
+    const auto k = static_cast<std::size_t>(i);
+    const ActuatorRow& actuator = robot_.actuators[k];
+    // A limit that follows from the last command is another one in each step.
+    const bool follows = actuator.control == ActuatorControl::force && actuator.rate < unlimited;
+    return fmt::format(
+        "{} of '{}' {} {}", actuator.kind == ActuatorKind::cavity ? "pressure" : "force", actuator.name, side,
+        follows ? "its range and rate allow"
+                : format_quantity(upper ? problem.upper[k] : problem.lower[k], multiplier_dimension(actuator.kind)));
+  }
+  if (i < N) {
+    const MotionInput& motion = robot_.motions[static_cast<std::size_t>(i - n_)];
+    return fmt::format("'{}' {} {:.4g} mm", motion.name, side, 1e3 * (upper ? motion.range.upper : motion.range.lower));
+  }
+  if (static_cast<std::size_t>(i - N) < limited_.size()) {
+    const ActuatorRow& actuator = robot_.actuators[static_cast<std::size_t>(limited_[static_cast<std::size_t>(i - N)])];
+    return fmt::format("{} of '{}' {} its {}", actuator.kind == ActuatorKind::cavity ? "volume" : "displacement",
+                       actuator.name, side, actuator.rate < unlimited ? "range and rate allow" : "range allows");
+  }
+  int row = i - N - static_cast<int>(limited_.size());
+  for (const Effector& effector : robot_.effectors) {
+    if (!effector.exact) continue;
+    if (row < effector.rows()) return fmt::format("goal of '{}' exactly", effector.name);
+    row -= effector.rows();
+  }
+  return "a limit";
 }
 
 double InverseLaw::violation(std::span<const double>, std::span<const double>) const {

@@ -16,8 +16,9 @@
 //   proximal  epsilon rho sum_j w_jj (lambda_j - lambda_j^start)^2: penalises the change over a step, so a goal that
 //             stands still is reached without bias
 // Constraints of the robot leave the program first (equality_rows.hpp); W and free are those of the robot that obeys
-// them. Changes of inputs are penalised by epsilon |B_e^T B_e| dc^2 in both. Where the program has no solution the last
-// commands are held: the robot moves on under the forward law and the report says why.
+// them. One-sided ones stay in it, as contacts without friction. Changes of inputs are penalised by epsilon |B_e^T B_e|
+// dc^2 in both. Where the program has no solution the last commands are held: the robot moves on under the forward law
+// and the report says why.
 
 #include <memory>
 #include <optional>
@@ -48,8 +49,7 @@ struct InverseSettings {
   int starts = 0;            // in contact: further starts of the search for commands (QpccSettings::starts)
 };
 
-// Why inverse control cannot lead a robot: no effector, nothing to lead it by, too many actuators, one-sided
-// constraints. None: it can.
+// Why inverse control cannot lead a robot: no effector, nothing to lead it by, too many actuators. None: it can.
 std::optional<InputError> cannot_lead(const Robot& robot);
 
 // What a robot was asked in a step and what the linearisation promises.
@@ -82,6 +82,10 @@ class InverseLaw final : public ConstraintLaw {
   void hold_commands(const std::string& reason) { hold_reason_ = reason; }
   // Contacts at once that a program with so many unknowns and rows has room for.
   static int most_contacts(int unknowns, int rows);
+  // What a step remembers beside the state, the limits that its programs begin with: a law that recalls them takes the
+  // next step with the same bits.
+  std::vector<int> memory() const;
+  void recall(std::span<const int> memory);
   // As new: nothing steered, no command known, programs start cold.
   void forget();
 
@@ -117,19 +121,23 @@ class InverseLaw final : public ConstraintLaw {
   template <class Once, class Hold>
   QpReport solve_program(Problem& problem, const Once& once, const Hold& hold) const;
   QpReport descend(Problem& problem) const;
+  bool solve_with_limits(const ConstraintSpace& all, std::span<const char> touch, std::span<double> multipliers,
+                         std::span<double> dc);
   ContactReport lead_in_contact(int robot, const ContactSpace& space, const std::vector<double>& commands,
                                 std::span<double> multipliers, std::span<double> dc);
-  std::optional<bool> seek_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
+  std::optional<bool> seek_in_contact(int robot, const ContactSpace& unsplit, std::span<double> forces,
                                       std::span<double> dc);
   QpReport solve_contact_program(int robot, const ContactSpace& space, const ConstraintSpace& kept,
                                  std::span<const double> start);
   bool hold(const ConstraintSpace& space, int robot, Problem& problem) const;
   int saturated(const Problem& problem) const;
   std::string explain(std::span<const QpConflict> conflicts, const Problem& problem, QpStatus status) const;
+  std::string name_of(const QpConflict& conflict, const Problem& problem) const;
 
   const Robot& robot_;
   InverseSettings settings_;
   int robots_, n_, motions_, rows_;  // actuators, unknown inputs, rows of the program
+  bool has_limits_;                  // one-sided constraints
   RowLayout layout_;
   EqualityRows constraints_;
   std::vector<int> limited_;            // actuators with a row for their displacement
@@ -150,7 +158,7 @@ class InverseLaw final : public ConstraintLaw {
   std::vector<char> held_before_;  // before the present linearisation
   std::vector<char> found_;        // in this step, in contact: found_commands_ [B x actuators]
   std::vector<double> found_commands_;
-  std::unique_ptr<Contact> contact_;  // where there are obstacles
+  std::unique_ptr<Contact> contact_;  // where there are obstacles or limits
   std::vector<std::string> conflicts_;
 };
 

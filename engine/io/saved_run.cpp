@@ -46,16 +46,38 @@ void each_array(SomeState& state, Action action) {
 
 }  // namespace
 
+void write_robots(Hdf5File& file, const State& state) {
+  const auto robots = static_cast<std::size_t>(state.robots);
+  each_array(state, [&](const std::string& name, const std::vector<double>& values) {
+    if (name != optional_array || !values.empty()) file.write(name, values, {robots, values.size() / robots});
+  });
+  file.write("/state/time", state.time);
+  file.write("/state/robots", std::int64_t{state.robots});
+}
+
+State read_robots(const Hdf5File& file) {
+  const auto refuse = [&](const std::string& problem) {
+    throw InputError(problem, "the run from its beginning", {file.path(), 0, 0, ""});
+  };
+  State state;
+  const std::int64_t robots = file.read_int("/state/robots");
+  if (robots < 1 || robots > (std::int64_t{1} << 30)) refuse("the number of robots is impossible");
+  state.robots = static_cast<int>(robots);
+  each_array(state, [&](const std::string& name, std::vector<double>& values) {
+    if (name == optional_array && !file.has(name)) return;
+    const auto shape = file.shape(name);
+    if (shape.size() != 2 || shape[0] != static_cast<std::size_t>(robots)) refuse("'" + name + "' has a wrong shape");
+    values = file.read_doubles(name);
+  });
+  state.time = file.read_double("/state/time");
+  return state;
+}
+
 void write_state(const std::string& path, const SavedRun& run) {
   write_hdf5_atomically(path, [&](Hdf5File& file) {
     file.write("/format", std::string(format_name));
     file.write("/format_version", format_version);
-    const auto robots = static_cast<std::size_t>(run.state.robots);
-    each_array(run.state, [&](const std::string& name, const std::vector<double>& values) {
-      if (name != optional_array || !values.empty()) file.write(name, values, {robots, values.size() / robots});
-    });
-    file.write("/state/time", run.state.time);
-    file.write("/state/robots", std::int64_t{run.state.robots});
+    write_robots(file, run.state);
     file.write("/run/step", run.step);
     file.write("/run/steps", run.steps);
     file.write("/run/every", run.every);
@@ -77,16 +99,7 @@ SavedRun read_state(const std::string& path) {
   if (!file.has("/format") || file.read_text("/format") != format_name) refuse("this is not a saved run");
   if (file.read_int("/format_version") != format_version) refuse("this run was saved by another version of supple");
   SavedRun run;
-  const std::int64_t robots = file.read_int("/state/robots");
-  if (robots < 1 || robots > (std::int64_t{1} << 30)) refuse("the number of robots is impossible");
-  run.state.robots = static_cast<int>(robots);
-  each_array(run.state, [&](const std::string& name, std::vector<double>& values) {
-    if (name == optional_array && !file.has(name)) return;
-    const auto shape = file.shape(name);
-    if (shape.size() != 2 || shape[0] != static_cast<std::size_t>(robots)) refuse("'" + name + "' has a wrong shape");
-    values = file.read_doubles(name);
-  });
-  run.state.time = file.read_double("/state/time");
+  run.state = read_robots(file);
   run.step = file.read_int("/run/step");
   run.steps = file.read_int("/run/steps");
   run.every = file.read_int("/run/every");

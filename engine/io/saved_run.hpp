@@ -9,6 +9,12 @@
 
 namespace supple {
 
+class Hdf5File;
+
+// Group /state of a file. Reading throws InputError; sizes within the state agree.
+void write_robots(Hdf5File& file, const State& state);
+State read_robots(const Hdf5File& file);
+
 struct SavedRun {
   State state;
   std::int64_t step = 0;          // steps done

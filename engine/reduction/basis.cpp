@@ -37,7 +37,7 @@ SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displace
     throw RunError("the training states are all at rest: there is nothing to reduce",
                    "check gravity and the actuators' ranges");
   basis.vectors = std::exchange(basis.pod.basis, {});
-  if (!rigid.empty()) basis.vectors = join_rigid_modes(rigid, basis.vectors, displacements.rows);
+  if (!rigid.empty()) basis.vectors = join_modes(rigid, basis.vectors, displacements.rows);
   basis.modes = static_cast<int>(basis.vectors.size() / extent(displacements.rows));
   return basis;
 }

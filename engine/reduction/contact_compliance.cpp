@@ -1,15 +1,13 @@
 #include "engine/reduction/contact_compliance.hpp"
 
-#include <Eigen/Dense>
+#include <algorithm>
 
-#include "kernels/base/contract.hpp"
+#include "engine/reduction/rest_response.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
 
 namespace {
-
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr int points_at_once = 16;
 
@@ -17,37 +15,9 @@ constexpr int points_at_once = 16;
 
 std::vector<double> point_compliance(Mechanics& mechanics) {
   const Robot& robot = mechanics.robot();
-  SUPPLE_EXPECT(mechanics.robots() == 1);
-  const int nv = mechanics.coordinates().nv, rows = robot.rows();
-  const RowLayout& layout = mechanics.rows();
-  const std::vector<double> q(extent(mechanics.coordinates().nq), 0.0), c(robot.motions.size(), 0.0),
-      lambda(extent(rows), 0.0);
-  std::vector<double> y(extent(robot.outputs())), f(extent(nv)), phi(extent(rows)),
-      gradients(extent(layout.gradients())), H(extent(rows, nv)), H_c(extent(rows, static_cast<int>(c.size())));
-  mechanics.evaluate_outputs(q, c, y);
-  (void)mechanics.evaluate_forces(q, c, TangentKind::exact, f);
-  const SystemReport system = mechanics.factor({.mass = 0, .stiffness = 1, .geometric = false}, y, lambda);
-  if (system.status != SystemStatus::ok || system.negative_pivots > 0) return {};
-  evaluate_rows(robot, layout, y, phi, gradients);
-  mechanics.row_jacobians(layout, gradients, H, H_c);
-
-  // K^-1 J^T and (J K^-1 J^T)^-1 of what is held.
-  std::vector<double> J, X;
-  for (int row = 0; row < rows; ++row) {
-    const std::size_t k = extent(row), actuators = robot.actuators.size();
-    const bool held =
-        k < actuators ? robot.actuators[k].control == ActuatorControl::displacement
-                      : !robot.constraints[k - actuators].one_sided && robot.constraints[k - actuators].compliance == 0;
-    if (held) J.insert(J.end(), H.begin() + row * nv, H.begin() + (row + 1) * nv);
-  }
-  const int held = static_cast<int>(J.size()) / nv;
-  X = J;
-  if (held > 0) mechanics.solve_robot(0, X, held);
-  const Eigen::Map<const Matrix> J_map(J.data(), held, nv), X_map(X.data(), held, nv);
-  Eigen::CompleteOrthogonalDecomposition<Matrix> W;  // rows may depend on each other
-  if (held > 0) W.compute(J_map * X_map.transpose());
-
-  std::vector<double> result, compliance, cross;
+  const RestResponse response(mechanics);
+  if (!response.known()) return {};
+  std::vector<double> result;
   for (int first = 0; first < robot.collision_points; first += points_at_once) {
     PointRows points;
     for (int p = first; p < std::min(first + points_at_once, robot.collision_points); ++p) {
@@ -55,18 +25,10 @@ std::vector<double> point_compliance(Mechanics& mechanics) {
       points.frame.push_back(Mat3d::identity());
     }
     const int n = points.rows();
-    compliance.resize(extent(n, n));
-    mechanics.row_compliance(0, points, 0, compliance);
-    Eigen::Map<Matrix> C(compliance.data(), n, n);
-    if (held > 0) {
-      cross.resize(extent(held, n));
-      mechanics.multiply_rows(points, X, held, cross);
-      const Eigen::Map<const Matrix> Y(cross.data(), held, n);
-      C -= Y.transpose() * W.solve(Matrix(Y));
-    }
+    const std::vector<double> C = response.compliance(points);
     for (int p = 0; p < points.points(); ++p)
       for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) result.push_back(C(3 * p + i, 3 * p + j));
+        for (int j = 0; j < 3; ++j) result.push_back(C[extent(3 * p + i, n) + extent(3 * p + j)]);
   }
   return result;
 }

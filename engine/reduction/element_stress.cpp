@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/reduction/reduced_shape.hpp"
 #include "kernels/array/launch.hpp"
 #include "kernels/points/element_ops.hpp"
 
@@ -88,9 +89,14 @@ std::vector<double> von_mises(const ReducedModel& model, std::span<const double>
       }
     const std::vector<double> stress =
         point_stresses(field.law, field.points(), field.region, field.parameters, field.edges, F);
-    const auto count = static_cast<std::size_t>(field.points_per_element);
-    for (std::size_t e = 0; e < field.element.size(); ++e)
-      elements.push_back(mean_of(stress, field.weight, e * count, count));
+    const KeptElements kept = kept_elements(field);
+    std::vector<double> sum(kept.first.size(), 0.0), total(kept.first.size(), 0.0);
+    for (std::size_t p = 0; p < stress.size(); ++p) {
+      const auto e = static_cast<std::size_t>(kept.of_unit[p / static_cast<std::size_t>(field.points_per_element)]);
+      sum[e] += field.weight[p] * stress[p];
+      total[e] += field.weight[p];
+    }
+    for (std::size_t e = 0; e < sum.size(); ++e) elements.push_back(total[e] > 0 ? sum[e] / total[e] : 0);
   }
   return elements;
 }

@@ -15,7 +15,8 @@ namespace supple {
 // field keep zero.
 std::vector<double> von_mises(const FullModel& model, std::span<const double> u);
 
-// Of the elements of a reduced model's domain, field after field in the order of ReducedField::element.
+// Of the elements of a reduced model's domain, field after field in the order of kept_elements (reduced_shape.hpp); the
+// mean is over those points of an element that are kept, by their weights.
 std::vector<double> von_mises(const ReducedModel& model, std::span<const double> q, std::span<const double> motions);
 
 }  // namespace supple

@@ -70,7 +70,7 @@ void remove_lifting(const Lifting& lifting, std::span<const double> c, std::span
 
 ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set, int parts) {
   const ColumnBlocks whole = displacement_blocks(folder, set, model.coordinates.nv, parts);
-  if (model.robot.floating)
+  if (model.robot.floating && !shaken_in_time(model.robot))
     return {whole.rows, whole.counts,
             [read = whole.read, rows = extent(whole.rows), fit = RigidFit(model)](int k, std::vector<double>& storage) {
               (void)read(k, storage);  // displacement_blocks reads into storage

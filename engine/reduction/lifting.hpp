@@ -3,7 +3,9 @@
 // motion's direction on its nodes, 0 on the other nodes that are held, and on the free nodes the linear response at
 // rest: K_ff Psi_f = -K_fc (exact tangent, springs included). A rigid motion needs no solve: Psi is its direction
 // everywhere, to the last bit. Snapshots enter the basis without it, as q - Psi_f c.
-// A body that nothing holds has no driven regions; its snapshots enter without their rigid part (rigid_motion.hpp).
+// A body that nothing holds has no driven regions; its snapshots enter without their rigid part (rigid_motion.hpp), but
+// those of one that lies loose among obstacles as they are: it turns while it bends, rotations are linear in the modes,
+// and the shapes that make up for that have to be learnt.
 
 #include <span>
 #include <string>
@@ -26,8 +28,8 @@ Lifting lifting_of(const FullModel& model);
 // q <- q - Psi_f c for one state; c [motions].
 void remove_lifting(const Lifting& lifting, std::span<const double> c, std::span<double> q);
 
-// What the basis is made of: the displacements of a set without their lifting or their rigid part, left on disk
-// (displacement_blocks) in at least `parts` blocks. The set must outlive them.
+// What the basis is made of: the displacements of a set without their lifting or, of equilibria, their rigid part, left
+// on disk (displacement_blocks) in at least `parts` blocks. The set must outlive them.
 ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set, int parts = 1);
 
 }  // namespace supple

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/sampling.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -16,10 +17,12 @@ constexpr double solvable = 1e-6;  // || K X - I || above which a system counts 
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Upper triangular C with C^T C = M. Displacements are those of the modes: what c carries along is no error's measure.
+// Upper triangular C with C^T C = M. Displacements are those of the modes: what c carries along is no error's measure,
+// nor is how far a body has gone as a whole.
 Matrix metric_factor(const ReducedModel& all, std::span<const double> states, int count) {
   const int r = all.modes;
-  const auto alpha = Eigen::Map<const Matrix>(states.data(), count, r + all.motions()).leftCols(r);
+  Matrix alpha = Eigen::Map<const Matrix>(states.data(), count, r + all.motions()).leftCols(r);
+  if (shaken_in_time(all.robot)) alpha.leftCols(rigid_mode_count).setZero();  // its states are where they went
   Matrix M = Matrix::Identity(r, r);
   const double shape = alpha.rowwise().norm().mean();
   if (shape > 0) M /= shape * shape;

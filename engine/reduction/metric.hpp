@@ -6,7 +6,8 @@
 //   S = K^-1 - K^-1 J^T (J K^-1 J^T)^-1 J K^-1,
 // to first order. Rows of the training matrix weighted by T with T^T T = S M S measure the residual as a relative
 // displacement instead of a force; M = I / u^2 + L^T L / g^2 adds shape (modes are orthonormal, u = mean |alpha|) and
-// effectors (L their rows, g their mean displacement). docs/theory/reduction.md.
+// effectors (L their rows, g their mean displacement); of states in time u and g are those of the shape, without the
+// rigid modes. docs/theory/reduction.md.
 //
 // Of a body that nothing holds K is singular: K + w^2 M stands in its place, w the lowest frequency at which the body
 // vibrates about rest. A missing force then moves the body as a whole as far as it does in the time that its softest

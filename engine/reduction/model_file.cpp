@@ -33,7 +33,10 @@ int format_of(const ReducedModel& model) {
       });
   const bool volumes = std::any_of(robot.effectors.begin(), robot.effectors.end(),
                                    [](const Effector& row) { return row.kind == EffectorKind::volume; });
-  return volumes                    ? 7
+  const bool points = std::any_of(model.fields.begin(), model.fields.end(),
+                                  [](const ReducedField& field) { return field.unit == DomainUnit::point; });
+  return points                     ? 8
+         : volumes                  ? 7
          : limits_or_tubes          ? 6
          : constraints              ? 5
          : !robot.obstacles.empty() ? 4
@@ -92,6 +95,7 @@ void write_field(Hdf5File& file, const std::string& at, const ReducedField& fiel
   file.write(at + "/law", static_cast<std::int64_t>(field.law));
   file.write(at + "/total_elements", static_cast<std::int64_t>(field.total_elements));
   file.write(at + "/points_per_element", static_cast<std::int64_t>(field.points_per_element));
+  if (field.unit == DomainUnit::point) file.write(at + "/unit", static_cast<std::int64_t>(field.unit));
   file.write(at + "/tolerance", field.tolerance);
   file.write(at + "/residual", field.residual);
   file.write(at + "/elements", field.element, {field.element.size()});
@@ -114,9 +118,25 @@ ReducedField read_field(const Hdf5File& file, const Checked& checked, const std:
   field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(LawId::corotational_membrane)));
   field.total_elements = checked.count(at + "/total_elements", 0, 2000000000);
   field.points_per_element = checked.count(at + "/points_per_element", 1, membrane_law(field.law) ? 1 : 8);
+  if (file.has(at + "/unit"))
+    field.unit = static_cast<DomainUnit>(checked.count(at + "/unit", 0, membrane_law(field.law) ? 0 : 1));
+  checked.require(field.unit == DomainUnit::element || field.points_per_element == 1, at + "/points_per_element",
+                  "is not that of single points");
   field.tolerance = checked.number(at + "/tolerance");
   field.residual = checked.number(at + "/residual");
   field.element = file.read_ints(at + "/elements");
+  const auto most_points = [&] {
+    std::vector<int> sorted = field.element;
+    std::ranges::sort(sorted);
+    std::size_t most = 0, run = 0;
+    for (std::size_t u = 0; u < sorted.size(); ++u) {
+      run = u > 0 && sorted[u] == sorted[u - 1] ? run + 1 : 1;
+      most = std::max(most, run);
+    }
+    return most;
+  };
+  checked.require(field.unit == DomainUnit::element || most_points() <= hexahedron_points, at + "/elements",
+                  "names an element more often than it has points");
   field.xi = checked.doubles(at + "/xi", {field.element.size()});
   const std::size_t points = field.element.size() * static_cast<std::size_t>(field.points_per_element);
   field.weight = checked.doubles(at + "/weight", {points});

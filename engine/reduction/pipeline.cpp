@@ -13,9 +13,11 @@
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/reduction/basis.hpp"
 #include "engine/reduction/contact_compliance.hpp"
+#include "engine/reduction/contact_modes.hpp"
 #include "engine/reduction/lifting.hpp"
 #include "engine/reduction/metric.hpp"
 #include "engine/reduction/project.hpp"
+#include "engine/reduction/reduced_shape.hpp"
 #include "engine/reduction/rigid_motion.hpp"
 #include "engine/reduction/selection.hpp"
 #include "engine/reduction/training.hpp"
@@ -89,7 +91,7 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
 }
 
 // The loosest domain that loses little: mean errors on the selection set at most 1 + loss times those of all elements,
-// the worst state at most twice as bad, no failed solve that all elements do not fail too, and two elements per mode
+// the worst state at most twice as bad, no failed solve that all elements do not fail too, and two units per mode
 // (below that, predictions and a small selection set both mislead). curve: from the loosest to the tightest, then all
 // elements. -1: none.
 int accept(const std::vector<ModelRow>& curve, double loss) {
@@ -102,7 +104,7 @@ int accept(const std::vector<ModelRow>& curve, double loss) {
         exceeds(errors.shape_mean, (1 + loss) * floor.shape_mean) ||
         exceeds(errors.goal_max, largest_error_growth * floor.goal_max) ||
         exceeds(errors.shape_max, largest_error_growth * floor.shape_max) || errors.failed > floor.failed ||
-        curve[k].elements < 2 * curve[k].modes)
+        curve[k].units < 2 * curve[k].modes)
       continue;
     return static_cast<int>(k);
   }
@@ -116,6 +118,12 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
         "the second pass of [reduce] training = \"rerun\" solves equilibria, and a robot that lies loose among "
         "obstacles is learnt in time",
         "training = \"projected\"");
+  if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
+    throw InputError("[reduce] contact_modes is for robots among obstacles, and the scene has none",
+                     "[[obstacle]], or without contact_modes");
+  if (recipe.contact_modes > 0 && full.robot.floating)
+    throw InputError("[reduce] contact_modes needs a body that something holds: at rest this one answers no force",
+                     "[[fix]], or without contact_modes");
   if (recipe.elements == 0) return;
   if (recipe.ecsw_tolerance)
     throw InputError("a number of elements and their tolerance contradict each other", "one of them");
@@ -164,11 +172,11 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
 
   double mark = now();
   progress("POD", 0, 1);
-  const SnapshotBasis decomposition = snapshot_basis(full, displacements, recipe, ranks);
+  SnapshotBasis decomposition = snapshot_basis(full, displacements, recipe, ranks);
   if (ranks.rank > 0) return result;
   const Pod& pod = decomposition.pod;
-  const std::vector<double>& basis = decomposition.vectors;
-  const int modes = decomposition.modes;
+  std::vector<double>& basis = decomposition.vectors;
+  int modes = decomposition.modes;
   report.singular_values = pod.singular_values;
   report.truncation_error = truncation_errors(pod.singular_values, truncation_of(recipe));
   if (full.robot.floating)
@@ -176,6 +184,17 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
         "nothing holds the body: {} rigid modes stand before {} of its shapes, and errors are those of the shape, the "
         "rigid motion between both models taken out",
         rigid_mode_count, pod.modes));
+  if (recipe.contact_modes > 0) {
+    progress("contact modes", 0, 1);
+    const PointWeights weights = point_weights(full, whole.robot, sets[0].folder, training);
+    ContactModes joined = join_contact_modes(full, std::move(basis), modes, weights, recipe.contact_modes);
+    basis = std::move(joined.basis);
+    modes += joined.count;
+    report.notes.push_back(fmt::format(
+        "{} contact modes: of what the skin gives way where {} of {} collision points touched in training, the other "
+        "modes lack {:.3g} %, with them {:.3g} %",
+        joined.count, weights.touching, full.robot.collision_points, 100 * joined.lacked, 100 * joined.lacks));
+  }
   report.seconds.pod = now() - mark;
   check_stop();
   const ReferenceStates selection = reference_states(full, read(1)), test = reference_states(full, read(2));
@@ -187,6 +206,7 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
 
   mark = now();
   ReducedModel all = project(full, basis, modes, all_elements(full));
+  if (recipe.unit == DomainUnit::point) all = by_points(std::move(all));
   Provenance& provenance = all.provenance;
   provenance.version = version();
   provenance.scene_name = scene.name;
@@ -237,7 +257,9 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
     line.label = label;
     line.modes = model.modes;
     for (const ReducedField& field : model.fields) {
-      line.elements += static_cast<int>(field.element.size());
+      line.elements += kept_elements(field).count();
+      line.units += field.units();
+      line.points += field.points();
       line.tolerance = field.tolerance;
       line.residual = std::max(line.residual, field.residual);
     }

@@ -16,6 +16,7 @@ namespace supple {
 struct ModelRow {
   std::string label;
   int modes = 0, elements = 0;  // 0 = full
+  int units = 0, points = 0;    // what has a weight each, elements or points; quadrature points
   double tolerance = 0, residual = 0;
   ErrorSummary errors;
   Rate rate;

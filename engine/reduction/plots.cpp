@@ -39,11 +39,11 @@ Plots write_plots(const ReduceReport& report, const std::string& title, const st
           "plot [0:100] 'pod.csv' using 1:2 skip 1 with linespoints pt 7 ps 0.5 lw 2 notitle\n"),
       plots);
 
-  text = "elements,tolerance,residual,goal_error_percent,shape_error_percent,steps_per_s\n";
+  text = "elements,tolerance,residual,goal_error_percent,shape_error_percent,steps_per_s,points\n";
   for (const ModelRow& row : report.curve)
     if (row.tolerance > 0)
-      text += fmt::format("{},{:g},{:.4g},{:.5g},{:.5g},{:.6g}\n", row.elements, row.tolerance, row.residual,
-                          100 * row.errors.goal_mean, 100 * row.errors.shape_mean, row.rate.steps_per_s);
+      text += fmt::format("{},{:g},{:.4g},{:.5g},{:.5g},{:.6g},{}\n", row.elements, row.tolerance, row.residual,
+                          100 * row.errors.goal_mean, 100 * row.errors.shape_mean, row.rate.steps_per_s, row.points);
   write_text(at / "elements.csv", text, plots);
   // The last row holds all elements: what the basis alone leaves.
   const ErrorSummary all = report.curve.empty() ? ErrorSummary{} : report.curve.back().errors;
@@ -51,15 +51,17 @@ Plots write_plots(const ReduceReport& report, const std::string& title, const st
       ", {0:.5g} with lines dt 2 lc 1 title 'goal, all elements', {1:.5g} with lines dt 2 lc 2 title 'shape, all "
       "elements'",
       100 * all.goal_mean, 100 * all.shape_mean);
-  write_text(
-      at / "elements.gp",
-      gnuplot_script(
-          "elements", title + ": elements against error",
-          "set logscale xy\nset xlabel 'elements of the reduced integration domain'\nset ylabel 'mean error [%]'\n"
-          "plot 'elements.csv' using 1:4 skip 1 with linespoints pt 7 lw 2 lc 1 title 'goal', '' using 1:5 skip 1 "
-          "with linespoints pt 5 lw 2 lc 2 title 'shape'" +
-              floor + "\n"),
-      plots);
+  const bool points = !report.curve.empty() && report.curve.back().units != report.curve.back().elements;
+  write_text(at / "elements.gp",
+             gnuplot_script(
+                 "elements", title + fmt::format(": {} against error", points ? "points" : "elements"),
+                 fmt::format(
+                     "set logscale xy\nset xlabel '{} of the reduced integration domain'\nset ylabel 'mean error [%]'\n"
+                     "plot 'elements.csv' using {}:4 skip 1 with linespoints pt 7 lw 2 lc 1 title 'goal', '' using "
+                     "{}:5 skip 1 "
+                     "with linespoints pt 5 lw 2 lc 2 title 'shape'{}\n",
+                     points ? "points" : "elements", points ? 7 : 1, points ? 7 : 1, floor)),
+             plots);
 
   text = "model,modes,elements,goal_error_percent,shape_error_percent,steps_per_s\n";
   for (const ModelRow& row : report.table)

@@ -328,13 +328,34 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
   return reduced;
 }
 
+ReducedModel by_points(ReducedModel all) {
+  for (ReducedField& field : all.fields) {
+    if (field.points_per_element == 1) continue;
+    SUPPLE_EXPECT(field.points_per_element == hexahedron_points && field.units() == field.total_elements);
+    const std::vector<int> element = std::exchange(field.element, {}), corners = std::exchange(field.corners, {});
+    const std::vector<double> xi = std::exchange(field.xi, {});
+    const int width = field.corners_per_element();
+    for (std::size_t e = 0; e < element.size(); ++e)
+      for (int q = 0; q < hexahedron_points; ++q) {
+        field.element.push_back(element[e]);
+        field.xi.push_back(xi[e]);
+        if (corners.empty()) continue;
+        const auto first = corners.begin() + static_cast<std::ptrdiff_t>(extent(static_cast<int>(e), width));
+        field.corners.insert(field.corners.end(), first, first + width);
+      }
+    field.unit = DomainUnit::point;
+    field.points_per_element = 1;
+  }
+  return all;
+}
+
 ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationDomain>& domains) {
   SUPPLE_EXPECT(domains.size() == all.fields.size());
   ReducedModel reduced = all;
   const int columns = all.columns();
   for (std::size_t f = 0; f < all.fields.size(); ++f) {
     const ReducedField& from = all.fields[f];
-    SUPPLE_EXPECT(static_cast<int>(from.element.size()) == from.total_elements);
+    SUPPLE_EXPECT(from.units() == from.total_units());
     ReducedField& to = reduced.fields[f];
     to.element.clear();
     to.xi.clear();

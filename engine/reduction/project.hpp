@@ -9,7 +9,8 @@
 
 namespace supple {
 
-// Elements of one field that are kept (numbers within the field) and their weights xi > 0.
+// Units of one field that are kept (numbers within the field: elements, or after by_points 8 element + point) and their
+// weights xi > 0.
 struct IntegrationDomain {
   std::vector<int> elements;
   std::vector<double> xi;
@@ -25,7 +26,10 @@ std::vector<IntegrationDomain> all_elements(const FullModel& model);
 ReducedModel project(const FullModel& model, std::span<const double> basis, int modes,
                      const std::vector<IntegrationDomain>& domains);
 
-// The same reduced model on other domains: copies only the kept elements' part of a model projected with all_elements.
+// all: projected with all_elements. The same model, every point of a hexahedron a unit of its own.
+ReducedModel by_points(ReducedModel all);
+
+// The same reduced model on other domains: copies only the kept units' part of a model projected with all_elements.
 ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationDomain>& domains);
 
 }  // namespace supple

@@ -20,14 +20,19 @@ namespace supple {
 // Tolerance and residual of a domain that was not selected here (imported).
 inline constexpr double unknown_tolerance = -1;
 
+inline constexpr int hexahedron_points = 8;
+
 // A force field on its reduced integration domain.
 struct ReducedField {
   std::string name;
   LawId law = LawId::corotational;
   int total_elements = 0;  // of the full field
+  // point: each entry of `element`, `corners` and `xi` is of one point of a hexahedron, points_per_element is 1, and an
+  // element comes as often as it has points that are kept.
+  DomainUnit unit = DomainUnit::element;
   int points_per_element = 1;
-  std::vector<int> element;    // kept elements (ElementField::element)
-  std::vector<int> corners;    // [elements][3, 4 or 8] nodes of the skin, then of the interior; empty: not known
+  std::vector<int> element;    // of each unit kept (ElementField::element)
+  std::vector<int> corners;    // [units][3, 4 or 8] nodes of the skin, then of the interior; empty: not known
   std::vector<double> xi;      // their weights
   std::vector<double> weight;  // [points] xi V_p [m^3]
   std::vector<int> region;     // [points]
@@ -37,7 +42,11 @@ struct ReducedField {
   double tolerance = 0;      // tau asked for; 0: all elements with xi = 1; or unknown_tolerance
   double residual = 0;       // reached on the training set; or unknown_tolerance
   int points() const { return static_cast<int>(weight.size()); }
-  int corners_per_element() const { return membrane_law(law) ? 3 : points_per_element == 1 ? 4 : 8; }
+  int units() const { return static_cast<int>(element.size()); }
+  int total_units() const { return unit == DomainUnit::point ? hexahedron_points * total_elements : total_elements; }
+  int corners_per_element() const {
+    return membrane_law(law) ? 3 : points_per_element == 1 && unit == DomainUnit::element ? 4 : 8;
+  }
 };
 
 // Skin for display: node positions at rest, triangles, modes at those nodes. Where they come from in the mesh is empty

@@ -1,5 +1,7 @@
 #include "engine/reduction/reduced_shape.hpp"
 
+#include <unordered_map>
+
 #include "kernels/base/contract.hpp"
 
 namespace supple {
@@ -13,6 +15,17 @@ void displacements(std::span<const double> modes, std::span<const double> inputs
     for (std::size_t m = 0; m < motions.size(); ++m) sum += inputs[i * motions.size() + m] * motions[m];
     out[i] = sum;
   }
+}
+
+KeptElements kept_elements(const ReducedField& field) {
+  KeptElements kept;
+  std::unordered_map<int, int> place;
+  for (int u = 0; u < field.units(); ++u) {
+    const auto [at, added] = place.emplace(field.element[static_cast<std::size_t>(u)], kept.count());
+    if (added) kept.first.push_back(u);
+    kept.of_unit.push_back(at->second);
+  }
+  return kept;
 }
 
 }  // namespace supple

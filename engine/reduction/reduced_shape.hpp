@@ -1,7 +1,9 @@
 #pragma once
-// Where the nodes of a reduced model are, for display: those of its skin and of its interior.
+// For display: where the nodes of a reduced model are, those of its skin and of its interior, and which elements it
+// keeps.
 
 #include <span>
+#include <vector>
 
 #include "engine/reduction/reduced_model.hpp"
 
@@ -12,5 +14,13 @@ namespace supple {
 // sum is taken from the first mode to the last; nothing is allocated.
 void displacements(std::span<const double> modes, std::span<const double> inputs, std::span<const double> q,
                    std::span<const double> motions, std::span<double> out);
+
+// The elements that units of a field are of, each once, in the order in which they come first.
+struct KeptElements {
+  std::vector<int> first;    // [elements] their first unit
+  std::vector<int> of_unit;  // [units] place of the unit's element in `first`
+  int count() const { return static_cast<int>(first.size()); }
+};
+KeptElements kept_elements(const ReducedField& field);
 
 }  // namespace supple

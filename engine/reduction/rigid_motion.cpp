@@ -137,12 +137,12 @@ void remove_modes(std::span<const double> modes, int nv, std::span<double> q) {
   Q.noalias() -= R * along;
 }
 
-std::vector<double> join_rigid_modes(std::span<const double> rigid, std::span<const double> basis, int nv) {
-  std::vector<double> joined(rigid.begin(), rigid.end());
-  joined.insert(joined.end(), basis.begin(), basis.end());
-  const Eigen::Index first = static_cast<Eigen::Index>(rigid.size() / extent(nv));
+std::vector<double> join_modes(std::span<const double> first, std::span<const double> more, int nv) {
+  std::vector<double> joined(first.begin(), first.end());
+  joined.insert(joined.end(), more.begin(), more.end());
+  const auto known = static_cast<Eigen::Index>(first.size() / extent(nv));
   Eigen::Map<Eigen::MatrixXd> Phi(joined.data(), nv, static_cast<Eigen::Index>(joined.size() / extent(nv)));
-  for (Eigen::Index k = first; k < Phi.cols(); ++k)
+  for (Eigen::Index k = known; k < Phi.cols(); ++k)
     for (int pass = 0; pass < 2; ++pass) {
       const auto before = Phi.leftCols(k);
       Phi.col(k) -= before * (before.transpose() * Phi.col(k));

@@ -57,8 +57,8 @@ std::vector<double> rigid_modes(const FullModel& model);
 // q <- q - R R^T q for each of the columns of q [count][nv]; modes: R, orthonormal [any][nv].
 void remove_modes(std::span<const double> modes, int nv, std::span<double> q);
 
-// [R, Phi - R R^T Phi] (eq. 22), orthonormal to rounding; basis: orthonormal columns [modes][nv], a direction of theirs
-// that R has is an error of the caller.
-std::vector<double> join_rigid_modes(std::span<const double> rigid, std::span<const double> basis, int nv);
+// [R, Phi - R R^T Phi] (eq. 22), orthonormal to rounding; first: R, orthonormal; more: Phi, independent unit columns
+// [any][nv], of which one that R has is an error of the caller.
+std::vector<double> join_modes(std::span<const double> first, std::span<const double> more, int nv);
 
 }  // namespace supple

@@ -36,14 +36,6 @@ double length(const std::vector<double>& x) {
   return std::sqrt(sum);
 }
 
-// Elements to choose from: all, or of many an evenly spread part, so that the sketch stays within 1.6 GB.
-std::vector<int> candidates_of(int elements) {
-  std::vector<int> candidates;
-  const int kept = std::min(elements, most_candidates);
-  for (int k = 0; k < kept; ++k) candidates.push_back(static_cast<int>(static_cast<long>(k) * elements / kept));
-  return candidates;
-}
-
 // The `count` elements of largest weight, as a choice among the candidates.
 Cubature heaviest(const IntegrationDomain& domain, int count, const std::vector<int>& candidates) {
   std::vector<std::size_t> order(domain.elements.size());
@@ -87,17 +79,32 @@ TrainingMatrix weighted_matrix(const ReducedModel& model, int field, const Train
 
 }  // namespace
 
+std::vector<int> candidate_units(int units, int most, DomainUnit unit) {
+  std::vector<int> candidates;
+  const int kept = std::min(units, most);
+  for (int k = 0; k < kept; ++k) {
+    const auto begin = static_cast<long>(k) * units / kept, end = (static_cast<long>(k) + 1) * units / kept;
+    // A stride of 8 would see one point of every hexahedron: anywhere in its share.
+    const double golden = 0.6180339887498949 * k;
+    const long into = unit == DomainUnit::point
+                          ? static_cast<long>((golden - std::floor(golden)) * static_cast<double>(end - begin))
+                          : 0;
+    candidates.push_back(static_cast<int>(begin + into));
+  }
+  return candidates;
+}
+
 SelectedDomains select_domains(const ReducedModel& all, int field, const TrainingStates& training,
                                const SelectionSettings& settings, const Progress& progress,
                                const std::function<void()>& check_stop) {
   const auto f = static_cast<std::size_t>(field);
-  const int r = all.modes, elements = static_cast<int>(all.fields[f].element.size()), rows = training.count * r;
+  const int r = all.modes, elements = all.fields[f].units(), rows = training.count * r;
   const bool displacement = settings.rule == SelectionRule::displacement;
   SUPPLE_EXPECT((settings.elements > 0 || !settings.tolerances.empty()) && displacement == !training.metric.empty());
   SelectedDomains result;
 
   double mark = now();
-  const std::vector<int> candidates = candidates_of(elements);
+  const std::vector<int> candidates = candidate_units(elements, most_candidates, all.fields[f].unit);
   const int kept = static_cast<int>(candidates.size());
   RowSketch sketch(rows, elements, settings.sketch_rows, 1, candidates);
   RowSketch target_sketch(rows, 1, settings.sketch_rows);  // the same rows go to the same places
@@ -120,8 +127,9 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   const double size = length(target),
                unit = displacement && size > 0 ? std::sqrt(static_cast<double>(training.count)) / size : 1;
   std::string what = "selection";
+  const char* const units = all.fields[f].unit == DomainUnit::point ? "points" : "elements";
   const auto watch = [&](int columns, double residual) {
-    progress(what, 0, 1, fmt::format("{} elements, residual {:.3g}", columns, residual / unit));
+    progress(what, 0, 1, fmt::format("{} {}, residual {:.3g}", columns, units, residual / unit));
     return !progress.stopped();
   };
   const std::vector<double>& R = sketch.matrix();
@@ -155,8 +163,8 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
       wanted += missing;
     }
     if (static_cast<int>(domain.elements.size()) != settings.elements)
-      result.notes.push_back(fmt::format("{}: {} elements instead of {}, the others would have no weight",
-                                         all.fields[f].name, domain.elements.size(), settings.elements));
+      result.notes.push_back(fmt::format("{}: {} {} instead of {}, the others would have no weight", all.fields[f].name,
+                                         domain.elements.size(), units, settings.elements));
     domain.tolerance = domain.residual;
     result.domains.push_back(std::move(domain));
     result.selection_seconds = now() - mark;

@@ -26,7 +26,7 @@ enum class SelectionRule {
 struct SelectionSettings {
   SelectionRule rule = SelectionRule::displacement;
   std::vector<double> tolerances;  // ascending
-  int elements = 0;                // instead of tolerances: one domain of so many elements
+  int elements = 0;                // instead of tolerances: one domain of so many units
   // Domains of 60 to 190 elements chosen on 800, 1500 and 3000 rows and on all did not differ.
   int sketch_rows = 2000;
 };
@@ -45,8 +45,12 @@ struct SelectedDomains {
   double training_seconds = 0, selection_seconds = 0;
 };
 
-// all: a model with every element. check_stop throws where the user has asked to stop. Memory: a block of element
-// forces (at most 0.5 GB) and the sketch, 16 kB per element to choose from, of which there are at most 100,000.
+// Units to choose from: all, or of more than `most` an evenly spread part, ascending; of points among all eight kinds.
+std::vector<int> candidate_units(int units, int most, DomainUnit unit);
+
+// all: a model with every element, its units are what is chosen. check_stop throws where the user has asked to stop.
+// Memory: a block of element forces (at most 0.5 GB) and the sketch, 16 kB per unit to choose from, of which there are
+// at most 100,000: of more an evenly spread part.
 SelectedDomains select_domains(const ReducedModel& all, int field, const TrainingStates& training,
                                const SelectionSettings& settings, const Progress& progress,
                                const std::function<void()>& check_stop);

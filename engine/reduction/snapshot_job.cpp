@@ -263,6 +263,7 @@ SnapshotTotals compute_snapshots(const FullModel& whole, const Scene& scene, con
       prepare(ExistingFolder::resume);
     }
     totals.present = presence(sets, progress);
+    if (totals.present) totals.locks = std::ranges::all_of(*totals.present, &Claims::available);
     do totals.left = compute_missing(model, scene, identity, sets, job, progress);
     while (!is_part(job) && grow(model, scene.reduction, identity, training, plans.training, progress));
   });

@@ -53,6 +53,7 @@ struct SnapshotTotals {
   int factorisations = 0;
   int left = 0;        // paths of this shard that another run was at work on
   double seconds = 0;  // of this call
+  bool locks = true;   // false: the folder's file system has none, and runs that share it compute everything each
   // While this lives no other run replaces what is in the folder. None where it cannot be written.
   std::shared_ptr<const std::vector<Claims>> present;
 };

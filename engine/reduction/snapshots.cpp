@@ -150,7 +150,8 @@ void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& ide
     // A greedy plan may have grown meanwhile.
     if (present != text && grown_plan(folder, identity, plan).states() <= plan.states())
       throw InputError("the snapshots in '" + folder + "' belong to another scene, mesh or sampling",
-                       "another folder with -o, or --force to start over", {stored, 0, 0, ""});
+                       fmt::format("another folder, or `supple snapshots SCENE -o {} --force` to start over", folder),
+                       {stored, 0, 0, ""});
     return;
   }
   if (fs::exists(stored)) {

@@ -26,6 +26,7 @@ std::vector<IntegrationDomain> domains_of(const ReducedModel& model, const FullM
   std::vector<IntegrationDomain> domains;
   for (std::size_t f = 0; f < model.fields.size(); ++f) {
     const ReducedField& kept = model.fields[f];
+    SUPPLE_EXPECT(kept.unit == DomainUnit::element);
     const std::vector<int>& all = full.fields[f].element;  // ascending
     if (kept.name != full.fields[f].name || kept.total_elements != full.fields[f].elements()) refuse();
     IntegrationDomain domain{{}, kept.xi, kept.tolerance, kept.residual};

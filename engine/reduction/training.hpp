@@ -1,7 +1,7 @@
 #pragma once
 // Training data of the hyper-reduction (Goury & Duriez 2018, eqs. 18-21): for every training state and mode, what each
-// element contributes to the generalised internal force. Columns are elements, rows (state, mode); the target is the
-// sum over all elements.
+// element (or point: ReducedField::unit) contributes to the generalised internal force. Columns are these, rows (state,
+// mode); the target is the sum over all columns.
 
 #include <span>
 #include <vector>

@@ -41,6 +41,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
 
 struct Rate : StepRate {
   int steps = 0;
+  int warm_up = 0;    // steps before those, if they are not counted among them
   StageTimes median;  // s, stage by stage, after warming up
   std::uint64_t state_hash = 0;
   StepStatus status = StepStatus::ok;

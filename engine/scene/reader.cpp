@@ -163,8 +163,10 @@ ReductionScene read_reduction(const TableReader& table) {
   r.pod_tolerance = table.quantity("modes_tolerance", r.pod_tolerance);
   r.pod_tolerance_squared = table.boolean("modes_tolerance_squared", r.pod_tolerance_squared);
   r.max_modes = count("max_modes", r.max_modes);
+  r.contact_modes = count("contact_modes", r.contact_modes);
   r.ecsw_tolerance = table.optional_quantity("elements_tolerance");
   r.elements = count("elements", r.elements);
+  r.unit = table.choice("unit", r.unit);
   r.ecsw_acceptance = table.quantity("elements_acceptance", r.ecsw_acceptance);
   for (const std::string_view name : {"states_tolerance", "modes_tolerance", "elements_tolerance"})
     if (table.quantity(name, 0) >= 1) table.fail(name, fmt::format("{} is not below 1", name), "0.001 to 0.1");

@@ -224,6 +224,9 @@ struct ContactScene {
 
 enum class Integrator { implicit_euler, implicit_euler_newton, quasi_static };
 
+// What one weight of the integration domain is of: an element, or one point of a hexahedron, which has eight.
+enum class DomainUnit { element, point };
+
 enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 
 // Offline recipe: [reduce] and its sub-tables.
@@ -241,8 +244,10 @@ struct ReductionScene {
   bool pod_tolerance_squared = false;    // true: sum tail / sum <= tolerance; false: its square root
   int max_modes = 0;                     // 0 = by tolerance alone
   std::optional<double> ecsw_tolerance;  // tau (engine/reduction/selection.hpp)
-  int elements = 0;                      // of the domain, exactly; 0 = by the rule
-  double ecsw_acceptance = 0.1;          // displacement rule without tau: what a domain may lose on the selection set
+  int elements = 0;                      // units of the domain, exactly; 0 = by the rule
+  int contact_modes = 0;                 // beside the snapshots', of the skin among obstacles (contact_modes.hpp)
+  DomainUnit unit = DomainUnit::point;
+  double ecsw_acceptance = 0.1;  // displacement rule without tau: what a domain may lose on the selection set
   std::string ecsw_training = "projected";  // or "rerun": the paper's second pass with the reduced model
   std::string ecsw_selection = "displacement";
   std::uint64_t seed = 1;

@@ -273,8 +273,10 @@ class Writer {
     put("modes_tolerance", r.pod_tolerance);
     put("modes_tolerance_squared", r.pod_tolerance_squared);
     put("max_modes", r.max_modes);
+    if (r.contact_modes > 0) put("contact_modes", r.contact_modes);  // without it files stay as they were, as with unit
     put("elements_tolerance", r.ecsw_tolerance);
     put("elements", r.elements);
+    if (r.unit != DomainUnit::point) choice("unit", r.unit);
     put("elements_acceptance", r.ecsw_acceptance);
     put("training", r.ecsw_training);
     put("selection", r.ecsw_selection);

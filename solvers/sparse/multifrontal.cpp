@@ -16,40 +16,31 @@ Front MultifrontalCholesky::front(int s) {
 }
 
 Front MultifrontalCholesky::shape(int s) const {
-  const int b = pattern_.block;
-  return {b * (tree_.own(s) + tree_.below(s)), b * tree_.own(s), nullptr};
+  const int b = tree_->pattern.block;
+  return {b * (tree_->own(s) + tree_->below(s)), b * tree_->own(s), nullptr};
 }
 
 void MultifrontalCholesky::analyse(const SymmetricPattern& pattern) {
-  SUPPLE_EXPECT(pattern.n % pattern.block == 0);
-  pattern_ = pattern;
-  tree_ = find_supernodes(pattern);
+  analyse(std::make_shared<const AssemblyTree>(assembly_tree(pattern)));
+}
+
+void MultifrontalCholesky::analyse(std::shared_ptr<const AssemblyTree> tree) {
+  tree_ = std::move(tree);
   supernode_.clear();
   panels_.clear();
-  const int count = tree_.count();
-  child_.assign(count, -1);
-  sibling_.assign(count, -1);
-  level_.assign(count, 0);
-  for (int s = count - 1; s >= 0; --s) {
-    const int p = tree_.parent[s];
-    if (p < 0) continue;
-    level_[s] = level_[p] + 1;
-    sibling_[s] = child_[p];
-    child_[p] = s;
-  }
   factor_start_.assign(1, 0);
-  for (int s = 0; s < count; ++s)
+  for (int s = 0; s < tree_->count(); ++s)
     factor_start_.push_back(factor_start_.back() + static_cast<std::ptrdiff_t>(shape(s).factor_size()));
   factor_.clear();  // what is large is allocated by the first factorisation
-  place_entries();
-  place_updates();
+  updates_ = stacked_updates(
+      *tree_, [this](int s) { return static_cast<std::ptrdiff_t>(shape(s).update_size()) * shape(s).update_size(); });
   find_runs();
 }
 
 void MultifrontalCholesky::allocate() {
   std::size_t largest = 0;
   int widest = 0, tallest = 0;
-  for (int s = 0; s < tree_.count(); ++s) {
+  for (int s = 0; s < tree_->count(); ++s) {
     const Front front = shape(s);
     largest = std::max(largest, front.factor_size());
     widest = std::max(widest, front.columns);
@@ -57,62 +48,18 @@ void MultifrontalCholesky::allocate() {
   }
   columns_.resize(largest);
   diagonal_.resize(widest);
-  right_.resize(static_cast<std::size_t>(pattern_.n) * W);
+  right_.resize(static_cast<std::size_t>(tree_->pattern.n) * W);
   local_.resize(static_cast<std::size_t>(tallest) * W);
-  for (int k = 0; k < 2; ++k) update_[k].resize(update_size_[k]);
+  for (int k = 0; k < 2; ++k) update_[k].resize(updates_.size[k]);
   factor_.resize(factor_start_.back());
-}
-
-void MultifrontalCholesky::place_entries() {
-  const int b = pattern_.block, nodes = pattern_.n / b, count = tree_.count();
-  std::vector<int> supernode_of(nodes);
-  for (int s = 0; s < count; ++s)
-    std::fill(supernode_of.begin() + tree_.first[s], supernode_of.begin() + tree_.first[s + 1], s);
-  const auto for_each_block = [&](auto visit) {
-    for (int j = 0; j < nodes; ++j)
-      for (int k = 0, row = pattern_.column_start[b * j]; row < pattern_.column_start[b * j + 1]; ++k, row += b)
-        visit(j, k, pattern_.row[row] / b);
-  };
-  const auto owner = [&](int i, int j) { return supernode_of[std::min(tree_.place[i], tree_.place[j])]; };
-  entry_start_.assign(count + 1, 0);
-  for_each_block([&](int j, int, int i) { ++entry_start_[owner(i, j) + 1]; });
-  std::partial_sum(entry_start_.begin(), entry_start_.end(), entry_start_.begin());
-  entries_.resize(entry_start_.back());
-  std::vector<int> next(entry_start_.begin(), entry_start_.end() - 1);
-  for_each_block([&](int j, int k, int i) {
-    const int s = owner(i, j), high = std::max(tree_.place[i], tree_.place[j]);
-    Entry entry{j, k, high - tree_.first[s], std::min(tree_.place[i], tree_.place[j]) - tree_.first[s],
-                tree_.place[i] < tree_.place[j]};
-    if (high >= tree_.first[s + 1]) {
-      const auto begin = tree_.row.begin() + tree_.row_start[s], end = tree_.row.begin() + tree_.row_start[s + 1];
-      entry.front_row = tree_.own(s) + static_cast<int>(std::lower_bound(begin, end, high) - begin);
-    }
-    entries_[next[s]++] = entry;
-  });
-}
-
-void MultifrontalCholesky::place_updates() {
-  update_start_.assign(tree_.count(), 0);
-  std::ptrdiff_t top[2] = {0, 0};
-  update_size_[0] = update_size_[1] = 0;
-  const auto size = [&](int s) {
-    return tree_.parent[s] < 0 ? 0 : static_cast<std::ptrdiff_t>(shape(s).update_size()) * shape(s).update_size();
-  };
-  for (int s = 0; s < tree_.count(); ++s) {
-    const int mine = level_[s] % 2;
-    for (int child = child_[s]; child >= 0; child = sibling_[child]) top[1 - mine] -= size(child);
-    update_start_[s] = top[mine];
-    top[mine] += size(s);
-    update_size_[mine] = std::max(update_size_[mine], top[mine]);
-  }
 }
 
 void MultifrontalCholesky::find_runs() {
   runs_.clear();
   run_start_.assign(1, 0);
-  for (int s = 0; s < tree_.count(); ++s) {
-    const int* rows = tree_.row_in_parent.data() + tree_.row_start[s];
-    for (int i = 0; i < tree_.below(s); ++i) {
+  for (int s = 0; s < tree_->count(); ++s) {
+    const int* rows = tree_->row_in_parent.data() + tree_->row_start[s];
+    for (int i = 0; i < tree_->below(s); ++i) {
       if (i == 0 || rows[i] != rows[i - 1] + 1) runs_.push_back({i, rows[i], 0});
       ++runs_.back().rows;
     }
@@ -121,15 +68,15 @@ void MultifrontalCholesky::find_runs() {
 }
 
 void MultifrontalCholesky::assemble(const Front& front, int s, const double* values) {
-  const int b = pattern_.block;
+  const int b = tree_->pattern.block;
   const std::size_t ld = front.padded_rows();
   std::fill_n(columns_.data(), front.factor_size(), 0.0);
-  for (int e = entry_start_[s]; e < entry_start_[s + 1]; ++e) {
-    const Entry& entry = entries_[e];
+  for (int e = tree_->entry_start[s]; e < tree_->entry_start[s + 1]; ++e) {
+    const AssemblyTree::Entry& entry = tree_->entries[e];
     double* out = columns_.data() + b * entry.front_column * ld + b * entry.front_row;
     const std::size_t down = entry.transposed ? ld : 1, across = entry.transposed ? 1 : ld;
     for (int c = 0; c < b; ++c) {
-      const double* column = values + pattern_.column_start[b * entry.column + c] + b * entry.block - c;
+      const double* column = values + tree_->pattern.column_start[b * entry.column + c] + b * entry.block - c;
       for (int r = entry.block == 0 ? c : 0; r < b; ++r) out[r * down + c * across] = column[r];
       if (entry.block == 0) diagonal_[b * entry.front_column + c] = column[c];
     }
@@ -140,10 +87,10 @@ void MultifrontalCholesky::assemble(const Front& front, int s, const double* val
 // matrix that starts at row and column `skipped` of that front.
 void MultifrontalCholesky::extend_add(int child, int begin, int end, double* target, std::size_t target_ld,
                                       int skipped) const {
-  const int b = pattern_.block;
+  const int b = tree_->pattern.block;
   const Front front = shape(child);
   const std::size_t ld = front.update_size();
-  const double* update = update_[level_[child] % 2].data() + update_start_[child] +
+  const double* update = update_[tree_->level[child] % 2].data() + updates_.start[child] +
                          (front.columns - W * front.first_remaining_slab()) * (ld + 1);
   const Run* last = runs_.data() + run_start_[child + 1];
   for (const Run* run = runs_.data() + run_start_[child]; run < last; ++run)
@@ -162,11 +109,11 @@ void MultifrontalCholesky::extend_add(int child, int begin, int end, double* tar
 PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_pivot) {
   if (factor_.empty()) allocate();
   PivotStatus status = PivotStatus::ok;
-  for (int s = 0; s < tree_.count(); ++s) {
+  for (int s = 0; s < tree_->count(); ++s) {
     const Front front = this->front(s);
     assemble(front, s, values);
-    for (int child = child_[s]; child >= 0; child = sibling_[child])
-      extend_add(child, 0, tree_.own(s), columns_.data(), front.padded_rows(), 0);
+    for (int child = tree_->child[s]; child >= 0; child = tree_->sibling[child])
+      extend_add(child, 0, tree_->own(s), columns_.data(), front.padded_rows(), 0);
     const int failed = eliminate(front, columns_.data(), [&](int column, double pivot) {
       const double least = smallest_pivot * std::abs(diagonal_[column]);
       if (pivot > least) return true;
@@ -174,11 +121,11 @@ PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_p
       return false;
     });
     if (failed >= 0) return status;
-    if (tree_.parent[s] < 0) continue;
-    double* update = update_[level_[s] % 2].data() + update_start_[s];
+    if (tree_->parent[s] < 0) continue;
+    double* update = update_[tree_->level[s] % 2].data() + updates_.start[s];
     form_update(front, update);
-    for (int child = child_[s]; child >= 0; child = sibling_[child])
-      extend_add(child, tree_.own(s), tree_.own(s) + tree_.below(s), update, front.update_size(),
+    for (int child = tree_->child[s]; child >= 0; child = tree_->sibling[child])
+      extend_add(child, tree_->own(s), tree_->own(s) + tree_->below(s), update, front.update_size(),
                  W * front.first_remaining_slab());
   }
   return status;
@@ -186,44 +133,44 @@ PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_p
 
 // The front's rows of the right-hand sides [n][W], the last slab filled up with zeros.
 void MultifrontalCholesky::gather(int s, const std::vector<double>& right) {
-  const int b = pattern_.block, own = b * tree_.own(s) * W;
-  std::copy_n(right.data() + static_cast<std::size_t>(b * tree_.first[s]) * W, own, local_.data());
+  const int b = tree_->pattern.block, own = b * tree_->own(s) * W;
+  std::copy_n(right.data() + static_cast<std::size_t>(b * tree_->first[s]) * W, own, local_.data());
   double* local = local_.data() + own;
-  for (std::ptrdiff_t k = tree_.row_start[s]; k < tree_.row_start[s + 1]; ++k, local += b * W)
-    std::copy_n(right.data() + static_cast<std::size_t>(b * tree_.row[k]) * W, b * W, local);
+  for (std::ptrdiff_t k = tree_->row_start[s]; k < tree_->row_start[s + 1]; ++k, local += b * W)
+    std::copy_n(right.data() + static_cast<std::size_t>(b * tree_->row[k]) * W, b * W, local);
   std::fill(local, local_.data() + static_cast<std::size_t>(shape(s).padded_rows()) * W, 0.0);
 }
 
 void MultifrontalCholesky::scatter(int s, std::vector<double>& right) const {
-  const int b = pattern_.block, own = b * tree_.own(s) * W;
-  std::copy_n(local_.data(), own, right.data() + static_cast<std::size_t>(b * tree_.first[s]) * W);
+  const int b = tree_->pattern.block, own = b * tree_->own(s) * W;
+  std::copy_n(local_.data(), own, right.data() + static_cast<std::size_t>(b * tree_->first[s]) * W);
   const double* from = local_.data() + own;
-  for (std::ptrdiff_t k = tree_.row_start[s]; k < tree_.row_start[s + 1]; ++k, from += b * W)
-    std::copy_n(from, b * W, right.data() + static_cast<std::size_t>(b * tree_.row[k]) * W);
+  for (std::ptrdiff_t k = tree_->row_start[s]; k < tree_->row_start[s + 1]; ++k, from += b * W)
+    std::copy_n(from, b * W, right.data() + static_cast<std::size_t>(b * tree_->row[k]) * W);
 }
 
 void MultifrontalCholesky::solve(double* x, int count) {
-  const int b = pattern_.block, n = pattern_.n;
+  const int b = tree_->pattern.block, n = tree_->pattern.n;
   const auto row_of = [&](int block) { return right_.data() + static_cast<std::size_t>(b * block) * W; };
   for (int first = 0; first < count; first += W) {
     const int width = std::min(W, count - first);
     double* columns = x + static_cast<std::size_t>(first) * n;
     for (int i = 0; i < n; ++i) {
-      double* row = row_of(tree_.place[i / b]) + i % b * W;
+      double* row = row_of(tree_->place[i / b]) + i % b * W;
       for (int c = 0; c < W; ++c) row[c] = c < width ? columns[static_cast<std::size_t>(c) * n + i] : 0.0;
     }
-    for (int s = 0; s < tree_.count(); ++s) {
+    for (int s = 0; s < tree_->count(); ++s) {
       gather(s, right_);
       substitute_forward(front(s), local_.data());
       scatter(s, right_);
     }
-    for (int s = tree_.count() - 1; s >= 0; --s) {
+    for (int s = tree_->count() - 1; s >= 0; --s) {
       gather(s, right_);
       substitute_backward(front(s), local_.data());
-      std::copy_n(local_.data(), b * tree_.own(s) * W, row_of(tree_.first[s]));
+      std::copy_n(local_.data(), b * tree_->own(s) * W, row_of(tree_->first[s]));
     }
     for (int i = 0; i < n; ++i) {
-      const double* row = row_of(tree_.place[i / b]) + i % b * W;
+      const double* row = row_of(tree_->place[i / b]) + i % b * W;
       for (int c = 0; c < width; ++c) columns[static_cast<std::size_t>(c) * n + i] = row[c];
     }
   }
@@ -231,16 +178,16 @@ void MultifrontalCholesky::solve(double* x, int count) {
 
 // Columns panel.column of B, those of `columns` counted from first_column on; L^-1 of them.
 void MultifrontalCholesky::substitute(Panel& panel, const SparseColumns& columns, int first_column) {
-  const int b = pattern_.block;
+  const int b = tree_->pattern.block;
   for (std::size_t c = 0; c < panel.column.size(); ++c) {
     const int column = panel.column[c] - first_column;
     for (int k = columns.start[column]; k < columns.start[column + 1]; ++k) {
-      const int i = columns.row[k], place = tree_.place[i / b];
+      const int i = columns.row[k], place = tree_->place[i / b];
       panel.rows[static_cast<std::size_t>(b * place + i % b) * W + c] += columns.value[k];
-      for (int s = supernode_[place]; s >= 0 && panel.reached[s] == 0; s = tree_.parent[s]) panel.reached[s] = 1;
+      for (int s = supernode_[place]; s >= 0 && panel.reached[s] == 0; s = tree_->parent[s]) panel.reached[s] = 1;
     }
   }
-  for (int s = 0; s < tree_.count(); ++s) {
+  for (int s = 0; s < tree_->count(); ++s) {
     if (panel.reached[s] == 0) continue;
     gather(s, panel.rows);
     substitute_forward(front(s), local_.data());
@@ -249,12 +196,12 @@ void MultifrontalCholesky::substitute(Panel& panel, const SparseColumns& columns
 }
 
 void MultifrontalCholesky::multiply_inverse(const SparseColumns& columns, bool begin, double* products) {
-  const int b = pattern_.block, count = columns.count();
+  const int b = tree_->pattern.block, count = columns.count();
   const auto own_rows = [&](const Panel& panel, int s) {
-    return panel.rows.data() + static_cast<std::size_t>(b * tree_.first[s]) * W;
+    return panel.rows.data() + static_cast<std::size_t>(b * tree_->first[s]) * W;
   };
   if (supernode_.empty())
-    for (int s = 0; s < tree_.count(); ++s) supernode_.insert(supernode_.end(), tree_.own(s), s);
+    for (int s = 0; s < tree_->count(); ++s) supernode_.insert(supernode_.end(), tree_->own(s), s);
   if (begin) panels_used_ = panel_columns_ = 0;
   const int first = panel_columns_, first_panel = panels_used_;
   panel_columns_ += count;
@@ -263,20 +210,20 @@ void MultifrontalCholesky::multiply_inverse(const SparseColumns& columns, bool b
   std::iota(order.begin(), order.end(), 0);
   const auto place = [&](int column) {
     const int k = columns.start[column];
-    return k < columns.start[column + 1] ? tree_.place[columns.row[k] / b] : 0;
+    return k < columns.start[column + 1] ? tree_->place[columns.row[k] / b] : 0;
   };
   std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return place(i) < place(j); });
   for (int from = 0; from < count; from += W) {
     if (panels_used_ == static_cast<int>(panels_.size())) {
       panels_.emplace_back();
-      panels_.back().rows.assign(static_cast<std::size_t>(pattern_.n) * W, 0.0);
-      panels_.back().reached.assign(tree_.count(), 0);
+      panels_.back().rows.assign(static_cast<std::size_t>(tree_->pattern.n) * W, 0.0);
+      panels_.back().reached.assign(tree_->count(), 0);
     }
     Panel& panel = panels_[panels_used_++];
-    for (int s = 0; s < tree_.count(); ++s)
+    for (int s = 0; s < tree_->count(); ++s)
       if (panel.reached[s] != 0) {
-        double* rows = panel.rows.data() + static_cast<std::size_t>(b * tree_.first[s]) * W;
-        std::fill_n(rows, b * tree_.own(s) * W, 0.0);
+        double* rows = panel.rows.data() + static_cast<std::size_t>(b * tree_->first[s]) * W;
+        std::fill_n(rows, b * tree_->own(s) * W, 0.0);
         panel.reached[s] = 0;
       }
     panel.column.clear();
@@ -290,10 +237,10 @@ void MultifrontalCholesky::multiply_inverse(const SparseColumns& columns, bool b
       const Panel &left = panels_[i], &right = panels_[j];
       Register sum[W];
       for (int c = 0; c < W; ++c) sum[c] = Register(0.0);
-      for (int s = 0; s < tree_.count(); ++s) {
+      for (int s = 0; s < tree_->count(); ++s) {
         if (left.reached[s] == 0 || right.reached[s] == 0) continue;
         const double *x = own_rows(left, s), *y = own_rows(right, s);
-        for (int k = 0; k < b * tree_.own(s); ++k, x += W, y += W) {
+        for (int k = 0; k < b * tree_->own(s); ++k, x += W, y += W) {
           const Register row = Register::load(y);
           for (int c = 0; c < W; ++c) sum[c] += Register(x[c]) * row;
         }
@@ -312,7 +259,7 @@ void MultifrontalCholesky::multiply_inverse(const SparseColumns& columns, bool b
 
 double MultifrontalCholesky::factor_nonzeros() const {
   double sum = 0;
-  for (int s = 0; s < tree_.count(); ++s) {
+  for (int s = 0; s < tree_->count(); ++s) {
     const Front size = shape(s);
     sum += size.columns * (size.rows - 0.5 * (size.columns - 1));
   }

@@ -5,20 +5,22 @@
 // Bits depend on the matrix and the width of a register alone.
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
+#include "solvers/sparse/assembly_tree.hpp"
 #include "solvers/sparse/direct.hpp"
 #include "solvers/sparse/front.hpp"
-#include "solvers/sparse/supernodes.hpp"
+#include "solvers/sparse/pivot_status.hpp"
 
 namespace supple {
-
-enum class PivotStatus { ok, vanished, negative };
 
 class MultifrontalCholesky {
  public:
   // Symbolic analysis; the pattern is copied.
   void analyse(const SymmetricPattern& pattern);
+  // With an analysis that others use too.
+  void analyse(std::shared_ptr<const AssemblyTree> tree);
   // Lower triangle ordered as the pattern. The first call allocates (std::bad_alloc). Vanished: a pivot fell below
   // `smallest_pivot` of its diagonal entry.
   PivotStatus factor(const double* values, double smallest_pivot);
@@ -30,13 +32,6 @@ class MultifrontalCholesky {
   double factor_nonzeros() const;
 
  private:
-  // A block of A in a front: at (row, column) of the front, in blocks.
-  struct Entry {
-    int column, block;  // of the pattern, the block counted in its column
-    int front_row, front_column;
-    bool transposed;
-  };
-
   // Rows below a supernode that are neighbours in its parent's front too, in blocks.
   struct Run {
     int row, parent_row, rows;
@@ -51,8 +46,6 @@ class MultifrontalCholesky {
 
   frontal::Front front(int s);
   frontal::Front shape(int s) const;  // without its factor
-  void place_entries();
-  void place_updates();
   void find_runs();
   void allocate();
   void assemble(const frontal::Front& front, int s, const double* values);
@@ -61,20 +54,18 @@ class MultifrontalCholesky {
   void scatter(int s, std::vector<double>& right) const;
   void substitute(Panel& panel, const SparseColumns& columns, int first_column);
 
-  SymmetricPattern pattern_;
-  Supernodes tree_;
-  std::vector<Entry> entries_;
+  std::shared_ptr<const AssemblyTree> tree_;
   std::vector<Run> runs_;
-  std::vector<int> entry_start_, run_start_, child_, sibling_, level_;
-  std::vector<std::ptrdiff_t> factor_start_, update_start_;
-  std::ptrdiff_t update_size_[2] = {0, 0};
+  std::vector<int> run_start_;
+  std::vector<std::ptrdiff_t> factor_start_;
+  UpdatePlaces updates_;
   std::vector<double> factor_, columns_;
   std::vector<double> right_, local_;  // [n][frontal::W] right-hand sides, and those of one front
   std::vector<Panel> panels_;
   int panels_used_ = 0, panel_columns_ = 0;
   std::vector<int> supernode_;     // [blocks in the order of elimination]
   std::vector<double> diagonal_;   // of A, of the columns of one front
-  std::vector<double> update_[2];  // updates of supernodes on even and on odd levels: the children of one lie on top
+  std::vector<double> update_[2];  // places: updates_
 };
 
 }  // namespace supple

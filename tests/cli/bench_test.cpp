@@ -91,12 +91,13 @@ TEST_F(Bench, AnotherSceneOrMeshIsAnotherModel) {
 
 TEST_F(Bench, OnlyWhatIsAskedForIsMade) {
   ASSERT_EQ(bench({"--case", "full"}).code, 0);
-  EXPECT_EQ(rows().size(), 2u);
+  EXPECT_EQ(rows().size(), 4u);  // each forward and inversely
   EXPECT_FALSE(exists("kept"));
   const Outcome outcome = bench({"--case", "forward/bean"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_TRUE(contains(outcome.err,
-                       "forward/beam, forward/other, full/beam, full/other, inverse/beam, inverse/other, qp/4, qp/9"));
+                       "forward/beam, forward/other, full-inverse/beam, full-inverse/other, full/beam, full/other, "
+                       "inverse/beam, inverse/other, qp/4, qp/9"));
   EXPECT_FALSE(exists("kept"));
 }
 
@@ -111,11 +112,15 @@ TEST_F(Bench, RoundsAreTakenInTurnAndSummed) {
   const Outcome outcome = bench({"--case", "/beam", "--rounds", "3", "--steps", "90"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json found = rows();
-  ASSERT_EQ(found.size(), 3u);
-  const json &forward = found[0], &full = found[1], &inverse = found[2];
+  ASSERT_EQ(found.size(), 4u);
+  const json &forward = found[0], &full_inverse = found[1], &full = found[2], &inverse = found[3];
+  EXPECT_EQ(full_inverse["case"], "full-inverse/beam");
   EXPECT_EQ(inverse["case"], "inverse/beam");
-  for (const char* key : {"tracking_error_median", "qp_us_median", "held_steps", "saturated_steps"})
-    EXPECT_TRUE(inverse.contains(key)) << key;
+  for (const json* led : {&inverse, &full_inverse})
+    for (const char* key : {"tracking_error_median", "qp_us_median", "held_steps", "saturated_steps"})
+      EXPECT_TRUE(led->contains(key)) << key;
+  EXPECT_TRUE(inverse.contains("times_full"));
+  EXPECT_FALSE(full_inverse.contains("times_full"));
   EXPECT_EQ(forward["case"], "forward/beam");
   EXPECT_EQ(forward["steps"], 270);
   for (const json& row : found) {

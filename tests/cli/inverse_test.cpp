@@ -1,13 +1,17 @@
 // supple inverse, as a user runs it: goals from a file, a figure or standard input; results; bad input.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/io/recording.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/support/wait.hpp"
 
 namespace supple {
 namespace {
@@ -80,6 +84,108 @@ TEST_F(InverseCommand, SameBitsEveryTimeForAnyThreads) {
   ASSERT_EQ(run({"inverse", "scene.toml", "--goal", "goals.csv", "--json", "a.json", "--threads", "1"}).code, 0);
   ASSERT_EQ(run({"inverse", "scene.toml", "--goal", "goals.csv", "--json", "b.json", "--threads", "2"}).code, 0);
   EXPECT_EQ(json("a.json")["state_hash"], json("b.json")["state_hash"]);
+}
+
+// Free, in contact with friction, at a limit, and in statics: what the programs begin with is saved too.
+TEST_F(InverseCommand, AnInterruptedRunGoesOnWithTheSameBits) {
+  write_text(path("floor.toml"), R"(include = "scene.toml"
+[[obstacle]]
+name = "floor"
+type = "plane"
+position = ["0 mm", "0 mm", "-2 mm"]
+friction = 0.4
+)");
+  write_text(path("rope.toml"), R"(include = "scene.toml"
+[[constraint]]
+name = "rope"
+type = "limit"
+points = [["100 mm", "20 mm", "40 mm"]]
+anchor = ["100 mm", "20 mm", "80 mm"]
+length = "40.5 mm"
+)");
+  const struct {
+    std::string scene, steps, integrator;
+  } runs[] = {{"scene.toml", "6000", "implicit-euler"},
+              {"floor.toml", "4000", "implicit-euler"},
+              {"rope.toml", "4000", "implicit-euler"},
+              {"scene.toml", "1500", "quasi-static"}};
+  for (const auto& [scene, steps, integrator] : runs) {
+    const std::vector<std::string> request{"inverse",   scene,     "--lemniscate", "4 mm",         "--height",
+                                           "-2.5 mm",   "--steps", steps,          "--integrator", integrator,
+                                           "--threads", "1",       "--force"};
+    const auto with = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), request.begin(), request.end());
+      return more;
+    };
+    const Outcome whole = run(with({"-o", "whole", "--json", "whole.json"}));
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    const pid_t child = start(with({"-o", "parts"}));
+    EXPECT_TRUE(test::wait_until([&] { return test::handles(child, SIGINT); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    kill(child, SIGINT);
+    const Outcome stopped = finish(child);
+    ASSERT_EQ(stopped.code, 130) << scene << integrator << stopped.err;
+    EXPECT_TRUE(contains(stopped.err, "--resume (goes on)"));
+    EXPECT_LT(read_text(path("parts/commands.csv")).size(), read_text(path("whole/commands.csv")).size());
+
+    std::vector<std::string> other = with({"-o", "parts", "--resume"});
+    other[3] = "5 mm";
+    const Outcome refused = run(other);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_TRUE(contains(refused.err, "other goals, settings or steps")) << refused.err;
+
+    const Outcome rest = run(with({"-o", "parts", "--resume", "--json", "parts.json"}));
+    ASSERT_EQ(rest.code, 0) << rest.err;
+    EXPECT_EQ(json("parts.json")["state_hash"], json("whole.json")["state_hash"]) << scene << integrator;
+    EXPECT_EQ(json("parts.json")["contact"], json("whole.json")["contact"]);
+    if (scene == "floor.toml") {
+      EXPECT_GT(json("whole.json")["contact"]["steps"], 100);
+    }
+    for (const char* file : {"/commands.csv", "/tracking.csv"})
+      EXPECT_EQ(read_text(path("parts" + std::string(file))), read_text(path("whole" + std::string(file))));
+    EXPECT_TRUE(contains(run(with({"-o", "parts", "--resume"})).err, "there is no unfinished run in 'parts'"));
+  }
+}
+
+TEST_F(InverseCommand, AnInterruptedReplayIsGoneOnWith) {
+  const std::vector<std::string> request{"inverse",  "scene.toml", "--circle",  "1 mm", "--steps", "4000",
+                                         "--replay", "scene.toml", "--threads", "1",    "-o"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), request.begin(), request.end());
+    return more;
+  };
+  const Outcome whole = run(with({"whole", "--json", "whole.json"}));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const pid_t child = start(with({"parts"}));
+  // Saved before the replay, which a signal then stops.
+  EXPECT_TRUE(test::wait_until([&] { return exists("parts/inverse.h5") && test::handles(child, SIGINT); }));
+  kill(child, SIGINT);
+  const Outcome stopped = finish(child);
+  ASSERT_EQ(stopped.code, 130) << stopped.err;
+  EXPECT_TRUE(contains(stopped.err, "--resume (goes on)")) << stopped.err;
+  const Outcome rest = run(with({"parts", "--resume", "--json", "parts.json"}));
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  EXPECT_EQ(json("parts.json")["replay"], json("whole.json")["replay"]);
+  EXPECT_EQ(read_text(path("parts/tracking.csv")), read_text(path("whole/tracking.csv")));
+  EXPECT_FALSE(exists("parts/inverse.h5"));
+}
+
+TEST_F(InverseCommand, WhatIsNotTheInterruptedRunIsNotGoneOnWith) {
+  write_goals("goals.csv", 0.5);
+  const std::vector<std::string> request{"inverse", "scene.toml", "--goal", "goals.csv", "-o", "r", "--resume"};
+  EXPECT_EQ(run({"inverse", "scene.toml", "--goal", "goals.csv", "--resume"}).code, 2);
+  EXPECT_TRUE(contains(run(request).err, "there is no unfinished run in 'r'"));
+  std::filesystem::create_directory(path("r"));
+  write_text(path("r/inverse.h5"), "no HDF5");
+  EXPECT_EQ(run(request).code, 2);
+  // What a killed run left is not replaced unasked.
+  const Outcome fresh = run({"inverse", "scene.toml", "--goal", "goals.csv", "-o", "r"});
+  EXPECT_EQ(fresh.code, 2);
+  EXPECT_TRUE(contains(fresh.err, "--resume to go on")) << fresh.err;
+  EXPECT_EQ(read_text(path("r/inverse.h5")), "no HDF5");
+  EXPECT_TRUE(
+      contains(run({"inverse", "scene.toml", "--goal", "goals.csv", "-o", "r", "--resume", "--record", "x.rec.h5"}).err,
+               "--record does not go with --resume"));
 }
 
 TEST_F(InverseCommand, FiguresAndIntegrators) {

@@ -15,6 +15,7 @@ class Membrane : public Cli {
     write_text(path("scene.toml"), read_text(path("scene.toml")) + R"([reduce]
 states = 16
 validation_states = 6
+unit = "element"
 [[body.membrane]]
 group = "z-"
 thickness = "0.5 mm"

@@ -32,6 +32,7 @@ class Sofa : public Cli {
 };
 
 TEST_F(Sofa, AReducedModelGoesThereAndBack) {
+  write_text(path("scene.toml"), read_text(path("scene.toml")) + "unit = \"element\"\n");
   Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--seconds", "10 ms", "--modes", "6"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   outcome = run({"export", "beam.rom.h5", "--format", "sofa", "--scene", ".", "-o", "sofa", "--json", "export.json"});
@@ -67,6 +68,29 @@ TEST_F(Sofa, AReducedModelGoesThereAndBack) {
   EXPECT_EQ(imported["states"], 6);
   EXPECT_NEAR(imported["goal_error_mean"].get<double>(), made["goal_error_mean"].get<double>(), 1e-6);
   EXPECT_NEAR(imported["shape_error_max"].get<double>(), made["shape_error_max"].get<double>(), 1e-6);
+}
+
+TEST_F(Sofa, PointsHaveNoWeightsThere) {
+  Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--seconds", "10 ms", "--json", "reduce.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "points"));
+  const json made = parse("reduce.json");
+  const json rid = made["rid"].begin().value();
+  EXPECT_EQ(rid["unit"], "point");
+  EXPECT_LE(rid["elements"], 5);
+  EXPECT_GE(rid["points"], rid["elements"]);
+  EXPECT_LT(rid["points"], 40);
+  EXPECT_EQ(made["table"][1]["points"], 40);
+  EXPECT_EQ(made["table"][1]["elements"], 5);
+  outcome = run({"info", "beam.rom.h5"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, " points in "));
+  EXPECT_EQ(run({"run", "beam.rom.h5", "--set", "bend=8 mm", "--steps", "3"}).code, 0);
+  outcome = run({"export", "beam.rom.h5", "--format", "sofa", "--scene", ".", "-o", "sofa"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "one weight for each element"));
+  EXPECT_TRUE(contains(outcome.err, "unit = \"element\""));
+  EXPECT_FALSE(exists("sofa"));
 }
 
 TEST_F(Sofa, AnImportIsAuditedAndSaysThatItWasNeverMeasured) {

@@ -185,7 +185,7 @@ TEST(RigidModes, AreOrthonormalAndJoinedToABasis) {
   }
   // A random basis is far from orthogonal to them.
   const int modes = 20;
-  const std::vector<double> joined = join_rigid_modes(rigid, reduced_bodies::random_basis(nv, modes), nv);
+  const std::vector<double> joined = join_modes(rigid, reduced_bodies::random_basis(nv, modes), nv);
   ASSERT_EQ(joined.size(), static_cast<std::size_t>((6 + modes) * nv));
   EXPECT_TRUE(std::equal(rigid.begin(), rigid.end(), joined.begin()));
   EXPECT_LE(orthonormality_defect(joined, nv, 6 + modes), 1e-12);

@@ -315,6 +315,7 @@ void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
     EXPECT_EQ(x.law, y.law);
     EXPECT_EQ(x.total_elements, y.total_elements);
     EXPECT_EQ(x.points_per_element, y.points_per_element);
+    EXPECT_EQ(x.unit, y.unit);
     EXPECT_EQ(x.element, y.element);
     EXPECT_EQ(x.corners, y.corners);
     EXPECT_TRUE(same_bits(x.xi, y.xi));

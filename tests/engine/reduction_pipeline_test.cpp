@@ -58,9 +58,11 @@ TEST_P(Pipeline, ReportsAnAccurateModel) {
   const ModelRow &full = report.table[0], &pod = report.table[1], &small = report.table[2], &hyper = report.table[3];
   EXPECT_EQ(full.modes, 0);
   EXPECT_EQ(pod.elements, model_.fields[0].elements());
-  EXPECT_LT(small.elements, hyper.elements + 1);
-  EXPECT_LT(hyper.elements, pod.elements);
-  EXPECT_EQ(static_cast<int>(model.fields[0].element.size()), hyper.elements);
+  EXPECT_EQ(pod.points, model_.fields[0].points());
+  EXPECT_EQ(pod.units, pod.points);  // single points of hexahedra, and tetrahedra have one
+  EXPECT_LT(small.units, hyper.units + 1);
+  EXPECT_LT(hyper.units, pod.units);
+  EXPECT_EQ(model.fields[0].units(), hyper.units);
   EXPECT_LE(hyper.residual, *scene_.reduction.ecsw_tolerance * 1.001);
   for (const ModelRow& row : report.table) {
     EXPECT_EQ(row.rate.status, StepStatus::ok);
@@ -89,7 +91,7 @@ TEST_P(Pipeline, ReportsAnAccurateModel) {
   EXPECT_LT(hyper.errors.goal_max, 0.03);
   EXPECT_LT(hyper.errors.shape_max, 0.03);
   ASSERT_GE(report.curve.size(), 2U);
-  EXPECT_LE(report.curve[0].elements, report.curve[1].elements);
+  EXPECT_LE(report.curve[0].units, report.curve[1].units);
   EXPECT_GT(report.curve[0].errors.goal_mean, report.curve[1].errors.goal_mean);  // tau 0.2 against 0.02
   EXPECT_EQ(report.curve[0].errors.states, 10);
   EXPECT_FALSE(report.dynamic.failed);

@@ -257,6 +257,7 @@ converged = false
 modes_tolerance = "0.2 %"
 modes_tolerance_squared = true
 max_modes = 40
+contact_modes = 6
 elements_tolerance = 0.05
 training = "rerun"
 selection = "lawson-hanson"

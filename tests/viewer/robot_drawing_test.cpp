@@ -157,6 +157,33 @@ TEST(DrawnDomain, ElementsAreSolidAndTheBodyAGhost) {
   EXPECT_EQ(lacks(*full_bar()->shape, Colouring::weight, nullptr), "a full model has no weights");
 }
 
+TEST(DrawnDomain, AnElementOfSinglePointsIsShownOnce) {
+  const FullModel full = build_full_model(reduced_bodies::bar_scene({"corotational", MaterialModel::corotational}),
+                                          reduced_bodies::bar(true));
+  const ReducedModel all =
+      by_points(project(full, reduced_bodies::random_basis(full.coordinates.nv, 5), 5, all_elements(full)));
+  // Two points of the first of three hexahedra, one of the last.
+  const ReducedModel model = restrict_to(all, {{{1, 6, 20}, {4.0, 2.0, 24.0}}});
+  const RobotShape shape(model);
+  ASSERT_EQ(shape.cells().size(), 2u);
+  EXPECT_EQ(shape.cells()[0].element, 0);
+  EXPECT_EQ(shape.cells()[1].element, 2);
+  // Means over eight points.
+  EXPECT_EQ(shape.cells()[0].weight, 6.0 / 8);
+  EXPECT_EQ(shape.cells()[1].weight, 3.0);
+  ReducedMechanics mechanics(model);
+  const State state = rest_state(mechanics);
+  EXPECT_EQ(shape.cell_stress(state).size(), 2u);
+  std::vector<Vec3d> corners;
+  shape.cell_corners(state, corners);
+  ASSERT_EQ(corners.size(), 16u);
+  for (std::size_t c = 0; c < 2; ++c) {
+    ASSERT_EQ(shape.cells()[c].corners, 8);
+    for (std::size_t k = 0; k < 8; ++k)
+      EXPECT_EQ(corners[8 * c + k], full.mesh.nodes[static_cast<std::size_t>(full.fields[0].node[16 * c + k])]);
+  }
+}
+
 TEST(DrawnDomain, MembranesHaveTwoSides) {
   Scene scene = reduced_bodies::bar_scene({"corotational", MaterialModel::corotational});
   MembraneScene sheet;

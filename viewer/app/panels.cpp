@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "engine/cli/actuation.hpp"
+#include "engine/reduction/reduced_shape.hpp"
 #include "viewer/app/keys.hpp"
 #include "viewer/app/plot_widget.hpp"
 
@@ -240,6 +241,8 @@ void look_panel(const Document& document, ViewSettings& settings, double& pull) 
     ImGui::SameLine();
     ImGui::Checkbox("obstacles", &drawing.obstacles);
   }
+  if (!shape.robot().constraints.empty() || !shape.robot().springs.empty())
+    ImGui::Checkbox("constraints", &drawing.constraints);
   if (other) ImGui::Checkbox("side by side", &settings.side_by_side);
   double newton_per_mm = pull * 1e-3;
   const double least = 0.001, most = 10;
@@ -255,12 +258,16 @@ void robot_panel(const Document& document) {
     line("full model",
          fmt::format("{} nodes, {} elements", robot.full->mesh.nodes.size(), robot.full->mesh.element_count()));
   if (robot.reduced) {
-    int elements = 0, of = 0;
+    int elements = 0, of = 0, points = 0;
+    bool by_points = false;
     for (const ReducedField& field : robot.reduced->fields) {
-      elements += static_cast<int>(field.element.size());
+      elements += kept_elements(field).count();
       of += field.total_elements;
+      points += field.points();
+      by_points = by_points || field.unit == DomainUnit::point;
     }
-    line("reduced", fmt::format("{} modes, {} of {} elements", robot.reduced->modes, elements, of));
+    line("reduced", fmt::format("{} modes, {}{} of {} elements", robot.reduced->modes,
+                                by_points ? fmt::format("{} points in ", points) : "", elements, of));
     const ErrorSummary& errors = robot.reduced->errors;
     if (errors.states > 0)
       line("error", fmt::format("{:.2g} % at the effectors, {:.2g} % in shape on {} unseen states",

@@ -94,7 +94,7 @@ Picture make_picture(const OpenedRobot& robot, const OpenedRobot* beside, const 
     if (settings.drawing.colouring == Colouring::difference) return picture;
     options.colouring = Colouring::plain;
     options.body = beside_colour;
-    options.cables = options.domain = options.goals = options.obstacles = false;
+    options.cables = options.constraints = options.domain = options.goals = options.obstacles = false;
   }
   // The same scale on both sides, so that colours can be compared.
   if (picture.two && !picture.left.bars.empty() && options.colouring == settings.drawing.colouring) {

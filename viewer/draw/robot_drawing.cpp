@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "viewer/draw/constraint_drawing.hpp"
 #include "viewer/draw/obstacle_drawing.hpp"
 #include "viewer/draw/shapes.hpp"
 
@@ -282,6 +283,7 @@ void draw_robot(const RobotShape& shape, const Pose& pose, const DrawingOptions&
   if (options.edges) add_edges(shape, places, options.offset, list);
   if (options.colouring == Colouring::mode) return;  // nothing else moves with a mode
   if (options.cables) add_actuators(shape, pose, options.offset, list);
+  if (options.constraints) draw_constraints(shape, pose, options.offset, list);
   if (options.obstacles) {
     draw_contact_forces(shape, pose, options.offset, list);
     draw_contact_points(shape, pose, options.offset, list);

@@ -23,7 +23,7 @@ struct DrawingOptions {
   double mode_phase = 1;  // -1 ... 1, times that
   bool domain = false;    // elements of the reduced integration domain solid, the rest a ghost
   bool edges = false;     // of the skin's triangles
-  bool cables = true, effectors = true, goals = true;
+  bool cables = true, constraints = true, effectors = true, goals = true;
   bool obstacles = true;  // and the forces with which they push, and what points of contact do
   Colour body{0.93f, 0.62f, 0.42f, 1};
   Vec3d offset{{0, 0, 0}};  // m, of everything: to put two robots side by side

@@ -68,12 +68,17 @@ RobotShape::RobotShape(const ReducedModel& model)
     const ReducedField& field = model.fields[f];
     const int corners = field.corners_per_element();
     if (field.corners.empty()) continue;
-    for (std::size_t e = 0; e < field.element.size(); ++e) {
-      cells_.push_back(
-          {static_cast<int>(f), field.element[e], field.xi[e], static_cast<int>(corner_node_.size()), corners});
-      const auto first = field.corners.begin() + static_cast<long>(e) * corners;
+    const KeptElements kept = kept_elements(field);
+    const std::size_t first_cell = cells_.size();
+    for (const int unit : kept.first) {
+      cells_.push_back({static_cast<int>(f), field.element[static_cast<std::size_t>(unit)], 0,
+                        static_cast<int>(corner_node_.size()), corners});
+      const auto first = field.corners.begin() + static_cast<long>(unit) * corners;
       corner_node_.insert(corner_node_.end(), first, first + corners);
     }
+    const double share = field.unit == DomainUnit::point ? 1.0 / hexahedron_points : 1;
+    for (std::size_t u = 0; u < field.xi.size(); ++u)
+      cells_[first_cell + static_cast<std::size_t>(kept.of_unit[u])].weight += share * field.xi[u];
   }
   for (std::size_t a = 0; a < model.walls.size(); ++a)
     if (!model.walls[a].rest.empty()) cavities_.push_back({a, model.walls[a].triangles});

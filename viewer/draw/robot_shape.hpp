@@ -42,7 +42,7 @@ class RobotShape {
   // The domain's elements, one after the other, four or eight corners each: rest or deformed places.
   struct Cell {
     int field = 0, element = 0;  // element: ReducedField::element
-    double weight = 0;           // xi
+    double weight = 0;           // xi; of points their mean, those left out 0
     int first = 0, corners = 4;  // in the list of corners
   };
   const std::vector<Cell>& cells() const { return cells_; }
