@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# How fast full-order states and their modes are computed, by worker processes and by ranks of MPI. All counts are measured
+# How fast full-order states and their modes are computed, by worker processes, by ranks of MPI and in batches. All counts are measured
 # in turn, round by round, so that what else the machine does falls on all alike.
 #   bench/offline.sh [options]
 #     --scene SCENE      (assets/diamond)
 #     --counts "1 2 4"   numbers of processes (1, 2, 4, ... up to the processors)
+#     --batches "8 auto" also one process with --batch, for each of these numbers of robots
+#     --device NAME      of the batches (cpu); there it has all threads, elsewhere a process has one
 #     --rounds N         (3)
 #     --reduce           also the whole way to a model, once for each number: the time of each stage
 #     --supple PROGRAM   the program (build/engine/supple); supple-mpi beside it
@@ -15,12 +17,12 @@ set -euo pipefail
 fail() { echo "offline.sh: $1" >&2; exit "${2:-2}"; }
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-supple=$root/build/engine/supple out=out/offline scene=$root/assets/diamond rounds=3 counts='' reduce=false
+supple=$root/build/engine/supple out=out/offline scene=$root/assets/diamond rounds=3 counts='' reduce=false batches='' device=cpu
 while [ $# -gt 0 ]; do
   case "$1" in
-    -h | --help) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    -h | --help) sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     --reduce) reduce=true; shift ;;
-    --scene | --counts | --rounds | --supple | -o)
+    --scene | --counts | --rounds | --batches | --device | --supple | -o)
       [ $# -gt 1 ] || fail "$1 needs a value (try --help)"
       case "$1" in -o) out=$2 ;; *) declare "${1#--}=$2" ;; esac
       shift 2 ;;
@@ -33,6 +35,10 @@ if [ -z "$counts" ]; then
 fi
 ways=(jobs)
 if [ -x "$supple-mpi" ] && command -v mpirun >/dev/null; then ways+=(ranks); else echo "offline.sh: no supple-mpi or no mpirun: only --jobs" >&2; fi
+for batch in $batches; do
+  [[ "$batch" =~ ^([1-9][0-9]*|auto)$ ]] || fail "--batches: '$batch' is neither a number of robots nor auto"
+done
+[ -z "$batches" ] || ways+=(batch)
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 work=$(mktemp -d "$out/work-XXXXXX")
@@ -44,8 +50,17 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 run() {
   local way=$1 count=$2
   shift 2
-  if [ "$way" = jobs ]; then "$supple" "$@" --jobs "$count" --threads 1; else mpirun --bind-to none -n "$count" "$supple-mpi" "$@"; fi
+  case $way in
+    jobs) "$supple" "$@" --jobs "$count" --threads 1 ;;
+    ranks) mpirun --bind-to none -n "$count" "$supple-mpi" "$@" ;;
+    batch)
+      if [ "$device" = cpu ]; then set -- "$@" --threads 1; else unset OMP_NUM_THREADS; fi
+      "$supple" "$@" --batch "$count" --device "$device" ;;
+  esac
 }
+
+# The counts of a way: processes, or robots of a batch.
+counts_of() { if [ "$1" = batch ]; then echo "$batches"; else echo "$counts"; fi; }
 
 # A number of a report.
 number() { sed -n "s/^ *\"$2\": \([-0-9.e+]*\),\{0,1\}$/\1/p" "$1" | head -n 1; }
@@ -58,8 +73,8 @@ TIMEFORMAT="%R %U %S"
 { lscpu | grep -E '^(Model name|CPU\(s\)|Thread)'; echo "load at the beginning: $(cut -d' ' -f1-3 /proc/loadavg)"; } >"$out/machine.txt"
 : >"$work/rates"
 for ((round = 1; round <= rounds; ++round)); do
-  for count in $counts; do
-    for way in "${ways[@]}"; do
+  for way in "${ways[@]}"; do
+    for count in $(counts_of "$way"); do
       rm -rf "$work/states"
       { time run "$way" "$count" snapshots "$scene" -o "$work/states" --quiet --json "$work/report.json" --force 2>"$work/errors"; } \
         2>"$work/time" || fail "$way $count: $(cat "$work/errors")" 1
@@ -74,7 +89,7 @@ echo "load at the end: $(cut -d' ' -f1-3 /proc/loadavg)" >>"$out/machine.txt"
 {
   echo "way,processes,states_per_s,least,most,processor_ms_per_state"
   for way in "${ways[@]}"; do
-    for count in $counts; do
+    for count in $(counts_of "$way"); do
       rates=$(of "$way" "$count" 3)
       echo "$way,$count,$(median <<<"$rates"),$(head -n 1 <<<"$rates"),$(tail -n 1 <<<"$rates"),$(of "$way" "$count" 4 | median)"
     done
@@ -83,8 +98,8 @@ echo "load at the end: $(cut -d' ' -f1-3 /proc/loadavg)" >>"$out/machine.txt"
 
 if $reduce; then
   echo "way,processes,snapshots_s,pod_s,training_s,selection_s,validation_s,total_s" >"$out/stages.csv"
-  for count in $counts; do
-    for way in "${ways[@]}"; do
+  for way in "${ways[@]}"; do
+    for count in $(counts_of "$way"); do
       rm -rf "$work/states"
       run "$way" "$count" reduce "$scene" --snapshots "$work/states" -o "$work/model.rom.h5" --force --quiet --seconds "100 ms" --json "$work/report.json"
       line="$way,$count"
@@ -101,7 +116,7 @@ cat >"$out/offline.gp" <<PLOT
 set terminal pngcairo size 800,560
 set output "offline.png"
 set datafile separator ","
-set xlabel "processes"
+set xlabel "processes; robots of a batch"
 set ylabel "states per second, all together"
 set key left top
 set logscale xy 2

@@ -117,9 +117,9 @@ sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanit
 if [ "$kind" = cuda ]; then
   if [ -n "$sanitizer" ]; then
     step sanitizer-solvers 60 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_solvers" \
-      --gtest_filter='*Batched*/cuda'
+      --gtest_filter='*Batched*/cuda:*Lockstep*/cuda'
     step sanitizer-engine 90 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_engine" \
-      --gtest_filter='*ReducedBatch.OneRobot/cuda:*BatchInContact*/cuda:*RobotsOfTheirOwn.Move*/cuda'
+      --gtest_filter='*ReducedBatch.OneRobot/cuda:*BatchInContact*/cuda:*RobotsOfTheirOwn.Move*/cuda:*ResidentStep.Robots*/cuda:*ResidentFailure*/cuda'
     step sanitizer-races 60 "$sanitizer" --tool racecheck --error-exitcode 9 "$tests/test_engine" \
       --gtest_filter='*ReducedBatch.OneRobot/cuda'
   else
@@ -152,13 +152,35 @@ for batch in $batches; do
       --steps 30
   done
 done
+# The same with states that stay on the device, with libraries and with teams of its own.
+for batch in $batches; do
+  bench "resident-$batch" 45 --assets "$assets" --case "forward/$robot" "${gpu[@]}" --resident --batch "$batch" --steps 30
+  bench "resident-fused-$batch" 45 --assets "$assets" --case "forward/$robot" "${gpu[@]}" --resident --fused --batch "$batch" --steps 30
+done
 for batch in $inverse_batches; do
   bench "inverse-$batch" 60 --assets "$assets" --case "inverse/$robot" "${gpu[@]}" --tangent fp64 --batch "$batch" --steps 15
+  bench "resident-inverse-$batch" 45 --assets "$assets" --case "inverse/$robot" "${gpu[@]}" --resident --batch "$batch" --steps 15
 done
 for batch in $contact_batches; do
   [ -f "$crawler" ] || { failed=1; summary+=("contact                    - s   not run: no model"); break; }
   bench "contact-$batch" 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --tangent fp64 --batch "$batch" --steps 15
 done
+# Full-order states, their matrices factored on the GPU: the coarse diamond's, fewer of the fine one's; and the coarse ones one
+# by one in worker processes, to compare with. Their reports say how long it took.
+states() {
+  local name=$1 limit=$2 scene=$3 count=$4
+  shift 4
+  printf 'include = "%s/diamond/%s"\nname = "diamond"\n\n[reduce]\nstates = %s\ncorners = false\n' "$assets" "$scene" "$count" \
+    >"$models/$name.toml"
+  step "$name" "$limit" "$supple" snapshots "$models/$name.toml" -o "$models/$name.snapshots" --force --quiet --json "$out/$name.json" "$@"
+}
+coarse_states=2048 fine_states=512
+if $quick; then coarse_states=16 fine_states=0; fi
+states states-coarse 60 scene.toml $coarse_states --device "$device" --batch auto
+states states-coarse-cpu 60 scene.toml $coarse_states --device cpu --jobs "$(nproc)"
+if [ $fine_states -gt 0 ]; then
+  states states-fine 120 fine.toml $fine_states --device "$device" --batch auto
+fi
 bench forward-cpu 60 --assets "$assets" --case "forward/$robot" --device cpu --batch 1,64,1024 --steps 30
 report
 exit $failed

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/actuation.hpp"
+#include "engine/cli/bench_cases.hpp"
 #include "engine/cli/bench_models.hpp"
 #include "engine/cli/bench_programs.hpp"
 #include "engine/cli/bench_report.hpp"
@@ -24,6 +24,7 @@
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_batch_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/dynamics/resident_step.hpp"
 #include "engine/inverse/inverse_law.hpp"
 #include "engine/inverse/inverse_rate.hpp"
 #include "engine/reduction/model_file.hpp"
@@ -35,32 +36,12 @@ namespace supple::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uint64_t path_seed = 20;         // of the commands that every case follows
 constexpr int most_measured_steps = 5'000'000;  // with those that warm up
 constexpr long most_counted_steps = 4'500'000;
 constexpr double default_seconds = 2;       // of each row in each round
 constexpr double most_peak_seconds = 0.05;  // of each number of the machine in each round
 constexpr long most_rounds = 1000;
-
-struct Arguments {
-  std::string assets = "assets", kept;
-  std::vector<std::string> wanted, models;
-  std::vector<long> batches{1};
-  std::optional<double> seconds;
-  std::optional<long> steps, rounds;
-  std::string tangent;
-};
-
-struct Case {
-  enum class Kind { full, full_inverse, forward, forward_of_file, inverse, inverse_of_file, program };
-  std::string name, file;  // a scene's, or a model's
-  Kind kind = Kind::full;
-  int unknowns = 0;  // program
-};
-
-constexpr int program_sizes[] = {4, 9};  // the diamond's cables; a tentacle's and its base
 
 // A row and the model that is stepped for it: one of the two.
 struct Subject {
@@ -71,66 +52,23 @@ struct Subject {
   int unknowns = 0;  // of quadratic programs alone
 };
 
-std::vector<Case> find_cases(const Arguments& arguments) {
-  std::vector<Case> cases;
-  for (const std::string& file : arguments.models)
-    for (const auto& [kind, direction] :
-         {std::pair{Case::Kind::forward_of_file, "forward/"}, {Case::Kind::inverse_of_file, "inverse/"}})
-      cases.push_back({direction + read_model(file).robot.name, file, kind});
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(arguments.assets, error)) {
-    const fs::path scene = entry.path() / "scene.toml";
-    if (!fs::exists(scene, error)) continue;
-    const std::string robot = entry.path().filename().string();
-    cases.push_back({"full/" + robot, scene.string(), Case::Kind::full});
-    cases.push_back({"full-inverse/" + robot, scene.string(), Case::Kind::full_inverse});
-    // A model that is given stands for the one that would be made.
-    for (const auto& [kind, direction] :
-         {std::pair{Case::Kind::forward, "forward/"}, {Case::Kind::inverse, "inverse/"}}) {
-      const std::string name = direction + robot;
-      if (std::ranges::none_of(cases, [&](const Case& other) { return other.name == name; }))
-        cases.push_back({name, scene.string(), kind});
-    }
-  }
-  for (const int unknowns : program_sizes)
-    cases.push_back({fmt::format("qp/{}", unknowns), "", Case::Kind::program, unknowns});
-  std::ranges::stable_sort(cases, {}, &Case::name);
-  if (cases.empty())
-    throw InputError(fmt::format("there is nothing to measure (no scenes in '{}', no --model)", arguments.assets),
-                     "--assets DIR, the folder of the robots");
-  std::vector<std::string> names;
-  for (const Case& entry : cases) names.push_back(entry.name);
-  // From the beginning of the name or of its robot on: "inverse/" is no part of "full-inverse/".
-  const auto wanted = [&](const Case& entry) {
-    return arguments.wanted.empty() || std::ranges::any_of(arguments.wanted, [&](const std::string& text) {
-             return entry.name.starts_with(text) || entry.name.find("/" + text) != std::string::npos ||
-                    (text.starts_with("/") && entry.name.find(text) != std::string::npos);
-           });
-  };
-  std::erase_if(cases, [&](const Case& entry) { return !wanted(entry); });
-  if (cases.empty())
-    throw InputError(fmt::format("no case is called '{}'", fmt::join(arguments.wanted, "', '")),
-                     fmt::format("{}", fmt::join(names, ", ")));
-  return cases;
-}
-
 class Bench {
  public:
-  Bench(const Context& context, const Arguments& arguments, const Device& device)
+  Bench(const Context& context, const BenchArguments& arguments, const Device& device)
       : context_(context), arguments_(arguments), device_(device), bar_(context.common.quiet) {
     machine.device = to_string(device);
     const bool gpu = device.kind == Device::Kind::cuda;
-    if (gpu || !arguments.tangent.empty())
+    if (gpu || !arguments.tangent.empty() || arguments.resident)
       batched_ = BatchSettings{arguments.tangent == "fp32" ? TangentPrecision::fp32 : TangentPrecision::fp64};
     if (gpu) machine.gpu = measure_device_peaks(device, most_peak_seconds);
   }
 
   // Makes or reads the model of a case; all its batches become rows.
-  void prepare(const Case& entry) {
+  void prepare(const BenchCase& entry) {
     try {
-      if (entry.kind == Case::Kind::full || entry.kind == Case::Kind::full_inverse)
+      if (entry.kind == BenchCase::Kind::full || entry.kind == BenchCase::Kind::full_inverse)
         prepare_full(entry);
-      else if (entry.kind == Case::Kind::program)
+      else if (entry.kind == BenchCase::Kind::program)
         prepare_programs(entry);
       else
         prepare_reduced(entry);
@@ -177,7 +115,7 @@ class Bench {
 
  private:
   // False, with a note, if no path leads through the robot's ranges.
-  bool measurable(const Case& entry, const Robot& robot) {
+  bool measurable(const BenchCase& entry, const Robot& robot) {
     const std::string unbounded = unbounded_input(robot);
     if (!unbounded.empty())
       notes.push_back(fmt::format("{} is left out: '{}' has no finite range to move through", entry.name, unbounded));
@@ -185,7 +123,7 @@ class Bench {
   }
 
   // False, with a note, if inverse control cannot lead the robot.
-  bool can_lead(const Case& entry, const Robot& robot) {
+  bool can_lead(const BenchCase& entry, const Robot& robot) {
     const auto why = cannot_lead(robot);
     if (why) notes.push_back(fmt::format("{} is left out: {}", entry.name, why->what()));
     return !why;
@@ -211,15 +149,28 @@ class Bench {
       row.error = std::max(row.error.value_or(0), found.residual);
       rate = found;
     } else if (subject.inverse) {
-      const InverseRate found = measure_inverse_rate(*mechanics_of(subject), steps, seconds, path_seed);
+      const InverseRate found = row.resident
+                                    ? measure_resident_inverse_rate(*subject.reduced, device_, row.batch,
+                                                                    resident_settings(), steps, seconds, path_seed)
+                                    : measure_inverse_rate(*mechanics_of(subject), steps, seconds, path_seed);
       row.control = {found.median_error, 1e6 * found.qp_seconds, found.held, found.saturated};
       rate = found;
+    } else if (row.resident) {
+      rate =
+          measure_resident_rate(*subject.reduced, device_, row.batch, resident_settings(), steps, seconds, path_seed);
     } else {
       rate = measure_rate(*mechanics_of(subject), steps, seconds, path_seed);
     }
     rate.warm_up = rate.steps / 10;
     rate.steps -= rate.warm_up;
     return rate;
+  }
+
+  ResidentSettings resident_settings() const {
+    ResidentSettings settings;
+    settings.tangent = batched_->tangent;
+    settings.algebra = arguments_.fused ? SystemAlgebra::fused : SystemAlgebra::library;
+    return settings;
   }
 
   std::unique_ptr<Mechanics> mechanics_of(const Subject& subject) const {
@@ -233,7 +184,7 @@ class Bench {
     return mechanics;
   }
 
-  void prepare_programs(const Case& entry) {
+  void prepare_programs(const BenchCase& entry) {
     if (device_.kind == Device::Kind::cuda) {
       notes.push_back(fmt::format("{} is left out: programs are solved on the CPU", entry.name));
       return;
@@ -247,7 +198,7 @@ class Bench {
     }
   }
 
-  void prepare_full(const Case& entry) {
+  void prepare_full(const BenchCase& entry) {
     if (device_.kind == Device::Kind::cuda) {
       notes.push_back(fmt::format("{} is left out: the full model runs on the CPU only", entry.name));
       return;
@@ -255,7 +206,7 @@ class Bench {
     Subject subject;
     subject.full = std::make_shared<FullModel>(build_full_model(read_scene(entry.file)));
     if (!measurable(entry, subject.full->robot)) return;
-    subject.inverse = entry.kind == Case::Kind::full_inverse;
+    subject.inverse = entry.kind == BenchCase::Kind::full_inverse;
     if (subject.inverse && !can_lead(entry, subject.full->robot)) return;
     subject.row.name = entry.name;
     subject.row.file = entry.file;
@@ -263,9 +214,9 @@ class Bench {
     subjects_.push_back(std::move(subject));
   }
 
-  void prepare_reduced(const Case& entry) {
+  void prepare_reduced(const BenchCase& entry) {
     ReducedModel model;
-    if (entry.kind == Case::Kind::forward_of_file || entry.kind == Case::Kind::inverse_of_file) {
+    if (entry.kind == BenchCase::Kind::forward_of_file || entry.kind == BenchCase::Kind::inverse_of_file) {
       model = read_model(entry.file);
       if (!measurable(entry, model.robot)) return;
     } else {
@@ -280,7 +231,7 @@ class Bench {
       model = kept_model(scene, folder, context_.common.threads, notes, bar_.progress());
     }
     Subject subject;
-    subject.inverse = entry.kind == Case::Kind::inverse || entry.kind == Case::Kind::inverse_of_file;
+    subject.inverse = entry.kind == BenchCase::Kind::inverse || entry.kind == BenchCase::Kind::inverse_of_file;
     if (subject.inverse && !can_lead(entry, model.robot)) return;
     BenchRow& row = subject.row;
     row.name = entry.name;
@@ -296,6 +247,14 @@ class Bench {
         return;
       }
     }
+    if (arguments_.resident) {
+      if (const auto why = cannot_stay(model, subject.inverse)) {
+        notes.push_back(fmt::format("{} is left out: {}", entry.name, why->what()));
+        return;
+      }
+      row.resident = true;
+      row.fused = arguments_.fused;
+    }
     if (!subject.inverse) row.work = reduced_step_work(model);
     subject.reduced = std::make_shared<ReducedModel>(std::move(model));
     for (const long batch : arguments_.batches) {
@@ -305,7 +264,7 @@ class Bench {
   }
 
   const Context& context_;
-  const Arguments& arguments_;
+  const BenchArguments& arguments_;
   Device device_;
   std::optional<BatchSettings> batched_;  // reduced models by batched algebra; none: robot by robot
 
@@ -313,17 +272,20 @@ class Bench {
   std::vector<Subject> subjects_;
 };
 
-int bench(Context& context, const Arguments& arguments) {
+int bench(Context& context, const BenchArguments& arguments) {
   check_json_target(context);
+  if (arguments.fused && !arguments.resident)
+    throw InputError("--fused is about steps that are whole on the device (--resident is not given)",
+                     "--resident --fused, or neither");
   const Device device = context.common.device == "auto" ? cpu() : parse_device(context.common.device);
-  const std::vector<Case> cases = find_cases(arguments);
+  const std::vector<BenchCase> cases = find_cases(arguments);
   const InterruptGuard guard;
   std::vector<BenchRow> rows;
   BenchMachine machine;
   std::vector<std::string> notes, failures;
   {
     Bench measured(context, arguments, device);
-    for (const Case& entry : cases) measured.prepare(entry);
+    for (const BenchCase& entry : cases) measured.prepare(entry);
     const long rounds = arguments.rounds.value_or(1);
     for (long round = 0; round < rounds; ++round) measured.measure_round(round, rounds);
     rows = measured.rows();
@@ -357,6 +319,7 @@ Command bench_command() {
       "  supple bench --case diamond --model diamond.rom.h5 --threads 1\n"
       "  supple bench --case diamond --steps 100000 --rounds 5 --threads 1\n"
       "  supple bench --case forward --device cuda --batch 1024,65536 --tangent fp32\n"
+      "  supple bench --case forward/diamond --device cuda --batch 65536 --resident\n"
       "\n"
       "full/NAME steps the full model of NAME/scene.toml in the folder of the robots, forward/NAME a reduced one,\n"
       "inverse/NAME the same led by its effectors along what the forward one does, full-inverse/NAME the full model "
@@ -367,7 +330,7 @@ Command bench_command() {
       "the same run: docs/howto/benchmark.md.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
-    const auto arguments = std::make_shared<Arguments>();
+    const auto arguments = std::make_shared<BenchArguments>();
     options.texts("--case", arguments->wanted, "TEXT",
                   "only cases whose name, or whose robot's, begins with TEXT: full/diamond, forward, diamond");
     options.wholes("--batch", arguments->batches, 1, most_robots, "N[,N...]",
@@ -382,6 +345,11 @@ Command bench_command() {
         "--tangent", arguments->tangent, {"fp64", "fp32"},
         "reduced models by the batched algebra of GPUs, also on a CPU, with the stiffness of their points in "
         "double or single precision; without it robot by robot on a CPU, fp64 on a GPU");
+    options.flag("--resident", arguments->resident,
+                 "reduced models by whole steps on the device, where their states stay; without it the host steps and "
+                 "the device does the algebra");
+    options.flag("--fused", arguments->fused,
+                 "with --resident: factors and solves of a robot by one team of threads, not by libraries for all");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME",
                      "measuring time of each row in each round (2 s)");
     options.whole("--steps", arguments->steps, 1, most_counted_steps, "N",

@@ -257,6 +257,8 @@ Json bench_json(const Context& context, const BenchMachine& machine, const std::
     }
     if (const auto shares = shares_of(row, machine, context.common.threads)) entry.update(work_json(row, *shares));
     if (!row.tangent.empty()) entry["tangent"] = row.tangent;
+    if (!row.tangent.empty()) entry["resident"] = row.resident;
+    if (row.resident) entry["fused"] = row.fused;
     if (const auto share = share_of_gpu(row, machine)) {
       entry["flop"] = {{"step", row.work->total()}};
       entry["fraction_of_gpu_product"] = *share;

@@ -29,6 +29,8 @@ struct BenchRow {
   std::optional<StepWork> work;         // of one robot; none: not counted
   std::optional<BenchControl> control;  // of inverse cases, the last round
   std::string tangent;                  // fp64, fp32: by batched algebra; empty: robot by robot, or the full model
+  bool resident = false;                // the states stay on the device
+  bool fused = false;                   // its factors and solves by teams
   double gradient_read = 0;             // bytes/s of reading a block as large as G, one core
   std::vector<Rate> rounds;             // one for each round
   bool failed() const;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/cli/assembly.hpp"
 #include "engine/cli/command.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
@@ -14,6 +15,7 @@
 #include "engine/mesh/read.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/reduction/pipeline.hpp"
+#include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/reader.hpp"
 
 namespace supple::cli {
@@ -71,6 +73,7 @@ std::string try_equilibrium(const Scene& scene, const FullModel& model, nlohmann
 
 int check(Context& context, const std::string& file) {
   check_json_target(context);
+  if (is_assembly(file)) return check_assembly(context, file);
   const Scene scene = read_scene(file);
   Mesh mesh = read_mesh(scene.bodies.front().mesh_file);
   Mesh checked = mesh;

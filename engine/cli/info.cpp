@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/cli/assembly.hpp"
 #include "engine/cli/build_facts.hpp"
 #include "engine/cli/command.hpp"
 #include "engine/cli/json_report.hpp"
@@ -14,6 +15,7 @@
 #include "engine/cli/scene_facts.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/reduction/model_file.hpp"
+#include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/reader.hpp"
 
 namespace supple::cli {
@@ -52,6 +54,10 @@ void info_of_mesh(const std::string& path, const std::string& unit, nlohmann::or
 }
 
 void info_of_scene(const std::string& path, nlohmann::ordered_json& json, bool quiet) {
+  if (is_assembly(path)) {
+    info_of_assembly(path, json, quiet);
+    return;
+  }
   const Scene scene = read_scene(path);
   const FullModel model = build_full_model(scene);
   json["scene"] = scene_json(scene, model);

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  std::string scene, output, snapshots, plots;
+  std::string scene, output, snapshots, plots, batch;
   std::optional<long> jobs, modes, elements;
   std::optional<double> tolerance, modes_tolerance, seconds;
 };
@@ -175,6 +175,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   settings.snapshots.jobs = static_cast<int>(arguments.jobs.value_or(1));
   settings.snapshots.executable = this_executable();
   settings.snapshots.ranks = context.ranks;
+  settings.snapshots.batch = parse_state_batch(context, arguments.batch);
   check_jobs(context, settings.snapshots.jobs);
   settings.rate_seconds = arguments.seconds.value_or(settings.rate_seconds);
 
@@ -233,6 +234,7 @@ Command reduce_command() {
     options.text("--plots", arguments->plots, "DIR", "curves as CSV, gnuplot scripts and pictures");
     options.whole("--jobs", arguments->jobs, 1, std::numeric_limits<int>::max(), "N",
                   "worker processes for the states");
+    options.text("--batch", arguments->batch, "B", batch_words);
     options.quantity("--tolerance", arguments->tolerance, Dimension::number, "T",
                      "of the reduced integration domain, instead of the scene's");
     options.quantity("--modes-tolerance", arguments->modes_tolerance, Dimension::number, "T",

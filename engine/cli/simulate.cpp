@@ -2,6 +2,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/cli/assembly.hpp"
 #include "engine/cli/command.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
@@ -9,6 +10,7 @@
 #include "engine/cli/shape_writer.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
+#include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
@@ -22,6 +24,7 @@ int simulate(Context& context, const SessionArguments& arguments) {
   if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
     throw CapabilityError("the full model runs on the CPU only", "--device cpu, or reduce it and `supple run` that");
   SessionPlan plan = plan_session(context, arguments, "simulate", "SCENE");
+  if (is_assembly(plan.model)) return simulate_assembly(context, arguments, plan);
   Scene scene = read_scene(plan.model);
   if (plan.integrator) scene.integrator = integrator_of(*plan.integrator);
   if (plan.time_step) scene.time_step = *plan.time_step;

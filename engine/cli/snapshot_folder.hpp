@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/cli/command.hpp"
+#include "engine/reduction/state_batch.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::cli {
@@ -11,6 +12,19 @@ namespace supple::cli {
 inline void check_jobs(const Context& context, int jobs) {
   if (jobs > 1 && context.ranks.size > 1)
     throw InputError("--jobs is for one machine (the ranks of MPI are the workers)", "more ranks");
+}
+
+inline constexpr const char* batch_words =
+    "so many robots at a time, their matrices factored together, on a GPU with --device cuda:0; or auto";
+
+// --batch and --device.
+inline StateBatch parse_state_batch(const Context& context, const std::string& text) {
+  StateBatch batch;
+  if (context.common.device != "auto") batch.device = parse_device(context.common.device);
+  if (!text.empty()) batch.robots = parse_batch(text);
+  if (!batch.robots && batch.device.kind == Device::Kind::cuda)
+    throw CapabilityError("full-order states one by one are computed on the CPU", "--batch auto, or --device cpu");
+  return batch;
 }
 
 // The program in the words that go on with it.

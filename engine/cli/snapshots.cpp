@@ -22,7 +22,7 @@ namespace supple::cli {
 namespace {
 
 struct Arguments {
-  std::string scene, output, shard;
+  std::string scene, output, shard, batch;
   std::optional<long> jobs;
   bool resume = false, with_validation = false, worker = false;
 };
@@ -71,6 +71,7 @@ int snapshots(Context& context, const Arguments& arguments) {
   job.with_validation = arguments.with_validation;
   job.worker = arguments.worker;
   job.ranks = context.ranks;
+  job.batch = parse_state_batch(context, arguments.batch);
   if (!arguments.shard.empty()) parse_shard(arguments.shard, job);
   check_combination(context, arguments, job);
 
@@ -86,12 +87,13 @@ int snapshots(Context& context, const Arguments& arguments) {
     if (!arguments.resume) words += " --resume";
     throw Interrupted(fmt::format("interrupted, finished paths are in '{}'", job.folder), words + " (goes on)");
   }
-  nlohmann::ordered_json json = machine_facts(context, "cpu");
+  nlohmann::ordered_json json = machine_facts(context, to_string(job.batch.device));
   json["snapshots"] = totals.states;
   json["failed"] = totals.failed;
   json["factorisations"] = totals.factorisations;
   json["seconds"] = totals.seconds;
   json["jobs"] = job.jobs;
+  if (!arguments.batch.empty()) json["batch"] = arguments.batch;
   json["ranks"] = job.ranks.size;
   write_json(context, json);
   if (context.common.quiet) return 0;
@@ -118,6 +120,7 @@ Command snapshots_command() {
   command.description = "compute full-order states to reduce from";
   command.examples =
       "  supple snapshots assets/diamond -o diamond.snapshots --jobs 4\n"
+      "  supple snapshots assets/diamond -o diamond.snapshots --batch auto\n"
       "  supple snapshots assets/diamond -o diamond.snapshots --resume\n"
       "  supple snapshots assets/diamond -o diamond.snapshots --resume --shard 3/16\n";
   command.declare = [](Options& options) -> Run {
@@ -126,6 +129,7 @@ Command snapshots_command() {
     options.text("-o,--output", arguments->output, "DIR", "folder of the states");
     options.whole("--jobs", arguments->jobs, 1, std::numeric_limits<int>::max(), "N",
                   "worker processes on this machine");
+    options.text("--batch", arguments->batch, "B", batch_words);
     options.text("--shard", arguments->shard, "I/N", "only the I-th of N parts, counted from 0 (on several machines)");
     options.flag("--worker", arguments->worker,
                  "only what no other run in the folder is computing, without waiting for them");

@@ -5,6 +5,7 @@
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/points/row_ops.hpp"
 
 namespace supple {
 
@@ -60,29 +61,7 @@ double volume_gained(const CavityShape& cavity, std::span<const double> points, 
 }
 
 double VolumePolynomial::evaluate(const double* x, double* gradient) const {
-  if (gradient != nullptr) std::fill(gradient, gradient + unknowns, 0.0);
-  const double *q = quadratic.data(), *c = cubic.data();
-  double value = 0;
-  for (int i = 0; i < unknowns; ++i) {
-    // factor = linear + sum_j (quadratic + sum_k cubic x_k) x_j
-    double factor = linear[static_cast<std::size_t>(i)];
-    for (int j = 0; j <= i; ++j) {
-      double sum = *q++;
-#pragma omp simd reduction(+ : sum)
-      for (int k = 0; k <= j; ++k) sum += c[k] * x[k];
-      factor += sum * x[j];
-      if (gradient != nullptr) {
-        const double product = x[i] * x[j];
-#pragma omp simd
-        for (int k = 0; k <= j; ++k) gradient[k] += product * c[k];
-        gradient[j] += sum * x[i];
-      }
-      c += j + 1;
-    }
-    value += factor * x[i];
-    if (gradient != nullptr) gradient[i] += factor;
-  }
-  return value;
+  return cubic_value(unknowns, linear.data(), quadratic.data(), cubic.data(), x, gradient);
 }
 
 void VolumePolynomial::hessian(const double* x, double* out) const {

@@ -36,26 +36,18 @@ RowLayout spring_layout(const Robot& robot) {
 
 double path_length(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
                    double* gradient) {
-  if (gradient != nullptr) std::fill(gradient, gradient + 3 * count, 0.0);
-  double length = 0;
-  for_each_segment(y, first_point, count, end, [&](int i, int j, const Vec3d& a, const Vec3d& b) {
-    const Vec3d d = b - a;
-    const double l = norm(d);
-    length += l;
-    if (gradient == nullptr || l < shortest_segment) return;
-    // dl/db = d/l = -dl/da
-    for (int k = 0; k < 3; ++k) {
-      gradient[3 * i + k] -= d[k] / l;
-      if (j >= 0) gradient[3 * j + k] += d[k] / l;
-    }
-  });
-  return length;
+  return path_length(y.data(), first_point, count, end ? &*end : nullptr, gradient);
 }
 
 double evaluate_constraint(const ConstraintRow& constraint, std::span<const double> y, double* gradient) {
   if (constraint.value == ConstraintRow::Value::along) {
+    Vec3d shift = point(y, constraint.first_point) - constraint.place;
     for (int k = 0; k < 3; ++k) gradient[k] = constraint.direction[k];
-    return dot(constraint.direction, point(y, constraint.first_point) - constraint.place);
+    if (constraint.point_count == 2) {
+      shift = shift - point(y, constraint.first_point + 1);
+      for (int k = 0; k < 3; ++k) gradient[3 + k] = -constraint.direction[k];
+    }
+    return dot(constraint.direction, shift);
   }
   const double length = path_length(y, constraint.first_point, constraint.point_count, constraint.anchor, gradient);
   for (int k = 0; k < 3 * constraint.point_count; ++k) gradient[k] *= -constraint.side;

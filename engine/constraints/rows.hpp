@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/model/robot.hpp"
+#include "kernels/points/row_ops.hpp"
 
 namespace supple {
 
@@ -28,9 +29,6 @@ struct RowLayout {
 
 RowLayout row_layout(const Robot& robot);
 RowLayout spring_layout(const Robot& robot);
-
-// Below this length [m] a segment has no direction: it exerts no force.
-inline constexpr double shortest_segment = 1e-9;
 
 // Calls visit(i, j, a, b) per segment between its points i and j (local numbers; j = -1: the end) at positions a and b.
 template <class Visitor>

@@ -63,6 +63,8 @@ class ConstraintLaw {
   // `touch` [B, or empty: none] are solved in contact anyway, and left out.
   virtual bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
                      std::span<double> dc) = 0;
+  // Whether the last solve() found an answer for this robot; true for those it left out.
+  virtual bool solved(int robot) const = 0;
   // The same for one robot and its contacts; multipliers [N], dc [motions].
   virtual ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                          std::span<double> dc) = 0;

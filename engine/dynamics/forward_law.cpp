@@ -13,6 +13,7 @@ namespace supple {
 
 ForwardLaw::ForwardLaw(const Robot& robot, int robots) : robot_(robot) {
   for (auto* values : {&target_, &lower_, &upper_}) values->assign(extent(robots, robot.rows()), 0.0);
+  solved_.assign(extent(robots), 1);
   scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
   for (Scratch& s : scratch_) {
     s.shifted.assign(extent(robot.rows()), 0.0);
@@ -43,7 +44,7 @@ int ForwardLaw::begin(const State& state, double step, std::span<double> multipl
 bool ForwardLaw::solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
                        std::span<double>) {
   const int n = space.rows, threads = static_cast<int>(scratch_.size());
-  for (Scratch& s : scratch_) s.solved = true;
+  std::fill(solved_.begin(), solved_.end(), 1);
 #pragma omp parallel for schedule(static) num_threads(threads) if (space.robots > 1)
   for (int b = 0; b < space.robots; ++b) {
     if (!touch.empty() && touch[extent(b)] != 0) continue;
@@ -54,9 +55,9 @@ bool ForwardLaw::solve(const ConstraintSpace& space, std::span<const char> touch
     const auto result =
         solve_box_complementarity(n, space.W.subspan(extent(b, n, n), extent(n, n)), s.shifted, part(lower_),
                                   part(upper_), multipliers.subspan(first, count), s.work);
-    if (result.status != ComplementarityStatus::solved) s.solved = false;
+    solved_[extent(b)] = result.status == ComplementarityStatus::solved;
   }
-  return std::all_of(scratch_.begin(), scratch_.end(), [](const Scratch& s) { return s.solved; });
+  return std::all_of(solved_.begin(), solved_.end(), [](char solved) { return solved != 0; });
 }
 
 ContactReport ForwardLaw::solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,

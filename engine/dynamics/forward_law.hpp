@@ -23,6 +23,7 @@ class ForwardLaw final : public ConstraintLaw {
   int begin(const State& state, double step, std::span<double> multipliers) override;
   bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
              std::span<double> dc) override;
+  bool solved(int robot) const override { return solved_[static_cast<std::size_t>(robot)] != 0; }
   ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                  std::span<double> dc) override;
   double violation(std::span<const double> phi, std::span<const double> multipliers) const override;
@@ -36,8 +37,8 @@ class ForwardLaw final : public ConstraintLaw {
   std::vector<double> target_, lower_, upper_;
   struct Scratch {
     std::vector<double> shifted, work;
-    bool solved = true;
   };
+  std::vector<char> solved_;  // [B]
   std::vector<double> contact_shifted_;
   std::unique_ptr<ContactWorkspace> workspace_;  // grows
   std::vector<Scratch> scratch_;                 // of one thread

@@ -44,7 +44,10 @@ std::vector<std::vector<int>> coupled_by_rows(const FullModel& model) {
 }  // namespace
 
 FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
-    : model_(model), backend_(backend), rows_(row_layout(model.robot)) {
+    : FullMechanics(model, [backend] { return make_sparse_direct(backend); }) {}
+
+FullMechanics::FullMechanics(const FullModel& model, MakeSolver make_solver)
+    : model_(model), make_solver_(std::move(make_solver)), rows_(row_layout(model.robot)) {
   pattern_ = build_node_pattern(model, coupled_by_rows(model));
   block_offset_ = element_block_offsets(model);
 
@@ -103,6 +106,21 @@ FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
   u_.assign(3 * model.mesh.nodes.size(), 0.0);
   corner_forces_.assign(3 * static_cast<std::size_t>(corner_offset_.back()), 0.0);
   magnitude_.assign(static_cast<std::size_t>(model.coordinates.nv), 0.0);
+}
+
+std::size_t FullMechanics::bytes() const {
+  const auto of = [](const auto&... list) { return (std::size_t{0} + ... + (list.size() * sizeof(list[0]))); };
+  std::size_t sum =
+      of(corners_, corner_start_, mass_, magnitude_, u_, corner_forces_, pattern_.column_start, pattern_.row,
+         pattern_.contribution_start, pattern_.source, pattern_.scalar.column_start, pattern_.scalar.row);
+  std::size_t points = 0;
+  for (std::size_t k = 0; k < F_.size(); ++k) {
+    sum += of(F_[k], P_[k], status_[k]);
+    points = std::max(points, status_[k].size());
+  }
+  const std::size_t blocks = 9 * static_cast<std::size_t>(block_offset_.back());
+  const std::size_t values = 2 * pattern_.scalar.row.size();  // of the stiffness and of the system
+  return sum + sizeof(double) * (points * four_row_components + blocks + values);
 }
 
 void FullMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
@@ -191,6 +209,10 @@ PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<
             model_.node_spring[static_cast<std::size_t>(i)];
   }
   return report;
+}
+
+double FullMechanics::friction(int robot, int obstacle) const {
+  return friction_ ? Mechanics::friction(robot, obstacle) : 0;
 }
 
 void FullMechanics::external_forces(std::span<double> p) const {
@@ -338,7 +360,7 @@ SystemReport FullMechanics::factor(const SystemCoefficients& coefficients, std::
   const bool positive = tangent_ == TangentKind::safe;
   std::unique_ptr<SparseDirect>& solver = solvers_[positive ? 0 : 1];
   if (!solver) {
-    solver = make_sparse_direct(backend_);
+    solver = make_solver_();
     solver->analyse(pattern_.scalar, positive ? Definiteness::positive : Definiteness::indefinite);
   }
   solver_ = solver.get();

@@ -1,6 +1,7 @@
 #pragma once
 // Mechanics of the full-order model: one robot, sparse direct solver, gather assembly. See mechanics.hpp.
 
+#include <functional>
 #include <memory>
 
 #include "engine/dynamics/mechanics.hpp"
@@ -15,6 +16,9 @@ class FullMechanics final : public Mechanics {
  public:
   // The model must outlive this object. backend: see make_sparse_direct.
   explicit FullMechanics(const FullModel& model, const std::string& backend = "auto");
+  // make_solver is called by the first factor() of each kind.
+  using MakeSolver = std::function<std::unique_ptr<SparseDirect>()>;
+  FullMechanics(const FullModel& model, MakeSolver make_solver);
 
   int robots() const override { return 1; }
   const Robot& robot() const override { return model_.robot; }
@@ -38,10 +42,16 @@ class FullMechanics final : public Mechanics {
   bool root_solve(int robot, std::span<double> X, int count) override;
   void row_compliance(int robot, const PointRows& rows, int known, std::span<double> C) override;
 
+  double friction(int robot, int obstacle) const override;
+  // For the steps to come: false, obstacles have none.
+  void set_friction(bool friction) { friction_ = friction; }
+
   const FullModel& model() const { return model_; }
   // A of the last factor(): the lower triangle.
   const SymmetricPattern& pattern() const { return pattern_.scalar; }
   std::span<const double> system() const { return system_; }
+  // Of main memory that one robot takes with its tangent, without what it is solved with.
+  std::size_t bytes() const;
   // Weighted stress tiles P of field f, as left by the last evaluate_forces (hyper-reduction training).
   std::span<const double> weighted_stress(int field) const { return P_[static_cast<std::size_t>(field)]; }
 
@@ -53,7 +63,7 @@ class FullMechanics final : public Mechanics {
   PointField<double> point_field(std::size_t f) const;
 
   const FullModel& model_;
-  std::string backend_;
+  MakeSolver make_solver_;
   RowLayout rows_;
   NodePattern pattern_;
   std::vector<int> corner_start_;    // [free nodes + 1]
@@ -63,6 +73,7 @@ class FullMechanics final : public Mechanics {
   std::vector<double> mass_;  // per block of the pattern [kg]
   double unit_force_ = 0;     // norm of the forces at the nodes at strains of one [N]
   TangentKind tangent_ = TangentKind::none;
+  bool friction_ = true;
   std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
   SparseDirect* solver_ = nullptr;
   // Scratch of one evaluation.

@@ -11,6 +11,9 @@ double Mechanics::friction(int, int obstacle) const {
   return robot().obstacles[static_cast<std::size_t>(obstacle)].friction;
 }
 
+void Mechanics::add_transport(std::span<const double>, std::span<const double>, std::span<const double>,
+                              std::span<double>) const {}
+
 void Mechanics::row_compliance(int robot, const PointRows& rows, int known, std::span<double> C) {
   constexpr int columns_at_once = 48;
   const int nv = coordinates().nv, n = rows.rows();

@@ -70,6 +70,11 @@ class Mechanics {
   virtual double friction(int robot, int obstacle) const;
   // out = M v + M_c v_c [B x nv]; v_c [B x motions]: velocities of the prescribed inputs.
   virtual void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const = 0;
+  // Where frames turn, M is of the pose at which forces were last evaluated, in the axes of that pose. out [B x nv] +=
+  // (the momentum M v at q, in the axes of q (+) u) - (what inertia() makes of v), so that momentum is carried from the
+  // start of a step to its end.
+  virtual void add_transport(std::span<const double> q, std::span<const double> v, std::span<const double> u,
+                             std::span<double> out) const;
   // out = D v + D_c v_c, D = a M + b K with the tangent of the last evaluate_forces [B x nv]; v_c as in inertia: a body
   // that is carried along without strain is damped by a M alone.
   virtual void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) = 0;

@@ -34,30 +34,15 @@ const Device& ReducedBatchMechanics::device() const {
 }
 
 void ReducedBatchMechanics::scale_materials() {
-  const std::vector<double>& scale = variations_.material_scale;
-  // It depends on whether there are factors, not on which.
-  if (on_->constant.size() != extent(r_, r_, scale.empty() ? 1 : 1 + on_->regions))
-    on_->constant =
-        upload(on_->device, scale.empty() ? constant_stiffness(model_) : constant_stiffness_by_region(model_));
-  on_->scale = upload(on_->device, scale);
-  if (on_->precision == TangentPrecision::fp32)
-    on_->rounded_scale = upload(on_->device, std::vector<float>(scale.begin(), scale.end()));
+  on_->set_materials(model_, variations_.material_scale);
 }
 
 void ReducedBatchMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c,
                                              std::span<double> y) {
-  const int ny = model_.robot.outputs();
-  if (ny == 0) return;
+  if (on_->ny == 0) return;
   on_->q.upload(q);
-  // y = y_rest + L alpha + L_c c
-  launch(on_->device, robots_ * ny, RepeatOp<double>{on_->rest.data(), ny, on_->y.data()});
-  gemm(on_->dense, ny, robots_, r_, 1.0, {on_->outputs.data(), r_, Transpose::yes}, {on_->q.data(), r_}, 1.0,
-       {on_->y.data(), ny});
-  if (m_ > 0) {
-    on_->c.upload(c);
-    gemm(on_->dense, ny, robots_, m_, 1.0, {on_->output_inputs.data(), m_, Transpose::yes}, {on_->c.data(), m_}, 1.0,
-         {on_->y.data(), ny});
-  }
+  if (m_ > 0) on_->c.upload(c);
+  on_->find_outputs();
   on_->y.download(y);
 }
 
@@ -69,32 +54,31 @@ PointReport ReducedBatchMechanics::evaluate_forces(std::span<const double> q, st
         "the implicit-euler integrator: one linearisation per step");
   if (kind != TangentKind::none) tangent_ = kind;
   on_->q.upload(q);
-  for (int first = 0; first < robots_; first += on_->portion)
-    on_->portion_forces(model_, first, std::min(on_->portion, robots_ - first), kind);
+  on_->find_forces(model_, kind);
   on_->f.download(f);
   on_->counts.download(on_->host_counts);
   PointReport report;
   for (const PointCount& count : on_->host_counts) {
     report.inverted += count.inverted;
     report.undefined += count.undefined;
-    if (count.undefined_at < 0 || report.first_undefined >= 0) continue;
-    int point = count.undefined_at;
-    for (const ReducedField& field : model_.fields) {
-      if (point < field.points()) {
-        report.first_undefined = field.element[extent(point / field.points_per_element)];
-        break;
-      }
-      point -= field.points();
-    }
+    if (count.undefined_at >= 0 && report.first_undefined < 0)
+      report.first_undefined = element_of_point(model_, count.undefined_at);
   }
   return report;
+}
+
+int element_of_point(const ReducedModel& model, int point) {
+  for (const ReducedField& field : model.fields) {
+    if (point < field.points()) return field.element[extent(point / field.points_per_element)];
+    point -= field.points();
+  }
+  return -1;
 }
 
 void ReducedBatchMechanics::inertia(std::span<const double> v, std::span<const double> v_c,
                                     std::span<double> out) const {
   on_->v.upload(v);
-  // M is symmetric: row-major is column-major.
-  gemm(on_->dense, r_, robots_, r_, 1.0, {on_->mass.data(), r_}, {on_->v.data(), r_}, 0.0, {on_->f.data(), r_});
+  on_->multiply_mass(on_->v, on_->f);
   if (!v_c.empty()) {
     on_->c.upload(v_c);
     gemm(on_->dense, r_, robots_, m_, 1.0, {on_->input_mass.data(), r_}, {on_->c.data(), m_}, 1.0, {on_->f.data(), r_});
@@ -131,12 +115,9 @@ SystemReport ReducedBatchMechanics::factor(const SystemCoefficients& coefficient
                                            std::span<const double>) {
   SUPPLE_EXPECT(tangent_ == TangentKind::safe && !coefficients.geometric);
   ++factorisations_;
-  launch(on_->device, robots_ * r_ * r_,
-         SystemOp<double>{coefficients.stiffness, coefficients.mass, on_->K.data(), on_->mass.data(), r_ * r_,
-                          on_->A.data()});
+  on_->find_system(coefficients);
   add_points(coefficients.points);
-  on_->factors_here = false;
-  potrf_batched(on_->dense, r_, on_->A.data(), r_, r_ * r_, on_->info.data(), robots_);
+  on_->factor_system();
   on_->info.download(on_->host_info);
   const bool positive = std::all_of(on_->host_info.begin(), on_->host_info.end(), [](int info) { return info == 0; });
   return {positive ? SystemStatus::ok : SystemStatus::not_positive, 0};
@@ -144,18 +125,12 @@ SystemReport ReducedBatchMechanics::factor(const SystemCoefficients& coefficient
 
 void ReducedBatchMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients,
                                           std::span<double> H, std::span<double> H_c) const {
-  const int n = layout.rows(), flat = layout.gradients();
   if (m_ > 0) input_jacobians(model_, layout, gradients, H_c);
-  if (n == 0) return;
+  if (layout.rows() == 0) return;
   if (gradients.size() > on_->gradients.size()) on_->gradients = Array<double>(on_->device, gradients.size());
   if (H.size() > on_->H.size()) on_->H = Array<double>(on_->device, H.size());
   on_->gradients.upload(gradients);
-  // Column b of row i: h = L_i^T g, L_i the outputs that the row touches (row-major [count][r]).
-  for (int row = 0; row < n; ++row) {
-    const auto k = static_cast<std::size_t>(row);
-    gemm(on_->dense, r_, robots_, layout.count[k], 1.0, {on_->outputs.data() + extent(layout.first[k], r_), r_},
-         {on_->gradients.data() + layout.offset[k], flat}, 0.0, {on_->H.data() + extent(row, r_), n * r_});
-  }
+  on_->find_jacobians(layout, on_->gradients, on_->H);
   on_->H.download(H);
 }
 
@@ -168,16 +143,20 @@ void ReducedBatchMechanics::input_columns(const SystemCoefficients& coefficients
 void ReducedBatchMechanics::solve(std::span<double> X, int count) {
   if (X.size() > on_->X.size()) on_->X = Array<double>(on_->device, X.size());
   on_->X.upload(X);
-  potrs_batched(on_->dense, r_, count, on_->A.data(), r_, r_ * r_, on_->X.data(), r_, count * r_, robots_);
+  on_->solve_systems(on_->X, count);
   on_->X.download(X);
 }
 
+ResidentRobots& ReducedBatchMechanics::resident() {
+  return *on_;
+}
+
 void ReducedBatchMechanics::solve_robot(int robot, std::span<double> X, int count) {
-  cholesky_solve(on_->factor_of(robot, r_), r_, r_, X.data(), count, r_);
+  cholesky_solve(on_->factor_of(robot), r_, r_, X.data(), count, r_);
 }
 
 bool ReducedBatchMechanics::root_solve(int robot, std::span<double> X, int count) {
-  if (count > 0) forward_solve(on_->factor_of(robot, r_), r_, r_, X.data(), count, r_);
+  if (count > 0) forward_solve(on_->factor_of(robot), r_, r_, X.data(), count, r_);
   return true;
 }
 

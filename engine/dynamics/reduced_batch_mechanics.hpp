@@ -13,11 +13,11 @@
 // by robot, after all factors have come across together.
 //
 // The model is uploaded once. Every call takes and gives host memory and so crosses the bus: q in, y, f, H and the
-// solutions X out, per robot some (rows + 2) r numbers each way; what a step that stays on the device would save:
-// docs/decisions/0006-batched-algebra.md.
+// solutions X out, per robot some (rows + 2) r numbers each way. ResidentStepper (resident_step.hpp) takes whole steps
+// with states that stay on the device.
 //
-// Bits do not depend on the number of CPU threads. No allocation after construction beyond what a wider solve() and
-// springs ask for. See mechanics.hpp.
+// Bits do not depend on the number of CPU threads. No allocation after construction beyond what a wider solve(),
+// springs and, on a CPU, products that fill no panel of columns ask for. See mechanics.hpp.
 
 #include <memory>
 
@@ -36,6 +36,9 @@ struct BatchSettings {
 };
 
 struct ResidentRobots;  // what lies on the device (resident_robots.hpp)
+
+// Mesh element of a point that is numbered across the force fields.
+int element_of_point(const ReducedModel& model, int point);
 
 class ReducedBatchMechanics final : public ReducedRobots {
  public:
@@ -62,6 +65,8 @@ class ReducedBatchMechanics final : public ReducedRobots {
   const Device& device() const;
   // Tangents K of all robots as left by evaluate_forces, copied: [B] r x r row-major, lower triangle.
   std::vector<double> stiffness() const;
+  // For ResidentStepper, whose states stay on the device.
+  ResidentRobots& resident();
 
  private:
   void scale_materials() override;

@@ -33,12 +33,16 @@ ReducedRobots::ReducedRobots(const ReducedModel& model, int robots)
   coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
 }
 
-void ReducedRobots::set_variations(Variations variations) {
-  check(variations.gravity, robots_, 3, "gravity", "finite numbers [m/s^2]", [](double) { return true; });
-  check(variations.material_scale, robots_, model_.regions(), "material_scale", "factors above 0",
+void check_variations(const ReducedModel& model, int robots, const Variations& variations) {
+  check(variations.gravity, robots, 3, "gravity", "finite numbers [m/s^2]", [](double) { return true; });
+  check(variations.material_scale, robots, model.regions(), "material_scale", "factors above 0",
         [](double value) { return value > 0; });
-  check(variations.friction, robots_, static_cast<int>(model_.robot.obstacles.size()), "friction",
+  check(variations.friction, robots, static_cast<int>(model.robot.obstacles.size()), "friction",
         "coefficients of 0 or more", [](double value) { return value >= 0; });
+}
+
+void ReducedRobots::set_variations(Variations variations) {
+  check_variations(model_, robots_, variations);
   variations_ = std::move(variations);
   ++changes_;
   scale_materials();

@@ -9,6 +9,10 @@
 
 namespace supple {
 
+// Throws InputError for a list of another length, numbers that are not finite, factors that are not above 0, friction
+// below 0.
+void check_variations(const ReducedModel& model, int robots, const Variations& variations);
+
 class ReducedRobots : public Mechanics {
  public:
   int robots() const final { return robots_; }
@@ -23,8 +27,7 @@ class ReducedRobots : public Mechanics {
 
   const ReducedModel& model() const { return model_; }
   const Variations& variations() const { return variations_; }
-  // For the steps to come, also between steps. Throws InputError for a list of another length, numbers that are not
-  // finite, factors that are not above 0, friction below 0.
+  // For the steps to come, also between steps. Throws as check_variations() does.
   void set_variations(Variations variations);
 
  protected:

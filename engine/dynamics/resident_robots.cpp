@@ -30,18 +30,22 @@ constexpr int portion_multiple = 32;  // robots
 
 }  // namespace
 
-ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots,
+ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int count,
                                TangentPrecision tangent)
     : device(on),
       dense(on),
       precision(tangent),
+      robots(count),
+      r(model.modes),
+      ny(model.robot.outputs()),
+      m(model.motions()),
       regions(model.regions()),
       mass(upload(on, model.mass)),
       input_mass(upload(on, model.input_mass)),
       springs(upload(on, model.stiffness)),
       outputs(upload(on, model.outputs)),
       output_inputs(upload(on, model.output_inputs)) {
-  const int r = model.modes, ny = model.robot.outputs(), n = rows.rows();
+  const int n = rows.rows();
   const bool mixed = precision == TangentPrecision::fp32;
   std::vector<double> rest_values;
   for (const Vec3d& x : model.robot.rest_points) rest_values.insert(rest_values.end(), {x[0], x[1], x[2]});
@@ -108,7 +112,6 @@ void ResidentRobots::add_stiffness(const ReducedModel& model, const ResidentFiel
 
 // f, K and the points' counts of robots [first, first + count).
 void ResidentRobots::portion_forces(const ReducedModel& model, int first, int count, TangentKind kind) {
-  const int r = model.modes;
   const bool mixed = precision == TangentPrecision::fp32, tangent_wanted = kind != TangentKind::none;
   const double* alpha = q.data() + extent(first, r);
   double* force = f.data() + extent(first, r);
@@ -156,8 +159,61 @@ void ResidentRobots::portion_forces(const ReducedModel& model, int first, int co
            StiffnessSumOp{constant_of(r, first), fields.empty() ? nullptr : rounded_K.data(), stiffness});
 }
 
+void ResidentRobots::set_materials(const ReducedModel& model, const std::vector<double>& material_scale) {
+  // It depends on whether there are factors, not on which.
+  if (constant.size() != extent(r, r, material_scale.empty() ? 1 : 1 + regions))
+    constant = upload(device, material_scale.empty() ? constant_stiffness(model) : constant_stiffness_by_region(model));
+  scale = upload(device, material_scale);
+  if (precision == TangentPrecision::fp32)
+    rounded_scale = upload(device, std::vector<float>(material_scale.begin(), material_scale.end()));
+}
+
+// y = y_rest + L alpha + L_c c
+void ResidentRobots::find_outputs() {
+  launch(device, robots * ny, RepeatOp<double>{rest.data(), ny, y.data()});
+  gemm(dense, ny, robots, r, 1.0, {outputs.data(), r, Transpose::yes}, {q.data(), r}, 1.0, {y.data(), ny});
+  if (m > 0)
+    gemm(dense, ny, robots, m, 1.0, {output_inputs.data(), m, Transpose::yes}, {c.data(), m}, 1.0, {y.data(), ny});
+}
+
+void ResidentRobots::find_forces(const ReducedModel& model, TangentKind kind) {
+  for (int first = 0; first < robots; first += portion)
+    portion_forces(model, first, std::min(portion, robots - first), kind);
+}
+
+// M is symmetric: row-major is column-major.
+void ResidentRobots::multiply_mass(const Array<double>& velocity, Array<double>& out) {
+  gemm(dense, r, robots, r, 1.0, {mass.data(), r}, {velocity.data(), r}, 0.0, {out.data(), r});
+}
+
+// Column b of row i: h = L_i^T g, L_i the outputs that the row touches (row-major [count][r]).
+void ResidentRobots::find_jacobians(const RowLayout& layout, const Array<double>& row_gradients,
+                                    Array<double>& jacobians) {
+  const int n = layout.rows();
+  for (int row = 0; row < n; ++row) {
+    const auto k = static_cast<std::size_t>(row);
+    gemm(dense, r, robots, layout.count[k], 1.0, {outputs.data() + extent(layout.first[k], r), r},
+         {row_gradients.data() + layout.offset[k], layout.gradients()}, 0.0,
+         {jacobians.data() + extent(row, r), n * r});
+  }
+}
+
+void ResidentRobots::find_system(const SystemCoefficients& coefficients) {
+  launch(device, robots * r * r,
+         SystemOp<double>{coefficients.stiffness, coefficients.mass, K.data(), mass.data(), r * r, A.data()});
+}
+
+void ResidentRobots::factor_system() {
+  factors_here = false;
+  potrf_batched(dense, r, A.data(), r, r * r, info.data(), robots);
+}
+
+void ResidentRobots::solve_systems(Array<double>& right_sides, int count) {
+  potrs_batched(dense, r, count, A.data(), r, r * r, right_sides.data(), r, count * r, robots);
+}
+
 // On the host. A GPU's factors come across together.
-const double* ResidentRobots::factor_of(int robot, int r) {
+const double* ResidentRobots::factor_of(int robot) {
   if (device.kind == Device::Kind::cpu) return A.data() + extent(robot, r, r);
   if (!factors_here) {
     host_factors.resize(A.size());

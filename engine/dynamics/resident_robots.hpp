@@ -1,6 +1,6 @@
 #pragma once
-// What ReducedBatchMechanics keeps on its device: the model, all robots, and the stages on them that are more than one
-// call of batched algebra. Included by its .cpp files alone.
+// What ReducedBatchMechanics and ResidentStepper keep on a device: the model, all robots, and the stages of a step on
+// them. Included by their .cpp files alone.
 
 #include "engine/dynamics/reduced_batch_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
@@ -99,7 +99,7 @@ struct ResidentRobots {
   Device device;
   DenseContext dense;
   TangentPrecision precision;
-  int regions;
+  int robots, r, ny, m, regions;
   std::vector<ResidentField> fields;
   Array<double> mass, input_mass, springs, outputs, output_inputs, rest;  // the model
   Array<double> constant;                                                 // constant_stiffness(), or by region
@@ -135,7 +135,17 @@ struct ResidentRobots {
   void add_stiffness(const ReducedModel& model, const ResidentField& field, const FieldArrays<S>& arrays,
                      TangentScratch<S>& scratch, const ConstantStiffness<S>& constant, int count, S* K);
   void portion_forces(const ReducedModel& model, int first, int count, TangentKind kind);
-  const double* factor_of(int robot, int r);
+
+  // The stages of a step on what lies here; nothing crosses the bus.
+  void set_materials(const ReducedModel& model, const std::vector<double>& material_scale);
+  void find_outputs();                                            // y of q and c
+  void find_forces(const ReducedModel& model, TangentKind kind);  // f, K and counts of q
+  void multiply_mass(const Array<double>& velocity, Array<double>& out);
+  void find_jacobians(const RowLayout& layout, const Array<double>& row_gradients, Array<double>& jacobians);
+  void find_system(const SystemCoefficients& coefficients);  // A of K
+  void factor_system();                                      // A and info
+  void solve_systems(Array<double>& right_sides, int count);
+  const double* factor_of(int robot);
 };
 
 }  // namespace supple

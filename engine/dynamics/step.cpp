@@ -213,6 +213,17 @@ void Stepper::begin_contact(const State& state) {
   contact_->begin(state, y_start_);
 }
 
+// One linearisation takes the turn that the velocity at the start announces.
+void Stepper::add_transport(const State& state) {
+  if (mechanics_.coordinates().flat()) return;
+  if (settings_.scheme != StepScheme::one_linearisation) {
+    mechanics_.add_transport(state.q, state.v, u_, inertia_);
+    return;
+  }
+  for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = settings_.time_step * state.v[i];
+  mechanics_.add_transport(state.q, state.v, velocity_, inertia_);
+}
+
 void Stepper::residual(const State& state) {
   if (settings_.scheme == StepScheme::quasi_static) {
     for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
@@ -229,6 +240,7 @@ void Stepper::residual(const State& state) {
   for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
     motion_velocity_[i] = state.motion_velocities[i] - (motions_[i] - state.motions[i]) / h;
   mechanics_.inertia(velocity_, motion_velocity_, inertia_);
+  add_transport(state);
   for_each_number(r_.size(), [&](std::size_t i) { r_[i] = inertia_[i] / h + alpha * p_[i] - alpha * f_[i]; });
   const Robot& robot = mechanics_.robot();
   if (robot.rayleigh_mass != 0 || robot.rayleigh_stiffness != 0) {
@@ -356,6 +368,16 @@ bool Stepper::solve_contact(ConstraintLaw& law, bool solved) {
   });
 }
 
+// u <- u and then s du.
+void Stepper::add_increment(double s) {
+  const Coordinates& coordinates = mechanics_.coordinates();
+  if (coordinates.flat())
+    for_each_number(u_.size(), [&](std::size_t i) { u_[i] += s * du_[i]; });
+  else
+    for_each_robot(robots_,
+                   [&](int b) { coordinates.compose(u_.data() + extent(b, nv_), du_.data() + extent(b, nv_), s); });
+}
+
 // du = u_f + A^-1 (H^T lambda - A_c dc), and where the rows end by this linearisation.
 void Stepper::correct() {
   const int n = rows_count_, m = columns_ - 1 - n;
@@ -380,7 +402,7 @@ void Stepper::correct() {
       phi_end_[extent(b, n) + extent(i)] +=
           inner_product(H_.data() + extent(b, n, nv_) + extent(i, nv_), moved.data(), nv_);
   });
-  for_each_number(u_.size(), [&](std::size_t i) { u_[i] += du_[i]; });
+  add_increment(1);
   for (std::size_t i = 0; i < motions_.size(); ++i) motions_[i] += dc_[i];
 }
 
@@ -451,10 +473,8 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
       // Newton stepped too far: halve its last step. The first evaluation has no step to halve.
       if (iterate && report.iterations > 0 && halvings < settings_.max_halvings) {
         ++halvings;
-        for (std::size_t i = 0; i < u_.size(); ++i) {
-          du_[i] *= 0.5;
-          u_[i] -= du_[i];
-        }
+        for (double& du : du_) du *= 0.5;
+        add_increment(-1);
         for (std::size_t i = 0; i < motions_.size(); ++i) {
           dc_[i] *= 0.5;
           motions_[i] -= dc_[i];
@@ -592,6 +612,7 @@ State rest_state(const Mechanics& mechanics) {
   const int B = mechanics.robots(), motions = static_cast<int>(mechanics.robot().motions.size());
   state.robots = B;
   state.q.assign(extent(B, mechanics.coordinates().nq), 0.0);
+  for (int b = 0; b < B; ++b) mechanics.coordinates().rest(state.q.data() + extent(b, mechanics.coordinates().nq));
   state.v.assign(extent(B, mechanics.coordinates().nv), 0.0);
   state.multipliers.assign(extent(B, mechanics.robot().rows()), 0.0);
   state.contact_forces.assign(extent(B, mechanics.robot().pairs(), 3), 0.0);

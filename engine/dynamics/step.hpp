@@ -175,6 +175,7 @@ class Stepper {
   void add_springs(double share);
   void spring_stiffness();
   void begin_contact(const State& state);
+  void add_transport(const State& state);
   void residual(const State& state);
   double row_force(int b, int k) const;
   double residual_with_rows(double force_scale, double& scale) const;
@@ -188,6 +189,7 @@ class Stepper {
   bool tangent_served();
   void remember_balance(const State& state);
   void remember_end(const State& state);
+  void add_increment(double s);
   void correct();
   void finish(const ConstraintLaw& law, State& state);
 

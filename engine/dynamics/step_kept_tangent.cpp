@@ -38,7 +38,7 @@ std::optional<InputError> cannot_keep_tangent(const Robot& robot) {
 // Whether the tangent may be an old one in this kind of step at all.
 bool Stepper::may_keep_tangent() const {
   return settings_.keep_tangent > 0 && settings_.scheme == StepScheme::one_linearisation && implicit_velocity() == 1 &&
-         implicit_position() == 1 && !cannot_keep_tangent_;
+         implicit_position() == 1 && !cannot_keep_tangent_ && mechanics_.coordinates().flat();
 }
 
 // Whether the factor at hand is of the last step, and `state` where that ended.

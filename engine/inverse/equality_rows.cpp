@@ -22,11 +22,12 @@ EqualityRows::EqualityRows(int robots, int kept, int equal, int effector_rows, i
   solved_.assign(extent(robots, 1 + n_ + m_, s_), 0.0);
   scale_.assign(extent(s_), 1.0);
   pivots_.assign(extent(s_), 0);
+  independent_.assign(extent(robots), 1);
 }
 
-const ConstraintSpace* EqualityRows::eliminate(const ConstraintSpace& space) {
+const ConstraintSpace& EqualityRows::eliminate(const ConstraintSpace& space) {
   SUPPLE_EXPECT(space.rows == n_ + s_ && space.effector_rows == e_ && space.motions == m_);
-  if (s_ == 0) return &space;
+  if (s_ == 0) return space;
   const int all = n_ + s_, columns = 1 + n_ + m_;
   for (int b = 0; b < space.robots; ++b) {
     const double *free = space.free.data() + extent(b, all), *W = space.W.data() + extent(b, all, all),
@@ -46,7 +47,11 @@ const ConstraintSpace* EqualityRows::eliminate(const ConstraintSpace& space) {
       for (int j = 0; j < n_; ++j) Y[(1 + j) * s_ + i] = scale * W[row * all + j];
       for (int k = 0; k < m_; ++k) Y[(1 + n_ + k) * s_ + i] = scale * B[row * m_ + k];
     }
-    if (ldlt_factor(factor_.data(), s_, s_, pivots_.data()).status != DenseFactorStatus::ok) return nullptr;
+    independent_[extent(b)] = ldlt_factor(factor_.data(), s_, s_, pivots_.data()).status == DenseFactorStatus::ok;
+    if (independent_[extent(b)] == 0) {
+      forget(b);
+      continue;
+    }
     ldlt_solve(factor_.data(), s_, s_, pivots_.data(), Y, columns, s_);
     for (int c = 0; c < columns; ++c)
       for (int i = 0; i < s_; ++i) Y[c * s_ + i] *= scale_[extent(i)];
@@ -84,7 +89,20 @@ const ConstraintSpace* EqualityRows::eliminate(const ConstraintSpace& space) {
   reduced_.effector_free = effector_free_;
   reduced_.effector_W = effector_W_;
   reduced_.effector_B = effector_B_;
-  return &reduced_;
+  return reduced_;
+}
+
+void EqualityRows::forget(int robot) {
+  const auto clear = [&](std::vector<double>& values, std::size_t count) {
+    std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(extent(robot) * count), count, 0.0);
+  };
+  clear(solved_, extent(1 + n_ + m_, s_));
+  for (auto* v : {&phi_, &free_}) clear(*v, extent(n_));
+  clear(W_, extent(n_, n_));
+  clear(B_, extent(n_, m_));
+  clear(effector_free_, extent(e_));
+  clear(effector_W_, extent(e_, n_));
+  clear(effector_B_, extent(e_, m_));
 }
 
 void EqualityRows::multipliers(int robot, const double* lambda_a, const double* dc, double* lambda_s) const {

@@ -281,14 +281,14 @@ std::optional<bool> InverseLaw::seek_in_contact(int robot, const ContactSpace& u
   const int n = n_, m = motions_, N = n + m, s = space.alone.rows - n, k = 3 * few.contacts, first = space.alone.rows;
   const ConstraintSpace all = c.with_contacts(few, n, first + k);
   if (c.constraints.kept() != n + k) c.constraints = EqualityRows(1, n + k, s, layout_.rows(), m);
-  const ConstraintSpace* const kept = c.constraints.eliminate(all);
-  if (kept == nullptr) return std::nullopt;
-  build(*kept, robot, c.problem);
+  const ConstraintSpace& kept = c.constraints.eliminate(all);
+  if (!c.constraints.independent(0)) return std::nullopt;
+  build(kept, robot, c.problem);
   const auto begin = std::chrono::steady_clock::now();
   c.start.assign(multipliers.begin(), multipliers.begin() + first);
   for (int i : c.chosen)
     c.start.insert(c.start.end(), multipliers.begin() + first + 3 * i, multipliers.begin() + first + 3 * i + 3);
-  report.qp = solve_contact_program(robot, few, *kept, c.start);
+  report.qp = solve_contact_program(robot, few, kept, c.start);
   qp_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (report.qp.status != QpStatus::solved) return false;
 
@@ -297,9 +297,9 @@ std::optional<bool> InverseLaw::seek_in_contact(int robot, const ContactSpace& u
     const std::size_t row = extent(j, n + k);
     double command = p.x[extent(j)];
     if (robot_.actuators[extent(j)].control == ActuatorControl::displacement)
-      command = kept->free[extent(j)] + inner_product(kept->W.data() + row, p.x.data(), n) +
-                inner_product(kept->W.data() + row + n, p.x.data() + N, k) +
-                inner_product(kept->B.data() + extent(j, m), dc.data(), m);
+      command = kept.free[extent(j)] + inner_product(kept.W.data() + row, p.x.data(), n) +
+                inner_product(kept.W.data() + row + n, p.x.data() + N, k) +
+                inner_product(kept.B.data() + extent(j, m), dc.data(), m);
     const Interval limits = limits_of_command(robot, j);
     c.commands[extent(j)] = std::clamp(command, limits.lower, limits.upper);
   }

@@ -205,12 +205,11 @@ bool InverseLaw::solve(const ConstraintSpace& all, std::span<const char> touch, 
   if (has_limits_) return solve_with_limits(all, touch, multipliers, dc);
   const auto start = std::chrono::steady_clock::now();
   const int n = n_, m = motions_, N = n + m, threads = static_cast<int>(problems_.size());
-  const ConstraintSpace* const free_of_constraints = constraints_.eliminate(all);
-  if (free_of_constraints == nullptr) return false;
+  const ConstraintSpace& free_of_constraints = constraints_.eliminate(all);
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     const auto thread = static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0);
-    const ConstraintSpace space = of_robot(*free_of_constraints, b);
+    const ConstraintSpace space = of_robot(free_of_constraints, b);
     Problem& problem = problems_[thread];
     QpWorkspace& workspace = workspaces_[thread];
     InverseReport& report = reports_[static_cast<std::size_t>(b)];
@@ -222,6 +221,11 @@ bool InverseLaw::solve(const ConstraintSpace& all, std::span<const char> touch, 
     if (!begun_) ask(space, b);
     if (!touch.empty() && touch[extent(b)] != 0) {
       solved_[static_cast<std::size_t>(b)] = 1;
+      continue;
+    }
+    if (!constraints_.independent(b)) {
+      solved_[static_cast<std::size_t>(b)] = 0;
+      movements_[static_cast<std::size_t>(b)] = 0;
       continue;
     }
     if (!report.held) {
@@ -258,6 +262,7 @@ bool InverseLaw::solve_with_limits(const ConstraintSpace& all, std::span<const c
     InverseReport& report = reports_[extent(b)];
     held_before_[extent(b)] = report.held;
     if (!begun_) ask(space, b);
+    solved_[extent(b)] = 1;
     if (!touch.empty() && touch[extent(b)] != 0) continue;
     ContactSpace alone;
     alone.rows = all.rows;
@@ -266,7 +271,8 @@ bool InverseLaw::solve_with_limits(const ConstraintSpace& all, std::span<const c
     alone.alone = space;
     const ContactReport answer = solve_in_contact(b, alone, multipliers.subspan(extent(b, all.rows), extent(all.rows)),
                                                   dc.subspan(extent(b, motions_), extent(motions_)));
-    solved = solved && answer.status == ContactStatus::solved;
+    solved_[extent(b)] = answer.status == ContactStatus::solved;
+    solved = solved && solved_[extent(b)] != 0;
   }
   begun_ = true;
   return solved;

@@ -96,6 +96,7 @@ class InverseLaw final : public ConstraintLaw {
   int begin(const State& state, double step, std::span<double> multipliers) override;
   bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
              std::span<double> dc) override;
+  bool solved(int robot) const override { return solved_[static_cast<std::size_t>(robot)] != 0; }
   ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                  std::span<double> dc) override;
   double violation(std::span<const double> phi, std::span<const double> multipliers) const override;

@@ -15,5 +15,9 @@ struct InverseRate : Rate {
 // As measure_rate, inversely: the goals of each step are where the effectors of the same robot are that is driven
 // forward along the same smooth path (its steps are not timed), so they are within reach and change at every step.
 InverseRate measure_inverse_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t seed);
+// As measure_resident_rate, inversely.
+InverseRate measure_resident_inverse_rate(const ReducedModel& model, const Device& device, int robots,
+                                          const ResidentSettings& settings, int steps, double seconds,
+                                          std::uint64_t seed);
 
 }  // namespace supple

@@ -8,10 +8,10 @@ void node_displacements(const FullModel& model, std::span<const double> q, std::
     const int unknown = model.node_unknown[node], motion = model.node_motion[node];
     for (int k = 0; k < 3; ++k)
       u[3 * node + static_cast<std::size_t>(k)] =
-          unknown >= 0  ? q[static_cast<std::size_t>(3 * unknown + k)]
-          : motion >= 0 ? c[static_cast<std::size_t>(motion)] *
-                              model.robot.motions[static_cast<std::size_t>(motion)].direction[k]
-                        : 0.0;
+          unknown >= 0 ? q[static_cast<std::size_t>(3 * unknown + k)]
+          : motion >= 0
+              ? c[static_cast<std::size_t>(motion)] * model.robot.motions[static_cast<std::size_t>(motion)].direction[k]
+              : 0.0;
   }
 }
 

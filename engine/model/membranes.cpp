@@ -49,8 +49,7 @@ class FaceTriangles {
 std::vector<Triangle> triangles_of(const MembraneScene& membrane, const Mesh& mesh) {
   const Place& place = membrane.region.place.file.empty() ? membrane.place : membrane.region.place;
   if (membrane.region.kind != Region::Kind::group) {
-    std::vector<Triangle> triangles =
-        triangles_of(boundary_faces_among(mesh, nodes_in(membrane.region, mesh)));
+    std::vector<Triangle> triangles = triangles_of(boundary_faces_among(mesh, nodes_in(membrane.region, mesh)));
     if (triangles.empty())
       throw InputError("this membrane's region holds no face of the body's surface with all its nodes",
                        "move or enlarge it (lengths are in metres after the transform), or name a group of triangles",

@@ -46,7 +46,7 @@ struct ActuatorRow : CavityShape {
 // The Compliant plugin (2012), eqs. 1-3.
 //   length  phi = side (L0 - L(y)) of the path through its points; lambda pulls its ends together where side = 1 and
 //           pushes them apart where it is -1
-//   along   phi = direction . (y - place) of one mapped point
+//   along   phi = direction . (y - place) of one mapped point, or direction . (y_1 - y_2 - place) of two
 //           No direction (0): a hard row of a reduced model that all of its modes obey; its lambda is 0
 struct ConstraintRow {
   enum class Value { length, along };
@@ -63,7 +63,7 @@ struct ConstraintRow {
   double damping_time = 0;      // d [s]
   bool one_sided = false;
   // Ties the body to a place.
-  bool in_space() const { return value == Value::along || anchor.has_value(); }
+  bool in_space() const { return value == Value::along ? point_count == 1 : anchor.has_value(); }
 };
 
 struct NamedPoint {

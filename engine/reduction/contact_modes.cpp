@@ -8,6 +8,7 @@
 
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/metric.hpp"
 #include "engine/reduction/project.hpp"
 #include "engine/reduction/rest_response.hpp"
 #include "engine/reduction/rigid_motion.hpp"
@@ -109,13 +110,15 @@ ContactModes join_contact_modes(const FullModel& model, std::vector<double> basi
         fmt::format("contact_modes: {} collision points touch something ({} are the most)", rows.points(), most_points),
         "[contact] spacing, or a region");
   FullMechanics mechanics(model);
-  const RestResponse body(mechanics);
   const ReducedModel all = project(model, basis, modes, all_elements(model));
+  const double shift = robot.floating ? lowest_frequency_squared(all) : 0;
+  const RestResponse body(mechanics, shift);
   ReducedMechanics reduced(all);
-  const RestResponse own(reduced);
+  const RestResponse own(reduced, shift);
   if (!body.known() || !own.known())
     throw InputError(
-        "contact_modes: what a force does to the body at rest is not determined (nothing holds it, or it is unstable)",
+        "contact_modes: what a force does to the body at rest is not determined (it is unstable, or a part of it is "
+        "loose)",
         "without contact_modes: more states and modes_tolerance");
 
   const int n = rows.rows();

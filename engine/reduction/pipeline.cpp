@@ -73,6 +73,9 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
   }
   if (scene.reduction.ecsw_training != "rerun") return states;
   ReducedMechanics mechanics(all);
+  Variations without_friction;
+  without_friction.friction.assign(all.robot.obstacles.size(), 0.0);
+  mechanics.set_variations(without_friction);
   Equilibrium equilibrium(mechanics, {});
   State state = rest_state(mechanics);
   int failed = 0;
@@ -121,15 +124,24 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
     throw InputError("[reduce] contact_modes is for robots among obstacles, and the scene has none",
                      "[[obstacle]], or without contact_modes");
-  if (recipe.contact_modes > 0 && full.robot.floating)
-    throw InputError("[reduce] contact_modes needs a body that something holds: at rest this one answers no force",
-                     "[[fix]], or without contact_modes");
   if (recipe.elements == 0) return;
   if (recipe.ecsw_tolerance)
     throw InputError("a number of elements and their tolerance contradict each other", "one of them");
   if (full.fields.size() > 1)
     throw InputError("a number of elements is for bodies with one force field, and this one has several",
                      "elements_tolerance, or elements_acceptance");
+}
+
+const char* shaking(ShakingFriction friction) {
+  switch (friction) {
+    case ShakingFriction::none:
+      return "without friction";
+    case ShakingFriction::own:
+      return "with friction";
+    case ShakingFriction::alternating:
+      return "with friction along every second path";
+  }
+  return "";
 }
 
 SelectionRule rule_of(const ReductionScene& recipe) {
@@ -152,7 +164,7 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   };
 
   check_recipe(recipe, full);
-  report.snapshots = compute_snapshots(full, scene, settings.snapshots, progress);
+  report.snapshots = compute_snapshots(whole, scene, settings.snapshots, progress);
   report.seconds.snapshots = now() - start;
   const SceneIdentity identity = identify(scene);
   SamplingPlans plans = make_plans(full.robot, recipe);
@@ -205,7 +217,7 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
     throw RunError("no test state of the full model converged", "`supple simulate` the scene; smaller actuator ranges");
 
   mark = now();
-  ReducedModel all = project(full, basis, modes, all_elements(full));
+  ReducedModel all = project(whole, basis, modes, all_elements(whole));
   if (recipe.unit == DomainUnit::point) all = by_points(std::move(all));
   Provenance& provenance = all.provenance;
   provenance.version = version();
@@ -300,7 +312,7 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   {
     // One thread, as every rate of the table.
     const SingleThreaded one;
-    FullMechanics mechanics(full);
+    FullMechanics mechanics(whole);
     line.rate = measure_rate(mechanics, 2000, 2 * settings.rate_seconds, recipe.seed + 7);
   }
   report.table.push_back(line);
@@ -310,7 +322,6 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   report.table.push_back(row("hyper-reduced", result.model, test, settings.rate_seconds));
   result.model.errors = report.table.back().errors;
   all = {};
-  result.model.robot.obstacles = whole.robot.obstacles;
   if (full.robot.pairs() > 0) {
     FullMechanics body(full);
     ReducedMechanics own(result.model);
@@ -323,9 +334,9 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   }
   if (shaken_in_time(full.robot))
     report.notes.push_back(fmt::format(
-        "the robot lies loose among obstacles: it was shaken and judged in time, without friction, along ramps of {} "
-        "steps of {:.3g} ms from state to state",
-        recipe.sweep_steps, 1e3 * full.robot.time_step));
+        "the robot lies loose among obstacles: it was shaken and judged in time, {}, {} steps of {:.3g} ms for each "
+        "state",
+        shaking(recipe.friction), recipe.sweep_steps, 1e3 * full.robot.time_step));
   report.dynamic = compare_dynamics(whole, result.model, settings.dynamic_steps, recipe.seed + 11, progress);
   if (full.robot.floating && !report.dynamic.failed)
     report.notes.push_back(fmt::format(

@@ -20,7 +20,8 @@ struct RestResponse::Held {
   Eigen::CompleteOrthogonalDecomposition<Matrix> W;  // rows may depend on each other
 };
 
-RestResponse::RestResponse(Mechanics& mechanics) : mechanics_(mechanics), held_(std::make_unique<Held>()) {
+RestResponse::RestResponse(Mechanics& mechanics, double shift)
+    : mechanics_(mechanics), held_(std::make_unique<Held>()) {
   const Robot& robot = mechanics.robot();
   SUPPLE_EXPECT(mechanics.robots() == 1);
   const int nv = mechanics.coordinates().nv, rows = robot.rows();
@@ -31,7 +32,7 @@ RestResponse::RestResponse(Mechanics& mechanics) : mechanics_(mechanics), held_(
       gradients(extent(layout.gradients())), H(extent(rows, nv)), H_c(extent(rows, static_cast<int>(c.size())));
   mechanics.evaluate_outputs(q, c, y);
   (void)mechanics.evaluate_forces(q, c, TangentKind::exact, f);
-  const SystemReport system = mechanics.factor({.mass = 0, .stiffness = 1, .geometric = false}, y, lambda);
+  const SystemReport system = mechanics.factor({.mass = shift, .stiffness = 1, .geometric = false}, y, lambda);
   known_ = system.status == SystemStatus::ok && system.negative_pivots == 0;
   if (!known_) return;
   evaluate_rows(robot, layout, y, phi, gradients);

@@ -207,6 +207,11 @@ std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Samp
   return paths;
 }
 
+void give_friction(ShakingFriction friction, std::vector<SamplePath>& paths) {
+  for (std::size_t k = 0; k < paths.size(); ++k)
+    paths[k].friction = friction == ShakingFriction::own || (friction == ShakingFriction::alternating && k % 2 == 1);
+}
+
 int nearest_sample(const std::vector<InputRange>& inputs, const std::vector<Sample>& samples, const Sample& to) {
   std::size_t nearest = 0;
   for (std::size_t k = 1; k < samples.size(); ++k)
@@ -226,7 +231,10 @@ void order_by_walk(const Robot& robot, std::vector<Sample>& samples) {
   }
 }
 
-SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
+namespace {
+
+// But for friction.
+SamplingPlan plan_of(const Robot& robot, const ReductionScene& recipe) {
   SamplingPlan plan;
   const bool in_time = shaken_in_time(robot);
   plan.converged = recipe.converged && !in_time;
@@ -271,6 +279,20 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
   order_by_walk(robot, samples);
   std::ranges::move(paths_through(robot, samples, recipe.sweep_steps), std::back_inserter(plan.paths));
   if (recipe.sampling == SamplingKind::greedy) plan.most_states += plan.states();
+  return plan;
+}
+
+}  // namespace
+
+SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
+  if (recipe.friction != ShakingFriction::none && !shaken_in_time(robot))
+    throw InputError(
+        "[reduce] friction is for robots that lie loose among obstacles and are shaken in time (equilibria with "
+        "friction "
+        "depend on the way to them)",
+        "without this key", recipe.place);
+  SamplingPlan plan = plan_of(robot, recipe);
+  give_friction(recipe.friction, plan.paths);
   return plan;
 }
 

@@ -51,7 +51,10 @@ std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t s
 // that is not soon found so is sought from rest too.
 struct SamplePath {
   std::vector<Sample> samples;
+  bool friction = false;  // in time: obstacles have theirs
 };
+// Gives the paths their friction, path by path.
+void give_friction(ShakingFriction friction, std::vector<SamplePath>& paths);
 
 struct SamplingPlan {
   std::string kind;  // "grid", "latin-hypercube", "random-paths", "greedy"; of draws "uniform"

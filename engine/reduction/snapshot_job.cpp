@@ -30,6 +30,7 @@ SamplingPlan draws(const Robot& robot, int count, const ReductionScene& recipe, 
   if (shaken_in_time(robot)) {
     plan.converged = false;
     plan.paths = paths_through(robot, samples, recipe.sweep_steps);
+    give_friction(recipe.friction, plan.paths);
     return plan;
   }
   // Independent states: every path is one state from rest.
@@ -71,6 +72,7 @@ void compute_in_workers(const std::vector<SetPlan>& sets, const Scene& scene, co
         std::vector<std::string> words{"snapshots", copy, "-o", job.folder, "--resume", "--jobs", "1", "--quiet"};
         std::ranges::copy(share_of_worker(sets.front().folder, k, jobs), std::back_inserter(words));
         if (job.with_validation) words.push_back("--with-validation");
+        for (std::string& word : words_of(job.batch)) words.push_back(std::move(word));
         return words;
       },
       "snapshots", total, [&] { return states_present(sets); }, progress);
@@ -108,7 +110,9 @@ int compute_missing(const FullModel& model, const Scene& scene, const SceneIdent
   const auto compute = [&](bool wait) {
     int left = 0;
     for (const SetPlan& set : sets)
-      left += compute_paths(model, scene, identity, *set.plan, set.folder, {job.shard, job.shards, wait}, shown).left;
+      left +=
+          compute_paths(model, scene, identity, *set.plan, set.folder, {job.shard, job.shards, wait}, shown, job.batch)
+              .left;
     return left;
   };
   const int left = compute(/*wait=*/false);
@@ -264,7 +268,7 @@ SnapshotTotals compute_snapshots(const FullModel& whole, const Scene& scene, con
     }
     totals.present = presence(sets, progress);
     if (totals.present) totals.locks = std::ranges::all_of(*totals.present, &Claims::available);
-    do totals.left = compute_missing(model, scene, identity, sets, job, progress);
+    do totals.left = compute_missing(whole, scene, identity, sets, job, progress);
     while (!is_part(job) && grow(model, scene.reduction, identity, training, plans.training, progress));
   });
   totals.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

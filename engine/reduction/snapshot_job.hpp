@@ -23,8 +23,9 @@ SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe);
 // to, are not all that it can do: forces from outside, unless it lies among obstacles (shaken_in_time).
 void check_floating(const Scene& scene, const Robot& robot);
 
-// A robot among obstacles is shaken, learnt and judged without friction, under which shapes depend on the way to them;
-// the model made of it has its friction back. `copy` holds what is returned where there are obstacles.
+// Equilibria of a robot among obstacles are found, learnt and judged without friction, under which shapes depend on the
+// way to them; the model made of them has its friction back. What is shaken in time has the friction of its paths.
+// `copy` holds what is returned where there are obstacles.
 const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy);
 
 // Folder layout: scene.toml (canonical copy), training/, selection/, test/ (snapshots.hpp).
@@ -38,6 +39,7 @@ struct SnapshotJob {
   // worker of `jobs` does.
   bool worker = false;
   bool with_validation = true;
+  StateBatch batch;
   Ranks ranks;  // each computes paths that no other is at work on
 };
 // The sets of such a folder, training first; `plans` must outlive them.

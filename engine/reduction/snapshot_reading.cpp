@@ -90,7 +90,7 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
         continue;
       }
       ++set.count;
-      set.source.push_back({static_cast<int>(k), static_cast<int>(i)});
+      set.source.push_back({static_cast<int>(k), static_cast<int>(i), path.friction});
       set.commands.push_back(path.samples[i]);
       if (with_q)
         set.q.insert(set.q.end(), q.begin() + static_cast<long>(i) * nv, q.begin() + static_cast<long>(i + 1) * nv);

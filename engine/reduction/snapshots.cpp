@@ -6,17 +6,21 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/io/hdf5_file.hpp"
 #include "engine/reduction/claims.hpp"
+#include "engine/reduction/path_queue.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/atomic_file.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/hash.hpp"
+#include "solvers/sparse/lockstep.hpp"
 
 namespace supple {
 
@@ -40,11 +44,13 @@ std::string plan_text(const SceneIdentity& identity, const SamplingPlan& plan) {
   json["sampling"] = plan.kind;
   json["converged"] = plan.converged;
   json["states"] = plan.states();
-  for (std::size_t k = 0; k < plan.paths.size(); ++k)
+  for (std::size_t k = 0; k < plan.paths.size(); ++k) {
     json["paths"].push_back({{"file", fs::path(path_file("", static_cast<int>(k))).filename().string()},
                              {"states", plan.paths[k].samples.size()},
                              {"hash", hash_hex(path_identity(identity, plan.converged, plan.paths[k]))},
                              {"commands", plan.paths[k].samples}});
+    if (plan.paths[k].friction) json["paths"].back()["friction"] = true;
+  }
   for (const SamplingPlan::Prediction& prediction : plan.predictions)
     json["predictions"].push_back({{"states", prediction.states}, {"error", prediction.error}});
   return json.dump(1) + "\n";
@@ -83,6 +89,8 @@ void wait_for_others(const Progress& progress) {
   std::this_thread::sleep_for(poll);
 }
 
+}  // namespace
+
 bool is_path_of(const std::string& file, std::uint64_t identity) {
   try {
     return fs::exists(file) && Hdf5File(file, Hdf5File::Mode::read).read_text("/identity") == hash_hex(identity);
@@ -91,12 +99,11 @@ bool is_path_of(const std::string& file, std::uint64_t identity) {
   }
 }
 
-}  // namespace
-
 std::uint64_t path_identity(const SceneIdentity& identity, bool converged, const SamplePath& path) {
   std::uint64_t hash = hash_bytes(&identity, sizeof identity);
   hash = hash_bytes(&converged, sizeof converged, hash);
   for (const Sample& sample : path.samples) hash = hash_bytes(sample.data(), sample.size() * sizeof(double), hash);
+  if (path.friction) hash = hash_bytes(&path.friction, sizeof path.friction, hash);
   return hash;
 }
 
@@ -202,48 +209,53 @@ namespace {
 // The states of one path after the other.
 class PathSolver {
  public:
-  PathSolver(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan)
+  PathSolver(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan,
+             const FullMechanics::MakeSolver& make_solver)
       : model_(model),
         identity_(identity),
         plan_(plan),
-        mechanics_(model),
+        mechanics_(model, make_solver),
         patient_(mechanics_, {}),
         quick_(mechanics_, quick_continuation),
         stepper_(mechanics_, {.scheme = StepScheme::one_linearisation, .time_step = scene.time_step}) {}
 
-  // Writes `file`; before() is called before every state, after() behind it.
-  template <class Before, class After>
-  void compute(const SamplePath& path, const std::string& file, SnapshotRun& run, const Before& before,
-               const After& after) {
+  // Path after path until the queue is empty.
+  void work(PathQueue& queue) {
+    while (const std::optional<int> path = queue.take()) compute(*path, queue);
+  }
+  const FullMechanics& mechanics() const { return mechanics_; }
+
+ private:
+  void compute(int index, PathQueue& queue) {
+    const SamplePath& path = plan_.paths[static_cast<std::size_t>(index)];
+    mechanics_.set_friction(path.friction);
     State state = rest_state(mechanics_);
     std::vector<double> commands, q, multipliers;
     std::vector<int> status, factorisations;
     for (const Sample& sample : path.samples) {
-      before();
+      queue.before();
       int iterations;
       const StepStatus result = solve(control_of(model_.robot, sample), status.empty(), state, iterations);
-      if (result != StepStatus::ok) ++run.failed;
-      ++run.states;
-      run.factorisations += iterations;
       status.push_back(static_cast<int>(result));
       factorisations.push_back(iterations);
       commands.insert(commands.end(), sample.begin(), sample.end());
       q.insert(q.end(), state.q.begin(), state.q.end());
       multipliers.insert(multipliers.end(), state.multipliers.begin(), state.multipliers.end());
-      after();
+      queue.after(result, iterations);
     }
     const std::size_t n = path.samples.size();
-    write_hdf5_atomically(file, [&](Hdf5File& out) {
-      out.write("/identity", hash_hex(path_identity(identity_, plan_.converged, path)));
-      out.write("/commands", commands, {n, model_.robot.actuators.size() + model_.robot.motions.size()});
-      out.write("/q", q, {n, static_cast<std::size_t>(model_.coordinates.nv)});
-      out.write("/multipliers", multipliers, {n, static_cast<std::size_t>(model_.robot.rows())});
-      out.write("/status", status, {n});
-      out.write("/factorisations", factorisations, {n});
+    queue.finish(index, [&](const std::string& file) {
+      write_hdf5_atomically(file, [&](Hdf5File& out) {
+        out.write("/identity", hash_hex(path_identity(identity_, plan_.converged, path)));
+        out.write("/commands", commands, {n, model_.robot.actuators.size() + model_.robot.motions.size()});
+        out.write("/q", q, {n, static_cast<std::size_t>(model_.coordinates.nv)});
+        out.write("/multipliers", multipliers, {n, static_cast<std::size_t>(model_.robot.rows())});
+        out.write("/status", status, {n});
+        out.write("/factorisations", factorisations, {n});
+      });
     });
   }
 
- private:
   StepStatus solve(const Control& control, bool at_rest, State& state, int& iterations) {
     if (!plan_.converged) {
       const StepReport report = stepper_.step(control, state);
@@ -267,6 +279,32 @@ class PathSolver {
   Stepper stepper_;
 };
 
+// Robots of a batch, each with a solver of paths of its own.
+class PathBatch {
+ public:
+  PathBatch(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan,
+            const StateBatch& batch, int most) {
+    const auto solver = [&, this](int robot) {
+      solvers_.push_back(std::make_unique<PathSolver>(model, scene, identity, plan,
+                                                      [this, robot] { return lockstep_->solver(robot); }));
+    };
+    solver(0);
+    const FullMechanics& first = solvers_.front()->mechanics();
+    const auto symbolic = std::make_shared<const BatchPlan>(
+        std::make_shared<const AssemblyTree>(assembly_tree(first.pattern())), batch_form(batch.device));
+    const int robots = batch_size(batch, *symbolic, first, most);
+    lockstep_ = std::make_unique<Lockstep>(batch.device, symbolic, robots);
+    for (int robot = 1; robot < robots; ++robot) solver(robot);
+  }
+  void work(PathQueue& queue) {
+    lockstep_->run([&](int robot) { solvers_[static_cast<std::size_t>(robot)]->work(queue); });
+  }
+
+ private:
+  std::unique_ptr<Lockstep> lockstep_;
+  std::vector<std::unique_ptr<PathSolver>> solvers_;
+};
+
 // Another run may have started over between this one's look at the plan and its claim to be at work.
 void check_plan(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan) {
   const nlohmann::json json = nlohmann::json::parse(text_of(plan_file(folder)), nullptr, /*allow_exceptions=*/false);
@@ -284,58 +322,29 @@ void check_plan(const std::string& folder, const SceneIdentity& identity, const 
 
 SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
                           const SamplingPlan& plan, const std::string& folder, const PathShare& share,
-                          const Progress& progress) {
-  SnapshotRun run;
-  const auto start = std::chrono::steady_clock::now();
-  const auto length = [&](int path) {
-    return static_cast<int>(plan.paths[static_cast<std::size_t>(path)].samples.size());
-  };
+                          const Progress& progress, const StateBatch& batch) {
   std::vector<int> todo;
-  int states = 0, elsewhere = 0;  // all, and those that others have computed
   for (int path : missing_paths(folder, identity, plan))
-    if (path % share.shards == share.shard) {
-      todo.push_back(path);
-      states += length(path);
-    }
-  if (todo.empty()) return run;
+    if (path % share.shards == share.shard) todo.push_back(path);
+  if (todo.empty()) return {};
   Claims claims(folder);
   while (!claims.enter()) wait_for_others(progress);
   check_plan(folder, identity, plan);
-  const auto before = [&] {
-    if (progress.stopped())
-      throw Interrupted(fmt::format("stopped with {} of {} states of this run done", run.states, states),
-                        "the same command with --resume");
-  };
-  const auto after = [&] {
-    progress("snapshots", run.states + elsewhere, states,
-             run.failed ? fmt::format("{} failed", run.failed) : std::string());
-  };
-  PathSolver solver(model, scene, identity, plan);
-  while (true) {
-    std::vector<int> taken;
-    for (const int index : todo) {
-      if (!claims.claim(index)) {
-        taken.push_back(index);
-        continue;
-      }
-      const SamplePath& path = plan.paths[static_cast<std::size_t>(index)];
-      const std::string file = path_file(folder, index);
-      if (is_path_of(file, path_identity(identity, plan.converged, path))) {
-        elsewhere += length(index);
-        after();
-      } else {
-        solver.compute(path, file, run, before, after);
-      }
-      claims.release(index);
+  const int most = static_cast<int>(todo.size());
+  PathQueue queue(identity, plan, folder, claims, std::move(todo), progress);
+  const auto drain = [&](auto&& solver) {
+    solver.work(queue);
+    while (share.wait && queue.take_over()) {
+      queue.before();
+      std::this_thread::sleep_for(poll);
+      solver.work(queue);
     }
-    run.left = static_cast<int>(taken.size());
-    if (taken.empty() || !share.wait) break;
-    todo = std::move(taken);
-    before();
-    std::this_thread::sleep_for(poll);
-  }
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return run;
+  };
+  if (batch.robots)
+    drain(PathBatch(model, scene, identity, plan, batch, most));
+  else
+    drain(PathSolver(model, scene, identity, plan, [] { return make_sparse_direct(); }));
+  return queue.run();
 }
 
 }  // namespace supple

@@ -1,7 +1,8 @@
 #pragma once
 // Full-order states over the actuation box, as a folder: plan.json (what, from which scene and mesh) and one HDF5 file
 // per path, written under a temporary name and renamed. Resuming, sharding and parallel jobs are directory operations;
-// the bits of a path depend on nothing but the path.
+// the bits of a path depend on nothing but the path and whether it was computed in a batch
+// (of any number of robots: state_batch.hpp).
 //
 // path_NNNN.h5: commands [n][inputs] (samples: sampling.hpp), q [n][nv] (m), multipliers [n][rows] (N), status [n]
 // (StepStatus, 0 = ok), factorisations [n], identity (hash of scene, mesh and path).
@@ -13,6 +14,7 @@
 #include "engine/dynamics/step.hpp"
 #include "engine/model/full_model.hpp"
 #include "engine/reduction/sampling.hpp"
+#include "engine/reduction/state_batch.hpp"
 #include "kernels/base/progress.hpp"
 #include "solvers/pod/pod.hpp"
 
@@ -44,6 +46,8 @@ void store_plan(const std::string& folder, const SceneIdentity& identity, const 
 // Of the states of a path: a file of another identity is none of the plan's.
 std::uint64_t path_identity(const SceneIdentity& identity, bool converged, const SamplePath& path);
 std::string path_file(const std::string& folder, int path);
+// False where it is damaged or missing, too.
+bool is_path_of(const std::string& file, std::uint64_t identity);
 // Paths of the plan that are not in the folder yet.
 std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan);
 
@@ -62,16 +66,18 @@ struct PathShare {
   bool wait = true;
 };
 
-// Computes missing paths. Throws Interrupted between states, finished paths stay; InputError where the folder has been
-// given another plan.
+// Computes missing paths, in a batch one path for each of its robots; without friction of obstacles but along paths
+// that have it. Throws Interrupted between states, finished paths stay; InputError where the folder has been given
+// another plan.
 SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
                           const SamplingPlan& plan, const std::string& folder, const PathShare& share,
-                          const Progress& progress);
+                          const Progress& progress, const StateBatch& batch = {});
 
 // Converged states; failed ones left out.
 struct SnapshotSet {
   struct Source {
     int path, sample;
+    bool friction = false;  // SamplePath's
   };
   int count = 0, failed = 0;
   std::vector<Source> source;  // of every state

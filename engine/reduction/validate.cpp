@@ -62,8 +62,10 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
   reference.nv = model.coordinates.nv;
   reference.commands = set.commands;
   reference.q = set.q;
-  if (shaken_in_time(model.robot))
-    for (const SnapshotSet::Source& source : set.source) reference.path.push_back(source.path);
+  for (const SnapshotSet::Source& source : set.source) {
+    reference.friction.push_back(source.friction);
+    if (shaken_in_time(model.robot)) reference.path.push_back(source.path);
+  }
   const std::vector<double> rest = rest_outputs(model.robot);
   reference.ny = model.robot.outputs();
   if (model.robot.floating) reference.fit.emplace(model);
@@ -117,7 +119,14 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
   double worst = -1;
   std::vector<int> failed_states;
   std::vector<double> u(static_cast<std::size_t>(nv));
+  std::optional<bool> friction;
   for (int s = 0; s < reference.count; ++s) {
+    if (const bool now = !reference.friction.empty() && reference.friction[extent(s)] != 0; friction != now) {
+      friction = now;
+      Variations variations;
+      if (!now) variations.friction.assign(model.robot.obstacles.size(), 0.0);
+      mechanics.set_variations(std::move(variations));
+    }
     if (!in_time || s == 0 || reference.path[extent(s)] != reference.path[extent(s - 1)]) state = rest_state(mechanics);
     const Control control = control_of(model.robot, reference.commands[static_cast<std::size_t>(s)]);
     const std::vector<double> rest = carried_rest(model.robot, model.output_inputs, control.motions);
@@ -209,8 +218,12 @@ Rate measure_steps(int robots, double time_step, int steps, double seconds,
 }
 
 PathCommands::PathCommands(const Mechanics& mechanics, std::uint64_t seed)
-    : robot_(mechanics.robot()), control_(zero_control(mechanics)) {
-  for (int b = 0; b < mechanics.robots(); ++b)
+    : PathCommands(mechanics.robot(), mechanics.robots(), seed) {}
+
+PathCommands::PathCommands(const Robot& robot, int robots, std::uint64_t seed) : robot_(robot) {
+  control_.commands.assign(extent(robots) * robot.actuators.size(), 0.0);
+  control_.motions.assign(extent(robots) * robot.motions.size(), 0.0);
+  for (int b = 0; b < robots; ++b)
     paths_.emplace_back(robot_, smooth_path_period_steps * robot_.time_step, seed + static_cast<std::uint64_t>(b));
 }
 
@@ -237,6 +250,27 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
     return report;
   });
   rate.state_hash = hash(state);
+  return rate;
+}
+
+Rate measure_resident_rate(const ReducedModel& model, const Device& device, int robots,
+                           const ResidentSettings& settings, int steps, double seconds, std::uint64_t seed) {
+  const double h = model.robot.time_step;
+  ResidentSettings own = settings;
+  own.time_step = h;
+  ResidentStepper stepper(model, device, robots, own);
+  PathCommands path(model.robot, robots, seed);
+  Rate rate = measure_steps(robots, h, steps, seconds, [&](int k, double& wall) {
+    const Control& control = path.at(k);
+    const auto begin = std::chrono::steady_clock::now();
+    const ResidentReport found = stepper.step(control.commands);
+    wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    StepReport report;
+    report.status = found.status;
+    report.times = found.times;
+    return report;
+  });
+  rate.state_hash = hash(stepper.state());
   return rate;
 }
 

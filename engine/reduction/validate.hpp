@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/dynamics/equilibrium.hpp"
+#include "engine/dynamics/resident_step.hpp"
 #include "engine/dynamics/step_rate.hpp"
 #include "engine/reduction/reduced_model.hpp"
 #include "engine/reduction/rigid_motion.hpp"
@@ -18,6 +19,7 @@ namespace supple {
 struct ReferenceStates {
   int count = 0, failed = 0, nv = 0, ny = 0;  // ny: outputs of the full robot, of which a reduced one may have fewer
   std::vector<int> path;                      // states in time: which path each belongs to; empty: equilibria
+  std::vector<char> friction;                 // [count] whether obstacles have theirs; empty: none
   std::vector<Sample> commands;
   std::vector<double> q;
   std::vector<double> displacement;
@@ -51,6 +53,7 @@ struct Rate : StepRate {
 class PathCommands {
  public:
   PathCommands(const Mechanics& mechanics, std::uint64_t seed);
+  PathCommands(const Robot& robot, int robots, std::uint64_t seed);
   const Control& at(int step);
 
  private:
@@ -68,6 +71,11 @@ Rate measure_steps(int robots, double time_step, int steps, double seconds,
 // own (seed, seed + 1, ...); the first tenth is warm-up. Stops after `seconds` or `steps`, whichever comes first (at
 // least 20 steps).
 Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t seed);
+// The same of robots whose states stay on a device, at the robot's time step. A step's time begins with the evaluation
+// at the states and ends when their motion is queued, which the next step waits for; states come to the host after the
+// last one.
+Rate measure_resident_rate(const ReducedModel& model, const Device& device, int robots,
+                           const ResidentSettings& settings, int steps, double seconds, std::uint64_t seed);
 
 struct DynamicError {
   int steps = 0;

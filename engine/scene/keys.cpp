@@ -197,6 +197,7 @@ constexpr std::array reduce_keys{
     Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "number of states, without those of corners; not of a grid; of ramps' ends where the robot lies loose among obstacles", .least = 1},
     Key{.name = "states_tolerance", .kind = quantity, .fallback = "none", .meaning = "greedy: no more states once the mean error predicted for those not simulated is below this share of the mean displacement", .bound = Bound::positive},
     Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points; where the robot lies loose among obstacles: time steps from each state to the next, or for each state of random paths", .least = 1},
+    Key{.name = "friction", .kind = choice, .fallback = "\"none\"", .meaning = "where the robot lies loose among obstacles, friction while it is shaken and judged: none, the obstacles' own, or their own along every second path", .choices = "none | own | alternating"},
     Key{.name = "budget", .kind = integer, .fallback = "4096", .meaning = "grid: with more points than this the hypercube is used instead", .least = 1},
     Key{.name = "corners", .kind = boolean, .fallback = "true", .meaning = "all but the grid: when the actuation box has at most 64 corners, learn them too, and the robot with all actuators released"},
     Key{.name = "converged", .kind = boolean, .fallback = "true", .meaning = "learn from converged equilibria; false, and always where the robot lies loose among obstacles: one linearised step for each increment"},
@@ -214,6 +215,64 @@ constexpr std::array reduce_keys{
     Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen states that the model is measured on; of ramps' ends where the robot lies loose among obstacles", .least = 1},
     Key{.name = "goal_error_limit", .kind = quantity, .fallback = "none", .meaning = "mean error at the effectors (0.01 or \"1 %\") above which the model is refused", .bound = Bound::positive},
     Key{.name = "shape_error_limit", .kind = quantity, .fallback = "none", .meaning = "the same over all nodes", .bound = Bound::positive},
+};
+
+constexpr std::array assembly_keys{
+    root_keys[0],
+    root_keys[1],
+    root_keys[2],
+    root_keys[3],
+    root_keys[4],
+    root_keys[5],
+    Key{.name = "rigid", .kind = tables, .fallback = "none", .meaning = "rigid bodies", .subtable = "[[rigid]]"},
+    Key{.name = "part", .kind = tables, .fallback = "none", .meaning = "soft bodies, each a robot of its own", .subtable = "[[part]]"},
+    Key{.name = "link", .kind = tables, .fallback = "none", .meaning = "what holds points of different bodies to each other", .subtable = "[[link]]"},
+};
+
+constexpr std::array rigid_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
+    Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "where its frame is at rest"},
+    Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "how its frame is turned at rest: about x, then y, then z"},
+    Key{.name = "held", .kind = boolean, .fallback = "false", .meaning = "it does not move"},
+    Key{.name = "mass", .kind = quantity, .dimension = D::mass, .fallback = "required where it moves freely", .meaning = "its mass, at the origin of its frame, without what it carries", .bound = Bound::positive},
+    Key{.name = "size", .kind = vector, .dimension = D::length, .fallback = "required where it moves freely", .meaning = "edges of a box about the origin of its frame: its inertia is that of a homogeneous one, and so it is drawn"},
+    Key{.name = "motion", .kind = text, .fallback = "none", .meaning = "name of an input that moves it; with its name before it, `palm/lift`"},
+    Key{.name = "direction", .kind = vector, .fallback = "required with a motion", .meaning = "direction of the motion in the world"},
+    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[-inf, inf]", .meaning = "range of the motion"},
+    Key{.name = "point", .kind = tables, .fallback = "none", .meaning = "points of it that links name", .subtable = "[[rigid.point]]"},
+};
+
+constexpr std::array rigid_point_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "name of the point"},
+    Key{.name = "point", .kind = vector, .dimension = D::length, .fallback = "required", .meaning = "where it is in the frame of the rigid body"},
+};
+
+constexpr std::array part_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "stands before the names of all that is the part's own: `finger-1/flexor`"},
+    Key{.name = "scene", .kind = text, .fallback = "one of the two", .meaning = "scene of one body; gravity, time step and integrator are those of the whole"},
+    Key{.name = "model", .kind = text, .fallback = "one of the two", .meaning = "reduced model, on what is held or driven"},
+    Key{.name = "on", .kind = text, .fallback = "space", .meaning = "rigid body that carries it: what its own scene holds or fixes in space is held or fixed there"},
+    Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "where the origin of its scene is in the frame of what carries it"},
+    Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "how its scene is turned there: about x, then y, then z"},
+};
+
+constexpr std::array link_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "name of the link"},
+    Key{.name = "type", .kind = choice, .fallback = "\"joint\"", .meaning = "two points are one; stay at a distance; or at most at one", .choices = "joint | distance | limit"},
+    Key{.name = "from", .kind = text, .fallback = "required", .meaning = "`\"palm:hook\"`, a point of a rigid body; `\"palm\"`, its origin; `\"finger-1:tip\"`, an effector or probe of a part"},
+    Key{.name = "to", .kind = text, .fallback = "required", .meaning = "the other end, the same way"},
+    Key{.name = "length", .kind = quantity, .dimension = D::length, .fallback = "that at rest", .meaning = "of a distance or a limit", .bound = Bound::positive},
+    Key{.name = "compliance", .kind = quantity, .dimension = D::compliance, .fallback = "0, hard", .meaning = "metres per newton: a spring, which is a force (a limit's stays a constraint)", .bound = Bound::non_negative},
+    Key{.name = "stiffness", .kind = quantity, .dimension = D::stiffness, .fallback = "none", .meaning = "the same, the other way round", .bound = Bound::positive},
+    Key{.name = "damping_time", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "damping over stiffness", .bound = Bound::non_negative},
+};
+
+constexpr std::array tables_of_assembly{
+    TableKeys{"several bodies", "Keys at the top of a file with `[[part]]` or `[[rigid]]` instead of `[body]`, for `supple simulate`, `check` and `info`.", assembly_keys},
+    TableKeys{"[[rigid]]", "A rigid body: it moves freely, is held, or is driven by a motion.", rigid_keys},
+    TableKeys{"[[rigid.point]]", "A point of a rigid body.", rigid_point_keys},
+    TableKeys{"[[part]]", "A soft body with its actuators, constraints and effectors, in a place of its own. Parts have no obstacles yet, and all have the same damping.", part_keys},
+    TableKeys{"[[link]]", "Something between two points of different bodies.", link_keys},
 };
 
 constexpr std::array tables_of_scene{
@@ -242,7 +301,13 @@ std::span<const TableKeys> scene_tables() {
   return tables_of_scene;
 }
 
+std::span<const TableKeys> assembly_tables() {
+  return tables_of_assembly;
+}
+
 const TableKeys& scene_table(std::string_view title) {
+  for (const TableKeys& table : tables_of_assembly)
+    if (table.title == title) return table;
   const auto found = std::find_if(tables_of_scene.begin(), tables_of_scene.end(),
                                   [&](const TableKeys& table) { return table.title == title; });
   SUPPLE_EXPECT(found != tables_of_scene.end());

@@ -47,7 +47,9 @@ struct TableKeys {
 
 // All tables; the scene itself is the first.
 std::span<const TableKeys> scene_tables();
-// Contract: the title exists.
+// Those of a scene of several bodies; its own top is the first.
+std::span<const TableKeys> assembly_tables();
+// Of both. Contract: the title exists.
 const TableKeys& scene_table(std::string_view title);
 
 // "a | b" -> {"a", "b"}

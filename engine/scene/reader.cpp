@@ -157,6 +157,7 @@ ReductionScene read_reduction(const TableReader& table) {
   r.states = count("states", r.states);
   r.states_tolerance = table.optional_quantity("states_tolerance");
   r.sweep_steps = count("sweep_steps", r.sweep_steps);
+  r.friction = table.choice("friction", r.friction);
   r.budget = count("budget", r.budget);
   r.corners = table.boolean("corners", r.corners);
   r.converged = table.boolean("converged", r.converged);
@@ -303,6 +304,7 @@ Scene read_scene(const std::string& path) {
   const fs::path inside = fs::path(path) / "scene.toml";
   const std::string file = fs::is_directory(path, error) && fs::exists(inside, error) ? inside.string() : path;
   const Document document = read_document(file);
+  refuse_assembly(document, file);
   Scene scene = read(document, file);
   check_files_exist(document, scene);
   return scene;

@@ -42,6 +42,9 @@ ConstraintScene read_constraint(const TableReader& table);
 // `actuators`: those whose paths or cavities it may be that of.
 EffectorScene read_effector(const TableReader& table, const std::vector<ActuatorScene>& actuators);
 
+// Throws where the document lists several bodies (assembly_scene.hpp).
+void refuse_assembly(const Document& document, const std::string& file);
+
 ObstacleScene read_obstacle(const TableReader& table);
 ContactScene read_contact(const TableReader& table);
 

@@ -54,9 +54,13 @@ s, N, Pa, rad). Units are those of UDUNITS-2 with `deg` and `rev`; a wrong dimen
 constraints, effectors, probes and obstacles are all different.
 
 )";
-  for (const TableKeys& table : scene_tables()) {
-    const bool whole = table.title == "the scene";
-    text += whole ? "## Top of the file\n\n" : fmt::format("## `{}`\n\n", table.title);
+  const auto add = [&](const TableKeys& table) {
+    if (table.title == "the scene")
+      text += "## Top of the file\n\n";
+    else if (table.title == "several bodies")
+      text += "## Several bodies\n\n";
+    else
+      text += fmt::format("## `{}`\n\n", table.title);
     text += fmt::format("{}\n\n| key | value | without it | meaning |\n|---|---|---|---|\n", table.meaning);
     for (const Key& key : table.keys) {
       const bool literal = !key.fallback.ends_with("bilateral [-inf, inf]") &&
@@ -66,7 +70,9 @@ constraints, effectors, probes and obstacles are all different.
                           literal ? fmt::format("`{}`", key.fallback) : std::string(key.fallback), key.meaning);
     }
     text += "\n";
-  }
+  };
+  for (const TableKeys& table : scene_tables()) add(table);
+  for (const TableKeys& table : assembly_tables()) add(table);
   text.pop_back();
   return text;
 }

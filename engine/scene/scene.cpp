@@ -19,7 +19,7 @@ auto fields(const PointScene& v) {
   return std::tie(v.name, v.point, v.set);
 }
 auto fields(const ReductionScene& v) {
-  return std::tie(v.sampling, v.states, v.states_tolerance, v.sweep_steps, v.budget, v.corners, v.converged,
+  return std::tie(v.sampling, v.states, v.states_tolerance, v.sweep_steps, v.friction, v.budget, v.corners, v.converged,
                   v.pod_tolerance, v.pod_tolerance_squared, v.max_modes, v.contact_modes, v.ecsw_tolerance,
                   v.ecsw_acceptance, v.elements, v.unit, v.ecsw_training, v.ecsw_selection, v.seed, v.validation_states,
                   v.goal_error_limit, v.shape_error_limit);

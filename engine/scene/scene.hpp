@@ -229,6 +229,10 @@ enum class DomainUnit { element, point };
 
 enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 
+// Friction of the obstacles while a robot is shaken in time: none (the paper), their own, or their own along every
+// second path.
+enum class ShakingFriction { none, own, alternating };
+
 // Offline recipe: [reduce] and its sub-tables.
 struct ReductionScene {
   Place place;  // of the sampling
@@ -237,7 +241,8 @@ struct ReductionScene {
   bool corners = true;                     // all but the grid: also the corners of the box, when there are at most 64
   std::optional<double> states_tolerance;  // greedy: predicted mean error that is small enough, a fraction
   int sweep_steps = 9;  // grid, and all that is shaken in time: increments between neighbours (figure 1)
-  int budget = 4096;    // grid points above which the grid falls back to the hypercube (Algorithm 1)
+  ShakingFriction friction = ShakingFriction::none;
+  int budget = 4096;  // grid points above which the grid falls back to the hypercube (Algorithm 1)
   bool converged =
       true;  // snapshots are converged equilibria; false: one linearised step per increment, as in the paper
   double pod_tolerance = 1e-3;

@@ -267,13 +267,14 @@ class Writer {
     put("states", r.states);
     put("states_tolerance", r.states_tolerance);
     put("sweep_steps", r.sweep_steps);
+    if (r.friction != ShakingFriction::none) choice("friction", r.friction);  // so that files stay as they were
     put("budget", r.budget);
     put("corners", r.corners);
     put("converged", r.converged);
     put("modes_tolerance", r.pod_tolerance);
     put("modes_tolerance_squared", r.pod_tolerance_squared);
     put("max_modes", r.max_modes);
-    if (r.contact_modes > 0) put("contact_modes", r.contact_modes);  // without it files stay as they were, as with unit
+    if (r.contact_modes > 0) put("contact_modes", r.contact_modes);  // as friction
     put("elements_tolerance", r.ecsw_tolerance);
     put("elements", r.elements);
     if (r.unit != DomainUnit::point) choice("unit", r.unit);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
 
 #include "kernels/array/aligned.hpp"
 #include "kernels/base/error.hpp"
@@ -14,10 +17,17 @@ void* allocate_cuda(int device, std::size_t bytes);
 void release_cuda(int device, void* data) noexcept;
 void copy_cuda(int device, void* target, const void* source, std::size_t bytes);
 void synchronize_cuda(int device);
+std::size_t free_cuda(int device);
 #else
 namespace {
-[[noreturn]] void* allocate_cuda(int, std::size_t) {
+[[noreturn]] void no_cuda() {
   throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
+}
+[[noreturn]] void* allocate_cuda(int, std::size_t) {
+  no_cuda();
+}
+[[noreturn]] std::size_t free_cuda(int) {
+  no_cuda();
 }
 // Without an array on a GPU nothing can ask for these.
 void release_cuda(int, void*) noexcept {}
@@ -50,6 +60,16 @@ void copy_bytes(const Device& to, void* target, const Device& from, const void* 
   // The copy queues up on one device; work on another that it depends on is waited for.
   if (to != cpu() && from != cpu() && to != from) synchronize(from);
   copy_cuda(to == cpu() ? from.index : to.index, target, source, bytes);
+}
+
+std::size_t free_bytes(const Device& device) {
+  if (device.kind != Device::Kind::cpu) return free_cuda(device.index);
+  std::ifstream stream("/proc/meminfo");
+  std::string key;
+  for (std::size_t kilobytes; stream >> key >> kilobytes;
+       stream.ignore(std::numeric_limits<std::streamsize>::max(), '\n'))
+    if (key == "MemAvailable:") return 1024 * kilobytes;
+  return std::numeric_limits<std::size_t>::max();  // not told: what does not fit will say so
 }
 
 void synchronize(const Device& device) {

@@ -11,8 +11,8 @@ namespace supple {
 // name().
 class FileAside {
  public:
-  // Creates it, empty. Throws InputError if that cannot be. With `guard` a file of that name that is not there now is not
-  // replaced in finish(): another program has made it meanwhile.
+  // Creates it, empty. Throws InputError if that cannot be. With `guard` a file of that name that is not there now is
+  // not replaced in finish(): another program has made it meanwhile.
   explicit FileAside(const std::string& path, bool guard = false);
   // Removes what has not taken its name.
   ~FileAside();

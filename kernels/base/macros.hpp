@@ -26,3 +26,12 @@
 #else
 #define SUPPLE_UNROLL _Pragma("GCC unroll 16")
 #endif
+// Before a loop for the vector units of a host compiler; with SUPPLE_SIMD_SUM(s) it may sum s in their order.
+#ifdef __CUDACC__
+#define SUPPLE_SIMD
+#define SUPPLE_SIMD_SUM(...)
+#else
+#define SUPPLE_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define SUPPLE_SIMD SUPPLE_PRAGMA(omp simd)
+#define SUPPLE_SIMD_SUM(...) SUPPLE_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#endif

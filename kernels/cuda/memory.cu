@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <memory>
 
 #include "kernels/array/addresses.hpp"
 #include "kernels/cuda/launch.cuh"
@@ -36,6 +38,61 @@ void copy_cuda(int device, void* target, const void* source, std::size_t bytes) 
 void synchronize_cuda(int device) {
   check_cuda(cudaSetDevice(device), "choosing the CUDA device");
   check_cuda(cudaDeviceSynchronize(), "work on the GPU");
+}
+
+void* allocate_pinned_cuda(int device, std::size_t bytes) {
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
+  void* data = nullptr;
+  bytes = std::max<std::size_t>(bytes, 1);
+  check_cuda(cudaMallocHost(&data, bytes), "reserving pinned memory");
+  std::memset(data, 0, bytes);
+  return data;
+}
+
+void release_pinned_cuda(int device, void* data) noexcept {
+  (void)cudaSetDevice(device);
+  (void)cudaFreeHost(data);
+}
+
+void copy_queued_cuda(int device, void* target, const void* source, std::size_t bytes) {
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
+  check_cuda(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault), "copying to or from the GPU");
+}
+
+// The event itself, cudaEvent_t, is the pointer.
+std::shared_ptr<void> make_event_cuda(int device) {
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreate(&event), "making a CUDA event");
+  return {event, [device](void* made) {
+            (void)cudaSetDevice(device);
+            (void)cudaEventDestroy(static_cast<cudaEvent_t>(made));
+          }};
+}
+
+void record_event_cuda(int device, void* event) {
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
+  check_cuda(cudaEventRecord(static_cast<cudaEvent_t>(event)), "marking the GPU's work");
+}
+
+void wait_event_cuda(int device, void* event) {
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
+  check_cuda(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "work on the GPU");
+}
+
+double event_seconds_cuda(int device, void* from, void* to) {
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
+  float milliseconds = 0;
+  check_cuda(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(from), static_cast<cudaEvent_t>(to)),
+             "timing the GPU's work");
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
+std::size_t free_cuda(int device) {
+  check_cuda(cudaSetDevice(device), "choosing the CUDA device");
+  std::size_t free = 0, all = 0;
+  check_cuda(cudaMemGetInfo(&free, &all), "asking for free GPU memory");
+  return free;
 }
 
 SUPPLE_LAUNCH(AddressOp);

@@ -19,7 +19,7 @@ SUPPLE_STRESS(StableNeoHookean);
 SUPPLE_STRESS(MooneyRivlin);
 SUPPLE_STRESS(CorotationalMembrane);
 
-#define SUPPLE_FOUR_ROWS(...)                    \
+#define SUPPLE_FOUR_ROWS(...)                          \
   SUPPLE_LAUNCH(StressFourRowOp<__VA_ARGS__, double>); \
   SUPPLE_LAUNCH(StressFourRowOp<__VA_ARGS__, float>)
 

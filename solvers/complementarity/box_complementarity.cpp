@@ -196,6 +196,8 @@ ComplementarityReport solve_box_complementarity(int n, std::span<const double> W
                 : p.state[i] == at_upper ? upper[i]
                                          : std::clamp(value, lower[i], upper[i]);
     if (!std::isfinite(lambda[i])) lambda[i] = std::clamp(0.0, lower[i], upper[i]);
+    // Comparisons with NaN are false, so that it looks obeyed.
+    if (std::isnan(d[i])) report.status = ComplementarityStatus::singular;
   }
   report.residual = violation(p, W.data(), d.data(), lower.data(), upper.data(), lambda.data());
   return report;

@@ -18,8 +18,12 @@ bool worth_threads(double work) {
   return work > 2e5;
 }
 
-// Columns of C that one thread computes at a time, whatever the number of threads.
-constexpr int columns_per_piece = 32;
+// Columns of C that one thread computes at a time, whatever the number of threads. Eigen sums a column in another order
+// where it stands in a panel of fewer columns than its kernels take, so that pieces are filled up to whole panels: the
+// bits of a column depend on A and that column alone.
+constexpr int columns_per_piece = 32, columns_per_panel = 4;
+// Below, Eigen takes products coefficient by coefficient if the columns are few as well.
+constexpr int least_rows_and_depth = 20;
 
 template <class S>
 using ColumnMajor = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>;
@@ -44,6 +48,39 @@ void add_product(int m, int n, int k, S alpha, const S* A, int lda, Transpose a,
     out.noalias() += alpha * (left * right);
 }
 
+// The same for so few rows and sums that Eigen's way would depend on the number of columns.
+template <class S>
+void add_small_product(int m, int n, int k, S alpha, const S* A, int lda, Transpose a, const S* B, int ldb, Transpose b,
+                       S* C, int ldc) {
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i) {
+      S sum = 0;
+      for (int l = 0; l < k; ++l)
+        sum += (a == Transpose::yes ? A[static_cast<std::ptrdiff_t>(i) * lda + l]
+                                    : A[static_cast<std::ptrdiff_t>(l) * lda + i]) *
+               (b == Transpose::yes ? B[static_cast<std::ptrdiff_t>(l) * ldb + j]
+                                    : B[static_cast<std::ptrdiff_t>(j) * ldb + l]);
+      C[static_cast<std::ptrdiff_t>(j) * ldc + i] += alpha * sum;
+    }
+}
+
+// The same for columns that fill no panel, by way of ones that do.
+template <class S>
+void add_filled_product(int m, int n, int k, S alpha, const S* A, int lda, Transpose a, const S* B, int ldb,
+                        Transpose b, S* C, int ldc) {
+  const int filled = (n + columns_per_panel - 1) / columns_per_panel * columns_per_panel;
+  ColumnMajor<S> right = ColumnMajor<S>::Zero(k, filled), out = ColumnMajor<S>::Zero(m, filled);
+  const View<S> given(B, b == Transpose::yes ? n : k, b == Transpose::yes ? k : n, Eigen::OuterStride<>(ldb));
+  Eigen::Map<ColumnMajor<S>, 0, Eigen::OuterStride<>> target(C, m, n, Eigen::OuterStride<>(ldc));
+  if (b == Transpose::yes)
+    right.leftCols(n) = given.transpose();
+  else
+    right.leftCols(n) = given;
+  out.leftCols(n) = target;
+  add_product(m, filled, k, alpha, A, lda, a, right.data(), k, Transpose::no, out.data(), m);
+  target = out.leftCols(n);
+}
+
 template <class S>
 void gemm_cpu(int m, int n, int k, S alpha, const Operand<S>& A, const Operand<S>& B, S beta, const Target<S>& C,
               int batch) {
@@ -60,8 +97,11 @@ void gemm_cpu(int m, int n, int k, S alpha, const Operand<S>& A, const Operand<S
             entry = beta == S(0) ? S(0) : beta * entry;
           }
       const std::ptrdiff_t skip = B.transpose == Transpose::yes ? first : static_cast<std::ptrdiff_t>(first) * B.ld;
-      add_product(m, columns, k, alpha, A.data + b * A.stride, A.ld, A.transpose, B.data + b * B.stride + skip, B.ld,
-                  B.transpose, c, C.ld);
+      const auto add = m + k < least_rows_and_depth       ? add_small_product<S>
+                       : columns % columns_per_panel == 0 ? add_product<S>
+                                                          : add_filled_product<S>;
+      add(m, columns, k, alpha, A.data + b * A.stride, A.ld, A.transpose, B.data + b * B.stride + skip, B.ld,
+          B.transpose, c, C.ld);
     }
 }
 

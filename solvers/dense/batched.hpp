@@ -1,8 +1,9 @@
 #pragma once
 // Dense algebra on batches of equal matrices that lie on a device: products, Cholesky, solves. Pointers are to memory
 // of the context's device (kernels/array/array.hpp). On the CPU batches are spread over threads in pieces that do not
-// depend on their number, so neither do the bits; on a GPU the work is cuBLAS's and cuSOLVER's, queued on the default
-// stream: launch(), these calls and copies to or from arrays run in the order in which they are written.
+// depend on their number, so neither do the bits, and a product's columns have the same bits however many there are. On
+// a GPU the work is cuBLAS's and cuSOLVER's, queued on the default stream: launch(), these calls and copies to or from
+// arrays run in the order in which they are written.
 //
 // Products take column-major matrices. Factors are row-major with the lower triangle, as everywhere in this project
 // (symmetric_factor.hpp). Row-major lower and column-major upper are the same memory, so the GPU factors the transpose:

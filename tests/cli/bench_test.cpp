@@ -188,6 +188,28 @@ TEST_F(Bench, BatchedAlgebraInBothPrecisions) {
   EXPECT_EQ(bench({"--case", "forward/beam", "--tangent", "fp16"}).code, 2);
 }
 
+// Whole steps on the device: the rate of the same robots, and states that are the same to rounding but not in their
+// bits.
+TEST_F(Bench, StatesThatStayOnTheDevice) {
+  const Outcome outcome =
+      bench({"--case", "forward/beam", "--batch", "40", "--steps", "18", "--rounds", "2", "--resident"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json found = rows()[0];
+  EXPECT_EQ(found["resident"], true);
+  EXPECT_EQ(found["tangent"], "fp64");
+  EXPECT_EQ(found["batch"], 40);
+  EXPECT_GT(found["steps_per_s"], 0);
+  for (const char* stage : {"outputs", "forces", "factor", "solve", "rows"})
+    EXPECT_GT(found["stages_us"][stage].get<double>(), 0) << stage;
+  EXPECT_EQ(found["fused"], false);
+  ASSERT_EQ(bench({"--case", "forward/beam", "--batch", "40", "--steps", "18", "--resident", "--fused"}).code, 0);
+  EXPECT_EQ(rows()[0]["fused"], true);
+  EXPECT_NE(rows()[0]["state_hash"], found["state_hash"]);
+  ASSERT_EQ(bench({"--case", "forward/beam", "--batch", "40", "--steps", "18", "--tangent", "fp64"}).code, 0);
+  EXPECT_EQ(rows()[0]["resident"], false);
+  EXPECT_EQ(bench({"--case", "forward/beam", "--fused"}).code, 2);
+}
+
 TEST_F(Bench, AGpuThatIsNotThereIsOneLineAndCodeThree) {
   const Outcome outcome = bench({"--case", "forward/beam", "--device", "cuda:99"});
   EXPECT_EQ(outcome.code, 3);

@@ -6,7 +6,11 @@
 
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/reduction/contact_compliance.hpp"
+#include "engine/reduction/metric.hpp"
 #include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/project.hpp"
+#include "engine/reduction/rest_response.hpp"
+#include "engine/reduction/rigid_motion.hpp"
 #include "engine/scene/writer.hpp"
 #include "tests/engine/contact_bodies.hpp"
 #include "tests/engine/reduced_bodies.hpp"
@@ -116,10 +120,45 @@ TEST(ContactModes, AllOfThemShowAllOfContact) {
   for (std::size_t i = 0; i < body.size(); ++i) EXPECT_NEAR(same[i], body[i], 1e-7 * largest);
 }
 
-TEST(ContactModes, OfABodyThatNothingHoldsAreRefused) {
+// Nothing holds the body: what the modes lack does not depend on the mass that takes the place of a support, and all
+// contact modes leave nothing.
+TEST(ContactModes, OfABodyThatNothingHoldsAreWithoutItsRigidMotion) {
   const FullModel model = bar(/*held=*/false);
-  const std::vector<double> basis = reduced_bodies::random_basis(model.coordinates.nv, 4);
-  EXPECT_THROW((void)join_contact_modes(model, basis, 4, equal_weights(model), 2), InputError);
+  const int nv = model.coordinates.nv, modes = rigid_mode_count + 6;
+  const std::vector<double> basis = join_modes(rigid_modes(model), reduced_bodies::random_basis(nv, 6), nv);
+  const PointWeights weights = equal_weights(model);
+  PointRows rows;
+  for (int p = 0; p < model.robot.collision_points; ++p) rows.point.push_back(model.robot.first_collision_point + p);
+  rows.frame.assign(rows.point.size(), Mat3d::identity());
+  const auto trace = [&](const std::vector<double>& C) {
+    double sum = 0;
+    for (int i = 0; i < rows.rows(); ++i) sum += C[static_cast<std::size_t>(i * rows.rows() + i)];
+    return sum;
+  };
+  const auto missing = [&](const std::vector<double>& of_basis, double shift, double& full) {
+    const int count = static_cast<int>(of_basis.size()) / nv;
+    const ReducedModel reduced = project(model, of_basis, count, all_elements(model));
+    FullMechanics mechanics(model);
+    ReducedMechanics own(reduced);
+    full = trace(RestResponse(mechanics, shift).compliance(rows));
+    return full - trace(RestResponse(own, shift).compliance(rows));
+  };
+  const double shift = lowest_frequency_squared(project(model, basis, modes, all_elements(model)));
+  double full, less, least;
+  // The rigid part of the compliance grows as the mass that stands for a support falls; what is missing does not. Far
+  // below the body's own frequencies, that is: random modes are stiff, and `shift` is not.
+  const double lacked_low = missing(basis, 1e-5 * shift, less);
+  EXPECT_NEAR(missing(basis, 1e-7 * shift, least), lacked_low, 0.02 * lacked_low);
+  EXPECT_GT(least, 50 * less);
+  const double lacked = missing(basis, shift, full);
+  const ContactModes some = join_contact_modes(model, basis, modes, weights, 3);
+  ASSERT_EQ(some.count, 3);
+  EXPECT_LE(orthonormality_defect(some.basis, nv, modes + 3), 1e-12);
+  EXPECT_NEAR(some.lacked, lacked / full, 1e-9);
+  EXPECT_NEAR(some.lacks, missing(some.basis, shift, full) / full, 1e-9);
+  EXPECT_LT(some.lacks, some.lacked);
+  const ContactModes all = join_contact_modes(model, basis, modes, weights, rows.rows());
+  EXPECT_LT(all.lacks, 1e-8);
 }
 
 // The bar bent down on a peg by its cables, from scene to model.

@@ -23,8 +23,8 @@ using reduced_bodies::TemporaryFolder;
 struct Body {
   explicit Body(const Scene& scene = floating_bodies::scene())
       : full(build_full_model(scene, floating_bodies::mesh())),
-        basis(join_modes(rigid_modes(full), reduced_bodies::random_basis(full.coordinates.nv, 8),
-                               full.coordinates.nv)) {}
+        basis(
+            join_modes(rigid_modes(full), reduced_bodies::random_basis(full.coordinates.nv, 8), full.coordinates.nv)) {}
   ReducedModel reduced(bool all = true) const {
     return project(full, basis, 14, all ? all_elements(full) : reduced_bodies::some_elements(full));
   }
@@ -201,7 +201,8 @@ Scene on_a_floor(Scene scene) {
   return scene;
 }
 
-// With every mode the reduced body repeats the full one's steps, path by path, each from rest.
+// With every mode the reduced body repeats the full one's steps, path by path, each from rest, the second with
+// friction.
 TEST(LooseErrors, AreThoseAlongThePathsInTime) {
   const FullModel full =
       build_full_model(on_a_floor(floating_bodies::scene()), box_tetrahedra({{0, 0, 0}}, {{0.4, 0.1, 0.1}}, 4, 1, 1));
@@ -215,11 +216,12 @@ TEST(LooseErrors, AreThoseAlongThePathsInTime) {
   int touching = 0;
   for (std::size_t k = 0; k < paths.size(); ++k) {
     State state = rest_state(mechanics);
+    mechanics.set_friction(k == 1);
     for (const Sample& sample : paths[k].samples) {
       const StepReport report = stepper.step(control_of(full.robot, sample), state);
       ASSERT_EQ(report.status, StepStatus::ok);
       touching += report.contact.touching > 0;
-      set.source.push_back({static_cast<int>(k), set.count++});
+      set.source.push_back({static_cast<int>(k), set.count++, k == 1});
       set.commands.push_back(sample);
       set.q.insert(set.q.end(), state.q.begin(), state.q.end());
     }
@@ -233,6 +235,11 @@ TEST(LooseErrors, AreThoseAlongThePathsInTime) {
   // Rounding and contact forces to 1e-8, over 72 steps of a bar of condition 1e4.
   EXPECT_LT(errors.goal_max, 1e-4);
   EXPECT_LT(errors.shape_max, 1e-4);
+  // Without its friction the second goes another way.
+  std::vector<char> friction(reference.friction.size(), 0);
+  std::swap(reference.friction, friction);
+  EXPECT_GT(evaluate_errors(project(full, basis, nv, all_elements(full)), basis, reference).shape_max, 1e-3);
+  std::swap(reference.friction, friction);
   // As one path, the second would not begin at rest.
   std::ranges::fill(reference.path, 0);
   EXPECT_GT(evaluate_errors(project(full, basis, nv, all_elements(full)), basis, reference).shape_max, 0.01);
@@ -350,6 +357,44 @@ TEST_F(FloatingPipeline, LearnsInTimeOnAFloor) {
 
   scene_.reduction.ecsw_training = "rerun";
   EXPECT_THROW((void)reduce(scene_, full, settings_, {}), InputError);
+}
+
+// Every second path has the obstacles' friction; the others are those without.
+TEST_F(FloatingPipeline, ShakesWithFrictionWhereTheSceneSaysSo) {
+  scene_ = on_a_floor(scene_);
+  scene_.reduction.corners = false;
+  const FullModel full = build_full_model(scene_);
+  const auto states = [&](ShakingFriction friction, const std::string& name) {
+    scene_.reduction.friction = friction;
+    SnapshotJob job;
+    job.folder = folder_ / name;
+    job.with_validation = false;
+    (void)compute_snapshots(full, scene_, job, {});
+    const SamplingPlan plan = make_plan(full.robot, scene_.reduction);
+    return read_snapshots(sets_of({plan, {}, {}}, job.folder, false)[0].folder, identify(scene_), plan,
+                          full.coordinates.nv, full.robot.rows());
+  };
+  const SnapshotSet none = states(ShakingFriction::none, "none"), some = states(ShakingFriction::alternating, "some");
+  ASSERT_EQ(none.count, 8 * 20);
+  ASSERT_EQ(some.count, none.count);
+  const auto path = [&](const SnapshotSet& set, int k) {
+    std::vector<double> q;
+    for (int s = 0; s < set.count; ++s)
+      if (set.source[extent(s)].path == k) {
+        EXPECT_EQ(set.source[extent(s)].friction, &set == &some && k == 1);
+        const auto from = set.q.begin() + static_cast<long>(extent(s, full.coordinates.nv));
+        q.insert(q.end(), from, from + full.coordinates.nv);
+      }
+    return q;
+  };
+  for (const int k : {0, 2}) EXPECT_TRUE(reduced_bodies::same_bits(path(some, k), path(none, k))) << k;
+  EXPECT_GT(boxes::difference(path(some, 1), path(none, 1)), 1e-4);
+  // States of the one are none of the other's.
+  scene_.reduction.friction = ShakingFriction::own;
+  SnapshotJob job;
+  job.folder = folder_ / "some";
+  job.with_validation = false;
+  EXPECT_THROW((void)compute_snapshots(full, scene_, job, {}), InputError);
 }
 
 TEST_F(FloatingPipeline, RefusesForcesFromOutside) {

@@ -430,7 +430,25 @@ TEST(SamplingPlan, LooseRobotsAreShakenAlongRamps) {
   EXPECT_FALSE(plan.converged);
   ASSERT_EQ(plan.paths.size(), 3U);
   EXPECT_EQ(plan.states(), 20 * 15);
+  const auto friction = [&](ShakingFriction kind) {
+    recipe.friction = kind;
+    const SamplingPlans plans = make_plans(robot, recipe);
+    std::string of_paths;
+    for (const SamplingPlan* each : {&plans.training, &plans.test}) {
+      for (const SamplePath& path : each->paths) of_paths += path.friction ? '1' : '0';
+      of_paths += ' ';
+    }
+    return of_paths;
+  };
+  recipe.validation_states = 20;
+  EXPECT_EQ(friction(ShakingFriction::none), "000 000 ");
+  EXPECT_EQ(friction(ShakingFriction::own), "111 111 ");
+  EXPECT_EQ(friction(ShakingFriction::alternating), "010 010 ");
+
+  // Equilibria have none.
   robot.obstacles.clear();
+  EXPECT_THROW((void)make_plan(robot, recipe), InputError);
+  recipe.friction = ShakingFriction::none;
   const SamplingPlan ends = make_plan(robot, recipe);
   for (std::size_t k = 0; k < 3; ++k) {
     const std::vector<Sample>& way = plan.paths[k].samples;

@@ -48,6 +48,7 @@ TEST(SceneReader, ReferenceDefaultsAreTrue) {
   EXPECT_EQ(written.sampling, absent.sampling);
   EXPECT_EQ(written.states, absent.states);
   EXPECT_EQ(written.sweep_steps, absent.sweep_steps);
+  EXPECT_EQ(written.friction, absent.friction);
   EXPECT_EQ(written.corners, absent.corners);
   EXPECT_EQ(written.budget, absent.budget);
   EXPECT_EQ(written.converged, absent.converged);

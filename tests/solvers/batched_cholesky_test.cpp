@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-#include <set>
-
-#include "random_matrix.hpp"
+#include "grid_matrices.hpp"
 #include "solvers/sparse/backends.hpp"
 #include "solvers/sparse/multifrontal.hpp"
 #include "tests/devices.hpp"
@@ -15,45 +13,7 @@
 namespace supple {
 namespace {
 
-// Nodes of a grid coupled to their neighbours, 3 x 3 blocks.
-SymmetricPattern grid_pattern(int nx, int ny, int nz) {
-  std::vector<std::set<int>> below(static_cast<std::size_t>(nx * ny * nz));
-  const auto number = [&](int x, int y, int z) { return (z * ny + y) * nx + x; };
-  for (int z = 0; z < nz; ++z)
-    for (int y = 0; y < ny; ++y)
-      for (int x = 0; x < nx; ++x)
-        for (int d = 1; d < 8; ++d) {
-          const int X = x + d % 2, Y = y + d / 2 % 2, Z = z + d / 4;
-          if (X < nx && Y < ny && Z < nz) below[number(x, y, z)].insert(number(X, Y, Z));
-        }
-  SymmetricPattern pattern;
-  pattern.n = 3 * nx * ny * nz;
-  pattern.block = 3;
-  pattern.column_start = {0};
-  for (int j = 0; j < nx * ny * nz; ++j)
-    for (int c = 0; c < 3; ++c) {
-      for (int r = c; r < 3; ++r) pattern.row.push_back(3 * j + r);
-      for (int i : below[static_cast<std::size_t>(j)])
-        for (int r = 0; r < 3; ++r) pattern.row.push_back(3 * i + r);
-      pattern.column_start.push_back(pattern.nonzeros());
-    }
-  return pattern;
-}
-
-// Random entries, and diagonals that outweigh them.
-std::vector<double> positive_values(const SymmetricPattern& pattern, int robots) {
-  std::vector<double> values;
-  test::Random random(7);
-  for (int b = 0; b < robots; ++b)
-    for (int j = 0; j < pattern.n; ++j)
-      for (int k = pattern.column_start[j]; k < pattern.column_start[j + 1]; ++k)
-        values.push_back(pattern.row[k] == j ? random.uniform(16, 20) : random.uniform());
-  return values;
-}
-
-std::shared_ptr<const AssemblyTree> analysed(const SymmetricPattern& pattern) {
-  return std::make_shared<const AssemblyTree>(assembly_tree(pattern));
-}
+using test::analysed, test::as_on_a_gpu, test::grid_pattern, test::positive_values;
 
 struct Solution {
   std::vector<PivotStatus> status;
@@ -88,9 +48,6 @@ double residual(const SymmetricPattern& pattern, const double* values, const dou
   const Eigen::Map<const Eigen::VectorXd> right(b, pattern.n);
   return (product - right).norm() / right.norm();
 }
-
-// As a GPU runs it, one robot after another, in groups of 32.
-const BatchForm as_on_a_gpu{FrontOrder::by_levels, 32, false};
 
 class BatchedFactors : public test::OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, BatchedFactors, test::every_device(), test::device_name);

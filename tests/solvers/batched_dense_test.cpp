@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -71,6 +72,43 @@ TEST_P(BatchedDense, Product) {
         check_product<double>(GetParam(), 34, n, 21, ta, tb, 1, 0);
         check_product<double>(GetParam(), 5, n, 40, ta, tb, -0.5, 1);
         check_product<float>(GetParam(), 33, n, 7, ta, tb, 2, 0.25);
+      }
+}
+
+// What a column becomes does not depend on its neighbours, nor on how many there are.
+template <class S>
+void check_columns_alone(int m, int k, Transpose ta, Transpose tb) {
+  test::Random random(6);
+  DenseContext context(cpu());
+  constexpr int most = 70;
+  const std::vector<S> a = columns_of<S>(random.matrix(m, k), m), b = columns_of<S>(random.matrix(k, most), k),
+                       c = columns_of<S>(random.matrix(m, most), m);
+  const auto product = [&](int first, int n) {
+    std::vector<S> A = a, B(b.begin() + first * k, b.begin() + (first + n) * k), swapped(A.size()), turned(B.size());
+    for (int i = 0; i < m; ++i)
+      for (int l = 0; l < k; ++l) swapped[i * k + l] = A[l * m + i];
+    for (int j = 0; j < n; ++j)
+      for (int l = 0; l < k; ++l) turned[l * n + j] = B[j * k + l];
+    std::vector<S> out(c.begin() + first * m, c.begin() + (first + n) * m);
+    const bool at = ta == Transpose::yes, bt = tb == Transpose::yes;
+    gemm(context, m, n, k, S(1), {at ? swapped.data() : A.data(), at ? k : m, ta},
+         {bt ? turned.data() : B.data(), bt ? n : k, tb}, S(1), {out.data(), m});
+    return out;
+  };
+  const std::vector<S> all = product(0, most);
+  for (int n : {1, 2, 3, 5, 8, 31, 33, 40, 64, 69})
+    for (int first : {0, 1, most - n}) {
+      const std::vector<S> some = product(first, n);
+      EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin() + first * m)) << m << " " << k << " " << n;
+    }
+}
+
+TEST(BatchedDenseOnCpu, ColumnsOfAProductDoNotDependOnEachOther) {
+  for (Transpose ta : {Transpose::no, Transpose::yes})
+    for (Transpose tb : {Transpose::no, Transpose::yes})
+      for (const auto& [m, k] : {std::pair{2, 3}, {10, 3}, {10, 12}, {34, 9}, {288, 34}, {34, 288}, {27, 34}}) {
+        check_columns_alone<double>(m, k, ta, tb);
+        check_columns_alone<float>(m, k, ta, tb);
       }
 }
 

@@ -1,0 +1,131 @@
+#include "engine/cli/assembly.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/actuation.hpp"
+#include "engine/cli/command.hpp"
+#include "engine/cli/json_report.hpp"
+#include "engine/cli/robot_facts.hpp"
+#include "engine/cli/scene_facts.hpp"
+#include "engine/cli/table.hpp"
+#include "engine/dynamics/equilibrium.hpp"
+#include "engine/mesh/write.hpp"
+#include "engine/reduction/assembly_robot.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+WriteShape shape_writer(const AssemblyRobot& robot) {
+  const State rest = rest_state(robot.mechanics());
+  return [&robot, start = robot.surface(rest.q, rest.motions).nodes](const std::string& path, const State& state) {
+    const Surface now = robot.surface(state.q, state.motions);
+    std::vector<double> u;
+    for (std::size_t i = 0; i < now.nodes.size(); ++i)
+      for (int k = 0; k < 3; ++k) u.push_back(now.nodes[i][k] - start[i][k]);
+    write_vtu(path, now, {{"displacement", VtuField::On::nodes, 3, std::move(u)}});
+  };
+}
+
+const char* hold_text(const RigidScene& rigid) {
+  return rigid.held ? "held" : rigid.motion.empty() ? "free" : "driven";
+}
+
+Facts assembly_facts(const AssemblyRobot& robot) {
+  const AssemblyScene& scene = robot.scene();
+  const Robot& whole = robot.mechanics().robot();
+  Facts facts{{"robot", scene.name}, {"coordinates", fmt::format("{}", robot.mechanics().coordinates().nv)}};
+  for (const RigidScene& rigid : scene.rigids)
+    facts.emplace_back("rigid", fmt::format("{}: {}{}", rigid.name, hold_text(rigid),
+                                            rigid.mass ? ", " + format_quantity(*rigid.mass, Dimension::mass) : ""));
+  const std::vector<std::string> texts = robot.part_texts();
+  for (std::size_t k = 0; k < scene.parts.size(); ++k)
+    facts.emplace_back("part", fmt::format("{}: {}{}", scene.parts[k].name, texts[k],
+                                           scene.parts[k].on.empty() ? "" : ", on " + scene.parts[k].on));
+  for (const LinkScene& link : scene.links)
+    facts.emplace_back("link", fmt::format("{}: {} of {} and {}{}", link.name,
+                                           link.kind == LinkKind::joint      ? "joint"
+                                           : link.kind == LinkKind::distance ? "distance"
+                                                                             : "limit",
+                                           link.from, link.to, link.compliance > 0 ? ", a spring" : ""));
+  for (const Input& input : inputs_of(whole)) facts.emplace_back("input", input.name);
+  for (const NamedPoint& point : whole.reported_points())
+    facts.emplace_back("output", fmt::format("{} at {}", point.name,
+                                             format_point(whole.rest_points[static_cast<std::size_t>(point.point)])));
+  facts.emplace_back("time step", step_text(whole, scene.time_step, scene.integrator));
+  return facts;
+}
+
+nlohmann::ordered_json assembly_json(const AssemblyRobot& robot) {
+  const AssemblyScene& scene = robot.scene();
+  nlohmann::ordered_json json{{"name", scene.name}, {"coordinates", robot.mechanics().coordinates().nv}};
+  for (const RigidScene& rigid : scene.rigids)
+    json["rigids"].push_back({{"name", rigid.name}, {"kind", hold_text(rigid)}});
+  for (const PartScene& part : scene.parts) json["parts"].push_back({{"name", part.name}, {"on", part.on}});
+  for (const LinkScene& link : scene.links) json["links"].push_back(link.name);
+  for (const Input& input : inputs_of(robot.mechanics().robot())) json["inputs"].push_back(input.name);
+  for (const NamedPoint& point : robot.mechanics().robot().reported_points()) json["outputs"].push_back(point.name);
+  return json;
+}
+
+}  // namespace
+
+int simulate_assembly(Context& context, const SessionArguments& arguments, SessionPlan& plan) {
+  if (!plan.record.empty())
+    throw InputError("robots of several bodies are not recorded yet", "-o DIR writes shapes and a trajectory");
+  if (arguments.keep_tangent)
+    throw InputError("robots of several bodies do not keep tangents yet", "without --keep-tangent");
+  AssemblyScene scene = read_assembly(plan.model);
+  if (plan.integrator) scene.integrator = integrator_of(*plan.integrator);
+  if (plan.time_step) scene.time_step = *plan.time_step;
+  AssemblyRobot robot(scene);
+  if (!robot.exact_tangent() && (arguments.settle || scene.integrator != Integrator::implicit_euler))
+    throw InputError("this needs the exact tangent, which rotations from element edges do not have",
+                     "rotation = \"polar\" in the materials of the parts");
+  Subject subject{robot.mechanics(),   "simulate",     scene.name,          scene.file,
+                  robot.fingerprint(), scene.duration, shape_writer(robot), {}};
+  DriveSettings settings;
+  settings.integrator = scene.integrator;
+  settings.time_step = scene.time_step;
+  const SessionResult result = perform(context, arguments, plan, subject, settings);
+  nlohmann::ordered_json json = session_json(context, result, "cpu");
+  json["scene"] = scene.file;
+  write_json(context, json);
+  if (!context.common.quiet) print_session(plan, subject, result);
+  return 0;
+}
+
+int check_assembly(Context& context, const std::string& file) {
+  AssemblyRobot robot(read_assembly(file));
+  nlohmann::ordered_json json = machine_facts(context, "cpu");
+  json["scene"] = assembly_json(robot);
+  if (!context.common.quiet) print_facts(assembly_facts(robot));
+  std::string text = "not looked for: a body moves freely, or a law has no exact tangent";
+  if (robot.mechanics().coordinates().flat() && robot.exact_tangent()) {
+    State state = rest_state(robot.mechanics());
+    const EquilibriumReport report = Equilibrium(robot.mechanics(), {}).solve(zero_control(robot.mechanics()), state);
+    json["equilibrium"] = {
+        {"status", describe(report.status)}, {"iterations", report.iterations}, {"residual", report.residual}};
+    if (report.status != StepStatus::ok)
+      throw InputError(
+          fmt::format("no equilibrium under gravity with all commands at zero: {}", describe(report.status)),
+          "check each part alone: supple check PART", {robot.scene().file, 0, 0, ""});
+    text = fmt::format("found in {} iterations, residual {:.1e}", report.iterations, report.residual);
+  }
+  if (!context.common.quiet) {
+    print_facts({{"equilibrium", text}});
+    fmt::print("{} is fit to be simulated.\n", file);
+  }
+  write_json(context, json);
+  return 0;
+}
+
+void info_of_assembly(const std::string& file, nlohmann::ordered_json& json, bool quiet) {
+  const AssemblyRobot robot(read_assembly(file));
+  json["scene"] = assembly_json(robot);
+  if (!quiet) print_facts(assembly_facts(robot));
+}
+
+}  // namespace supple::cli

@@ -1,0 +1,103 @@
+#pragma once
+// Whole steps of a batch of reduced robots whose states stay on a device: one linearisation of implicit Euler, without
+// contact (step.hpp, alpha = beta = 1). Of each robot the bus sees W and delta on their way to the host, lambda on its
+// way back, one finding (whether the robot can go on) and one answer; states only where they are asked for
+// (docs/decisions/0017-batches-on-a-gpu.md). The stages are those of ReducedBatchMechanics and what lies between them
+// is kernels/points/row_ops.hpp and step_ops.hpp, the same source on the CPU and on a GPU; the states are
+// those of a Stepper with ReducedBatchMechanics to rounding.
+//
+// A batch is stepped in parts, each with its own rows in flight: while the host solves one, the device works on the
+// next. On the CPU a robot's bits depend neither on the parts nor on the size of the batch nor on threads; on a GPU the
+// products are cuBLAS's, which may take another way for another size.
+//
+// A robot whose step fails keeps its state, multipliers and commands and is named; the others do not notice. It is
+// tried again in the next step.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/dynamics/reduced_batch_mechanics.hpp"
+#include "engine/dynamics/step.hpp"
+
+namespace supple {
+
+// Why a model's robots cannot be stepped so: obstacles, driven regions, springs, constraints with damping, implicit
+// factors, cavities without polynomials; with effectors: orientations. None: they can.
+std::optional<InputError> cannot_stay(const ReducedModel& model, bool effectors = false);
+
+// From K to constraint space: batched algebra of libraries, or one team of threads for each robot, all in one
+// (FusedSystemTeamOp). The same to rounding.
+enum class SystemAlgebra { library, fused };
+
+struct ResidentSettings {
+  double time_step = 0.01;  // s
+  TangentPrecision tangent = TangentPrecision::fp64;
+  SystemAlgebra algebra = SystemAlgebra::library;
+  // Rows of the effectors too, for laws that want them (InverseLaw).
+  bool effectors = false;
+  int parts = 0;  // 0: two on a GPU, one on a CPU
+  // The device linearises at the new states before it is told to step again: it works while the host makes up the next
+  // commands. In vain for parts of which robots are then put somewhere else.
+  bool ahead = false;
+};
+
+struct RobotFailure {
+  int robot = 0;
+  StepStatus status = StepStatus::ok;
+  int element = -1;  // undefined_points: mesh element, where it is a point's fault
+};
+
+struct [[nodiscard]] ResidentReport {
+  StepStatus status = StepStatus::ok;  // of the first failure
+  std::vector<RobotFailure> failures;  // ascending robots
+  int limited_commands = 0;            // cut to their range or rate
+  int inverted = 0;                    // points with det F <= 0
+  // Summed over the parts. Of the stages before rows: on the device. rows: constraint space and its way to the host,
+  // and the law there; fused algebra: all of it is `solve`. Parts overlap, so that the sum may be more than the step.
+  StageTimes times;
+};
+
+class ResidentStepper {
+ public:
+  struct Part {
+    int first, count;  // robots
+  };
+
+  // At rest under zero commands. The model must outlive this object. Throws InputError where cannot_stay() has a reason
+  // or the batch is too large, CapabilityError for a device that is not there.
+  ResidentStepper(const ReducedModel& model, const Device& device, int robots, const ResidentSettings& settings = {});
+  ~ResidentStepper();
+
+  int robots() const { return robots_; }
+  int parts() const { return static_cast<int>(parts_.size()); }
+  Part part(int number) const;
+
+  // One step of all robots; commands [robots x actuators].
+  ResidentReport step(std::span<const double> commands);
+  // The same under any laws, one for each part and of as many robots. A law's effector rows, if it has any, are those
+  // of effector_layout() at goals [3 x effectors of a robot] for all robots; without effectors its space has no phi.
+  // Throws InputError for goals of another length.
+  ResidentReport step(std::span<ConstraintLaw* const> laws, std::span<const double> goals = {});
+
+  // Copies all that restarts a run from or to the host.
+  void set_state(const State& state);
+  State state() const;
+  // As reset() of state.hpp.
+  void reset(std::span<const int> robots, const State& start);
+  // As ReducedRobots::set_variations.
+  void set_variations(const Variations& variations);
+  // Mapped points y [robots x outputs] at the present states.
+  std::vector<double> outputs();
+
+ private:
+  class Batch;
+  const ReducedModel& model_;
+  ResidentSettings settings_;
+  int robots_;
+  double time_ = 0;
+  std::vector<std::unique_ptr<Batch>> parts_;
+};
+
+}  // namespace supple

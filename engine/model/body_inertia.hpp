@@ -1,0 +1,25 @@
+#pragma once
+// What of a soft body's mass a frame that carries it feels, and the other way round; of its rest shape X.
+
+#include <vector>
+
+#include "engine/model/pose.hpp"
+
+namespace supple {
+
+struct FullModel;
+struct ReducedModel;
+
+struct BodyInertia {
+  std::vector<double> translation;  // [nv][3] sum m phi_j . e_k [kg]
+  std::vector<double> rotation;     // [nv][3] sum m phi_j . (e_k x X) [kg m]; empty: not known
+  RigidInertia rest;                // without mass: not known
+};
+
+BodyInertia body_inertia(const FullModel& model);
+// Files of reduced models hold the translations alone.
+BodyInertia body_inertia(const ReducedModel& model);
+// Of a model with these modes (column-major [nv][modes]).
+BodyInertia project_inertia(const BodyInertia& full, const std::vector<double>& basis, int modes);
+
+}  // namespace supple

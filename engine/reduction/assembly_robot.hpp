@@ -1,0 +1,51 @@
+#pragma once
+// The mechanics of a scene of several bodies, with the models behind it.
+
+#include <functional>
+#include <memory>
+
+#include "engine/dynamics/assembly.hpp"
+#include "engine/dynamics/full_mechanics.hpp"
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/scene/assembly_scene.hpp"
+
+namespace supple {
+
+class AssemblyRobot {
+ public:
+  // Reads the parts. Throws InputError.
+  explicit AssemblyRobot(AssemblyScene scene);
+
+  const AssemblyScene& scene() const { return scene_; }
+  AssemblyMechanics& mechanics() { return *mechanics_; }
+  const AssemblyMechanics& mechanics() const { return *mechanics_; }
+  // The skins of its parts, then the boxes of its rigid bodies, in the world: nodes for coordinates and inputs.
+  Surface surface(std::span<const double> q, std::span<const double> c) const;
+  // Whether all laws have an exact tangent.
+  bool exact_tangent() const;
+  // "finger-1: 24 modes, 180 elements".
+  std::vector<std::string> part_texts() const;
+  // Of everything that decides how it moves but the integrator and the time step.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+
+ private:
+  struct Part {
+    std::unique_ptr<FullModel> full;
+    std::unique_ptr<ReducedModel> reduced;
+    std::unique_ptr<Mechanics> mechanics;
+    std::vector<int> skin;  // full: mesh nodes of its surface
+    std::vector<std::array<int, 3>> triangles;
+  };
+  void add_part(const PartScene& part, Assembly& assembly);
+  Assembly::Point point(const LinkScene& link, const std::string& text) const;
+  void add_link(const LinkScene& link, Assembly& assembly) const;
+  // Where the nodes of a part's skin are in its own axes.
+  std::vector<Vec3d> own_skin(std::size_t part, std::span<const double> q, std::span<const double> c) const;
+
+  AssemblyScene scene_;
+  std::vector<Part> parts_;
+  std::unique_ptr<AssemblyMechanics> mechanics_;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace supple

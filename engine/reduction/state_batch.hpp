@@ -1,0 +1,31 @@
+#pragma once
+// Full-order states of several robots at a time, their matrices factored together (solvers/sparse/lockstep.hpp).
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/dynamics/full_mechanics.hpp"
+#include "kernels/array/device.hpp"
+#include "solvers/sparse/batch_plan.hpp"
+
+namespace supple {
+
+struct StateBatch {
+  // No number: one state after another. 0: as many as pay and memory holds.
+  std::optional<int> robots;
+  Device device;  // where matrices are factored; elements are the CPU's
+};
+
+// "auto" or a number from 1. Throws InputError.
+int parse_batch(const std::string& text);
+
+// The options of `supple snapshots` that ask for it.
+std::vector<std::string> words_of(const StateBatch& batch);
+
+// How many robots of `most` at once. By itself: a group of lanes for each thread on the CPU; on a GPU as many as half
+// of what is free there and in main memory holds. Throws CapabilityError where a number that was asked for, or one
+// robot, has no room.
+int batch_size(const StateBatch& batch, const BatchPlan& plan, const FullMechanics& mechanics, int most);
+
+}  // namespace supple

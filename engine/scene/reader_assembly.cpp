@@ -1,0 +1,151 @@
+// Scenes of several bodies.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "engine/scene/assembly_scene.hpp"
+#include "engine/scene/reader.hpp"
+#include "engine/scene/reader_parts.hpp"
+
+namespace supple {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string file_of(const std::string& path) {
+  std::error_code error;
+  const fs::path inside = fs::path(path) / "scene.toml";
+  return fs::is_directory(path, error) && fs::exists(inside, error) ? inside.string() : path;
+}
+
+bool lists_bodies(const Document& document) {
+  return document.root.find("part") != nullptr || document.root.find("rigid") != nullptr;
+}
+
+RigidScene read_rigid(const TableReader& table) {
+  RigidScene rigid;
+  rigid.place = table.place();
+  rigid.name = table.identifier("name");
+  rigid.translation = table.vector("translation", {});
+  rigid.rotation = table.vector("rotation", {});
+  rigid.held = table.boolean("held", false);
+  rigid.mass = table.optional_quantity("mass");
+  if (table.has("size")) {
+    rigid.size = table.vector("size", {});
+    for (int k = 0; k < 3; ++k)
+      if (!((*rigid.size)[k] > 0))
+        table.fail("size", fmt::format("rigid body '{}' has no extent along an axis", rigid.name),
+                   "size = [\"80 mm\", \"80 mm\", \"10 mm\"]");
+  }
+  if (table.has("motion")) {
+    rigid.motion = table.identifier("motion");
+    if (!table.has("direction"))
+      table.fail("direction", fmt::format("motion '{}' has no direction", rigid.motion), "direction = [0, 0, 1]");
+    if (rigid.held) table.fail("held", "a rigid body is held or driven, not both", "one of held and motion");
+    rigid.direction = unit_vector(table, "direction", table.vector("direction", {}));
+    rigid.range = table.interval("range", rigid.range, Dimension::length);
+  } else {
+    refuse(table, "a rigid body without a motion", "motion", {"direction", "range"});
+  }
+  if (!rigid.held && rigid.motion.empty() && (!rigid.mass || !rigid.size))
+    table.fail(rigid.mass ? "size" : "mass",
+               fmt::format("rigid body '{}' moves freely and has no {}", rigid.name, rigid.mass ? "size" : "mass"),
+               rigid.mass ? "size = [\"80 mm\", \"80 mm\", \"10 mm\"]" : "mass = \"200 g\", or held = true");
+  for (const TableReader& point : table.tables("point")) {
+    rigid.points.push_back({point.identifier("name"), point.vector("point", {}), "", point.place()});
+    for (std::size_t k = 0; k + 1 < rigid.points.size(); ++k)
+      if (rigid.points[k].name == rigid.points.back().name)
+        point.fail("name", fmt::format("'{}' has a point '{}' already", rigid.name, rigid.points[k].name),
+                   "another name");
+  }
+  return rigid;
+}
+
+std::string read_path_of(const TableReader& table, std::string_view key) {
+  const std::string text = table.text(key);
+  const fs::path file = fs::path(table.place(key).file).parent_path() / text;
+  std::error_code error;
+  if (!fs::exists(file, error))
+    table.fail(
+        key, fmt::format("'{}' does not exist", file.string()),
+        key == "model" ? "make it: supple reduce SCENE -o MODEL" : "the path starts from the scene file's folder");
+  return file.string();
+}
+
+PartScene read_part(const TableReader& table) {
+  PartScene part;
+  part.place = table.place();
+  part.name = table.identifier("name");
+  if (table.has("scene") == table.has("model"))
+    table.fail(table.has("model") ? "model" : "scene",
+               fmt::format("part '{}' has {} scene and model", part.name, table.has("scene") ? "both" : "neither"),
+               "scene = \"finger/scene.toml\", or model = \"finger.rom.h5\"");
+  if (table.has("scene")) part.scene = read_path_of(table, "scene");
+  if (table.has("model")) part.model = read_path_of(table, "model");
+  part.on = table.text("on");
+  part.translation = table.vector("translation", {});
+  part.rotation = table.vector("rotation", {});
+  return part;
+}
+
+LinkScene read_link(const TableReader& table) {
+  LinkScene link;
+  link.place = table.place();
+  link.name = table.identifier("name");
+  link.kind = table.choice("type", link.kind);
+  link.from = table.text("from");
+  link.to = table.text("to");
+  if (link.kind == LinkKind::joint)
+    refuse(table, "a joint", "type", {"length"});
+  else
+    link.length = table.optional_quantity("length");
+  if (table.has("compliance") && table.has("stiffness"))
+    table.fail("stiffness", fmt::format("link '{}' has both a compliance and a stiffness", link.name), "one of them");
+  link.compliance = table.has("stiffness") ? 1 / table.quantity("stiffness", 1) : table.quantity("compliance", 0);
+  link.damping_time = table.quantity("damping_time", 0);
+  if (link.compliance > 0 && link.kind != LinkKind::limit) link.form = ConstraintForm::force;
+  return link;
+}
+
+}  // namespace
+
+bool is_assembly(const std::string& path) {
+  return lists_bodies(read_document(file_of(path)));
+}
+
+AssemblyScene read_assembly(const std::string& path) {
+  const Document document = read_document(file_of(path));
+  const TableReader table(document, document.root, document.root.at, scene_table("several bodies"));
+  AssemblyScene scene;
+  scene.file = file_of(path);
+  for (const SourceFile& file : document.files) scene.files.push_back(file.path);
+  scene.name = table.has("name") ? table.text("name") : fs::path(scene.file).stem().string();
+  scene.gravity = table.vector("gravity", scene.gravity);
+  scene.time_step = table.quantity("time_step", scene.time_step);
+  scene.duration = table.quantity("duration", scene.duration);
+  scene.integrator = table.choice("integrator", scene.integrator);
+  for (const TableReader& rigid : table.tables("rigid")) scene.rigids.push_back(read_rigid(rigid));
+  for (const TableReader& part : table.tables("part")) scene.parts.push_back(read_part(part));
+  for (const TableReader& link : table.tables("link")) scene.links.push_back(read_link(link));
+  std::set<std::string> names = {"world"};
+  const auto add = [&](const std::string& name, const Place& place) {
+    if (!names.insert(name).second)
+      throw InputError(fmt::format("the name '{}' is taken", name), "another name", place);
+  };
+  for (const RigidScene& rigid : scene.rigids) add(rigid.name, rigid.place);
+  for (const PartScene& part : scene.parts) add(part.name, part.place);
+  for (const LinkScene& link : scene.links) add(link.name, link.place);
+  return scene;
+}
+
+void refuse_assembly(const Document& document, const std::string& file) {
+  if (!lists_bodies(document)) return;
+  const Member* member =
+      document.root.find("part") != nullptr ? document.root.find("part") : document.root.find("rigid");
+  throw InputError(fmt::format("'{}' has several bodies ([[part]], [[rigid]]), which this does not take yet", file),
+                   "supple simulate, check and info do; or the scene of one part", document.place(member->at));
+}
+
+}  // namespace supple

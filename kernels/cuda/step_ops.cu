@@ -1,0 +1,18 @@
+// Device instantiations of a step's own operations (kernels/points/row_ops.hpp, step_ops.hpp).
+
+#include "kernels/points/step_ops.hpp"
+
+#include "kernels/cuda/launch.cuh"
+#include "kernels/points/row_ops.hpp"
+
+namespace supple {
+
+SUPPLE_LAUNCH(RowValuesOp);
+SUPPLE_LAUNCH(RightSidesOp);
+SUPPLE_LAUNCH(SpaceOp);
+SUPPLE_LAUNCH(FindingOp);
+SUPPLE_LAUNCH_TEAMS(FusedSystemTeamOp);
+SUPPLE_LAUNCH(MoveOp);
+SUPPLE_LAUNCH(PlaceOp);
+
+}  // namespace supple

@@ -1,0 +1,233 @@
+#include "solvers/sparse/lockstep.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/extent.hpp"
+#include "solvers/sparse/backends.hpp"
+
+namespace supple {
+
+class Lockstep::Solver final : public SparseDirect {
+ public:
+  Solver(Lockstep& lockstep, int slot) : lockstep_(lockstep), slot_(slot) {}
+
+  void analyse([[maybe_unused]] const SymmetricPattern& pattern, Definiteness kind) override {
+    [[maybe_unused]] const SymmetricPattern& shared = lockstep_.plan_->tree().pattern;
+    SUPPLE_EXPECT(pattern.column_start == shared.column_start && pattern.row == shared.row);
+    kind_ = kind;
+  }
+  FactorReport factor(const double* values) override {
+    Slot& slot = lockstep_.slots_[extent(slot_)];
+    slot.values = values;
+    slot.kind = kind_;
+    lockstep_.wait(slot_, Request::factor);
+    return slot.report;
+  }
+  void solve(double* x, int count) override {
+    Slot& slot = lockstep_.slots_[extent(slot_)];
+    SUPPLE_EXPECT(slot.report.status == FactorStatus::ok);
+    slot.x = x;
+    slot.count = count;
+    lockstep_.wait(slot_, Request::solve);
+  }
+  bool multiply_inverse(const SparseColumns&, bool, double*) override { return false; }
+  std::string name() const override { return "lockstep"; }
+
+ private:
+  Lockstep& lockstep_;
+  int slot_;
+  Definiteness kind_ = Definiteness::positive;
+};
+
+Lockstep::Lockstep(const Device& device, std::shared_ptr<const BatchPlan> plan, int robots)
+    : device_(device),
+      plan_(std::move(plan)),
+      cholesky_(device, plan_, robots),
+      slots_(extent(robots)),
+      values_(extent(robots, plan_->tree().pattern.nonzeros())),
+      device_values_(device, device.kind == Device::Kind::cpu ? 0 : values_.size()),
+      status_(extent(robots)) {}
+
+Lockstep::~Lockstep() = default;
+
+std::size_t Lockstep::bytes(const BatchPlan& plan, int robots) {
+  const std::size_t numbers =
+      extent(robots, plan.tree().pattern.nonzeros()) + extent(robots, batch_right_sides * plan.unknowns());
+  return plan.bytes(robots) + numbers * sizeof(double);
+}
+
+std::unique_ptr<SparseDirect> Lockstep::solver(int slot) {
+  SUPPLE_EXPECT(slot >= 0 && slot < robots());
+  return std::make_unique<Solver>(*this, slot);
+}
+
+void Lockstep::fail(std::exception_ptr failure) {
+  if (!failure_) failure_ = std::move(failure);
+}
+
+void Lockstep::begin_computing(std::unique_lock<std::mutex>& lock) {
+  served_.wait(lock, [&] { return computing_ < most_computing_; });
+  ++computing_;
+}
+
+void Lockstep::end_computing() {
+  --computing_;
+  served_.notify_all();
+}
+
+void Lockstep::wait(int slot, Request request) {
+  std::unique_lock lock(mutex_);
+  if (failure_) throw Abandoned{};
+  Slot& mine = slots_[extent(slot)];
+  mine.request = request;
+  ++waiting_;
+  end_computing();
+  if (waiting_ == present_) all_wait_.notify_one();
+  served_.wait(lock, [&] { return mine.request == Request::none; });
+  begin_computing(lock);
+  if (failure_) throw Abandoned{};
+}
+
+void Lockstep::run(const std::function<void(int slot)>& work) {
+  present_ = robots();
+  waiting_ = computing_ = 0;
+  most_computing_ = std::max(1, omp_get_max_threads());
+  failure_ = nullptr;
+  const auto thread = [&](int slot) {
+    omp_set_num_threads(1);
+    {
+      std::unique_lock lock(mutex_);
+      begin_computing(lock);
+    }
+    std::exception_ptr failure;
+    try {
+      work(slot);
+    } catch (const Abandoned&) {
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    if (failure) fail(failure);
+    end_computing();
+    if (waiting_ == --present_) all_wait_.notify_one();
+  };
+  std::vector<std::thread> threads;
+  threads.reserve(extent(robots()));
+  try {
+    for (int slot = 0; slot < robots(); ++slot) threads.emplace_back(thread, slot);
+  } catch (const std::system_error&) {
+    const std::lock_guard lock(mutex_);
+    fail(std::make_exception_ptr(
+        RunError("the machine has no more threads (every robot of a batch needs one)", "a smaller --batch")));
+    present_ -= robots() - static_cast<int>(threads.size());
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    fail(std::current_exception());
+    present_ -= robots() - static_cast<int>(threads.size());
+  }
+  {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      all_wait_.wait(lock, [&] { return waiting_ == present_; });
+      if (present_ == 0) break;
+      try {
+        serve();
+      } catch (...) {
+        fail(std::current_exception());
+      }
+      if (failure_)
+        for (Slot& slot : slots_) slot.request = Request::none;
+      waiting_ = static_cast<int>(
+          std::ranges::count_if(slots_, [](const Slot& slot) { return slot.request != Request::none; }));
+      served_.notify_all();
+    }
+  }
+  for (std::thread& one : threads) one.join();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+// With the lock held and all robots waiting. Solutions first: a factor serves all that its robot asks of it before
+// another takes its place.
+void Lockstep::serve() {
+  if (failure_) return;
+  if (std::ranges::any_of(slots_, [](const Slot& slot) { return slot.request == Request::solve; }))
+    solve();
+  else
+    factor();
+}
+
+// Robots that ask for none are factored again from the values they have.
+void Lockstep::factor() {
+  const int nonzeros = plan_->tree().pattern.nonzeros();
+  for (int b = 0; b < robots(); ++b) {
+    const Slot& slot = slots_[extent(b)];
+    if (slot.request == Request::factor) std::copy_n(slot.values, nonzeros, values_.data() + extent(b, nonzeros));
+  }
+  if (device_.kind != Device::Kind::cpu) device_values_.upload(values_);
+  cholesky_.factor(device_.kind == Device::Kind::cpu ? values_.data() : device_values_.data(), nonzeros,
+                   sparse_singular_pivot, status_);
+  for (int b = 0; b < robots(); ++b) {
+    Slot& slot = slots_[extent(b)];
+    if (slot.request != Request::factor) continue;
+    slot.request = Request::none;
+    slot.by_pivoting = false;
+    const PivotStatus status = status_[extent(b)];
+    slot.report = status == PivotStatus::ok
+                      ? FactorReport{FactorStatus::ok, 0, static_cast<double>(plan_->factor_tiles * front_tile)}
+                      : pivot(slot, status);
+  }
+}
+
+FactorReport Lockstep::pivot(Slot& slot, PivotStatus cholesky) {
+  if (slot.kind == Definiteness::positive)
+    return {cholesky == PivotStatus::vanished ? FactorStatus::singular : FactorStatus::not_positive, 0, 0};
+  if (!slot.pivoting) {
+    slot.pivoting = make_sparse_pivoting();
+    slot.pivoting->analyse(plan_->tree().pattern, slot.kind);
+  }
+  slot.by_pivoting = true;
+  return slot.pivoting->factor(slot.values);
+}
+
+// Those that ask for as many as the first: the width of a pass decides which code runs, and so might bits.
+void Lockstep::solve() {
+  const auto asks = [](const Slot& slot) { return slot.request == Request::solve; };
+  const int count = std::ranges::find_if(slots_, asks)->count, n = plan_->unknowns();
+  bool any = false;
+  for (int b = 0; b < robots(); ++b) {
+    Slot& slot = slots_[extent(b)];
+    if (!asks(slot) || slot.count != count || !slot.by_pivoting) continue;
+    slot.pivoting->solve(slot.x, count);
+    slot.request = Request::none;
+  }
+  for (const Slot& slot : slots_) any = any || (asks(slot) && slot.count == count);
+  if (!any) return;
+  right_.assign(extent(robots(), count, n), 0.0);
+  const auto each = [&](const auto& copy) {
+    for (int b = 0; b < robots(); ++b) {
+      Slot& slot = slots_[extent(b)];
+      if (asks(slot) && slot.count == count) copy(slot, right_.data() + extent(b, count, n));
+    }
+  };
+  each([&](const Slot& slot, double* right) { std::copy_n(slot.x, extent(count, n), right); });
+  if (device_.kind == Device::Kind::cpu) {
+    cholesky_.solve(right_.data(), count);
+  } else {
+    if (device_right_.size() < right_.size()) device_right_ = Array<double>(device_, right_.size());
+    device_right_.upload(right_);
+    cholesky_.solve(device_right_.data(), count);
+    device_right_.download(std::span<double>(right_));
+  }
+  each([&](Slot& slot, double* right) {
+    std::copy_n(right, extent(count, n), slot.x);
+    slot.request = Request::none;
+  });
+}
+
+}  // namespace supple
