@@ -119,9 +119,9 @@ if [ "$kind" = cuda ]; then
     step sanitizer-solvers 60 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_solvers" \
       --gtest_filter='*Batched*/cuda:*Lockstep*/cuda'
     step sanitizer-engine 90 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_engine" \
-      --gtest_filter='*ReducedBatch.OneRobot/cuda:*BatchInContact*/cuda:*RobotsOfTheirOwn.Move*/cuda:*ResidentStep.Robots*/cuda:*ResidentFailure*/cuda'
+      --gtest_filter='*FullElementsOn.InLockstep*/cuda:*FullElementsOn.ARobot*/cuda:*ReducedBatch.OneRobot/cuda:*BatchInContact*/cuda:*RobotsOfTheirOwn.Move*/cuda:*ResidentStep.Robots*/cuda:*ResidentFailure*/cuda:*ResidentContacts.MoveAsStepper/cuda:*FusedAlgebra*/cuda'
     step sanitizer-races 60 "$sanitizer" --tool racecheck --error-exitcode 9 "$tests/test_engine" \
-      --gtest_filter='*ReducedBatch.OneRobot/cuda'
+      --gtest_filter='*ReducedBatch.OneRobot/cuda:*ResidentContacts.RobotsWithTooManyFailAlone/cuda'
   else
     failed=1
     summary+=("$(printf '%-22s %5s s   not run: compute-sanitizer is not on PATH' sanitizer -)")
@@ -134,8 +134,8 @@ bench() {
   shift 2
   step "$name" "$limit" "$supple" bench --models "$models" --quiet --json "$out/$name.json" --force "$@"
 }
-robot=diamond batches="1 64 1024 4096 65536" inverse_batches="1 64 1024 16384" contact_batches="1 64 512"
-if $quick; then batches="1 64" inverse_batches=16 contact_batches=''; fi
+robot=diamond batches="1 64 1024 4096 65536" inverse_batches="1 64 1024 16384" contact_batches="1 64 512" resident_contact_batches="64 512"
+if $quick; then batches="1 64" inverse_batches=16 contact_batches='' resident_contact_batches=''; fi
 step models 180 "$supple" bench --assets "$assets" --models "$models" --case "forward/$robot" --steps 10
 # The crawler on its floor, from fewer states than it deserves: for rates in contact.
 crawler=$models/crawler.rom.h5
@@ -152,6 +152,7 @@ for batch in $batches; do
       --steps 30
   done
 done
+bench forward-cpu 60 --assets "$assets" --case "forward/$robot" --device cpu --batch 1,64,1024 --steps 30
 # The same with states that stay on the device, with libraries and with teams of its own.
 for batch in $batches; do
   bench "resident-$batch" 45 --assets "$assets" --case "forward/$robot" "${gpu[@]}" --resident --batch "$batch" --steps 30
@@ -165,7 +166,14 @@ for batch in $contact_batches; do
   [ -f "$crawler" ] || { failed=1; summary+=("contact                    - s   not run: no model"); break; }
   bench "contact-$batch" 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --tangent fp64 --batch "$batch" --steps 15
 done
-# Full-order states, their matrices factored on the GPU: the coarse diamond's, fewer of the fine one's; and the coarse ones one
+# The same with states, contacts and their forces on the device, and with forces found on the host.
+for batch in $resident_contact_batches; do
+  [ -f "$crawler" ] || break
+  bench "resident-contact-$batch" 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --resident --batch "$batch" --steps 15
+  bench "resident-host-contact-$batch" 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --resident --host-contact \
+    --batch "$batch" --steps 15
+done
+# Full-order states, their elements and matrices on the GPU: the coarse diamond's, fewer of the fine one's; and the coarse ones one
 # by one in worker processes, to compare with. Their reports say how long it took.
 states() {
   local name=$1 limit=$2 scene=$3 count=$4
@@ -181,6 +189,9 @@ states states-coarse-cpu 60 scene.toml $coarse_states --device cpu --jobs "$(npr
 if [ $fine_states -gt 0 ]; then
   states states-fine 120 fine.toml $fine_states --device "$device" --batch auto
 fi
-bench forward-cpu 60 --assets "$assets" --case "forward/$robot" --device cpu --batch 1,64,1024 --steps 30
+# A whole reduction: its states and the choice of its elements on the GPU.
+printf 'include = "%s/diamond/scene.toml"\nname = "diamond"\n\n[reduce]\nstates = 64\nvalidation_states = 8\n' "$assets" >"$models/reduce-coarse.toml"
+step reduce-coarse 120 "$supple" reduce "$models/reduce-coarse.toml" -o "$models/reduce-coarse.rom.h5" --force --quiet --seconds "100 ms" \
+  --device "$device" --batch auto --json "$out/reduce-coarse.json"
 report
 exit $failed

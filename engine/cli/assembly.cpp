@@ -70,6 +70,37 @@ nlohmann::ordered_json assembly_json(const AssemblyRobot& robot) {
   return json;
 }
 
+// Looks for the equilibrium under gravity with all commands at zero. A body that moves freely and that no spring holds
+// has none, and is simulated in time all the same. Throws InputError if none is found where there must be one.
+std::string try_equilibrium(AssemblyRobot& robot, nlohmann::ordered_json& json) {
+  json = {{"status", "not looked for"}};
+  if (!robot.exact_tangent()) return "not looked for: rotations from element edges have no exact tangent";
+  State state = rest_state(robot.mechanics());
+  const EquilibriumReport report = Equilibrium(robot.mechanics(), {}).solve(zero_control(robot.mechanics()), state);
+  json = {{"status", describe(report.status)},
+          {"iterations", report.iterations},
+          {"residual", report.residual},
+          {"negative_pivots", report.negative_pivots}};
+  if (report.status == StepStatus::ok) {
+    std::string text = fmt::format("found in {} iterations, residual {:.1e}", report.iterations, report.residual);
+    if (report.negative_pivots > 0)
+      text += robot.mechanics().robot().constraints.empty()
+                  ? "\nit is unstable: the robot would turn or buckle away from it"
+                  : "\nwithout its hard links it would be unstable: the robot would turn or buckle away from it";
+    return text;
+  }
+  const bool flat = robot.mechanics().coordinates().flat();
+  const bool loose = report.status == StepStatus::singular || report.status == StepStatus::unbalanced;
+  if (flat || !loose || robot.scene().integrator == Integrator::quasi_static)
+    throw InputError(fmt::format("no equilibrium under gravity with all commands at zero: {}", describe(report.status)),
+                     flat || !loose ? "check each part alone: supple check PART"
+                                    : "springs that hold every rigid body that moves freely, or another integrator",
+                     {robot.scene().file, 0, 0, ""});
+  return fmt::format(
+      "none found: {}\nquasi-static and --settle need one: springs that hold every rigid body that moves freely",
+      describe(report.status));
+}
+
 }  // namespace
 
 int simulate_assembly(Context& context, const SessionArguments& arguments, SessionPlan& plan) {
@@ -102,18 +133,7 @@ int check_assembly(Context& context, const std::string& file) {
   nlohmann::ordered_json json = machine_facts(context, "cpu");
   json["scene"] = assembly_json(robot);
   if (!context.common.quiet) print_facts(assembly_facts(robot));
-  std::string text = "not looked for: a body moves freely, or a law has no exact tangent";
-  if (robot.mechanics().coordinates().flat() && robot.exact_tangent()) {
-    State state = rest_state(robot.mechanics());
-    const EquilibriumReport report = Equilibrium(robot.mechanics(), {}).solve(zero_control(robot.mechanics()), state);
-    json["equilibrium"] = {
-        {"status", describe(report.status)}, {"iterations", report.iterations}, {"residual", report.residual}};
-    if (report.status != StepStatus::ok)
-      throw InputError(
-          fmt::format("no equilibrium under gravity with all commands at zero: {}", describe(report.status)),
-          "check each part alone: supple check PART", {robot.scene().file, 0, 0, ""});
-    text = fmt::format("found in {} iterations, residual {:.1e}", report.iterations, report.residual);
-  }
+  const std::string text = try_equilibrium(robot, json["equilibrium"]);
   if (!context.common.quiet) {
     print_facts({{"equilibrium", text}});
     fmt::print("{} is fit to be simulated.\n", file);

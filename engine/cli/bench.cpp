@@ -170,6 +170,7 @@ class Bench {
     ResidentSettings settings;
     settings.tangent = batched_->tangent;
     settings.algebra = arguments_.fused ? SystemAlgebra::fused : SystemAlgebra::library;
+    if (arguments_.host_contact) settings.contact = ContactSolver::host;
     return settings;
   }
 
@@ -254,6 +255,13 @@ class Bench {
       }
       row.resident = true;
       row.fused = arguments_.fused;
+      row.contact = model.robot.pairs() > 0;
+      row.host_contact = arguments_.host_contact;
+      if (row.contact && row.fused) {
+        notes.push_back(
+            fmt::format("{} is left out: among obstacles --fused has no factor for the rows of contacts", entry.name));
+        return;
+      }
     }
     if (!subject.inverse) row.work = reduced_step_work(model);
     subject.reduced = std::make_shared<ReducedModel>(std::move(model));
@@ -274,6 +282,9 @@ class Bench {
 
 int bench(Context& context, const BenchArguments& arguments) {
   check_json_target(context);
+  if (arguments.host_contact && !arguments.resident)
+    throw InputError("--host-contact is about steps that are whole on the device (--resident is not given)",
+                     "--resident --host-contact, or neither");
   if (arguments.fused && !arguments.resident)
     throw InputError("--fused is about steps that are whole on the device (--resident is not given)",
                      "--resident --fused, or neither");
@@ -350,6 +361,8 @@ Command bench_command() {
                  "the device does the algebra");
     options.flag("--fused", arguments->fused,
                  "with --resident: factors and solves of a robot by one team of threads, not by libraries for all");
+    options.flag("--host-contact", arguments->host_contact,
+                 "with --resident: the forces of contacts by the host's solver, not by Gauss-Seidel on the device");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME",
                      "measuring time of each row in each round (2 s)");
     options.whole("--steps", arguments->steps, 1, most_counted_steps, "N",

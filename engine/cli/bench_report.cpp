@@ -246,6 +246,24 @@ std::optional<Shares> shares_of(const BenchRow& row, const BenchMachine& machine
   return shares;
 }
 
+// Of all rounds.
+Json contact_json(const BenchRow& row) {
+  ContactFigures figures;
+  long problems = 0, on_host = 0;
+  for (const Rate& round : row.rounds) {
+    figures.include(round.contact);
+    problems += round.contact_problems;
+    on_host += round.contact_on_host;
+  }
+  return {{"solver", row.host_contact ? "host" : "device"},
+          {"most_rows", figures.rows},
+          {"most_touching", figures.touching},
+          {"largest_residual", figures.residual},
+          {"softened", figures.softened},
+          {"problems", problems},
+          {"left_to_host", on_host}};
+}
+
 Json bench_json(const Context& context, const BenchMachine& machine, const std::vector<BenchRow>& rows) {
   Json json = Json::array();
   for (const BenchRow& row : rows) {
@@ -259,6 +277,7 @@ Json bench_json(const Context& context, const BenchMachine& machine, const std::
     if (!row.tangent.empty()) entry["tangent"] = row.tangent;
     if (!row.tangent.empty()) entry["resident"] = row.resident;
     if (row.resident) entry["fused"] = row.fused;
+    if (row.contact && !row.rounds.empty()) entry["contact"] = contact_json(row);
     if (const auto share = share_of_gpu(row, machine)) {
       entry["flop"] = {{"step", row.work->total()}};
       entry["fraction_of_gpu_product"] = *share;

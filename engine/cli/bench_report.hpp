@@ -31,6 +31,8 @@ struct BenchRow {
   std::string tangent;                  // fp64, fp32: by batched algebra; empty: robot by robot, or the full model
   bool resident = false;                // the states stay on the device
   bool fused = false;                   // its factors and solves by teams
+  bool contact = false;                 // resident: among obstacles
+  bool host_contact = false;            // whose forces the host finds
   double gradient_read = 0;             // bytes/s of reading a block as large as G, one core
   std::vector<Rate> rounds;             // one for each round
   bool failed() const;

@@ -67,7 +67,10 @@ std::string try_equilibrium(const Scene& scene, const FullModel& model, nlohmann
       fmt::format("found in {} iterations, residual {:.1e}; sags by at most {} (node at {})", report.iterations,
                   report.residual, format_quantity(largest, Dimension::length), format_point(model.mesh.nodes[where]));
   if (report.inverted > 0) text += fmt::format("\n{} points of elements are turned inside out", report.inverted);
-  if (report.negative_pivots > 0) text += "\nit is unstable: the robot would buckle away from it";
+  if (report.negative_pivots > 0)
+    text += mechanics.robot().constraints.empty()
+                ? "\nit is unstable: the robot would buckle away from it"
+                : "\nwithout its hard constraints it would be unstable: the robot would buckle away from it";
   return text;
 }
 
@@ -94,6 +97,7 @@ int check(Context& context, const std::string& file) {
   try {
     check_reducible(scene);
     check_floating(scene, model.robot);
+    (void)make_plans(model.robot, scene.reduction);
   } catch (const InputError& error) {
     reducible = fmt::format("no: {}", error.what());
   }

@@ -35,6 +35,7 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
     ++report.step;
     report.seconds.push_back(seconds);
     report.stages += report.final.times;
+    report.factorisations += report.final.iterations;
     report.limited += limited + report.final.limited_commands;
     after(report.step, report.final);
     progress("simulating", static_cast<double>(report.step), static_cast<double>(settings.last),
@@ -55,6 +56,7 @@ nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSetting
           {"p99_us", rate.p99_us},
           {"p999_us", rate.p999_us},
           {"batch", robots},
+          {"factorisations", report.factorisations},
           {"stages_us",
            {{"outputs", mean_us(stages.outputs)},
             {"forces", mean_us(stages.forces)},

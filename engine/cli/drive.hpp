@@ -35,7 +35,8 @@ struct DriveReport {
   StepReport final;             // of the last step tried: its status tells whether the run failed
   std::vector<double> seconds;  // of each step done here
   StageTimes stages;            // summed
-  long limited = 0;             // commands cut to their range or rate, motions to their range
+  long factorisations = 0;
+  long limited = 0;  // commands cut to their range or rate, motions to their range
   bool failed() const { return final.status != StepStatus::ok; }
 };
 
@@ -45,8 +46,8 @@ struct DriveReport {
 DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
                   const Progress& progress, const std::function<void(long, const StepReport&)>& after);
 
-// {steps, steps_per_s, realtime_factor, p50_us, p99_us, p999_us, batch, stages_us} as in StepRate; stages are means per
-// step.
+// {steps, steps_per_s, realtime_factor, p50_us, p99_us, p999_us, batch, factorisations, stages_us} as in StepRate;
+// stages are means per step.
 nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSettings& settings, int robots);
 
 // The RunError for a failed step: what happened, where, and what may help.

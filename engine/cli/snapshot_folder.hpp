@@ -15,7 +15,8 @@ inline void check_jobs(const Context& context, int jobs) {
 }
 
 inline constexpr const char* batch_words =
-    "so many robots at a time, their matrices factored together, on a GPU with --device cuda:0; or auto";
+    "so many robots at a time, their matrices factored together; with --device cuda:0 on a GPU, their elements too; or "
+    "auto";
 
 // --batch and --device.
 inline StateBatch parse_state_batch(const Context& context, const std::string& text) {

@@ -1,7 +1,7 @@
 #pragma once
 // Obstacles as signed distances: pure geometry, in metres. The surface of a solid, seen from outside or, turned round,
 // from inside: a room is the inside of a box, a closed pipe that of a cylinder or a capsule. Formulae and symbols:
-// obstacle.cpp.
+// kernels/points/solids.hpp.
 //
 // In its own frame a shape is centred on the origin; the axis of capsule, cylinder and tube is z.
 //   plane     the solid is z <= 0
@@ -30,6 +30,7 @@
 #include <span>
 
 #include "engine/contact/surface_distance.hpp"
+#include "kernels/points/solids.hpp"
 
 namespace supple {
 
@@ -41,7 +42,7 @@ struct ObstaclePose {
 
 class Obstacle {
  public:
-  enum class Shape { plane, sphere, capsule, box, cylinder, tube, mesh };
+  using Shape = Solid::Shape;
   // On which side of the surface the free space is. `inside` turns the signs of gap, normal and curvature.
   enum class Side { outside, inside };
 
@@ -54,12 +55,14 @@ class Obstacle {
   static Obstacle tube(double radius, double thickness, double length);
   static Obstacle mesh(Surface surface, Side side = Side::outside);
 
-  Shape shape() const { return shape_; }
+  Shape shape() const { return solid_.shape; }
+  // Sizes; of a mesh the shape alone.
+  const Solid& solid() const { return solid_; }
   Side side() const { return side_; }
-  double radius() const { return radius_; }
-  double length() const { return length_; }
-  double thickness() const { return thickness_; }
-  Vec3d size() const { return 2.0 * half_; }
+  double radius() const { return solid_.radius; }
+  double length() const { return solid_.length; }
+  double thickness() const { return solid_.thickness; }
+  Vec3d size() const { return 2.0 * solid_.half; }
   // Of a mesh, else null.
   const Surface* surface() const { return distance_ ? &distance_->surface() : nullptr; }
 
@@ -70,14 +73,12 @@ class Obstacle {
   int at_all(const ObstaclePose& pose, std::span<const Vec3d> points, double reach, std::span<Proximity> out) const;
 
  private:
-  Obstacle(Shape shape, Side side) : shape_(shape), side_(side) {}
+  Obstacle(Shape shape, Side side) : side_(side) { solid_.shape = shape; }
   void enclose(const Vec3d& centre, double outer);
   Proximity in_own_frame(const Vec3d& x) const;
 
-  Shape shape_;
+  Solid solid_;
   Side side_;
-  double radius_ = 0, length_ = 0, thickness_ = 0;
-  Vec3d half_{{0, 0, 0}};                            // half the edges of a box
   std::shared_ptr<const SurfaceDistance> distance_;  // of a mesh
   // The solid is within `outer_` of `centre_` (own frame) and holds all that is within `inner_` of it.
   Vec3d centre_{{0, 0, 0}};

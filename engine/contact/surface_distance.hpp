@@ -8,9 +8,9 @@
 #include <array>
 #include <vector>
 
-#include "engine/contact/proximity.hpp"
 #include "engine/mesh/box_tree.hpp"
 #include "engine/mesh/mesh.hpp"
+#include "kernels/points/proximity.hpp"
 
 namespace supple {
 

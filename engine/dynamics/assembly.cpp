@@ -65,10 +65,10 @@ void AssemblyMechanics::check() const {
                        "a frame that is held or driven, or the body without motions");
     if (free && (body.inertia.rotation.empty() || body.inertia.rest.mass <= 0))
       throw InputError(
-          fmt::format("how '{}' resists turning is not known, and '{}', which carries it, turns freely (files of "
-                      "reduced models do not say it)",
+          fmt::format("how '{}' resists turning is not known, and '{}', which carries it, turns freely (its model is "
+                      "imported, or its file older than this)",
                       body.name, assembly_.frames[extent(body.frame)].name),
-          "the scene of the part instead of its model, or a frame that is held or driven");
+          "the model made again by `supple reduce`, the scene of the part instead, or a frame that is held or driven");
     if (robot.rayleigh_mass != first->rayleigh_mass || robot.rayleigh_stiffness != first->rayleigh_stiffness)
       throw InputError(fmt::format("'{}' and '{}' have different damping", assembly_.bodies[0].name, body.name),
                        "the same rayleigh_mass and rayleigh_stiffness in all parts");

@@ -43,10 +43,10 @@ BodyInertia body_inertia(const FullModel& model) {
 }
 
 BodyInertia body_inertia(const ReducedModel& model) {
-  return {.translation = model.gravity, .rotation = {}, .rest = {}};
+  return {.translation = model.gravity, .rotation = model.turning, .rest = model.rest_inertia};
 }
 
-BodyInertia project_inertia(const BodyInertia& full, const std::vector<double>& basis, int modes) {
+BodyInertia project_inertia(const BodyInertia& full, std::span<const double> basis, int modes) {
   BodyInertia out;
   out.rest = full.rest;
   const std::size_t nv = full.translation.size() / 3;

@@ -5,16 +5,12 @@
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/points/contact_ops.hpp"
 
 namespace supple {
 
 namespace {
 
-// A pair further below its distance than this [m] gets rows; rounding of a position is 1e-17.
-constexpr double deepest_idle = 1e-12;
-// Further rows of a pair are for where it would end deeper than this [m], and so many it may have.
-constexpr double deepest_cut = 1e-9;
-constexpr int most_rows = 4;
 // A force this close to its cone slides: it was put there by a projection.
 constexpr double at_the_cone = 1 - 1e-9;
 
@@ -257,7 +253,8 @@ ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
   const int m = r.rows.points(), N = n + 3 * m, columns = 1 + n + inputs;
   extend(b, in);
   cross_.resize(extent(columns, 3 * m));
-  mechanics_.multiply_rows(r.rows, in.X, columns, cross_);
+  mechanics_.multiply_rows(r.rows, in.free_motion, 1, std::span(cross_).first(extent(3 * m)));
+  mechanics_.multiply_rows(r.rows, in.X.subspan(extent(nv_)), columns - 1, std::span(cross_).subspan(extent(3 * m)));
   free_.resize(extent(N));
   std::copy_n(in.alone.free.begin(), n, free_.begin());
   for (int i = 0; i < 3 * m; ++i) free_[extent(n + i)] = r.phi[extent(i)] + cross_[extent(i)];
@@ -349,7 +346,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
       figures_.violation = std::max(figures_.violation, report.displacement);
       std::copy_n(lambda_.begin(), n, multipliers.begin());
       std::copy(lambda_.begin() + n, lambda_.end(), r.lambda.begin());
-      std::fill(r.motion.begin(), r.motion.end(), 0.0);
+      for (std::size_t k = 0; k < r.motion.size(); ++k) r.motion[k] = in.increments ? -r.force[k] : 0.0;
       mechanics_.add_row_forces(r.rows, r.lambda, r.motion);
       mechanics_.solve_robot(b, r.motion, 1);
     }
@@ -357,7 +354,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
     const auto add_column = [&](int column, double factor) {
       for (int k = 0; k < nv_; ++k) du_[extent(k)] += in.X[extent(column, nv_) + extent(k)] * factor;
     };
-    for (int i = 0; i < n; ++i) add_column(1 + i, multipliers[extent(i)]);
+    for (int i = 0; i < n; ++i) add_column(1 + i, multipliers[extent(i)] - in.held[extent(i)]);
     for (std::size_t c = 0; c < dc.size(); ++c) add_column(1 + n + static_cast<int>(c), -dc[c]);
     if (add_violated(b, du_, dc) == 0) break;
   }

@@ -24,8 +24,11 @@ namespace supple {
 
 // What one robot brings to its contacts, all of the present linearisation.
 struct ContactInputs {
-  ConstraintSpace alone;               // without contacts; W with the rows' compliance on the diagonal
-  std::span<const double> X;           // [1 + rows + motions][nv]: A^-1 [r, H^T, A_c]
+  ConstraintSpace alone;                // without contacts; W with the rows' compliance on the diagonal
+  std::span<const double> X;            // [1 + rows + motions][nv]: A^-1 [r + H^T lambda_0, H^T, A_c] (step_rows.cpp)
+  std::span<const double> free_motion;  // [nv]: A^-1 r
+  bool increments = false;             // lambda_0 has the contacts' forces of the last linearisation; otherwise it is 0
+  std::span<const double> held;        // [rows]: lambda_0
   std::span<const double> H;           // [rows][nv]
   std::span<const double> effector_H;  // [effector_rows][nv]
   std::span<const double> compliance;  // [rows]
@@ -85,7 +88,7 @@ class ContactStage {
     }
     return true;
   }
-  // A^-1 H^T lambda of the contacts of robot b [nv].
+  // A^-1 H^T (lambda - lambda_0) of the contacts of robot b [nv].
   std::span<const double> motion(int b) const { return robots_[static_cast<std::size_t>(b)].motion; }
   // H^T lambda of the contacts of robot b, added to f [nv].
   void add_forces(int b, std::span<double> f) const {

@@ -17,6 +17,11 @@ class ForwardLaw final : public ConstraintLaw {
   // Commands of the steps to come [B x actuators]; must live until then.
   void command(std::span<const double> commands) { commands_ = commands; }
 
+  // Of the step that begin() began [B x rows]: multipliers in [lower, upper], complementary to phi - target.
+  std::span<const double> target() const { return target_; }
+  std::span<const double> lower() const { return lower_; }
+  std::span<const double> upper() const { return upper_; }
+
   const RowLayout& effector_rows() const override { return no_rows_; }
   void evaluate_effectors(int, std::span<const double>, std::span<double>, std::span<double>) const override {}
   bool moves_inputs() const override { return false; }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/array/launch.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -46,35 +45,14 @@ std::vector<std::vector<int>> coupled_by_rows(const FullModel& model) {
 FullMechanics::FullMechanics(const FullModel& model, const std::string& backend)
     : FullMechanics(model, [backend] { return make_sparse_direct(backend); }) {}
 
-FullMechanics::FullMechanics(const FullModel& model, MakeSolver make_solver)
-    : model_(model), make_solver_(std::move(make_solver)), rows_(row_layout(model.robot)) {
+FullMechanics::FullMechanics(const FullModel& model, MakeSolver make_solver, EvaluateElements evaluate)
+    : model_(model),
+      make_solver_(std::move(make_solver)),
+      rows_(row_layout(model.robot)),
+      evaluate_(std::move(evaluate)) {
   pattern_ = build_node_pattern(model, coupled_by_rows(model));
   block_offset_ = element_block_offsets(model);
-
-  std::vector<std::vector<long>> by_node(model.free_nodes.size());
-  corner_offset_.push_back(0);
-  for (std::size_t f = 0; f < model.fields.size(); ++f) {
-    const ElementField& field = model.fields[f];
-    for (int p = 0; p < field.points(); ++p)
-      for (int a = 0; a < field.nodes_per_element; ++a) {
-        const int e = p / field.points_per_element;
-        const int unknown = model.node_unknown[static_cast<std::size_t>(
-            field.node[static_cast<std::size_t>(e * field.nodes_per_element + a)])];
-        if (unknown >= 0)
-          by_node[static_cast<std::size_t>(unknown)].push_back(corner_offset_.back() +
-                                                               static_cast<long>(p) * field.nodes_per_element + a);
-      }
-    corner_offset_.push_back(corner_offset_.back() + static_cast<long>(field.points()) * field.nodes_per_element);
-    const auto padded_points = static_cast<std::size_t>(padded(field.points()));
-    F_.emplace_back(padded_points * 9);
-    P_.emplace_back(padded_points * 9);
-    status_.emplace_back(padded_points);
-  }
-  corner_start_.push_back(0);
-  for (const auto& list : by_node) {
-    corners_.insert(corners_.end(), list.begin(), list.end());
-    corner_start_.push_back(static_cast<int>(corners_.size()));
-  }
+  if (!evaluate_) elements_ = std::make_unique<FullElements>(model, pattern_, cpu(), 1);
   mass_.assign(pattern_.row.size(), 0.0);
   for (int column = 0; column < static_cast<int>(model.mesh.nodes.size()); ++column)
     for (int k = model.mass.column_start[static_cast<std::size_t>(column)];
@@ -104,23 +82,23 @@ FullMechanics::FullMechanics(const FullModel& model, MakeSolver make_solver)
   for (const double force : unit) unit_force_ += force * force;
   unit_force_ = std::sqrt(unit_force_);
   u_.assign(3 * model.mesh.nodes.size(), 0.0);
-  corner_forces_.assign(3 * static_cast<std::size_t>(corner_offset_.back()), 0.0);
   magnitude_.assign(static_cast<std::size_t>(model.coordinates.nv), 0.0);
 }
 
 std::size_t FullMechanics::bytes() const {
   const auto of = [](const auto&... list) { return (std::size_t{0} + ... + (list.size() * sizeof(list[0]))); };
-  std::size_t sum =
-      of(corners_, corner_start_, mass_, magnitude_, u_, corner_forces_, pattern_.column_start, pattern_.row,
-         pattern_.contribution_start, pattern_.source, pattern_.scalar.column_start, pattern_.scalar.row);
-  std::size_t points = 0;
-  for (std::size_t k = 0; k < F_.size(); ++k) {
-    sum += of(F_[k], P_[k], status_[k]);
-    points = std::max(points, status_[k].size());
-  }
-  const std::size_t blocks = 9 * static_cast<std::size_t>(block_offset_.back());
+  const std::size_t sum = of(mass_, magnitude_, u_, pattern_.column_start, pattern_.row, pattern_.contribution_start,
+                             pattern_.source, pattern_.scalar.column_start, pattern_.scalar.row);
   const std::size_t values = 2 * pattern_.scalar.row.size();  // of the stiffness and of the system
-  return sum + sizeof(double) * (points * four_row_components + blocks + values);
+  const std::size_t blocks =
+      evaluate_ && !model_.robot.motions.empty() ? 9 * static_cast<std::size_t>(block_offset_.back()) : 0;
+  return sum + sizeof(double) * (values + blocks) + (elements_ ? elements_->bytes() : 0);
+}
+
+std::span<const double> FullMechanics::weighted_stress(int field) const {
+  SUPPLE_EXPECT(elements_ != nullptr);
+  const Array<double>& P = elements_->weighted_stress(field);
+  return {P.data(), P.size()};
 }
 
 void FullMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
@@ -136,59 +114,20 @@ void FullMechanics::evaluate_outputs(std::span<const double> q, std::span<const 
   }
 }
 
-PointField<double> FullMechanics::point_field(std::size_t f) const {
-  const ElementField& field = model_.fields[f];
-  return {field.points(), field.volume.data(), field.region.data(), field.parameters.data(),
-          field.edges.empty() ? nullptr : field.edges.data()};
-}
-
 PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                                            std::span<double> f) {
-  PointReport report;
   node_displacements(model_, q, c, u_);
-  if (kind != TangentKind::none) element_blocks_.resize(9 * static_cast<std::size_t>(block_offset_.back()));
-  for (std::size_t k = 0; k < model_.fields.size(); ++k) {
-    const ElementField& field = model_.fields[k];
-    const int padded_points = padded(field.points());
-    launch_cpu(padded_points,
-               GatherGradientOp<double>{field.points(), field.nodes_per_element, field.points_per_element,
-                                        field.node.data(), field.gradient.data(), u_.data(), F_[k].data()});
-    visit_law(field.law, [&](auto law) {
-      using Law = decltype(law);
-      double* F = F_[k].data();
-      double* P = P_[k].data();
-      unsigned char* status = status_[k].data();
-      if (kind == TangentKind::none) {
-        launch_cpu(padded_points, StressOp<Law, double>{point_field(k), F, P, status});
-        return;
-      }
-      double* blocks = element_blocks_.data() + 9 * block_offset_[k];
-      const int nodes = field.nodes_per_element, points = field.points_per_element;
-      if constexpr (four_rows_law<Law>) {
-        rows_of_points_.resize(static_cast<std::size_t>(padded_points) * four_row_components);
-        double* rows = rows_of_points_.data();
-        launch_cpu(padded_points, StressFourRowOp<Law, double>{point_field(k), kind, F, P, status, rows});
-        launch_cpu(field.elements(),
-                   FourRowStiffnessOp<double>{point_field(k), nodes, points, field.gradient.data(), rows, blocks});
-      } else {
-        launch_cpu(padded_points, StressOp<Law, double>{point_field(k), F, P, status});
-        launch_cpu(field.elements(), ElementStiffnessOp<Law, double>{point_field(k), kind, nodes, points,
-                                                                     field.gradient.data(), F, blocks});
-      }
-    });
-    for (int p = 0; p < field.points(); ++p) {
-      const auto status = static_cast<PointStatus>(status_[k][static_cast<std::size_t>(p)]);
-      if (status == PointStatus::inverted) ++report.inverted;
-      if (status != PointStatus::undefined) continue;
-      if (report.undefined++ == 0)
-        report.first_undefined = field.element[static_cast<std::size_t>(p / field.points_per_element)];
-    }
-    launch_cpu(field.points(), CornerForceOp<double>{field.nodes_per_element, field.gradient.data(), P_[k].data(),
-                                                     corner_forces_.data() + 3 * corner_offset_[k]});
+  const bool tangent = kind != TangentKind::none;
+  if (tangent) stiffness_.resize(pattern_.scalar.row.size());
+  PointReport report;
+  if (elements_) {
+    elements_->evaluate(1, u_.data(), kind, f.data(), magnitude_.data(), stiffness_.data(), {&report, 1});
+  } else {
+    const bool blocks = tangent && !model_.robot.motions.empty();
+    if (blocks) element_blocks_.resize(9 * static_cast<std::size_t>(block_offset_.back()));
+    report = evaluate_(u_.data(), kind,
+                       {f.data(), magnitude_.data(), stiffness_.data(), blocks ? element_blocks_.data() : nullptr});
   }
-  const int free_nodes = static_cast<int>(model_.free_nodes.size());
-  launch_cpu(free_nodes, NodeForceOp<double>{corner_start_.data(), corners_.data(), corner_forces_.data(), f.data(),
-                                             magnitude_.data()});
   double scale = 0;
   for (std::size_t i = 0; i < magnitude_.size(); ++i) {
     const double spring = model_.node_spring[i / 3] * q[i];
@@ -197,12 +136,9 @@ PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<
     scale += size * size;
   }
   report.force_scale = std::max(std::sqrt(scale), rounding_strain * unit_force_);
-  if (kind != TangentKind::none) tangent_ = kind;
-  if (kind != TangentKind::none) {
-    stiffness_.resize(pattern_.scalar.row.size());
-    launch_cpu(free_nodes, AssembleOp<double>{pattern_.column_start.data(), pattern_.contribution_start.data(),
-                                              pattern_.source.data(), element_blocks_.data(),
-                                              pattern_.scalar.column_start.data(), stiffness_.data()});
+  if (tangent) {
+    tangent_ = kind;
+    const int free_nodes = static_cast<int>(model_.free_nodes.size());
     for (int i = 0; i < free_nodes; ++i)
       for (int k = 0; k < 3; ++k)
         stiffness_[static_cast<std::size_t>(pattern_.scalar.column_start[static_cast<std::size_t>(3 * i + k)])] +=
@@ -274,12 +210,13 @@ void FullMechanics::damping(std::span<const double> v, std::span<const double> v
 void FullMechanics::add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const {
   // out += K_fc v_c, element by element: the columns of prescribed nodes are not in the pattern.
   if (model_.robot.motions.empty()) return;
+  const double* all_blocks = elements_ ? elements_->blocks(0) : element_blocks_.data();
   for (std::size_t f = 0; f < model_.fields.size(); ++f) {
     const ElementField& field = model_.fields[f];
     const int n = field.nodes_per_element;
     for (int e = 0; e < field.elements(); ++e) {
       const int* node = field.node.data() + e * n;
-      const double* blocks = element_blocks_.data() + 9 * (block_offset_[f] + static_cast<long>(e) * pair_count(n));
+      const double* blocks = all_blocks + 9 * (block_offset_[f] + static_cast<long>(e) * pair_count(n));
       for (int b = 0; b < n; ++b) {
         const int motion = model_.node_motion[static_cast<std::size_t>(node[b])];
         if (motion < 0) continue;

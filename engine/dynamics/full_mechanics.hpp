@@ -4,10 +4,10 @@
 #include <functional>
 #include <memory>
 
+#include "engine/dynamics/full_elements.hpp"
 #include "engine/dynamics/mechanics.hpp"
 #include "engine/dynamics/node_pattern.hpp"
 #include "engine/model/full_model.hpp"
-#include "kernels/points/element_ops.hpp"
 #include "solvers/sparse/direct.hpp"
 
 namespace supple {
@@ -16,9 +16,10 @@ class FullMechanics final : public Mechanics {
  public:
   // The model must outlive this object. backend: see make_sparse_direct.
   explicit FullMechanics(const FullModel& model, const std::string& backend = "auto");
-  // make_solver is called by the first factor() of each kind.
+  // make_solver is called by the first factor() of each kind. evaluate: who evaluates the elements; without one this
+  // object, on the CPU.
   using MakeSolver = std::function<std::unique_ptr<SparseDirect>()>;
-  FullMechanics(const FullModel& model, MakeSolver make_solver);
+  FullMechanics(const FullModel& model, MakeSolver make_solver, EvaluateElements evaluate = {});
 
   int robots() const override { return 1; }
   const Robot& robot() const override { return model_.robot; }
@@ -49,26 +50,25 @@ class FullMechanics final : public Mechanics {
   const FullModel& model() const { return model_; }
   // A of the last factor(): the lower triangle.
   const SymmetricPattern& pattern() const { return pattern_.scalar; }
+  const NodePattern& node_pattern() const { return pattern_; }
   std::span<const double> system() const { return system_; }
   // Of main memory that one robot takes with its tangent, without what it is solved with.
   std::size_t bytes() const;
-  // Weighted stress tiles P of field f, as left by the last evaluate_forces (hyper-reduction training).
-  std::span<const double> weighted_stress(int field) const { return P_[static_cast<std::size_t>(field)]; }
+  // Weighted stress tiles P of field f, as left by the last evaluate_forces; of elements that this object evaluates.
+  std::span<const double> weighted_stress(int field) const;
 
  private:
   void add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const;
   void add_point_stiffness(int a, int b, const Mat3d& S, double* values, std::span<double> inputs) const;
   void add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers, double* values,
                                std::span<double> inputs) const;
-  PointField<double> point_field(std::size_t f) const;
 
   const FullModel& model_;
   MakeSolver make_solver_;
   RowLayout rows_;
   NodePattern pattern_;
-  std::vector<int> corner_start_;    // [free nodes + 1]
-  std::vector<long> corners_;        // corners at a node: (point, element node) of all fields
-  std::vector<long> corner_offset_;  // first corner of a field
+  EvaluateElements evaluate_;
+  std::unique_ptr<FullElements> elements_;  // without evaluate_
   std::vector<long> block_offset_;
   std::vector<double> mass_;  // per block of the pattern [kg]
   double unit_force_ = 0;     // norm of the forces at the nodes at strains of one [N]
@@ -77,10 +77,7 @@ class FullMechanics final : public Mechanics {
   std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
   SparseDirect* solver_ = nullptr;
   // Scratch of one evaluation.
-  std::vector<double> u_, magnitude_, rows_of_points_, corner_forces_, element_blocks_, stiffness_, system_,
-      geometric_inputs_;  // [motions][nv]
-  std::vector<std::vector<double>> F_, P_;
-  std::vector<std::vector<unsigned char>> status_;
+  std::vector<double> u_, magnitude_, element_blocks_, stiffness_, system_, geometric_inputs_;  // [motions][nv]
 };
 
 }  // namespace supple

@@ -80,6 +80,8 @@ ResidentStepper::Batch::Batch(const ReducedModel& model, const Device& device, i
   goal_values_.assign(extent(e_), 0.0);
   known_.q.clear();
   known_.v.clear();
+  known_.contact_forces.clear();
+  if (model.robot.pairs() > 0) contact_.emplace(model, on_, settings);
   set_variations({});
 }
 
@@ -96,6 +98,7 @@ void ResidentStepper::Batch::set_variations(Variations variations) {
   std::vector<double> p(p_.size());
   mechanics_.external_forces(p);
   p_.upload(p);
+  if (contact_) contact_->set_friction(mechanics_);
   linearised_ = false;
 }
 
@@ -221,12 +224,17 @@ void ResidentStepper::Batch::advance(ConstraintLaw& law, std::span<const double>
   find_failures(first, report);
   const ConstraintSpace space = this->space(goals);
   const bool some_failed = report.failures.size() > before;
-  const bool all_solved =
-      law.solve(space, some_failed ? std::span<const char>(failed_) : std::span<const char>(), lambda, {});
+  // Robots in contact are solved with their contacts.
+  left_out_ = failed_;
+  if (contact_)
+    for (std::size_t b = 0; b < failed_.size(); ++b) left_out_[b] = failed_[b] != 0 || contact_->touch()[b] != 0;
+  const bool all_solved = law.solve(
+      space, some_failed || contact_ ? std::span<const char>(left_out_) : std::span<const char>(), lambda, {});
   const std::size_t n = extent(n_);
+  if (contact_) find_contact_forces(first, report);
   for (std::size_t b = 0; b < failed_.size(); ++b) {
     const std::span<const double> mine = lambda.subspan(b * n, n);
-    const bool solved = (all_solved || law.solved(static_cast<int>(b))) &&
+    const bool solved = (all_solved || contact_ || law.solved(static_cast<int>(b))) &&
                         std::ranges::all_of(mine, [](double l) { return std::abs(l) < largest_finite; });
     if (failed_[b] == 0 && !solved) {
       failed_[b] = 1;
@@ -236,10 +244,14 @@ void ResidentStepper::Batch::advance(ConstraintLaw& law, std::span<const double>
     for (std::size_t i = 0; i < n; ++i)
       phi_end_[b * n + i] = space.free[b * n + i] + inner_product(space.W.data() + (b * n + i) * n, mine.data(), n_);
   }
-  host_lambda_.queue_to(lambda_);
   host_goes_.queue_to(goes_);
-  launch(on_.device, B * on_.r,
-         MoveOp{n_, on_.r, time_step_, on_.X.data(), lambda_.data(), goes_.data(), on_.q.data(), on_.v.data()});
+  if (contact_) {
+    contact_->move(time_step_, goes_.data());
+  } else {
+    host_lambda_.queue_to(lambda_);
+    launch(on_.device, B * on_.r,
+           MoveOp{n_, on_.r, time_step_, on_.X.data(), lambda_.data(), goes_.data(), on_.q.data(), on_.v.data()});
+  }
   law.commands(phi_end_, lambda, commands_);
   const std::size_t actuators = model_.robot.actuators.size();
   for (std::size_t b = 0; b < failed_.size(); ++b) {
@@ -250,7 +262,20 @@ void ResidentStepper::Batch::advance(ConstraintLaw& law, std::span<const double>
   report.times.rows += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+void ResidentStepper::Batch::find_contact_forces(int first, ResidentReport& report) {
+  const std::size_t rows = extent(on_.robots, n_);
+  double *W = space_.data(), *free = W + extent(n_) * rows;
+  const std::size_t before = report.failures.size();
+  contact_->solve(forward_, {rows_.H.data(), free, W}, host_lambda_.span(), failed_, report);
+  for (std::size_t k = before; k < report.failures.size(); ++k) report.failures[k].robot += first;
+}
+
+void ResidentStepper::Batch::add_contact_forces(std::vector<double>& forces) const {
+  if (contact_) contact_->add_forces(forces);
+}
+
 void ResidentStepper::Batch::set_state(const State& state) {
+  if (contact_) contact_->set_forces(state.contact_forces);
   on_.q.upload(state.q);
   on_.v.upload(state.v);
   known_.multipliers = state.multipliers;
@@ -284,7 +309,9 @@ void ResidentStepper::Batch::reset(std::span<const int> robots, const State& sta
   placed_robots_.upload(robots);
   place(robots, start, start.q, on_.q);
   place(robots, start, start.v, on_.v);
+  if (contact_) contact_->reset(robots, start);
   State host = start;
+  host.contact_forces.clear();
   host.q.clear();
   host.v.clear();
   supple::reset(known_, robots, host);

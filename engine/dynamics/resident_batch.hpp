@@ -1,8 +1,8 @@
 #pragma once
 // One part of a ResidentStepper: a batch on a device with its rows in flight. For resident_*.cpp alone.
 
+#include "engine/dynamics/resident_contact.hpp"
 #include "engine/dynamics/resident_robots.hpp"
-#include "engine/dynamics/resident_step.hpp"
 #include "kernels/array/queued.hpp"
 #include "kernels/points/row_ops.hpp"
 #include "kernels/points/step_ops.hpp"
@@ -43,6 +43,7 @@ class ResidentStepper::Batch {
   void reset(std::span<const int> robots, const State& start);
   void set_variations(Variations variations);
   void read_outputs(std::span<double> y);
+  void add_contact_forces(std::vector<double>& forces) const;
   int robots() const { return on_.robots; }
   // What the host knows of its robots: multipliers and commands, without q and v.
   const State& known() const { return known_; }
@@ -52,6 +53,7 @@ class ResidentStepper::Batch {
   void find_space_by_libraries(const RightSidesOp& sides, const SpaceOp& rows, const SpaceOp& effectors);
   void find_failures(int first, ResidentReport& report);
   ConstraintSpace space(std::span<const double> goals);
+  void find_contact_forces(int first, ResidentReport& report);
   void place(std::span<const int> robots, const State& start, const std::vector<double>& values, Array<double>& target);
 
   const ReducedModel& model_;
@@ -65,6 +67,7 @@ class ResidentStepper::Batch {
   int n_, e_;  // rows, effector rows
   ResidentRows rows_, effectors_;
   ForwardLaw forward_;
+  std::optional<ResidentContact> contact_;
   State known_;
   bool linearised_ = false;
   // What the host gets, then what it does not: W, free, and with effectors their W, free and phi, and phi.
@@ -74,7 +77,7 @@ class ResidentStepper::Batch {
   PinnedArray<double> host_space_, host_lambda_;
   PinnedArray<RobotFinding> host_findings_;
   PinnedArray<unsigned char> host_goes_;
-  std::vector<char> failed_;
+  std::vector<char> failed_, left_out_;
   std::vector<double> phi_end_, commands_, goal_values_;
   Array<int> placed_robots_;
   Array<double> placed_values_;

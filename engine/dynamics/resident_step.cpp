@@ -15,7 +15,11 @@ std::optional<InputError> cannot_stay(const ReducedModel& model, bool effectors)
     return InputError("the states of a batch cannot stay on its device (" + why + ")",
                       "a Stepper with ReducedBatchMechanics or ReducedMechanics");
   };
-  if (robot.pairs() > 0) return refusal("obstacles are met on the host, robot by robot");
+  if (robot.pairs() > 0 && effectors) return refusal("inverse control among obstacles is found on the host");
+  if (robot.pairs() > 0)
+    for (const PlacedObstacle& placed : robot.obstacles)
+      if (placed.obstacle.shape() == Obstacle::Shape::mesh)
+        return refusal(fmt::format("the obstacle '{}' is a mesh, whose distances are found on the host", placed.name));
   if (!robot.motions.empty()) return refusal("driven regions are not known there");
   if (!robot.springs.empty()) return refusal("springs between points are not known there");
   if (robot.implicit_velocity != 1 || robot.implicit_position != 1)
@@ -39,7 +43,10 @@ ResidentStepper::ResidentStepper(const ReducedModel& model, const Device& device
                                  const ResidentSettings& settings)
     : model_(model), settings_(settings), robots_(robots) {
   if (const auto why = cannot_stay(model, settings.effectors)) throw InputError(*why);
-  SUPPLE_EXPECT(robots > 0 && settings.time_step > 0 && settings.parts >= 0);
+  SUPPLE_EXPECT(robots > 0 && settings.time_step > 0 && settings.parts >= 0 && settings.most_contacts >= 0);
+  if (model.robot.pairs() > 0 && settings.algebra == SystemAlgebra::fused)
+    throw InputError("fused algebra cannot step robots among obstacles (it keeps no factor for the rows of contacts)",
+                     "the algebra of libraries: without --fused");
   const int wanted = settings.parts > 0 ? settings.parts : device.kind == Device::Kind::cpu ? 1 : 2;
   const int parts = std::min(wanted, robots);
   for (int k = 0; k < parts; ++k) {
@@ -66,10 +73,17 @@ ResidentReport ResidentStepper::step(std::span<const double> commands) {
     commands = commands.subspan(own);
     laws.push_back(&batch->forward());
   }
-  return step(laws);
+  return step_under(laws, {});
 }
 
 ResidentReport ResidentStepper::step(std::span<ConstraintLaw* const> laws, std::span<const double> goals) {
+  if (model_.robot.pairs() > 0)
+    throw InputError("robots among obstacles whose states stay on a device are led by commands (not by a law)",
+                     "step(commands), or a Stepper with ReducedBatchMechanics");
+  return step_under(laws, goals);
+}
+
+ResidentReport ResidentStepper::step_under(std::span<ConstraintLaw* const> laws, std::span<const double> goals) {
   SUPPLE_EXPECT(laws.size() == parts_.size());
   const std::size_t numbers = settings_.effectors ? 3 * model_.robot.effectors.size() : 0;
   if (goals.size() != extent(robots_) * numbers)
@@ -118,7 +132,8 @@ void ResidentStepper::set_state(const State& state) {
   SUPPLE_EXPECT(state.robots == robots_ && state.q.size() == extent(robots_, model_.modes) &&
                 state.v.size() == state.q.size());
   SUPPLE_EXPECT(state.multipliers.size() == extent(robots_, model_.robot.rows()) &&
-                state.commands.size() == extent(robots_) * model_.robot.actuators.size());
+                state.commands.size() == extent(robots_) * model_.robot.actuators.size() &&
+                state.contact_forces.size() == extent(robots_, model_.robot.pairs(), 3));
   for (int k = 0; k < parts(); ++k) parts_[extent(k)]->set_state(robots_of(state, part(k).first, part(k).count));
   time_ = state.time;
 }
@@ -138,6 +153,7 @@ State ResidentStepper::state() const {
     const State& known = batch->known();
     state.multipliers.insert(state.multipliers.end(), known.multipliers.begin(), known.multipliers.end());
     state.commands.insert(state.commands.end(), known.commands.begin(), known.commands.end());
+    batch->add_contact_forces(state.contact_forces);
   }
   return state;
 }

@@ -1,14 +1,18 @@
 #pragma once
-// Whole steps of a batch of reduced robots whose states stay on a device: one linearisation of implicit Euler, without
-// contact (step.hpp, alpha = beta = 1). Of each robot the bus sees W and delta on their way to the host, lambda on its
-// way back, one finding (whether the robot can go on) and one answer; states only where they are asked for
-// (docs/decisions/0017-batches-on-a-gpu.md). The stages are those of ReducedBatchMechanics and what lies between them
-// is kernels/points/row_ops.hpp and step_ops.hpp, the same source on the CPU and on a GPU; the states are
-// those of a Stepper with ReducedBatchMechanics to rounding.
+// Whole steps of a batch of reduced robots whose states stay on a device: one linearisation of implicit Euler, forward
+// among obstacles too (step.hpp, alpha = beta = 1). Of each robot the bus sees W and delta on their way to the host,
+// lambda on its way back, one finding (whether the robot can go on) and one answer; states only where they are asked
+// for (docs/decisions/0017-batches-on-a-gpu.md). The stages are those of ReducedBatchMechanics and what lies between
+// them is kernels/points/row_ops.hpp and step_ops.hpp, the same source on the CPU and on a GPU; the states are those of
+// a Stepper with ReducedBatchMechanics to rounding.
 //
 // A batch is stepped in parts, each with its own rows in flight: while the host solves one, the device works on the
 // next. On the CPU a robot's bits depend neither on the parts nor on the size of the batch nor on threads; on a GPU the
 // products are cuBLAS's, which may take another way for another size.
+//
+// Among obstacles (kernels/points/contact_ops.hpp) the device finds which pairs need rows, brings them into constraint
+// space and finds the forces, in turns until no pair is below its distance; the host sees one finding a robot and turn.
+// Forces that Gauss-Seidel on the device does not find are found by solvers/contact on the host, and counted.
 //
 // A robot whose step fails keeps its state, multipliers and commands and is named; the others do not notice. It is
 // tried again in the next step.
@@ -18,23 +22,32 @@
 #include <span>
 #include <vector>
 
+#include "engine/dynamics/contact_stage.hpp"
 #include "engine/dynamics/reduced_batch_mechanics.hpp"
 #include "engine/dynamics/step.hpp"
 
 namespace supple {
 
-// Why a model's robots cannot be stepped so: obstacles, driven regions, springs, constraints with damping, implicit
-// factors, cavities without polynomials; with effectors: orientations. None: they can.
+// Why a model's robots cannot be stepped so: obstacles that are meshes, driven regions, springs, constraints with
+// damping, implicit factors, cavities without polynomials; with effectors: orientations, obstacles. None: they can.
 std::optional<InputError> cannot_stay(const ReducedModel& model, bool effectors = false);
 
 // From K to constraint space: batched algebra of libraries, or one team of threads for each robot, all in one
 // (FusedSystemTeamOp). The same to rounding.
 enum class SystemAlgebra { library, fused };
 
+// Who finds the forces of contacts; either finds them for the same problems.
+enum class ContactSolver { device, host };
+
 struct ResidentSettings {
   double time_step = 0.01;  // s
   TangentPrecision tangent = TangentPrecision::fp64;
   SystemAlgebra algebra = SystemAlgebra::library;
+  ContactSolver contact = ContactSolver::device;
+  // Rows of pairs that a robot may have in a step; one that needs more fails (too_many_contacts). 0: one for each pair,
+  // at most 128.
+  int most_contacts = 0;
+  int contact_sweeps = 300;  // of Gauss-Seidel on the device, before the host is asked
   // Rows of the effectors too, for laws that want them (InverseLaw).
   bool effectors = false;
   int parts = 0;  // 0: two on a GPU, one on a CPU
@@ -54,6 +67,9 @@ struct [[nodiscard]] ResidentReport {
   std::vector<RobotFailure> failures;  // ascending robots
   int limited_commands = 0;            // cut to their range or rate
   int inverted = 0;                    // points with det F <= 0
+  ContactFigures contact;              // as in StepReport
+  int contact_problems = 0;            // solved in this step: one a robot and turn
+  int contact_on_host = 0;             // of these on the host, where Gauss-Seidel on the device had found no forces
   // Summed over the parts. Of the stages before rows: on the device. rows: constraint space and its way to the host,
   // and the law there; fused algebra: all of it is `solve`. Parts overlap, so that the sum may be more than the step.
   StageTimes times;
@@ -78,7 +94,7 @@ class ResidentStepper {
   ResidentReport step(std::span<const double> commands);
   // The same under any laws, one for each part and of as many robots. A law's effector rows, if it has any, are those
   // of effector_layout() at goals [3 x effectors of a robot] for all robots; without effectors its space has no phi.
-  // Throws InputError for goals of another length.
+  // Throws InputError for goals of another length, and among obstacles: there commands alone lead.
   ResidentReport step(std::span<ConstraintLaw* const> laws, std::span<const double> goals = {});
 
   // Copies all that restarts a run from or to the host.
@@ -93,6 +109,7 @@ class ResidentStepper {
 
  private:
   class Batch;
+  ResidentReport step_under(std::span<ConstraintLaw* const> laws, std::span<const double> goals);
   const ReducedModel& model_;
   ResidentSettings settings_;
   int robots_;

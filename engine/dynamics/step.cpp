@@ -8,7 +8,6 @@
 #include "kernels/base/contract.hpp"
 #include "kernels/base/each.hpp"
 #include "kernels/base/extent.hpp"
-#include "kernels/math/inner_product.hpp"
 
 namespace supple {
 
@@ -87,12 +86,13 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   q_.assign(extent(B, nq_), 0.0);
   for (auto* vector : {&motions_, &motion_velocity_, &dc_}) vector->assign(extent(B, motions_count_), 0.0);
   y_.assign(extent(B, ny_), 0.0);
-  for (auto* vector : {&phi_, &phi_end_, &free_, &lambda_}) vector->assign(extent(B, rows_count_), 0.0);
+  for (auto* vector : {&phi_, &phi_end_, &free_, &lambda_, &held_}) vector->assign(extent(B, rows_count_), 0.0);
   gradients_.assign(extent(B, mechanics.rows().gradients()), 0.0);
   H_.assign(extent(B, rows_count_, nv_), 0.0);
   for (auto* vector : {&H_c_, &B_}) vector->assign(extent(B, rows_count_, motions_count_), 0.0);
   X_.assign(extent(B, columns_, nv_), 0.0);
   W_.assign(extent(B, rows_count_, rows_count_), 0.0);
+  if (increments()) free_motion_.assign(extent(B, nv_), 0.0);
   scheme_.resize(static_cast<std::size_t>(rows_count_));
   compliance_.assign(extent(rows_count_), 0.0);
   for (auto* vector : {&values_, &phi_start_, &phi_rate_}) vector->assign(extent(B, rows_count_), 0.0);
@@ -278,71 +278,6 @@ double Stepper::residual_with_rows(double force_scale, double& scale) const {
   return std::sqrt(sum);
 }
 
-// X <- A^-1 [r, H^T, A_c]: free motion, and how the robot follows multipliers and prescribed inputs.
-void Stepper::solve_systems(const SystemCoefficients& input_coefficients) {
-  const int inputs = columns_ - 1 - rows_count_;
-  if (inputs > 0) mechanics_.input_columns(input_coefficients, A_c_);
-  for_each_robot(robots_, [&](int b) {
-    double* X = X_.data() + extent(b, columns_, nv_);
-    std::copy_n(r_.data() + extent(b, nv_), nv_, X);
-    std::copy_n(H_.data() + extent(b, rows_count_, nv_), extent(rows_count_, nv_), X + nv_);
-    std::copy_n(A_c_.data() + extent(b, inputs, nv_), extent(inputs, nv_), X + extent(1 + rows_count_, nv_));
-  });
-  mechanics_.solve(X_, columns_);
-}
-
-namespace {
-
-// For rows with values phi and Jacobians beta H, beta H_c of one robot: free = phi + H X_0, W = H X_a, B = H_c - H X_c,
-// with X = [X_0, X_a (n), X_c (m)] the solved systems. lower: W is symmetric, and only its lower triangle is written.
-void project_rows(int rows, int n, int m, int nv, double beta, bool lower, const double* phi, const double* H,
-                  const double* H_c, const double* X, double* free, double* W, double* B) {
-  for (int i = 0; i < rows; ++i) {
-    const double* h = H + extent(i, nv);
-    free[i] = phi[i] + inner_product(h, X, nv) / beta;
-    for (int j = 0; j < (lower ? i + 1 : n); ++j) W[i * n + j] = inner_product(h, X + extent(1 + j, nv), nv) / beta;
-    for (int j = 0; j < m; ++j)
-      B[i * m + j] = (H_c[i * m + j] - inner_product(h, X + extent(1 + n + j, nv), nv)) / beta;
-  }
-}
-
-}  // namespace
-
-// Everything that the law sees.
-void Stepper::project(const ConstraintLaw& law) {
-  const int n = rows_count_, e = law.effector_rows().rows(), m = columns_ - 1 - n, all = motions_count_;
-  for_each_robot(robots_, [&](int b) {
-    const double* X = X_.data() + extent(b, columns_, nv_);
-    double* W = W_.data() + extent(b, n, n);
-    project_rows(n, n, m, nv_, implicit_position(), true, values_.data() + extent(b, n), H_.data() + extent(b, n, nv_),
-                 H_c_.data() + extent(b, n, all), X, free_.data() + extent(b, n), W, B_.data() + extent(b, n, all));
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < i; ++j) W[j * n + i] = W[i * n + j];
-      W[i * n + i] += compliance_[static_cast<std::size_t>(i)];
-    }
-    project_rows(e, n, m, nv_, 1, false, effector_phi_.data() + extent(b, e), effector_H_.data() + extent(b, e, nv_),
-                 effector_H_c_.data() + extent(b, e, all), X, effector_free_.data() + extent(b, e),
-                 effector_W_.data() + extent(b, e, n), effector_B_.data() + extent(b, e, all));
-  });
-}
-
-ConstraintSpace Stepper::space() const {
-  const int motions = columns_ - 1 - rows_count_;
-  return {.robots = robots_,
-          .rows = rows_count_,
-          .effector_rows = effector_rows_,
-          .motions = motions,
-          .phi = values_,
-          .free = free_,
-          .W = W_,
-          .B = B_,
-          .effector_phi = effector_phi_,
-          .effector_free = effector_free_,
-          .effector_W = effector_W_,
-          .effector_B = effector_B_,
-          .inputs = motions_};
-}
-
 double Stepper::row_violation(const ConstraintLaw& law) const {
   double worst = std::max(law.violation(values_, lambda_), contact_ ? contact_->violation() : 0.0);
   const std::vector<ConstraintRow>& constraints = mechanics_.robot().constraints;
@@ -357,17 +292,6 @@ double Stepper::row_violation(const ConstraintLaw& law) const {
   return worst;
 }
 
-// The multipliers again, with those of contacts; solved: whether those without are an answer.
-bool Stepper::solve_contact(ConstraintLaw& law, bool solved) {
-  return contact_->solve(law, lambda_, dc_, solved, [&](int b) {
-    const auto one = [&](const std::vector<double>& values, int rows) {
-      return std::span<const double>(values).subspan(extent(b, rows, nv_), extent(rows, nv_));
-    };
-    return ContactInputs{of_robot(space(), b), one(X_, columns_), one(H_, rows_count_),
-                         one(effector_H_, effector_rows_), compliance_};
-  });
-}
-
 // u <- u and then s du.
 void Stepper::add_increment(double s) {
   const Coordinates& coordinates = mechanics_.coordinates();
@@ -376,34 +300,6 @@ void Stepper::add_increment(double s) {
   else
     for_each_robot(robots_,
                    [&](int b) { coordinates.compose(u_.data() + extent(b, nv_), du_.data() + extent(b, nv_), s); });
-}
-
-// du = u_f + A^-1 (H^T lambda - A_c dc), and where the rows end by this linearisation.
-void Stepper::correct() {
-  const int n = rows_count_, m = columns_ - 1 - n;
-  for_each_robot(robots_, [&](int b) {
-    const double* X = X_.data() + extent(b, columns_, nv_);
-    const double *lambda = lambda_.data() + extent(b, n), *dc = dc_.data() + extent(b, motions_count_);
-    double* du = du_.data() + extent(b, nv_);
-    std::copy_n(X, nv_, du);
-    for (int i = 0; i < n; ++i)
-      for (int k = 0; k < nv_; ++k) du[k] += X[extent(1 + i, nv_) + static_cast<std::size_t>(k)] * lambda[i];
-    for (int i = 0; i < m; ++i)
-      for (int k = 0; k < nv_; ++k) du[k] -= X[extent(1 + n + i, nv_) + static_cast<std::size_t>(k)] * dc[i];
-    for (int i = 0; i < n; ++i) {
-      const std::size_t row = extent(b, n) + static_cast<std::size_t>(i);
-      phi_end_[row] = free_[row] + inner_product(W_.data() + extent(b, n, n) + extent(i, n), lambda, n) +
-                      inner_product(B_.data() + extent(b, n, motions_count_) + extent(i, m), dc, m);
-    }
-    if (!contact_) return;
-    const std::span<const double> moved = contact_->motion(b);
-    for (int k = 0; k < nv_; ++k) du[k] += moved[extent(k)];
-    for (int i = 0; i < n; ++i)
-      phi_end_[extent(b, n) + extent(i)] +=
-          inner_product(H_.data() + extent(b, n, nv_) + extent(i, nv_), moved.data(), nv_);
-  });
-  add_increment(1);
-  for (std::size_t i = 0; i < motions_.size(); ++i) motions_[i] += dc_[i];
 }
 
 StepReport Stepper::step(const Control& control, State& state) {

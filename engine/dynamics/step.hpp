@@ -9,10 +9,11 @@
 // clang-format off
 //   residual  r = M (v - u/h)/(beta h) + alpha F' + (1 - alpha) F    v' = (u/h - (1 - beta) v)/beta, F = p - f - D v
 //   system    A = M/(beta h^2) + alpha (D/(beta h) + K)              quasi-static: r = p - f(q + u), A = K
-//   free      u_f = A^-1 r
+//   free      u_f = A^-1 r - A^-1 H^T lambda_0, r with H^T lambda_0
 //   space     W = H A^-1 H^T/beta, d = phi + H u_f/beta; the same without beta for effectors if the law wants them
 //   lambda    found by a law (constraint_law.hpp): forward, complementarity of lambda and W lambda + d - target   [N]
-//   correct   u <- u + u_f + A^-1 H^T lambda
+//   correct   u <- u + u_f + A^-1 H^T lambda = u + A^-1 r + A^-1 H^T (lambda - lambda_0)
+// lambda_0: the forces of the iteration before where it is repeated, so that increments vanish together; else 0.
 // Where the robot may touch obstacles, contact_stage.hpp adds their rows to the space and their forces to lambda.
 // clang-format on
 // Rows are imposed on the velocity at the end of the step: phi stands for phi_n + h phi'_{n+1}, which is phi_{n+1} of
@@ -180,7 +181,11 @@ class Stepper {
   double row_force(int b, int k) const;
   double residual_with_rows(double force_scale, double& scale) const;
   double row_violation(const ConstraintLaw& law) const;
+  // Whether multipliers are found by increments (step_rows.cpp).
+  bool increments() const { return settings_.scheme != StepScheme::one_linearisation; }
   void solve_systems(const SystemCoefficients& input_coefficients);
+  void find_free_motion();
+  std::span<const double> free_motion(int b) const;
   void project(const ConstraintLaw& law);
   ConstraintSpace space() const;
   bool solve_contact(ConstraintLaw& law, bool solved);
@@ -201,6 +206,7 @@ class Stepper {
   int columns_;  // of X: free motion, multipliers, and prescribed inputs where the law moves them
   std::vector<double> q_, u_, du_, f_, p_, inertia_, damping_, velocity_, motions_, motion_velocity_, y_, y_start_,
       phi_, phi_end_, gradients_, H_, H_c_, A_c_, X_, W_, free_, B_, lambda_, dc_, r_;
+  std::vector<double> held_, free_motion_;  // lambda_0 [B x rows]; increments: u_f [B x nv]
   std::vector<double> effector_phi_, effector_gradients_, effector_H_, effector_H_c_, effector_W_, effector_free_,
       effector_B_, anchor_;
   std::vector<RowScheme> scheme_;   // of the rows of a robot

@@ -1,6 +1,7 @@
 #pragma once
 // What of a soft body's mass a frame that carries it feels, and the other way round; of its rest shape X.
 
+#include <span>
 #include <vector>
 
 #include "engine/model/pose.hpp"
@@ -17,9 +18,9 @@ struct BodyInertia {
 };
 
 BodyInertia body_inertia(const FullModel& model);
-// Files of reduced models hold the translations alone.
+// Imported models and older files know the translations alone.
 BodyInertia body_inertia(const ReducedModel& model);
 // Of a model with these modes (column-major [nv][modes]).
-BodyInertia project_inertia(const BodyInertia& full, const std::vector<double>& basis, int modes);
+BodyInertia project_inertia(const BodyInertia& full, std::span<const double> basis, int modes);
 
 }  // namespace supple

@@ -130,6 +130,18 @@ void AssemblyRobot::add_link(const LinkScene& scene, Assembly& assembly) const {
   link.points = {point(scene, scene.from), point(scene, scene.to)};
   if (scene.from == scene.to)
     throw InputError(fmt::format("link '{}' has one point twice", scene.name), "two points", scene.place);
+  const auto placed = [&](const Assembly::Point& at) {
+    return at.body < 0 && assembly.frames[extent(at.frame)].hold != Assembly::Hold::free;
+  };
+  if (link.points[0].body < 0 && link.points[1].body < 0 && link.points[0].frame == link.points[1].frame)
+    throw InputError(fmt::format("link '{}' ties '{}' to '{}' (both are on one rigid body, whose points keep their "
+                                 "distances)",
+                                 scene.name, scene.from, scene.to),
+                     "a point of another body at one of its ends", scene.place);
+  if (placed(link.points[0]) && placed(link.points[1]))
+    throw InputError(fmt::format("link '{}' ties '{}' to '{}' (both are held or driven, so that it can move neither)",
+                                 scene.name, scene.from, scene.to),
+                     "a rigid body with a mass, or a point of a part, at one of its ends", scene.place);
   link.row.name = scene.name;
   link.row.compliance = scene.compliance;
   link.row.damping_time = scene.damping_time;

@@ -231,6 +231,26 @@ void read_provenance(const Hdf5File& file, const Checked& checked, ReducedModel&
   }
 }
 
+// Only where the body's resistance to turning is known.
+void write_inertia(Hdf5File& file, const ReducedModel& model) {
+  if (model.turning.empty()) return;
+  const RigidInertia& rest = model.rest_inertia;
+  file.write("/inertia/turning", model.turning, {extent(model.modes), 3});
+  file.write("/inertia/mass", rest.mass);
+  file.write("/inertia/centre", std::vector<double>(rest.centre.v, rest.centre.v + 3), {3});
+  file.write("/inertia/moments", std::vector<double>(rest.inertia.m, rest.inertia.m + 9), {3, 3});
+}
+
+void read_inertia(const Hdf5File& file, const Checked& checked, ReducedModel& model) {
+  if (!file.has("/inertia")) return;
+  model.turning = checked.doubles("/inertia/turning", {extent(model.modes), 3});
+  RigidInertia& rest = model.rest_inertia;
+  rest.mass = checked.number("/inertia/mass");
+  checked.require(rest.mass >= 0, "/inertia/mass", "is negative");
+  std::ranges::copy(checked.doubles("/inertia/centre", {3}), rest.centre.v);
+  std::ranges::copy(checked.doubles("/inertia/moments", {3, 3}), rest.inertia.m);
+}
+
 }  // namespace
 
 void write_model(const ReducedModel& model, const std::string& path) {
@@ -249,6 +269,7 @@ void write_model(const ReducedModel& model, const std::string& path) {
     file.write("/mass", model.mass, {extent(r), extent(r)});
     file.write("/stiffness", model.stiffness, {extent(columns), extent(columns)});
     file.write("/gravity", model.gravity, {extent(r), 3});
+    write_inertia(file, model);
     file.write("/outputs", model.outputs, {extent(model.robot.outputs()), extent(r)});
     write_shape(file, model);
     write_motions(file, model);
@@ -321,6 +342,7 @@ ReducedModel read_model(const std::string& path) {
   model.mass = checked.doubles("/mass", {extent(r), extent(r)});
   model.stiffness = checked.doubles("/stiffness", {extent(columns), extent(columns)});
   model.gravity = checked.doubles("/gravity", {extent(r), 3});
+  read_inertia(file, checked, model);
   model.outputs = checked.doubles("/outputs", {extent(model.robot.outputs()), extent(r)});
   read_shape(file, checked, model);
   read_inputs(checked, model);

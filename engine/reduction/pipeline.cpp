@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <optional>
 
 #include "engine/dynamics/full_mechanics.hpp"
@@ -93,6 +94,26 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
   return states;
 }
 
+// Elements are chosen on every so-manieth state. States a time step apart say nearly the same (decision 0022); all
+// parts of a ramp come.
+int elements_every(const Robot& robot, const ReductionScene& recipe, int count) {
+  constexpr int most = 8, least_states = 64;
+  if (recipe.elements_every > 0) return std::min(recipe.elements_every, count);
+  int every = shaken_in_time(robot) ? std::clamp(count / least_states, 1, most) : 1;
+  while (std::gcd(every, recipe.sweep_steps) > 1) --every;
+  return every;
+}
+
+// Values of `count` states: those of every so-manieth stay, the first among them.
+void keep_every(int every, std::vector<double>& values, int count) {
+  const std::size_t length = values.size() / extent(count);
+  std::size_t kept = 0;
+  for (int s = 0; s < count; s += every, ++kept)
+    std::copy_n(values.begin() + static_cast<long>(extent(s) * length), length,
+                values.begin() + static_cast<long>(kept * length));
+  values.resize(kept * length);
+}
+
 // The loosest domain that loses little: mean errors on the selection set at most 1 + loss times those of all elements,
 // the worst state at most twice as bad, no failed solve that all elements do not fail too, and two units per mode
 // (below that, predictions and a small selection set both mislead). curve: from the loosest to the tightest, then all
@@ -132,18 +153,6 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
                      "elements_tolerance, or elements_acceptance");
 }
 
-const char* shaking(ShakingFriction friction) {
-  switch (friction) {
-    case ShakingFriction::none:
-      return "without friction";
-    case ShakingFriction::own:
-      return "with friction";
-    case ShakingFriction::alternating:
-      return "with friction along every second path";
-  }
-  return "";
-}
-
 SelectionRule rule_of(const ReductionScene& recipe) {
   if (recipe.ecsw_selection == "displacement") return SelectionRule::displacement;
   return recipe.ecsw_selection == "lawson-hanson" ? SelectionRule::lawson_hanson : SelectionRule::lawson_hanson_pruned;
@@ -151,9 +160,7 @@ SelectionRule rule_of(const ReductionScene& recipe) {
 
 }  // namespace
 
-Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSettings& settings, const Progress& progress) {
-  std::optional<FullModel> copy;
-  const FullModel& full = without_friction(whole, copy);
+Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress) {
   const double start = now();
   Reduction result;
   ReduceReport& report = result.report;
@@ -164,7 +171,7 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   };
 
   check_recipe(recipe, full);
-  report.snapshots = compute_snapshots(whole, scene, settings.snapshots, progress);
+  report.snapshots = compute_snapshots(full, scene, settings.snapshots, progress);
   report.seconds.snapshots = now() - start;
   const SceneIdentity identity = identify(scene);
   SamplingPlans plans = make_plans(full.robot, recipe);
@@ -198,7 +205,7 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
         rigid_mode_count, pod.modes));
   if (recipe.contact_modes > 0) {
     progress("contact modes", 0, 1);
-    const PointWeights weights = point_weights(full, whole.robot, sets[0].folder, training);
+    const PointWeights weights = point_weights(full, full.robot, sets[0].folder, training);
     ContactModes joined = join_contact_modes(full, std::move(basis), modes, weights, recipe.contact_modes);
     basis = std::move(joined.basis);
     modes += joined.count;
@@ -217,7 +224,7 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
     throw RunError("no test state of the full model converged", "`supple simulate` the scene; smaller actuator ranges");
 
   mark = now();
-  ReducedModel all = project(whole, basis, modes, all_elements(whole));
+  ReducedModel all = project(full, basis, modes, all_elements(full));
   if (recipe.unit == DomainUnit::point) all = by_points(std::move(all));
   Provenance& provenance = all.provenance;
   provenance.version = version();
@@ -233,9 +240,18 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   all.singular_values = pod.singular_values;
   TrainingStates states{
       training.count, training_states(scene, all, basis, training, displacements, report.notes, progress), {}};
+  std::vector<double> multipliers = training.multipliers;
+  if (const int every = elements_every(full.robot, recipe, training.count); every > 1) {
+    keep_every(every, states.states, training.count);
+    keep_every(every, multipliers, training.count);
+    states.count = (training.count + every - 1) / every;
+    report.notes.push_back(
+        fmt::format("elements are chosen on {} of {} states, one in {}", states.count, training.count, every));
+  }
   SelectionSettings selecting{rule_of(recipe), settings.tolerances};
+  if (settings.snapshots.batch.device.kind == Device::Kind::cuda) selecting.device = settings.snapshots.batch.device;
   const bool displacement = selecting.rule == SelectionRule::displacement;
-  if (displacement) states.metric = displacement_metric(all, states.states, training.multipliers, training.count);
+  if (displacement) states.metric = displacement_metric(all, states.states, multipliers, states.count);
   report.seconds.training = now() - mark;
 
   // Domains for every tolerance, field by field. `wanted`, if there is one, is the tolerance of the model.
@@ -312,7 +328,7 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
   {
     // One thread, as every rate of the table.
     const SingleThreaded one;
-    FullMechanics mechanics(whole);
+    FullMechanics mechanics(full);
     line.rate = measure_rate(mechanics, 2000, 2 * settings.rate_seconds, recipe.seed + 7);
   }
   report.table.push_back(line);
@@ -332,12 +348,17 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
       result.model.own_compliance.clear();
     }
   }
+  const bool friction = slides_with_friction(full.robot);
   if (shaken_in_time(full.robot))
-    report.notes.push_back(fmt::format(
-        "the robot lies loose among obstacles: it was shaken and judged in time, {}, {} steps of {:.3g} ms for each "
-        "state",
-        shaking(recipe.friction), recipe.sweep_steps, 1e3 * full.robot.time_step));
-  report.dynamic = compare_dynamics(whole, result.model, settings.dynamic_steps, recipe.seed + 11, progress);
+    report.notes.push_back(
+        fmt::format("the robot lies loose among obstacles: it was shaken in time{}, {} steps of {:.3g} ms for each "
+                    "state, and judged "
+                    "so{}",
+                    !friction                                  ? ""
+                    : recipe.friction == ShakingFriction::none ? " without friction"
+                                                               : " with friction",
+                    recipe.sweep_steps, 1e3 * full.robot.time_step, friction ? " with friction" : ""));
+  report.dynamic = compare_dynamics(full, result.model, settings.dynamic_steps, recipe.seed + 11, progress);
   if (full.robot.floating && !report.dynamic.failed)
     report.notes.push_back(fmt::format(
         "along the unseen path the reduced body is turned by up to {:.2g} degrees against the full one (its "
@@ -345,7 +366,7 @@ Reduction reduce(const Scene& scene, const FullModel& whole, const ReduceSetting
         report.dynamic.where.turned * 180 / std::numbers::pi));
   if (shaken_in_time(full.robot) && !report.dynamic.failed)
     report.notes.push_back(
-        fmt::format("with friction, the full body goes {:.3g} mm away along that path, and the reduced one is at most "
+        fmt::format("the full body goes {:.3g} mm away along that path, and the reduced one is at most "
                     "{:.3g} mm beside it",
                     1e3 * report.dynamic.where.travelled, 1e3 * report.dynamic.where.strayed));
   report.seconds.validation = now() - mark;

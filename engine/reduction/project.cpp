@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/mesh/boundary.hpp"
+#include "engine/model/body_inertia.hpp"
 #include "engine/reduction/lifting.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
@@ -276,6 +277,9 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
       add_pair(row, column, m);
       if (row != column) add_pair(column, row, m);
     }
+  BodyInertia inertia = project_inertia(body_inertia(model), basis, r);
+  reduced.turning = std::move(inertia.rotation);
+  reduced.rest_inertia = inertia.rest;
   for (std::size_t f = 0; f < model.free_nodes.size(); ++f) {
     if (model.node_spring[f] == 0) continue;
     for (int i = 0; i < columns; ++i)

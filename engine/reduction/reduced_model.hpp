@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/mesh/mesh.hpp"
+#include "engine/model/pose.hpp"
 #include "engine/model/robot.hpp"
 #include "kernels/array/aligned.hpp"
 #include "kernels/materials/dispatch.hpp"
@@ -113,6 +114,8 @@ struct ReducedModel {
   std::vector<double> input_mass;     // [m][r], Psi^T M Phi [kg]
   std::vector<double> stiffness;      // columns x columns, linear springs projected [N/m]
   std::vector<double> gravity;        // r x 3, Phi^T M e_x, e_y, e_z [kg]
+  std::vector<double> turning;        // r x 3, Phi^T M (e x X) [kg m] (body_inertia.hpp); empty: not known
+  RigidInertia rest_inertia;          // of the body at rest; without mass: not known
   std::vector<double> outputs;        // [3 points][r], L_r = L Phi
   std::vector<double> output_inputs;  // [3 points][m], L_c = L Psi
   std::vector<double> singular_values;

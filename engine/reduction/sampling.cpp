@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "engine/reduction/smooth_path.hpp"
 
@@ -207,9 +208,8 @@ std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Samp
   return paths;
 }
 
-void give_friction(ShakingFriction friction, std::vector<SamplePath>& paths) {
-  for (std::size_t k = 0; k < paths.size(); ++k)
-    paths[k].friction = friction == ShakingFriction::own || (friction == ShakingFriction::alternating && k % 2 == 1);
+bool slides_with_friction(const Robot& robot) {
+  return shaken_in_time(robot) && std::ranges::any_of(robot.obstacles, [](const auto& o) { return o.friction > 0; });
 }
 
 int nearest_sample(const std::vector<InputRange>& inputs, const std::vector<Sample>& samples, const Sample& to) {
@@ -285,14 +285,28 @@ SamplingPlan plan_of(const Robot& robot, const ReductionScene& recipe) {
 }  // namespace
 
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
-  if (recipe.friction != ShakingFriction::none && !shaken_in_time(robot))
+  const bool friction = recipe.friction == ShakingFriction::own;
+  if (friction && !shaken_in_time(robot))
     throw InputError(
         "[reduce] friction is for robots that lie loose among obstacles and are shaken in time (equilibria with "
         "friction "
         "depend on the way to them)",
-        "without this key", recipe.place);
+        "without this key", recipe.friction_place);
+  if (friction && !slides_with_friction(robot))
+    throw InputError("[reduce] friction = \"own\", and no obstacle has friction",
+                     "[[obstacle]] friction, or without this key", recipe.friction_place);
+  const auto aliases = [&](int every) { return every > 0 && std::gcd(every, recipe.sweep_steps) > 1; };
+  if (shaken_in_time(robot) && aliases(recipe.elements_every)) {
+    int better = recipe.elements_every;
+    while (aliases(better)) --better;
+    throw InputError(
+        fmt::format("[reduce] elements_every = {} and sweep_steps = {} have a common factor (elements would "
+                    "be chosen on the same parts of every ramp)",
+                    recipe.elements_every, recipe.sweep_steps),
+        fmt::format("elements_every = {}", better), recipe.elements_every_place);
+  }
   SamplingPlan plan = plan_of(robot, recipe);
-  give_friction(recipe.friction, plan.paths);
+  for (SamplePath& path : plan.paths) path.friction = friction;
   return plan;
 }
 

@@ -53,8 +53,6 @@ struct SamplePath {
   std::vector<Sample> samples;
   bool friction = false;  // in time: obstacles have theirs
 };
-// Gives the paths their friction, path by path.
-void give_friction(ShakingFriction friction, std::vector<SamplePath>& paths);
 
 struct SamplingPlan {
   std::string kind;  // "grid", "latin-hypercube", "random-paths", "greedy"; of draws "uniform"
@@ -76,6 +74,8 @@ struct SamplingPlan {
 // Whether a robot is shaken, learnt and judged in time: one that lies loose among obstacles has no equilibrium but with
 // its contacts, and those depend on the way.
 bool shaken_in_time(const Robot& robot);
+// And some obstacle has friction: what is drawn to judge a model goes with it, whatever the model learnt from.
+bool slides_with_friction(const Robot& robot);
 
 // Index of the sample nearest to this one, ranges having length one; the first of several.
 int nearest_sample(const std::vector<InputRange>& inputs, const std::vector<Sample>& samples, const Sample& to);

@@ -4,12 +4,14 @@
 // on all rows. Measurements behind the rules: docs/decisions/0008-displacement-metric.md.
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/reduction/project.hpp"
 #include "engine/reduction/reduced_model.hpp"
+#include "kernels/array/device.hpp"
 #include "kernels/base/progress.hpp"
 
 namespace supple {
@@ -29,6 +31,7 @@ struct SelectionSettings {
   int elements = 0;                // instead of tolerances: one domain of so many units
   // Domains of 60 to 190 elements chosen on 800, 1500 and 3000 rows and on all did not differ.
   int sketch_rows = 2000;
+  std::optional<Device> device = std::nullopt;  // CubatureSettings::device
 };
 
 // Training states and, for the displacement rule, their metric.

@@ -30,7 +30,7 @@ SamplingPlan draws(const Robot& robot, int count, const ReductionScene& recipe, 
   if (shaken_in_time(robot)) {
     plan.converged = false;
     plan.paths = paths_through(robot, samples, recipe.sweep_steps);
-    give_friction(recipe.friction, plan.paths);
+    for (SamplePath& path : plan.paths) path.friction = slides_with_friction(robot);
     return plan;
   }
   // Independent states: every path is one state from rest.
@@ -241,7 +241,7 @@ SnapshotTotals compute_snapshots(const FullModel& whole, const Scene& scene, con
           "rotation = \"polar\"", scene.bodies.front().materials.front().place);
   check_floating(scene, whole.robot);
   const SceneIdentity identity = identify(scene);
-  SamplingPlans plans = make_plans(model.robot, scene.reduction);
+  SamplingPlans plans = make_plans(whole.robot, scene.reduction);
   const std::vector<SetPlan> sets = sets_of(plans, job.folder, job.with_validation);
   const std::string& training = sets.front().folder;
   if (job.existing == ExistingFolder::resume) plans.training = grown_plan(training, identity, plans.training);

@@ -13,6 +13,7 @@
 
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
+#include "engine/dynamics/shared_elements.hpp"
 #include "engine/io/hdf5_file.hpp"
 #include "engine/reduction/claims.hpp"
 #include "engine/reduction/path_queue.hpp"
@@ -210,11 +211,11 @@ namespace {
 class PathSolver {
  public:
   PathSolver(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan,
-             const FullMechanics::MakeSolver& make_solver)
+             const FullMechanics::MakeSolver& make_solver, const EvaluateElements& evaluate = {})
       : model_(model),
         identity_(identity),
         plan_(plan),
-        mechanics_(model, make_solver),
+        mechanics_(model, make_solver, evaluate),
         patient_(mechanics_, {}),
         quick_(mechanics_, quick_continuation),
         stepper_(mechanics_, {.scheme = StepScheme::one_linearisation, .time_step = scene.time_step}) {}
@@ -285,8 +286,13 @@ class PathBatch {
   PathBatch(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan,
             const StateBatch& batch, int most) {
     const auto solver = [&, this](int robot) {
-      solvers_.push_back(std::make_unique<PathSolver>(model, scene, identity, plan,
-                                                      [this, robot] { return lockstep_->solver(robot); }));
+      EvaluateElements evaluate;
+      if (batch.shares_elements())
+        evaluate = [this, robot](const double* u, TangentKind kind, const ElementResults& results) {
+          return elements_->evaluate(robot, u, kind, results);
+        };
+      solvers_.push_back(std::make_unique<PathSolver>(
+          model, scene, identity, plan, [this, robot] { return lockstep_->solver(robot); }, evaluate));
     };
     solver(0);
     const FullMechanics& first = solvers_.front()->mechanics();
@@ -294,6 +300,8 @@ class PathBatch {
         std::make_shared<const AssemblyTree>(assembly_tree(first.pattern())), batch_form(batch.device));
     const int robots = batch_size(batch, *symbolic, first, most);
     lockstep_ = std::make_unique<Lockstep>(batch.device, symbolic, robots);
+    if (batch.shares_elements())
+      elements_ = std::make_unique<SharedElements>(*lockstep_, model, first.node_pattern(), batch.device);
     for (int robot = 1; robot < robots; ++robot) solver(robot);
   }
   void work(PathQueue& queue) {
@@ -302,6 +310,7 @@ class PathBatch {
 
  private:
   std::unique_ptr<Lockstep> lockstep_;
+  std::unique_ptr<SharedElements> elements_;
   std::vector<std::unique_ptr<PathSolver>> solvers_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "engine/dynamics/shared_elements.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
 #include "solvers/sparse/lockstep.hpp"
@@ -38,25 +39,32 @@ std::vector<std::string> words_of(const StateBatch& batch) {
 int batch_size(const StateBatch& batch, const BatchPlan& plan, const FullMechanics& mechanics, int most) {
   const bool gpu = batch.device.kind == Device::Kind::cuda;
   const std::size_t room = free_bytes(batch.device), host_room = free_bytes(cpu());
+  const std::size_t of_robot = mechanics.bytes();
+  const auto shared = [&](int robots) {
+    return batch.shares_elements()
+               ? SharedElements::bytes(mechanics.model(), mechanics.node_pattern(), batch.device, robots)
+               : 0;
+  };
   const auto fits = [&](int robots, double share) {
-    const std::size_t solver = Lockstep::bytes(plan, robots), elements = extent(robots) * mechanics.bytes();
+    const std::size_t solver = Lockstep::bytes(plan, robots), elements = extent(robots) * of_robot;
     const auto within = [share](std::size_t bytes, std::size_t free) {
       return static_cast<double>(bytes) <= share * static_cast<double>(free);
     };
-    // A GPU's matrices and right-hand sides have copies in main memory.
-    const std::size_t copies = solver - plan.bytes(robots);
-    return gpu ? within(solver, room) && within(elements + copies, host_room) : within(solver + elements, host_room);
+    const std::size_t there = solver + shared(robots);
+    return gpu ? within(there, room) && within(elements, host_room) : within(there + elements, host_room);
   };
   const int asked = batch.robots.value_or(0);
   if (asked > 0) {
     const int robots = std::min(asked, most);
     if (!fits(robots, 1))
       throw CapabilityError(
-          fmt::format("no memory for a batch of {} robots ({:.0f} MB to factor their matrices and {:.0f} MB for their "
-                      "elements, {:.0f} MB are free on {})",
+          fmt::format("no memory for a batch of {} robots ({:.0f} MB to factor their matrices, {:.0f} MB for their "
+                      "elements together, {:.0f} MB of main memory beside that; {:.0f} MB are free on {}, {:.0f} MB of "
+                      "main memory)",
                       robots, static_cast<double>(Lockstep::bytes(plan, robots)) / megabyte,
-                      static_cast<double>(extent(robots) * mechanics.bytes()) / megabyte,
-                      static_cast<double>(room) / megabyte, to_string(batch.device)),
+                      static_cast<double>(shared(robots)) / megabyte,
+                      static_cast<double>(extent(robots) * of_robot) / megabyte, static_cast<double>(room) / megabyte,
+                      to_string(batch.device), static_cast<double>(host_room) / megabyte),
           "--batch auto, or a smaller number");
     return robots;
   }

@@ -1,5 +1,6 @@
 #pragma once
-// Full-order states of several robots at a time, their matrices factored together (solvers/sparse/lockstep.hpp).
+// Full-order states of several robots at a time, their matrices factored together (solvers/sparse/lockstep.hpp) and, on
+// a GPU, their elements evaluated together (engine/dynamics/shared_elements.hpp).
 
 #include <optional>
 #include <string>
@@ -14,7 +15,11 @@ namespace supple {
 struct StateBatch {
   // No number: one state after another. 0: as many as pay and memory holds.
   std::optional<int> robots;
-  Device device;  // where matrices are factored; elements are the CPU's
+  Device device;
+  // Elements of all robots together also on the CPU, where otherwise each robot's thread has its own in its cache. Same
+  // bits.
+  bool share_elements = false;
+  bool shares_elements() const { return share_elements || device.kind == Device::Kind::cuda; }
 };
 
 // "auto" or a number from 1. Throws InputError.

@@ -260,6 +260,7 @@ Rate measure_resident_rate(const ReducedModel& model, const Device& device, int 
   own.time_step = h;
   ResidentStepper stepper(model, device, robots, own);
   PathCommands path(model.robot, robots, seed);
+  Rate in_contact;
   Rate rate = measure_steps(robots, h, steps, seconds, [&](int k, double& wall) {
     const Control& control = path.at(k);
     const auto begin = std::chrono::steady_clock::now();
@@ -268,8 +269,14 @@ Rate measure_resident_rate(const ReducedModel& model, const Device& device, int 
     StepReport report;
     report.status = found.status;
     report.times = found.times;
+    in_contact.contact.include(found.contact);
+    in_contact.contact_problems += found.contact_problems;
+    in_contact.contact_on_host += found.contact_on_host;
     return report;
   });
+  rate.contact = in_contact.contact;
+  rate.contact_problems = in_contact.contact_problems;
+  rate.contact_on_host = in_contact.contact_on_host;
   rate.state_hash = hash(stepper.state());
   return rate;
 }

@@ -47,6 +47,8 @@ struct Rate : StepRate {
   StageTimes median;  // s, stage by stage, after warming up
   std::uint64_t state_hash = 0;
   StepStatus status = StepStatus::ok;
+  ContactFigures contact;  // of steps whose states stay on a device, warm-up included
+  long contact_problems = 0, contact_on_host = 0;
 };
 
 // Commands along SmoothPaths, one for each robot of a batch (seed, seed + 1, ...).

@@ -158,6 +158,7 @@ ReductionScene read_reduction(const TableReader& table) {
   r.states_tolerance = table.optional_quantity("states_tolerance");
   r.sweep_steps = count("sweep_steps", r.sweep_steps);
   r.friction = table.choice("friction", r.friction);
+  r.friction_place = table.place("friction");
   r.budget = count("budget", r.budget);
   r.corners = table.boolean("corners", r.corners);
   r.converged = table.boolean("converged", r.converged);
@@ -167,6 +168,8 @@ ReductionScene read_reduction(const TableReader& table) {
   r.contact_modes = count("contact_modes", r.contact_modes);
   r.ecsw_tolerance = table.optional_quantity("elements_tolerance");
   r.elements = count("elements", r.elements);
+  r.elements_every = count("elements_every", r.elements_every);
+  r.elements_every_place = table.place("elements_every");
   r.unit = table.choice("unit", r.unit);
   r.ecsw_acceptance = table.quantity("elements_acceptance", r.ecsw_acceptance);
   for (const std::string_view name : {"states_tolerance", "modes_tolerance", "elements_tolerance"})

@@ -229,9 +229,8 @@ enum class DomainUnit { element, point };
 
 enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 
-// Friction of the obstacles while a robot is shaken in time: none (the paper), their own, or their own along every
-// second path.
-enum class ShakingFriction { none, own, alternating };
+// Friction of the obstacles while a robot is shaken in time to learn: none (the paper) or their own.
+enum class ShakingFriction { none, own };
 
 // Offline recipe: [reduce] and its sub-tables.
 struct ReductionScene {
@@ -241,7 +240,8 @@ struct ReductionScene {
   bool corners = true;                     // all but the grid: also the corners of the box, when there are at most 64
   std::optional<double> states_tolerance;  // greedy: predicted mean error that is small enough, a fraction
   int sweep_steps = 9;  // grid, and all that is shaken in time: increments between neighbours (figure 1)
-  ShakingFriction friction = ShakingFriction::none;
+  ShakingFriction friction = ShakingFriction::none;  // while the training states are made
+  Place friction_place;
   int budget = 4096;  // grid points above which the grid falls back to the hypercube (Algorithm 1)
   bool converged =
       true;  // snapshots are converged equilibria; false: one linearised step per increment, as in the paper
@@ -250,7 +250,9 @@ struct ReductionScene {
   int max_modes = 0;                     // 0 = by tolerance alone
   std::optional<double> ecsw_tolerance;  // tau (engine/reduction/selection.hpp)
   int elements = 0;                      // units of the domain, exactly; 0 = by the rule
-  int contact_modes = 0;                 // beside the snapshots', of the skin among obstacles (contact_modes.hpp)
+  Place elements_every_place;
+  int elements_every = 0;  // units are chosen on every so-manieth state; 0 = as pipeline.cpp says
+  int contact_modes = 0;   // beside the snapshots', of the skin among obstacles (contact_modes.hpp)
   DomainUnit unit = DomainUnit::point;
   double ecsw_acceptance = 0.1;  // displacement rule without tau: what a domain may lose on the selection set
   std::string ecsw_training = "projected";  // or "rerun": the paper's second pass with the reduced model

@@ -277,6 +277,7 @@ class Writer {
     if (r.contact_modes > 0) put("contact_modes", r.contact_modes);  // as friction
     put("elements_tolerance", r.ecsw_tolerance);
     put("elements", r.elements);
+    if (r.elements_every > 0) put("elements_every", r.elements_every);  // as friction
     if (r.unit != DomainUnit::point) choice("unit", r.unit);
     put("elements_acceptance", r.ecsw_acceptance);
     put("training", r.ecsw_training);

@@ -1,8 +1,9 @@
-// Device instantiations of a step's own operations (kernels/points/row_ops.hpp, step_ops.hpp).
+// Device instantiations of a step's own operations (kernels/points/row_ops.hpp, step_ops.hpp, contact_ops.hpp).
 
 #include "kernels/points/step_ops.hpp"
 
 #include "kernels/cuda/launch.cuh"
+#include "kernels/points/contact_ops.hpp"
 #include "kernels/points/row_ops.hpp"
 
 namespace supple {
@@ -14,5 +15,9 @@ SUPPLE_LAUNCH(FindingOp);
 SUPPLE_LAUNCH_TEAMS(FusedSystemTeamOp);
 SUPPLE_LAUNCH(MoveOp);
 SUPPLE_LAUNCH(PlaceOp);
+SUPPLE_LAUNCH_TEAMS(ContactRowsTeamOp);
+SUPPLE_LAUNCH_TEAMS(ContactSolveTeamOp);
+SUPPLE_LAUNCH(ContactMoveOp);
+SUPPLE_LAUNCH(ContactForcesOp);
 
 }  // namespace supple

@@ -1,12 +1,24 @@
 #pragma once
-// Element operations of the full model: deformation gradients by gather, element stiffness, nodal forces and system
-// blocks by gather. Same conventions as point_ops.hpp; one robot.
+// Element operations of full models: deformation gradients by gather, element stiffness, nodal forces and system blocks
+// by gather. Same conventions as point_ops.hpp: an index is robot * count + item, with `count` the padded points for
+// gradients, the points, elements, nodes or columns of one robot for the others. A stride is what lies between one
+// robot's numbers and the next's.
 
 #include "kernels/points/point_ops.hpp"
 
 namespace supple {
 
 inline constexpr int max_element_nodes = 8;
+
+// Of an index robot * count + item. One robot, as a rule on a CPU, takes no division.
+struct RobotItem {
+  std::size_t robot;
+  int item;
+};
+SUPPLE_INLINE RobotItem robot_item(int k, int count) {
+  if (k < count) return {0, k};
+  return {static_cast<std::size_t>(k / count), k % count};
+}
 
 // F_p = I + sum_a u_a g_a^T into tiles. u: displacement of every mesh node [m].
 template <class S>
@@ -16,19 +28,25 @@ struct GatherGradientOp {
   const S* gradient;  // [points][nodes_per_element][3]
   const S* u;         // [nodes][3]
   S* F;
+  std::size_t u_stride = 0;
 
-  SUPPLE_HD void operator()(int p) const {
+  SUPPLE_HD void operator()(int k) const {
+    const int stride = padded(points);
+    const auto [robot, p] = robot_item(k, stride);
+    const S* displacement = u + robot * u_stride;
+    S* out = F + robot * static_cast<std::size_t>(stride) * 9;
     Mat3<S> f = Mat3<S>::identity();
     if (p < points) {
       const int e = p / points_per_element;
       for (int a = 0; a < nodes_per_element; ++a) {
-        const S* x = u + 3 * static_cast<std::size_t>(node[static_cast<std::size_t>(e) * nodes_per_element + a]);
+        const S* x =
+            displacement + 3 * static_cast<std::size_t>(node[static_cast<std::size_t>(e) * nodes_per_element + a]);
         const S* g = gradient + 3 * (static_cast<std::size_t>(p) * nodes_per_element + a);
         for (int i = 0; i < 3; ++i)
           for (int j = 0; j < 3; ++j) f(i, j) += x[i] * g[j];
       }
     }
-    for (int c = 0; c < 9; ++c) F[tile_index(p, c, 9)] = f[c];
+    for (int c = 0; c < 9; ++c) out[tile_index(p, c, 9)] = f[c];
   }
 };
 
@@ -42,20 +60,23 @@ template <class Law, class S>
 struct ElementStiffnessOp {
   PointField<S> field;
   TangentKind kind;
-  int nodes_per_element, points_per_element;
+  int elements, nodes_per_element, points_per_element;
   const S* gradient;
   const S* F;
   S* blocks;  // [elements][pairs][9]
+  std::size_t blocks_stride = 0;
 
-  SUPPLE_HD void operator()(int e) const {
+  SUPPLE_HD void operator()(int index) const {
     const int n = nodes_per_element, pairs = n * (n + 1) / 2;
-    S* out = blocks + static_cast<std::size_t>(e) * pairs * 9;
+    const auto [robot, e] = robot_item(index, elements);
+    const S* gradients = F + robot * static_cast<std::size_t>(padded(field.points)) * 9;
+    S* out = blocks + robot * blocks_stride + static_cast<std::size_t>(e) * pairs * 9;
     for (int k = 0; k < pairs * 9; ++k) out[k] = S(0);
     for (int q = 0; q < points_per_element; ++q) {
       const int p = e * points_per_element + q;
       S C[81];
-      const PointData<S> data = load_points<S>(field, 0, p);
-      (void)Law::tangent(load_tile<S>(F, p), data.parameters, data.edges, kind, C);
+      const PointData<S> data = load_points<S>(field, static_cast<int>(robot), p);
+      (void)Law::tangent(load_tile<S>(gradients, p), data.parameters, data.edges, kind, C);
       const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
       for (int b = 0; b < n; ++b) {
         // T[(i j), k] = w sum_l C[(i j), (k l)] g_b[l]
@@ -82,23 +103,26 @@ struct ElementStiffnessOp {
 template <class S>
 struct FourRowStiffnessOp {
   PointField<S> field;
-  int nodes_per_element, points_per_element;
+  int elements, nodes_per_element, points_per_element;
   const S* gradient;
   const S* rows;  // tiles of four_row_components
   S* blocks;      // [elements][pairs][9]
+  std::size_t blocks_stride = 0;
 
-  SUPPLE_HD void operator()(int e) const {
+  SUPPLE_HD void operator()(int index) const {
     const int n = nodes_per_element, pairs = n * (n + 1) / 2;
-    S* out = blocks + static_cast<std::size_t>(e) * pairs * 9;
+    const auto [robot, e] = robot_item(index, elements);
+    const S* tiles = rows + robot * static_cast<std::size_t>(padded(field.points)) * four_row_components;
+    S* out = blocks + robot * blocks_stride + static_cast<std::size_t>(e) * pairs * 9;
     for (int k = 0; k < pairs * 9; ++k) out[k] = S(0);
     for (int q = 0; q < points_per_element; ++q) {
       const int p = e * points_per_element + q;
       Mat3<S> R, Q;
       for (int c = 0; c < 9; ++c) {
-        R[c] = rows[tile_index(p, c, four_row_components)];
-        Q[c] = rows[tile_index(p, 9 + c, four_row_components)];
+        R[c] = tiles[tile_index(p, c, four_row_components)];
+        Q[c] = tiles[tile_index(p, 9 + c, four_row_components)];
       }
-      const S lambda = rows[tile_index(p, 18, four_row_components)];
+      const S lambda = tiles[tile_index(p, 18, four_row_components)];
       const S two_mu = S(2) * field.weight[p] * field.parameters[field.region[p]].p[0];
       Q = R * Q * transpose(R);
       const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
@@ -128,17 +152,19 @@ struct FourRowStiffnessOp {
 // P_p g_a of every corner a of a point [N].
 template <class S>
 struct CornerForceOp {
-  int nodes_per_element;
+  int points, nodes_per_element;
   const S* gradient;  // [points][nodes_per_element][3]
   const S* P;         // tiles, weighted
   S* forces;          // [points][nodes_per_element][3]
+  std::size_t forces_stride = 0;
 
-  SUPPLE_HD void operator()(int p) const {
-    const Mat3<S> stress = load_tile<S>(P, p);
+  SUPPLE_HD void operator()(int k) const {
+    const auto [robot, p] = robot_item(k, points);
+    const Mat3<S> stress = load_tile<S>(P + robot * static_cast<std::size_t>(padded(points)) * 9, p);
     const std::size_t first = 3 * static_cast<std::size_t>(p) * nodes_per_element;
     for (int a = 0; a < nodes_per_element; ++a) {
       const S* g = gradient + first + 3 * a;
-      S* f = forces + first + 3 * a;
+      S* f = forces + robot * forces_stride + first + 3 * a;
       for (int r = 0; r < 3; ++r) f[r] = stress(r, 0) * g[0] + stress(r, 1) * g[1] + stress(r, 2) * g[2];
     }
   }
@@ -147,24 +173,28 @@ struct CornerForceOp {
 // f_i = sum over the corners at node i [N]; magnitude_i = the sum of their absolute values (before they cancel).
 template <class S>
 struct NodeForceOp {
+  int nodes;
   const int* start;    // [free nodes + 1]
   const long* corner;  // of all fields, one after the other
   const S* forces;     // [corners][3]
-  S* f;
+  S* f;                // [nodes][3]
   S* magnitude;
+  std::size_t forces_stride = 0;
 
-  SUPPLE_HD void operator()(int i) const {
+  SUPPLE_HD void operator()(int index) const {
+    const auto [robot, i] = robot_item(index, nodes);
+    const S* terms = forces + robot * forces_stride;
     Vec3<S> sum{{0, 0, 0}}, size{{0, 0, 0}};
     for (int k = start[i]; k < start[i + 1]; ++k) {
-      const S* term = forces + 3 * corner[k];
+      const S* term = terms + 3 * corner[k];
       for (int r = 0; r < 3; ++r) {
         sum[r] += term[r];
         size[r] += term[r] < S(0) ? -term[r] : term[r];
       }
     }
     for (int r = 0; r < 3; ++r) {
-      f[3 * static_cast<std::size_t>(i) + r] = sum[r];
-      magnitude[3 * static_cast<std::size_t>(i) + r] = size[r];
+      f[3 * static_cast<std::size_t>(index) + r] = sum[r];
+      magnitude[3 * static_cast<std::size_t>(index) + r] = size[r];
     }
   }
 };
@@ -172,24 +202,29 @@ struct NodeForceOp {
 // One block column of the system (lower triangle): values = sum of element blocks, in a fixed order.
 template <class S>
 struct AssembleOp {
+  int columns;
   const int* block_start;         // [columns + 1]
   const int* contribution_start;  // [blocks + 1]
   const long* source;             // 2 * block + transposed
   const S* blocks;
   const int* scalar_start;  // column starts of the scalar matrix
   S* values;
+  std::size_t blocks_stride = 0, values_stride = 0;
 
-  SUPPLE_HD void operator()(int column) const {
+  SUPPLE_HD void operator()(int index) const {
+    const auto [robot, column] = robot_item(index, columns);
+    const S* own = blocks + robot * blocks_stride;
+    S* out = values + robot * values_stride;
     // The blocks lie all over a buffer that is larger than the caches: all of the column are asked for at once.
     for (int k = contribution_start[block_start[column]]; k < contribution_start[block_start[column + 1]]; ++k) {
-      const S* block = blocks + 9 * (source[k] >> 1);
+      const S* block = own + 9 * (source[k] >> 1);
       SUPPLE_PREFETCH(block);
       SUPPLE_PREFETCH(block + 8);
     }
     for (int b = block_start[column]; b < block_start[column + 1]; ++b) {
       Mat3<S> sum = Mat3<S>::zero();
       for (int k = contribution_start[b]; k < contribution_start[b + 1]; ++k) {
-        const S* block = blocks + 9 * (source[k] >> 1);
+        const S* block = own + 9 * (source[k] >> 1);
         if (source[k] & 1)
           for (int r = 0; r < 3; ++r)
             for (int c = 0; c < 3; ++c) sum(r, c) += block[3 * c + r];
@@ -198,7 +233,7 @@ struct AssembleOp {
       }
       const int k = b - block_start[column];
       for (int c = 0; c < 3; ++c)
-        for (int r = k == 0 ? c : 0; r < 3; ++r) values[scalar_start[3 * column + c] + 3 * k + r - c] = sum(r, c);
+        for (int r = k == 0 ? c : 0; r < 3; ++r) out[scalar_start[3 * column + c] + 3 * k + r - c] = sum(r, c);
     }
   }
 };

@@ -5,20 +5,16 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/points/coulomb.hpp"
 #include "solvers/contact/contact.hpp"
-#include "solvers/contact/coulomb.hpp"
 
 namespace supple::contact {
-
-// Forces beyond this multiple of |d| count as this one in relative residuals: without it forces that grow for ever
-// would pass as a solution.
-constexpr double largest_reference = 1e4;
 
 struct Residuals {
   double all = 0, displacement = 0, box = 0;  // largest |r|; the middle one in metres
   double force = 0, load = 0;                 // max |lambda|; of |d| and of forces at their bounds
   double relative(double r) const {
-    const double reference = std::min(force, largest_reference * load);
+    const double reference = std::min(force, contact_reference * load);
     return reference > 0 ? r / reference : r > 0 ? std::numeric_limits<double>::infinity() : 0;
   }
   double relative() const { return relative(all); }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/base/contract.hpp"
+#include "solvers/cubature/device_scores.hpp"
 #include "solvers/cubature/grow.hpp"
 
 namespace supple {
@@ -70,58 +71,11 @@ bool prune(PassiveSet& passive, double tolerance, const CubatureProgress& progre
   return true;
 }
 
+// From a set that was fitted; met: it has the tolerance.
 template <class Score>
-Cubature select(std::span<const double> G, int rows, int columns, const CubatureSettings& settings,
-                const CubatureProgress& progress, std::span<const double> y) {
-  SUPPLE_EXPECT(G.size() == static_cast<std::size_t>(rows) * columns);
-  SUPPLE_EXPECT(y.empty() || static_cast<int>(y.size()) == rows);
-  const ColumnMatrix matrix{G.data(), rows, columns};
-  std::vector<double> sum;
-  if (y.empty()) {
-    sum = column_sum(G, rows, columns);
-    y = sum;
-  }
-  PassiveSet passive(matrix, y.data());
+Cubature prune_and_regrow(PassiveSet& passive, Score score, bool met, int columns, const CubatureSettings& settings,
+                          const CubatureProgress& progress) {
   std::vector<CubatureStep> history;
-  CubatureStatus status;
-  {
-    Score score(matrix, y.data());
-    const GrowLimits limits{settings.tolerance * settings.selection_fraction, settings.max_columns};
-    status = grow(passive, score, limits, columns, history, progress);
-  }
-  Cubature selected = as_cubature(passive, settings, status, std::move(history));
-  if (!settings.prune || selected.status != CubatureStatus::converged) return selected;
-  Cubature pruned = prune_and_regrow(G, rows, columns, y, selected, settings, progress);
-  pruned.history = std::move(selected.history);
-  return pruned;
-}
-
-}  // namespace
-
-Cubature select_lawson_hanson(std::span<const double> G, int rows, int columns, const CubatureSettings& settings,
-                              const CubatureProgress& progress, std::span<const double> y) {
-  return select<GradientScore>(G, rows, columns, settings, progress, y);
-}
-
-Cubature select_nn_ols(std::span<const double> G, int rows, int columns, const CubatureSettings& settings,
-                       const CubatureProgress& progress, std::span<const double> y) {
-  return select<OrthogonalScore>(G, rows, columns, settings, progress, y);
-}
-
-Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std::span<const double> y,
-                          const Cubature& start, const CubatureSettings& settings, const CubatureProgress& progress) {
-  SUPPLE_EXPECT(G.size() == static_cast<std::size_t>(rows) * columns && static_cast<int>(y.size()) == rows);
-  const ColumnMatrix matrix{G.data(), rows, columns};
-  PassiveSet passive(matrix, y.data());
-  passive.append_all(start.columns, start.weights);
-  (void)passive.refit();
-  std::vector<CubatureStep> history;
-  const bool met = passive.relative_residual() <= std::max(settings.tolerance, residual_floor);
-  if (met && settings.regrow_rounds <= 0) {
-    const bool done = prune(passive, settings.tolerance, progress);
-    return as_cubature(passive, settings, done ? CubatureStatus::converged : CubatureStatus::interrupted, {});
-  }
-  OrthogonalScore score(matrix, y.data());
   if (!met) {
     score.rebuild(passive);
     const CubatureStatus status =
@@ -142,6 +96,60 @@ Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std:
     passive = std::move(trial);
   }
   return as_cubature(passive, settings, CubatureStatus::converged, std::move(history));
+}
+
+template <class Score, class DeviceScore>
+Cubature select(std::span<const double> G, int rows, int columns, const CubatureSettings& settings,
+                const CubatureProgress& progress, std::span<const double> y) {
+  SUPPLE_EXPECT(G.size() == static_cast<std::size_t>(rows) * columns);
+  SUPPLE_EXPECT(y.empty() || static_cast<int>(y.size()) == rows);
+  const ColumnMatrix matrix{G.data(), rows, columns};
+  std::vector<double> sum;
+  if (y.empty()) {
+    sum = column_sum(G, rows, columns);
+    y = sum;
+  }
+  PassiveSet passive(matrix, y.data());
+  std::vector<CubatureStep> history;
+  const GrowLimits limits{settings.tolerance * settings.selection_fraction, settings.max_columns};
+  const auto grown = [&](auto score) { return grow(passive, score, limits, columns, history, progress); };
+  const CubatureStatus status =
+      settings.device ? grown(DeviceScore(*settings.device, matrix, y.data())) : grown(Score(matrix, y.data()));
+  Cubature selected = as_cubature(passive, settings, status, std::move(history));
+  if (!settings.prune || selected.status != CubatureStatus::converged) return selected;
+  Cubature pruned = prune_and_regrow(G, rows, columns, y, selected, settings, progress);
+  pruned.history = std::move(selected.history);
+  return pruned;
+}
+
+}  // namespace
+
+Cubature select_lawson_hanson(std::span<const double> G, int rows, int columns, const CubatureSettings& settings,
+                              const CubatureProgress& progress, std::span<const double> y) {
+  return select<GradientScore, DeviceGradientScore>(G, rows, columns, settings, progress, y);
+}
+
+Cubature select_nn_ols(std::span<const double> G, int rows, int columns, const CubatureSettings& settings,
+                       const CubatureProgress& progress, std::span<const double> y) {
+  return select<OrthogonalScore, DeviceOrthogonalScore>(G, rows, columns, settings, progress, y);
+}
+
+Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std::span<const double> y,
+                          const Cubature& start, const CubatureSettings& settings, const CubatureProgress& progress) {
+  SUPPLE_EXPECT(G.size() == static_cast<std::size_t>(rows) * columns && static_cast<int>(y.size()) == rows);
+  const ColumnMatrix matrix{G.data(), rows, columns};
+  PassiveSet passive(matrix, y.data());
+  passive.append_all(start.columns, start.weights);
+  (void)passive.refit();
+  const bool met = passive.relative_residual() <= std::max(settings.tolerance, residual_floor);
+  if (met && settings.regrow_rounds <= 0) {
+    const bool done = prune(passive, settings.tolerance, progress);
+    return as_cubature(passive, settings, done ? CubatureStatus::converged : CubatureStatus::interrupted, {});
+  }
+  return settings.device
+             ? prune_and_regrow(passive, DeviceOrthogonalScore(*settings.device, matrix, y.data()), met, columns,
+                                settings, progress)
+             : prune_and_regrow(passive, OrthogonalScore(matrix, y.data()), met, columns, settings, progress);
 }
 
 Cubature refit_weights(std::span<const double> G, int rows, int columns, std::span<const double> y,

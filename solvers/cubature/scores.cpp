@@ -13,6 +13,12 @@ constexpr long parallel_from = 2000000;  // entries touched
 constexpr double rounding = 1e-12;       // mu below this fraction of ||g_i|| ||y|| counts as zero
 constexpr double dependent = 1e-10;      // ||g_i||^2 left outside the span of Q, relative
 
+int chunk_count(const ColumnMatrix& G) {
+  return (G.columns + column_chunk - 1) / column_chunk;
+}
+
+}  // namespace
+
 std::vector<double> squared_lengths(const ColumnMatrix& G) {
   std::vector<double> squared(G.columns);
 #pragma omp parallel for schedule(static)
@@ -20,36 +26,43 @@ std::vector<double> squared_lengths(const ColumnMatrix& G) {
   return squared;
 }
 
-std::vector<double> thresholds(const std::vector<double>& squared, const double* y, int rows) {
+std::vector<double> score_thresholds(const std::vector<double>& squared, const double* y, int rows) {
   const double length = std::sqrt(dot(y, y, rows));
   std::vector<double> threshold(squared.size());
   for (std::size_t i = 0; i < squared.size(); ++i) threshold[i] = rounding * std::sqrt(squared[i]) * length;
   return threshold;
 }
 
-int chunk_count(const ColumnMatrix& G) {
-  return (G.columns + column_chunk - 1) / column_chunk;
+int best_gradient(const std::vector<double>& mu, const std::vector<double>& threshold,
+                  const std::vector<char>& excluded) {
+  int best = -1;
+  for (int i = 0; i < static_cast<int>(mu.size()); ++i)
+    if (!excluded[i] && mu[i] > threshold[i] && (best < 0 || mu[i] > mu[best])) best = i;
+  return best;
 }
 
-}  // namespace
+int best_orthogonal(const std::vector<double>& mu, const std::vector<double>& left, const std::vector<double>& squared,
+                    const std::vector<double>& threshold, const std::vector<char>& excluded) {
+  int best = -1;
+  double best_score = 0;
+  for (int i = 0; i < static_cast<int>(mu.size()); ++i) {
+    if (excluded[i] || !(mu[i] > threshold[i]) || !(left[i] > dependent * squared[i])) continue;
+    const double score = mu[i] * mu[i] / left[i];
+    if (score > best_score) best_score = score, best = i;
+  }
+  return best;
+}
 
 GradientScore::GradientScore(const ColumnMatrix& G, const double* y)
-    : G_(G), mu_(G.columns), threshold_(thresholds(squared_lengths(G), y, G.rows)) {}
+    : G_(G), mu_(G.columns), threshold_(score_thresholds(squared_lengths(G), y, G.rows)) {}
 
 void GradientScore::update(const PassiveSet& passive) {
   transpose_multiply(G_, passive.residual().data(), mu_.data());
 }
 
-int GradientScore::best(const std::vector<char>& excluded) const {
-  int best = -1;
-  for (int i = 0; i < G_.columns; ++i)
-    if (!excluded[i] && mu_[i] > threshold_[i] && (best < 0 || mu_[i] > mu_[best])) best = i;
-  return best;
-}
-
 OrthogonalScore::OrthogonalScore(const ColumnMatrix& G, const double* y)
     : G_(G), mu_(G.columns), target_(G.columns), squared_(squared_lengths(G)), left_(squared_) {
-  threshold_ = thresholds(squared_, y, G.rows);
+  threshold_ = score_thresholds(squared_, y, G.rows);
   transpose_multiply(G, y, target_.data());
 }
 
@@ -128,17 +141,6 @@ void OrthogonalScore::removed(const Removal& removal) {
     for (int i = first; i < last; ++i) left_[i] += T_[k][i] * T_[k][i];
   }
   T_.pop_back();
-}
-
-int OrthogonalScore::best(const std::vector<char>& excluded) const {
-  int best = -1;
-  double best_score = 0;
-  for (int i = 0; i < G_.columns; ++i) {
-    if (excluded[i] || !(mu_[i] > threshold_[i]) || !(left_[i] > dependent * squared_[i])) continue;
-    const double score = mu_[i] * mu_[i] / left_[i];
-    if (score > best_score) best_score = score, best = i;
-  }
-  return best;
 }
 
 }  // namespace supple

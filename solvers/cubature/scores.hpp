@@ -8,6 +8,16 @@
 
 namespace supple {
 
+// Of all columns, before any is chosen: ||g_i||^2, and what mu_i must exceed to be positive beyond rounding.
+std::vector<double> squared_lengths(const ColumnMatrix& G);
+std::vector<double> score_thresholds(const std::vector<double>& squared, const double* y, int rows);
+// The admissible column with the largest score whose mu is positive beyond rounding; -1 if there is none. Ties: the
+// first. left: ||g_i||^2 - ||Q^T g_i||^2.
+int best_gradient(const std::vector<double>& mu, const std::vector<double>& threshold,
+                  const std::vector<char>& excluded);
+int best_orthogonal(const std::vector<double>& mu, const std::vector<double>& left, const std::vector<double>& squared,
+                    const std::vector<double>& threshold, const std::vector<char>& excluded);
+
 // Lawson-Hanson: the largest mu_i = g_i^T r.
 class GradientScore {
  public:
@@ -15,9 +25,7 @@ class GradientScore {
   void update(const PassiveSet& passive);  // mu from the present residual
   void appended(const PassiveSet&) {}
   void removed(const Removal&) {}
-  // The admissible column with the largest score whose mu is positive beyond rounding; -1 if there is none. Ties: the
-  // first.
-  int best(const std::vector<char>& excluded) const;
+  int best(const std::vector<char>& excluded) const { return best_gradient(mu_, threshold_, excluded); }
 
  private:
   ColumnMatrix G_;
@@ -32,7 +40,9 @@ class OrthogonalScore {
   void update(const PassiveSet& passive);
   void appended(const PassiveSet& passive);  // call before the set changes again
   void removed(const Removal& removal);
-  int best(const std::vector<char>& excluded) const;
+  int best(const std::vector<char>& excluded) const {
+    return best_orthogonal(mu_, left_, squared_, threshold_, excluded);
+  }
 
  private:
   ColumnMatrix G_;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "solvers/contact/coulomb.hpp"
+#include "kernels/points/coulomb.hpp"
 
 namespace supple::qpcc {
 

@@ -50,8 +50,7 @@ Lockstep::Lockstep(const Device& device, std::shared_ptr<const BatchPlan> plan, 
       plan_(std::move(plan)),
       cholesky_(device, plan_, robots),
       slots_(extent(robots)),
-      values_(extent(robots, plan_->tree().pattern.nonzeros())),
-      device_values_(device, device.kind == Device::Kind::cpu ? 0 : values_.size()),
+      values_(device, extent(robots, plan_->tree().pattern.nonzeros())),
       status_(extent(robots)) {}
 
 Lockstep::~Lockstep() = default;
@@ -152,14 +151,26 @@ void Lockstep::run(const std::function<void(int slot)>& work) {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-// With the lock held and all robots waiting. Solutions first: a factor serves all that its robot asks of it before
-// another takes its place.
+// With the lock held and all robots waiting. What costs those alone that ask for it comes first, so that more robots
+// ask for what costs all; solutions before factors: a factor serves all that its robot asks of it before another takes
+// its place.
 void Lockstep::serve() {
   if (failure_) return;
-  if (std::ranges::any_of(slots_, [](const Slot& slot) { return slot.request == Request::solve; }))
+  if (std::ranges::any_of(slots_, [](const Slot& slot) { return slot.request == Request::meet; }))
+    do_shared();
+  else if (std::ranges::any_of(slots_, [](const Slot& slot) { return slot.request == Request::solve; }))
     solve();
   else
     factor();
+}
+
+void Lockstep::do_shared() {
+  std::vector<int> slots;
+  for (int b = 0; b < robots(); ++b)
+    if (slots_[extent(b)].request == Request::meet) slots.push_back(b);
+  SUPPLE_EXPECT(shared_);
+  shared_(slots);
+  for (const int b : slots) slots_[extent(b)].request = Request::none;
 }
 
 // Robots that ask for none are factored again from the values they have.
@@ -167,11 +178,10 @@ void Lockstep::factor() {
   const int nonzeros = plan_->tree().pattern.nonzeros();
   for (int b = 0; b < robots(); ++b) {
     const Slot& slot = slots_[extent(b)];
-    if (slot.request == Request::factor) std::copy_n(slot.values, nonzeros, values_.data() + extent(b, nonzeros));
+    if (slot.request == Request::factor)
+      copy_bytes(device_, values_.data() + extent(b, nonzeros), cpu(), slot.values, extent(nonzeros) * sizeof(double));
   }
-  if (device_.kind != Device::Kind::cpu) device_values_.upload(values_);
-  cholesky_.factor(device_.kind == Device::Kind::cpu ? values_.data() : device_values_.data(), nonzeros,
-                   sparse_singular_pivot, status_);
+  cholesky_.factor(values_.data(), nonzeros, sparse_singular_pivot, status_);
   for (int b = 0; b < robots(); ++b) {
     Slot& slot = slots_[extent(b)];
     if (slot.request != Request::factor) continue;
@@ -208,24 +218,20 @@ void Lockstep::solve() {
   }
   for (const Slot& slot : slots_) any = any || (asks(slot) && slot.count == count);
   if (!any) return;
-  right_.assign(extent(robots(), count, n), 0.0);
+  if (right_.size() < extent(robots(), count, n)) right_ = Array<double>(device_, extent(robots(), count, n));
   const auto each = [&](const auto& copy) {
     for (int b = 0; b < robots(); ++b) {
       Slot& slot = slots_[extent(b)];
       if (asks(slot) && slot.count == count) copy(slot, right_.data() + extent(b, count, n));
     }
   };
-  each([&](const Slot& slot, double* right) { std::copy_n(slot.x, extent(count, n), right); });
-  if (device_.kind == Device::Kind::cpu) {
-    cholesky_.solve(right_.data(), count);
-  } else {
-    if (device_right_.size() < right_.size()) device_right_ = Array<double>(device_, right_.size());
-    device_right_.upload(right_);
-    cholesky_.solve(device_right_.data(), count);
-    device_right_.download(std::span<double>(right_));
-  }
-  each([&](Slot& slot, double* right) {
-    std::copy_n(right, extent(count, n), slot.x);
+  // Nobody reads what comes of the others, but solved again and again it would be too small to be fast on a CPU.
+  if (device_ == cpu()) std::fill_n(right_.data(), extent(robots(), count, n), 0.0);
+  const std::size_t bytes = extent(count, n) * sizeof(double);
+  each([&](const Slot& slot, double* right) { copy_bytes(device_, right, cpu(), slot.x, bytes); });
+  cholesky_.solve(right_.data(), count);
+  each([&](Slot& slot, const double* right) {
+    copy_bytes(cpu(), slot.x, device_, right, bytes);
     slot.request = Request::none;
   });
 }

@@ -3,6 +3,7 @@
 // whose matrices are factored together by BatchedCholesky. Each robot runs on a thread of its own and sees a
 // SparseDirect. In factor() or solve() it waits until every robot at work waits in one of them: then those that ask for
 // a solution get it and go on; where none does, all are factored. A robot with its work done is waited for no longer.
+// Other work that pays together comes before both (share).
 //
 // What a robot gets depends on its own matrices and right-hand sides alone, to the last bit: others, their number and
 // the threads only decide when. A matrix that is not positive definite goes to make_sparse_pivoting, one by one.
@@ -12,6 +13,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/array/array.hpp"
@@ -31,6 +34,10 @@ class Lockstep {
   int robots() const { return static_cast<int>(slots_.size()); }
   // What robot `slot` solves with, only within run(). All of one slot share its last factor.
   std::unique_ptr<SparseDirect> solver(int slot);
+  // What meet() does: `work` gets the slots of all that wait there, ascending, and is called by one thread.
+  void share(std::function<void(std::span<const int> slots)> work) { shared_ = std::move(work); }
+  // Of robot `slot`, only within run(): returns when the work has been done for it.
+  void meet(int slot) { wait(slot, Request::meet); }
   // work(slot) for every slot, each on a thread of its own with one OpenMP thread; no more of them compute at a time
   // than OpenMP has threads here. Returns when all have. The first exception ends all: the others' next factor() or
   // solve() throws, and run() throws that first one.
@@ -38,7 +45,7 @@ class Lockstep {
 
  private:
   class Solver;
-  enum class Request { none, factor, solve };
+  enum class Request { none, meet, factor, solve };
   struct Slot {
     Request request = Request::none;
     const double* values = nullptr;
@@ -55,6 +62,7 @@ class Lockstep {
   void begin_computing(std::unique_lock<std::mutex>& lock);
   void end_computing();
   void serve();
+  void do_shared();
   void factor();
   void solve();
   FactorReport pivot(Slot& slot, PivotStatus cholesky);
@@ -64,8 +72,8 @@ class Lockstep {
   std::shared_ptr<const BatchPlan> plan_;
   BatchedCholesky cholesky_;
   std::vector<Slot> slots_;
-  std::vector<double> values_, right_;  // on the host [robots][nonzeros], [robots][count][n]
-  Array<double> device_values_, device_right_;
+  std::function<void(std::span<const int>)> shared_;
+  Array<double> values_, right_;  // [robots][nonzeros], [robots][count][n]
   std::vector<PivotStatus> status_;
   std::mutex mutex_;
   std::condition_variable all_wait_, served_;

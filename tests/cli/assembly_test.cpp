@@ -140,6 +140,41 @@ TEST_F(Assembly, CheckAndInfoSayWhatItIs) {
     EXPECT_NE(info.out.find(text), std::string::npos) << text;
 }
 
+TEST_F(Assembly, CheckLooksForTheEquilibriumOfFreeBodies) {
+  const std::string load = R"([[rigid]]
+name = "load"
+mass = "50 g"
+size = ["20 mm", "20 mm", "20 mm"]
+translation = ["200 mm", "20 mm", "20 mm"]
+point = [{name = "a", point = ["10 mm", 0, "10 mm"]}, {name = "b", point = [0, "10 mm", "10 mm"]},
+         {name = "c", point = ["-10 mm", "-10 mm", "10 mm"]}]
+)";
+  const auto status = [&](const std::string& text) {
+    write("load.toml", text);
+    const Outcome outcome = run({"check", "load.toml", "--json", "load.json", "--force"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const json report = json::parse(read_text(path("load.json")));
+    const bool found = outcome.out.find("found in") != std::string::npos;
+    EXPECT_EQ(found, report["equilibrium"]["status"] == "ok") << outcome.out;
+    // What cannot be settled is said to need springs.
+    EXPECT_NE(found, outcome.out.find("--settle need") != std::string::npos) << outcome.out;
+    return found;
+  };
+  EXPECT_FALSE(status(base + load));  // it falls
+  std::string held = base + load + R"([[rigid]]
+name = "ceiling"
+held = true
+translation = ["200 mm", "20 mm", "30 mm"]
+point = [{name = "a", point = ["10 mm", 0, 0]}, {name = "b", point = [0, "10 mm", 0]},
+         {name = "c", point = ["-10 mm", "-10 mm", 0]}]
+)";
+  for (const std::string point : {"a", "b", "c"})
+    held += "[[link]]\nname = \"" + point + "\"\nfrom = \"load:" + point + "\"\nto = \"ceiling:" + point +
+            "\"\nstiffness = \"1 N/mm\"\n";
+  EXPECT_TRUE(status(held));
+  refused("integrator = \"quasi-static\"\n" + base + load, "no equilibrium");
+}
+
 TEST_F(Assembly, SaysWhatItDoesNotTake) {
   refused("[[rigid]]\nname = \"a\"\n", "moves freely and has no mass");
   refused("[[rigid]]\nname = \"a\"\nheld = true\n[[part]]\nname = \"b\"\n", "neither scene and model");
@@ -148,6 +183,12 @@ TEST_F(Assembly, SaysWhatItDoesNotTake) {
   refused(base + "[[link]]\nname = \"l\"\nfrom = \"one:no\"\nto = \"palm\"\n", "no point of the scene");
   refused(base + "[[link]]\nname = \"l\"\nfrom = \"one:tip\"\nto = \"one:tip\"\n", "one point twice");
   refused(base + "[[rigid]]\nname = \"one\"\nheld = true\n", "the name 'one' is taken");
+  refused(base +
+              "[[rigid]]\nname = \"wall\"\nheld = true\n[[link]]\nname = \"l\"\nfrom = \"wall\"\nto = \"palm:hook\"\n" +
+              "type = \"distance\"\n",
+          "can move neither");
+  refused(base + "[[link]]\nname = \"l\"\nfrom = \"palm\"\nto = \"palm:hook\"\ntype = \"distance\"\n",
+          "both are on one rigid body");
   refused(base + "[body]\n", "body");
   for (const std::vector<std::string>& verb : {std::vector<std::string>{"reduce", "pair.toml", "-o", "m.h5"},
                                                {"inverse", "pair.toml", "--goal", "tip=0"},

@@ -101,9 +101,7 @@ struct ReducedBar {
   ReducedMechanics mechanics;
   BodyInertia inertia;
   ReducedBar(const FullModel& full, const std::vector<double>& basis, int modes)
-      : model(project(full, basis, modes, all_elements(full))),
-        mechanics(model),
-        inertia(project_inertia(body_inertia(full), basis, modes)) {}
+      : model(project(full, basis, modes, all_elements(full))), mechanics(model), inertia(body_inertia(model)) {}
 };
 
 inline int effector_point(const Robot& robot, const std::string& name) {

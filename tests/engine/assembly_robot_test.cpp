@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/dynamics/forward_step.hpp"
+#include "engine/reduction/model_file.hpp"
+#include "engine/scene/reader.hpp"
 #include "tests/engine/assemblies.hpp"
 
 namespace supple {
@@ -43,8 +45,9 @@ TEST(AssemblyRobot, FingersOfTheGripperAreTurnedImagesOfEachOther) {
   EXPECT_NEAR(shape.nodes.back()[2], 0.008 + 0.01, 1e-12);
 }
 
-TEST(AssemblyRobot, HangingGripperWeighsOnItsSprings) {
-  AssemblyRobot robot(read_assembly(gripper("hanging.toml")));
+// The gripper that hangs on springs; its palm moves and turns freely.
+void expect_it_weighs_on_its_springs(const AssemblyScene& scene) {
+  AssemblyRobot robot(scene);
   AssemblyMechanics& mechanics = robot.mechanics();
   Equilibrium equilibrium(mechanics, {});
   State state = rest_state(mechanics);
@@ -58,6 +61,29 @@ TEST(AssemblyRobot, HangingGripperWeighsOnItsSprings) {
   for (const Assembly::Body& body : mechanics.assembly().bodies) mass += body.inertia.rest.mass;
   EXPECT_NEAR(mass, 0.26, 1e-3);  // a palm of 200 g and three fingers of 20 g
   EXPECT_NEAR(lift, 9.81 * mass, 1e-7);
+}
+
+TEST(AssemblyRobot, HangingGripperWeighsOnItsSprings) {
+  expect_it_weighs_on_its_springs(read_assembly(gripper("hanging.toml")));
+}
+
+// Files of reduced models say how their bodies resist turning; an imported model does not.
+TEST(AssemblyRobot, ReducedFingersHangOnAFreePalm) {
+  const reduced_bodies::TemporaryFolder folder;
+  AssemblyScene scene = read_assembly(gripper("hanging.toml"));
+  const FullModel full = build_full_model(read_scene(scene.parts[0].scene));
+  ReducedModel model =
+      project(full, reduced_bodies::random_basis(full.coordinates.nv, 3), 3, reduced_bodies::some_elements(full));
+  const std::string file = folder / "finger.rom.h5";
+  write_model(model, file);
+  for (PartScene& part : scene.parts) {
+    part.scene.clear();
+    part.model = file;
+  }
+  expect_it_weighs_on_its_springs(scene);
+  model.turning.clear();
+  write_model(model, file);
+  EXPECT_THROW(AssemblyRobot{scene}, InputError);
 }
 
 }  // namespace

@@ -322,6 +322,10 @@ TEST_F(FloatingPipeline, LearnsInTimeOnAFloor) {
   settings_.tolerances = {0.001, 0.004};
   const FullModel full = build_full_model(scene_);
   const Reduction result = reduce(scene_, full, settings_, {});
+  const auto noted = [](const Reduction& r, const std::string& text) {
+    return std::ranges::any_of(r.report.notes, [&](const std::string& n) { return n.find(text) != std::string::npos; });
+  };
+  EXPECT_TRUE(noted(result, "shaken in time without friction, 8 steps of 10 ms for each state, and judged so with"));
   // 20 draws, 4 corners (the released bar among them), 6 unseen ones, half as many (at least 10) to select by: ramps
   // of 8.
   EXPECT_EQ(result.report.snapshots.states, 8 * (24 + 6 + 10));
@@ -344,6 +348,13 @@ TEST_F(FloatingPipeline, LearnsInTimeOnAFloor) {
   RecordProperty("path", std::to_string(path.goal_mean));
   RecordProperty("strayed", std::to_string(path.where.strayed));
 
+  // Elements by a third of the 192 training states: seven eighths are left out where enough stay.
+  EXPECT_TRUE(noted(result, "chosen on 64 of 192 states, one in 3"));
+  scene_.reduction.elements_every = 5;
+  EXPECT_TRUE(noted(reduce(scene_, full, settings_, {}), "chosen on 39 of 192 states, one in 5"));
+  scene_.reduction.elements_every = 1;
+  EXPECT_FALSE(noted(reduce(scene_, full, settings_, {}), "chosen on"));
+
   // The modes are those of the states as they went, turned and away from where they began.
   const SamplingPlans plans = make_plans(full.robot, scene_.reduction);
   const std::string folder = sets_of(plans, settings_.snapshots.folder)[0].folder;
@@ -359,7 +370,7 @@ TEST_F(FloatingPipeline, LearnsInTimeOnAFloor) {
   EXPECT_THROW((void)reduce(scene_, full, settings_, {}), InputError);
 }
 
-// Every second path has the obstacles' friction; the others are those without.
+// Training has the obstacles' friction where the scene says so; what models are judged by has it always.
 TEST_F(FloatingPipeline, ShakesWithFrictionWhereTheSceneSaysSo) {
   scene_ = on_a_floor(scene_);
   scene_.reduction.corners = false;
@@ -368,32 +379,26 @@ TEST_F(FloatingPipeline, ShakesWithFrictionWhereTheSceneSaysSo) {
     scene_.reduction.friction = friction;
     SnapshotJob job;
     job.folder = folder_ / name;
-    job.with_validation = false;
     (void)compute_snapshots(full, scene_, job, {});
-    const SamplingPlan plan = make_plan(full.robot, scene_.reduction);
-    return read_snapshots(sets_of({plan, {}, {}}, job.folder, false)[0].folder, identify(scene_), plan,
-                          full.coordinates.nv, full.robot.rows());
+    const SamplingPlans plans = make_plans(full.robot, scene_.reduction);
+    std::vector<SnapshotSet> sets;
+    for (const SetPlan& set : sets_of(plans, job.folder))
+      sets.push_back(read_snapshots(set.folder, identify(scene_), *set.plan, full.coordinates.nv, full.robot.rows()));
+    return sets;
   };
-  const SnapshotSet none = states(ShakingFriction::none, "none"), some = states(ShakingFriction::alternating, "some");
-  ASSERT_EQ(none.count, 8 * 20);
-  ASSERT_EQ(some.count, none.count);
-  const auto path = [&](const SnapshotSet& set, int k) {
-    std::vector<double> q;
-    for (int s = 0; s < set.count; ++s)
-      if (set.source[extent(s)].path == k) {
-        EXPECT_EQ(set.source[extent(s)].friction, &set == &some && k == 1);
-        const auto from = set.q.begin() + static_cast<long>(extent(s, full.coordinates.nv));
-        q.insert(q.end(), from, from + full.coordinates.nv);
-      }
-    return q;
-  };
-  for (const int k : {0, 2}) EXPECT_TRUE(reduced_bodies::same_bits(path(some, k), path(none, k))) << k;
-  EXPECT_GT(boxes::difference(path(some, 1), path(none, 1)), 1e-4);
+  const std::vector<SnapshotSet> none = states(ShakingFriction::none, "none"),
+                                 own = states(ShakingFriction::own, "own");
+  ASSERT_EQ(none[0].count, 8 * 20);
+  ASSERT_EQ(own[0].count, none[0].count);
+  for (std::size_t k = 0; k < 3; ++k)
+    for (const auto* sets : {&none, &own})
+      EXPECT_TRUE(
+          std::ranges::all_of((*sets)[k].source, [&](const auto& s) { return s.friction == (sets == &own || k > 0); }));
+  EXPECT_GT(boxes::difference(own[0].q, none[0].q), 1e-4);
+  for (const std::size_t k : {1U, 2U}) EXPECT_TRUE(reduced_bodies::same_bits(own[k].q, none[k].q)) << k;
   // States of the one are none of the other's.
-  scene_.reduction.friction = ShakingFriction::own;
   SnapshotJob job;
-  job.folder = folder_ / "some";
-  job.with_validation = false;
+  job.folder = folder_ / "none";
   EXPECT_THROW((void)compute_snapshots(full, scene_, job, {}), InputError);
 }
 

@@ -2,14 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/QR>
-
 #include "engine/dynamics/reduced_batch_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/inverse/inverse_law.hpp"
 #include "tests/devices.hpp"
 #include "tests/engine/constrained_bodies.hpp"
 #include "tests/engine/contact_bodies.hpp"
+#include "tests/engine/contact_models.hpp"
 #include "tests/engine/floating_bodies.hpp"
 #include "tests/engine/hollow_bodies.hpp"
 #include "tests/engine/obstacle_scenes.hpp"
@@ -22,32 +21,7 @@ constexpr int robots = 5;
 class BatchInContact : public test::OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, BatchInContact, test::every_device(), test::device_name);
 
-PlacedObstacle floor_at(double height, double friction) {
-  PlacedObstacle floor = contact_bodies::floor(friction);
-  floor.pose.position = {{0, 0, height}};
-  return floor;
-}
-
-// Fifteen smooth modes: x^a y^b z^c in every component, orthonormal. Held at x = 0, or loose: rigid motions are among
-// them.
-constexpr int modes = 15;
-
-ReducedModel reduced(const FullModel& full, bool loose = false) {
-  const int powers[2][5][3] = {{{1, 0, 0}, {2, 0, 0}, {1, 1, 0}, {1, 0, 1}, {2, 0, 1}},
-                               {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0}}};
-  const int nv = full.coordinates.nv;
-  Eigen::MatrixXd fields = Eigen::MatrixXd::Zero(nv, modes);
-  for (int k = 0; k < modes; ++k)
-    for (int node = 0; node < nv / 3; ++node) {
-      const Vec3d& x = full.mesh.nodes[static_cast<std::size_t>(full.free_nodes[static_cast<std::size_t>(node)])];
-      const auto& p = powers[loose ? 1 : 0][k / 3];
-      fields(3 * node + k % 3, k) = std::pow(x[0], p[0]) * std::pow(x[1] - 0.05, p[1]) * std::pow(x[2] - 0.05, p[2]);
-    }
-  const Eigen::MatrixXd basis =
-      Eigen::HouseholderQR<Eigen::MatrixXd>(fields).householderQ() * Eigen::MatrixXd::Identity(nv, modes);
-  return project(full, {basis.data(), static_cast<std::size_t>(basis.size())}, modes,
-                 loose ? all_elements(full) : reduced_bodies::some_elements(full));
-}
+using contact_models::floor_at, contact_models::reduced;
 
 struct Run {
   State state;

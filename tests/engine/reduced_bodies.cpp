@@ -333,6 +333,10 @@ void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
   EXPECT_TRUE(same_bits(a.skin.inputs, b.skin.inputs));
   EXPECT_TRUE(same_bits(a.stiffness, b.stiffness));
   EXPECT_TRUE(same_bits(a.gravity, b.gravity));
+  EXPECT_TRUE(same_bits(a.turning, b.turning));
+  EXPECT_EQ(a.rest_inertia.mass, b.rest_inertia.mass);
+  EXPECT_EQ(a.rest_inertia.centre, b.rest_inertia.centre);
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(a.rest_inertia.inertia.m[i], b.rest_inertia.inertia.m[i]);
   EXPECT_TRUE(same_bits(a.outputs, b.outputs));
   EXPECT_TRUE(same_bits(a.singular_values, b.singular_values));
   EXPECT_TRUE(same_bits(a.full_compliance, b.full_compliance));

@@ -441,13 +441,33 @@ TEST(SamplingPlan, LooseRobotsAreShakenAlongRamps) {
     return of_paths;
   };
   recipe.validation_states = 20;
+  robot.obstacles[0].friction = 0;
   EXPECT_EQ(friction(ShakingFriction::none), "000 000 ");
+  const auto refused = [&](const std::string& why) {
+    recipe.friction = ShakingFriction::own;
+    try {
+      (void)make_plan(robot, recipe);
+    } catch (const InputError& error) {
+      return std::string(error.what()).find(why) != std::string::npos && error.place().line == 7;
+    }
+    return false;
+  };
+  recipe.friction_place = {"scene.toml", 7, 1, ""};
+  EXPECT_TRUE(refused("no obstacle has friction"));
+  // The exam is the same whatever was learnt from.
+  robot.obstacles[0].friction = 0.5;
+  EXPECT_EQ(friction(ShakingFriction::none), "000 111 ");
   EXPECT_EQ(friction(ShakingFriction::own), "111 111 ");
-  EXPECT_EQ(friction(ShakingFriction::alternating), "010 010 ");
+  // Every fifth state: the same three parts of each ramp.
+  recipe.elements_every = 5;
+  recipe.elements_every_place = recipe.friction_place;
+  EXPECT_TRUE(refused("elements_every = 5 and sweep_steps = 15 have a common factor"));
+  recipe.elements_every = 4;
+  EXPECT_EQ(friction(ShakingFriction::own), "111 111 ");
 
   // Equilibria have none.
   robot.obstacles.clear();
-  EXPECT_THROW((void)make_plan(robot, recipe), InputError);
+  EXPECT_TRUE(refused("equilibria with friction depend on the way"));
   recipe.friction = ShakingFriction::none;
   const SamplingPlan ends = make_plan(robot, recipe);
   for (std::size_t k = 0; k < 3; ++k) {

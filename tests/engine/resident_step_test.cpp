@@ -282,7 +282,14 @@ TEST_P(ResidentStep, SaysWhoCannotStay) {
   other = model;
   other.robot.obstacles.push_back(contact_bodies::floor(0.4));
   other.robot.collision_points = 1;
-  expect(other, "obstacles");
+  EXPECT_EQ(why(other), "");
+  expect(other, "inverse control among obstacles", true);
+  other.robot.obstacles[0].name = "skin";
+  Surface skin;
+  skin.nodes = {{{0, 0, 0}}, {{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};
+  skin.triangles = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};
+  other.robot.obstacles[0].obstacle = Obstacle::mesh(skin);
+  expect(other, "'skin' is a mesh");
   other = model;
   other.robot.effectors[0].kind = EffectorKind::orientation;
   EXPECT_EQ(why(other), "");

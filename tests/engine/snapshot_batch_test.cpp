@@ -5,6 +5,7 @@
 #include "engine/reduction/state_batch.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/base/extent.hpp"
+#include "tests/devices.hpp"
 #include "tests/engine/contact_bodies.hpp"
 #include "tests/engine/snapshot_bodies.hpp"
 
@@ -16,7 +17,10 @@ using snapshot_bodies::bytes;
 class SnapshotBatch : public snapshot_bodies::SmallBar {
  protected:
   SnapshotRun in_batch(const std::string& folder, int robots, const Progress& progress = {}) const {
-    return compute_paths(model_, scene_, identity_, plan_, folder, {}, progress, {robots, cpu()});
+    return in_batch(folder, StateBatch{robots, cpu()}, progress);
+  }
+  SnapshotRun in_batch(const std::string& folder, const StateBatch& batch, const Progress& progress = {}) const {
+    return compute_paths(model_, scene_, identity_, plan_, folder, {}, progress, batch);
   }
   std::string computed(const std::string& name, int robots) const {
     const std::string folder = folder_ / name;
@@ -50,6 +54,14 @@ TEST_F(SnapshotBatch, IsTheStatesOneByOne) {
   // Newton's method ends far below its tolerance, in the rounding of two factorisations.
   EXPECT_LT(boxes::difference(found.q, expected.q), 1e-9 * largest(expected.q));
   EXPECT_LT(boxes::difference(found.multipliers, expected.multipliers), 1e-8 * largest(expected.multipliers));
+}
+
+// As on a GPU: elements, too, are evaluated for all robots at a time.
+TEST_F(SnapshotBatch, SharedElementsChangeNoBit) {
+  const std::string own = computed("own", 3), shared = folder_ / "shared";
+  prepare(shared);
+  EXPECT_EQ(in_batch(shared, StateBatch{3, cpu(), true}).failed, 0);
+  expect_same_paths(own, shared);
 }
 
 // Also with more robots than paths.
@@ -125,6 +137,47 @@ TEST_F(SnapshotBatch, IsTheStatesOneByOneInContact) {
   EXPECT_GT(boxes::difference(expected.q, without.q), 0.01 * largest(expected.q));  // the floor matters
   // Contact forces end at 1e-9 of their size, about.
   EXPECT_LT(boxes::difference(found.q, expected.q), 1e-7 * largest(expected.q));
+}
+
+// The same folder on every device, with the same numbers as one by one but for rounding.
+class SnapshotBatchOn : public SnapshotBatch, public testing::WithParamInterface<Device> {
+ protected:
+  void SetUp() override { test::need_device(GetParam()); }
+  StateBatch batch(int robots) const { return {robots, GetParam(), true}; }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, SnapshotBatchOn, test::every_device(), test::device_name);
+
+TEST_P(SnapshotBatchOn, IsTheStatesOneByOne) {
+  const std::string alone = folder_ / "alone";
+  prepare(alone);
+  const SnapshotRun one = compute(alone);
+  const SnapshotSet expected = read(alone);
+  for (const int robots : {0, 2}) {  // auto: all paths at a time
+    const std::string together = folder_ / ("together" + std::to_string(robots));
+    prepare(together);
+    const SnapshotRun run = in_batch(together, batch(robots));
+    EXPECT_EQ(run.failed, 0);
+    EXPECT_EQ(run.factorisations, one.factorisations);
+    const SnapshotSet found = read(together);
+    ASSERT_EQ(found.count, expected.count);
+    EXPECT_LT(boxes::difference(found.q, expected.q), 1e-9 * largest(expected.q));
+    EXPECT_LT(boxes::difference(found.multipliers, expected.multipliers), 1e-8 * largest(expected.multipliers));
+  }
+  expect_same_paths(folder_ / "together0", folder_ / "together2");
+}
+
+TEST_P(SnapshotBatchOn, ADivergingPathLeavesTheOthersAlone) {
+  for (ActuatorRow& actuator : model_.robot.actuators) actuator.range = {-1e12, 1e12};
+  const std::string good = folder_ / "good", bad = folder_ / "bad";
+  prepare(good);
+  (void)in_batch(good, batch(3));
+  for (Sample& sample : plan_.paths[1].samples)
+    for (double& command : sample) command = 1e12;
+  prepare(bad);
+  const SnapshotRun run = in_batch(bad, batch(3));
+  EXPECT_EQ(run.states, 20);
+  EXPECT_GT(run.failed, 0);
+  for (const int path : {0, 2}) EXPECT_EQ(bytes(path_file(bad, path)), bytes(path_file(good, path)));
 }
 
 TEST(SnapshotBatchSize, IsANumberOrAuto) {

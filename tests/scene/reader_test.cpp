@@ -56,6 +56,7 @@ TEST(SceneReader, ReferenceDefaultsAreTrue) {
   EXPECT_EQ(written.pod_tolerance_squared, absent.pod_tolerance_squared);
   EXPECT_EQ(written.max_modes, absent.max_modes);
   EXPECT_EQ(written.contact_modes, absent.contact_modes);
+  EXPECT_EQ(written.elements_every, absent.elements_every);
   EXPECT_EQ(written.ecsw_tolerance, absent.ecsw_tolerance);
   EXPECT_EQ(written.ecsw_acceptance, absent.ecsw_acceptance);
   EXPECT_EQ(written.unit, absent.unit);

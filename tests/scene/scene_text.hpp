@@ -252,7 +252,7 @@ sphere = {centre = [0, 0, "125 mm"], radius = "50 mm"}
 sampling = "grid"
 states = 100
 sweep_steps = 5
-friction = "alternating"
+friction = "own"
 budget = 64
 converged = false
 modes_tolerance = "0.2 %"

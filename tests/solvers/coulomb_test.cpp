@@ -1,4 +1,4 @@
-#include "solvers/contact/coulomb.hpp"
+#include "kernels/points/coulomb.hpp"
 
 #include <gtest/gtest.h>
 

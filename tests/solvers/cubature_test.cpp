@@ -8,8 +8,10 @@
 
 #include "random_matrix.hpp"
 #include "solvers/cubature/cubature.hpp"
+#include "solvers/cubature/device_scores.hpp"
 #include "solvers/cubature/passive_set.hpp"
 #include "solvers/cubature/sketch_rows.hpp"
+#include "tests/devices.hpp"
 
 namespace supple {
 namespace {
@@ -162,6 +164,94 @@ TEST_P(CubatureTest, SameBitsForAnyThreadCount) {
 
 INSTANTIATE_TEST_SUITE_P(Rules, CubatureTest, ::testing::Values(Rule::lawson_hanson, Rule::nn_ols),
                          [](const auto& info) { return info.param == Rule::nn_ols ? "nn_ols" : "lawson_hanson"; });
+
+// Products by the library of a device, with the whole of G there.
+class CubatureOn : public test::OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, CubatureOn, test::every_device(), test::device_name);
+
+TEST_P(CubatureOn, ChoosesTheSameColumns) {
+  const Matrix G = smooth(150, 900);
+  for (const double tolerance : {0.05, 5e-3, 1e-3})
+    for (const bool prune : {false, true})
+      for (const auto& select : {select_nn_ols, select_lawson_hanson}) {
+        CubatureSettings settings{.tolerance = tolerance, .prune = prune, .selection_fraction = 0.5};
+        const Cubature expected = select(view(G), 150, 900, settings, {}, {});
+        settings.device = GetParam();
+        const Cubature found = select(view(G), 150, 900, settings, {}, {});
+        EXPECT_EQ(found.status, CubatureStatus::converged);
+        EXPECT_EQ(found.columns, expected.columns) << tolerance;
+        ASSERT_EQ(found.weights.size(), expected.weights.size());
+        // Fitted on the host, in another order where columns have left and come back.
+        for (std::size_t k = 0; k < found.weights.size(); ++k)
+          EXPECT_NEAR(found.weights[k], expected.weights[k], 1e-8 * expected.weights[k]);
+      }
+}
+
+TEST_P(CubatureOn, BringsAnyStartToTheTolerance) {
+  const Matrix G = smooth(80, 400);
+  const Vector y = G.rowwise().sum();
+  for (const int step : {4, 40}) {  // more than are needed, and fewer
+    Cubature start;
+    for (int i = 0; i < 400; i += step) start.columns.push_back(i), start.weights.push_back(step);
+    CubatureSettings settings{.tolerance = 0.01, .regrow_rounds = 3};
+    const Cubature expected = prune_and_regrow(view(G), 80, 400, view(y), start, settings);
+    settings.device = GetParam();
+    const Cubature found = prune_and_regrow(view(G), 80, 400, view(y), start, settings);
+    EXPECT_EQ(found.columns, expected.columns);
+    EXPECT_LE(found.relative_residual, 0.01);
+  }
+}
+
+// What a score answers while columns come and go, against its definition.
+TEST_P(CubatureOn, ScoresFollowTheSet) {
+  const int rows = 40, columns = 120;
+  test::Random random(3);
+  const Matrix G = random.matrix(rows, columns).cwiseAbs();
+  const Vector y = G.rowwise().sum();
+  const ColumnMatrix matrix{G.data(), rows, columns};
+  PassiveSet passive(matrix, y.data());
+  DeviceOrthogonalScore score(GetParam(), matrix, y.data());
+  const auto expect_best = [&] {
+    score.update(passive);
+    std::vector<char> excluded(columns, 0);
+    Matrix chosen(rows, passive.size());
+    Vector fitted = Vector::Zero(rows);
+    for (int k = 0; k < passive.size(); ++k) {
+      const int column = passive.columns()[static_cast<std::size_t>(k)];
+      excluded[static_cast<std::size_t>(column)] = 1;
+      chosen.col(k) = G.col(column);
+      fitted += passive.weights()[static_cast<std::size_t>(k)] * G.col(column);
+    }
+    Matrix Q(rows, passive.size());
+    if (Q.cols() > 0) Q = chosen.householderQr().householderQ() * Matrix::Identity(rows, Q.cols());
+    std::vector<std::pair<double, int>> order;
+    for (int i = 0; i < columns; ++i) {
+      const double mu = G.col(i).dot(y - fitted), left = (G.col(i) - Q * (Q.transpose() * G.col(i))).squaredNorm();
+      if (!excluded[static_cast<std::size_t>(i)] && mu > 0) order.emplace_back(-mu * mu / left, i);
+    }
+    std::sort(order.begin(), order.end());
+    for (std::size_t k = 0; k < std::min<std::size_t>(order.size(), 20); ++k) {
+      EXPECT_EQ(score.best(excluded), order[k].second) << passive.size() << " columns, the next best " << k;
+      excluded[static_cast<std::size_t>(order[k].second)] = 1;
+    }
+    return order.front().second;
+  };
+  const auto add = [&](int column) {
+    ASSERT_TRUE(passive.append(column));
+    score.appended(passive);
+    for (const Removal& removal : passive.refit()) score.removed(removal);
+  };
+  for (int k = 0; k < 8; ++k) add(expect_best());
+  for (const int position : {0, 3, passive.size() - 3}) {
+    score.removed(passive.remove(position));
+    for (const Removal& removal : passive.refit()) score.removed(removal);
+    (void)expect_best();
+  }
+  add(expect_best());
+  score.rebuild(passive);
+  add(expect_best());
+  (void)expect_best();
+}
 
 TEST(PruneAndRegrow, AnyStartIsBroughtToTheTolerance) {
   const Matrix G = smooth(80, 400);

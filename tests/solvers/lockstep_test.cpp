@@ -123,6 +123,39 @@ TEST_P(LockstepOnDevice, OthersGoOnBesideAMatrixThatIsNotPositive) {
   }
 }
 
+// Robot b meets b + 1 times and factors once: all that wait are served at a time, before anything is factored.
+TEST_P(LockstepOnDevice, SharedWorkIsDoneForAllThatWaitForIt) {
+  const int robots = 4;
+  const std::vector<double> values = positive_values(pattern, robots);
+  Lockstep lockstep(GetParam(), plan(batch_form(GetParam())), robots);
+  std::vector<int> served(extent(robots), 0), factored(extent(robots), 0);
+  std::vector<std::vector<int>> calls;
+  lockstep.share([&](std::span<const int> slots) {
+    calls.emplace_back(slots.begin(), slots.end());
+    for (const int slot : slots) ++served[extent(slot)];
+    EXPECT_EQ(factored, std::vector<int>(extent(robots), 0));
+  });
+  lockstep.run([&](int b) {
+    for (int k = 0; k <= b; ++k) {
+      lockstep.meet(b);
+      EXPECT_EQ(served[extent(b)], k + 1);
+    }
+    const auto solver = lockstep.solver(b);
+    solver->analyse(pattern, Definiteness::positive);
+    EXPECT_EQ(solver->factor(values.data() + extent(b, pattern.nonzeros())).status, FactorStatus::ok);
+    factored[extent(b)] = 1;
+  });
+  EXPECT_EQ(calls, (std::vector<std::vector<int>>{{0, 1, 2, 3}, {1, 2, 3}, {2, 3}, {3}}));
+  EXPECT_EQ(factored, std::vector<int>(extent(robots), 1));
+  lockstep.share([](std::span<const int>) { throw std::runtime_error("no memory"); });
+  EXPECT_THROW(lockstep.run([&](int b) {
+    lockstep.meet(b);
+    factored[extent(b)] = 2;
+  }),
+               std::runtime_error);
+  EXPECT_EQ(factored, std::vector<int>(extent(robots), 1));
+}
+
 TEST_P(LockstepOnDevice, TheFirstExceptionEndsAll) {
   const int robots = 4;
   const std::vector<double> values = positive_values(pattern, robots);

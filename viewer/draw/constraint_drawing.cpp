@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/contact/proximity.hpp"
+#include "kernels/points/proximity.hpp"
 #include "viewer/draw/shapes.hpp"
 
 namespace supple::view {

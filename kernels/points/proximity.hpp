@@ -3,7 +3,6 @@
 // solid.
 
 #include <cmath>
-#include <limits>
 
 #include "kernels/math/small.hpp"
 
@@ -13,24 +12,24 @@ namespace supple {
 enum class Feature { none, face, edge, corner };
 
 struct Proximity {
-  double gap = std::numeric_limits<double>::infinity();  // m
-  Vec3d normal{{0, 0, 1}};                               // unit, d gap / dx: away from the solid
-  Vec3d nearest{{0, 0, 0}};                              // point of the surface: x - gap normal
-  Mat3d curvature = Mat3d::zero();                       // d normal / dx = d^2 gap / dx^2, symmetric [1/m]
+  double gap = HUGE_VAL;                         // m
+  Vec3d normal{{0, 0, 1}};                       // unit, d gap / dx: away from the solid
+  Vec3d nearest{{0, 0, 0}};                      // point of the surface: x - gap normal
+  Mat3d curvature{{0, 0, 0, 0, 0, 0, 0, 0, 0}};  // d normal / dx = d^2 gap / dx^2, symmetric [1/m]
   Feature feature = Feature::none;
   int index = -1;  // which one of its kind; obstacle.hpp says how each shape counts
 };
 
 // The projector on what is across the unit vectors n, and n and t, of which t is across n.
-inline Mat3d across(const Vec3d& n) {
+SUPPLE_HD inline Mat3d across(const Vec3d& n) {
   return Mat3d::identity() - outer(n, n);
 }
-inline Mat3d across(const Vec3d& n, const Vec3d& t) {
+SUPPLE_HD inline Mat3d across(const Vec3d& n, const Vec3d& t) {
   return across(n) - outer(t, t);
 }
 
 // Rows n, t1, t2 of a frame on the unit vector n: t1 across n and the axis it leans to least (the first of equals).
-inline Mat3d frame_on(const Vec3d& n) {
+SUPPLE_HD inline Mat3d frame_on(const Vec3d& n) {
   int axis = 0;
   for (int k = 1; k < 3; ++k)
     if (std::abs(n[k]) < std::abs(n[axis])) axis = k;

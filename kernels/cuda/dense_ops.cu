@@ -1,0 +1,10 @@
+// Device instantiations of single operations of dense algebra (kernels/dense).
+
+#include "kernels/cuda/launch.cuh"
+#include "kernels/dense/rotate_rows.hpp"
+
+namespace supple {
+
+SUPPLE_LAUNCH(RotateRowsOp);
+
+}  // namespace supple
