@@ -112,16 +112,21 @@ for name in kernels solvers engine; do
   step "tests-$name" 150 "$tests/test_$name" --gtest_filter="*/$kind" --gtest_output="xml:$out/tests-$name.xml"
 done
 
-# Memory errors everywhere, races between the threads of a team in the projected stiffness.
+# Whether a step could be a CUDA graph.
+[ "$kind" = cpu ] || step graphs 30 "$tests/test_solvers" --gtest_filter='Capture.*'
+
+# Memory errors, and barriers that some threads of a team do not reach.
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 if [ "$kind" = cuda ]; then
   if [ -n "$sanitizer" ]; then
     step sanitizer-solvers 60 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_solvers" \
-      --gtest_filter='*Batched*/cuda:*Lockstep*/cuda'
+      --gtest_filter='*Batched*/cuda:*Lockstep*/cuda:*ContactTeams*/cuda'
     step sanitizer-engine 90 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_engine" \
       --gtest_filter='*FullElementsOn.InLockstep*/cuda:*FullElementsOn.ARobot*/cuda:*ReducedBatch.OneRobot/cuda:*BatchInContact*/cuda:*RobotsOfTheirOwn.Move*/cuda:*ResidentStep.Robots*/cuda:*ResidentFailure*/cuda:*ResidentContacts.MoveAsStepper/cuda:*FusedAlgebra*/cuda'
-    step sanitizer-races 60 "$sanitizer" --tool racecheck --error-exitcode 9 "$tests/test_engine" \
+    step sanitizer-barriers 60 "$sanitizer" --tool synccheck --error-exitcode 9 "$tests/test_engine" \
       --gtest_filter='*ReducedBatch.OneRobot/cuda:*ResidentContacts.RobotsWithTooManyFailAlone/cuda'
+    step sanitizer-offline 60 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_engine" --gtest_filter='*DeviceTraining.*/cuda'
+    step sanitizer-pod 45 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_solvers" --gtest_filter='*PodOn.*/cuda'
   else
     failed=1
     summary+=("$(printf '%-22s %5s s   not run: compute-sanitizer is not on PATH' sanitizer -)")
@@ -134,8 +139,8 @@ bench() {
   shift 2
   step "$name" "$limit" "$supple" bench --models "$models" --quiet --json "$out/$name.json" --force "$@"
 }
-robot=diamond batches="1 64 1024 4096 65536" inverse_batches="1 64 1024 16384" contact_batches="1 64 512" resident_contact_batches="64 512"
-if $quick; then batches="1 64" inverse_batches=16 contact_batches='' resident_contact_batches=''; fi
+robot=diamond batches="1 64 1024 4096 65536" inverse_batches="1 64 1024 16384" contact_batches="1 64 512" resident_contact_batches="64 512 4096"
+if $quick; then batches="1 64" inverse_batches=16 contact_batches='' resident_contact_batches=16; fi
 step models 180 "$supple" bench --assets "$assets" --models "$models" --case "forward/$robot" --steps 10
 # The crawler on its floor, from fewer states than it deserves: for rates in contact.
 crawler=$models/crawler.rom.h5
@@ -166,13 +171,18 @@ for batch in $contact_batches; do
   [ -f "$crawler" ] || { failed=1; summary+=("contact                    - s   not run: no model"); break; }
   bench "contact-$batch" 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --tangent fp64 --batch "$batch" --steps 15
 done
-# The same with states, contacts and their forces on the device, and with forces found on the host.
+# The same with states, contacts and their forces on the device: `contact` of their JSON says how many problems it left to the host,
+# and after how many sweeps and Newton steps. Then by Gauss-Seidel alone, and by the host.
 for batch in $resident_contact_batches; do
   [ -f "$crawler" ] || break
-  bench "resident-contact-$batch" 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --resident --batch "$batch" --steps 15
-  bench "resident-host-contact-$batch" 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --resident --host-contact \
-    --batch "$batch" --steps 15
+  bench "resident-contact-$batch" 60 --model "$crawler" --case forward/crawler "${gpu[@]}" --resident --batch "$batch" --steps 15
 done
+for solver in sweep host; do
+  [ -f "$crawler" ] && ! $quick || break
+  bench "resident-$solver-contact-64" 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --resident --$solver-contact --batch 64 --steps 15
+done
+[ ! -f "$crawler" ] || $quick ||
+  bench resident-host-contact-512 45 --model "$crawler" --case forward/crawler "${gpu[@]}" --resident --host-contact --batch 512 --steps 15
 # Full-order states, their elements and matrices on the GPU: the coarse diamond's, fewer of the fine one's; and the coarse ones one
 # by one in worker processes, to compare with. Their reports say how long it took.
 states() {
@@ -193,5 +203,28 @@ fi
 printf 'include = "%s/diamond/scene.toml"\nname = "diamond"\n\n[reduce]\nstates = 64\nvalidation_states = 8\n' "$assets" >"$models/reduce-coarse.toml"
 step reduce-coarse 120 "$supple" reduce "$models/reduce-coarse.toml" -o "$models/reduce-coarse.rom.h5" --force --quiet --seconds "100 ms" \
   --device "$device" --batch auto --json "$out/reduce-coarse.json"
+# The offline stage at its size: 256 states of the tentacle's eight forces (its grid of 256 corners is one path, which nothing shares
+# out), and the fine diamond from its scene to its model, there and by this machine's processors. Last, for what time is left: without
+# time they are not run, which is no failure.
+if ! $quick; then
+  printf 'include = "%s/tentacle/scene.toml"\nname = "tentacle"\n\n[reduce]\nstates = 256\ncorners = false\n' "$assets" >"$models/tentacle.toml"
+  late() { [ $((deadline - SECONDS)) -ge 30 ] || { summary+=("$(printf '%-22s %5s s   left out: no time left' "$1" -)"); false; }; }
+  tentacle() {
+    local name=$1
+    shift
+    late "$name" && step "$name" 90 "$supple" snapshots "$models/tentacle.toml" -o "$models/$name.snapshots" --force --quiet --json "$out/$name.json" "$@"
+  }
+  tentacle states-tentacle --device "$device" --batch auto
+  tentacle states-tentacle-cpu --device cpu --jobs "$(nproc)"
+  whole() {
+    local name=$1
+    shift
+    rm -rf "$models/$name.snapshots"
+    late "$name" && step "$name" 240 "$supple" reduce "$assets/diamond/fine.toml" -o "$models/$name.rom.h5" --snapshots "$models/$name.snapshots" --force --quiet \
+      --seconds "100 ms" --json "$out/$name.json" "$@"
+  }
+  whole reduce-fine --device "$device" --batch auto
+  whole reduce-fine-cpu --device cpu --jobs "$(nproc)"
+fi
 report
 exit $failed

@@ -29,16 +29,12 @@ WriteShape shape_writer(const AssemblyRobot& robot) {
   };
 }
 
-const char* hold_text(const RigidScene& rigid) {
-  return rigid.held ? "held" : rigid.motion.empty() ? "free" : "driven";
-}
-
 Facts assembly_facts(const AssemblyRobot& robot) {
   const AssemblyScene& scene = robot.scene();
   const Robot& whole = robot.mechanics().robot();
   Facts facts{{"robot", scene.name}, {"coordinates", fmt::format("{}", robot.mechanics().coordinates().nv)}};
   for (const RigidScene& rigid : scene.rigids)
-    facts.emplace_back("rigid", fmt::format("{}: {}{}", rigid.name, hold_text(rigid),
+    facts.emplace_back("rigid", fmt::format("{}: {}{}", rigid.name, rigid.hold(),
                                             rigid.mass ? ", " + format_quantity(*rigid.mass, Dimension::mass) : ""));
   const std::vector<std::string> texts = robot.part_texts();
   for (std::size_t k = 0; k < scene.parts.size(); ++k)
@@ -61,8 +57,7 @@ Facts assembly_facts(const AssemblyRobot& robot) {
 nlohmann::ordered_json assembly_json(const AssemblyRobot& robot) {
   const AssemblyScene& scene = robot.scene();
   nlohmann::ordered_json json{{"name", scene.name}, {"coordinates", robot.mechanics().coordinates().nv}};
-  for (const RigidScene& rigid : scene.rigids)
-    json["rigids"].push_back({{"name", rigid.name}, {"kind", hold_text(rigid)}});
+  for (const RigidScene& rigid : scene.rigids) json["rigids"].push_back({{"name", rigid.name}, {"kind", rigid.hold()}});
   for (const PartScene& part : scene.parts) json["parts"].push_back({{"name", part.name}, {"on", part.on}});
   for (const LinkScene& link : scene.links) json["links"].push_back(link.name);
   for (const Input& input : inputs_of(robot.mechanics().robot())) json["inputs"].push_back(input.name);
@@ -104,8 +99,6 @@ std::string try_equilibrium(AssemblyRobot& robot, nlohmann::ordered_json& json) 
 }  // namespace
 
 int simulate_assembly(Context& context, const SessionArguments& arguments, SessionPlan& plan) {
-  if (!plan.record.empty())
-    throw InputError("robots of several bodies are not recorded yet", "-o DIR writes shapes and a trajectory");
   if (arguments.keep_tangent)
     throw InputError("robots of several bodies do not keep tangents yet", "without --keep-tangent");
   AssemblyScene scene = read_assembly(plan.model);

@@ -166,11 +166,16 @@ class Bench {
     return rate;
   }
 
+  ContactSolver contact_solver() const {
+    if (arguments_.host_contact) return ContactSolver::host;
+    return arguments_.sweep_contact ? ContactSolver::sweeps : ContactSolver::device;
+  }
+
   ResidentSettings resident_settings() const {
     ResidentSettings settings;
     settings.tangent = batched_->tangent;
     settings.algebra = arguments_.fused ? SystemAlgebra::fused : SystemAlgebra::library;
-    if (arguments_.host_contact) settings.contact = ContactSolver::host;
+    settings.contact = contact_solver();
     return settings;
   }
 
@@ -256,7 +261,9 @@ class Bench {
       row.resident = true;
       row.fused = arguments_.fused;
       row.contact = model.robot.pairs() > 0;
-      row.host_contact = arguments_.host_contact;
+      row.contact_solver = contact_solver();
+      if (!row.contact && (arguments_.host_contact || arguments_.sweep_contact))
+        notes.push_back(fmt::format("{} touches nothing: who finds forces of contact is without effect", entry.name));
       if (row.contact && row.fused) {
         notes.push_back(
             fmt::format("{} is left out: among obstacles --fused has no factor for the rows of contacts", entry.name));
@@ -282,9 +289,12 @@ class Bench {
 
 int bench(Context& context, const BenchArguments& arguments) {
   check_json_target(context);
-  if (arguments.host_contact && !arguments.resident)
-    throw InputError("--host-contact is about steps that are whole on the device (--resident is not given)",
-                     "--resident --host-contact, or neither");
+  if (arguments.host_contact && arguments.sweep_contact)
+    throw InputError("--host-contact and --sweep-contact name two solvers for the same forces", "one of them");
+  if ((arguments.host_contact || arguments.sweep_contact) && !arguments.resident)
+    throw InputError(fmt::format("--{}-contact is about steps that are whole on the device (--resident is not given)",
+                                 arguments.host_contact ? "host" : "sweep"),
+                     "with --resident, or neither");
   if (arguments.fused && !arguments.resident)
     throw InputError("--fused is about steps that are whole on the device (--resident is not given)",
                      "--resident --fused, or neither");
@@ -303,6 +313,13 @@ int bench(Context& context, const BenchArguments& arguments) {
     machine = measured.machine;
     notes = std::move(measured.notes);
     failures = std::move(measured.failures);
+  }
+  for (const BenchRow& row : rows) {
+    long problems = 0, on_host = 0;
+    for (const Rate& rate : row.rounds) problems += rate.contact_problems, on_host += rate.contact_on_host;
+    if (on_host > 0)
+      notes.push_back(fmt::format("{}, batch {}: {} of {} problems of contact were left to the host", row.name,
+                                  row.batch, on_host, problems));
   }
   write_json(context, bench_json(context, machine, rows));
   if (!context.common.quiet) {
@@ -362,7 +379,11 @@ Command bench_command() {
     options.flag("--fused", arguments->fused,
                  "with --resident: factors and solves of a robot by one team of threads, not by libraries for all");
     options.flag("--host-contact", arguments->host_contact,
-                 "with --resident: the forces of contacts by the host's solver, not by Gauss-Seidel on the device");
+                 "with --resident: the forces of contacts by the host's solver, not on the device");
+    options.flag(
+        "--sweep-contact", arguments->sweep_contact,
+        "with --resident: the device seeks them by Gauss-Seidel alone, to compare with; without it by Newton's "
+        "method too where that ends earlier");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME",
                      "measuring time of each row in each round (2 s)");
     options.whole("--steps", arguments->steps, 1, most_counted_steps, "N",

@@ -14,7 +14,7 @@ struct BenchArguments {
   std::optional<double> seconds;
   std::optional<long> steps, rounds;
   std::string tangent;
-  bool resident = false, fused = false, host_contact = false;
+  bool resident = false, fused = false, host_contact = false, sweep_contact = false;
 };
 
 struct BenchCase {

@@ -32,9 +32,9 @@ struct BenchRow {
   bool resident = false;                // the states stay on the device
   bool fused = false;                   // its factors and solves by teams
   bool contact = false;                 // resident: among obstacles
-  bool host_contact = false;            // whose forces the host finds
-  double gradient_read = 0;             // bytes/s of reading a block as large as G, one core
-  std::vector<Rate> rounds;             // one for each round
+  ContactSolver contact_solver = ContactSolver::device;  // of its forces
+  double gradient_read = 0;                              // bytes/s of reading a block as large as G, one core
+  std::vector<Rate> rounds;                              // one for each round
   bool failed() const;
 };
 

@@ -30,7 +30,7 @@ const char* unseen(const ReducedModel& model) {
 
 nlohmann::ordered_json rid_json(const ReducedModel& model) {
   auto json = nlohmann::ordered_json::object();
-  for (const ReducedField& field : model.fields)
+  for (const ReducedField& field : model.fields) {
     json[field.name] = {
         {"elements", kept_elements(field).count()},
         {"of", field.total_elements},
@@ -38,6 +38,8 @@ nlohmann::ordered_json rid_json(const ReducedModel& model) {
         {"unit", field.unit == DomainUnit::point ? "point" : "element"},
         {"tolerance", known(field) ? nlohmann::ordered_json(field.tolerance) : nlohmann::ordered_json()},
         {"residual", known(field) ? nlohmann::ordered_json(field.residual) : nlohmann::ordered_json()}};
+    if (field.strains.count > 0) json[field.name]["strain_modes"] = field.strains.count;
+  }
   return json;
 }
 
@@ -68,13 +70,18 @@ Facts model_facts(const ReducedModel& model) {
               {"modes", from.pod_tolerance > 0 ? fmt::format("{} (tolerance {:g})", model.modes, from.pod_tolerance)
                                                : fmt::format("{}", model.modes)}};
   for (const ReducedField& field : model.fields)
-    facts.emplace_back(
-        "elements",
-        fmt::format("{}{} of {} in {} ({})",
-                    field.unit == DomainUnit::point ? fmt::format("{} points in ", field.points()) : "",
-                    kept_elements(field).count(), field.total_elements, field.name,
-                    known(field) ? fmt::format("tolerance {:g}, residual {:.3g}", field.tolerance, field.residual)
-                                 : "tolerance not known"));
+    if (field.strains.count > 0)
+      facts.emplace_back("strain modes",
+                         fmt::format("{} for {} elements in {} (tolerance {:g}, left out {:.3g})", field.strains.count,
+                                     field.total_elements, field.name, field.tolerance, field.residual));
+    else
+      facts.emplace_back(
+          "elements",
+          fmt::format("{}{} of {} in {} ({})",
+                      field.unit == DomainUnit::point ? fmt::format("{} points in ", field.points()) : "",
+                      kept_elements(field).count(), field.total_elements, field.name,
+                      known(field) ? fmt::format("tolerance {:g}, residual {:.3g}", field.tolerance, field.residual)
+                                   : "tolerance not known"));
   const ErrorSummary& errors = model.errors;
   if (errors.states > 0) {
     const auto line = [](double mean, double median, double largest) {

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  std::string scene, output, snapshots, plots, batch;
+  std::string scene, output, snapshots, plots, batch, solver;
   std::optional<long> jobs, modes, elements;
   std::optional<double> tolerance, modes_tolerance, seconds;
 };
@@ -175,7 +175,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   settings.snapshots.jobs = static_cast<int>(arguments.jobs.value_or(1));
   settings.snapshots.executable = this_executable();
   settings.snapshots.ranks = context.ranks;
-  settings.snapshots.batch = parse_state_batch(context, arguments.batch);
+  settings.snapshots.batch = parse_state_batch(context, arguments.batch, arguments.solver);
   check_jobs(context, settings.snapshots.jobs);
   settings.rate_seconds = arguments.seconds.value_or(settings.rate_seconds);
 
@@ -193,7 +193,10 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   if (context.ranks.rank > 0) return 0;
   note_failures(reduction.report);
   nlohmann::ordered_json json = report_json(reduction);
-  json.update(machine_facts(context, "cpu"));
+  json.update(machine_facts(context, to_string(settings.snapshots.batch.device)));
+  json["jobs"] = settings.snapshots.jobs;
+  if (!arguments.batch.empty()) json["batch"] = arguments.batch;
+  json["ranks"] = settings.snapshots.ranks.size;
   json["file"] = output;
   if (!context.common.quiet) print_report(reduction);
   // The model first: nothing that goes wrong after it loses the work.
@@ -235,6 +238,7 @@ Command reduce_command() {
     options.whole("--jobs", arguments->jobs, 1, std::numeric_limits<int>::max(), "N",
                   "worker processes for the states");
     options.text("--batch", arguments->batch, "B", batch_words);
+    options.text("--solver", arguments->solver, "NAME", solver_words);
     options.quantity("--tolerance", arguments->tolerance, Dimension::number, "T",
                      "of the reduced integration domain, instead of the scene's");
     options.quantity("--modes-tolerance", arguments->modes_tolerance, Dimension::number, "T",

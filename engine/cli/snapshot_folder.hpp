@@ -6,6 +6,7 @@
 #include "engine/cli/command.hpp"
 #include "engine/reduction/state_batch.hpp"
 #include "kernels/base/error.hpp"
+#include "solvers/sparse/direct.hpp"
 
 namespace supple::cli {
 
@@ -18,9 +19,19 @@ inline constexpr const char* batch_words =
     "so many robots at a time, their matrices factored together; with --device cuda:0 on a GPU, their elements too; or "
     "auto";
 
-// --batch and --device.
-inline StateBatch parse_state_batch(const Context& context, const std::string& text) {
+inline constexpr const char* solver_words =
+    "sparse solver of states one by one: cholesky, mumps, eigen, or cudss where it is built in (on the first GPU); "
+    "without it auto";
+
+// --batch, --device and --solver.
+inline StateBatch parse_state_batch(const Context& context, const std::string& text, const std::string& solver) {
   StateBatch batch;
+  if (!solver.empty()) {
+    if (!text.empty())
+      throw InputError("--solver and --batch do not go together (a batch has a solver of its own)", "one of them");
+    (void)make_sparse_direct(solver);  // whether there is one
+    batch.solver = solver;
+  }
   if (context.common.device != "auto") batch.device = parse_device(context.common.device);
   if (!text.empty()) batch.robots = parse_batch(text);
   if (!batch.robots && batch.device.kind == Device::Kind::cuda)

@@ -22,7 +22,7 @@ namespace supple::cli {
 namespace {
 
 struct Arguments {
-  std::string scene, output, shard, batch;
+  std::string scene, output, shard, batch, solver;
   std::optional<long> jobs;
   bool resume = false, with_validation = false, worker = false;
 };
@@ -71,7 +71,7 @@ int snapshots(Context& context, const Arguments& arguments) {
   job.with_validation = arguments.with_validation;
   job.worker = arguments.worker;
   job.ranks = context.ranks;
-  job.batch = parse_state_batch(context, arguments.batch);
+  job.batch = parse_state_batch(context, arguments.batch, arguments.solver);
   if (!arguments.shard.empty()) parse_shard(arguments.shard, job);
   check_combination(context, arguments, job);
 
@@ -130,6 +130,7 @@ Command snapshots_command() {
     options.whole("--jobs", arguments->jobs, 1, std::numeric_limits<int>::max(), "N",
                   "worker processes on this machine");
     options.text("--batch", arguments->batch, "B", batch_words);
+    options.text("--solver", arguments->solver, "NAME", solver_words);
     options.text("--shard", arguments->shard, "I/N", "only the I-th of N parts, counted from 0 (on several machines)");
     options.flag("--worker", arguments->worker,
                  "only what no other run in the folder is computing, without waiting for them");

@@ -192,13 +192,15 @@ void AssemblyMechanics::merge_robots() {
     const std::vector<Vec3d>& points = body.mechanics->robot().rest_points;
     robot_.rest_points.insert(robot_.rest_points.end(), points.begin(), points.end());
   }
-  for (std::size_t b = 0; b < parts_.size(); ++b)
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    parts_[b].actuator = static_cast<int>(robot_.actuators.size());
     for (ActuatorRow row : assembly_.bodies[b].mechanics->robot().actuators) {
       row.name = joined(assembly_.bodies[b].name, row.name);
       row.first_point += parts_[b].point;
       parts_[b].rows.push_back(static_cast<int>(robot_.actuators.size()));
       robot_.actuators.push_back(std::move(row));
     }
+  }
   const auto actuators = static_cast<int>(robot_.actuators.size());
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     const Robot& own = assembly_.bodies[b].mechanics->robot();

@@ -118,13 +118,20 @@ class AssemblyMechanics final : public Mechanics {
   int first_coordinate(int body) const { return parts_[static_cast<std::size_t>(body)].v; }
   int first_output(int body) const { return parts_[static_cast<std::size_t>(body)].point; }
   int first_motion(int body) const { return parts_[static_cast<std::size_t>(body)].motion; }
+  int first_actuator(int body) const { return parts_[static_cast<std::size_t>(body)].actuator; }
+  // The body in whose axes a mapped point is; -1: it is one in the world.
+  int body_of_output(int point) const;
+  // f [nv] += generalised force on a frame of a force [N] at a place of the world that it carries: none where the frame
+  // is held or driven.
+  void add_frame_force(int frame, const Vec3d& place, const Vec3d& force, std::span<const double> q,
+                       std::span<double> f) const;
   // Momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of the frames that are free, with what they
   // carry at rest in them.
   std::pair<Vec3d, Vec3d> frame_momentum(std::span<const double> q, std::span<const double> v) const;
 
  private:
   struct Part {  // of a body: where its blocks begin, and its rows among those of the assembly
-    int nv = 0, v = 0, outputs = 0, point = 0, motions = 0, motion = 0, springs = 0, spring = 0;
+    int nv = 0, v = 0, outputs = 0, point = 0, motions = 0, motion = 0, springs = 0, spring = 0, actuator = 0;
     std::vector<int> rows;
     std::vector<double> translation, rotation;  // [nv][3] in the axes of the frame, about its origin
   };
@@ -148,7 +155,6 @@ class AssemblyMechanics final : public Mechanics {
   Mat3d axes(int body) const;
   Vec3d moment_of(int frame, std::span<const double> alpha) const;
   Vec3d in_frame(int point) const;
-  int body_of_output(int point) const;
   const Assembly::Point& world_point(int point) const;
   void add_couplings(std::span<const double> v, std::span<const double> v_c, double scale, std::span<double> out) const;
   void add_weight_of_masses(std::span<double> f) const;

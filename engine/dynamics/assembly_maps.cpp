@@ -59,7 +59,6 @@ const Assembly::Point& AssemblyMechanics::world_point(int point) const {
   return points_[extent(point - first_world_)];
 }
 
-// The body that owns a mapped point; -1: it is one in the world.
 int AssemblyMechanics::body_of_output(int point) const {
   if (point >= first_world_) return -1;
   const auto after = std::ranges::upper_bound(parts_, point, {}, &Part::point);
@@ -108,6 +107,15 @@ void AssemblyMechanics::add_point_force(int point, const Vec3d& force, std::span
   const auto v = extent(frames_[extent(frame)].v);
   if (!at.vector) add(f, v, force);
   add(f, v + 3, cross(in_frame(point), transpose(poses_[extent(frame)].rotation) * force));
+}
+
+void AssemblyMechanics::add_frame_force(int frame, const Vec3d& place, const Vec3d& force, std::span<const double> q,
+                                        std::span<double> f) const {
+  if (!free(frame)) return;
+  const FramePart& part = frames_[extent(frame)];
+  const Pose pose = pose_of(q.data() + part.q);
+  add(f, extent(part.v), force);
+  add(f, extent(part.v) + 3, transpose(pose.rotation) * cross(place - pose.position, force));
 }
 
 // (dy/dq) v.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/dynamics/contact_stage.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
@@ -79,7 +80,7 @@ ContactReport ForwardLaw::solve_in_contact(int robot, const ContactSpace& space,
                         .lower = part(lower_),
                         .upper = part(upper_),
                         .friction = space.friction},
-                       multipliers, *workspace_);
+                       multipliers, *workspace_, {.enough = tight_residual});
 }
 
 double ForwardLaw::violation(std::span<const double> phi, std::span<const double> multipliers) const {

@@ -18,6 +18,11 @@ ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const De
     throw CapabilityError(
         "a batch on " + to_string(device) + " cannot step this model (its driven regions strain the body)",
         "--device cpu");
+  for (const ReducedField& field : model.fields)
+    if (field.strains.count > 0)
+      throw CapabilityError(
+          "a batch on " + to_string(device) + " cannot step this model (its membranes are strain modes)",
+          "--device cpu; or reduce again with [reduce] membranes = \"elements\"");
   const std::size_t widest = std::max({extent(r_, r_), extent(rows_.rows() + 1, r_), extent(model.robot.outputs())});
   if (extent(robots) * widest >= static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("a batch of " + std::to_string(robots) + " robots is too large (" + std::to_string(r_) +

@@ -133,7 +133,13 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
   // At a strain of one, roughly: the stress is the sum of the law's constants.
   unit_forces_.assign(extent(r_, regions_), 0.0);
   for (int j = 0; j < r_; ++j)
-    for (const ReducedField& field : model.fields)
+    for (const ReducedField& field : model.fields) {
+      const StrainModes& strains = field.strains;
+      double linear = 0;
+      for (int k = 0; k < strains.count; ++k)
+        linear = std::hypot(linear, strains.linear[extent(k, n_) + static_cast<std::size_t>(j)]);
+      if (strains.count > 0)
+        unit_forces_[extent(j, regions_) + extent(model.first_region(field))] += strains.unit * linear;
       for (int p = 0; p < field.points(); ++p) {
         const int region = field.region[static_cast<std::size_t>(p)];
         const auto& m = field.parameters[static_cast<std::size_t>(region)];
@@ -147,6 +153,7 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
             field.weight[static_cast<std::size_t>(p)] * (std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2])) *
             std::sqrt(square);
       }
+    }
   scale_materials();
   stiffness_.assign(extent(robots, n_, n_), 0.0);
   geometric_.assign(extent(robots, m_, r_), 0.0);
@@ -155,6 +162,9 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
   reports_.resize(static_cast<std::size_t>(robots));
   system_reports_.resize(static_cast<std::size_t>(robots));
   scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
+  int strain_modes = 0;
+  for (const ReducedField& field : model.fields) strain_modes = std::max(strain_modes, field.strains.count);
+  if (strain_modes > 0) strain_geometric_.assign(extent(robots, n_ * (n_ + 1) / 2), 0.0);
   int polynomial = 0;
   for (const ActuatorRow& actuator : model.robot.actuators) polynomial = std::max(polynomial, actuator.volume.unknowns);
   for (Scratch& s : scratch_) {
@@ -168,6 +178,7 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     s.force_lanes.assign(extent(2, n_, lanes), 0.0);
     s.sums.assign(stiffness_sums<double>(n_), 0.0);
     s.coordinates.assign(extent(n_), 0.0);
+    s.strains.reserve(strain_modes, n_);
   }
 }
 
@@ -206,7 +217,7 @@ void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<con
 }
 
 PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKind kind, double* f, double* K,
-                                           Scratch& s) const {
+                                           Scratch& s) {
   PointReport report;
   const bool scaled = !variations_.material_scale.empty();
   const double* scale = scaled ? variations_.material_scale.data() + extent(robot, regions_) : nullptr;
@@ -258,6 +269,7 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
       }
     });
   }
+  if (!strain_geometric_.empty()) add_strain_fields(robot, x, kind, scale, f, s);
   add_lanes(team, r_, s.force_lanes.data(), f);
   add_lanes(team, r_, magnitude_lanes, s.magnitude.data());
   if (kind != TangentKind::none) {
@@ -267,6 +279,11 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
     else
       std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
     add_block_sums(team, n_, s.sums.data(), K, n_);
+    if (!strain_geometric_.empty()) {
+      const double* geometric = strain_geometric_.data() + extent(robot, n_ * (n_ + 1) / 2);
+      for (int i = 0; i < n_; geometric += ++i)
+        for (int j = 0; j <= i; ++j) K[i * n_ + j] += geometric[j];
+    }
   }
   double squares = 0;
   for (int i = 0; i < r_; ++i) {
@@ -278,6 +295,21 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
   }
   report.force_scale = std::max(std::sqrt(squares), rounding_strain * unit_force_[scaled ? extent(robot) : 0]);
   return report;
+}
+
+void ReducedMechanics::add_strain_fields(int robot, const double* x, TangentKind kind, const double* scale, double* f,
+                                         Scratch& s) {
+  const std::span<double> geometric =
+      std::span(strain_geometric_).subspan(extent(robot, n_ * (n_ + 1) / 2), extent(n_ * (n_ + 1) / 2));
+  if (kind != TangentKind::none) std::ranges::fill(geometric, 0.0);
+  for (const ReducedField& field : model_.fields) {
+    if (field.strains.count == 0) continue;
+    const double factor = scale ? scale[model_.first_region(field)] : 1;  // of all its regions (check_variations)
+    evaluate_strains(field.strains, n_, x, s.strains);
+    add_strain_forces(field.strains, n_, r_, factor, s.strains, f, s.magnitude.data());
+    if (kind != TangentKind::none)
+      add_strain_stiffness(field.strains, n_, factor, s.strains, s.sums.data(), geometric.data());
+  }
 }
 
 PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
@@ -340,53 +372,6 @@ void ReducedMechanics::damping(std::span<const double> v, std::span<const double
   });
 }
 
-SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
-                                      std::span<const double> multipliers) {
-  SUPPLE_EXPECT(tangent_ != TangentKind::none);
-  ++factorisations_;
-  const int ny = model_.robot.outputs(), n = rows_.rows(), threads = static_cast<int>(scratch_.size());
-  const bool ascending = std::ranges::is_sorted(coefficients.points, {}, &PointStiffness::robot);
-#pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
-  for (int b = 0; b < robots_; ++b) {
-    double* A = system_.data() + extent(b, r_, r_);
-    const double* K = stiffness_.data() + extent(b, n_, n_);
-    double* A_c = geometric_.data() + extent(b, m_, r_);
-    std::fill(A_c, A_c + extent(m_, r_), 0.0);
-    for (int i = 0; i < r_; ++i)
-      for (int j = 0; j <= i; ++j)
-        A[i * r_ + j] = coefficients.stiffness * K[i * n_ + j] +
-                        coefficients.mass * model_.mass[extent(i, r_) + static_cast<std::size_t>(j)];
-    if (coefficients.geometric) {
-      Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
-      for (int row = 0; row < n; ++row)
-        add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)),
-                          multipliers[extent(b, n) + static_cast<std::size_t>(row)], A, A_c, s.hessian);
-    }
-    std::span<const PointStiffness> points = coefficients.points;
-    if (ascending) {
-      const auto first = std::ranges::lower_bound(points, b, {}, &PointStiffness::robot),
-                 last = std::ranges::upper_bound(points, b, {}, &PointStiffness::robot);
-      points = points.subspan(static_cast<std::size_t>(first - points.begin()), static_cast<std::size_t>(last - first));
-    }
-    for (const PointStiffness& at : points)
-      if (at.robot == b) add_point_stiffness(model_, at, A, A_c);
-    const DenseFactorReport report = tangent_ == TangentKind::safe
-                                         ? cholesky_factor(A, r_, r_)
-                                         : ldlt_factor(A, r_, r_, pivots_.data() + extent(b, r_));
-    system_reports_[static_cast<std::size_t>(b)] = {report.status == DenseFactorStatus::ok ? SystemStatus::ok
-                                                    : report.status == DenseFactorStatus::singular
-                                                        ? SystemStatus::singular
-                                                        : SystemStatus::not_positive,
-                                                    report.negative_pivots};
-  }
-  SystemReport worst;
-  for (const SystemReport& report : system_reports_) {
-    if (worst.status == SystemStatus::ok) worst.status = report.status;
-    worst.negative_pivots = std::max(worst.negative_pivots, report.negative_pivots);
-  }
-  return worst;
-}
-
 void ReducedMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
                                      std::span<double> H_c) const {
   const int n = layout.rows(), flat = layout.gradients();
@@ -402,40 +387,6 @@ void ReducedMechanics::row_jacobians(const RowLayout& layout, std::span<const do
     }
   });
   if (m_ > 0) input_jacobians(model_, layout, gradients, H_c);
-}
-
-void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
-  SUPPLE_EXPECT(A_c.size() == extent(robots_, m_, r_) && tangent_ != TangentKind::none);
-  for (int b = 0; b < robots_; ++b) {
-    // K_c lies below the modes' block of K; a rigid motion has none.
-    const double* K_c = stiffness_.data() + extent(b, n_, n_) + extent(r_, n_);
-    for (int k = 0; k < m_; ++k)
-      for (int i = 0; i < r_; ++i) {
-        double& value = A_c[extent(b, m_, r_) + extent(k, r_) + extent(i)];
-        value = coefficients.mass * model_.input_mass[extent(k, r_) + extent(i)];
-        if (n_ > r_) value += coefficients.stiffness * K_c[k * n_ + i];
-        if (coefficients.geometric || !coefficients.points.empty())
-          value += geometric_[extent(b, m_, r_) + extent(k, r_) + extent(i)];
-      }
-  }
-}
-
-void ReducedMechanics::solve(std::span<double> X, int count) {
-  for_each_robot(robots_, [&](int b) { solve_robot(b, X.subspan(extent(b, count, r_), extent(count, r_)), count); });
-}
-
-void ReducedMechanics::solve_robot(int robot, std::span<double> X, int count) {
-  const double* A = system_.data() + extent(robot, r_, r_);
-  if (tangent_ == TangentKind::safe)
-    cholesky_solve(A, r_, r_, X.data(), count, r_);
-  else
-    ldlt_solve(A, r_, r_, pivots_.data() + extent(robot, r_), X.data(), count, r_);
-}
-
-bool ReducedMechanics::root_solve(int robot, std::span<double> X, int count) {
-  if (tangent_ != TangentKind::safe) return false;
-  forward_solve(system_.data() + extent(robot, r_, r_), r_, r_, X.data(), count, r_);
-  return true;
 }
 
 std::span<const double> ReducedMechanics::stiffness(int robot) const {

@@ -4,6 +4,7 @@
 // construction. See mechanics.hpp.
 
 #include "engine/dynamics/reduced_robots.hpp"
+#include "engine/dynamics/strain_forces.hpp"
 #include "kernels/points/point_ops.hpp"
 
 namespace supple {
@@ -59,9 +60,18 @@ class ReducedMechanics final : public ReducedRobots {
     std::vector<double> magnitude;
     AlignedVector<double> force_lanes, sums;  // forces, then magnitudes; the block sums of K (reduced_tile.hpp)
     std::vector<double> coordinates;          // alpha and c of one robot
+    StrainScratch strains;
   };
   // x: alpha, and c where it strains the body [columns].
-  PointReport robot_forces(int robot, const double* x, TangentKind kind, double* f, double* K, Scratch& scratch) const;
+  PointReport robot_forces(int robot, const double* x, TangentKind kind, double* f, double* K, Scratch& scratch);
+  // Adds the fields that are strain modes; scale as in robot_forces.
+  void add_strain_fields(int robot, const double* x, TangentKind kind, const double* scale, double* f,
+                         Scratch& scratch);
+  SystemStatus factor_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
+                            std::span<const double> multipliers, int& negative_pivots);
+  // A and A_c of a robot; without_strains: without the geometric stiffness of strain modes.
+  void assemble_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
+                      std::span<const double> multipliers, bool without_strains);
   void scale_materials() override;
 
   int n_, regions_;                         // n_ = r_, or r_ + m_ where motions strain the body
@@ -72,6 +82,9 @@ class ReducedMechanics final : public ReducedRobots {
   TangentKind tangent_ = TangentKind::none;
   AlignedVector<double> stiffness_, system_;  // per robot n x n, r x r
   std::vector<double> geometric_;             // per robot m x r: stiffness of rows and points towards the inputs
+  // Per robot, packed lower triangle of n x n: sum_k s_k Q_k, the part of K that strain modes may have below zero.
+  // Empty: no field is strain modes.
+  std::vector<double> strain_geometric_;
   std::vector<int> pivots_;
   std::vector<Scratch> scratch_;
   std::vector<PointReport> reports_;

@@ -37,6 +37,18 @@ void check_variations(const ReducedModel& model, int robots, const Variations& v
   check(variations.gravity, robots, 3, "gravity", "finite numbers [m/s^2]", [](double) { return true; });
   check(variations.material_scale, robots, model.regions(), "material_scale", "factors above 0",
         [](double value) { return value > 0; });
+  for (const ReducedField& field : model.fields) {
+    if (field.strains.count == 0 || variations.material_scale.empty()) continue;
+    const std::size_t first = extent(model.first_region(field)), count = field.parameters.size();
+    for (int b = 0; b < robots; ++b)
+      for (std::size_t g = first + 1; g < first + count; ++g)
+        if (variations.material_scale[extent(b, model.regions()) + g] !=
+            variations.material_scale[extent(b, model.regions()) + first])
+          throw InputError(
+              fmt::format("robot {} has different material_scale for its membranes (their strains are modes in common)",
+                          b),
+              "one factor for all membranes, or a model reduced with [reduce] membranes = \"elements\"");
+  }
   check(variations.friction, robots, static_cast<int>(model.robot.obstacles.size()), "friction",
         "coefficients of 0 or more", [](double value) { return value >= 0; });
 }

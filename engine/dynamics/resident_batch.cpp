@@ -81,7 +81,7 @@ ResidentStepper::Batch::Batch(const ReducedModel& model, const Device& device, i
   known_.q.clear();
   known_.v.clear();
   known_.contact_forces.clear();
-  if (model.robot.pairs() > 0) contact_.emplace(model, on_, settings);
+  if (model.robot.pairs() > 0) contact_.emplace(model, on_, compliance_.data(), settings);
   set_variations({});
 }
 
@@ -264,9 +264,9 @@ void ResidentStepper::Batch::advance(ConstraintLaw& law, std::span<const double>
 
 void ResidentStepper::Batch::find_contact_forces(int first, ResidentReport& report) {
   const std::size_t rows = extent(on_.robots, n_);
-  double *W = space_.data(), *free = W + extent(n_) * rows;
+  const double* free = space_.data() + extent(n_) * rows;
   const std::size_t before = report.failures.size();
-  contact_->solve(forward_, {rows_.H.data(), free, W}, host_lambda_.span(), failed_, report);
+  contact_->solve(forward_, {rows_.H.data(), free}, host_lambda_.span(), failed_, report);
   for (std::size_t k = before; k < report.failures.size(); ++k) report.failures[k].robot += first;
 }
 

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "engine/dynamics/forward_law.hpp"
 #include "kernels/base/contract.hpp"
@@ -11,8 +12,26 @@ namespace supple {
 
 namespace {
 
-constexpr double device_tolerance = 1e-10;  // as solve_contact() has it
 constexpr int usual_capacity = 128;
+
+// Of rows: one for each pair, where an obstacle is not flat as many as its cutting planes may be.
+int capacity_of(const Robot& robot, const ResidentSettings& settings) {
+  if (settings.most_contacts > 0) return settings.most_contacts;
+  const bool flat = std::ranges::all_of(
+      robot.obstacles, [](const PlacedObstacle& placed) { return placed.obstacle.shape() == Obstacle::Shape::plane; });
+  return std::min((flat ? 1 : most_rows) * robot.pairs(), usual_capacity);
+}
+
+contact::SearchLimits limits_of(const ResidentSettings& settings) {
+  const bool newton = settings.contact != ContactSolver::sweeps && settings.contact_newton_steps > 0;
+  return {.tolerance = ContactSettings{}.tolerance,
+          .enough = tight_residual,
+          .sweeps = settings.contact_sweeps,
+          .newton_steps = settings.contact_newton_steps,
+          .relaxation = 1,
+          .starts = newton ? 1 : 0,
+          .steps_per_start = settings.contact_newton_steps};
+}
 
 PlacedSolid placed_solid(const PlacedObstacle& placed) {
   SUPPLE_EXPECT(placed.obstacle.shape() != Obstacle::Shape::mesh);
@@ -24,14 +43,15 @@ PlacedSolid placed_solid(const PlacedObstacle& placed) {
 
 }  // namespace
 
-ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, const ResidentSettings& settings)
+ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, const double* compliance,
+                                 const ResidentSettings& settings)
     : on_(on),
       robot_(model.robot),
       solver_(settings.contact),
-      sweeps_(settings.contact_sweeps),
+      limits_(limits_of(settings)),
       n_(model.robot.rows()),
       pairs_(model.robot.pairs()),
-      capacity_(settings.most_contacts > 0 ? settings.most_contacts : std::min(pairs_, usual_capacity)),
+      capacity_(capacity_of(model.robot, settings)),
       all_(n_ + 3 * capacity_),
       teams_(team_count(on.device, on.robots)) {
   const Device& device = on.device;
@@ -48,16 +68,20 @@ ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, 
   for (Array<double>* array : {&target_, &lower_, &upper_, &multipliers_})
     *array = Array<double>(device, extent(B, n_));
   frame_ = Array<double>(device, extent(B, capacity_, 9));
-  for (Array<double>* array : {&H_, &X_}) *array = Array<double>(device, extent(B, 3 * capacity_, r));
-  W_ = Array<double>(device, extent(B, all_, all_));
+  V_ = Array<double>(device, extent(B, all_, r));
+  motion_ = Array<double>(device, extent(B, r));
   for (Array<double>* array : {&d_, &lambda_}) *array = Array<double>(device, extent(B, all_));
   mu_ = Array<double>(device, extent(B, capacity_));
   rows_scratch_ =
       Array<double>(device, extent(teams_) * ContactRowsTeamOp::scratch_length(r, robot_.collision_points, pairs_));
-  solve_scratch_ = Array<double>(device, extent(teams_) * ContactSolveTeamOp::scratch_length(all_));
+  solve_scratch_ = Array<double>(device, extent(teams_) * ContactSolveTeamOp::scratch_length(all_, r));
   open_ = Array<unsigned char>(device, extent(B));
   rows_of_pair_ = Array<unsigned char>(device, extent(B, pairs_));
   pair_ = Array<int>(device, extent(B, capacity_));
+  for (const ConstraintRow& row : robot_.constraints)
+    if (row.compliance > 0) host_compliance_.assign(extent(n_), 0.0);
+  for (std::size_t k = 0; k < robot_.constraints.size() && !host_compliance_.empty(); ++k)
+    host_compliance_[robot_.actuators.size() + k] = robot_.constraints[k].compliance;
   findings_ = Array<ContactFinding>(device, extent(B));
   found_.resize(extent(B));
   host_open_.assign(extent(B), 0);
@@ -80,7 +104,7 @@ ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, 
              .H = nullptr,
              .X = on.X.data(),
              .free = nullptr,
-             .own_W = nullptr,
+             .compliance = compliance,
              .target = target_.data(),
              .lower = lower_.data(),
              .upper = upper_.data(),
@@ -89,11 +113,10 @@ ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, 
              .rows_of_pair = rows_of_pair_.data(),
              .pair = pair_.data(),
              .frame = frame_.data(),
-             .contact_H = H_.data(),
-             .contact_X = X_.data(),
-             .W = W_.data(),
+             .V = V_.data(),
              .d = d_.data(),
              .lambda = lambda_.data(),
+             .motion = motion_.data(),
              .multipliers = multipliers_.data(),
              .mu = mu_.data(),
              .findings = findings_.data()};
@@ -120,6 +143,7 @@ void ResidentContact::add_forces(std::vector<double>& forces) const {
 }
 
 void ResidentContact::reset(std::span<const int> robots, const State& start) {
+  SUPPLE_EXPECT(start.contact_forces.size() == extent(start.robots, pairs_, 3));
   std::vector<double> forces;
   add_forces(forces);
   const std::ptrdiff_t own = 3 * static_cast<std::ptrdiff_t>(pairs_);
@@ -146,7 +170,6 @@ void ResidentContact::solve(const ForwardLaw& law, const Rows& rows, std::span<d
   const int B = on_.robots;
   arrays_.H = rows.H;
   arrays_.free = rows.free;
-  arrays_.own_W = rows.W;
   send(law, multipliers);
   for (std::size_t b = 0; b < failed.size(); ++b) {
     host_open_[b] = failed[b] == 0;
@@ -156,22 +179,23 @@ void ResidentContact::solve(const ForwardLaw& law, const Rows& rows, std::span<d
   for (bool first = true;; first = false) {
     open_.upload(host_open_);
     launch_teams(on_.device, B, teams_, ContactRowsTeamOp{arrays_, first, rows_scratch_.data()});
-    if (solver_ == ContactSolver::device)
-      launch_teams(on_.device, B, teams_,
-                   ContactSolveTeamOp{arrays_, device_tolerance, sweeps_, solve_scratch_.data()});
+    if (solver_ != ContactSolver::host)
+      launch_teams(on_.device, B, teams_, ContactSolveTeamOp{arrays_, limits_, solve_scratch_.data()});
     findings_.download(found_);
     look(failed, report);
     if (std::ranges::all_of(host_open_, [](unsigned char open) { return open == 0; })) break;
     solve_on_host(law, failed, report);
   }
   // Multipliers with contacts; those of robots that failed are left.
-  std::vector<double>& all = problems_[0].compact;
+  std::vector<double>& all = problems_[0].all;
   all.resize(lambda_.size());
   lambda_.download(all);
   for (int b = 0; b < B; ++b) {
     const ContactFinding& found = found_[extent(b)];
     if (failed[extent(b)] != 0) continue;
     std::copy_n(all.data() + extent(b, all_), n_, multipliers.data() + extent(b, n_));
+    report.contact_sweeps += found.sweeps;
+    report.contact_newton_steps += found.steps;
     report.contact.rows += found.contacts;
     report.contact.violation = std::max(report.contact.violation, found.violation);
     int pressing = 0;
@@ -194,7 +218,7 @@ void ResidentContact::look(std::vector<char>& failed, ResidentReport& report) {
       host_open_[extent(b)] = 0;
     } else {
       ++report.contact_problems;
-      if (solver_ == ContactSolver::host || !(found.residual <= device_tolerance)) {
+      if (solver_ == ContactSolver::host || !(found.residual <= tight_residual)) {
         for_host_.push_back(b);
       } else {
         report.contact.residual = std::max(report.contact.residual, found.residual);
@@ -205,30 +229,30 @@ void ResidentContact::look(std::vector<char>& failed, ResidentReport& report) {
 }
 
 ContactReport ResidentContact::solve_on_host(const ForwardLaw& law, int robot, HostProblem& p) {
-  const int contacts = found_[extent(robot)].contacts, N = n_ + 3 * contacts;
+  const int contacts = found_[extent(robot)].contacts, N = n_ + 3 * contacts, r = on_.r;
   const auto fetch = [&](std::vector<double>& to, const Array<double>& from, int stride, int count) {
     to.resize(extent(count));
     copy_bytes(cpu(), to.data(), on_.device, from.data() + extent(robot, stride), extent(count) * sizeof(double));
   };
-  p.W.resize(extent(N, all_));
-  copy_bytes(cpu(), p.W.data(), on_.device, W_.data() + extent(robot, all_, all_), p.W.size() * sizeof(double));
-  for (int i = 1; i < N; ++i) std::copy_n(p.W.data() + extent(i, all_), N, p.W.data() + extent(i, N));
-  p.W.resize(extent(N, N));
+  p.V.resize(extent(N, r));
+  copy_bytes(cpu(), p.V.data(), on_.device, V_.data() + extent(robot, all_, r), p.V.size() * sizeof(double));
   fetch(p.d, d_, all_, N);
   fetch(p.lambda, lambda_, all_, N);
   fetch(p.mu, mu_, capacity_, contacts);
   if (!p.work || p.work->max_contacts() < contacts) p.work.emplace(n_, capacity_);
+  std::vector<double> compliance(host_compliance_);
+  if (!compliance.empty()) compliance.resize(extent(N), 0.0);
   const ContactReport report = solve_contact({.boxes = n_,
                                               .contacts = contacts,
-                                              .rank = 0,
-                                              .W = p.W,
-                                              .V = {},
+                                              .rank = r,
+                                              .W = {},
+                                              .V = p.V,
                                               .d = p.d,
-                                              .compliance = {},
+                                              .compliance = compliance,
                                               .lower = law.lower().subspan(extent(robot, n_), extent(n_)),
                                               .upper = law.upper().subspan(extent(robot, n_), extent(n_)),
                                               .friction = p.mu},
-                                             p.lambda, *p.work);
+                                             p.lambda, *p.work, {.enough = tight_residual});
   copy_bytes(on_.device, lambda_.data() + extent(robot, all_), cpu(), p.lambda.data(),
              p.lambda.size() * sizeof(double));
   return report;
@@ -236,14 +260,21 @@ ContactReport ResidentContact::solve_on_host(const ForwardLaw& law, int robot, H
 
 void ResidentContact::solve_on_host(const ForwardLaw& law, std::vector<char>& failed, ResidentReport& report) {
   const int count = static_cast<int>(for_host_.size());
+  std::exception_ptr thrown;
 #pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(problems_.size())) if (count > 1)
   for (int k = 0; k < count; ++k) {
     const int b = for_host_[extent(k)];
-    reports_[extent(b)] = solve_on_host(law, b, problems_[extent(count > 1 ? omp_get_thread_num() : 0)]);
+    try {
+      reports_[extent(b)] = solve_on_host(law, b, problems_[extent(count > 1 ? omp_get_thread_num() : 0)]);
+    } catch (...) {
+#pragma omp critical(resident_contact)
+      thrown = std::current_exception();
+    }
   }
+  if (thrown) std::rethrow_exception(thrown);
   for (const int b : for_host_) {
     const ContactReport& solved = reports_[extent(b)];
-    if (solver_ == ContactSolver::device) ++report.contact_on_host;
+    if (solver_ != ContactSolver::host) ++report.contact_on_host;
     if (solved.status == ContactStatus::infeasible) {
       ++report.contact.softened;
     } else {

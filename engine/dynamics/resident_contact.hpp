@@ -5,7 +5,7 @@
 #include "engine/dynamics/resident_robots.hpp"
 #include "engine/dynamics/resident_step.hpp"
 #include "kernels/array/queued.hpp"
-#include "kernels/points/contact_ops.hpp"
+#include "kernels/points/contact_solve_op.hpp"
 
 namespace supple {
 
@@ -14,7 +14,9 @@ class ForwardLaw;
 class ResidentContact {
  public:
   // `on` must outlive this object. Throws InputError where 32-bit indices are too few.
-  ResidentContact(const ReducedModel& model, ResidentRobots& on, const ResidentSettings& settings);
+  // compliance: of the rows without contacts, on the device.
+  ResidentContact(const ReducedModel& model, ResidentRobots& on, const double* compliance,
+                  const ResidentSettings& settings);
 
   void set_friction(const Mechanics& mechanics);
   // Forces [robots x pairs x 3] of the last step.
@@ -26,7 +28,7 @@ class ResidentContact {
 
   // Of the rows without contacts, on the device.
   struct Rows {
-    const double *H, *free, *W;
+    const double *H, *free;
   };
   // Multipliers [robots x rows] after those without contact, or for robots in touch those to begin with. Robots whose
   // forces are not found fail.
@@ -37,7 +39,7 @@ class ResidentContact {
 
  private:
   struct HostProblem {
-    std::vector<double> W, d, lambda, mu, compact;
+    std::vector<double> V, d, lambda, mu, all;
     std::optional<ContactWorkspace> work;
   };
   void send(const ForwardLaw& law, std::span<const double> multipliers);
@@ -49,10 +51,11 @@ class ResidentContact {
   ResidentRobots& on_;
   const Robot& robot_;
   ContactSolver solver_;
-  int sweeps_, n_, pairs_, capacity_, all_, teams_;
+  contact::SearchLimits limits_;
+  int n_, pairs_, capacity_, all_, teams_;
   Array<PlacedSolid> solids_;
   Array<double> friction_, forces_, target_, lower_, upper_, multipliers_;
-  Array<double> frame_, H_, X_, W_, d_, lambda_, mu_, rows_scratch_, solve_scratch_;
+  Array<double> frame_, V_, d_, lambda_, motion_, mu_, rows_scratch_, solve_scratch_;
   Array<unsigned char> open_, rows_of_pair_;
   Array<int> pair_;
   Array<ContactFinding> findings_;
@@ -62,6 +65,7 @@ class ResidentContact {
   std::vector<int> for_host_;
   std::vector<ContactReport> reports_;
   std::vector<HostProblem> problems_;  // of one thread
+  std::vector<double> host_compliance_;
   ContactArrays arrays_{};
 };
 

@@ -12,7 +12,8 @@
 //
 // Among obstacles (kernels/points/contact_ops.hpp) the device finds which pairs need rows, brings them into constraint
 // space and finds the forces, in turns until no pair is below its distance; the host sees one finding a robot and turn.
-// Forces that Gauss-Seidel on the device does not find are found by solvers/contact on the host, and counted.
+// Its method is that of solvers/contact, the same source (kernels/points/contact_search.hpp), from one start. Forces
+// that it does not find to tight_residual are found on the host, and counted.
 //
 // A robot whose step fails keeps its state, multipliers and commands and is named; the others do not notice. It is
 // tried again in the next step.
@@ -36,8 +37,9 @@ std::optional<InputError> cannot_stay(const ReducedModel& model, bool effectors 
 // (FusedSystemTeamOp). The same to rounding.
 enum class SystemAlgebra { library, fused };
 
-// Who finds the forces of contacts; either finds them for the same problems.
-enum class ContactSolver { device, host };
+// Who finds the forces of contacts, all for the same problems. sweeps: the device by Gauss-Seidel alone, to compare
+// with.
+enum class ContactSolver { device, sweeps, host };
 
 struct ResidentSettings {
   double time_step = 0.01;  // s
@@ -45,9 +47,11 @@ struct ResidentSettings {
   SystemAlgebra algebra = SystemAlgebra::library;
   ContactSolver contact = ContactSolver::device;
   // Rows of pairs that a robot may have in a step; one that needs more fails (too_many_contacts). 0: one for each pair,
-  // at most 128.
+  // four where an obstacle is not flat (cutting planes), at most 128.
   int most_contacts = 0;
-  int contact_sweeps = 300;  // of Gauss-Seidel on the device, before the host is asked
+  // Of Gauss-Seidel and of Newton's method on the device, before the host is asked. Where Newton's method will be done
+  // earlier it takes over.
+  int contact_sweeps = 300, contact_newton_steps = 100;
   // Rows of the effectors too, for laws that want them (InverseLaw).
   bool effectors = false;
   int parts = 0;  // 0: two on a GPU, one on a CPU
@@ -63,13 +67,14 @@ struct RobotFailure {
 };
 
 struct [[nodiscard]] ResidentReport {
-  StepStatus status = StepStatus::ok;  // of the first failure
-  std::vector<RobotFailure> failures;  // ascending robots
-  int limited_commands = 0;            // cut to their range or rate
-  int inverted = 0;                    // points with det F <= 0
-  ContactFigures contact;              // as in StepReport
-  int contact_problems = 0;            // solved in this step: one a robot and turn
-  int contact_on_host = 0;             // of these on the host, where Gauss-Seidel on the device had found no forces
+  StepStatus status = StepStatus::ok;                 // of the first failure
+  std::vector<RobotFailure> failures;                 // ascending robots
+  int limited_commands = 0;                           // cut to their range or rate
+  int inverted = 0;                                   // points with det F <= 0
+  ContactFigures contact;                             // as in StepReport
+  int contact_problems = 0;                           // solved in this step: one a robot and turn
+  int contact_on_host = 0;                            // of these on the host, where the device had found no forces
+  long contact_sweeps = 0, contact_newton_steps = 0;  // on the device
   // Summed over the parts. Of the stages before rows: on the device. rows: constraint space and its way to the host,
   // and the law there; fused algebra: all of it is `solve`. Parts overlap, so that the sum may be more than the step.
   StageTimes times;

@@ -61,7 +61,8 @@ const char* describe(StepStatus status) {
     case StepStatus::rows_unsolved:
       return "the forces of the actuators, constraints and contacts could not be found";
     case StepStatus::too_many_contacts:
-      return "more points touch obstacles at once than can be solved for";
+      return "more points touch obstacles at once than can be solved for (of robots that stay on a device: than "
+             "most_contacts has room for)";
     case StepStatus::loose_among_obstacles:
       return "equilibria of a body that nothing holds are not found among obstacles yet";
     case StepStatus::unbalanced:

@@ -19,6 +19,11 @@ StepWork reduced_step_work(const ReducedModel& model) {
     work.forces += field.points() * (36 * c + rows + 2 * kinds * whole);
     work.gradient_bytes += static_cast<double>(sizeof(double)) * tile_rows * tile_count(field.points()) * c;
   }
+  // W = L + Q x, s = (L + W) x / 2, f = W^T s, K += W^T W + sum_k s_k Q_k
+  for (const ReducedField& field : model.fields) {
+    work.forces += field.strains.count * (2 * c * c + 3 * c + 2 * r + 4 * whole);
+    work.gradient_bytes += static_cast<double>(sizeof(double)) * field.strains.count * whole;
+  }
   work.forces += 2 * r * c;  // linear springs
   // A = s K + m M; A = L L^T
   work.factor = 3 * triangle + r * r * r / 3 + r * r / 2 + r / 6;

@@ -10,7 +10,7 @@ namespace supple {
 
 struct StepWork {
   double outputs = 0, forces = 0, factor = 0, solve = 0, rows = 0;  // flop, stages as in StageTimes
-  double gradient_bytes = 0;                                        // of G, which the forces read
+  double gradient_bytes = 0;                                        // of G and of strain modes, which the forces read
   double total() const { return outputs + forces + factor + solve + rows; }
 };
 
@@ -18,6 +18,7 @@ struct StepWork {
 // clang-format off
 //   four-row laws  36 r forces + 58 r rows + 4 r (r + 1) rank update
 //   other laws     36 r forces + 162 r C G + 9 r (r + 1) rank update
+//   a strain mode  2 r^2 + 5 r forces + 2 r (r + 1) stiffness
 // clang-format on
 // and a robot r^3 / 3 + ... for Cholesky, 2 r^2 (n + 1) for the solves.
 StepWork reduced_step_work(const ReducedModel& model);

@@ -96,7 +96,9 @@ std::string differs(const std::string& file, std::uint64_t fingerprint) {
   try {
     // A damaged model does not call itself one; its name does.
     const bool model = is_model_file(file) || file.ends_with(".h5");
-    const std::uint64_t now = model ? hash_file(file) : scene_fingerprint(read_scene(file));
+    const std::uint64_t now = model               ? hash_file(file)
+                              : is_assembly(file) ? assembly_fingerprint(read_assembly(file))
+                                                  : scene_fingerprint(read_scene(file));
     return now == fingerprint ? "" : "has changed since this was recorded, or is another robot";
   } catch (const Error& problem) {
     return std::string("cannot be read: ") + problem.what();

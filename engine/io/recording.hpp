@@ -15,7 +15,7 @@ namespace supple {
 
 struct RecordedRobot {
   std::string file;               // scene or reduced model
-  std::uint64_t fingerprint = 0;  // scene_fingerprint, or the hash of the model's file
+  std::uint64_t fingerprint = 0;  // scene_fingerprint, assembly_fingerprint, or the hash of the model's file
   std::string moved = {};         // of one that was read: where it is if it was moved along with the recording, or ""
 };
 

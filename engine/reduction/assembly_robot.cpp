@@ -11,7 +11,6 @@
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/base/extent.hpp"
-#include "kernels/base/hash.hpp"
 
 namespace supple {
 
@@ -48,20 +47,15 @@ AssemblyRobot::AssemblyRobot(AssemblyScene scene) : scene_(std::move(scene)) {
   assembly.time_step = scene_.time_step;
   assembly.integrator = scene_.integrator;
   assembly.frames.push_back({"world", {}, Assembly::Hold::fixed, {}, {}});
-  std::string text;
-  for (const std::string& file : scene_.files) text += hash_hex(hash_file(file));
   for (const RigidScene& rigid : scene_.rigids) {
     assembly.frames.push_back(frame_of(rigid));
     Assembly::Probe probe{rigid.name, "", {}};
     probe.point.frame = static_cast<int>(assembly.frames.size()) - 1;
     if (!rigid.held) assembly.probes.push_back(probe);
   }
-  for (const PartScene& part : scene_.parts) {
-    add_part(part, assembly);
-    text += part.scene.empty() ? hash_hex(hash_file(part.model)) : hash_hex(scene_fingerprint(read_scene(part.scene)));
-  }
+  for (const PartScene& part : scene_.parts) add_part(part, assembly);
   for (const LinkScene& link : scene_.links) add_link(link, assembly);
-  fingerprint_ = hash_text(text);
+  fingerprint_ = assembly_fingerprint(scene_);
   mechanics_ = std::make_unique<AssemblyMechanics>(std::move(assembly));
 }
 
@@ -75,7 +69,7 @@ void AssemblyRobot::add_part(const PartScene& part, Assembly& assembly) {
     if (rigid == scene_.rigids.end())
       throw InputError(fmt::format("part '{}' is on '{}', which is no rigid body of the scene", part.name, part.on),
                        fmt::format("[[rigid]] with name = \"{}\"", part.on), part.place);
-    body.frame = 1 + static_cast<int>(rigid - scene_.rigids.begin());
+    body.frame = frame_of_rigid(static_cast<int>(rigid - scene_.rigids.begin()));
   }
   if (!part.scene.empty()) {
     own.full = std::make_unique<FullModel>(build_full_model(read_scene(part.scene)));
@@ -106,7 +100,7 @@ Assembly::Point AssemblyRobot::point(const LinkScene& link, const std::string& t
   };
   const auto rigid = std::ranges::find(scene_.rigids, owner, &RigidScene::name);
   if (rigid != scene_.rigids.end()) {
-    point.frame = 1 + static_cast<int>(rigid - scene_.rigids.begin());
+    point.frame = frame_of_rigid(static_cast<int>(rigid - scene_.rigids.begin()));
     if (name.empty()) return point;
     const auto at = std::ranges::find(rigid->points, name, &PointScene::name);
     if (at == rigid->points.end()) fail(fmt::format("[[rigid.point]] with name = \"{}\"", name));
@@ -199,6 +193,19 @@ std::vector<Vec3d> AssemblyRobot::own_skin(std::size_t part, std::span<const dou
   return nodes;
 }
 
+Surface AssemblyRobot::box(int rigid) const {
+  const std::optional<Vec3d>& size = scene_.rigids[extent(rigid)].size;
+  if (!size) return {};
+  Surface out;
+  out.triangles = {{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4},
+                   {2, 6, 7}, {2, 7, 3}, {0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}};
+  const Vec3d half = 0.5 * *size;
+  for (int k = 0; k < 8; ++k)
+    out.nodes.push_back(
+        {{(k & 1) != 0 ? half[0] : -half[0], (k & 2) != 0 ? half[1] : -half[1], (k & 4) != 0 ? half[2] : -half[2]}});
+  return out;
+}
+
 Surface AssemblyRobot::surface(std::span<const double> q, std::span<const double> c) const {
   Surface out;
   const auto add = [&](const std::vector<std::array<int, 3>>& triangles, int first) {
@@ -209,16 +216,11 @@ Surface AssemblyRobot::surface(std::span<const double> q, std::span<const double
     const Pose pose = mechanics_->body_pose(static_cast<int>(part), q, c);
     for (const Vec3d& x : own_skin(part, q, c)) out.nodes.push_back(pose(x));
   }
-  static const std::vector<std::array<int, 3>> box = {{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4},
-                                                      {2, 6, 7}, {2, 7, 3}, {0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}};
-  for (std::size_t r = 0; r < scene_.rigids.size(); ++r) {
-    if (!scene_.rigids[r].size) continue;
-    add(box, static_cast<int>(out.nodes.size()));
-    const Pose pose = mechanics_->frame_pose(static_cast<int>(r) + 1, q, c);
-    const Vec3d half = 0.5 * *scene_.rigids[r].size;
-    for (int k = 0; k < 8; ++k)
-      out.nodes.push_back(pose(
-          {{(k & 1) != 0 ? half[0] : -half[0], (k & 2) != 0 ? half[1] : -half[1], (k & 4) != 0 ? half[2] : -half[2]}}));
+  for (int r = 0; r < static_cast<int>(scene_.rigids.size()); ++r) {
+    const Surface own = box(r);
+    add(own.triangles, static_cast<int>(out.nodes.size()));
+    const Pose pose = mechanics_->frame_pose(frame_of_rigid(r), q, c);
+    for (const Vec3d& x : own.nodes) out.nodes.push_back(pose(x));
   }
   return out;
 }

@@ -19,6 +19,13 @@ class AssemblyRobot {
   const AssemblyScene& scene() const { return scene_; }
   AssemblyMechanics& mechanics() { return *mechanics_; }
   const AssemblyMechanics& mechanics() const { return *mechanics_; }
+  // Of a part: one of both, the other is null.
+  const FullModel* full(int part) const { return parts_[static_cast<std::size_t>(part)].full.get(); }
+  const ReducedModel* reduced(int part) const { return parts_[static_cast<std::size_t>(part)].reduced.get(); }
+  // The number of a rigid body's frame in the assembly.
+  static int frame_of_rigid(int rigid) { return rigid + 1; }
+  // The box of a rigid body in the axes of its frame; empty where its scene gives it no size.
+  Surface box(int rigid) const;
   // The skins of its parts, then the boxes of its rigid bodies, in the world: nodes for coordinates and inputs.
   Surface surface(std::span<const double> q, std::span<const double> c) const;
   // Whether all laws have an exact tangent.

@@ -27,12 +27,15 @@ PodTruncation truncation_of(const ReductionScene& recipe) {
 }
 
 SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displacements, const ReductionScene& recipe,
-                             const Ranks& ranks) {
+                             const Ranks& ranks, const std::optional<DeviceRoom>& device) {
   const std::vector<double> rigid = full.robot.floating ? rigid_modes(full) : std::vector<double>{};
   SnapshotBasis basis;
-  basis.pod = proper_orthogonal_decomposition(
-      without_rigid_modes(displacements, rigid),
-      {.tolerance = recipe.pod_tolerance, .truncation = truncation_of(recipe), .max_modes = recipe.max_modes}, ranks);
+  basis.pod = proper_orthogonal_decomposition(without_rigid_modes(displacements, rigid),
+                                              {.tolerance = recipe.pod_tolerance,
+                                               .truncation = truncation_of(recipe),
+                                               .max_modes = recipe.max_modes,
+                                               .device = device},
+                                              ranks);
   if (basis.pod.modes == 0)
     throw RunError("the training states are all at rest: there is nothing to reduce",
                    "check gravity and the actuators' ranges");

@@ -15,9 +15,9 @@ struct SnapshotBasis {
 };
 
 // displacements: basis_columns (lifting.hpp). The recipe says how many modes are kept. Throws RunError where all
-// snapshots are at rest. The ranks share the work (pod.hpp).
+// snapshots are at rest. The ranks share the work, and a device may do it (pod.hpp).
 SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displacements, const ReductionScene& recipe,
-                             const Ranks& ranks = {});
+                             const Ranks& ranks = {}, const std::optional<DeviceRoom>& device = std::nullopt);
 
 // What the recipe's tolerance of the modes is compared with.
 PodTruncation truncation_of(const ReductionScene& recipe);

@@ -15,7 +15,7 @@ namespace supple {
 
 namespace {
 
-constexpr int most_motions = 1000;
+constexpr int most_motions = 1000, most_strain_modes = 100000;
 constexpr const char* magic = "supple reduced model";
 
 // The oldest format that has what the model has.
@@ -35,7 +35,10 @@ int format_of(const ReducedModel& model) {
                                    [](const Effector& row) { return row.kind == EffectorKind::volume; });
   const bool points = std::any_of(model.fields.begin(), model.fields.end(),
                                   [](const ReducedField& field) { return field.unit == DomainUnit::point; });
-  return points                     ? 8
+  const bool strains =
+      std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& f) { return f.strains.count > 0; });
+  return strains                    ? 9
+         : points                   ? 8
          : volumes                  ? 7
          : limits_or_tubes          ? 6
          : constraints              ? 5
@@ -89,6 +92,31 @@ void read_inputs(const Checked& checked, ReducedModel& model) {
   model.output_inputs = checked.doubles("/output_inputs", {extent(model.robot.outputs()), m});
 }
 
+void write_strains(Hdf5File& file, const std::string& at, const StrainModes& strains, int columns) {
+  if (strains.count == 0) return;
+  const std::size_t count = extent(strains.count);
+  file.write(at + "/strain_count", static_cast<std::int64_t>(strains.count));
+  file.write(at + "/strain_unit", strains.unit);
+  file.write(at + "/strain_linear", strains.linear, {count, extent(columns)});
+  file.write(at + "/strain_quadratic", strains.quadratic, {count, extent(columns, columns + 1) / 2});
+}
+
+StrainModes read_strains(const Hdf5File& file, const Checked& checked, const std::string& at, const ReducedField& field,
+                         int columns) {
+  StrainModes strains;
+  if (!file.has(at + "/strain_count")) return strains;
+  strains.count = checked.count(at + "/strain_count", 1, most_strain_modes);
+  checked.require(membrane_law(field.law), at + "/strain_count", "is said of what is no membrane");
+  checked.require(field.element.empty(), at + "/elements", "stand beside strain modes");
+  checked.require(!field.parameters.empty(), at + "/parameters", "name no membrane");
+  strains.unit = checked.number(at + "/strain_unit");
+  checked.require(strains.unit > 0, at + "/strain_unit", "is not positive");
+  const std::size_t count = extent(strains.count);
+  strains.linear = checked.doubles(at + "/strain_linear", {count, extent(columns)});
+  strains.quadratic = checked.doubles(at + "/strain_quadratic", {count, extent(columns, columns + 1) / 2});
+  return strains;
+}
+
 void write_field(Hdf5File& file, const std::string& at, const ReducedField& field, int columns) {
   const auto points = static_cast<std::size_t>(field.points());
   file.write(at + "/name", field.name);
@@ -110,6 +138,7 @@ void write_field(Hdf5File& file, const std::string& at, const ReducedField& fiel
   file.write(at + "/G", std::vector<double>(field.G.begin(), field.G.end()),
              {static_cast<std::size_t>(tile_count(field.points())), static_cast<std::size_t>(columns),
               gradient_components, tile_size});
+  write_strains(file, at, field.strains, columns);
 }
 
 ReducedField read_field(const Hdf5File& file, const Checked& checked, const std::string& at, int columns) {
@@ -166,6 +195,7 @@ ReducedField read_field(const Hdf5File& file, const Checked& checked, const std:
   const auto G = checked.doubles(at + "/G", {static_cast<std::size_t>(tile_count(static_cast<int>(points))),
                                              static_cast<std::size_t>(columns), gradient_components, tile_size});
   field.G.assign(G.begin(), G.end());
+  field.strains = read_strains(file, checked, at, field, columns);
   return field;
 }
 

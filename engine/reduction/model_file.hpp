@@ -7,12 +7,11 @@
 
 namespace supple {
 
-// Formats that are read. A model is written in the oldest one that has what it has: 8 has points of
-// hexahedra as units, 7 effectors that are volumes, 6
-// obstacles that are tubes or have a largest force, 5 constraints and implicit factors of the step, 4 obstacles, 3
-// membranes and cavities, 2 none of them.
+// Formats that are read. A model is written in the oldest one that has what it has: 9 has strain modes,
+// 8 points of hexahedra as units, 7 effectors that are volumes, 6 obstacles that are tubes or have a largest force, 5
+// constraints and implicit factors of the step, 4 obstacles, 3 membranes and cavities, 2 none of them.
 inline constexpr int oldest_model_format = 2;
-inline constexpr int model_format_version = 8;
+inline constexpr int model_format_version = 9;
 
 // Written aside and renamed.
 void write_model(const ReducedModel& model, const std::string& path);

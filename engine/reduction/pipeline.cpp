@@ -21,6 +21,7 @@
 #include "engine/reduction/reduced_shape.hpp"
 #include "engine/reduction/rigid_motion.hpp"
 #include "engine/reduction/selection.hpp"
+#include "engine/reduction/strain_modes.hpp"
 #include "engine/reduction/training.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/extent.hpp"
@@ -145,12 +146,32 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
     throw InputError("[reduce] contact_modes is for robots among obstacles, and the scene has none",
                      "[[obstacle]], or without contact_modes");
+  const bool strains = recipe.membranes == MembraneForm::strains;
+  if (strains && membrane_field(full) < 0)
+    throw InputError("[reduce] membranes = \"strains\" is for bodies with membranes, and this one has none",
+                     "[[body.membrane]], or without membranes");
   if (recipe.elements == 0) return;
   if (recipe.ecsw_tolerance)
     throw InputError("a number of elements and their tolerance contradict each other", "one of them");
-  if (full.fields.size() > 1)
+  if (full.fields.size() > (strains ? 2 : 1))
     throw InputError("a number of elements is for bodies with one force field, and this one has several",
                      "elements_tolerance, or elements_acceptance");
+}
+
+// Puts strain modes in the place of the membranes' elements; a note.
+std::string replace_membranes(const FullModel& full, const ReductionScene& recipe, const std::string& folder,
+                              const SnapshotSet& training, ReducedModel& all) {
+  const int field = membrane_field(full);
+  const StrainBasis basis = strain_basis(
+      full, field, displacement_blocks(folder, training, full.coordinates.nv), training,
+      {recipe.strain_tolerance, recipe.max_strain_modes, elements_every(full.robot, recipe, training.count)});
+  use_strain_modes(all, field, basis);
+  return fmt::format(
+      "membranes: {} modes leave out {:.3g} % of the strains of {} triangles, in the norm of energy; they stretch by "
+      "up "
+      "to {:.2g} %, where Green strains are off the membrane's law by {:.2g} % on average",
+      basis.modes, 100 * basis.left_out, all.fields[extent(field)].total_elements, 100 * basis.largest,
+      100 * basis.off_law);
 }
 
 SelectionRule rule_of(const ReductionScene& recipe) {
@@ -169,6 +190,9 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
     if (progress.stopped())
       throw Interrupted("stopped; the full-order states are kept", "the same command again: it goes on from there");
   };
+
+  std::optional<DeviceRoom> device = settings.device;
+  if (!device && settings.snapshots.batch.device.kind == Device::Kind::cuda) device = settings.snapshots.batch.device;
 
   check_recipe(recipe, full);
   report.snapshots = compute_snapshots(full, scene, settings.snapshots, progress);
@@ -191,7 +215,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
 
   double mark = now();
   progress("POD", 0, 1);
-  SnapshotBasis decomposition = snapshot_basis(full, displacements, recipe, ranks);
+  SnapshotBasis decomposition = snapshot_basis(full, displacements, recipe, ranks, device);
   if (ranks.rank > 0) return result;
   const Pod& pod = decomposition.pod;
   std::vector<double>& basis = decomposition.vectors;
@@ -226,6 +250,11 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   mark = now();
   ReducedModel all = project(full, basis, modes, all_elements(full));
   if (recipe.unit == DomainUnit::point) all = by_points(std::move(all));
+  if (recipe.membranes == MembraneForm::strains) {
+    progress("strain modes", 0, 1);
+    report.notes.push_back(replace_membranes(full, recipe, sets[0].folder, training, all));
+    check_stop();
+  }
   Provenance& provenance = all.provenance;
   provenance.version = version();
   provenance.scene_name = scene.name;
@@ -249,7 +278,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
         fmt::format("elements are chosen on {} of {} states, one in {}", states.count, training.count, every));
   }
   SelectionSettings selecting{rule_of(recipe), settings.tolerances};
-  if (settings.snapshots.batch.device.kind == Device::Kind::cuda) selecting.device = settings.snapshots.batch.device;
+  selecting.device = device;
   const bool displacement = selecting.rule == SelectionRule::displacement;
   if (displacement) states.metric = displacement_metric(all, states.states, multipliers, states.count);
   report.seconds.training = now() - mark;
@@ -270,6 +299,10 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   tolerances.erase(std::unique(tolerances.begin(), tolerances.end()), tolerances.end());
   std::vector<std::vector<IntegrationDomain>> domains(tolerances.size());
   for (std::size_t f = 0; f < all.fields.size(); ++f) {
+    if (const ReducedField& field = all.fields[f]; field.strains.count > 0) {
+      for (auto& domain : domains) domain.push_back({{}, {}, field.tolerance, field.residual});
+      continue;
+    }
     SelectedDomains selected = select_domains(all, static_cast<int>(f), states, selecting, progress, check_stop);
     for (std::size_t t = 0; t < tolerances.size(); ++t) domains[t].push_back(std::move(selected.domains[t]));
     report.notes.insert(report.notes.end(), selected.notes.begin(), selected.notes.end());
@@ -285,6 +318,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
     line.label = label;
     line.modes = model.modes;
     for (const ReducedField& field : model.fields) {
+      if (field.strains.count > 0) continue;
       line.elements += kept_elements(field).count();
       line.units += field.units();
       line.points += field.points();

@@ -3,6 +3,7 @@
 // validation on actuation never seen
 // -> reduced model.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct ReduceReport {
 
 struct ReduceSettings {
   SnapshotJob snapshots;
+  // Where modes, element forces and the choice of elements are computed; none: on the GPU of the batch of states if
+  // there is one, else here.
+  std::optional<DeviceRoom> device = std::nullopt;
   int dynamic_steps = 200;
   double rate_seconds = 2;         // measuring time per model
   std::vector<double> tolerances;  // of the curve of elements against error; empty: those of the selection rule

@@ -29,7 +29,8 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
 // all: projected with all_elements. The same model, every point of a hexahedron a unit of its own.
 ReducedModel by_points(ReducedModel all);
 
-// The same reduced model on other domains: copies only the kept units' part of a model projected with all_elements.
+// The same reduced model on other domains: copies only the kept units' part of a model projected with all_elements. The
+// domain of a field that is strain modes has no units.
 ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationDomain>& domains);
 
 }  // namespace supple

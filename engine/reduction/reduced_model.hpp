@@ -23,7 +23,16 @@ inline constexpr double unknown_tolerance = -1;
 
 inline constexpr int hexahedron_points = 8;
 
-// A force field on its reduced integration domain.
+// Green strains of a field in K modes of their own (strain_modes.hpp): s_k = L_k x + 1/2 x^T Q_k x of the n columns x
+// (the modes, then the motions that strain the body), energy 1/2 |s|^2.
+struct StrainModes {
+  int count = 0;                  // K; 0: the field is its elements
+  std::vector<double> linear;     // [K][n] L [J^1/2 per unit of x]
+  std::vector<double> quadratic;  // [K][n (n + 1) / 2] Q, symmetric: lower triangles, row by row
+  double unit = 0;                // |s| [J^1/2] of the field's triangles all stretched by one along their first edge
+};
+
+// A force field on its reduced integration domain, or without one by strain modes.
 struct ReducedField {
   std::string name;
   LawId law = LawId::corotational;
@@ -40,8 +49,11 @@ struct ReducedField {
   std::vector<MaterialParameters<double>> parameters;
   std::vector<Mat3d> edges;  // [points] or empty
   AlignedVector<double> G;   // tiles: [tile][column][component][lane], see kernels/points/tiles.hpp
-  double tolerance = 0;      // tau asked for; 0: all elements with xi = 1; or unknown_tolerance
-  double residual = 0;       // reached on the training set; or unknown_tolerance
+  StrainModes strains;       // instead of units
+  // tau asked for and reached on the training set (0: all elements with xi = 1), or unknown_tolerance; of strain modes
+  // the share of the training set's strains that they may leave out, and do
+  double tolerance = 0;
+  double residual = 0;
   int points() const { return static_cast<int>(weight.size()); }
   int units() const { return static_cast<int>(element.size()); }
   int total_units() const { return unit == DomainUnit::point ? hexahedron_points * total_elements : total_elements; }

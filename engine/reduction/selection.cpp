@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/reduction/device_training.hpp"
 #include "engine/reduction/training.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
@@ -77,6 +78,21 @@ TrainingMatrix weighted_matrix(const ReducedModel& model, int field, const Train
   return matrix;
 }
 
+void sketch_here(const ReducedModel& all, int field, const TrainingStates& training, RowSketch& sketch,
+                 std::vector<double>& target, const Progress& progress, const std::function<void()>& check_stop) {
+  const int r = all.modes, elements = all.fields[static_cast<std::size_t>(field)].units();
+  const int block = std::max(1, static_cast<int>(block_bytes / 8 / r / elements));
+  for (int first = 0; first < training.count; first += block) {
+    progress("element forces", first, training.count);
+    const int count = std::min(block, training.count - first);
+    const TrainingMatrix matrix = weighted_matrix(all, field, training, first, count);
+    const std::vector<double> sum = column_sum(matrix.G, matrix.rows, elements);
+    target.insert(target.end(), sum.begin(), sum.end());
+    sketch.add(matrix.G, first * r, matrix.rows);
+    check_stop();
+  }
+}
+
 }  // namespace
 
 std::vector<int> candidate_units(int units, int most, DomainUnit unit) {
@@ -109,17 +125,11 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   RowSketch sketch(rows, elements, settings.sketch_rows, 1, candidates);
   RowSketch target_sketch(rows, 1, settings.sketch_rows);  // the same rows go to the same places
   std::vector<double> target;
-  const int block = std::max(1, static_cast<int>(block_bytes / 8 / r / elements));
-  for (int first = 0; first < training.count; first += block) {
-    progress("element forces", first, training.count);
-    const int count = std::min(block, training.count - first);
-    const TrainingMatrix matrix = weighted_matrix(all, field, training, first, count);
-    const std::vector<double> sum = column_sum(matrix.G, matrix.rows, elements);
-    target.insert(target.end(), sum.begin(), sum.end());
-    sketch.add(matrix.G, first * r, matrix.rows);
-    target_sketch.add(sum, first * r, matrix.rows);
-    check_stop();
-  }
+  if (settings.device)
+    sketch_on_device(all, field, training, *settings.device, sketch, target, progress, check_stop);
+  else
+    sketch_here(all, field, training, sketch, target, progress, check_stop);
+  target_sketch.add(target, 0, rows);
   result.training_seconds = now() - mark;
 
   mark = now();

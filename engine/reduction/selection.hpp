@@ -11,7 +11,7 @@
 
 #include "engine/reduction/project.hpp"
 #include "engine/reduction/reduced_model.hpp"
-#include "kernels/array/device.hpp"
+#include "kernels/array/room.hpp"
 #include "kernels/base/progress.hpp"
 
 namespace supple {
@@ -31,7 +31,8 @@ struct SelectionSettings {
   int elements = 0;                // instead of tolerances: one domain of so many units
   // Domains of 60 to 190 elements chosen on 800, 1500 and 3000 rows and on all did not differ.
   int sketch_rows = 2000;
-  std::optional<Device> device = std::nullopt;  // CubatureSettings::device
+  // Where element forces are evaluated, weighted and sketched, too (device_training.hpp).
+  std::optional<DeviceRoom> device = std::nullopt;  // CubatureSettings::device
 };
 
 // Training states and, for the displacement rule, their metric.

@@ -352,7 +352,7 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
   if (batch.robots)
     drain(PathBatch(model, scene, identity, plan, batch, most));
   else
-    drain(PathSolver(model, scene, identity, plan, [] { return make_sparse_direct(); }));
+    drain(PathSolver(model, scene, identity, plan, [&] { return make_sparse_direct(batch.solver); }));
   return queue.run();
 }
 

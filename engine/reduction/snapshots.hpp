@@ -1,8 +1,8 @@
 #pragma once
 // Full-order states over the actuation box, as a folder: plan.json (what, from which scene and mesh) and one HDF5 file
 // per path, written under a temporary name and renamed. Resuming, sharding and parallel jobs are directory operations;
-// the bits of a path depend on nothing but the path and whether it was computed in a batch
-// (of any number of robots: state_batch.hpp).
+// the bits of a path depend on nothing but the path, whether it was computed in a batch
+// (of any number of robots: state_batch.hpp), and a solver that was asked for.
 //
 // path_NNNN.h5: commands [n][inputs] (samples: sampling.hpp), q [n][nv] (m), multipliers [n][rows] (N), status [n]
 // (StepStatus, 0 = ok), factorisations [n], identity (hash of scene, mesh and path).

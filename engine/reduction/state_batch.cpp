@@ -31,7 +31,8 @@ int parse_batch(const std::string& text) {
 }
 
 std::vector<std::string> words_of(const StateBatch& batch) {
-  if (!batch.robots) return {};
+  if (!batch.robots && batch.solver == "auto") return {};
+  if (!batch.robots) return {"--solver", batch.solver};
   const std::string robots = *batch.robots == 0 ? "auto" : std::to_string(*batch.robots);
   return {"--batch", robots, "--device", to_string(batch.device)};
 }

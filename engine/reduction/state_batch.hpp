@@ -19,13 +19,14 @@ struct StateBatch {
   // Elements of all robots together also on the CPU, where otherwise each robot's thread has its own in its cache. Same
   // bits.
   bool share_elements = false;
+  std::string solver = "auto";  // of states one after another: make_sparse_direct
   bool shares_elements() const { return share_elements || device.kind == Device::Kind::cuda; }
 };
 
 // "auto" or a number from 1. Throws InputError.
 int parse_batch(const std::string& text);
 
-// The options of `supple snapshots` that ask for it.
+// The options of `supple snapshots` that ask for batch and solver.
 std::vector<std::string> words_of(const StateBatch& batch);
 
 // How many robots of `most` at once. By itself: a group of lanes for each thread on the CPU; on a GPU as many as half

@@ -272,11 +272,15 @@ Rate measure_resident_rate(const ReducedModel& model, const Device& device, int 
     in_contact.contact.include(found.contact);
     in_contact.contact_problems += found.contact_problems;
     in_contact.contact_on_host += found.contact_on_host;
+    in_contact.contact_sweeps += found.contact_sweeps;
+    in_contact.contact_newton_steps += found.contact_newton_steps;
     return report;
   });
   rate.contact = in_contact.contact;
   rate.contact_problems = in_contact.contact_problems;
   rate.contact_on_host = in_contact.contact_on_host;
+  rate.contact_sweeps = in_contact.contact_sweeps;
+  rate.contact_newton_steps = in_contact.contact_newton_steps;
   rate.state_hash = hash(stepper.state());
   return rate;
 }

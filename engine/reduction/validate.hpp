@@ -48,7 +48,7 @@ struct Rate : StepRate {
   std::uint64_t state_hash = 0;
   StepStatus status = StepStatus::ok;
   ContactFigures contact;  // of steps whose states stay on a device, warm-up included
-  long contact_problems = 0, contact_on_host = 0;
+  long contact_problems = 0, contact_on_host = 0, contact_sweeps = 0, contact_newton_steps = 0;
 };
 
 // Commands along SmoothPaths, one for each robot of a batch (seed, seed + 1, ...).

@@ -20,6 +20,7 @@ struct RigidScene {
   Interval range;
   std::vector<PointScene> points;
   Place place;
+  const char* hold() const { return held ? "held" : motion.empty() ? "free" : "driven"; }
 };
 
 struct PartScene {

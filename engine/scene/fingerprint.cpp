@@ -88,4 +88,12 @@ std::uint64_t scene_fingerprint(Scene scene) {
   return hash_text(text);
 }
 
+std::uint64_t assembly_fingerprint(const AssemblyScene& scene) {
+  std::string text;
+  for (const std::string& file : scene.files) text += hash_hex(hash_file(file));
+  for (const PartScene& part : scene.parts)
+    text += part.scene.empty() ? hash_hex(hash_file(part.model)) : hash_hex(scene_fingerprint(read_scene(part.scene)));
+  return hash_text(text);
+}
+
 }  // namespace supple

@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/scene/scene.hpp"
+#include "engine/scene/assembly_scene.hpp"
 
 namespace supple {
 
 // Of everything that decides how the robot moves but the integrator and the time step, which runs have of their own:
 // two runs with equal fingerprints, integrators, time steps and commands are the same run. Reads the mesh file.
 std::uint64_t scene_fingerprint(Scene scene);
+// The same of several bodies; of the scene itself, every byte counts. Reads the files of its parts.
+std::uint64_t assembly_fingerprint(const AssemblyScene& scene);
 
 // The text of write_scene without what holds anyway: keys that scenes have got since leave it as it is while nobody
 // uses them, and so does a default that is spelled out.

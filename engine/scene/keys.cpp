@@ -208,6 +208,9 @@ constexpr std::array reduce_keys{
     Key{.name = "elements_tolerance", .kind = quantity, .fallback = "none", .meaning = "displacement: relative displacement, by prediction, that the elements left out may cause, instead of elements_acceptance; the other rules: residual of the forces, 0.02 if not given", .bound = Bound::positive},
     Key{.name = "elements", .kind = integer, .fallback = "0", .meaning = "keep so many elements, whatever their errors; 0: as the other keys ask"},
     Key{.name = "elements_every", .kind = integer, .fallback = "0", .meaning = "choose elements on every so-manieth of the states that the modes are made of; 0: on all, and where the robot lies loose among obstacles, whose states follow each other in time, on every eighth or, of fewer than 512, on more"},
+    Key{.name = "membranes", .kind = choice, .fallback = "\"elements\"", .meaning = "what reduced membranes are made of: some of their triangles, with weights, or modes of their strains, for layers that bend but hardly stretch", .choices = "elements | strains"},
+    Key{.name = "strain_tolerance", .kind = quantity, .fallback = "0.05", .meaning = "share of the membranes' strains in the training states, in the norm of energy, that strain modes may leave out; more modes are not always better", .bound = Bound::positive},
+    Key{.name = "max_strain_modes", .kind = integer, .fallback = "0", .meaning = "most strain modes to keep; 0: as the tolerance asks"},
     Key{.name = "unit", .kind = choice, .fallback = "\"point\"", .meaning = "what is kept or left out of hexahedra, with one weight each: single points (each has eight), or whole elements, as SOFA's files need; `elements` and the tolerances are of these units. Tetrahedra and membranes have one point each", .choices = "element | point"},
     Key{.name = "elements_acceptance", .kind = quantity, .fallback = "0.1", .meaning = "displacement without elements_tolerance: the fewest elements are kept whose mean errors on unseen states exceed those of all elements by no more than this share", .bound = Bound::positive},
     Key{.name = "training", .kind = choice, .fallback = "\"projected\"", .meaning = "states for the choice of elements: snapshots projected on the modes, or a second pass with the modes", .choices = "projected | rerun"},
@@ -269,7 +272,7 @@ constexpr std::array link_keys{
 };
 
 constexpr std::array tables_of_assembly{
-    TableKeys{"several bodies", "Keys at the top of a file with `[[part]]` or `[[rigid]]` instead of `[body]`, for `supple simulate`, `check` and `info`.", assembly_keys},
+    TableKeys{"several bodies", "Keys at the top of a file with `[[part]]` or `[[rigid]]` instead of `[body]`, for `supple simulate`, `check`, `info`, `view` and `render`.", assembly_keys},
     TableKeys{"[[rigid]]", "A rigid body: it moves freely, is held, or is driven by a motion.", rigid_keys},
     TableKeys{"[[rigid.point]]", "A point of a rigid body.", rigid_point_keys},
     TableKeys{"[[part]]", "A soft body with its actuators, constraints and effectors, in a place of its own. Parts have no obstacles yet, and all have the same damping.", part_keys},

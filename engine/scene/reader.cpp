@@ -170,9 +170,12 @@ ReductionScene read_reduction(const TableReader& table) {
   r.elements = count("elements", r.elements);
   r.elements_every = count("elements_every", r.elements_every);
   r.elements_every_place = table.place("elements_every");
+  r.membranes = table.choice("membranes", r.membranes);
+  r.strain_tolerance = table.quantity("strain_tolerance", r.strain_tolerance);
+  r.max_strain_modes = count("max_strain_modes", r.max_strain_modes);
   r.unit = table.choice("unit", r.unit);
   r.ecsw_acceptance = table.quantity("elements_acceptance", r.ecsw_acceptance);
-  for (const std::string_view name : {"states_tolerance", "modes_tolerance", "elements_tolerance"})
+  for (const std::string_view name : {"states_tolerance", "modes_tolerance", "elements_tolerance", "strain_tolerance"})
     if (table.quantity(name, 0) >= 1) table.fail(name, fmt::format("{} is not below 1", name), "0.001 to 0.1");
   if (r.states_tolerance && r.sampling != SamplingKind::greedy)
     table.fail("states_tolerance", "only greedy sampling predicts errors",

@@ -145,7 +145,8 @@ void refuse_assembly(const Document& document, const std::string& file) {
   const Member* member =
       document.root.find("part") != nullptr ? document.root.find("part") : document.root.find("rigid");
   throw InputError(fmt::format("'{}' has several bodies ([[part]], [[rigid]]), which this does not take yet", file),
-                   "supple simulate, check and info do; or the scene of one part", document.place(member->at));
+                   "supple simulate, check, info, view and render do; or the scene of one part",
+                   document.place(member->at));
 }
 
 }  // namespace supple

@@ -232,6 +232,10 @@ enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 // Friction of the obstacles while a robot is shaken in time to learn: none (the paper) or their own.
 enum class ShakingFriction { none, own };
 
+// What a reduced membrane is made of: some of its triangles, or modes of its strains
+// (engine/reduction/strain_modes.hpp).
+enum class MembraneForm { elements, strains };
+
 // Offline recipe: [reduce] and its sub-tables.
 struct ReductionScene {
   Place place;  // of the sampling
@@ -253,6 +257,9 @@ struct ReductionScene {
   Place elements_every_place;
   int elements_every = 0;  // units are chosen on every so-manieth state; 0 = as pipeline.cpp says
   int contact_modes = 0;   // beside the snapshots', of the skin among obstacles (contact_modes.hpp)
+  MembraneForm membranes = MembraneForm::elements;
+  double strain_tolerance = 0.05;  // as pod_tolerance, of the strains in the norm of energy
+  int max_strain_modes = 0;        // 0 = by tolerance alone
   DomainUnit unit = DomainUnit::point;
   double ecsw_acceptance = 0.1;  // displacement rule without tau: what a domain may lose on the selection set
   std::string ecsw_training = "projected";  // or "rerun": the paper's second pass with the reduced model

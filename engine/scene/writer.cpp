@@ -278,6 +278,11 @@ class Writer {
     put("elements_tolerance", r.ecsw_tolerance);
     put("elements", r.elements);
     if (r.elements_every > 0) put("elements_every", r.elements_every);  // as friction
+    if (r.membranes == MembraneForm::strains) {                         // as friction
+      choice("membranes", r.membranes);
+      put("strain_tolerance", r.strain_tolerance);
+      put("max_strain_modes", r.max_strain_modes);
+    }
     if (r.unit != DomainUnit::point) choice("unit", r.unit);
     put("elements_acceptance", r.ecsw_acceptance);
     put("training", r.ecsw_training);

@@ -45,11 +45,19 @@ SUPPLE_HD int cholesky_factor(Team team, S* a, int n, int ld) {
   return n;
 }
 
-// Solves L L^T x = b in place for `count` right-hand sides, the c-th at x + c ldx.
+// Solves L y = b in place for `count` right-hand sides, the c-th at x + c ldx.
 template <class S, class Team>
-SUPPLE_HD void cholesky_solve(Team team, const S* a, int n, int ld, S* x, int count, int ldx) {
+SUPPLE_HD void cholesky_forward(Team team, const S* a, int n, int ld, S* x, int count, int ldx) {
   team.sync();
-  // L y = b, column by column. Row k itself is divided one step later, when nobody reads the undivided value any more.
+  if (team.size() == 1) {
+    for (int c = 0; c < count; ++c)
+      for (int k = 0; k < n; ++k) {
+        const S y = x[c * ldx + k] *= S(1) / a[k * ld + k];
+        for (int i = k + 1; i < n; ++i) x[c * ldx + i] -= a[i * ld + k] * y;
+      }
+    return;
+  }
+  // Column by column. Row k itself is divided one step later, when nobody reads the undivided value any more.
   for (int k = 0; k < n; ++k) {
     const S inverse = S(1) / a[k * ld + k];
     const int left = n - k - 1;
@@ -61,7 +69,12 @@ SUPPLE_HD void cholesky_solve(Team team, const S* a, int n, int ld, S* x, int co
     for (int c = team.rank(); c < count; c += team.size()) x[c * ldx + k] *= inverse;
   }
   team.sync();
-  // L^T x = y.
+}
+
+// Solves L^T x = y in place, the same way.
+template <class S, class Team>
+SUPPLE_HD void cholesky_backward(Team team, const S* a, int n, int ld, S* x, int count, int ldx) {
+  team.sync();
   for (int k = n - 1; k >= 0; --k) {
     const S inverse = S(1) / a[k * ld + k];
     for (int entry = team.rank(); entry < k * count; entry += team.size()) {
@@ -72,6 +85,13 @@ SUPPLE_HD void cholesky_solve(Team team, const S* a, int n, int ld, S* x, int co
     for (int c = team.rank(); c < count; c += team.size()) x[c * ldx + k] *= inverse;
   }
   team.sync();
+}
+
+// Solves L L^T x = b in place.
+template <class S, class Team>
+SUPPLE_HD void cholesky_solve(Team team, const S* a, int n, int ld, S* x, int count, int ldx) {
+  cholesky_forward(team, a, n, ld, x, count, ldx);
+  cholesky_backward(team, a, n, ld, x, count, ldx);
 }
 
 }  // namespace supple

@@ -213,7 +213,7 @@ SUPPLE_INLINE void triangle_block(int index, int& bi, int& bj) {
 }
 
 // sums += X Y^T over the first `plus` entries of every row, minus the same over the next `minus`; both are multiples of
-// 32, rows are `plus + minus` long.
+// the lanes' width (32 is one of any), rows are `plus + minus` long.
 template <class S, class Team>
 SUPPLE_HD inline void tile_rank_update(Team team, int r, int plus, int minus, const S* X, const S* Y, S* sums) {
   using V = typename Lanes<S, Team>::type;

@@ -5,18 +5,17 @@
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
-#include "solvers/contact/newton.hpp"
+#include "kernels/points/contact_search.hpp"
+#include "solvers/contact/host_rows.hpp"
 
 namespace supple {
 namespace {
 
 using namespace contact;
 
-constexpr int proof_steps = 100, polishing_sweeps = 20;
-// Where friction makes the methods cycle: other starts, in turns by raising friction and by damped sweeps.
-constexpr int attempts = 4, steps_per_attempt = 60, stirring_sweeps = 50, friction_stages = 10, steps_per_stage = 30;
-constexpr double stage_tolerance = 1e-4;
-constexpr double stirring = 0.5;
+constexpr int proof_steps = 100;
+constexpr int starts = 4, steps_per_start = 60;
+constexpr double largest_useful_force = 1e9;  // of |d|: a problem that needs more counts as infeasible
 
 [[maybe_unused]] bool shapes_agree(const ContactProblem& p, std::span<double> lambda, const ContactWorkspace& work) {
   const std::size_t n = extent(p.boxes) + 3 * extent(p.contacts);
@@ -40,34 +39,54 @@ double cone_violation(const ScaledContact& p) {
   return largest > 0 ? worst / largest : 0;
 }
 
-// Without friction, where the problem is convex, then with more and more of it. Returns Newton steps, at most `limit`.
-int raise_friction(const ScaledContact& p, NewtonWork& work, int stages, int limit) {
-  Residuals last;
-  int steps = 0;
-  std::copy_n(p.friction, p.contacts, work.spare);
-  std::fill_n(p.lambda, p.n, 0.0);
-  for (int stage = 0; stage < stages && steps < limit; ++stage) {
-    for (int c = 0; c < p.contacts; ++c) p.friction[c] = work.spare[c] * stage / stages;
-    p.project();
-    steps += newton(p, work, stage_tolerance, std::min(steps_per_stage, limit - steps), false, last).steps;
+// Whether the change of the forces from `before`, cut to what the laws allow for ever, proves that there is no
+// solution: delta . d < 0 and (W + C) delta = 0. In `delta`, largest entry 1; `move` is scratch.
+bool find_conflict(HostRows& rows, const ScaledContact& p, const double* before, double* delta, double* move) {
+  double largest = 0;
+  for (int i = 0; i < p.n; ++i) {
+    const double change = p.lambda[i] - before[i];
+    const bool normal = i >= p.boxes && (i - p.boxes) % 3 == 0;
+    const bool up = i < p.boxes ? std::isinf(p.upper[i]) : normal, down = i < p.boxes && std::isinf(p.lower[i]);
+    delta[i] = (change > 0 && up) || (change < 0 && down) ? change : 0;
+    largest = std::max(largest, std::abs(delta[i]));
   }
-  std::copy_n(work.spare, p.contacts, p.friction);
-  return steps;
+  if (largest == 0) return false;
+  double gain = 0, size = 0, moved = 0;
+  for (int i = 0; i < p.n; ++i) {
+    delta[i] /= largest;
+    gain -= delta[i] * p.d[i];
+    size = std::max(size, std::abs(delta[i] * p.d[i]));
+  }
+  if (!(gain > 1e-6 * size)) return false;
+  rows.apply(p, delta, move);
+  for (int i = 0; i < p.n; ++i) moved = std::max(moved, std::abs(move[i] + p.compliance[i] * delta[i]));
+  // delta . w >= 0 needs lambda . (W + C) delta >= gain.
+  return gain >= largest_useful_force * size * moved;
+}
+
+// What soft contacts would do where hard ones have no answer: one proximal point step from no forces with sigma = 1 %
+// of the diagonal. False if it did not converge.
+bool soft_forces(HostRows& rows, const ScaledContact& p) {
+  int steps = 0;
+  std::fill_n(rows.work.prior, p.n, 0.0);
+  return ProximalNewton<HostRows>(rows, p, rows.work).step(first_shift, 1e-6, steps_per_shift, steps) !=
+         StepEnd::failed;
 }
 
 // Whether the problem without friction is infeasible: a contradiction among gaps and box rows alone. Forces are lost if
 // so; friction is not.
-bool infeasible(const ScaledContact& p, NewtonWork& work, const ContactSettings& settings, std::span<double> conflict) {
+bool infeasible(HostRows& rows, const ScaledContact& p, const ContactSettings& settings, std::span<double> conflict) {
+  const NewtonWork& work = rows.work;
   Residuals last;
   double *friction = work.spare, *lambda = friction + p.contacts;
   std::copy_n(p.friction, p.contacts, friction);
   std::copy_n(p.lambda, p.n, lambda);
   std::fill_n(p.friction, p.contacts, 0.0);
   std::fill_n(p.lambda, p.n, 0.0);
-  p.project();
-  const bool proved =
-      newton(p, work, settings.tolerance, std::min(proof_steps, settings.max_newton_steps), true, last).end ==
-      NewtonEnd::conflict;
+  project(rows, p);
+  bool proved = false;
+  (void)newton(rows, p, work, settings.tolerance, 0, std::min(proof_steps, settings.max_newton_steps), last,
+               [&] { return proved = find_conflict(rows, p, work.prior, work.trial, work.error); });
   std::copy_n(friction, p.contacts, p.friction);
   std::copy_n(lambda, p.n, p.lambda);
   if (!proved) return false;
@@ -84,8 +103,8 @@ ContactWorkspace::ContactWorkspace(int max_boxes, int max_contacts)
     : max_boxes_(max_boxes), max_contacts_(max_contacts) {
   SUPPLE_EXPECT(max_boxes >= 0 && max_contacts >= 0);
   const int n = max_boxes + 3 * max_contacts;
-  numbers_.resize(ScaledContact::memory(max_boxes, max_contacts) + NewtonWork::numbers(n));
-  indices_.resize(NewtonWork::indices(n));
+  numbers_.resize(scaled_memory(max_boxes, max_contacts) + HostRows::numbers(n));
+  indices_.resize(HostRows::indices(n));
   conflict_.resize(extent(n));
 }
 
@@ -96,63 +115,42 @@ ContactReport solve_contact(const ContactProblem& problem, std::span<double> lam
   workspace.conflict_used_ = 0;
   ScaledContact p;
   double* memory = workspace.numbers_.data();
-  if (!p.load(problem, memory)) {
+  if (!load(problem, memory, p)) {
     report.status = ContactStatus::not_finite;
     std::fill(lambda.begin(), lambda.end(), 0.0);
     return report;
   }
   for (int i = 0; i < p.n; ++i) p.lambda[i] = std::isfinite(lambda[i]) ? lambda[extent(i)] / p.scale[i] : 0;
-  p.project();
-  NewtonWork work(p.n, memory, workspace.indices_.data());
-  Residuals last = p.evaluate();
-  const auto solved = [&] { return last.relative() <= settings.tolerance; };
-  const auto sweeps = [&](int most, double relaxation, bool give_up) {
-    report.method = ContactMethod::gauss_seidel;
-    report.sweeps += gauss_seidel(p, settings.tolerance, relaxation,
-                                  std::min(most, settings.max_sweeps - report.sweeps), give_up, last);
-  };
-  const auto steps = [&](int most) {
-    most = std::min(most, settings.max_newton_steps - report.newton_steps);
-    report.newton_steps += newton(p, work, settings.tolerance, most, false, last).steps;
-    // Near the end rounding in b / sigma shows; sweeps have none of it.
-    if (!solved()) sweeps(polishing_sweeps, 1, false);
-    report.method = ContactMethod::newton;
-  };
+  HostRows rows(p.n, memory, workspace.indices_.data());
+  project(rows, p);
+  const SearchLimits limits{.tolerance = settings.tolerance,
+                            .enough = settings.enough,
+                            .sweeps = settings.max_sweeps,
+                            .newton_steps = settings.max_newton_steps,
+                            .relaxation = settings.relaxation,
+                            .starts = starts,
+                            .steps_per_start = steps_per_start};
+  ContactSearch<HostRows> search(rows, p, rows.work, limits);
+  search.report.last = evaluate(rows, p);
   if (settings.method == ContactMethod::gauss_seidel) {
-    sweeps(settings.max_sweeps, settings.relaxation, false);
+    search.sweeps(settings.max_sweeps, settings.relaxation, false);
   } else if (settings.method == ContactMethod::newton) {
-    steps(settings.max_newton_steps);
+    search.steps(settings.max_newton_steps);
   } else {
-    double* best = work.spare + p.contacts;
-    Residuals least;
-    for (int attempt = 0; attempt < attempts && !solved(); ++attempt) {
-      if (attempt == 0) {
-        sweeps(settings.max_sweeps, settings.relaxation, true);
-      } else if (attempt % 2 == 1) {
-        report.newton_steps +=
-            raise_friction(p, work, attempt * friction_stages, settings.max_newton_steps - report.newton_steps);
-        last = p.evaluate();
-      } else {
-        sweeps(stirring_sweeps, stirring, false);
-      }
-      if (!solved()) steps(steps_per_attempt);
-      if (attempt == 0 || last.relative() < least.relative()) {
-        least = last;
-        std::copy_n(p.lambda, p.n, best);
-      }
-    }
-    if (!solved()) {
-      last = least;
-      std::copy_n(best, p.n, p.lambda);
-    }
+    search.run();
   }
-  report.status = last.relative() <= settings.tolerance ? ContactStatus::solved : ContactStatus::iteration_limit;
-  if (report.status != ContactStatus::solved && infeasible(p, work, settings, workspace.conflict_)) {
+  Residuals last = search.report.last;
+  report.method = search.report.by_newton ? ContactMethod::newton : ContactMethod::gauss_seidel;
+  report.sweeps = search.report.sweeps;
+  report.newton_steps = search.report.newton_steps;
+  report.status = search.solved() ? ContactStatus::solved : ContactStatus::iteration_limit;
+  if (!(last.relative() <= std::max(settings.tolerance, settings.enough)) &&
+      infeasible(rows, p, settings, workspace.conflict_)) {
     report.status = ContactStatus::infeasible;
     workspace.conflict_used_ = extent(p.n);
-    if (!soft_forces(p, work)) std::fill_n(p.lambda, p.n, 0.0);
-    p.project();
-    last = p.evaluate();
+    if (!soft_forces(rows, p)) std::fill_n(p.lambda, p.n, 0.0);
+    project(rows, p);
+    last = evaluate(rows, p);
   }
   report.residual = last.relative();
   report.displacement = last.displacement;

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/array/device.hpp"
+#include "kernels/array/room.hpp"
 
 namespace supple {
 
@@ -22,9 +22,9 @@ struct CubatureSettings {
   // The selection goes on to selection_fraction * tau before it is pruned back to tau: pruning from a tight set finds
   // better domains.
   double selection_fraction = 1.0;
-  // Where the products with all of G are taken (device_scores.hpp), of which it then holds a copy; none: here. What is
-  // chosen is the same but for rounding.
-  std::optional<Device> device = std::nullopt;
+  // Where the products with all of G are taken (device_scores.hpp), of which it holds a copy where there is room; none:
+  // here. What is chosen is the same but for rounding.
+  std::optional<DeviceRoom> device = std::nullopt;
 };
 
 enum class CubatureStatus {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <string>
 
 #include "kernels/array/launch.hpp"
 #include "kernels/base/extent.hpp"
@@ -10,48 +11,73 @@ namespace supple {
 namespace {
 
 constexpr int least_rows = 64;  // of T
+// Rows of T that room is kept for: domains rarely have more units. More are tried all the same.
+constexpr int expected_rows = 512;
 
-std::span<const double> entries(const ColumnMatrix& G) {
-  return {G.data, extent(G.rows, G.columns)};
+// Of the orthogonal score: T while it doubles, and two vectors.
+std::size_t beside(const ColumnMatrix& G) {
+  const int rows = std::max(least_rows, std::min(expected_rows, G.rows));
+  return extent(G.columns) * (static_cast<std::size_t>(rows) * 3 / 2 + 2) * sizeof(double);
 }
 
 }  // namespace
 
-DeviceGradientScore::DeviceGradientScore(const Device& device, const ColumnMatrix& G, const double* y)
-    : rows_(G.rows),
-      columns_(G.columns),
-      context_(device),
-      G_(device, entries(G)),
-      residual_(device, extent(G.rows)),
-      mu_there_(device, extent(G.columns)),
+DeviceColumns::DeviceColumns(const DeviceRoom& room, const ColumnMatrix& G, std::size_t beside)
+    : G_(G),
+      width_(static_cast<int>(room.portion("the scores of " + std::to_string(G.columns) + " candidates", beside,
+                                           extent(G.rows) * sizeof(double), extent(std::min(G.columns, column_chunk)),
+                                           extent(G.columns)))),
+      columns_(room.device, extent(width_, G.rows)),
+      one_(room.device, whole() ? 0 : extent(G.rows)) {
+  if (whole()) columns_.upload({G.data, extent(G.rows, G.columns)});
+}
+
+void DeviceColumns::multiply(DenseContext& context, double scale, const double* X, int count, double* out) {
+  for (int first = 0; first < G_.columns; first += width_) {
+    const int width = std::min(width_, G_.columns - first);
+    if (!whole()) columns_.upload({G_.column(first), extent(width, G_.rows)});
+    gemm(context, width, count, G_.rows, scale, {columns_.data(), G_.rows, Transpose::yes}, {X, G_.rows}, 0,
+         {out + first, G_.columns});
+  }
+}
+
+const double* DeviceColumns::column(int i) {
+  if (whole()) return columns_.data() + extent(i, G_.rows);
+  one_.upload({G_.column(i), extent(G_.rows)});
+  return one_.data();
+}
+
+DeviceGradientScore::DeviceGradientScore(const DeviceRoom& room, const ColumnMatrix& G, const double* y)
+    : context_(room.device),
+      G_(room, G, extent(G.rows + G.columns) * sizeof(double)),
+      residual_(room.device, extent(G.rows)),
+      mu_there_(room.device, extent(G.columns)),
       mu_(extent(G.columns)),
       threshold_(score_thresholds(squared_lengths(G), y, G.rows)) {}
 
 void DeviceGradientScore::update(const PassiveSet& passive) {
   residual_.upload(passive.residual());
-  gemm(context_, columns_, 1, rows_, 1.0, {G_.data(), rows_, Transpose::yes}, {residual_.data(), rows_}, 0,
-       {mu_there_.data(), columns_});
+  G_.multiply(context_, 1.0, residual_.data(), 1, mu_there_.data());
   mu_there_.download(mu_);
 }
 
-DeviceOrthogonalScore::DeviceOrthogonalScore(const Device& device, const ColumnMatrix& G, const double* y)
+DeviceOrthogonalScore::DeviceOrthogonalScore(const DeviceRoom& room, const ColumnMatrix& G, const double* y)
     : rows_(G.rows),
       columns_(G.columns),
-      context_(device),
-      G_(device, entries(G)),
-      T_(device, 0),
-      coefficients_(device, 0),
-      target_(device, extent(G.columns)),
-      mu_there_(device, extent(G.columns)),
-      rotations_(device, 0),
+      context_(room.device),
+      G_(room, G, beside(G)),
+      T_(room.device, 0),
+      coefficients_(room.device, 0),
+      target_(room.device, extent(G.columns)),
+      mu_there_(room.device, extent(G.columns)),
+      rotations_(room.device, 0),
       mu_(extent(G.columns)),
       squared_(squared_lengths(G)),
       threshold_(score_thresholds(squared_, y, G.rows)),
       left_(squared_),
       scratch_(extent(G.columns)) {
-  const Array<double> right(device, std::span<const double>(y, extent(rows_)));
-  gemm(context_, columns_, 1, rows_, 1.0, {G_.data(), rows_, Transpose::yes}, {right.data(), rows_}, 0,
-       {target_.data(), columns_});
+  const Array<double> right(room.device, std::span<const double>(y, extent(rows_)));
+  G_.multiply(context_, 1.0, right.data(), 1, target_.data());
 }
 
 void DeviceOrthogonalScore::reserve(int rows) {
@@ -82,15 +108,14 @@ void DeviceOrthogonalScore::rebuild(const PassiveSet& passive) {
   Eigen::MatrixXd L = Eigen::MatrixXd::Zero(n, n);
   Array<double> chosen(device, extent(n, rows_)), products(device, extent(n, columns_));
   for (int k = 0; k < n; ++k) {
-    copy_bytes(device, chosen.data() + extent(k, rows_), device,
-               G_.data() + extent(passive.columns()[extent(k)], rows_), extent(rows_) * sizeof(double));
+    copy_bytes(device, chosen.data() + extent(k, rows_), device, G_.column(passive.columns()[extent(k)]),
+               extent(rows_) * sizeof(double));
     for (int j = 0; j <= k; ++j) L(k, j) = passive.factor_row(k)[extent(j)];
   }
   const Eigen::MatrixXd inverse = L.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(n, n));
   upload_coefficients({inverse.data(), extent(n, n)});
   reserve(n);
-  gemm(context_, columns_, n, rows_, 1.0, {G_.data(), rows_, Transpose::yes}, {chosen.data(), rows_}, 0,
-       {products.data(), columns_});
+  G_.multiply(context_, 1.0, chosen.data(), n, products.data());
   gemm(context_, columns_, n, n, 1.0, {products.data(), columns_}, {coefficients_.data(), n, Transpose::yes}, 0,
        {T_.data(), columns_});
   size_ = n;
@@ -119,8 +144,7 @@ void DeviceOrthogonalScore::appended(const PassiveSet& passive) {
   const std::vector<double>& l = passive.factor_row(n);
   const double scale = 1 / l[extent(n)];
   reserve(n + 1);
-  gemm(context_, columns_, 1, rows_, scale, {G_.data(), rows_, Transpose::yes},
-       {G_.data() + extent(passive.columns()[extent(n)], rows_), rows_}, 0, {row(n), columns_});
+  G_.multiply(context_, scale, G_.column(passive.columns()[extent(n)]), 1, row(n));
   if (n > 0) {
     upload_coefficients(std::span(l).first(extent(n)));
     gemm(context_, columns_, 1, n, -scale, {T_.data(), columns_}, {coefficients_.data(), n}, 1, {row(n), columns_});

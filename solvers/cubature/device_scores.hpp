@@ -1,36 +1,53 @@
 #pragma once
-// The scores of scores.hpp with G, and Q^T G, in the memory of a device, which takes the products that read all of them
-// (solvers/dense/batched.hpp). One number for each column comes to the host, which chooses.
+// The scores of scores.hpp with the products that read all of G or Q^T G on a device (solvers/dense/batched.hpp). One
+// number for each column comes to the host, which chooses.
 
 #include <span>
 #include <vector>
 
-#include "kernels/array/array.hpp"
+#include "kernels/array/room.hpp"
 #include "kernels/dense/rotate_rows.hpp"
 #include "solvers/cubature/scores.hpp"
 #include "solvers/dense/batched.hpp"
 
 namespace supple {
 
-// Throw CapabilityError where the device does not exist or has no room for G.
+// G on a device: all of it where there is room, else portions of its columns, which come anew for every product.
+class DeviceColumns {
+ public:
+  // beside: what the caller keeps there [bytes]. Throws CapabilityError where the device does not exist or has no room
+  // for it and the smallest portion.
+  DeviceColumns(const DeviceRoom& room, const ColumnMatrix& G, std::size_t beside);
+  bool whole() const { return width_ == G_.columns; }
+  // out [columns][count], each `columns` long, = scale G^T X for X [rows][count] column-major; all on the device.
+  void multiply(DenseContext& context, double scale, const double* X, int count, double* out);
+  // One column there; valid until the next call.
+  const double* column(int i);
+
+ private:
+  ColumnMatrix G_;
+  int width_;
+  Array<double> columns_, one_;
+};
+
 class DeviceGradientScore {
  public:
-  DeviceGradientScore(const Device& device, const ColumnMatrix& G, const double* y);
+  DeviceGradientScore(const DeviceRoom& room, const ColumnMatrix& G, const double* y);
   void update(const PassiveSet& passive);
   void appended(const PassiveSet&) {}
   void removed(const Removal&) {}
   int best(const std::vector<char>& excluded) const { return best_gradient(mu_, threshold_, excluded); }
 
  private:
-  int rows_, columns_;
   DenseContext context_;
-  Array<double> G_, residual_, mu_there_;
+  DeviceColumns G_;
+  Array<double> residual_, mu_there_;
   std::vector<double> mu_, threshold_;
 };
 
 class DeviceOrthogonalScore {
  public:
-  DeviceOrthogonalScore(const Device& device, const ColumnMatrix& G, const double* y);
+  DeviceOrthogonalScore(const DeviceRoom& room, const ColumnMatrix& G, const double* y);
   void rebuild(const PassiveSet& passive);
   void update(const PassiveSet& passive);
   void appended(const PassiveSet& passive);  // call before the set changes again
@@ -48,7 +65,8 @@ class DeviceOrthogonalScore {
 
   int rows_, columns_, size_ = 0;  // size_: rows of T
   DenseContext context_;
-  Array<double> G_, T_, coefficients_, target_, mu_there_;
+  DeviceColumns G_;
+  Array<double> T_, coefficients_, target_, mu_there_;
   Array<PlaneRotation> rotations_;
   std::vector<double> mu_, squared_, threshold_, left_, scratch_;
 };

@@ -20,10 +20,29 @@ class RowSketch {
   // rounding; every row once.
   void add(std::span<const double> block, int first_row, int count);
 
+  // The same by others, such as a GPU: where the rows first_row ... of G go. Row t of the sketch takes the rows
+  // source[e] of the block times factor[e], e in [start[t], start[t + 1]), in this order, which is that of add.
+  struct Lists {
+    std::vector<int> start, source;
+    std::vector<double> factor;
+  };
+  Lists lists(int first_row, int count) const;
+  const std::vector<int>& listed() const { return listed_; }
+  // Columns first ... of those kept, for what was added elsewhere.
+  std::span<double> columns(std::size_t first, std::size_t count) {
+    return std::span(matrix_).subspan(first * static_cast<std::size_t>(rows_), count * static_cast<std::size_t>(rows_));
+  }
+
   int rows() const { return rows_; }
   const std::vector<double>& matrix() const { return matrix_; }  // rows() x columns kept, column-major
 
  private:
+  struct Places {
+    std::vector<int> target;
+    std::vector<double> factor;  // `copies` of each for every row
+  };
+  Places places(int first_row, int count) const;
+
   int columns_, rows_;
   std::vector<int> listed_;
   bool exact_;

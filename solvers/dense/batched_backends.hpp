@@ -1,5 +1,6 @@
 #pragma once
-// The GPU half of batched.hpp, for batched.cpp only: batched_cuda.cpp defines it in builds with CUDA.
+// The GPU half of batched.hpp and qr.hpp, for batched.cpp and qr.cpp only: batched_cuda.cpp defines it in builds with
+// CUDA.
 
 #include "solvers/dense/batched.hpp"
 
@@ -15,5 +16,8 @@ void potrf_batched_cuda(CudaDense& cuda, int n, S* A, int ld, std::ptrdiff_t str
 template <class S>
 void potrs_batched_cuda(CudaDense& cuda, int n, int count, const S* L, int ld, std::ptrdiff_t stride, S* X, int ldx,
                         std::ptrdiff_t stride_x, int batch);
+
+void geqrf_cuda(CudaDense& cuda, int m, int n, double* A, int ld);
+std::size_t geqrf_bytes_cuda(CudaDense& cuda, int m, int n);
 
 }  // namespace supple

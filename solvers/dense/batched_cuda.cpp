@@ -3,6 +3,7 @@
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -141,6 +142,36 @@ void potrs_batched_cuda(CudaDense& cuda, int n, int count, const S* L, int ld, s
                                   count, &one, matrices, ld, right_sides, ldx, batch);
     check(status, "a batch of triangular solves on the GPU");
   }
+}
+
+namespace {
+
+// Numbers of the workspace. The query reads no entry of A.
+int geqrf_numbers(CudaDense& cuda, int m, int n, double* A, int ld) {
+  int numbers = 0;
+  check(cusolverDnDgeqrf_bufferSize(cuda.solver, m, n, A, ld, &numbers), "asking for the workspace of a QR");
+  return numbers;
+}
+
+}  // namespace
+
+std::size_t geqrf_bytes_cuda(CudaDense& cuda, int m, int n) {
+  cuda.select();
+  const std::size_t numbers =
+      static_cast<std::size_t>(geqrf_numbers(cuda, m, n, nullptr, m)) + static_cast<std::size_t>(std::min(m, n));
+  return numbers * sizeof(double) + sizeof(int);
+}
+
+// Bad arguments alone make info negative; they are none of the machine's.
+void geqrf_cuda(CudaDense& cuda, int m, int n, double* A, int ld) {
+  cuda.select();
+  const int numbers = geqrf_numbers(cuda, m, n, A, ld);
+  Array<double> tau(cuda.device, static_cast<std::size_t>(std::min(m, n))),
+      work(cuda.device, static_cast<std::size_t>(numbers));
+  Array<int> info(cuda.device, 1);
+  check(cusolverDnDgeqrf(cuda.solver, m, n, A, ld, tau.data(), work.data(), numbers, info.data()),
+        "a QR factorisation on the GPU");
+  synchronize(cuda.device);  // before its workspace goes
 }
 
 #define SUPPLE_BATCHED_CUDA(S)                                                                                        \

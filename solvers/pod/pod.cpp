@@ -7,6 +7,7 @@
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
+#include "solvers/pod/device_tall.hpp"
 
 namespace supple {
 namespace {
@@ -66,6 +67,32 @@ Matrix triangle(const Matrix& S) {
   return triangle(stacked);
 }
 
+// Work on all rows of a matrix: here, or on a device.
+class Tall {
+ public:
+  explicit Tall(const std::optional<DeviceRoom>& room) {
+    if (room) device_.emplace(*room);
+  }
+  Matrix triangle_of(const Matrix& S) { return device_ ? device_->triangle(S) : triangle(S); }
+  Matrix product(const Matrix& S, const Matrix& V) {
+    if (device_) return device_->multiply(S, V);
+    Matrix P = Matrix::Zero(S.rows(), V.cols());
+    add_product(ConstMap(S.data(), S.rows(), S.cols()), V, P);
+    return P;
+  }
+  void orthonormalise(Matrix& S) {
+    if (device_) {
+      device_->orthonormalise(S);
+      return;
+    }
+    const Eigen::HouseholderQR<Matrix> qr(S);
+    S = qr.householderQ() * Matrix::Identity(S.rows(), S.cols());
+  }
+
+ private:
+  std::optional<DeviceTall> device_;
+};
+
 // What columns leave behind: U diag(s), and all s.
 struct Part {
   Matrix columns;
@@ -74,11 +101,11 @@ struct Part {
 
 constexpr double left_out = 1e-6, rounding = 1e-15;
 
-Part part_of(const Matrix& S, const PodSettings& settings, bool all) {
+Part part_of(const Matrix& S, const PodSettings& settings, bool all, Tall& tall) {
   if (!S.allFinite())
     throw InputError("the snapshots have no decomposition (an entry is not a finite number)",
                      "check the training data");
-  const Eigen::BDCSVD<Matrix> svd(triangle(S), Eigen::ComputeThinV);
+  const Eigen::BDCSVD<Matrix> svd(tall.triangle_of(S), Eigen::ComputeThinV);
   if (svd.info() != Eigen::Success || !svd.singularValues().allFinite())
     throw RunError("the singular values of the snapshots were not found", "fewer states");
   Part part{{}, svd.singularValues()};
@@ -91,8 +118,7 @@ Part part_of(const Matrix& S, const PodSettings& settings, bool all) {
     tail += s(kept - 1) * s(kept - 1);
     if (tail > most && s(kept - 1) > rounding * s(0)) break;
   }
-  part.columns = Matrix::Zero(S.rows(), kept);
-  add_product(ConstMap(S.data(), S.rows(), S.cols()), svd.matrixV().leftCols(kept), part.columns);
+  part.columns = tall.product(S, svd.matrixV().leftCols(kept));
   return part;
 }
 
@@ -105,7 +131,7 @@ Matrix beside(const Matrix& A, const ConstMap& B) {
 }
 
 // Of this rank's blocks.
-Part own_part(const ColumnBlocks& snapshots, const PodSettings& settings, const Ranks& ranks) {
+Part own_part(const ColumnBlocks& snapshots, const PodSettings& settings, const Ranks& ranks, Tall& tall) {
   const auto blocks = static_cast<long>(snapshots.counts.size());
   const int first = static_cast<int>(blocks * ranks.rank / ranks.size),
             last = static_cast<int>(blocks * (ranks.rank + 1) / ranks.size);
@@ -116,13 +142,13 @@ Part own_part(const ColumnBlocks& snapshots, const PodSettings& settings, const 
     const std::span<const double> block = snapshots.read(k, storage);
     SUPPLE_EXPECT(block.size() == static_cast<std::size_t>(snapshots.rows) * static_cast<std::size_t>(columns));
     if (block.empty()) continue;
-    part = part_of(beside(part.columns, ConstMap(block.data(), snapshots.rows, columns)), settings, blocks == 1);
+    part = part_of(beside(part.columns, ConstMap(block.data(), snapshots.rows, columns)), settings, blocks == 1, tall);
   }
   return part;
 }
 
 // Of all ranks, on the first: along a binomial tree.
-Part joined(Part part, const PodSettings& settings, const Ranks& ranks) {
+Part joined(Part part, const PodSettings& settings, const Ranks& ranks, Tall& tall) {
   const Eigen::Index rows = part.columns.rows();
   for (int step = 1; step < ranks.size; step *= 2) {
     if (ranks.rank % (2 * step) == step) {
@@ -133,7 +159,7 @@ Part joined(Part part, const PodSettings& settings, const Ranks& ranks) {
     const std::vector<double> other = ranks.receive(ranks.rank + step);
     if (other.empty()) continue;
     part = part_of(beside(part.columns, ConstMap(other.data(), rows, static_cast<Eigen::Index>(other.size()) / rows)),
-                   settings, false);
+                   settings, false, tall);
   }
   return part;
 }
@@ -153,7 +179,7 @@ void fix_signs(Matrix& basis) {
   }
 }
 
-Pod modes_of(const Part& part, const PodSettings& settings) {
+Pod modes_of(const Part& part, const PodSettings& settings, Tall& tall) {
   const Eigen::VectorXd& s = part.singular_values;
   Pod pod;
   pod.rows = static_cast<int>(part.columns.rows());
@@ -164,8 +190,7 @@ Pod modes_of(const Part& part, const PodSettings& settings) {
       truncation_errors(pod.singular_values, settings.truncation)[static_cast<std::size_t>(pod.modes)];
   if (pod.modes == 0) return pod;
   Matrix basis = part.columns.leftCols(pod.modes) * s.head(pod.modes).cwiseInverse().asDiagonal();
-  const Eigen::HouseholderQR<Matrix> qr(basis);
-  basis = qr.householderQ() * Matrix::Identity(pod.rows, pod.modes);
+  tall.orthonormalise(basis);
   fix_signs(basis);
   pod.basis.assign(basis.data(), basis.data() + basis.size());
   return pod;
@@ -204,10 +229,14 @@ Pod proper_orthogonal_decomposition(const ColumnBlocks& snapshots, const PodSett
   Pod pod;
   std::vector<double> message;
   Part part;
-  together(ranks, [&] { part = own_part(snapshots, settings, ranks); });
-  const Part whole = joined(std::move(part), settings, ranks);
+  std::optional<Tall> tall;
+  together(ranks, [&] {
+    tall.emplace(settings.device);
+    part = own_part(snapshots, settings, ranks, *tall);
+  });
+  const Part whole = joined(std::move(part), settings, ranks, *tall);
   if (ranks.rank == 0) {
-    pod = modes_of(whole, settings);
+    pod = modes_of(whole, settings, *tall);
     if (ranks.size > 1) message = packed(pod);
   }
   if (ranks.size == 1) return pod;

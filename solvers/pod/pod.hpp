@@ -2,9 +2,11 @@
 // Proper orthogonal decomposition of a snapshot matrix (Goury & Duriez 2018, eqs. 13-15).
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "kernels/array/room.hpp"
 #include "kernels/base/ranks.hpp"
 
 namespace supple {
@@ -18,6 +20,9 @@ struct PodSettings {
   double tolerance = 1e-3;
   PodTruncation truncation = PodTruncation::root;
   int max_modes = 0;  // 0 = no limit
+  // Where the QR factors and products of matrices with many rows are computed, panel by panel where there is no room
+  // for all rows; none: here. Singular values agree to some roundings of the largest.
+  std::optional<DeviceRoom> device = std::nullopt;
 };
 
 struct Pod {

@@ -15,6 +15,7 @@ std::unique_ptr<SparseDirect> make_sparse_cholesky();
 std::unique_ptr<SparseDirect> make_sparse_eigen();
 bool have_mumps();
 std::unique_ptr<SparseDirect> make_sparse_mumps();     // null where MUMPS is not built in
+std::unique_ptr<SparseDirect> make_sparse_cudss();     // only in builds with cuDSS
 std::unique_ptr<SparseDirect> make_sparse_pivoting();  // MUMPS where it is built in, else Eigen
 
 }  // namespace supple

@@ -12,7 +12,16 @@ std::unique_ptr<SparseDirect> make_sparse_direct(const std::string& backend) {
     throw CapabilityError("no sparse solver 'mumps' (this build was made without it)",
                           "install libmumps-seq-dev and build again, or use 'auto'");
   if (backend == "mumps") return make_sparse_mumps();
-  throw InputError("unknown sparse solver '" + backend + "' (there are auto, cholesky, mumps and eigen)", "use 'auto'");
+  if (backend == "cudss") {
+#ifdef SUPPLE_HAVE_CUDSS
+    return make_sparse_cudss();
+#else
+    throw CapabilityError("no sparse solver 'cudss' (this build was made without it)",
+                          "configure with -DSUPPLE_CUDA=ON -DSUPPLE_CUDSS=ON, or use 'auto'");
+#endif
+  }
+  throw InputError("unknown sparse solver '" + backend + "' (there are auto, cholesky, mumps, eigen and cudss)",
+                   "use 'auto'");
 }
 
 std::unique_ptr<SparseDirect> make_sparse_pivoting() {

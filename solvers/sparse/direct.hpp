@@ -48,8 +48,9 @@ class SparseDirect {
   virtual std::string name() const = 0;
 };
 
-// backend: "auto" or "cholesky" (Cholesky, and what pivots where that fails), "mumps", "eigen". Throws CapabilityError
-// for one that is not built in.
+// backend: "auto" or "cholesky" (Cholesky, and what pivots where that fails), "mumps", "eigen", "cudss" (LDLt on the
+// first GPU, which is also where its factors lie). Throws CapabilityError for one that is not built in or has no GPU,
+// InputError for an unknown one.
 std::unique_ptr<SparseDirect> make_sparse_direct(const std::string& backend = "auto");
 
 }  // namespace supple

@@ -192,7 +192,6 @@ TEST_F(Assembly, SaysWhatItDoesNotTake) {
   refused(base + "[body]\n", "body");
   for (const std::vector<std::string>& verb : {std::vector<std::string>{"reduce", "pair.toml", "-o", "m.h5"},
                                                {"inverse", "pair.toml", "--goal", "tip=0"},
-                                               {"simulate", "pair.toml", "--record", "r.rec.h5"},
                                                {"simulate", "pair.toml", "--keep-tangent", "0.1"}}) {
     const Outcome outcome = run(verb);
     EXPECT_EQ(outcome.code, 2) << verb[0];

@@ -1,6 +1,7 @@
 // --batch of the verbs that compute full-order states.
 #include <nlohmann/json.hpp>
 
+#include "engine/io/hdf5_file.hpp"
 #include "kernels/array/device.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/support/wait.hpp"
@@ -77,6 +78,45 @@ TEST_F(StatesInBatch, WrongOptions) {
   }
   // More robots than there are paths are as many as there are paths.
   EXPECT_EQ(run({"snapshots", ".", "-o", "s", "--batch", "2000000000"}).code, 0);
+}
+
+// Another solver finds the same states but for rounding, in workers too.
+TEST_F(StatesInBatch, SolversOfStatesOneByOne) {
+  ASSERT_EQ(run({"snapshots", ".", "-o", "eigen", "--solver", "eigen"}).code, 0);
+  const Outcome jobs = run({"snapshots", ".", "-o", "jobs", "--solver", "eigen", "--jobs", "2"});
+  ASSERT_EQ(jobs.code, 0) << jobs.err;
+  expect_same_paths("eigen", "jobs");
+  ASSERT_EQ(run({"snapshots", ".", "-o", "auto"}).code, 0);
+  int differ = 0;
+  for (const char* name : {"/training/path_0000.h5", "/training/path_0001.h5"}) {
+    const std::vector<double> q = Hdf5File(path(std::string("auto") + name), Hdf5File::Mode::read).read_doubles("q"),
+                              p = Hdf5File(path(std::string("eigen") + name), Hdf5File::Mode::read).read_doubles("q");
+    ASSERT_EQ(q.size(), p.size());
+    double largest = 0, error = 0;
+    for (std::size_t k = 0; k < q.size(); ++k) {
+      largest = std::max(largest, std::abs(q[k]));
+      error = std::max(error, std::abs(q[k] - p[k]));
+    }
+    EXPECT_LT(error, 1e-9 * largest);  // residuals of 1e-9 are asked for
+    differ += q != p;
+  }
+  EXPECT_GT(differ, 0) << "--solver changed nothing";
+  for (const char* verb : {"snapshots", "reduce"}) {
+    Outcome outcome = run({verb, ".", "-o", "s.rom.h5", "--solver", "pardiso"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_TRUE(
+        contains(outcome.err, "unknown sparse solver 'pardiso' (there are auto, cholesky, mumps, eigen and cudss)"))
+        << outcome.err;
+    outcome = run({verb, ".", "-o", "s.rom.h5", "--solver", "eigen", "--batch", "2"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_TRUE(contains(outcome.err, "--solver and --batch do not go together")) << outcome.err;
+  }
+  // Not built in, or built in and no GPU.
+  if (cuda_device_count() == 0) {
+    const Outcome outcome = run({"snapshots", ".", "-o", "s", "--solver", "cudss"});
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_TRUE(contains(outcome.err, "'cudss' (")) << outcome.err;
+  }
 }
 
 }  // namespace

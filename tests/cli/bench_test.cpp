@@ -208,6 +208,8 @@ TEST_F(Bench, StatesThatStayOnTheDevice) {
   ASSERT_EQ(bench({"--case", "forward/beam", "--batch", "40", "--steps", "18", "--tangent", "fp64"}).code, 0);
   EXPECT_EQ(rows()[0]["resident"], false);
   EXPECT_EQ(bench({"--case", "forward/beam", "--fused"}).code, 2);
+  EXPECT_EQ(bench({"--case", "forward/beam", "--sweep-contact"}).code, 2);
+  EXPECT_EQ(bench({"--case", "forward/beam", "--resident", "--sweep-contact", "--host-contact"}).code, 2);
 }
 
 TEST_F(Bench, AGpuThatIsNotThereIsOneLineAndCodeThree) {

@@ -66,6 +66,30 @@ TEST_F(Membrane, IsCheckedReducedRunAndExported) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+TEST_F(Membrane, IsReducedByStrainModes) {
+  std::string text = read_text(path("scene.toml"));
+  text.replace(text.find("unit = \"element\""), 16, "unit = \"element\"\nmembranes = \"strains\"");
+  write_text(path("strains.toml"), text);
+  Outcome outcome = run({"reduce", "strains.toml", "-o", "beam.rom.h5", "--seconds", "20 ms", "--json", "reduce.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out + outcome.err, "of the strains of 10 triangles"));
+  const json sheet = parse("reduce.json")["rid"]["corotational-membrane"];
+  EXPECT_EQ(sheet["elements"], 0);
+  EXPECT_GT(sheet["strain_modes"], 0);
+  EXPECT_LT(parse("reduce.json")["validation"]["goal_error_mean"].get<double>(), 0.05);
+  outcome = run({"info", "beam.rom.h5"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "for 10 elements in corotational-membrane (tolerance 0.05, left out"));
+  outcome = run(
+      {"run", "beam.rom.h5", "--set", "bend=8 mm", "--steps", "20", "--compare", "strains.toml", "--json", "run.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_LT(parse("run.json")["goal_error_mean"].get<double>(), 0.1);
+  outcome = run({"export", "beam.rom.h5", "--format", "sofa", "--scene", "strains.toml", "-o", "sofa"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "a model with strain modes cannot be written for SOFA"));
+  EXPECT_TRUE(contains(outcome.err, "membranes = \"elements\""));
+}
+
 TEST_F(Membrane, OfTheVolumeIsRefused) {
   std::string text = read_text(path("scene.toml"));
   text.replace(text.find("group = \"z-\""), 12, "group = \"body\"");

@@ -26,6 +26,8 @@ class MpiRanks : public Cli {
                              "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"})
       setenv(name, "1", 1);
     setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
+    // Jobs of one user share a folder otherwise, which one that ends removes while another begins.
+    setenv("OMPI_MCA_orte_tmpdir_base", folder_.c_str(), 1);
   }
   static fs::path program() { return fs::absolute(SUPPLE_BINARY).parent_path() / "supple-mpi"; }
 
@@ -85,7 +87,9 @@ TEST_F(MpiRanks, WhatAKilledRankLeavesIsGoneOnWith) {
   ASSERT_TRUE(wait_until([&] {
     ranks = ranks_of(job);
     return ranks.size() == 2 && exists("two/training/path_0000.h5");
-  }));
+  })) << ranks.size()
+      << " ranks\n"
+      << read_text(path("out")) << read_text(path("err"));
   kill(ranks.back(), SIGKILL);
   EXPECT_NE(finish(job).code, 0);
   EXPECT_FALSE(exists("two/training/path_0002.h5"));

@@ -431,14 +431,14 @@ TEST_F(ModelFile, OlderFormatsAreToBeMadeAgain) {
     read_model(old);
     FAIL() << "read an older format";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 8"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 9"), std::string::npos)
         << error.what();
     EXPECT_NE(error.suggestion().find("supple reduce"), std::string::npos) << error.suggestion();
   }
 }
 
 TEST_F(ModelFile, SeedsOfTheFuzzerAreModels) {
-  for (const char* name : {"tetrahedra", "hexahedra", "kept_elements", "obstacles"}) {
+  for (const char* name : {"tetrahedra", "hexahedra", "kept_elements", "obstacles", "strain_modes"}) {
     const ReducedModel model =
         read_model(std::string(SUPPLE_SOURCE_DIR) + "/tests/fuzz/corpus/model/" + name + ".rom.h5");
     // Two are from before files said where their elements are.
@@ -446,6 +446,7 @@ TEST_F(ModelFile, SeedsOfTheFuzzerAreModels) {
     EXPECT_EQ(model.fields[0].corners.empty(), old);
     EXPECT_EQ(model.skin.element.empty(), old);
     EXPECT_EQ(model.robot.obstacles.size(), std::string(name) == "obstacles" ? 6u : 0u);
+    EXPECT_EQ(model.fields.back().strains.count, std::string(name) == "strain_modes" ? 3 : 0);
     write_model(model, path_);
     reduced_bodies::expect_same_model(read_model(path_), model);
   }

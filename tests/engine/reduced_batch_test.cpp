@@ -14,6 +14,7 @@
 #include "kernels/points/batch_ops.hpp"
 #include "tests/devices.hpp"
 #include "tests/engine/driven_bodies.hpp"
+#include "tests/thread_team.hpp"
 
 namespace supple {
 namespace {
@@ -287,15 +288,6 @@ TEST(ReducedBatchDevices, RefusesAGpuThatIsNotThere) {
   EXPECT_THROW(ReducedBatchMechanics(model, cuda(0), 2), CapabilityError);
 }
 
-// A team of CPU threads behaves as a thread block does: a missing barrier or an entry that two members own would show.
-struct ThreadTeam {
-  int index, members;
-  std::barrier<>* barrier;
-  int rank() const { return index; }
-  int size() const { return members; }
-  void sync() const { barrier->arrive_and_wait(); }
-};
-
 template <class S, TangentRows rows>
 void compare_team_with_one(int members) {
   const int r = 10, tiles = 2, robots = 2, components = rows == TangentRows::four ? four_row_components : 81;
@@ -322,7 +314,7 @@ void compare_team_with_one(int members) {
     std::vector<std::jthread> threads;
     for (int rank = 0; rank < members; ++rank)
       threads.emplace_back([&, rank] {
-        for (int robot = 0; robot < robots; ++robot) op(ThreadTeam{rank, members, &barrier}, 0, robot);
+        for (int robot = 0; robot < robots; ++robot) op(test::ThreadTeam{rank, members, &barrier}, 0, robot);
       });
   }
   EXPECT_EQ(one, many);

@@ -324,6 +324,10 @@ void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
     EXPECT_TRUE(same_bits(x.parameters, y.parameters));
     EXPECT_TRUE(same_bits(x.edges, y.edges));
     EXPECT_TRUE(same_bits(x.G, y.G));
+    EXPECT_EQ(x.strains.count, y.strains.count);
+    EXPECT_EQ(x.strains.unit, y.strains.unit);
+    EXPECT_TRUE(same_bits(x.strains.linear, y.strains.linear));
+    EXPECT_TRUE(same_bits(x.strains.quadratic, y.strains.quadratic));
     EXPECT_EQ(x.tolerance, y.tolerance);
     EXPECT_EQ(x.residual, y.residual);
   }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "tests/engine/reduced_bodies.hpp"
+#include "tests/engine/strain_bodies.hpp"
 
 // Sanitizers bring their own operator new.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -50,6 +50,23 @@ namespace {
 
 class ReducedStep : public testing::TestWithParam<std::tuple<int, StepScheme>> {};
 
+void expect_no_allocations(const ReducedModel& model, int robots, StepScheme scheme, const std::string& what) {
+  ReducedMechanics mechanics(model, robots);
+  Stepper stepper(mechanics, {.scheme = scheme, .time_step = 0.01});
+  State state = rest_state(mechanics);
+  Control control = zero_control(mechanics);
+  // The first steps may still grow something (the thread pool, copied vectors).
+  for (int k = 0; k < 13; ++k) {
+    for (std::size_t i = 0; i < control.commands.size(); ++i) control.commands[i] = (i % 3 == 2 ? 1e-4 : 2e-4) * k;
+    const long before = allocations;
+    const StepReport report = stepper.step(control, state);
+    const long used = allocations - before;
+    ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
+    if (k < 3) continue;
+    ASSERT_EQ(used, 0) << what << ", step " << k;
+  }
+}
+
 TEST_P(ReducedStep, AllocatesNothing) {
   if (!SUPPLE_COUNTS_ALLOCATIONS) GTEST_SKIP() << "a sanitizer owns operator new";
   const auto [robots, scheme] = GetParam();
@@ -57,21 +74,12 @@ TEST_P(ReducedStep, AllocatesNothing) {
     const FullModel full = build_full_model(reduced_bodies::bar_scene(law), reduced_bodies::bar(false));
     const ReducedModel model =
         project(full, reduced_bodies::random_basis(full.coordinates.nv, 9), 9, reduced_bodies::some_elements(full));
-    ReducedMechanics mechanics(model, robots);
-    Stepper stepper(mechanics, {.scheme = scheme, .time_step = 0.01});
-    State state = rest_state(mechanics);
-    Control control = zero_control(mechanics);
-    // The first steps may still grow something (the thread pool, copied vectors).
-    for (int k = 0; k < 13; ++k) {
-      for (std::size_t i = 0; i < control.commands.size(); ++i) control.commands[i] = (i % 3 == 2 ? 1e-4 : 2e-4) * k;
-      const long before = allocations;
-      const StepReport report = stepper.step(control, state);
-      const long used = allocations - before;
-      ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
-      if (k < 3) continue;
-      ASSERT_EQ(used, 0) << law.name << ", step " << k;
-    }
+    expect_no_allocations(model, robots, scheme, law.name);
   }
+  const FullModel covered = build_full_model(strain_bodies::covered(), reduced_bodies::bar(false));
+  const ReducedModel model = strain_bodies::with_strains(
+      covered, reduced_bodies::random_basis(covered.coordinates.nv, 9), 9, strain_bodies::random_strains(covered, 5));
+  expect_no_allocations(model, robots, scheme, "strain modes");
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, ReducedStep,

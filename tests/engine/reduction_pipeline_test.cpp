@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "engine/reduction/training.hpp"
+#include "kernels/base/extent.hpp"
 #include "tests/engine/driven_bodies.hpp"
 
 namespace supple {
@@ -155,6 +156,28 @@ TEST_P(Pipeline, StopsWhenAsked) {
   progress.report = [&](const std::string& name, double, double, const std::string&) { stage = name; };
   progress.stop = [&] { return stage == "element forces"; };
   EXPECT_THROW((void)reduce(scene_, model_, quick(folder_ / "states"), progress), Interrupted);
+}
+
+// Modes, element forces and the choice of elements on a device, with hardly any room and with all.
+TEST_P(Pipeline, OnADevice) {
+  const Reduction host = reduce(scene_, model_, quick(folder_ / "states"), {});
+  std::vector<Device> devices{cpu()};
+  if (cuda_device_count() > 0) devices.push_back(cuda(0));
+  for (const Device& device : devices)
+    for (const std::size_t room : {std::size_t{0}, std::size_t{2'500'000}}) {
+      ReduceSettings settings = quick(folder_ / "states");
+      settings.device = DeviceRoom{device, room};
+      const Reduction found = reduce(scene_, model_, settings, {});
+      ASSERT_EQ(found.model.modes, host.model.modes);
+      for (std::size_t i = 0; i < extent(host.model.modes); ++i)
+        EXPECT_NEAR(found.report.singular_values[i] / host.report.singular_values[i], 1, 1e-10);
+      // Roundings of 1e-16 in rows whose columns depend on each other to 1e-4 may choose other elements, but as many
+      // and as good.
+      EXPECT_LE(found.report.table[3].residual, *scene_.reduction.ecsw_tolerance * 1.001);
+      EXPECT_NEAR(found.report.table[3].units, host.report.table[3].units, 2);
+      EXPECT_NEAR(found.report.table[1].errors.goal_mean / host.report.table[1].errors.goal_mean, 1, 1e-6);
+      EXPECT_LT(found.model.errors.goal_max, 0.03);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Bars, Pipeline, testing::Bool(),

@@ -16,6 +16,7 @@
 #include "kernels/array/queued.hpp"
 #include "kernels/points/row_ops.hpp"
 #include "tests/devices.hpp"
+#include "tests/thread_team.hpp"
 
 namespace supple {
 namespace {
@@ -255,15 +256,6 @@ TEST_P(StepOps, FusedSystems) {
   expect_near(back(W_e), expected.W_e, "effectors' W");
 }
 
-// A team of CPU threads behaves as a thread block does: a missing barrier would show.
-struct ThreadTeam {
-  int index, members;
-  std::barrier<>* barrier;
-  int rank() const { return index; }
-  int size() const { return members; }
-  void sync() const { barrier->arrive_and_wait(); }
-};
-
 TEST(StepOpsOnCpu, FusedSystemsOfATeamOfThreads) {
   const System s;
   const Solved expected = solve_one_after_the_other(s);
@@ -285,7 +277,7 @@ TEST(StepOpsOnCpu, FusedSystemsOfATeamOfThreads) {
       std::vector<std::jthread> threads;
       for (int rank = 0; rank < members; ++rank)
         threads.emplace_back([&, rank] {
-          for (int robot = 0; robot < robots; ++robot) op(ThreadTeam{rank, members, &barrier}, 0, robot);
+          for (int robot = 0; robot < robots; ++robot) op(test::ThreadTeam{rank, members, &barrier}, 0, robot);
         });
     }
     EXPECT_EQ(out.info, expected.info);

@@ -416,6 +416,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"contact_unknown", after("[contact]\nfriction = 1\n"), 8, 1, "it belongs to [[obstacle]]", "spacing"},
         Bad{"states", after("[reduce]\nstates = 0\n"), 8, 10, "states is 0, at least 1", "states = 272"},
         Bad{"tolerance", after("[reduce]\nmodes_tolerance = 1\n"), 8, 19, "not below 1", "0.001"},
+        Bad{"strain_tolerance", after("[reduce]\nstrain_tolerance = 2\n"), 8, 20, "not below 1", "0.001"},
+        Bad{"membranes", after("[reduce]\nmembranes = \"modes\"\n"), 8, 13, "unknown membranes", "elements, strains"},
         Bad{"seed", after("[reduce]\nseed = -1\n"), 8, 8, "seed is -1", "seed = 1"},
         Bad{"unit", after("[reduce]\nunit = \"points\"\n"), 8, 8, "unknown unit", "element, point"},
         Bad{"selection", after("[reduce]\nselection = \"nnls\"\n"), 8, 13, "unknown selection", "lawson-hanson"}),

@@ -57,6 +57,9 @@ TEST(SceneReader, ReferenceDefaultsAreTrue) {
   EXPECT_EQ(written.max_modes, absent.max_modes);
   EXPECT_EQ(written.contact_modes, absent.contact_modes);
   EXPECT_EQ(written.elements_every, absent.elements_every);
+  EXPECT_EQ(written.membranes, absent.membranes);
+  EXPECT_EQ(written.strain_tolerance, absent.strain_tolerance);
+  EXPECT_EQ(written.max_strain_modes, absent.max_strain_modes);
   EXPECT_EQ(written.ecsw_tolerance, absent.ecsw_tolerance);
   EXPECT_EQ(written.ecsw_acceptance, absent.ecsw_acceptance);
   EXPECT_EQ(written.unit, absent.unit);
@@ -203,6 +206,9 @@ TEST(SceneReader, FullScene) {
   EXPECT_EQ(scene.reduction.sampling, SamplingKind::grid);
   EXPECT_DOUBLE_EQ(scene.reduction.pod_tolerance, 0.002);
   EXPECT_FALSE(scene.reduction.converged);
+  EXPECT_EQ(scene.reduction.membranes, MembraneForm::strains);
+  EXPECT_DOUBLE_EQ(scene.reduction.strain_tolerance, 0.2);
+  EXPECT_EQ(scene.reduction.max_strain_modes, 30);
   EXPECT_EQ(scene.reduction.seed, 7u);
   EXPECT_DOUBLE_EQ(*scene.reduction.shape_error_limit, 0.02);
   EXPECT_NO_THROW(check_reducible(scene));

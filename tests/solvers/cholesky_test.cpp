@@ -8,6 +8,7 @@
 #include "kernels/dense/cholesky.hpp"
 #include "random_matrix.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
+#include "tests/thread_team.hpp"
 
 namespace supple {
 namespace {
@@ -82,17 +83,6 @@ TEST(Cholesky, RefusesWhatIsNotPositive) {
   EXPECT_EQ(cholesky_factor(&nan, 1, 1).status, DenseFactorStatus::not_positive);
 }
 
-// A team of CPU threads behaves as a thread block does: a missing barrier would show here (and under a thread
-// sanitizer).
-struct ThreadTeam {
-  int index;
-  int members;
-  std::barrier<>* barrier;
-  int rank() const { return index; }
-  int size() const { return members; }
-  void sync() const { barrier->arrive_and_wait(); }
-};
-
 template <class S>
 void compare_with_team(int n, int members, double tolerance) {
   test::Random random(4);
@@ -108,7 +98,7 @@ void compare_with_team(int n, int members, double tolerance) {
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < members; ++rank)
     threads.emplace_back([&, rank] {
-      const ThreadTeam member{rank, members, &barrier};
+      const test::ThreadTeam member{rank, members, &barrier};
       EXPECT_EQ(cholesky_factor(member, team.data(), n, n), n);
       cholesky_solve(member, team.data(), n, n, y.data(), 3, n);
     });

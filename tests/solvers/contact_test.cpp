@@ -448,6 +448,29 @@ TEST(Contact, LimitsAreKept) {
   EXPECT_GT(stopped, 50);
 }
 
+// A tolerance that rounding does not allow: one start finds what is good enough, and further ones are tried only where
+// nothing is said to be.
+TEST(Contact, WhatIsGoodEnoughEndsTheSearch) {
+  Random random(14);
+  int ended = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    const ContactCase c = random_contacts(random, {.contacts = 12, .rank = 17, .decades = 4});
+    ContactWorkspace workspace(c.boxes, c.contacts);
+    const VectorXd cold = VectorXd::Zero(c.n());
+    const ContactAnswer all = solve(c, {.tolerance = 1e-18}, workspace, cold);
+    const ContactAnswer one = solve(c, {.tolerance = 1e-18, .enough = 1e-8}, workspace, cold);
+    EXPECT_LE(one.report.residual, 1e-8);
+    EXPECT_LE(one.report.newton_steps, 60);
+    if (all.report.status == ContactStatus::solved) continue;
+    EXPECT_EQ(one.report.status, ContactStatus::iteration_limit);
+    EXPECT_GT(all.report.newton_steps, 120);
+    ++ended;
+    // What the first start solves has the same bits.
+    EXPECT_EQ(solve(c, {.enough = 1e-10}, workspace, cold).lambda, solve(c, {}, workspace, cold).lambda);
+  }
+  EXPECT_GE(ended, 5);
+}
+
 TEST(Contact, ForwardSolveGivesTheFactorOfW) {
   Random random(11);
   for (const int count : {1, 2, 3, 17}) {

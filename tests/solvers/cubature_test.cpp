@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "kernels/base/extent.hpp"
 #include "random_matrix.hpp"
 #include "solvers/cubature/cubature.hpp"
 #include "solvers/cubature/device_scores.hpp"
@@ -202,15 +203,52 @@ TEST_P(CubatureOn, BringsAnyStartToTheTolerance) {
   }
 }
 
+// Of the orthogonal score: Q^T G for so many rows while it doubles, and two vectors.
+std::size_t room_beside(int rows, int columns) {
+  return sizeof(double) * extent(columns) * (extent(std::max(rows, 64)) * 3 / 2 + 2);
+}
+std::size_t smallest_portion(int rows) {
+  return sizeof(double) * extent(rows, column_chunk);
+}
+
+// The columns of G do not fit, and come in portions for every product.
+TEST_P(CubatureOn, PortionsOfColumnsChooseTheSame) {
+  const int rows = 150, columns = 900;
+  const Matrix G = smooth(rows, columns);
+  const Vector y = G.rowwise().sum();
+  const DeviceRoom room{GetParam(), room_beside(rows, columns) + smallest_portion(rows)},
+      of_gradient{GetParam(), sizeof(double) * extent(rows + columns) + smallest_portion(rows)};
+  for (const bool orthogonal : {true, false}) {
+    const auto select = orthogonal ? select_nn_ols : select_lawson_hanson;
+    CubatureSettings settings{
+        .tolerance = 1e-3, .prune = orthogonal, .selection_fraction = 0.5, .device = DeviceRoom{GetParam()}};
+    const Cubature whole = select(view(G), rows, columns, settings, {}, {});
+    settings.device = orthogonal ? room : of_gradient;
+    const Cubature found = select(view(G), rows, columns, settings, {}, {});
+    EXPECT_EQ(found.status, CubatureStatus::converged);
+    EXPECT_EQ(found.columns, whole.columns);
+    ASSERT_EQ(found.weights.size(), whole.weights.size());
+    for (std::size_t k = 0; k < found.weights.size(); ++k)
+      EXPECT_NEAR(found.weights[k], whole.weights[k], 1e-8 * whole.weights[k]);
+  }
+  try {
+    (void)DeviceOrthogonalScore({GetParam(), room.most - 1000}, {G.data(), rows, columns}, y.data());
+    FAIL() << "less than the smallest portion";
+  } catch (const CapabilityError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "no memory for the scores of 900 candidates (the smallest portion takes 1942 kB, 1940 kB of " +
+                  to_string(GetParam()) + " may be used)");
+  }
+}
+
 // What a score answers while columns come and go, against its definition.
-TEST_P(CubatureOn, ScoresFollowTheSet) {
-  const int rows = 40, columns = 120;
+void expect_scores_follow_the_set(const DeviceRoom& room, int rows, int columns) {
   test::Random random(3);
   const Matrix G = random.matrix(rows, columns).cwiseAbs();
   const Vector y = G.rowwise().sum();
   const ColumnMatrix matrix{G.data(), rows, columns};
   PassiveSet passive(matrix, y.data());
-  DeviceOrthogonalScore score(GetParam(), matrix, y.data());
+  DeviceOrthogonalScore score(room, matrix, y.data());
   const auto expect_best = [&] {
     score.update(passive);
     std::vector<char> excluded(columns, 0);
@@ -251,6 +289,17 @@ TEST_P(CubatureOn, ScoresFollowTheSet) {
   score.rebuild(passive);
   add(expect_best());
   (void)expect_best();
+}
+
+TEST_P(CubatureOn, ScoresFollowTheSet) {
+  const int rows = 40;
+  expect_scores_follow_the_set(GetParam(), rows, 120);
+  for (const int columns : {300, 513}) {  // portions of 256
+    const DeviceRoom room{GetParam(), room_beside(rows, columns) + smallest_portion(rows)};
+    const Matrix G = Matrix::Ones(rows, columns);
+    EXPECT_FALSE(DeviceColumns(room, {G.data(), rows, columns}, room_beside(rows, columns)).whole());
+    expect_scores_follow_the_set(room, rows, columns);
+  }
 }
 
 TEST(PruneAndRegrow, AnyStartIsBroughtToTheTolerance) {

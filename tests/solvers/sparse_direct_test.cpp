@@ -187,7 +187,7 @@ TEST_P(SparseDirectTest, ReportsSingular) {
   EXPECT_EQ(solver_->factor(zero_row.values.data()).status, FactorStatus::singular);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, SparseDirectTest, ::testing::Values("cholesky", "mumps", "eigen"),
+INSTANTIATE_TEST_SUITE_P(Backends, SparseDirectTest, ::testing::Values("cholesky", "mumps", "eigen", "cudss"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(MakeSparseDirect, RefusesUnknownBackend) {

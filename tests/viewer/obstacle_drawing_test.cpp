@@ -137,7 +137,7 @@ TEST_F(DrawnObstacles, PointsOfContactShowWhatTheyDo) {
       {.point = 1, .at = rest(1), .force = {{0, 0, 1}}, .normal_force = 1},
       {.point = 4, .at = rest(4), .force = {{0, 0, 1}}, .normal_force = 1, .sliding = true}};
   DrawList list;
-  Pose pose{state, y};
+  DrawnState pose{state, y};
   draw_contact_points(*shape_, pose, {{0, 0, 0}}, list);
   EXPECT_TRUE(list.on_top_solid.vertices.empty());  // nothing is known of them
   EXPECT_TRUE(list.solid.vertices.empty());

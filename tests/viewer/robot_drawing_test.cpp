@@ -332,7 +332,7 @@ TEST(DrawnGoals, AreThoseOfSteeredEffectors) {
   const std::vector<char> yes{1}, no{0};
   const auto links = [&](std::span<const char> steered) {
     DrawList list;
-    Pose pose{frame.state, frame.y, frame.goals};
+    DrawnState pose{frame.state, frame.y, frame.goals};
     pose.steered = steered;
     draw_robot(*robot->shape, pose, {}, list);
     return list.on_top.size();

@@ -142,7 +142,7 @@ TEST_P(Played, APullMovesTheBodyItsWay) {
   EXPECT_GT(way, 1e-4);
   // The generalised force does the force's work: load . dq = force . (what the point moves), for any dq. Sums of a few
   // hundred products of the order of one: 1e-12.
-  const std::vector<double> load = shape.load(tip, weights, {{0, 0, 2}});
+  const std::vector<double> load = shape.load(simulation.frame().state, tip, weights, {{0, 0, 2}});
   State moved = simulation.frame().state;
   double work = 0;
   for (std::size_t i = 0; i < load.size(); ++i) {

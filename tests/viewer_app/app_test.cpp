@@ -33,7 +33,7 @@ TEST_P(OpenedAssets, AreDrawnWithoutAnError) {
   EXPECT_TRUE(until([&] { return now().step >= 3; })) << now().failure;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OpenedAssets, testing::Values("cantilever", "diamond", "finger", "tentacle"),
+INSTANTIATE_TEST_SUITE_P(All, OpenedAssets, testing::Values("cantilever", "diamond", "finger", "gripper", "tentacle"),
                          [](const auto& info) { return std::string(info.param); });
 
 // The window of a program on a HiDPI display has more pixels than units.
@@ -257,6 +257,42 @@ TEST_F(Apps, ASliderLeadsItsActuator) {
   press(Key::space);
   EXPECT_TRUE(until([&] { return std::abs(now().state.commands[0] - most) < 1e-9; }));
   EXPECT_GT(now().reached[0], tip + 0.01);  // a finger that closes towards +x
+}
+
+// The gripper: three cables and a motion, each with its slider; a click names the part.
+TEST_F(Apps, SlidersLeadTheActuatorsOfAllParts) {
+  open_paused(asset("gripper"));
+  EXPECT_EQ(document().intent().mode, Mode::forward);
+  press(Key::m);  // no goals: nothing changes
+  EXPECT_EQ(document().intent().mode, Mode::forward);
+  ASSERT_EQ(document().inputs().size(), 4u);
+  const std::vector<double> before = document().intent().commands;
+  std::vector<bool> led(4, false);
+  for (double y = 60; y < height && std::ranges::count(led, true) < 4; y += 6) {
+    input_.x = 200;
+    input_.y = y;
+    frame();
+    input_.left = true;
+    frames(2);
+    for (std::size_t j = 0; j < 4; ++j) led[j] = led[j] || document().intent().commands[j] != before[j];
+    point(200, 200);
+    input_.left = false;
+    frame();
+  }
+  EXPECT_EQ(std::ranges::count(led, true), 4);
+  document().intent().commands = {0.005, 0, 0, 0.02};
+  document().intent().running = true;
+  document().send();
+  EXPECT_TRUE(until([&] { return now().step >= 2; })) << now().failure;
+  EXPECT_NEAR(now().state.motions[0], 0.02, 1e-12);
+  press(Key::d1);
+  const RobotShape& shape = *document().robot().shape;
+  std::vector<Vec3d> places;
+  shape.positions(now().state, places);
+  const auto at = camera().project(shape.point(places, shape.bodies()[0].triangles, {0.3, 0.3, 0.4}), viewport());
+  ASSERT_TRUE(at);
+  click((*at)[0], (*at)[1]);
+  EXPECT_EQ(app().pointer().picked().find("finger-"), 0u) << app().pointer().picked();
 }
 
 // The nearest triangle that covers the pixel, found in the picture's plane and not in space.

@@ -238,6 +238,34 @@ TEST_F(Pictures, Pressure) {
   expect_golden("pressure", draw(*hollow, nullptr, frame));
 }
 
+// A palm that hangs lower than at rest, and turned, fingers bent by different ways, springs drawn out.
+TEST_F(Pictures, SeveralBodies) {
+  const std::unique_ptr<OpenedRobot> gripper = open_robot(asset("gripper/hanging.toml"));
+  const AssemblyMechanics& mechanics = gripper->assembly->mechanics();
+  Frame frame;
+  frame.state = rest_state(mechanics);
+  for (int part = 0; part < 3; ++part) {
+    const FullModel& finger = *gripper->assembly->full(part);
+    double* q = frame.state.q.data() + mechanics.first_coordinate(part);
+    for (std::size_t i = 0; i < finger.free_nodes.size(); ++i) {
+      const Vec3d& x = finger.mesh.nodes[static_cast<std::size_t>(finger.free_nodes[i])];
+      const double s = -x[2] / 0.1;
+      q[3 * i] = 0.01 * (part + 1) * s * s;
+      q[3 * i + 2] = 0.01 * (part + 1) * 2 * s * x[0] / 0.1;
+    }
+  }
+  std::vector<double> dq(static_cast<std::size_t>(mechanics.coordinates().nv));
+  dq[dq.size() - 4] = -0.015;
+  dq[dq.size() - 3] = 0.15;
+  mechanics.coordinates().integrate(frame.state.q.data(), dq.data());
+  frame.y = Models::points(*gripper, frame.state);
+  width_ = 240;
+  Bounds bounds;
+  add_shown(*gripper, nullptr, frame, settings_, bounds);
+  settings_.camera.fit(bounds.low, bounds.high, {width_ * 1.0, height_ * 1.0});
+  expect_golden("several-bodies", draw(*gripper, nullptr, frame));
+}
+
 TEST_F(Pictures, TheFullRobotOverTheReducedOne) {
   expect_golden("overlaid", reduced());
 }

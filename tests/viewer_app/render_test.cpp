@@ -166,6 +166,84 @@ TEST_F(Render, DrawsWhatWasRecorded) {
   EXPECT_FALSE(exists("b.png"));
 }
 
+class RenderSeveralBodies : public Render {
+ protected:
+  void SetUp() override {
+    Render::SetUp();
+    write_text(path("pair.toml"), pair_);
+    write_text(path("loose.toml"), pair_ + R"([[rigid]]
+name = "load"
+mass = "50 g"
+size = ["20 mm", "20 mm", "20 mm"]
+translation = ["200 mm", "20 mm", "-40 mm"]
+)");
+  }
+  std::string hash_in(const std::string& name) {
+    return nlohmann::json::parse(read_text(path(name)))["state_hash"].get<std::string>();
+  }
+  const std::string pair_ = R"(name = "pair"
+time_step = "10 ms"
+[[rigid]]
+name = "palm"
+size = ["50 mm", "700 mm", "10 mm"]
+translation = [0, "250 mm", 0]
+motion = "slide"
+direction = [0, 1, 0]
+range = ["-20 mm", "20 mm"]
+[[part]]
+name = "one"
+scene = "scene.toml"
+on = "palm"
+[[part]]
+name = "two"
+scene = "scene.toml"
+on = "palm"
+translation = [0, "400 mm", 0]
+)";
+};
+
+TEST_F(RenderSeveralBodies, DrawsWhatIsSimulatedAndWhatWasRecorded) {
+  const std::vector<std::string> led{"--set", "one/bend=20 mm", "--set", "palm/slide=20 mm"};
+  const auto verb = [&](std::vector<std::string> words, const std::vector<std::string>& more = {}) {
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.code, 0) << words[0] << ": " << outcome.err;
+  };
+  const std::vector<std::string> size{"--size", "200x150", "--no-legend"};
+  verb({"render", "pair.toml", "-o", "rest.png"}, size);
+  verb({"render", "pair.toml", "--duration", "50 ms", "-o", "led.png", "--set", "one/bend=20 mm"}, size);
+  expect_picture("rest.png", 200, 150);
+  EXPECT_NE(read_text(path("rest.png")), read_text(path("led.png")));
+  for (const char* colour : {"displacement", "stress"})
+    verb({"render", "pair.toml", "-o", std::string(colour) + ".png", "--colour", colour}, size);
+  EXPECT_NE(read_text(path("stress.png")), read_text(path("displacement.png")));
+  verb({"simulate", "pair.toml", "--steps", "5", "--record", "a.rec.h5", "--json", "run.json"}, led);
+  verb({"render", "a.rec.h5", "-o", "recorded.png", "--json", "drawn.json"}, size);
+  EXPECT_EQ(hash_in("drawn.json"), hash_in("run.json"));
+  EXPECT_TRUE(contains(run({"info", "a.rec.h5"}).out, "pair.toml"));
+  // The same robot beside itself.
+  verb({"render", "pair.toml", "--compare", "pair.toml", "--colour", "difference", "-o", "two.png"}, size);
+}
+
+TEST_F(RenderSeveralBodies, SaysWhatItCannotDo) {
+  const Outcome goals = run({"render", "pair.toml", "--circle", "5 mm", "-o", "a.png"});
+  EXPECT_EQ(goals.code, 2);
+  EXPECT_TRUE(contains(goals.err, "robots of several bodies are not led to goals yet"));
+  const Outcome mode = run({"render", "pair.toml", "--colour", "mode", "-o", "a.png"});
+  EXPECT_EQ(mode.code, 2);
+  EXPECT_TRUE(contains(mode.err, "several bodies have no modes in common"));
+  // A load that nothing holds has no equilibrium to begin with; its fall is drawn from a recording.
+  const Outcome loose = run({"render", "loose.toml", "-o", "a.png"});
+  EXPECT_EQ(loose.code, 1);
+  EXPECT_TRUE(contains(loose.err, "does not settle"));
+  EXPECT_TRUE(contains(loose.err, "--record"));
+  EXPECT_FALSE(exists("a.png"));
+  ASSERT_EQ(run({"simulate", "loose.toml", "--steps", "8", "--record", "fall.rec.h5"}).code, 0);
+  const Outcome fall = run({"render", "fall.rec.h5", "-o", "a.png", "--size", "200x150"});
+  EXPECT_EQ(fall.code, 0) << fall.err;
+  expect_picture("a.png", 200, 150);
+}
+
 class Films : public Render {
  protected:
   void SetUp() override {

@@ -226,7 +226,7 @@ void look_panel(const Document& document, ViewSettings& settings, double& pull) 
     if (ImGui::SliderInt("mode", &mode, 1, shape.reduced()->modes)) drawing.mode = mode - 1;
     ImGui::Checkbox("swinging", &settings.animate_mode);
   }
-  if (shape.reduced()) {
+  if (shape.reduced() || !shape.cells().empty()) {
     ImGui::Checkbox("integration domain, body a ghost", &drawing.domain);
     if (drawing.domain && shape.cells().empty()) ImGui::TextWrapped("this file does not say where its elements are");
   }
@@ -272,6 +272,12 @@ void robot_panel(const Document& document) {
     if (errors.states > 0)
       line("error", fmt::format("{:.2g} % at the effectors, {:.2g} % in shape on {} unseen states",
                                 100 * errors.goal_mean, 100 * errors.shape_mean, errors.states));
+  }
+  if (robot.assembly) {
+    const std::vector<std::string> texts = robot.assembly->part_texts();
+    for (std::size_t k = 0; k < texts.size(); ++k) line(robot.assembly->scene().parts[k].name.c_str(), texts[k]);
+    for (const RigidScene& rigid : robot.assembly->scene().rigids)
+      line(rigid.name.c_str(), std::string("rigid, ") + rigid.hold());
   }
   const Robot& r = robot.robot();
   const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };

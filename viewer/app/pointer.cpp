@@ -68,10 +68,12 @@ bool Pointer::update(const InputFrame& input, bool captured, const Viewport& vie
       picked_.clear();
       if (const auto hit = pick_body(input, viewport, document, settings)) {
         const Vec3d x = document.robot().shape->point(places_, hit->triangle, hit->weights);
-        const std::vector<int>& element = document.robot().shape->element();
+        const RobotShape& shape = *document.robot().shape;
+        const int element = shape.element()[static_cast<std::size_t>(hit->triangle)];
+        const std::string& body = shape.body_of_triangle(hit->triangle).name;
         picked_ = fmt::format("({:.1f}, {:.1f}, {:.1f}) mm", 1e3 * x[0], 1e3 * x[1], 1e3 * x[2]);
-        if (!element.empty())
-          picked_ = fmt::format("element {} at {}", element[static_cast<std::size_t>(hit->triangle)], picked_);
+        if (element >= 0) picked_ = fmt::format("element {} at {}", element, picked_);
+        if (!body.empty()) picked_ = fmt::format("{}: {}", body, picked_);
       }
     }
     if (doing_ == Doing::pull) {

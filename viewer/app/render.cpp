@@ -79,6 +79,8 @@ class Lead {
  public:
   Lead(const cli::RenderArguments& a, Simulation& simulation) : simulation_(simulation) {
     const Robot& robot = simulation.robot();
+    if (const auto why = cannot_lead(simulation.opened()); why && (!a.goal.empty() || a.circle || a.lemniscate))
+      throw InputError(*why);
     if (!a.goal.empty()) {
       path_.emplace(cli::read_goals(a.goal, robot));
     } else if (a.circle || a.lemniscate) {
@@ -93,7 +95,6 @@ class Lead {
           a.actuation.empty() ? cli::Actuation(cli::inputs_of(robot)) : cli::read_actuation(a.actuation, robot);
       for (const std::string& assignment : a.assignments) actuation_->set(assignment);
     }
-    if (const auto why = cannot_lead(robot); why && path_) throw InputError(*why);
     intent_ = simulation.rest_intent();
     intent_.mode = path_ ? Mode::inverse : Mode::forward;
     if (path_) {
@@ -259,7 +260,9 @@ int render(cli::Context& context, const cli::RenderArguments& a) {
   const ViewSettings settings = settings_of(a, robot, beside);
   (void)camera_on({}, a, size);  // wrong angles are refused before anything is simulated
   if (!simulation.frame().failure.empty())
-    throw RunError(simulation.frame().failure, "`supple check` looks for its equilibrium with all commands at zero");
+    throw RunError(simulation.frame().failure,
+                   "`supple check` looks for its equilibrium; motion from rest is drawn from a recording: supple "
+                   "simulate --record");
   Lead lead(a, simulation);
   const double fps = static_cast<double>(a.frames_per_second.value_or(30));
   const double duration = a.duration.value_or(lead.duration() > 0 || !film ? lead.duration() : default_duration);

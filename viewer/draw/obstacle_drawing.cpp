@@ -122,9 +122,9 @@ void draw_obstacles(const RobotShape& shape, const Vec3d& offset, DrawList& list
   }
 }
 
-void draw_contact_forces(const RobotShape& shape, const Pose& pose, const Vec3d& offset, DrawList& list) {
+void draw_contact_forces(const RobotShape& shape, const DrawnState& drawn, const Vec3d& offset, DrawList& list) {
   const Robot& robot = shape.robot();
-  const std::vector<double>& forces = pose.state.contact_forces;
+  const std::vector<double>& forces = drawn.state.contact_forces;
   const auto pairs = static_cast<std::size_t>(robot.pairs());
   if (pairs == 0 || forces.size() != 3 * pairs) return;
   const auto force = [&](std::size_t pair) {
@@ -137,14 +137,14 @@ void draw_contact_forces(const RobotShape& shape, const Pose& pose, const Vec3d&
     const Vec3d f = (1 / most) * force(pair);
     if (!(norm(f) > 0.01)) continue;
     const std::size_t point = static_cast<std::size_t>(robot.first_collision_point) + pair / robot.obstacles.size();
-    const Vec3d x = Vec3d{{pose.y[3 * point], pose.y[3 * point + 1], pose.y[3 * point + 2]}} + offset;
+    const Vec3d x = Vec3d{{drawn.y[3 * point], drawn.y[3 * point + 1], drawn.y[3 * point + 2]}} + offset;
     add_arrow(x, x + 0.25 * shape.extent() * f, 0.004 * shape.extent(), push_colour, list.on_top_solid);
   }
 }
 
-void draw_contact_points(const RobotShape& shape, const Pose& pose, const Vec3d& offset, DrawList& list) {
+void draw_contact_points(const RobotShape& shape, const DrawnState& drawn, const Vec3d& offset, DrawList& list) {
   const Robot& robot = shape.robot();
-  if (pose.touches == nullptr || robot.pairs() == 0) return;
+  if (drawn.touches == nullptr || robot.pairs() == 0) return;
   const auto dot = [&](const Vec3d& at, double radius, Colour colour, Surfaces& surfaces) {
     const Ring rings[] = {{-radius, 0, -1, 0},
                           {-0.7 * radius, 0.7 * radius, -0.7, 0.7},
@@ -154,7 +154,7 @@ void draw_contact_points(const RobotShape& shape, const Pose& pose, const Vec3d&
     add_revolved(at + offset, {{0, 0, 1}}, rings, colour, surfaces, 8);
   };
   std::vector<bool> pressing(static_cast<std::size_t>(robot.collision_points), false);
-  for (const Touch& touch : *pose.touches) {
+  for (const Touch& touch : *drawn.touches) {
     pressing[static_cast<std::size_t>(touch.point)] = true;
     dot(touch.at, 0.009 * shape.extent(), touch.sliding ? slide_colour : stick_colour, list.on_top_solid);
   }
@@ -162,7 +162,7 @@ void draw_contact_points(const RobotShape& shape, const Pose& pose, const Vec3d&
   for (int p = 0; p < robot.collision_points; ++p) {
     if (pressing[static_cast<std::size_t>(p)]) continue;
     const auto k = 3 * static_cast<std::size_t>(robot.first_collision_point + p);
-    const Vec3d x{{pose.y[k], pose.y[k + 1], pose.y[k + 2]}};
+    const Vec3d x{{drawn.y[k], drawn.y[k + 1], drawn.y[k + 2]}};
     if (std::ranges::any_of(robot.obstacles, [&](const PlacedObstacle& placed) {
           return placed.obstacle.at(placed.pose, x, reach).feature != Feature::none;
         }))

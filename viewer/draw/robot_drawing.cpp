@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/base/extent.hpp"
 #include "viewer/draw/constraint_drawing.hpp"
 #include "viewer/draw/obstacle_drawing.hpp"
 #include "viewer/draw/shapes.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr Colour cable_colour{0.16f, 0.17f, 0.20f, 1}, effector_colour{0.13f, 0.45f, 0.85f, 1},
     goal_colour{0.85f, 0.15f, 0.20f, 1}, edge_colour{0.1f, 0.1f, 0.12f, 0.35f}, force_colour{0.75f, 0.25f, 0.65f, 1},
-    unknown_colour{0.6f, 0.6f, 0.6f, 1}, label_colour{0.12f, 0.13f, 0.16f, 1};
+    unknown_colour{0.6f, 0.6f, 0.6f, 1}, rigid_colour{0.47f, 0.53f, 0.60f, 1}, label_colour{0.12f, 0.13f, 0.16f, 1};
 constexpr float ghost = 0.16f;        // how much is seen of a ghosted body
 constexpr double cell_shrink = 0.92;  // of the domain's elements about their centres, so that neighbours part
 
@@ -25,20 +26,20 @@ Vec3d point_of(std::span<const double> y, int point) {
   return {{y[at], y[at + 1], y[at + 2]}};
 }
 
-// Numbers to be coloured, and their scale.
+// Numbers to be coloured, and their scale. Empty: of other things.
 struct Scalars {
-  std::vector<double> values;
+  std::vector<double> nodes, cells, cavities;  // nodes: of the skins, NaN where there is none
   ColourBar bar;
-  bool of_cells = false;
 };
 
 void span_values(Scalars& scalars, const DrawingOptions& options, bool from_zero) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (double value : scalars.values)
-    if (std::isfinite(value)) {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
+  for (const std::vector<double>* values : {&scalars.nodes, &scalars.cells, &scalars.cavities})
+    for (double value : *values)
+      if (std::isfinite(value)) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
   if (!(low <= high)) low = high = 0;
   if (from_zero) low = std::min(low, 0.0);
   scalars.bar.low = options.bar_low.value_or(low);
@@ -54,7 +55,7 @@ Scalars pressures_of(const RobotShape& shape, const State& state, const DrawingO
   double most = 0, least = 0;
   for (const RobotShape::Cavity& cavity : shape.cavities()) {
     const ActuatorRow& row = shape.robot().actuators[cavity.actuator];
-    scalars.values.push_back(state.multipliers[cavity.actuator]);
+    scalars.cavities.push_back(state.multipliers[cavity.actuator]);
     const bool commanded = row.control == ActuatorControl::force;
     most = std::max(most, commanded ? std::min(row.range.upper, row.force.upper) : row.force.upper);
     least = std::min(least, commanded ? std::max(row.range.lower, row.force.lower) : row.force.lower);
@@ -72,59 +73,75 @@ std::vector<double> distances(const std::vector<Vec3d>& a, const std::vector<Vec
   return out;
 }
 
-Scalars scalars_of(const RobotShape& shape, const Pose& pose, const std::vector<Vec3d>& places,
+Scalars scalars_of(const RobotShape& shape, const DrawnState& drawn, const std::vector<Vec3d>& places,
                    const DrawingOptions& options) {
   Scalars scalars;
   switch (options.colouring) {
     case Colouring::plain:
       return scalars;
     case Colouring::displacement:
-      scalars.values = distances(places, shape.rest());
+      scalars.nodes = distances(places, shape.rest());
       scalars.bar = {"displacement", "m"};
       break;
     case Colouring::mode:
-      scalars.values = distances(places, shape.rest());
+      scalars.nodes = distances(places, shape.rest());
       scalars.bar = {"mode " + std::to_string(options.mode + 1), "m"};
       break;
     case Colouring::stress:
-      scalars.of_cells = shape.full() == nullptr;
-      scalars.values = scalars.of_cells ? shape.cell_stress(pose.state) : shape.skin_stress(pose.state);
+      scalars.nodes = shape.skin_stress(drawn.state);
+      scalars.cells = shape.cell_stress(drawn.state);
       scalars.bar = {"von Mises stress", "Pa"};
       break;
     case Colouring::weight:
-      scalars.of_cells = true;
-      for (const RobotShape::Cell& cell : shape.cells()) scalars.values.push_back(cell.weight);
+      for (const RobotShape::Cell& cell : shape.cells()) scalars.cells.push_back(cell.weight);
       scalars.bar = {"weight of the element", "1"};
       break;
     case Colouring::difference: {
       std::vector<Vec3d> other;
-      pose.other->positions(*pose.other_state, other);
-      scalars.values = distances(places, other);
+      drawn.other->positions(*drawn.other_state, other);
+      scalars.nodes = distances(places, other);
       scalars.bar = {"difference of the two robots", "m"};
       break;
     }
     case Colouring::pressure:
-      return pressures_of(shape, pose.state, options);
+      return pressures_of(shape, drawn.state, options);
   }
   span_values(scalars, options, true);
   return scalars;
 }
 
-void add_surface(const Triangles& triangles, const std::vector<Vec3d>& places, const std::vector<Colour>& colours,
+Vertex vertex_at(const Vec3d& place, const Vec3d& normal, Colour colour) {
+  Vertex vertex{{}, {}, colour};
+  for (std::size_t k = 0; k < 3; ++k) {
+    vertex.position[k] = static_cast<float>(place[static_cast<int>(k)]);
+    vertex.normal[k] = static_cast<float>(normal[static_cast<int>(k)]);
+  }
+  return vertex;
+}
+
+void add_surface(const Triangles& triangles, std::span<const Vec3d> places, std::span<const Colour> colours,
                  const Vec3d& offset, Surfaces& surfaces) {
   const std::vector<Vec3d> normals = node_normals(places, triangles);
   const auto first = static_cast<std::uint32_t>(surfaces.vertices.size());
   surfaces.vertices.reserve(surfaces.vertices.size() + places.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    Vertex vertex{{}, {}, colours[i]};
-    for (std::size_t k = 0; k < 3; ++k) {
-      vertex.position[k] = static_cast<float>(places[i][static_cast<int>(k)] + offset[static_cast<int>(k)]);
-      vertex.normal[k] = static_cast<float>(normals[i][static_cast<int>(k)]);
-    }
-    surfaces.vertices.push_back(vertex);
-  }
+  for (std::size_t i = 0; i < places.size(); ++i)
+    surfaces.vertices.push_back(vertex_at(places[i] + offset, normals[i], colours[i]));
   for (const auto& triangle : triangles)
     for (int node : triangle) surfaces.triangles.push_back(first + static_cast<std::uint32_t>(node));
+}
+
+// Each triangle with its own normal.
+void add_flat_surface(const Triangles& triangles, std::span<const Vec3d> places, std::span<const Colour> colours,
+                      const Vec3d& offset, Surfaces& surfaces) {
+  for (const auto& triangle : triangles) {
+    const auto corner = [&](std::size_t k) { return places[static_cast<std::size_t>(triangle[k])]; };
+    const Vec3d across = cross(corner(1) - corner(0), corner(2) - corner(0));
+    for (std::size_t k = 0; k < 3; ++k) {
+      surfaces.triangles.push_back(static_cast<std::uint32_t>(surfaces.vertices.size()));
+      surfaces.vertices.push_back(
+          vertex_at(corner(k) + offset, (1 / norm(across)) * across, colours[static_cast<std::size_t>(triangle[k])]));
+    }
+  }
 }
 
 // Walls in the colour of their pressure, which is written in their middle too.
@@ -135,7 +152,7 @@ void add_cavities(const RobotShape& shape, const State& state, const Scalars& pr
     const RobotShape::Cavity& cavity = shape.cavities()[c];
     shape.wall_corners(cavity, state, corners);
     if (corners.empty()) continue;
-    const double pressure = pressures.values[c];
+    const double pressure = pressures.cavities[c];
     add_surface(cavity.triangles, corners, std::vector<Colour>(corners.size(), colour_of(pressures.bar, pressure)),
                 offset, list.solid);
     Vec3d middle = offset;
@@ -169,42 +186,46 @@ void add_domain(const RobotShape& shape, const State& state, const Scalars& scal
     for (const Vec3d& x : own) centre = centre + (1.0 / cell.corners) * x;
     cell_corners.clear();
     for (const Vec3d& x : own) cell_corners.push_back(centre + cell_shrink * (x - centre) + options.offset);
-    const Colour colour = scalars.of_cells ? colour_of(scalars.bar, scalars.values[c]) : with_alpha(options.body, 1);
+    const Colour colour =
+        scalars.cells.empty() ? with_alpha(options.body, 1) : colour_of(scalars.bar, scalars.cells[c]);
     add_cell(cell_corners, colour, surfaces);
   }
 }
 
-void add_actuators(const RobotShape& shape, const Pose& pose, const Vec3d& offset, DrawList& list) {
+void add_actuators(const RobotShape& shape, const DrawnState& drawn, const Vec3d& offset, DrawList& list) {
   const double radius = 0.004 * shape.extent();
   const Robot& robot = shape.robot();
   for (std::size_t j = 0; j < robot.actuators.size(); ++j) {
     const ActuatorRow& actuator = robot.actuators[j];
+    const Pose axes = shape.axes(actuator.first_point, drawn.state);
     if (actuator.kind == ActuatorKind::force) {
-      const double force = pose.state.multipliers[j];
+      const double force = drawn.state.multipliers[j];
       const double most = std::max(std::abs(actuator.force.lower), std::abs(actuator.force.upper));
       const double reach = std::isfinite(most) && most > 0 ? force / most : std::clamp(force, -1.0, 1.0);
-      const Vec3d at = point_of(pose.y, actuator.first_point) + offset;
-      add_arrow(at - (0.25 * shape.extent() * reach) * actuator.direction, at, radius, force_colour, list.solid);
+      const Vec3d at = axes(point_of(drawn.y, actuator.first_point)) + offset;
+      add_arrow(at - (0.25 * shape.extent() * reach) * (axes.rotation * actuator.direction), at, radius, force_colour,
+                list.solid);
       continue;
     }
     if (actuator.kind == ActuatorKind::cavity) continue;  // Colouring::pressure shows them
     std::vector<Vec3d> path;
-    for (int k = 0; k < actuator.point_count; ++k) path.push_back(point_of(pose.y, actuator.first_point + k) + offset);
-    if (actuator.pull_point) path.push_back(*actuator.pull_point + offset);
+    for (int k = 0; k < actuator.point_count; ++k)
+      path.push_back(axes(point_of(drawn.y, actuator.first_point + k)) + offset);
+    if (actuator.pull_point) path.push_back(axes(*actuator.pull_point) + offset);
     add_tube(path, radius, cable_colour, list.solid);
   }
 }
 
-void add_effectors(const RobotShape& shape, const Pose& pose, const DrawingOptions& options, DrawList& list) {
+void add_effectors(const RobotShape& shape, const DrawnState& drawn, const DrawingOptions& options, DrawList& list) {
   const double radius = 0.013 * shape.extent();
   const Robot& robot = shape.robot();
   for (std::size_t e = 0; e < robot.effectors.size(); ++e) {
     const Effector& effector = robot.effectors[e];
-    const Vec3d at = point_of(pose.y, effector.point) + options.offset;
+    const Vec3d at = point_of(drawn.y, effector.point) + options.offset;
     if (options.effectors) add_ball(at, radius, effector_colour, list.on_top_solid);
-    if (!options.goals || effector.kind != EffectorKind::position || pose.goals.size() < 3 * (e + 1)) continue;
-    if (e < pose.steered.size() && pose.steered[e] == 0) continue;
-    const Vec3d goal = point_of(pose.goals, static_cast<int>(e)) + options.offset;
+    if (!options.goals || effector.kind != EffectorKind::position || drawn.goals.size() < 3 * (e + 1)) continue;
+    if (e < drawn.steered.size() && drawn.steered[e] == 0) continue;
+    const Vec3d goal = point_of(drawn.goals, static_cast<int>(e)) + options.offset;
     add_ball(goal, 0.75 * radius, goal_colour, list.on_top_solid);
     list.on_top.push_back(segment(at, goal, goal_colour, 2));
   }
@@ -233,18 +254,25 @@ const char* name_of(Colouring colouring) {
 }
 
 std::string lacks(const RobotShape& shape, Colouring colouring, const RobotShape* other) {
+  const auto unknown_elements = [](const RobotShape::Body& body) {
+    return body.shape.reduced() && body.shape.cells().empty();
+  };
+  const bool reduced =
+      std::ranges::any_of(shape.bodies(), [](const RobotShape::Body& body) { return body.shape.reduced(); });
   switch (colouring) {
     case Colouring::stress:
-      if (shape.reduced() && shape.cells().empty()) return "this file does not say where its elements are";
-      return "";
+      return std::ranges::any_of(shape.bodies(), unknown_elements) ? "this file does not say where its elements are"
+                                                                   : "";
     case Colouring::weight:
-      if (!shape.reduced()) return "a full model has no weights";
+      if (!reduced) return "a full model has no weights";
       return shape.cells().empty() ? "this file does not say where its elements are" : "";
     case Colouring::difference:
       if (!other) return "there is no second robot (--compare)";
       return other->rest() == shape.rest() ? "" : "the two robots have other skins: they were not made from one mesh";
     case Colouring::mode:
-      return shape.reduced() ? "" : "a full model has no modes";
+      if (shape.reduced()) return "";
+      return shape.assembled() ? "several bodies have no modes in common: look at the model of a part"
+                               : "a full model has no modes";
     case Colouring::pressure:
       if (!shape.cavities().empty()) return "";
       return std::ranges::any_of(shape.robot().actuators,
@@ -258,37 +286,54 @@ std::string lacks(const RobotShape& shape, Colouring colouring, const RobotShape
   return "";
 }
 
-void draw_robot(const RobotShape& shape, const Pose& pose, const DrawingOptions& options, DrawList& list) {
-  std::vector<Vec3d> places;
-  shape.positions(pose.state, places);
-  const Scalars scalars = scalars_of(shape, pose, places, options);
-  if (options.colouring != Colouring::plain) list.bars.push_back(scalars.bar);
-  const bool pressure = options.colouring == Colouring::pressure;
-  const bool domain = (options.domain || scalars.of_cells) && !shape.cells().empty();
-  std::vector<Colour> colours(places.size(), options.body);
-  if (!scalars.values.empty() && !scalars.of_cells && !pressure)
-    for (std::size_t i = 0; i < places.size(); ++i) colours[i] = colour_of(scalars.bar, scalars.values[i]);
-  if (scalars.of_cells) std::fill(colours.begin(), colours.end(), unknown_colour);
-  if (domain || pressure)
+namespace {
+
+// What is inside it is seen through it.
+bool ghostly(const RobotShape::Body& body, const Scalars& scalars, const DrawingOptions& options) {
+  if ((options.domain || !scalars.cells.empty()) && !body.shape.cells().empty()) return true;
+  return options.colouring == Colouring::pressure && !body.shape.cavities().empty();
+}
+
+void add_skin(const RobotShape::Body& body, std::span<const Vec3d> places, const Scalars& scalars,
+              const DrawingOptions& options, DrawList& list) {
+  const Colour rigid = with_alpha(rigid_colour, options.body.a);
+  const bool unknown = !scalars.cells.empty() || !scalars.nodes.empty();
+  std::vector<Colour> colours(places.size(), body.shape.rigid() ? rigid : unknown ? unknown_colour : options.body);
+  for (std::size_t i = 0; i < places.size() && !scalars.nodes.empty(); ++i)
+    if (const double value = scalars.nodes[extent(body.nodes) + i]; std::isfinite(value))
+      colours[i] = colour_of(scalars.bar, value);
+  const bool see_through = ghostly(body, scalars, options);
+  if (see_through)
     for (Colour& colour : colours) colour.a = ghost;
-  if (domain) add_domain(shape, pose.state, scalars, options, list.solid);
-  if (pressure) add_cavities(shape, pose.state, scalars, options.offset, list);
+  if (see_through || options.body.a < 1) list.see_through.emplace_back();
+  Surfaces& skin = see_through || options.body.a < 1 ? list.see_through.back() : list.solid;
+  skin.open = skin.open || !body.shape.closed();
+  const auto add = body.shape.rigid() ? add_flat_surface : add_surface;
+  add(body.shape.triangles(), places, colours, options.offset, skin);
+}
+
+}  // namespace
+
+void draw_robot(const RobotShape& shape, const DrawnState& drawn, const DrawingOptions& options, DrawList& list) {
+  std::vector<Vec3d> places;
+  shape.positions(drawn.state, places);
+  const Scalars scalars = scalars_of(shape, drawn, places, options);
+  if (options.colouring != Colouring::plain) list.bars.push_back(scalars.bar);
+  if (options.domain || !scalars.cells.empty()) add_domain(shape, drawn.state, scalars, options, list.solid);
+  if (options.colouring == Colouring::pressure) add_cavities(shape, drawn.state, scalars, options.offset, list);
   // Before a ghost of the body, which is seen through onto them.
   if (options.obstacles) draw_obstacles(shape, options.offset, list);
-  const bool see_through = domain || pressure || options.body.a < 1;
-  if (see_through) list.see_through.emplace_back();
-  Surfaces& skin = see_through ? list.see_through.back() : list.solid;
-  skin.open = skin.open || !shape.closed();
-  add_surface(shape.triangles(), places, colours, options.offset, skin);
+  for (const RobotShape::Body& body : shape.bodies())
+    add_skin(body, std::span(places).subspan(extent(body.nodes), body.shape.rest().size()), scalars, options, list);
   if (options.edges) add_edges(shape, places, options.offset, list);
   if (options.colouring == Colouring::mode) return;  // nothing else moves with a mode
-  if (options.cables) add_actuators(shape, pose, options.offset, list);
-  if (options.constraints) draw_constraints(shape, pose, options.offset, list);
+  if (options.cables) add_actuators(shape, drawn, options.offset, list);
+  if (options.constraints) draw_constraints(shape, drawn, options.offset, list);
   if (options.obstacles) {
-    draw_contact_forces(shape, pose, options.offset, list);
-    draw_contact_points(shape, pose, options.offset, list);
+    draw_contact_forces(shape, drawn, options.offset, list);
+    draw_contact_points(shape, drawn, options.offset, list);
   }
-  add_effectors(shape, pose, options, list);
+  add_effectors(shape, drawn, options, list);
 }
 
 void draw_pull(const RobotShape& shape, const Vec3d& from, const Vec3d& to, DrawList& list) {

@@ -1,6 +1,7 @@
 #pragma once
-// A robot and its frame as a draw list: body in a colouring, cables, effectors and goals, the elements of a reduced
-// integration domain. No graphics library; the same list is drawn in a window, offscreen, or looked at by a test.
+// A robot and its frame as a draw list: its bodies in a colouring, cables, effectors and goals, the elements of a
+// reduced integration domain. No graphics library; the same list is drawn in a window, offscreen, or looked at by a
+// test.
 
 #include <optional>
 #include <string>
@@ -37,7 +38,7 @@ std::string lacks(const RobotShape& shape, Colouring colouring, const RobotShape
 // What is drawn of a robot: its state, the mapped points y of that state (robot.hpp), goals [3 x effectors] (empty:
 // none) and which of the effectors are led there (empty: all); and the state of the robot whose difference is shown
 // (Colouring::difference: distance between the same points of both skins), or null.
-struct Pose {
+struct DrawnState {
   const State& state;
   std::span<const double> y;
   std::span<const double> goals = {};
@@ -46,7 +47,7 @@ struct Pose {
   std::span<const char> steered = {};
   const std::vector<Touch>* touches = nullptr;  // contacts that press; null: points of contact are not shown
 };
-void draw_robot(const RobotShape& shape, const Pose& pose, const DrawingOptions& options, DrawList& list);
+void draw_robot(const RobotShape& shape, const DrawnState& drawn, const DrawingOptions& options, DrawList& list);
 
 // A hand that pulls the robot from a point of its skin to another place.
 void draw_pull(const RobotShape& shape, const Vec3d& from, const Vec3d& to, DrawList& list);

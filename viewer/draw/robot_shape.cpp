@@ -1,118 +1,85 @@
 #include "viewer/draw/robot_shape.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
-#include "engine/mesh/boundary.hpp"
-#include "engine/mesh/geometry.hpp"
-#include "engine/reduction/element_stress.hpp"
-#include "engine/reduction/reduced_shape.hpp"
+#include "engine/dynamics/step.hpp"
 #include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
 
 namespace supple::view {
 
 namespace {
 
-// Displacements of every mesh node [nodes][3] of the full model.
-std::vector<double> full_displacements(const FullModel& model, const State& state) {
-  std::vector<double> u(3 * model.mesh.nodes.size());
-  node_displacements(model, state.q, state.motions, u);
-  return u;
+std::span<const double> own_q(const RobotShape::Blocks& blocks, const State& state) {
+  return std::span(state.q).subspan(extent(blocks.q), extent(blocks.nq));
 }
 
-Vec3d displaced(const Vec3d& rest, const std::vector<double>& u, std::size_t node) {
-  return rest + Vec3d{{u[3 * node], u[3 * node + 1], u[3 * node + 2]}};
-}
-
-void place(const std::vector<Vec3d>& rest, const std::vector<double>& modes, const std::vector<double>& inputs,
-           const State& state, std::vector<Vec3d>& out) {
-  std::vector<double> u(3 * rest.size());
-  displacements(modes, inputs, state.q, state.motions, u);
-  out.resize(rest.size());
-  for (std::size_t i = 0; i < rest.size(); ++i) out[i] = displaced(rest[i], u, i);
-}
-
-// Each directed edge once, and once in the other direction; then a volume above zero says that normals point outwards.
-bool closes_body(const std::vector<Vec3d>& nodes, const std::vector<std::array<int, 3>>& triangles) {
-  std::vector<std::pair<int, int>> edges;
-  double volume = 0;
-  for (const auto& triangle : triangles) {
-    const auto corner = [&](std::size_t k) { return nodes[static_cast<std::size_t>(triangle[k])]; };
-    volume += dot(corner(0), cross(corner(1), corner(2))) / 6;
-    for (std::size_t k = 0; k < 3; ++k) edges.emplace_back(triangle[k], triangle[(k + 1) % 3]);
-  }
-  std::ranges::sort(edges);
-  if (std::ranges::adjacent_find(edges) != edges.end()) return false;
-  return volume > 0 && std::ranges::all_of(edges, [&](const auto& edge) {
-           return std::ranges::binary_search(edges, std::pair(edge.second, edge.first));
-         });
+std::span<const double> own_c(const RobotShape::Blocks& blocks, const State& state) {
+  return std::span(state.motions).subspan(extent(blocks.c), extent(blocks.nc));
 }
 
 }  // namespace
 
-RobotShape::RobotShape(const FullModel& model) : full_(&model) {
-  BoundarySurface boundary = boundary_surface(model.mesh);
-  rest_ = std::move(boundary.surface.nodes);
-  triangles_ = std::move(boundary.surface.triangles);
-  element_ = std::move(boundary.element);
-  mesh_node_ = std::move(boundary.mesh_node);
-  for (std::size_t a = 0; a < model.robot.actuators.size(); ++a)
-    if (model.robot.actuators[a].kind == ActuatorKind::cavity)
-      cavities_.push_back({a, model.robot.actuators[a].triangles});
+RobotShape::RobotShape(const FullModel& model) : robot_(&model.robot), velocities_(model.coordinates.nv) {
+  add(BodyShape(model), "", 0, {0, model.coordinates.nq, 0, static_cast<int>(robot_->motions.size())}, 0);
+  rest_ = bodies_.front().shape.rest();
   measure();
 }
 
-RobotShape::RobotShape(const ReducedModel& model)
-    : reduced_(&model), rest_(model.skin.rest), triangles_(model.skin.triangles), element_(model.skin.element) {
-  for (std::size_t f = 0; f < model.fields.size(); ++f) {
-    const ReducedField& field = model.fields[f];
-    const int corners = field.corners_per_element();
-    if (field.corners.empty()) continue;
-    const KeptElements kept = kept_elements(field);
-    const std::size_t first_cell = cells_.size();
-    for (const int unit : kept.first) {
-      cells_.push_back({static_cast<int>(f), field.element[static_cast<std::size_t>(unit)], 0,
-                        static_cast<int>(corner_node_.size()), corners});
-      const auto first = field.corners.begin() + static_cast<long>(unit) * corners;
-      corner_node_.insert(corner_node_.end(), first, first + corners);
-    }
-    const double share = field.unit == DomainUnit::point ? 1.0 / hexahedron_points : 1;
-    for (std::size_t u = 0; u < field.xi.size(); ++u)
-      cells_[first_cell + static_cast<std::size_t>(kept.of_unit[u])].weight += share * field.xi[u];
-  }
-  for (std::size_t a = 0; a < model.walls.size(); ++a)
-    if (!model.walls[a].rest.empty()) cavities_.push_back({a, model.walls[a].triangles});
+RobotShape::RobotShape(const ReducedModel& model) : robot_(&model.robot), velocities_(model.modes) {
+  add(BodyShape(model), "", 0, {0, model.modes, 0, static_cast<int>(robot_->motions.size())}, 0);
+  rest_ = bodies_.front().shape.rest();
   measure();
 }
 
-void RobotShape::cell_corners(const State& state, std::vector<Vec3d>& out) const {
-  out.clear();
-  if (cells_.empty()) return;
-  std::vector<Vec3d> nodes, interior;
-  positions(state, nodes);
-  place(reduced_->interior.rest, reduced_->interior.modes, reduced_->interior.inputs, state, interior);
-  nodes.insert(nodes.end(), interior.begin(), interior.end());
-  for (int node : corner_node_) out.push_back(nodes[static_cast<std::size_t>(node)]);
+RobotShape::RobotShape(const AssemblyRobot& robot)
+    : robot_(&robot.mechanics().robot()), assembly_(&robot), velocities_(robot.mechanics().coordinates().nv) {
+  const AssemblyMechanics& mechanics = robot.mechanics();
+  const AssemblyScene& scene = robot.scene();
+  for (int part = 0; part < static_cast<int>(scene.parts.size()); ++part) {
+    const Mechanics& own = *mechanics.assembly().bodies[supple::extent(part)].mechanics;
+    add(robot.full(part) ? BodyShape(*robot.full(part)) : BodyShape(*robot.reduced(part)),
+        scene.parts[supple::extent(part)].name, part,
+        {mechanics.first_coordinate(part), own.coordinates().nq, mechanics.first_motion(part),
+         static_cast<int>(own.robot().motions.size())},
+        mechanics.first_actuator(part));
+  }
+  for (int rigid = 0; rigid < static_cast<int>(scene.rigids.size()); ++rigid)
+    if (scene.rigids[supple::extent(rigid)].size)
+      add(BodyShape(robot.box(rigid)), scene.rigids[supple::extent(rigid)].name, rigid, {}, 0);
+  const State rest = rest_state(mechanics);
+  for (const Body& body : bodies_)
+    for (const Vec3d& x : body.shape.rest()) rest_.push_back(pose(body, rest)(x));
+  measure();
 }
 
-void RobotShape::wall_corners(const Cavity& cavity, const State& state, std::vector<Vec3d>& out) const {
-  if (reduced_) {
-    const ReducedWalls& walls = reduced_->walls[cavity.actuator];
-    return place(walls.rest, walls.modes, walls.inputs, state, out);
+void RobotShape::add(BodyShape shape, const std::string& name, int number, const Blocks& blocks, int first_actuator) {
+  int nodes = 0, corners = 0;
+  if (!bodies_.empty()) {
+    nodes = bodies_.back().nodes + static_cast<int>(bodies_.back().shape.rest().size());
+    corners = cells_.empty() ? 0 : cells_.back().first + cells_.back().corners;
   }
-  // Mapped points (Interpolation).
-  const ActuatorRow& row = full_->robot.actuators[cavity.actuator];
-  const std::vector<double> u = full_displacements(*full_, state);
-  out.clear();
-  for (int p = row.first_point; p < row.first_point + row.point_count; ++p) {
-    Vec3d x = full_->robot.rest_points[static_cast<std::size_t>(p)];
-    const Interpolation& from = full_->interpolation[static_cast<std::size_t>(p)];
-    for (std::size_t k = 0; k < from.node.size(); ++k) {
-      const Vec3d moved = displaced({{0, 0, 0}}, u, static_cast<std::size_t>(from.node[k]));
-      x = x + from.weight[k] * moved;
-    }
-    out.push_back(x);
+  Body body{std::move(shape),
+            name,
+            number,
+            blocks,
+            nodes,
+            static_cast<int>(triangles_.size()),
+            static_cast<int>(cells_.size())};
+  for (const std::array<int, 3>& t : body.shape.triangles())
+    triangles_.push_back({t[0] + nodes, t[1] + nodes, t[2] + nodes});
+  element_.insert(element_.end(), body.shape.element().begin(), body.shape.element().end());
+  element_.resize(triangles_.size(), -1);
+  for (Cell cell : body.shape.cells()) {
+    cell.first += corners;
+    cells_.push_back(cell);
   }
+  for (std::size_t k = 0; k < body.shape.cavities().size(); ++k) {
+    const BodyShape::Cavity& cavity = body.shape.cavities()[k];
+    cavities_.push_back({supple::extent(first_actuator) + cavity.actuator, cavity.triangles, bodies_.size(), k});
+  }
+  bodies_.push_back(std::move(body));
 }
 
 void RobotShape::measure() {
@@ -124,76 +91,100 @@ void RobotShape::measure() {
       high_[i] = std::max(high_[i], x[i]);
     }
   extent_ = std::max(norm(high_ - low_), 1e-9);
-  closed_ = closes_body(rest_, triangles_);
 }
 
-const Robot& RobotShape::robot() const {
-  return full_ ? full_->robot : reduced_->robot;
+const RobotShape::Body& RobotShape::body_of_triangle(int triangle) const {
+  SUPPLE_EXPECT(triangle >= 0 && triangle < static_cast<int>(triangles_.size()));
+  const auto after = std::ranges::upper_bound(bodies_, triangle, {}, &Body::triangles);
+  return *(after - 1);
+}
+
+// That carries a body of an assembly.
+int RobotShape::frame(const Body& body) const {
+  return body.shape.rigid() ? AssemblyRobot::frame_of_rigid(body.number)
+                            : assembly_->mechanics().assembly().bodies[supple::extent(body.number)].frame;
+}
+
+Pose RobotShape::pose(const Body& body, const State& state) const {
+  if (!assembly_) return {};
+  const AssemblyMechanics& mechanics = assembly_->mechanics();
+  return body.shape.rigid() ? mechanics.frame_pose(frame(body), state.q, state.motions)
+                            : mechanics.body_pose(body.number, state.q, state.motions);
+}
+
+Pose RobotShape::axes(int mapped_point, const State& state) const {
+  const int part = assembly_ ? assembly_->mechanics().body_of_output(mapped_point) : -1;
+  return part < 0 ? Pose{} : assembly_->mechanics().body_pose(part, state.q, state.motions);
 }
 
 void RobotShape::positions(const State& state, std::vector<Vec3d>& out) const {
-  out.resize(rest_.size());
-  if (full_) {
-    const std::vector<double> u = full_displacements(*full_, state);
-    for (std::size_t i = 0; i < rest_.size(); ++i)
-      out[i] = displaced(rest_[i], u, static_cast<std::size_t>(mesh_node_[i]));
-    return;
+  std::vector<Vec3d> own;
+  out.clear();
+  for (const Body& body : bodies_) {
+    body.shape.positions(own_q(body.blocks, state), own_c(body.blocks, state), own);
+    const Pose at = pose(body, state);
+    for (const Vec3d& x : own) out.push_back(at(x));
   }
-  place(rest_, reduced_->skin.modes, reduced_->skin.inputs, state, out);
 }
 
 Vec3d RobotShape::point(const std::vector<Vec3d>& positions, int triangle, const std::array<double, 3>& weights) const {
   SUPPLE_EXPECT(triangle >= 0 && triangle < static_cast<int>(triangles_.size()));
-  const auto& corners = triangles_[static_cast<std::size_t>(triangle)];
+  const auto& corners = triangles_[supple::extent(triangle)];
   Vec3d x{{0, 0, 0}};
-  for (std::size_t k = 0; k < 3; ++k) x = x + weights[k] * positions[static_cast<std::size_t>(corners[k])];
+  for (std::size_t k = 0; k < 3; ++k) x = x + weights[k] * positions[supple::extent(corners[k])];
   return x;
 }
 
+void RobotShape::cell_corners(const State& state, std::vector<Vec3d>& out) const {
+  std::vector<Vec3d> own;
+  out.clear();
+  for (const Body& body : bodies_) {
+    body.shape.cell_corners(own_q(body.blocks, state), own_c(body.blocks, state), own);
+    const Pose at = pose(body, state);
+    for (const Vec3d& x : own) out.push_back(at(x));
+  }
+}
+
+void RobotShape::wall_corners(const Cavity& cavity, const State& state, std::vector<Vec3d>& out) const {
+  const Body& body = bodies_[cavity.body];
+  body.shape.wall_corners(body.shape.cavities()[cavity.own], own_q(body.blocks, state), own_c(body.blocks, state), out);
+  const Pose at = pose(body, state);
+  for (Vec3d& x : out) x = at(x);
+}
+
 std::vector<double> RobotShape::skin_stress(const State& state) const {
-  SUPPLE_EXPECT(full_ != nullptr);
-  const std::vector<double> elements = von_mises(*full_, full_displacements(*full_, state));
-  std::vector<double> sum(full_->mesh.nodes.size()), volume(full_->mesh.nodes.size()), stress(rest_.size());
-  for (const ElementField& field : full_->fields)
-    for (std::size_t e = 0; e < field.element.size(); ++e) {
-      double size = 0;
-      for (int p = 0; p < field.points_per_element; ++p)
-        size += field.volume[e * static_cast<std::size_t>(field.points_per_element) + static_cast<std::size_t>(p)];
-      for (int a = 0; a < field.nodes_per_element; ++a) {
-        const auto node = static_cast<std::size_t>(
-            field.node[e * static_cast<std::size_t>(field.nodes_per_element) + static_cast<std::size_t>(a)]);
-        sum[node] += size * elements[static_cast<std::size_t>(field.element[e])];
-        volume[node] += size;
-      }
-    }
-  for (std::size_t i = 0; i < rest_.size(); ++i) {
-    const auto node = static_cast<std::size_t>(mesh_node_[i]);
-    if (volume[node] > 0) stress[i] = sum[node] / volume[node];
+  std::vector<double> stress(rest_.size(), std::numeric_limits<double>::quiet_NaN());
+  for (const Body& body : bodies_) {
+    if (!body.shape.full()) continue;
+    const std::vector<double> own = body.shape.skin_stress(own_q(body.blocks, state), own_c(body.blocks, state));
+    std::ranges::copy(own, stress.begin() + body.nodes);
   }
   return stress;
 }
 
 std::vector<double> RobotShape::cell_stress(const State& state) const {
-  SUPPLE_EXPECT(reduced_ != nullptr);
-  return von_mises(*reduced_, state.q, state.motions);
+  std::vector<double> stress;
+  for (const Body& body : bodies_) {
+    if (body.shape.cells().empty()) continue;
+    const std::vector<double> own = body.shape.cell_stress(own_q(body.blocks, state), own_c(body.blocks, state));
+    stress.insert(stress.end(), own.begin(), own.end());
+  }
+  return stress;
 }
 
-std::vector<double> RobotShape::load(int triangle, const std::array<double, 3>& weights, const Vec3d& force) const {
-  SUPPLE_EXPECT(triangle >= 0 && triangle < static_cast<int>(triangles_.size()));
-  std::vector<double> load(static_cast<std::size_t>(full_ ? full_->coordinates.nv : reduced_->modes), 0.0);
-  for (std::size_t k = 0; k < 3; ++k) {
-    const auto node = static_cast<std::size_t>(triangles_[static_cast<std::size_t>(triangle)][k]);
-    for (std::size_t i = 0; i < 3; ++i) {
-      const double f = weights[k] * force[static_cast<int>(i)];
-      if (full_) {
-        const int unknown = full_->node_unknown[static_cast<std::size_t>(mesh_node_[node])];
-        if (unknown >= 0) load[3 * static_cast<std::size_t>(unknown) + i] += f;
-        continue;
-      }
-      const double* modes = reduced_->skin.modes.data() + (3 * node + i) * load.size();
-      for (std::size_t m = 0; m < load.size(); ++m) load[m] += f * modes[m];
-    }
+std::vector<double> RobotShape::load(const State& state, int triangle, const std::array<double, 3>& weights,
+                                     const Vec3d& force) const {
+  std::vector<double> load(supple::extent(velocities_), 0.0);
+  const Body& body = body_of_triangle(triangle);
+  if (!body.shape.rigid()) {
+    const Vec3d turned = transpose(pose(body, state).rotation) * force;
+    const std::vector<double> own = body.shape.load(triangle - body.triangles, weights, turned);
+    std::ranges::copy(own, load.begin() + body.blocks.q);  // bodies' velocities are where their coordinates are
   }
+  if (!assembly_) return load;
+  std::vector<Vec3d> places;
+  positions(state, places);
+  assembly_->mechanics().add_frame_force(frame(body), point(places, triangle, weights), force, state.q, load);
   return load;
 }
 

@@ -1,34 +1,55 @@
 #pragma once
-// The visible body of a robot, full or reduced: skin, and the elements of a reduced model's integration domain. Places
-// of its nodes for a state are computed here, so that what is drawn needs the state alone.
+// What is seen of a robot: its bodies, each where its frame is. A robot of one body has one, whose axes are the
+// world's; an assembly has its parts, then its rigid bodies that have a size. Places for a state are computed here, so
+// that what is drawn needs the state alone. Nodes, triangles, cells and cavities of all bodies are counted through.
 
-#include <array>
-#include <cstdint>
-#include <span>
-#include <vector>
+#include <algorithm>
+#include <string>
 
 #include "engine/dynamics/state.hpp"
-#include "engine/model/full_model.hpp"
-#include "engine/reduction/reduced_model.hpp"
+#include "engine/reduction/assembly_robot.hpp"
+#include "viewer/draw/body_shape.hpp"
 
 namespace supple::view {
 
 class RobotShape {
  public:
-  // The model must outlive this object.
+  // What it shows must outlive this object.
   explicit RobotShape(const FullModel& model);
   explicit RobotShape(const ReducedModel& model);
+  explicit RobotShape(const AssemblyRobot& robot);
 
-  const Robot& robot() const;
-  const FullModel* full() const { return full_; }
-  const ReducedModel* reduced() const { return reduced_; }
+  const Robot& robot() const { return *robot_; }
+  // Of a robot of one body that is reduced; else null.
+  const ReducedModel* reduced() const { return assembly_ ? nullptr : bodies_.front().shape.reduced(); }
 
-  // Skin: nodes at rest [m], triangles outwards, the mesh element behind each triangle (empty where unknown).
+  // Whether it is an assembly.
+  bool assembled() const { return assembly_ != nullptr; }
+
+  struct Blocks {  // coordinates and motions of a body: the first, and how many
+    int q = 0, nq = 0, c = 0, nc = 0;
+  };
+  struct Body {
+    BodyShape shape;
+    std::string name;  // "": the robot is one body
+    int number = 0;    // of the part, or of the rigid body, in its scene
+    Blocks blocks;
+    int nodes = 0, triangles = 0, cells = 0;  // its first
+  };
+  const std::vector<Body>& bodies() const { return bodies_; }
+  const Body& body_of_triangle(int triangle) const;
+  // The axes of a body, and those in which a mapped point (and what its rows fix in space) stands.
+  Pose pose(const Body& body, const State& state) const;
+  Pose axes(int mapped_point, const State& state) const;
+
+  // Skins: nodes at rest [m], triangles outwards, the mesh element behind each triangle (-1: unknown).
   const std::vector<Vec3d>& rest() const { return rest_; }
   const std::vector<std::array<int, 3>>& triangles() const { return triangles_; }
   const std::vector<int>& element() const { return element_; }
-  // Whether the skin closes a body: every edge has one triangle on each side, all oriented outwards.
-  bool closed() const { return closed_; }
+  // Whether each skin closes a body (BodyShape).
+  bool closed() const {
+    return std::ranges::all_of(bodies_, [](const Body& body) { return body.shape.closed(); });
+  }
   // Of the box around it at rest, the diagonal [m].
   double extent() const { return extent_; }
   const Vec3d& low() const { return low_; }
@@ -39,46 +60,42 @@ class RobotShape {
   // Of these the point of a triangle where its corners have these weights.
   Vec3d point(const std::vector<Vec3d>& positions, int triangle, const std::array<double, 3>& weights) const;
 
-  // The domain's elements, one after the other, four or eight corners each: rest or deformed places.
-  struct Cell {
-    int field = 0, element = 0;  // element: ReducedField::element
-    double weight = 0;           // xi; of points their mean, those left out 0
-    int first = 0, corners = 4;  // in the list of corners
-  };
+  using Cell = BodyShape::Cell;
   const std::vector<Cell>& cells() const { return cells_; }
   void cell_corners(const State& state, std::vector<Vec3d>& out) const;
 
-  // The walls of the cavities: empty where the robot has none, or its file does not say where they are. Places of the
-  // corners of one of them [m].
   struct Cavity {
-    std::size_t actuator = 0;
-    Triangles triangles;  // of its corners, out of the gas and into the body
+    std::size_t actuator = 0;  // of the robot
+    Triangles triangles;
+    std::size_t body = 0, own = 0;  // its number there
   };
   const std::vector<Cavity>& cavities() const { return cavities_; }
   void wall_corners(const Cavity& cavity, const State& state, std::vector<Vec3d>& out) const;
 
-  // Von Mises stress in a state [Pa]: at skin nodes (full model: mean of the elements there, by volume), or of the
-  // domain's cells (reduced model).
+  // Von Mises stress in a state [Pa]: at skin nodes, NaN where the body is not a full model; of all cells.
   std::vector<double> skin_stress(const State& state) const;
   std::vector<double> cell_stress(const State& state) const;
 
-  // Generalised forces [nv] of a force [N] at a point of the skin.
-  std::vector<double> load(int triangle, const std::array<double, 3>& weights, const Vec3d& force) const;
+  // Generalised forces [nv] of a force [N] at a point of the skin, and on the frame that carries it.
+  std::vector<double> load(const State& state, int triangle, const std::array<double, 3>& weights,
+                           const Vec3d& force) const;
 
  private:
+  void add(BodyShape shape, const std::string& name, int number, const Blocks& blocks, int first_actuator);
   void measure();
+  int frame(const Body& body) const;
 
-  const FullModel* full_ = nullptr;
-  const ReducedModel* reduced_ = nullptr;
+  const Robot* robot_;
+  const AssemblyRobot* assembly_ = nullptr;  // null: one body
+  std::vector<Body> bodies_;
+  int velocities_ = 0;
   std::vector<Vec3d> rest_;
   std::vector<std::array<int, 3>> triangles_;
-  std::vector<int> element_, mesh_node_;
+  std::vector<int> element_;
   std::vector<Cell> cells_;
   std::vector<Cavity> cavities_;
-  std::vector<int> corner_node_;  // nodes of the skin, then of the interior
   Vec3d low_{{0, 0, 0}}, high_{{0, 0, 0}};
   double extent_ = 1;
-  bool closed_ = false;
 };
 
 }  // namespace supple::view

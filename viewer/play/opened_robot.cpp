@@ -19,6 +19,12 @@ std::unique_ptr<OpenedRobot> open_robot(const std::string& file) {
     robot->fingerprint = hash_file(file);
     robot->mechanics = std::make_unique<ReducedMechanics>(*robot->reduced);
     robot->shape = std::make_unique<RobotShape>(*robot->reduced);
+  } else if (is_assembly(file)) {
+    robot->assembly = std::make_shared<AssemblyRobot>(read_assembly(file));
+    robot->file = robot->assembly->scene().file;
+    robot->fingerprint = robot->assembly->fingerprint();
+    robot->mechanics = {robot->assembly, &robot->assembly->mechanics()};
+    robot->shape = std::make_unique<RobotShape>(*robot->assembly);
   } else {
     const Scene scene = read_scene(file);
     robot->file = scene.file;
@@ -28,6 +34,13 @@ std::unique_ptr<OpenedRobot> open_robot(const std::string& file) {
     robot->shape = std::make_unique<RobotShape>(*robot->full);
   }
   return robot;
+}
+
+std::optional<InputError> cannot_lead(const OpenedRobot& robot) {
+  if (robot.assembly)
+    return InputError("robots of several bodies are not led to goals yet", "commands: their actuators and motions",
+                      {robot.file, 0, 0, ""});
+  return supple::cannot_lead(robot.robot());
 }
 
 void require_same_controls(const OpenedRobot& robot, const OpenedRobot& beside) {

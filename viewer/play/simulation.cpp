@@ -112,7 +112,7 @@ Simulation::Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<Opene
 // What both kinds have: frames with room for the robot, inverse control where it can lead.
 void Simulation::prepare(const SimulationSettings& settings) {
   const Robot& r = robot_->robot();
-  if (!cannot_lead(r)) inverse_.emplace(*robot_->mechanics, InverseSettings{}, integrator_, time_step_);
+  if (!cannot_lead(*robot_)) inverse_.emplace(*robot_->mechanics, InverseSettings{}, integrator_, time_step_);
   phi_.resize(static_cast<std::size_t>(effector_rows_.rows()));
   gradients_.resize(static_cast<std::size_t>(effector_rows_.gradients()));
   same_skin_ = beside_ && beside_->shape->triangles() == robot_->shape->triangles();
@@ -159,7 +159,7 @@ Vec3d Simulation::pull_force(const Intent& intent, const State& state) {
   const Pull& pull = intent.pull;
   const auto end = [&](const Vec3d& force, Vec3d& x) {
     trial_ = state;
-    const StepReport report = advance(intent, robot_->shape->load(pull.triangle, pull.weights, force), trial_);
+    const StepReport report = advance(intent, robot_->shape->load(state, pull.triangle, pull.weights, force), trial_);
     x = pulled_point(pull, trial_);
     return report.status == StepStatus::ok;
   };
@@ -200,7 +200,8 @@ void Simulation::follow(const Intent& intent, const Vec3d& force) {
   const Control same{frame_.state.commands, frame_.state.motions};
   std::vector<double> load;
   // The same force, where both have the same skin.
-  if (pulls(intent) && same_skin_) load = beside_->shape->load(intent.pull.triangle, intent.pull.weights, force);
+  if (pulls(intent) && same_skin_)
+    load = beside_->shape->load(frame_.other, intent.pull.triangle, intent.pull.weights, force);
   if (pulls(intent) && !same_skin_) frame_.note = "the robot beside has another skin: it is not pulled";
   beside_forward_.set_load(load);
   const auto start = std::chrono::steady_clock::now();
@@ -218,7 +219,7 @@ bool Simulation::step(const Intent& intent) {
     return frame_.failure.empty();
   }
   if (intent.mode == Mode::inverse && !can_lead()) {
-    frame_.failure = cannot_lead(r)->what();
+    frame_.failure = cannot_lead(*robot_)->what();
     return false;
   }
   for (double goal : intent.goals)
@@ -234,7 +235,7 @@ bool Simulation::step(const Intent& intent) {
   std::vector<double> load;
   if (pulls(intent)) {
     force = pull_force(intent, frame_.state);
-    load = robot_->shape->load(intent.pull.triangle, intent.pull.weights, force);
+    load = robot_->shape->load(frame_.state, intent.pull.triangle, intent.pull.weights, force);
   }
   const auto start = std::chrono::steady_clock::now();
   const StepReport report = advance(intent, load, frame_.state);

@@ -1,0 +1,46 @@
+#include "solvers/dense/qr.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/extent.hpp"
+#include "solvers/dense/batched_backends.hpp"
+
+namespace supple {
+
+#ifndef SUPPLE_HAVE_CUDA
+namespace {
+[[noreturn]] void refuse() {
+  throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
+}
+}  // namespace
+void geqrf_cuda(CudaDense&, int, int, double*, int) {
+  refuse();
+}
+std::size_t geqrf_bytes_cuda(CudaDense&, int, int) {
+  refuse();
+}
+#endif
+
+void geqrf(DenseContext& context, int m, int n, double* A, int ld) {
+  SUPPLE_EXPECT(m >= 0 && n >= 0 && ld >= m);
+  if (m == 0 || n == 0) return;
+  if (context.cuda()) {
+    geqrf_cuda(*context.cuda(), m, n, A, ld);
+    return;
+  }
+  using Strided = Eigen::Ref<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
+  Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>> matrix(A, m, n, Eigen::OuterStride<>(ld));
+  Strided view(matrix);
+  const Eigen::HouseholderQR<Strided> qr(view);  // in place
+}
+
+std::size_t geqrf_bytes(DenseContext& context, int m, int n) {
+  if (context.cuda()) return geqrf_bytes_cuda(*context.cuda(), m, n);
+  // Eigen's panels of 48 columns.
+  return (extent(std::min(m, n)) + 2 * extent(48, n)) * sizeof(double);
+}
+
+}  // namespace supple
