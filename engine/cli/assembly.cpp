@@ -12,6 +12,7 @@
 #include "engine/cli/table.hpp"
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/mesh/write.hpp"
+#include "engine/model/collision_points.hpp"
 #include "engine/reduction/assembly_robot.hpp"
 
 namespace supple::cli {
@@ -50,6 +51,10 @@ Facts assembly_facts(const AssemblyRobot& robot) {
   for (const NamedPoint& point : whole.reported_points())
     facts.emplace_back("output", fmt::format("{} at {}", point.name,
                                              format_point(whole.rest_points[static_cast<std::size_t>(point.point)])));
+  for (const PlacedObstacle& obstacle : whole.obstacles)
+    facts.emplace_back("obstacle", fmt::format("{}", fmt::join(obstacle_cells(obstacle), "  ")));
+  if (!whole.obstacles.empty()) facts.emplace_back("contact", contact_text(whole));
+  for (const std::string& note : notes_on_contact(whole)) facts.emplace_back("note", note);
   facts.emplace_back("time step", step_text(whole, scene.time_step, scene.integrator));
   return facts;
 }
@@ -62,7 +67,13 @@ nlohmann::ordered_json assembly_json(const AssemblyRobot& robot) {
   for (const LinkScene& link : scene.links) json["links"].push_back(link.name);
   for (const Input& input : inputs_of(robot.mechanics().robot())) json["inputs"].push_back(input.name);
   for (const NamedPoint& point : robot.mechanics().robot().reported_points()) json["outputs"].push_back(point.name);
+  for (const PlacedObstacle& obstacle : robot.mechanics().robot().obstacles)
+    json["obstacles"].push_back(obstacle_json(obstacle));
   return json;
+}
+
+bool free_among_obstacles(const AssemblyRobot& robot) {
+  return !robot.mechanics().coordinates().flat() && robot.mechanics().robot().pairs() > 0;
 }
 
 // Looks for the equilibrium under gravity with all commands at zero. A body that moves freely and that no spring holds
@@ -70,6 +81,8 @@ nlohmann::ordered_json assembly_json(const AssemblyRobot& robot) {
 std::string try_equilibrium(AssemblyRobot& robot, nlohmann::ordered_json& json) {
   json = {{"status", "not looked for"}};
   if (!robot.exact_tangent()) return "not looked for: rotations from element edges have no exact tangent";
+  if (free_among_obstacles(robot))
+    return "not looked for: how bodies that move freely come to lie among obstacles is a matter of the way there";
   State state = rest_state(robot.mechanics());
   const EquilibriumReport report = Equilibrium(robot.mechanics(), {}).solve(zero_control(robot.mechanics()), state);
   json = {{"status", describe(report.status)},
@@ -108,8 +121,12 @@ int simulate_assembly(Context& context, const SessionArguments& arguments, Sessi
   if (!robot.exact_tangent() && (arguments.settle || scene.integrator != Integrator::implicit_euler))
     throw InputError("this needs the exact tangent, which rotations from element edges do not have",
                      "rotation = \"polar\" in the materials of the parts");
+  if (arguments.settle && free_among_obstacles(robot))
+    throw InputError("equilibria of rigid bodies that move freely are not found among obstacles yet",
+                     "without --settle they come to rest in time");
   Subject subject{robot.mechanics(),   "simulate",     scene.name,          scene.file,
                   robot.fingerprint(), scene.duration, shape_writer(robot), {}};
+  subject.skin = [&robot](const State& state) { return robot.skin(state.q, state.motions); };
   DriveSettings settings;
   settings.integrator = scene.integrator;
   settings.time_step = scene.time_step;

@@ -52,14 +52,18 @@ struct Subject {
   int unknowns = 0;  // of quadratic programs alone
 };
 
+Precision precision_of(const std::string& word) {
+  return word == "fp32" ? Precision::fp32 : word == "mixed" ? Precision::mixed : Precision::fp64;
+}
+
 class Bench {
  public:
   Bench(const Context& context, const BenchArguments& arguments, const Device& device)
       : context_(context), arguments_(arguments), device_(device), bar_(context.common.quiet) {
     machine.device = to_string(device);
     const bool gpu = device.kind == Device::Kind::cuda;
-    if (gpu || !arguments.tangent.empty() || arguments.resident)
-      batched_ = BatchSettings{arguments.tangent == "fp32" ? TangentPrecision::fp32 : TangentPrecision::fp64};
+    if (gpu || !arguments.precision.empty() || arguments.resident)
+      batched_ = BatchSettings{precision_of(arguments.precision)};
     if (gpu) machine.gpu = measure_device_peaks(device, most_peak_seconds);
   }
 
@@ -173,7 +177,7 @@ class Bench {
 
   ResidentSettings resident_settings() const {
     ResidentSettings settings;
-    settings.tangent = batched_->tangent;
+    settings.precision = batched_->precision;
     settings.algebra = arguments_.fused ? SystemAlgebra::fused : SystemAlgebra::library;
     settings.contact = contact_solver();
     return settings;
@@ -246,7 +250,7 @@ class Bench {
     for (const ReducedField& field : model.fields) row.elements += kept_elements(field).count();
     row.error = model.errors.states > 0 ? model.errors.goal_mean : std::nan("");
     if (batched_) {
-      row.tangent = batched_->tangent == TangentPrecision::fp32 ? "fp32" : "fp64";
+      row.precision = arguments_.precision.empty() ? "fp64" : arguments_.precision;
       if (model.columns() > model.modes) {
         notes.push_back(fmt::format(
             "{} is left out: driven regions that strain the body are stepped robot by robot only", entry.name));
@@ -346,7 +350,7 @@ Command bench_command() {
       "  supple bench --case forward/diamond --batch 1,64,1024 --json bench.json\n"
       "  supple bench --case diamond --model diamond.rom.h5 --threads 1\n"
       "  supple bench --case diamond --steps 100000 --rounds 5 --threads 1\n"
-      "  supple bench --case forward --device cuda --batch 1024,65536 --tangent fp32\n"
+      "  supple bench --case forward --device cuda --batch 1024,65536 --precision mixed\n"
       "  supple bench --case forward/diamond --device cuda --batch 65536 --resident\n"
       "\n"
       "full/NAME steps the full model of NAME/scene.toml in the folder of the robots, forward/NAME a reduced one,\n"
@@ -370,9 +374,11 @@ Command bench_command() {
                  "~/.cache/supple/bench");
     options.text("--assets", arguments->assets, "DIR", "folder of the robots; without it ./assets");
     options.choice(
-        "--tangent", arguments->tangent, {"fp64", "fp32"},
-        "reduced models by the batched algebra of GPUs, also on a CPU, with the stiffness of their points in "
-        "double or single precision; without it robot by robot on a CPU, fp64 on a GPU");
+        "--precision", arguments->precision, {"fp64", "mixed", "fp32"},
+        "reduced models by the batched algebra of GPUs, also on a CPU, in double precision, with the stiffness of "
+        "their "
+        "points in single precision, or with points and systems in single precision; without it robot by robot on a "
+        "CPU, fp64 on a GPU");
     options.flag("--resident", arguments->resident,
                  "reduced models by whole steps on the device, where their states stay; without it the host steps and "
                  "the device does the algebra");

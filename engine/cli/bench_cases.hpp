@@ -13,7 +13,7 @@ struct BenchArguments {
   std::vector<long> batches{1};
   std::optional<double> seconds;
   std::optional<long> steps, rounds;
-  std::string tangent;
+  std::string precision;
   bool resident = false, fused = false, host_contact = false, sweep_contact = false;
 };
 

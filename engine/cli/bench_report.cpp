@@ -279,8 +279,8 @@ Json bench_json(const Context& context, const BenchMachine& machine, const std::
       entry["times_full"] = {{"median", r.median}, {"least", r.least}, {"largest", r.largest}};
     }
     if (const auto shares = shares_of(row, machine, context.common.threads)) entry.update(work_json(row, *shares));
-    if (!row.tangent.empty()) entry["tangent"] = row.tangent;
-    if (!row.tangent.empty()) entry["resident"] = row.resident;
+    if (!row.precision.empty()) entry["precision"] = row.precision;
+    if (!row.precision.empty()) entry["resident"] = row.resident;
     if (row.resident) entry["fused"] = row.fused;
     if (row.contact && !row.rounds.empty()) entry["contact"] = contact_json(row);
     if (const auto share = share_of_gpu(row, machine)) {

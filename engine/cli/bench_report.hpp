@@ -28,10 +28,10 @@ struct BenchRow {
   std::optional<double> error;          // mean goal error; none: it is the reference itself
   std::optional<StepWork> work;         // of one robot; none: not counted
   std::optional<BenchControl> control;  // of inverse cases, the last round
-  std::string tangent;                  // fp64, fp32: by batched algebra; empty: robot by robot, or the full model
-  bool resident = false;                // the states stay on the device
-  bool fused = false;                   // its factors and solves by teams
-  bool contact = false;                 // resident: among obstacles
+  std::string precision;  // fp64, mixed, fp32: by batched algebra; empty: robot by robot, or the full model
+  bool resident = false;  // the states stay on the device
+  bool fused = false;     // its factors and solves by teams
+  bool contact = false;   // resident: among obstacles
   ContactSolver contact_solver = ContactSolver::device;  // of its forces
   double gradient_read = 0;                              // bytes/s of reading a block as large as G, one core
   std::vector<Rate> rounds;                              // one for each round

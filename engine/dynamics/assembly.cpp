@@ -47,6 +47,11 @@ AssemblyMechanics::AssemblyMechanics(Assembly assembly) : assembly_(std::move(as
 void AssemblyMechanics::check() const {
   if (assembly_.bodies.empty() && assembly_.frames.empty())
     throw InputError("the assembly has no body", "[[part]] or [[rigid]]");
+  if (assembly_.integrator == Integrator::quasi_static && !assembly_.obstacles.empty() &&
+      std::ranges::any_of(assembly_.frames,
+                          [](const Assembly::Frame& frame) { return frame.hold == Assembly::Hold::free; }))
+    throw InputError("equilibria of rigid bodies that move freely are not found among obstacles yet",
+                     "let them come to rest in time: another integrator, damping, and no --settle");
   const Robot* first = assembly_.bodies.empty() ? nullptr : &assembly_.bodies[0].mechanics->robot();
   for (const Assembly::Body& body : assembly_.bodies) {
     SUPPLE_EXPECT(body.mechanics != nullptr && body.mechanics->robots() == 1 && body.frame >= 0 &&
@@ -54,8 +59,9 @@ void AssemblyMechanics::check() const {
     const Robot& robot = body.mechanics->robot();
     const bool free = assembly_.frames[extent(body.frame)].hold == Assembly::Hold::free;
     if (robot.pairs() > 0)
-      throw InputError(fmt::format("'{}' has obstacles (bodies in an assembly do not touch any yet)", body.name),
-                       "its scene without [[obstacle]]");
+      throw InputError(
+          fmt::format("'{}' has obstacles of its own (among several bodies they are those of the whole)", body.name),
+          "[[obstacle]] in the scene of the whole, and none in that of the part");
     if (robot.floating)
       throw InputError(fmt::format("nothing holds '{}' in its frame (the frame's place would not be known)", body.name),
                        "[[fix]] in its scene");
@@ -258,6 +264,14 @@ void AssemblyMechanics::merge_robots() {
   for (const Assembly::Probe& probe : assembly_.probes) {
     robot_.probes.push_back({probe.name, probe.set, static_cast<int>(robot_.rest_points.size())});
     add_point(probe.point);
+  }
+  robot_.obstacles = assembly_.obstacles;
+  robot_.contact_distance = assembly_.contact_distance;
+  robot_.first_collision_point = static_cast<int>(robot_.rest_points.size());
+  robot_.collision_points = static_cast<int>(assembly_.collision_points.size());
+  for (const Assembly::Point& point : assembly_.collision_points) {
+    SUPPLE_EXPECT(point.body >= 0 || free(point.frame));
+    add_point(point);
   }
   if (robot_.rows() > max_box_complementarity)
     throw InputError(

@@ -17,6 +17,10 @@
 // Each body factors its own block; the Schur complement on the border is a small dense symmetric matrix. A frame whose
 // pose is prescribed is no unknown.
 //
+// Collision points, of bodies and of frames, are points in the world too. Forces of contact have no geometric stiffness
+// of the frames' maps: their moment F x against inertia I/h^2 is F h^2/(m x), small, and Newton's method converges at
+// that rate. The curvature of obstacles comes as that of links does, or into the block of a body whose frame is held.
+//
 // Inertia: masses where the bodies are when deformed as far as they couple the frame's velocity with its turn (their
 // first moment c: so that gravity does not turn what falls), else where they are at rest. Momentum is carried over a
 // step, so that Euler's gyroscopic moments are there. Left out are forces on and of the soft
@@ -79,6 +83,9 @@ struct Assembly {
   std::vector<Link> links;
   std::vector<Mass> masses;
   std::vector<Probe> probes;
+  std::vector<PlacedObstacle> obstacles;  // in the world
+  double contact_distance = 0;
+  std::vector<Point> collision_points;  // on bodies and on free frames
 };
 
 class AssemblyMechanics final : public Mechanics {
@@ -156,10 +163,20 @@ class AssemblyMechanics final : public Mechanics {
   Vec3d moment_of(int frame, std::span<const double> alpha) const;
   Vec3d in_frame(int point) const;
   const Assembly::Point& world_point(int point) const;
+  // Rows at mapped points that move with a body's coordinates, in the body's axes; at: their places among all.
+  struct BodyRows {
+    std::vector<int> at;
+    PointRows rows;
+  };
+  std::vector<BodyRows> rows_of_bodies(const PointRows& rows) const;
+  // Whether the curvature of an obstacle at this collision point is stiffness of its body alone.
+  bool stiffens_body_alone(const PointStiffness& at) const;
   void add_couplings(std::span<const double> v, std::span<const double> v_c, double scale, std::span<double> out) const;
   void add_weight_of_masses(std::span<double> f) const;
   void add_point_force(int point, const Vec3d& force, std::span<double> f) const;
   Vec3d point_rate(int point, std::span<const double> v) const;
+  void add_frame_part(int point, const Vec3d& force, std::span<double> f) const;
+  Vec3d frame_rate(int point, std::span<const double> v) const;
   SystemReport factor_border(const SystemCoefficients& coefficients, std::span<const double> y,
                              std::span<const double> multipliers);
   void add_geometric(std::span<const double> y, std::span<const double> multipliers, Border& border) const;

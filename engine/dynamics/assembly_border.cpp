@@ -64,6 +64,12 @@ void equilibrate(int n, std::vector<double>& E, std::vector<double>& d) {
 
 }  // namespace
 
+bool AssemblyMechanics::stiffens_body_alone(const PointStiffness& at) const {
+  if (at.i != at.j || at.i < robot_.first_collision_point || robot_.collision_points == 0) return false;
+  const Assembly::Point& point = world_point(at.i);
+  return point.body >= 0 && !free(frame_of(point));
+}
+
 SystemReport AssemblyMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
                                        std::span<const double> multipliers) {
   SUPPLE_EXPECT(tangent_ != TangentKind::none);
@@ -80,6 +86,10 @@ SystemReport AssemblyMechanics::factor(const SystemCoefficients& coefficients, s
         at.i -= part.point;
         at.j -= part.point;
         own_points.push_back(at);
+      } else if (stiffens_body_alone(at) && world_point(at.i).body == static_cast<int>(b)) {
+        const Mat3d turned = axes(static_cast<int>(b));
+        const int output = world_point(at.i).output;
+        own_points.push_back({at.robot, output, output, transpose(turned) * at.S * turned});
       }
     own_multipliers.clear();
     for (const int row : part.rows) own_multipliers.push_back(multipliers[extent(row)]);
@@ -179,7 +189,9 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
     border.stiffness.push_back({0, i, j, S});
   };
   for (const PointStiffness& at : coefficients.points)
-    if (at.i >= first_world_) couple(at.i, at.j, at.S);
+    if (at.i >= first_world_ && !stiffens_body_alone(at) &&
+        std::ranges::any_of(at.S.m, [](double s) { return s != 0; }))
+      couple(at.i, at.j, at.S);
   if (coefficients.mass != 0)
     for (std::size_t k = 0; k < assembly_.masses.size(); ++k)
       if (assembly_.masses[k].point.body >= 0) {

@@ -1,25 +1,14 @@
-// The maps of an assembly: where its points are, their Jacobians and transposes, and its inertia.
+// The maps of an assembly: where its points are, their Jacobians and transposes.
 
 #include <algorithm>
 #include <cmath>
 
+#include "engine/dynamics/array_vectors.hpp"
 #include "engine/dynamics/assembly.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
-
-namespace {
-
-Vec3d vector_at(std::span<const double> x, std::size_t i) {
-  return {{x[i], x[i + 1], x[i + 2]}};
-}
-
-void add(std::span<double> x, std::size_t i, const Vec3d& v) {
-  for (std::size_t k = 0; k < 3; ++k) x[i + k] += v[static_cast<int>(k)];
-}
-
-}  // namespace
 
 Pose AssemblyMechanics::block_pose(int frame, std::span<const double> q, std::span<const double> c) const {
   const FramePart& part = frames_[extent(frame)];
@@ -96,13 +85,19 @@ void AssemblyMechanics::evaluate_outputs(std::span<const double> q, std::span<co
 // f += (dy/dq)^T force at a point in the world; y as last evaluated.
 void AssemblyMechanics::add_point_force(int point, const Vec3d& force, std::span<double> f) const {
   const Assembly::Point& at = world_point(point);
-  const int frame = frame_of(at);
   if (at.body >= 0) {
     const Part& part = parts_[extent(at.body)];
     const Vec3d own = transpose(axes(at.body)) * force;
     assembly_.bodies[extent(at.body)].mechanics->add_row_forces({{at.output}, {Mat3d::identity()}}, own.v,
                                                                 f.subspan(extent(part.v), extent(part.nv)));
   }
+  add_frame_part(point, force, f);
+}
+
+// The part of it on the frame's velocities.
+void AssemblyMechanics::add_frame_part(int point, const Vec3d& force, std::span<double> f) const {
+  const Assembly::Point& at = world_point(point);
+  const int frame = frame_of(at);
   if (!free(frame)) return;
   const auto v = extent(frames_[extent(frame)].v);
   if (!at.vector) add(f, v, force);
@@ -121,16 +116,23 @@ void AssemblyMechanics::add_frame_force(int frame, const Vec3d& place, const Vec
 // (dy/dq) v.
 Vec3d AssemblyMechanics::point_rate(int point, std::span<const double> v) const {
   const Assembly::Point& at = world_point(point);
-  const int frame = frame_of(at);
   Vec3d rate{{0, 0, 0}};
   if (at.body >= 0) {
     const Part& part = parts_[extent(at.body)];
     assembly_.bodies[extent(at.body)].mechanics->multiply_rows({{at.output}, {axes(at.body)}},
                                                                v.subspan(extent(part.v), extent(part.nv)), 1, rate.v);
   }
+  return rate + frame_rate(point, v);
+}
+
+// The part of it that the frame's velocities make.
+Vec3d AssemblyMechanics::frame_rate(int point, std::span<const double> v) const {
+  const Assembly::Point& at = world_point(point);
+  const int frame = frame_of(at);
+  Vec3d rate{{0, 0, 0}};
   if (!free(frame)) return rate;
   const auto first = extent(frames_[extent(frame)].v);
-  if (!at.vector) rate = rate + vector_at(v, first);
+  if (!at.vector) rate = vector_at(v, first);
   return rate + poses_[extent(frame)].rotation * cross(vector_at(v, first + 3), in_frame(point));
 }
 
@@ -194,218 +196,67 @@ void AssemblyMechanics::row_jacobians(const RowLayout& layout, std::span<const d
   }
 }
 
+std::vector<AssemblyMechanics::BodyRows> AssemblyMechanics::rows_of_bodies(const PointRows& rows) const {
+  std::vector<BodyRows> bodies(parts_.size());
+  for (int p = 0; p < rows.points(); ++p) {
+    const int point = rows.point[extent(p)], own = body_of_output(point);
+    const int body = own >= 0 ? own : world_point(point).body;
+    if (body < 0) continue;
+    BodyRows& of = bodies[extent(body)];
+    of.at.push_back(p);
+    of.rows.point.push_back(own >= 0 ? point - parts_[extent(body)].point : world_point(point).output);
+    of.rows.frame.push_back(own >= 0 ? rows.frame[extent(p)] : rows.frame[extent(p)] * axes(body));
+  }
+  return bodies;
+}
+
 void AssemblyMechanics::multiply_rows(const PointRows& rows, std::span<const double> X, int count,
                                       std::span<double> out) const {
+  const std::vector<BodyRows> bodies = rows_of_bodies(rows);
+  std::vector<double> values;
   for (int j = 0; j < count; ++j) {
     const std::span<const double> x = X.subspan(extent(j, coordinates_.nv), extent(coordinates_.nv));
-    for (int p = 0; p < rows.points(); ++p) {
-      const int point = rows.point[extent(p)], body = body_of_output(point);
-      const Mat3d& frame = rows.frame[extent(p)];
-      double* value = out.data() + extent(j, rows.rows()) + extent(3, p);
-      if (body < 0) {
-        const Vec3d rate = frame * point_rate(point, x);
-        std::copy_n(rate.v, 3, value);
-      } else {
-        const Part& part = parts_[extent(body)];
-        assembly_.bodies[extent(body)].mechanics->multiply_rows(
-            {{point - part.point}, {frame}}, x.subspan(extent(part.v), extent(part.nv)), 1, {value, 3});
-      }
+    const std::span<double> column = out.subspan(extent(j, rows.rows()), extent(rows.rows()));
+    std::fill(column.begin(), column.end(), 0.0);
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+      if (bodies[b].at.empty()) continue;
+      values.resize(extent(bodies[b].rows.rows()));
+      assembly_.bodies[b].mechanics->multiply_rows(bodies[b].rows, x.subspan(extent(parts_[b].v), extent(parts_[b].nv)),
+                                                   1, values);
+      for (std::size_t k = 0; k < bodies[b].at.size(); ++k)
+        std::copy_n(values.data() + 3 * k, 3, column.data() + extent(3, bodies[b].at[k]));
     }
+    for (int p = 0; p < rows.points(); ++p)
+      if (const int point = rows.point[extent(p)]; body_of_output(point) < 0)
+        add(column, extent(3, p), rows.frame[extent(p)] * frame_rate(point, x));
   }
 }
 
 void AssemblyMechanics::add_row_forces(const PointRows& rows, std::span<const double> lambda,
                                        std::span<double> f) const {
+  const Vec3d none{{0, 0, 0}};
+  // Contacts ask for one unit force after the other.
+  PointRows loaded;
+  std::vector<double> loads;
   for (int p = 0; p < rows.points(); ++p) {
-    const int point = rows.point[extent(p)], body = body_of_output(point);
-    const Mat3d& frame = rows.frame[extent(p)];
-    if (body < 0) {
-      add_point_force(point, transpose(frame) * vector_at(lambda, extent(3, p)), f);
-    } else {
-      const Part& part = parts_[extent(body)];
-      assembly_.bodies[extent(body)].mechanics->add_row_forces(
-          {{point - part.point}, {frame}}, lambda.subspan(extent(3, p), 3), f.subspan(extent(part.v), extent(part.nv)));
-    }
+    const Vec3d force = vector_at(lambda, extent(3, p));
+    if (force == none) continue;
+    loaded.point.push_back(rows.point[extent(p)]);
+    loaded.frame.push_back(rows.frame[extent(p)]);
+    loads.insert(loads.end(), force.v, force.v + 3);
   }
-}
-
-void AssemblyMechanics::external_forces(std::span<double> p) const {
-  std::fill(p.begin(), p.end(), 0.0);
-  for (std::size_t b = 0; b < parts_.size(); ++b) {
-    const Part& part = parts_[b];
-    const Assembly::Body& body = assembly_.bodies[b];
-    if (free(body.frame)) continue;  // it turns: see evaluate_forces
-    const Mat3d& turned = poses_[extent(body.frame)].rotation;
-    const std::span<double> own = p.subspan(extent(part.v), extent(part.nv));
-    if (std::ranges::equal((turned * body.place.rotation).m, Mat3d::identity().m) &&
-        body.mechanics->robot().gravity == robot_.gravity) {
-      body.mechanics->external_forces(own);
-      continue;
-    }
-    const Vec3d gravity = transpose(turned) * robot_.gravity;
-    for (std::size_t j = 0; j < own.size(); ++j) own[j] = dot(vector_at(part.translation, 3 * j), gravity);
+  const std::vector<BodyRows> bodies = rows_of_bodies(loaded);
+  std::vector<double> own;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    if (bodies[b].at.empty()) continue;
+    own.clear();
+    for (const int p : bodies[b].at) own.insert(own.end(), loads.begin() + 3 * p, loads.begin() + 3 * p + 3);
+    assembly_.bodies[b].mechanics->add_row_forces(bodies[b].rows, own,
+                                                  f.subspan(extent(parts_[b].v), extent(parts_[b].nv)));
   }
-  for (const int f : free_frames_) add(p, extent(frames_[extent(f)].v), frames_[extent(f)].total.mass * robot_.gravity);
-  for (std::size_t k = 0; k < assembly_.masses.size(); ++k)
-    if (assembly_.masses[k].point.body >= 0)
-      add_point_force(first_mass_ + static_cast<int>(k), assembly_.masses[k].mass * robot_.gravity, p);
-}
-
-// First moment of what the frame carries about its origin, beyond that at rest: sum m u, in its axes [kg m].
-Vec3d AssemblyMechanics::moment_of(int frame, std::span<const double> alpha) const {
-  Vec3d moment{{0, 0, 0}};
-  for (std::size_t b = 0; b < parts_.size(); ++b) {
-    if (assembly_.bodies[b].frame != frame) continue;
-    for (std::size_t j = 0; j < extent(parts_[b].nv); ++j)
-      moment = moment + alpha[extent(parts_[b].v) + j] * vector_at(parts_[b].translation, 3 * j);
-  }
-  return moment;
-}
-
-PointReport AssemblyMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
-                                               std::span<double> f) {
-  set_poses(q, c);
-  if (kind != TangentKind::none) tangent_ = kind;
-  PointReport report;
-  double scale = 0;
-  for (std::size_t b = 0; b < parts_.size(); ++b) {
-    const Part& part = parts_[b];
-    const PointReport own = assembly_.bodies[b].mechanics->evaluate_forces(
-        q.subspan(extent(part.v), extent(part.nv)), c.subspan(extent(part.motion), extent(part.motions)), kind,
-        f.subspan(extent(part.v), extent(part.nv)));
-    report.inverted += own.inverted;
-    report.undefined += own.undefined;
-    if (report.first_undefined < 0) report.first_undefined = own.first_undefined;
-    scale += own.force_scale * own.force_scale;
-  }
-  for (const int frame : free_frames_) {
-    const auto v = extent(frames_[extent(frame)].v);
-    // Weight in the frame's axes: on the body's coordinates, and about the frame's origin.
-    const Vec3d gravity = transpose(poses_[extent(frame)].rotation) * robot_.gravity;
-    const Vec3d turn = cross(moment_of(frame, alpha_), gravity);
-    for (std::size_t k = 0; k < 6; ++k) f[v + k] = k < 3 ? 0 : -turn[static_cast<int>(k - 3)];
-    for (std::size_t b = 0; b < parts_.size(); ++b) {
-      if (assembly_.bodies[b].frame != frame) continue;
-      for (std::size_t j = 0; j < extent(parts_[b].nv); ++j) {
-        const double weight = dot(vector_at(parts_[b].translation, 3 * j), gravity);
-        f[extent(parts_[b].v) + j] -= weight;
-        scale += weight * weight;
-      }
-    }
-  }
-  report.force_scale = std::sqrt(scale);
-  return report;
-}
-
-void AssemblyMechanics::inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const {
-  for (std::size_t b = 0; b < parts_.size(); ++b) {
-    const Part& part = parts_[b];
-    assembly_.bodies[b].mechanics->inertia(v.subspan(extent(part.v), extent(part.nv)),
-                                           v_c.empty() ? v_c : v_c.subspan(extent(part.motion), extent(part.motions)),
-                                           out.subspan(extent(part.v), extent(part.nv)));
-  }
-  std::fill(out.begin() + (coordinates_.nv - rigid_velocities * static_cast<int>(free_frames_.size())), out.end(), 0.0);
-  add_couplings(v, v_c, 1, out);
-}
-
-// out += scale times what M has beside the blocks of the bodies.
-void AssemblyMechanics::add_couplings(std::span<const double> v, std::span<const double> v_c, double scale,
-                                      std::span<double> out) const {
-  for (const int frame : free_frames_) {
-    const FramePart& part = frames_[extent(frame)];
-    const auto first = extent(part.v);
-    const Mat3d& R = poses_[extent(frame)].rotation;
-    const Vec3d velocity = vector_at(v, first), turn = vector_at(v, first + 3), c = moment_of(frame, alpha_);
-    add(out, first, scale * (part.total.mass * velocity + R * cross(turn, c)));
-    add(out, first + 3, scale * (part.total.inertia * turn + cross(c, transpose(R) * velocity)));
-  }
-  for (std::size_t b = 0; b < parts_.size(); ++b) {
-    const Part& part = parts_[b];
-    const int frame = assembly_.bodies[b].frame;
-    const Mat3d& R = poses_[extent(frame)].rotation;
-    Vec3d velocity{{0, 0, 0}};  // of the frame, in its axes
-    if (free(frame)) {
-      const auto first = extent(frames_[extent(frame)].v);
-      velocity = transpose(R) * vector_at(v, first);
-      const Vec3d turn = vector_at(v, first + 3);
-      Vec3d momentum{{0, 0, 0}}, angular{{0, 0, 0}};
-      for (std::size_t j = 0; j < extent(part.nv); ++j) {
-        const double rate = v[extent(part.v) + j];
-        momentum = momentum + rate * vector_at(part.translation, 3 * j);
-        angular = angular + rate * vector_at(part.rotation, 3 * j);
-        out[extent(part.v) + j] += scale * dot(vector_at(part.rotation, 3 * j), turn);
-      }
-      add(out, first, scale * (R * momentum));
-      add(out, first + 3, scale * angular);
-    } else if (assembly_.frames[extent(frame)].hold == Assembly::Hold::driven && !v_c.empty()) {
-      const std::vector<MotionInput>& motions = assembly_.frames[extent(frame)].motions;
-      for (std::size_t m = 0; m < motions.size(); ++m)
-        velocity = velocity + v_c[extent(frames_[extent(frame)].motion) + m] * (transpose(R) * motions[m].direction);
-    } else {
-      continue;
-    }
-    for (std::size_t j = 0; j < extent(part.nv); ++j)
-      out[extent(part.v) + j] += scale * dot(vector_at(part.translation, 3 * j), velocity);
-  }
-  for (std::size_t k = 0; k < assembly_.masses.size(); ++k) {
-    const Assembly::Mass& mass = assembly_.masses[k];
-    if (mass.point.body < 0) continue;
-    const int point = first_mass_ + static_cast<int>(k), frame = frame_of(mass.point);
-    Vec3d rate = point_rate(point, v);
-    const Assembly::Frame& description = assembly_.frames[extent(frame)];
-    if (description.hold == Assembly::Hold::driven && !v_c.empty())
-      for (std::size_t m = 0; m < description.motions.size(); ++m)
-        rate = rate + v_c[extent(frames_[extent(frame)].motion) + m] * description.motions[m].direction;
-    add_point_force(point, scale * mass.mass * rate, out);
-  }
-}
-
-void AssemblyMechanics::add_transport(std::span<const double> q, std::span<const double> v, std::span<const double> u,
-                                      std::span<double> out) const {
-  for (const int frame : free_frames_) {
-    const FramePart& part = frames_[extent(frame)];
-    const auto first = extent(part.v);
-    Vec3d momentum{{0, 0, 0}}, angular = part.total.inertia * vector_at(v, first + 3);
-    for (std::size_t b = 0; b < parts_.size(); ++b) {
-      if (assembly_.bodies[b].frame != frame) continue;
-      for (std::size_t j = 0; j < extent(parts_[b].nv); ++j) {
-        const double rate = v[extent(parts_[b].v) + j];
-        momentum = momentum + rate * vector_at(parts_[b].translation, 3 * j);
-        angular = angular + rate * vector_at(parts_[b].rotation, 3 * j);
-      }
-    }
-    const Mat3d start = pose_of(q.data() + part.q).rotation, turn = rotation_exp(vector_at(u, first + 3));
-    const Vec3d rate = vector_at(v, first + 3);
-    const Vec3d before = momentum + cross(rate, moment_of(frame, q)),
-                after = momentum + cross(rate, moment_of(frame, alpha_));
-    // Of the angular momentum c x V only c x V' is left: c' x V is what the turn about a moving point adds, -V x P.
-    add(out, first, start * (before - turn * after));
-    add(out, first + 3, transpose(turn) * angular - angular);
-  }
-}
-
-void AssemblyMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
-  std::fill(out.begin(), out.end(), 0.0);
-  for (std::size_t b = 0; b < parts_.size(); ++b) {
-    const Part& part = parts_[b];
-    assembly_.bodies[b].mechanics->damping(v.subspan(extent(part.v), extent(part.nv)),
-                                           v_c.empty() ? v_c : v_c.subspan(extent(part.motion), extent(part.motions)),
-                                           out.subspan(extent(part.v), extent(part.nv)));
-  }
-  if (robot_.rayleigh_mass != 0) add_couplings(v, v_c, robot_.rayleigh_mass, out);
-}
-
-std::pair<Vec3d, Vec3d> AssemblyMechanics::frame_momentum(std::span<const double> q, std::span<const double> v) const {
-  Vec3d linear{{0, 0, 0}}, angular{{0, 0, 0}};
-  for (const int frame : free_frames_) {
-    const FramePart& part = frames_[extent(frame)];
-    const Pose pose = pose_of(q.data() + part.q);
-    const Vec3d momentum = part.total.mass * vector_at(v, extent(part.v));
-    linear = linear + momentum;
-    angular = angular + cross(pose.position, momentum) +
-              pose.rotation * (part.total.inertia * vector_at(v, extent(part.v) + 3));
-  }
-  return {linear, angular};
+  for (int p = 0; p < loaded.points(); ++p)
+    if (const int point = loaded.point[extent(p)]; body_of_output(point) < 0)
+      add_frame_part(point, transpose(loaded.frame[extent(p)]) * vector_at(loads, extent(3, p)), f);
 }
 
 }  // namespace supple

@@ -44,7 +44,9 @@ ContactStage::ContactStage(Mechanics& mechanics)
   // Mapped points are affine in the inputs.
   const int motions = static_cast<int>(robot_.motions.size()), B = mechanics.robots();
   if (motions > 0) {
-    const std::vector<double> q(extent(B, mechanics.coordinates().nq), 0.0);
+    const int nq = mechanics.coordinates().nq;
+    std::vector<double> q(extent(B, nq), 0.0);
+    for (int b = 0; b < B; ++b) mechanics.coordinates().rest(q.data() + extent(b, nq));
     std::vector<double> c(extent(B, motions), 0.0), y(extent(B, ny_)), y_rest(extent(B, ny_));
     mechanics.evaluate_outputs(q, c, y_rest);
     for (int k = 0; k < motions; ++k) {

@@ -102,7 +102,7 @@ StepReport Equilibrium::advance(const State& start, const Control& control, doub
 }
 
 EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
-  if (robot_.floating && robot_.pairs() > 0) {
+  if ((robot_.floating || !coordinates_.flat()) && robot_.pairs() > 0) {
     EquilibriumReport report;
     report.status = StepStatus::loose_among_obstacles;
     return report;

@@ -13,7 +13,8 @@
 // 0, and steps of the proximal point method (the same pull towards the state reached before, that is a time step 1 /
 // sqrt(s) from rest without the old velocity) bring the residual of the equilibrium itself below its tolerance. A
 // resultant that does not vanish with s (weight that nothing bears) is StepStatus::unbalanced. Among obstacles such a
-// body's equilibria are not sought: StepStatus::loose_among_obstacles.
+// body's equilibria are not sought, nor those of an assembly with frames that move freely:
+// StepStatus::loose_among_obstacles.
 
 #include "engine/dynamics/step.hpp"
 

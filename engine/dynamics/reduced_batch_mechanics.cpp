@@ -18,17 +18,12 @@ ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const De
     throw CapabilityError(
         "a batch on " + to_string(device) + " cannot step this model (its driven regions strain the body)",
         "--device cpu");
-  for (const ReducedField& field : model.fields)
-    if (field.strains.count > 0)
-      throw CapabilityError(
-          "a batch on " + to_string(device) + " cannot step this model (its membranes are strain modes)",
-          "--device cpu; or reduce again with [reduce] membranes = \"elements\"");
   const std::size_t widest = std::max({extent(r_, r_), extent(rows_.rows() + 1, r_), extent(model.robot.outputs())});
   if (extent(robots) * widest >= static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("a batch of " + std::to_string(robots) + " robots is too large (" + std::to_string(r_) +
                          " modes leave 32-bit indices for fewer)",
                      "several batches, one after the other");
-  on_ = std::make_unique<ResidentRobots>(model, rows_, device, robots, settings.tangent);
+  on_ = std::make_unique<ResidentRobots>(model, rows_, device, robots, settings.precision);
   scale_materials();
 }
 
@@ -45,7 +40,7 @@ void ReducedBatchMechanics::scale_materials() {
 void ReducedBatchMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c,
                                              std::span<double> y) {
   if (on_->ny == 0) return;
-  on_->q.upload(q);
+  on_->exact.q.upload(q);
   if (m_ > 0) on_->c.upload(c);
   on_->find_outputs();
   on_->y.download(y);
@@ -58,9 +53,9 @@ PointReport ReducedBatchMechanics::evaluate_forces(std::span<const double> q, st
         "a batch on " + to_string(on_->device) + " has no exact tangent (its systems are factored by Cholesky)",
         "the implicit-euler integrator: one linearisation per step");
   if (kind != TangentKind::none) tangent_ = kind;
-  on_->q.upload(q);
-  on_->find_forces(model_, kind);
-  on_->f.download(f);
+  on_->exact.q.upload(q);
+  on_->find_forces(kind);
+  on_->exact.f.download(f);
   on_->counts.download(on_->host_counts);
   PointReport report;
   for (const PointCount& count : on_->host_counts) {
@@ -83,21 +78,20 @@ int element_of_point(const ReducedModel& model, int point) {
 void ReducedBatchMechanics::inertia(std::span<const double> v, std::span<const double> v_c,
                                     std::span<double> out) const {
   on_->v.upload(v);
-  on_->multiply_mass(on_->v, on_->f);
+  on_->multiply_mass(on_->v, on_->exact.f);
   if (!v_c.empty()) {
     on_->c.upload(v_c);
-    gemm(on_->dense, r_, robots_, m_, 1.0, {on_->input_mass.data(), r_}, {on_->c.data(), m_}, 1.0, {on_->f.data(), r_});
+    gemm(on_->dense, r_, robots_, m_, 1.0, {on_->input_mass.data(), r_}, {on_->c.data(), m_}, 1.0,
+         {on_->exact.f.data(), r_});
   }
-  on_->f.download(out);
+  on_->exact.f.download(out);
 }
 
 void ReducedBatchMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
   SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
   inertia(v, v_c, out);
-  launch(on_->device, robots_ * r_,
-         DampingOp<double>{r_, model_.robot.rayleigh_mass, model_.robot.rayleigh_stiffness, on_->K.data(),
-                           on_->v.data(), on_->f.data()});
-  on_->f.download(out);
+  on_->damp(model_.robot.rayleigh_mass, model_.robot.rayleigh_stiffness);
+  on_->exact.f.download(out);
 }
 
 // A += L_i^T S L_j, entries in the order of their robots.
@@ -112,8 +106,7 @@ void ReducedBatchMechanics::add_points(std::span<const PointStiffness> points) {
   if (on_->first_point.size() == 0) on_->first_point = Array<int>(on_->device, first.size());
   on_->points.upload(points);
   on_->first_point.upload(first);
-  launch(on_->device, robots_ * r_,
-         PointStiffnessOp{r_, on_->outputs.data(), on_->points.data(), on_->first_point.data(), on_->A.data()});
+  on_->add_points();
 }
 
 SystemReport ReducedBatchMechanics::factor(const SystemCoefficients& coefficients, std::span<const double>,
@@ -122,7 +115,7 @@ SystemReport ReducedBatchMechanics::factor(const SystemCoefficients& coefficient
   ++factorisations_;
   on_->find_system(coefficients);
   add_points(coefficients.points);
-  on_->factor_system();
+  on_->factor_system(coefficients);
   on_->info.download(on_->host_info);
   const bool positive = std::all_of(on_->host_info.begin(), on_->host_info.end(), [](int info) { return info == 0; });
   return {positive ? SystemStatus::ok : SystemStatus::not_positive, 0};
@@ -146,10 +139,10 @@ void ReducedBatchMechanics::input_columns(const SystemCoefficients& coefficients
 }
 
 void ReducedBatchMechanics::solve(std::span<double> X, int count) {
-  if (X.size() > on_->X.size()) on_->X = Array<double>(on_->device, X.size());
-  on_->X.upload(X);
-  on_->solve_systems(on_->X, count);
-  on_->X.download(X);
+  if (X.size() > on_->exact.X.size()) on_->exact.X = Array<double>(on_->device, X.size());
+  on_->exact.X.upload(X);
+  on_->solve_systems(on_->exact.X, count);
+  on_->exact.X.download(X);
 }
 
 ResidentRobots& ReducedBatchMechanics::resident() {
@@ -166,9 +159,7 @@ bool ReducedBatchMechanics::root_solve(int robot, std::span<double> X, int count
 }
 
 std::vector<double> ReducedBatchMechanics::stiffness() const {
-  std::vector<double> K(on_->K.size());
-  on_->K.download(K);
-  return K;
+  return on_->stiffness();
 }
 
 }  // namespace supple

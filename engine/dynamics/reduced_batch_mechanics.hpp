@@ -26,13 +26,17 @@
 
 namespace supple {
 
-// The stiffness of the points in double, or in single precision: their part of K is then rounded to 1e-7 of its
-// largest entries, everything else (forces, constant stiffness, mass, factor, solves) stays in double. A step's motion
-// changes by what K does; equilibria, where forces vanish, do not.
-enum class TangentPrecision { fp64, fp32 };
+// What is computed in single precision.
+// mixed: the stiffness of the points. Their part of K is then rounded to 1e-7 of its largest entries, everything else
+//   stays in double. A step's motion changes by what K does; equilibria, where forces vanish, do not.
+// fp32: points, forces, K, A, its factor and solves. Coordinates, rows and constraint space stay in double, so that
+//   motions smaller than the rounding of coordinates are not lost. Forces are rounded to 1e-7 of their largest terms,
+//   and equilibria move by what that does to the softest modes. The rows of contacts are taken through the rounded
+//   factor in double.
+enum class Precision { fp64, mixed, fp32 };
 
 struct BatchSettings {
-  TangentPrecision tangent = TangentPrecision::fp64;
+  Precision precision = Precision::fp64;
 };
 
 struct ResidentRobots;  // what lies on the device (resident_robots.hpp)

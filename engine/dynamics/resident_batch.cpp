@@ -33,7 +33,7 @@ SystemCoefficients coefficients_of(const Robot& robot, double h) {
 ResidentStepper::Batch::Batch(const ReducedModel& model, const Device& device, int robots,
                               const ResidentSettings& settings)
     : model_(model),
-      mechanics_(model, device, robots, {.tangent = settings.tangent}),
+      mechanics_(model, device, robots, {.precision = settings.precision}),
       on_(mechanics_.resident()),
       time_step_(settings.time_step),
       algebra_(settings.algebra),
@@ -72,7 +72,10 @@ ResidentStepper::Batch::Batch(const ReducedModel& model, const Device& device, i
   host_goes_ = PinnedArray<unsigned char>(device, extent(B));
   if (algebra_ == SystemAlgebra::fused) {
     teams_ = team_count(device, B);
-    team_scratch_ = Array<double>(device, extent(teams_, r, r));
+    if (settings.precision == Precision::fp32)
+      rounded_scratch_ = Array<float>(device, extent(teams_) * FusedSystemTeamOp<float>::scratch_length(r, n_));
+    else
+      exact_scratch_ = Array<double>(device, extent(teams_) * FusedSystemTeamOp<double>::scratch_length(r, n_));
   }
   failed_.assign(extent(B), 0);
   phi_end_.assign(rows, 0.0);
@@ -115,23 +118,30 @@ void ResidentStepper::Batch::linearise() {
   rows_.find(on_, phi);
   if (e_ > 0) effectors_.find(on_, effector_phi);
   outputs_.set();
-  on_.find_forces(model_, TangentKind::safe);
+  on_.find_forces(TangentKind::safe);
   on_.multiply_mass(on_.v, inertia_);
   forces_.set();
-  const RightSidesOp sides{n_, r, time_step_, inertia_.data(), p_.data(), on_.f.data(), rows_.H.data(), on_.X.data()};
-  const SpaceOp own{n_, n_, r, true, phi, rows_.H.data(), on_.X.data(), compliance_.data(), free, W};
+  const RightSidesOp sides{
+      n_, r, time_step_, inertia_.data(), p_.data(), on_.exact.f.data(), rows_.H.data(), on_.exact.X.data()};
+  const SpaceOp own{n_, n_, r, true, phi, rows_.H.data(), on_.exact.X.data(), compliance_.data(), free, W};
   const SpaceOp effectors{
-      e_, n_, r, false, effector_phi, effectors_.H.data(), on_.X.data(), nullptr, effector_free, effector_W};
+      e_, n_, r, false, effector_phi, effectors_.H.data(), on_.exact.X.data(), nullptr, effector_free, effector_W};
   if (algebra_ == SystemAlgebra::fused) {
     factored_.set();
-    launch_teams(device, B, teams_,
-                 FusedSystemTeamOp{coefficients_.stiffness, coefficients_.mass, on_.K.data(), on_.mass.data(), sides,
-                                   own, effectors, on_.info.data(), team_scratch_.data()});
+    const auto fused = [&]<class S>(const PrecisionArrays<S>& in, Array<S>& scratch) {
+      launch_teams(
+          device, B, teams_,
+          FusedSystemTeamOp<S>{static_cast<S>(coefficients_.stiffness), static_cast<S>(coefficients_.mass), in.K.data(),
+                               in.mass.data(), sides, own, effectors, on_.info.data(), scratch.data()});
+    };
+    on_.precision == Precision::fp32 ? fused(on_.rounded, rounded_scratch_) : fused(on_.exact, exact_scratch_);
     solved_.set();
   } else {
     find_space_by_libraries(sides, own, effectors);
   }
-  launch(device, B, FindingOp{n_, r, on_.counts.data(), on_.f.data(), on_.info.data(), on_.X.data(), findings_.data()});
+  launch(
+      device, B,
+      FindingOp{n_, r, on_.counts.data(), on_.exact.f.data(), on_.info.data(), on_.exact.X.data(), findings_.data()});
   host_space_.queue_from(space_);
   host_findings_.queue_from(findings_);
   ready_.set();
@@ -142,10 +152,10 @@ void ResidentStepper::Batch::find_space_by_libraries(const RightSidesOp& sides, 
                                                      const SpaceOp& effectors) {
   const int B = on_.robots;
   on_.find_system(coefficients_);
-  on_.factor_system();
+  on_.factor_system(coefficients_);
   factored_.set();
   launch(on_.device, B * (1 + n_) * on_.r, sides);
-  on_.solve_systems(on_.X, 1 + n_);
+  on_.solve_systems(on_.exact.X, 1 + n_);
   solved_.set();
   launch(on_.device, B * n_, rows);
   launch(on_.device, B * e_, effectors);
@@ -250,7 +260,8 @@ void ResidentStepper::Batch::advance(ConstraintLaw& law, std::span<const double>
   } else {
     host_lambda_.queue_to(lambda_);
     launch(on_.device, B * on_.r,
-           MoveOp{n_, on_.r, time_step_, on_.X.data(), lambda_.data(), goes_.data(), on_.q.data(), on_.v.data()});
+           MoveOp{n_, on_.r, time_step_, on_.exact.X.data(), lambda_.data(), goes_.data(), on_.exact.q.data(),
+                  on_.v.data()});
   }
   law.commands(phi_end_, lambda, commands_);
   const std::size_t actuators = model_.robot.actuators.size();
@@ -276,7 +287,7 @@ void ResidentStepper::Batch::add_contact_forces(std::vector<double>& forces) con
 
 void ResidentStepper::Batch::set_state(const State& state) {
   if (contact_) contact_->set_forces(state.contact_forces);
-  on_.q.upload(state.q);
+  on_.exact.q.upload(state.q);
   on_.v.upload(state.v);
   known_.multipliers = state.multipliers;
   known_.commands = state.commands;
@@ -284,7 +295,7 @@ void ResidentStepper::Batch::set_state(const State& state) {
 }
 
 void ResidentStepper::Batch::read_state(std::span<double> q, std::span<double> v) const {
-  on_.q.download(q);
+  on_.exact.q.download(q);
   on_.v.download(v);
 }
 
@@ -307,7 +318,7 @@ void ResidentStepper::Batch::reset(std::span<const int> robots, const State& sta
   if (robots.empty()) return;
   if (placed_robots_.size() < robots.size()) placed_robots_ = Array<int>(on_.device, robots.size());
   placed_robots_.upload(robots);
-  place(robots, start, start.q, on_.q);
+  place(robots, start, start.q, on_.exact.q);
   place(robots, start, start.v, on_.v);
   if (contact_) contact_->reset(robots, start);
   State host = start;

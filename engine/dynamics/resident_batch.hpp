@@ -62,7 +62,8 @@ class ResidentStepper::Batch {
   double time_step_;
   SystemAlgebra algebra_;
   int teams_ = 0;
-  Array<double> team_scratch_;  // fused algebra: [teams] r x r
+  Array<double> exact_scratch_;  // fused algebra: [teams][scratch_length]
+  Array<float> rounded_scratch_;
   SystemCoefficients coefficients_;
   int n_, e_;  // rows, effector rows
   ResidentRows rows_, effectors_;

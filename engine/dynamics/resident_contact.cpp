@@ -74,7 +74,8 @@ ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, 
   mu_ = Array<double>(device, extent(B, capacity_));
   rows_scratch_ =
       Array<double>(device, extent(teams_) * ContactRowsTeamOp::scratch_length(r, robot_.collision_points, pairs_));
-  solve_scratch_ = Array<double>(device, extent(teams_) * ContactSolveTeamOp::scratch_length(all_, r));
+  if (solver_ != ContactSolver::host)
+    solve_scratch_ = Array<double>(device, extent(teams_) * ContactSolveTeamOp::scratch_length(all_, r));
   open_ = Array<unsigned char>(device, extent(B));
   rows_of_pair_ = Array<unsigned char>(device, extent(B, pairs_));
   pair_ = Array<int>(device, extent(B, capacity_));
@@ -100,9 +101,9 @@ ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, 
              .friction = friction_.data(),
              .L = on.outputs.data(),
              .y = on.y.data(),
-             .factor = on.A.data(),
+             .factor = on.exact.A.data(),
              .H = nullptr,
-             .X = on.X.data(),
+             .X = on.exact.X.data(),
              .free = nullptr,
              .compliance = compliance,
              .target = target_.data(),
@@ -290,7 +291,7 @@ void ResidentContact::solve_on_host(const ForwardLaw& law, std::vector<char>& fa
 }
 
 void ResidentContact::move(double time_step, const unsigned char* goes) {
-  launch(on_.device, on_.robots * on_.r, ContactMoveOp{arrays_, time_step, goes, on_.q.data(), on_.v.data()});
+  launch(on_.device, on_.robots * on_.r, ContactMoveOp{arrays_, time_step, goes, on_.exact.q.data(), on_.v.data()});
   launch(on_.device, on_.robots, ContactForcesOp{arrays_, goes});
 }
 

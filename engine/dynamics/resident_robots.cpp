@@ -31,32 +31,30 @@ constexpr int portion_multiple = 32;  // robots
 }  // namespace
 
 ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int count,
-                               TangentPrecision tangent)
+                               Precision wanted)
     : device(on),
       dense(on),
-      precision(tangent),
+      precision(wanted),
       robots(count),
       r(model.modes),
       ny(model.robot.outputs()),
       m(model.motions()),
       regions(model.regions()),
-      mass(upload(on, model.mass)),
       input_mass(upload(on, model.input_mass)),
-      springs(upload(on, model.stiffness)),
       outputs(upload(on, model.outputs)),
       output_inputs(upload(on, model.output_inputs)) {
   const int n = rows.rows();
-  const bool mixed = precision == TangentPrecision::fp32;
+  const bool some = precision != Precision::fp64, all = precision == Precision::fp32;
   std::vector<double> rest_values;
   for (const Vec3d& x : model.robot.rest_points) rest_values.insert(rest_values.end(), {x[0], x[1], x[2]});
   rest = upload(on, rest_values);
-  for (Array<double>* array : {&q, &v, &f}) *array = Array<double>(on, extent(robots, r));
+  exact.mass = upload(on, model.mass);
+  for (Array<double>* array : {&exact.q, &v, &exact.f}) *array = Array<double>(on, extent(robots, r));
   c = Array<double>(on, extent(robots, model.motions()));
   y = Array<double>(on, extent(robots, ny));
   gradients = Array<double>(on, extent(robots, rows.gradients()));
   H = Array<double>(on, extent(robots, n, r));
-  X = Array<double>(on, extent(robots, n + 1, r));
-  for (Array<double>* array : {&K, &A}) *array = Array<double>(on, extent(robots, r, r));
+  exact.X = Array<double>(on, extent(robots, n + 1, r));
   info = Array<int>(on, extent(robots));
   host_info.assign(extent(robots), 0);
   host_counts.assign(extent(robots), {0, 0, -1});
@@ -65,43 +63,110 @@ ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows,
   int points_before = 0, most = 0;
   std::size_t robot_bytes = 0;
   for (const ReducedField& field : model.fields) {
+    strain_modes += field.strains.count;
+    if (field.strains.count > 0) continue;
     fields.emplace_back(on, model, field, points_before, precision);
     points_before += field.points();
     const int stride = padded(field.points());
     most = std::max(most, stride);
-    const std::size_t scalar = mixed ? sizeof(float) : sizeof(double);
-    const std::size_t gradients_bytes = 2 * gradient_components * (sizeof(double) + (mixed ? sizeof(float) : 0));
+    const std::size_t gradients_bytes =
+        2 * gradient_components * ((all ? 0 : sizeof(double)) + (some ? sizeof(float) : 0));
     robot_bytes =
-        std::max(robot_bytes, extent(stride) * (gradients_bytes + extent(fields.back().tangent_components()) * scalar));
+        std::max(robot_bytes, extent(stride) * (gradients_bytes + extent(fields.back().tangent_components()) *
+                                                                      (some ? sizeof(float) : sizeof(double))));
   }
+  robot_bytes = std::max(robot_bytes, extent(strain_modes, r) * (all ? sizeof(float) : sizeof(double)));
   const std::size_t fitting =
       portion_bytes(on) / std::max<std::size_t>(robot_bytes, 1) / portion_multiple * portion_multiple;
   portion = static_cast<int>(std::clamp<std::size_t>(
       fitting, portion_multiple, extent((robots + portion_multiple - 1) / portion_multiple) * portion_multiple));
   portion = std::min(portion, robots);
   teams = team_count(on, portion);
-  for (Array<double>* array : {&F, &P}) *array = Array<double>(on, extent(portion, most, gradient_components));
   status = Array<unsigned char>(on, extent(portion, most));
-  if (!mixed) {
-    exact = TangentScratch<double>(on, fields, r, portion, teams);
+  const auto points_in = [&]<class S>(PrecisionArrays<S>& arrays) {
+    for (Array<S>* array : {&arrays.F, &arrays.P}) *array = Array<S>(on, extent(portion, most, gradient_components));
+  };
+  const auto systems_in = [&]<class S>(PrecisionArrays<S>& arrays) {
+    arrays.springs = upload(on, std::vector<S>(model.stiffness.begin(), model.stiffness.end()));
+    for (Array<S>* array : {&arrays.K, &arrays.A}) *array = Array<S>(on, extent(robots, r, r));
+  };
+  if (some) {
+    points_in(rounded);
+    rounded.tangent = TangentScratch<float>(on, fields, r, portion, teams);
+  } else {
+    exact.tangent = TangentScratch<double>(on, fields, r, portion, teams);
+  }
+  all ? take_strain_modes(model, rounded) : take_strain_modes(model, exact);
+  if (!all) {
+    points_in(exact);
+    systems_in(exact);
+    if (some) rounded.K = Array<float>(on, extent(portion, r, r));
     return;
   }
-  rounded = TangentScratch<float>(on, fields, r, portion, teams);
-  for (Array<float>* array : {&rounded_F, &rounded_P})
-    *array = Array<float>(on, extent(portion, most, gradient_components));
-  rounded_K = Array<float>(on, extent(portion, r, r));
+  systems_in(rounded);
+  rounded.mass = upload(on, std::vector<float>(model.mass.begin(), model.mass.end()));
+  for (Array<float>* array : {&rounded.q, &rounded.f}) *array = Array<float>(on, extent(robots, r));
+  rounded.X = Array<float>(on, exact.X.size());
+  // The rows of contacts are taken through half a factor in double.
+  if (model.robot.pairs() > 0) exact.A = Array<double>(on, extent(robots, r, r));
+}
+
+template <class S>
+void ResidentRobots::take_strain_modes(const ReducedModel& model, PrecisionArrays<S>& arrays) {
+  if (strain_modes == 0) return;
+  std::vector<S> linear, quadratic;
+  std::vector<int> region;
+  for (const ReducedField& field : model.fields) {
+    const StrainModes& modes = field.strains;
+    linear.insert(linear.end(), modes.linear.begin(), modes.linear.end());
+    region.insert(region.end(), extent(modes.count), model.first_region(field));
+    const double* Q = modes.quadratic.data();
+    for (int k = 0; k < modes.count; ++k) {
+      const std::size_t first = quadratic.size();
+      quadratic.resize(first + extent(r, r));
+      for (int i = 0; i < r; ++i)
+        for (int j = 0; j <= i; ++j, ++Q)
+          quadratic[first + extent(i, r) + extent(j)] = quadratic[first + extent(j, r) + extent(i)] =
+              static_cast<S>(*Q);
+    }
+  }
+  arrays.modes = {upload(device, linear), upload(device, quadratic)};
+  strain_region = upload(device, region);
+  arrays.strains = Array<S>(device, extent(robots, strain_modes));
+  arrays.W = Array<S>(device, extent(portion, strain_modes, r));
+}
+
+// f += W^T e s and K += W^T e W + sum_k e_k s_k Q_k of robots [first, first + count).
+template <class S>
+void ResidentRobots::add_strains(int first, int count, TangentKind kind) {
+  const int modes = strain_modes;
+  PrecisionArrays<S>& mine = in<S>();
+  const S* alpha = mine.q.data() + extent(first, r);
+  const S* Q = mine.modes.quadratic.data();
+  S* strains = mine.strains.data() + extent(first, modes);
+  S* W = mine.W.data();
+  const StrainScale<S> factors = strain_scale_of<S>(first);
+  launch(device, count * modes * r, RepeatOp<S>{mine.modes.linear.data(), modes * r, W});
+  gemm(dense, modes * r, count, r, S(1), {Q, r, Transpose::yes}, {alpha, r}, S(1), {W, modes * r});
+  launch(device, count * modes, StrainOp<S>{modes, r, mine.modes.linear.data(), alpha, factors, W, strains});
+  launch(device, count * r, StrainForceOp<S>{modes, r, factors, W, strains, mine.f.data() + extent(first, r)});
+  if (kind == TangentKind::none) return;
+  S* stiffness = mine.K.data() + extent(first, r, r);
+  gemm(dense, r * r, count, modes, S(1), {Q, r * r}, {strains, modes}, S(1), {stiffness, r * r});
+  gemm(dense, r, r, modes, S(1), {W, r, Transpose::no, modes * r}, {W, r, Transpose::yes, modes * r}, S(1),
+       {stiffness, r, r * r}, count);
 }
 
 // K of `count` robots (+)= a field's share.
 template <class S>
-void ResidentRobots::add_stiffness(const ReducedModel& model, const ResidentField& field, const FieldArrays<S>& arrays,
-                                   TangentScratch<S>& scratch, const ConstantStiffness<S>& constant_part, int count,
+void ResidentRobots::add_stiffness(const ResidentField& field, const ConstantStiffness<S>& constant_part, int count,
                                    S* stiffness) {
   const bool begins = &field == &fields.front();
+  TangentScratch<S>& scratch = in<S>().tangent;
   const auto sum = [&]<TangentRows rows>() {
     launch_teams(
         device, count, teams,
-        ReducedStiffnessTeamOp<S, rows>{model.modes, field.tiles(), arrays.G.data(), scratch.tangent.data(), begins,
+        ReducedStiffnessTeamOp<S, rows>{r, field.tiles(), field.in<S>().G.data(), scratch.tangent.data(), begins,
                                         constant_part, stiffness, scratch.teams.data(), scratch.team_length});
   };
   if (field.rows == TangentRows::four)
@@ -110,80 +175,95 @@ void ResidentRobots::add_stiffness(const ReducedModel& model, const ResidentFiel
     sum.template operator()<TangentRows::nine>();
 }
 
-// f, K and the points' counts of robots [first, first + count).
-void ResidentRobots::portion_forces(const ReducedModel& model, int first, int count, TangentKind kind) {
-  const bool mixed = precision == TangentPrecision::fp32, tangent_wanted = kind != TangentKind::none;
-  const double* alpha = q.data() + extent(first, r);
-  double* force = f.data() + extent(first, r);
-  double* stiffness = K.data() + extent(first, r, r);
-  const double* scales = scale.size() > 0 ? scale.data() + extent(first, regions) : nullptr;
-  const float* rounded_scales = scales && mixed ? rounded_scale.data() + extent(first, regions) : nullptr;
+// f, K and the points' counts of robots [first, first + count). S: of the forces.
+template <class S>
+void ResidentRobots::portion_forces(int first, int count, TangentKind kind) {
+  const bool mixed = precision == Precision::mixed, tangent_wanted = kind != TangentKind::none;
+  PrecisionArrays<S>& mine = in<S>();
+  const S* alpha = mine.q.data() + extent(first, r);
+  S* force = mine.f.data() + extent(first, r);
+  S* stiffness = mine.K.data() + extent(first, r, r);
   // f = K_springs alpha
-  gemm(dense, r, count, r, 1.0, {springs.data(), r}, {alpha, r}, 0.0, {force, r});
+  gemm(dense, r, count, r, S(1), {mine.springs.data(), r}, {alpha, r}, S(0), {force, r});
   for (const ResidentField& field : fields) {
     const int stride = padded(field.points), column = stride * gradient_components;
-    const PointField<double> points_of_field = field.view(field.exact, scales, regions);
+    const S* G = field.in<S>().G.data();
+    const PointField<S> points_of_field = field.view<S>(scale_of<S>(first), regions);
     // F = I + G_tile alpha: for each tile 288 rows of the columns of F.
-    launch(device, count * stride, IdentityOp<double>{F.data()});
-    gemm(dense, tile_rows, count, r, 1.0, {field.exact.G.data(), tile_rows, Transpose::no, tile_rows * r}, {alpha, r},
-         1.0, {F.data(), column, tile_rows}, field.tiles());
+    launch(device, count * stride, IdentityOp<S>{mine.F.data()});
+    gemm(dense, tile_rows, count, r, S(1), {G, tile_rows, Transpose::no, tile_rows * r}, {alpha, r}, S(1),
+         {mine.F.data(), column, tile_rows}, field.tiles());
     visit_law(field.law, [&](auto law) {
       using Law = decltype(law);
       bool stress_known = false;
-      if (tangent_wanted && mixed) {
-        launch(device, count * column, CastOp<double, float>{F.data(), rounded_F.data()});
-        // The stress of this precision goes nowhere: forces are of the other.
-        (void)launch_tangent<Law, float>(device, count, field.view(field.rounded, rounded_scales, regions), kind,
-                                         rounded_F.data(), rounded_P.data(), status.data(), rounded.tangent.data());
-      } else if (tangent_wanted) {
-        stress_known = launch_tangent<Law, double>(device, count, points_of_field, kind, F.data(), P.data(),
-                                                   status.data(), exact.tangent.data());
-      }
+      if (tangent_wanted && !mixed)
+        stress_known = launch_tangent<Law, S>(device, count, points_of_field, kind, mine.F.data(), mine.P.data(),
+                                              status.data(), mine.tangent.tangent.data());
+      if constexpr (std::is_same_v<S, double>)
+        if (tangent_wanted && mixed) {
+          launch(device, count * column, CastOp<double, float>{mine.F.data(), rounded.F.data()});
+          // The stress of this precision goes nowhere: forces are of the other.
+          (void)launch_tangent<Law, float>(device, count, field.view<float>(scale_of<float>(first), regions), kind,
+                                           rounded.F.data(), rounded.P.data(), status.data(),
+                                           rounded.tangent.tangent.data());
+        }
       if (!stress_known)
-        launch(device, count * stride, StressOp<Law, double>{points_of_field, F.data(), P.data(), status.data()});
+        launch(device, count * stride, StressOp<Law, S>{points_of_field, mine.F.data(), mine.P.data(), status.data()});
     });
     const bool begins = &field == &fields.front();
     launch(device, count, PointCountOp{status.data(), field.points, field.first, begins, counts.data() + first});
     // f += G_tile^T P, tiles in order.
     for (int tile = 0; tile < field.tiles(); ++tile)
-      gemm(dense, r, count, tile_rows, 1.0,
-           {field.exact.G.data() + extent(tile, r, tile_rows), tile_rows, Transpose::yes},
-           {P.data() + extent(tile, tile_rows), column}, 1.0, {force, r});
+      gemm(dense, r, count, tile_rows, S(1), {G + extent(tile, r, tile_rows), tile_rows, Transpose::yes},
+           {mine.P.data() + extent(tile, tile_rows), column}, S(1), {force, r});
     if (tangent_wanted && mixed)
-      add_stiffness<float>(model, field, field.rounded, rounded, {}, count, rounded_K.data());
+      add_stiffness<float>(field, {}, count, rounded.K.data());
     else if (tangent_wanted)
-      add_stiffness<double>(model, field, field.exact, exact, constant_of(r, first), count, stiffness);
+      add_stiffness<S>(field, constant_of<S>(first), count, stiffness);
   }
   if (tangent_wanted && (mixed || fields.empty()))
     launch(device, count * r * r,
-           StiffnessSumOp{constant_of(r, first), fields.empty() ? nullptr : rounded_K.data(), stiffness});
+           StiffnessSumOp<S>{constant_of<S>(first), fields.empty() ? nullptr : rounded.K.data(), stiffness});
+  if (strain_modes > 0) add_strains<S>(first, count, kind);
 }
 
 void ResidentRobots::set_materials(const ReducedModel& model, const std::vector<double>& material_scale) {
-  // It depends on whether there are factors, not on which.
-  if (constant.size() != extent(r, r, material_scale.empty() ? 1 : 1 + regions))
-    constant = upload(device, material_scale.empty() ? constant_stiffness(model) : constant_stiffness_by_region(model));
-  scale = upload(device, material_scale);
-  if (precision == TangentPrecision::fp32)
-    rounded_scale = upload(device, std::vector<float>(material_scale.begin(), material_scale.end()));
+  const auto set = [&]<class S>(PrecisionArrays<S>& arrays) {
+    // It depends on whether there are factors, not on which.
+    if (arrays.constant.size() != extent(r, r, material_scale.empty() ? 1 : 1 + regions)) {
+      const auto terms = material_scale.empty() ? constant_stiffness(model) : constant_stiffness_by_region(model);
+      arrays.constant = upload(device, std::vector<S>(terms.begin(), terms.end()));
+    }
+    arrays.scale = upload(device, std::vector<S>(material_scale.begin(), material_scale.end()));
+  };
+  if (precision != Precision::fp32) set(exact);
+  if (precision != Precision::fp64) set(rounded);
 }
 
 // y = y_rest + L alpha + L_c c
 void ResidentRobots::find_outputs() {
   launch(device, robots * ny, RepeatOp<double>{rest.data(), ny, y.data()});
-  gemm(dense, ny, robots, r, 1.0, {outputs.data(), r, Transpose::yes}, {q.data(), r}, 1.0, {y.data(), ny});
+  gemm(dense, ny, robots, r, 1.0, {outputs.data(), r, Transpose::yes}, {exact.q.data(), r}, 1.0, {y.data(), ny});
   if (m > 0)
     gemm(dense, ny, robots, m, 1.0, {output_inputs.data(), m, Transpose::yes}, {c.data(), m}, 1.0, {y.data(), ny});
 }
 
-void ResidentRobots::find_forces(const ReducedModel& model, TangentKind kind) {
-  for (int first = 0; first < robots; first += portion)
-    portion_forces(model, first, std::min(portion, robots - first), kind);
+void ResidentRobots::find_forces(TangentKind kind) {
+  const bool all = precision == Precision::fp32;
+  if (all) launch(device, robots * r, CastOp<double, float>{exact.q.data(), rounded.q.data()});
+  for (int first = 0; first < robots; first += portion) {
+    const int count = std::min(portion, robots - first);
+    if (all)
+      portion_forces<float>(first, count, kind);
+    else
+      portion_forces<double>(first, count, kind);
+  }
+  if (all) launch(device, robots * r, CastOp<float, double>{rounded.f.data(), exact.f.data()});
 }
 
 // M is symmetric: row-major is column-major.
 void ResidentRobots::multiply_mass(const Array<double>& velocity, Array<double>& out) {
-  gemm(dense, r, robots, r, 1.0, {mass.data(), r}, {velocity.data(), r}, 0.0, {out.data(), r});
+  gemm(dense, r, robots, r, 1.0, {exact.mass.data(), r}, {velocity.data(), r}, 0.0, {out.data(), r});
 }
 
 // Column b of row i: h = L_i^T g, L_i the outputs that the row touches (row-major [count][r]).
@@ -199,25 +279,80 @@ void ResidentRobots::find_jacobians(const RowLayout& layout, const Array<double>
 }
 
 void ResidentRobots::find_system(const SystemCoefficients& coefficients) {
-  launch(device, robots * r * r,
-         SystemOp<double>{coefficients.stiffness, coefficients.mass, K.data(), mass.data(), r * r, A.data()});
+  const auto sum = [&]<class S>(PrecisionArrays<S>& arrays) {
+    launch(device, robots * r * r,
+           SystemOp<S>{static_cast<S>(coefficients.stiffness), static_cast<S>(coefficients.mass), arrays.K.data(),
+                       arrays.mass.data(), r * r, arrays.A.data()});
+  };
+  precision == Precision::fp32 ? sum(rounded) : sum(exact);
 }
 
-void ResidentRobots::factor_system() {
+void ResidentRobots::add_points() {
+  const auto add = [&]<class S>(PrecisionArrays<S>& arrays) {
+    launch(device, robots * r,
+           PointStiffnessOp<S>{r, outputs.data(), points.data(), first_point.data(), arrays.A.data()});
+  };
+  precision == Precision::fp32 ? add(rounded) : add(exact);
+}
+
+void ResidentRobots::damp(double mass, double stiffness) {
+  const auto damp = [&]<class S>(PrecisionArrays<S>& arrays) {
+    launch(device, robots * r, DampingOp<S>{r, mass, stiffness, arrays.K.data(), v.data(), exact.f.data()});
+  };
+  precision == Precision::fp32 ? damp(rounded) : damp(exact);
+}
+
+void ResidentRobots::factor_system(const SystemCoefficients& coefficients) {
   factors_here = false;
-  potrf_batched(dense, r, A.data(), r, r * r, info.data(), robots);
+  const auto factor = [&]<class S>(PrecisionArrays<S>& arrays) {
+    potrf_batched(dense, r, arrays.A.data(), r, r * r, info.data(), robots);
+    if (strain_modes == 0) return;
+    const bool springs_between = !coefficients.points.empty();
+    launch_teams(device, robots, teams,
+                 StrainRefactorTeamOp<S>{strain_modes, r, static_cast<S>(coefficients.stiffness),
+                                         static_cast<S>(coefficients.mass), arrays.modes.quadratic.data(),
+                                         arrays.strains.data(), arrays.K.data(), arrays.mass.data(), outputs.data(),
+                                         springs_between ? points.data() : nullptr, first_point.data(), arrays.A.data(),
+                                         info.data()});
+  };
+  precision == Precision::fp32 ? factor(rounded) : factor(exact);
+  if (precision == Precision::fp32 && exact.A.size() > 0)
+    launch(device, robots * r * r, CastOp<float, double>{rounded.A.data(), exact.A.data()});
 }
 
 void ResidentRobots::solve_systems(Array<double>& right_sides, int count) {
-  potrs_batched(dense, r, count, A.data(), r, r * r, right_sides.data(), r, count * r, robots);
+  if (precision != Precision::fp32) {
+    potrs_batched(dense, r, count, exact.A.data(), r, r * r, right_sides.data(), r, count * r, robots);
+    return;
+  }
+  const int numbers = robots * count * r;
+  if (rounded.X.size() < extent(numbers)) rounded.X = Array<float>(device, extent(numbers));
+  launch(device, numbers, CastOp<double, float>{right_sides.data(), rounded.X.data()});
+  potrs_batched(dense, r, count, rounded.A.data(), r, r * r, rounded.X.data(), r, count * r, robots);
+  launch(device, numbers, CastOp<float, double>{rounded.X.data(), right_sides.data()});
+}
+
+std::vector<double> ResidentRobots::stiffness() const {
+  const auto fetch = []<class S>(const Array<S>& from) {
+    std::vector<S> K(from.size());
+    from.download(K);
+    return std::vector<double>(K.begin(), K.end());
+  };
+  return precision == Precision::fp32 ? fetch(rounded.K) : fetch(exact.K);
 }
 
 // On the host. A GPU's factors come across together.
 const double* ResidentRobots::factor_of(int robot) {
-  if (device.kind == Device::Kind::cpu) return A.data() + extent(robot, r, r);
+  if (device.kind == Device::Kind::cpu && exact.A.size() > 0) return exact.A.data() + extent(robot, r, r);
   if (!factors_here) {
-    host_factors.resize(A.size());
-    A.download(host_factors);
+    host_factors.resize(extent(robots, r, r));
+    if (exact.A.size() > 0) {
+      exact.A.download(host_factors);
+    } else {
+      std::vector<float> factors(host_factors.size());
+      rounded.A.download(factors);
+      host_factors.assign(factors.begin(), factors.end());
+    }
     factors_here = true;
   }
   return host_factors.data() + extent(robot, r, r);

@@ -8,6 +8,7 @@
 #include "kernels/array/launch.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/points/batch_ops.hpp"
+#include "kernels/points/strain_ops.hpp"
 #include "solvers/dense/batched.hpp"
 
 namespace supple {
@@ -47,26 +48,34 @@ struct ResidentField {
   int points, first;  // first: number of its first point, counted across fields
   int first_region;
   Array<int> region;
-  FieldArrays<double> exact;
-  FieldArrays<float> rounded;  // for a tangent in single precision
+  FieldArrays<double> exact;   // unless everything is rounded
+  FieldArrays<float> rounded;  // unless nothing is
 
   ResidentField(const Device& device, const ReducedModel& model, const ReducedField& field, int first_point,
-                TangentPrecision precision)
+                Precision precision)
       : law(field.law),
         rows(has_four_rows(field.law) ? TangentRows::four : TangentRows::nine),
         points(field.points()),
         first(first_point),
         first_region(model.first_region(field)),
-        region(upload(device, field.region)),
-        exact(device, field) {
-    if (precision == TangentPrecision::fp32) rounded = FieldArrays<float>(device, field);
+        region(upload(device, field.region)) {
+    if (precision != Precision::fp32) exact = FieldArrays<double>(device, field);
+    if (precision != Precision::fp64) rounded = FieldArrays<float>(device, field);
   }
 
   int tiles() const { return tile_count(points); }
   int tangent_components() const { return rows == TangentRows::four ? four_row_components : 81; }
+  template <class S>
+  const FieldArrays<S>& in() const {
+    if constexpr (std::is_same_v<S, double>)
+      return exact;
+    else
+      return rounded;
+  }
   // scale: of the robots, by the model's regions, or null.
   template <class S>
-  PointField<S> view(const FieldArrays<S>& arrays, const S* scale, int scales) const {
+  PointField<S> view(const S* scale, int scales) const {
+    const FieldArrays<S>& arrays = in<S>();
     return {.points = points,
             .weight = arrays.weight.data(),
             .region = region.data(),
@@ -75,6 +84,12 @@ struct ResidentField {
             .scale = scale ? scale + first_region : nullptr,
             .scales = scales};
   }
+};
+
+// Membranes by modes of their strains, of all fields together: energies of modes add up.
+template <class S>
+struct StrainArrays {
+  Array<S> linear, quadratic;  // [K][r], [K] r x r
 };
 
 // What the tangent of a portion is made in.
@@ -95,56 +110,87 @@ struct TangentScratch {
   }
 };
 
+// What one precision has of points and systems.
+template <class S>
+struct PrecisionArrays {
+  Array<S> mass, springs;  // r x r
+  Array<S> constant;       // constant_stiffness(), or by region
+  Array<S> scale;          // [robots][regions], or empty
+  Array<S> q, f, X;        // per robot; float: copies of those in double
+  Array<S> K, A;           // per robot; float beside double: K of a portion
+  Array<S> F, P;           // per robot of a portion
+  TangentScratch<S> tangent;
+  StrainArrays<S> modes;
+  Array<S> strains, W;  // [robots][K], [robots of a portion][K][r]: StrainOp
+};
+
 struct ResidentRobots {
   Device device;
   DenseContext dense;
-  TangentPrecision precision;
+  Precision precision;
   int robots, r, ny, m, regions;
-  std::vector<ResidentField> fields;
-  Array<double> mass, input_mass, springs, outputs, output_inputs, rest;  // the model
-  Array<double> constant;                                                 // constant_stiffness(), or by region
-  Array<double> scale;                                                    // [robots][regions], or empty
-  Array<float> rounded_scale;
-  Array<double> q, v, c, f, y, gradients, H, X;  // per robot
-  Array<double> K, A;
+  std::vector<ResidentField> fields;                       // those of points
+  int strain_modes = 0;                                    // K
+  Array<int> strain_region;                                // [K]
+  Array<double> input_mass, outputs, output_inputs, rest;  // the model
+  Array<double> v, c, y, gradients, H;                     // per robot
+  PrecisionArrays<double> exact;
+  PrecisionArrays<float> rounded;
   Array<int> info;
   Array<PointCount> counts;
   Array<PointStiffness> points;
   Array<int> first_point;
   int portion = 0, teams = 0;
-  Array<double> F, P;  // per robot of a portion
   Array<unsigned char> status;
-  TangentScratch<double> exact;
-  TangentScratch<float> rounded;
-  Array<float> rounded_F, rounded_P, rounded_K;
   std::vector<PointCount> host_counts;
   std::vector<int> host_info, host_first;
   std::vector<double> host_factors;  // of all robots, once one is asked for
   bool factors_here = false;
 
-  ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots,
-                 TangentPrecision tangent);
-  ConstantStiffness<double> constant_of(int r, int first) const {
-    const bool scaled = scale.size() > 0;
-    return {.terms = constant.data(),
-            .length = r * r,
-            .scale = scaled ? scale.data() + extent(first, regions) : nullptr,
-            .scales = scaled ? regions : 0};
+  ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots, Precision precision);
+  template <class S>
+  PrecisionArrays<S>& in() {
+    if constexpr (std::is_same_v<S, double>)
+      return exact;
+    else
+      return rounded;
+  }
+  // Factors of regions of robots from `first` on, or null.
+  template <class S>
+  const S* scale_of(int first) {
+    return in<S>().scale.size() > 0 ? in<S>().scale.data() + extent(first, regions) : nullptr;
   }
   template <class S>
-  void add_stiffness(const ReducedModel& model, const ResidentField& field, const FieldArrays<S>& arrays,
-                     TangentScratch<S>& scratch, const ConstantStiffness<S>& constant, int count, S* K);
-  void portion_forces(const ReducedModel& model, int first, int count, TangentKind kind);
+  ConstantStiffness<S> constant_of(int first) {
+    const S* scale = scale_of<S>(first);
+    return {.terms = in<S>().constant.data(), .length = r * r, .scale = scale, .scales = scale ? regions : 0};
+  }
+  template <class S>
+  void add_stiffness(const ResidentField& field, const ConstantStiffness<S>& constant, int count, S* K);
+  template <class S>
+  void portion_forces(int first, int count, TangentKind kind);
+  template <class S>
+  void take_strain_modes(const ReducedModel& model, PrecisionArrays<S>& arrays);
+  template <class S>
+  void add_strains(int first, int count, TangentKind kind);
+  template <class S>
+  StrainScale<S> strain_scale_of(int first) {
+    return {scale_of<S>(first), strain_region.data(), regions};
+  }
 
   // The stages of a step on what lies here; nothing crosses the bus.
   void set_materials(const ReducedModel& model, const std::vector<double>& material_scale);
-  void find_outputs();                                            // y of q and c
-  void find_forces(const ReducedModel& model, TangentKind kind);  // f, K and counts of q
+  void find_outputs();                 // y of q and c
+  void find_forces(TangentKind kind);  // f, K and counts of q
   void multiply_mass(const Array<double>& velocity, Array<double>& out);
+  void damp(double mass, double stiffness);  // f = M v becomes mass M v + stiffness K v
   void find_jacobians(const RowLayout& layout, const Array<double>& row_gradients, Array<double>& jacobians);
   void find_system(const SystemCoefficients& coefficients);  // A of K
-  void factor_system();                                      // A and info
+  void add_points();                                         // A += that of `points`
+  // A and info; where strains spoil A, of what A is without their geometric stiffness.
+  void factor_system(const SystemCoefficients& coefficients);
   void solve_systems(Array<double>& right_sides, int count);
+  std::vector<double> stiffness() const;
   const double* factor_of(int robot);
 };
 

@@ -44,6 +44,12 @@ ResidentStepper::ResidentStepper(const ReducedModel& model, const Device& device
     : model_(model), settings_(settings), robots_(robots) {
   if (const auto why = cannot_stay(model, settings.effectors)) throw InputError(*why);
   SUPPLE_EXPECT(robots > 0 && settings.time_step > 0 && settings.parts >= 0 && settings.most_contacts >= 0);
+  if (settings.algebra == SystemAlgebra::fused &&
+      std::ranges::any_of(model.fields, [](const ReducedField& field) { return field.strains.count > 0; }))
+    throw InputError(
+        "fused algebra cannot step robots with membranes by strain modes (a system that is not positive is "
+        "not factored again)",
+        "the algebra of libraries: without --fused");
   if (model.robot.pairs() > 0 && settings.algebra == SystemAlgebra::fused)
     throw InputError("fused algebra cannot step robots among obstacles (it keeps no factor for the rows of contacts)",
                      "the algebra of libraries: without --fused");

@@ -43,7 +43,7 @@ enum class ContactSolver { device, sweeps, host };
 
 struct ResidentSettings {
   double time_step = 0.01;  // s
-  TangentPrecision tangent = TangentPrecision::fp64;
+  Precision precision = Precision::fp64;
   SystemAlgebra algebra = SystemAlgebra::library;
   ContactSolver contact = ContactSolver::device;
   // Rows of pairs that a robot may have in a step; one that needs more fails (too_many_contacts). 0: one for each pair,

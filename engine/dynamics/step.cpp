@@ -64,7 +64,8 @@ const char* describe(StepStatus status) {
       return "more points touch obstacles at once than can be solved for (of robots that stay on a device: than "
              "most_contacts has room for)";
     case StepStatus::loose_among_obstacles:
-      return "equilibria of a body that nothing holds are not found among obstacles yet";
+      return "equilibria of bodies that nothing holds, or of rigid ones that move freely, are not found among "
+             "obstacles yet";
     case StepStatus::unbalanced:
       return "the forces on the body do not balance, and nothing holds it: it has no equilibrium";
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/mesh/boundary.hpp"
+#include "engine/model/collision_points.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/reduced_shape.hpp"
@@ -55,6 +56,7 @@ AssemblyRobot::AssemblyRobot(AssemblyScene scene) : scene_(std::move(scene)) {
   }
   for (const PartScene& part : scene_.parts) add_part(part, assembly);
   for (const LinkScene& link : scene_.links) add_link(link, assembly);
+  add_contact(assembly);
   fingerprint_ = assembly_fingerprint(scene_);
   mechanics_ = std::make_unique<AssemblyMechanics>(std::move(assembly));
 }
@@ -72,7 +74,10 @@ void AssemblyRobot::add_part(const PartScene& part, Assembly& assembly) {
     body.frame = frame_of_rigid(static_cast<int>(rigid - scene_.rigids.begin()));
   }
   if (!part.scene.empty()) {
-    own.full = std::make_unique<FullModel>(build_full_model(read_scene(part.scene)));
+    Scene scene = read_scene(part.scene);
+    add_obstacles(part, scene);
+    own.full = std::make_unique<FullModel>(build_full_model(scene));
+    own.full->robot.obstacles.clear();
     own.mechanics = std::make_unique<FullMechanics>(*own.full);
     body.inertia = body_inertia(*own.full);
     BoundarySurface skin = boundary_surface(own.full->mesh);
@@ -80,6 +85,16 @@ void AssemblyRobot::add_part(const PartScene& part, Assembly& assembly) {
     own.triangles = std::move(skin.surface.triangles);
   } else {
     own.reduced = std::make_unique<ReducedModel>(read_model(part.model));
+    if (scene_.obstacles.empty() != own.reduced->robot.obstacles.empty())
+      throw InputError(
+          scene_.obstacles.empty()
+              ? fmt::format("part '{}' was reduced among obstacles, and the whole has none", part.name)
+              : fmt::format("part '{}' touches no obstacle (it was reduced without, and has no collision points)",
+                            part.name),
+          scene_.obstacles.empty() ? "[[obstacle]] in the scene of the whole, or a model reduced without"
+                                   : "a model reduced from its scene with [[obstacle]], or the scene instead",
+          part.place);
+    own.reduced->robot.obstacles.clear();
     own.mechanics = std::make_unique<ReducedMechanics>(*own.reduced);
     body.inertia = body_inertia(*own.reduced);
     own.triangles = own.reduced->skin.triangles;
@@ -87,6 +102,45 @@ void AssemblyRobot::add_part(const PartScene& part, Assembly& assembly) {
   body.mechanics = own.mechanics.get();
   assembly.bodies.push_back(std::move(body));
   parts_.push_back(std::move(own));
+}
+
+void AssemblyRobot::add_obstacles(const PartScene& part, Scene& scene) const {
+  if (!scene.obstacles.empty())
+    throw InputError(
+        fmt::format("part '{}' has obstacles of its own (among several bodies they are those of the whole)", part.name),
+        "[[obstacle]] in the scene of the whole, and none in that of the part", part.place);
+  if (scene_.obstacles.empty()) return;
+  if (scene.contact.distance != 0 && scene.contact.distance != scene_.contact.distance)
+    throw InputError(fmt::format("the scene of part '{}' has another contact distance than the whole", part.name),
+                     "distance in [contact] of the whole alone", part.place);
+  scene.obstacles = scene_.obstacles;
+  scene.contact.distance = scene_.contact.distance;
+  if (scene.contact.spacing == 0) scene.contact.spacing = scene_.contact.spacing;
+}
+
+// Points of parts as their models have them; corners of the boxes that move freely: no obstacle moves another.
+void AssemblyRobot::add_contact(Assembly& assembly) const {
+  if (scene_.obstacles.empty()) return;
+  for (const ObstacleScene& obstacle : scene_.obstacles) assembly.obstacles.push_back(place_obstacle(obstacle));
+  assembly.contact_distance = scene_.contact.distance;
+  Assembly::Point point;
+  for (point.body = 0; point.body < static_cast<int>(assembly.bodies.size()); ++point.body) {
+    const Robot& own = assembly.bodies[extent(point.body)].mechanics->robot();
+    for (int k = 0; k < own.collision_points; ++k) {
+      point.output = own.first_collision_point + k;
+      assembly.collision_points.push_back(point);
+    }
+  }
+  for (int rigid = 0; rigid < static_cast<int>(scene_.rigids.size()); ++rigid) {
+    const int frame = frame_of_rigid(rigid);
+    if (assembly.frames[extent(frame)].hold != Assembly::Hold::free) continue;
+    for (const Vec3d& corner : box(rigid).nodes)
+      assembly.collision_points.push_back(
+          {.frame = frame, .body = -1, .output = 0, .position = corner, .vector = false});
+  }
+  if (assembly.collision_points.empty())
+    throw InputError("nothing can touch the obstacles (all rigid bodies are held or driven, and there is no part)",
+                     "a part, or a rigid body that moves freely", scene_.obstacles.front().place);
 }
 
 // "palm", "palm:hook", "finger-1:tip".
@@ -223,6 +277,20 @@ Surface AssemblyRobot::surface(std::span<const double> q, std::span<const double
     for (const Vec3d& x : own.nodes) out.nodes.push_back(pose(x));
   }
   return out;
+}
+
+std::vector<Vec3d> AssemblyRobot::skin(std::span<const double> q, std::span<const double> c) const {
+  std::vector<Vec3d> nodes;
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    const Pose pose = mechanics_->body_pose(static_cast<int>(part), q, c);
+    for (const Vec3d& x : own_skin(part, q, c)) nodes.push_back(pose(x));
+  }
+  for (int r = 0; r < static_cast<int>(scene_.rigids.size()); ++r) {
+    if (mechanics_->assembly().frames[extent(frame_of_rigid(r))].hold != Assembly::Hold::free) continue;
+    const Pose pose = mechanics_->frame_pose(frame_of_rigid(r), q, c);
+    for (const Vec3d& x : box(r).nodes) nodes.push_back(pose(x));
+  }
+  return nodes;
 }
 
 bool AssemblyRobot::exact_tangent() const {

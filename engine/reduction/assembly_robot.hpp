@@ -28,6 +28,8 @@ class AssemblyRobot {
   Surface box(int rigid) const;
   // The skins of its parts, then the boxes of its rigid bodies, in the world: nodes for coordinates and inputs.
   Surface surface(std::span<const double> q, std::span<const double> c) const;
+  // What may touch obstacles: of rigid bodies those that move freely alone.
+  std::vector<Vec3d> skin(std::span<const double> q, std::span<const double> c) const;
   // Whether all laws have an exact tangent.
   bool exact_tangent() const;
   // "finger-1: 24 modes, 180 elements".
@@ -44,6 +46,9 @@ class AssemblyRobot {
     std::vector<std::array<int, 3>> triangles;
   };
   void add_part(const PartScene& part, Assembly& assembly);
+  void add_contact(Assembly& assembly) const;
+  // Obstacles of the whole become those of a part's scene, for the choice of its collision points alone.
+  void add_obstacles(const PartScene& part, Scene& scene) const;
   Assembly::Point point(const LinkScene& link, const std::string& text) const;
   void add_link(const LinkScene& link, Assembly& assembly) const;
   // Where the nodes of a part's skin are in its own axes.

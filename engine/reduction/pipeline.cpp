@@ -45,6 +45,7 @@ std::vector<double> displacement_tolerances() {
 }
 constexpr double force_tolerance = 0.02;    // of the two force rules, unless the scene gives one
 constexpr double small_force = 2.5;         // the small domain's tolerance in multiples of the model's
+constexpr double tightest_curve = 0.25;     // of the model's tolerance, where there is one
 constexpr double small_acceptance = 0.5;    // and what it may lose where domains are accepted by their errors
 constexpr double largest_error_growth = 2;  // of the worst state against that of all elements
 
@@ -294,7 +295,11 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   }
   if (tolerances.empty())
     tolerances = displacement ? displacement_tolerances() : std::vector<double>{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
-  if (wanted && recipe.elements == 0) tolerances.insert(tolerances.end(), {*wanted, small_force * *wanted});
+  if (wanted && recipe.elements == 0) {
+    // Far tighter domains would cost most of the time and only lengthen the curve.
+    std::erase_if(tolerances, [&](double tau) { return tau < tightest_curve * *wanted; });
+    tolerances.insert(tolerances.end(), {*wanted, small_force * *wanted});
+  }
   std::sort(tolerances.begin(), tolerances.end());
   tolerances.erase(std::unique(tolerances.begin(), tolerances.end()), tolerances.end());
   std::vector<std::vector<IntegrationDomain>> domains(tolerances.size());

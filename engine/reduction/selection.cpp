@@ -155,7 +155,8 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
     for (const int k : fitted.columns) domain.elements.push_back(only[f].elements[static_cast<std::size_t>(k)]);
     return domain;
   };
-  CubatureSettings cubature{.prune = false, .device = settings.device};
+  CubatureSettings cubature{.prune = false};
+  if (settings.device) cubature.columns = device_columns(*settings.device, R, sketch.rows(), kept);
   Cubature start;
   if (settings.elements > 0) {
     // More are chosen for those whose weight on all rows is zero; of too many the lightest go.

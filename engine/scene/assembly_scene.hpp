@@ -51,7 +51,9 @@ struct AssemblyScene {
   std::vector<RigidScene> rigids;
   std::vector<PartScene> parts;
   std::vector<LinkScene> links;
-  std::vector<std::string> files;  // what it was read from
+  std::vector<ObstacleScene> obstacles;  // in the world
+  ContactScene contact;                  // distance of all; spacing of parts that say none; no region
+  std::vector<std::string> files;        // what it was read from
 };
 
 // Whether a scene file, or the one in a folder, lists parts or rigid bodies. Throws InputError as read_scene does.

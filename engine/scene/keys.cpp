@@ -231,6 +231,8 @@ constexpr std::array assembly_keys{
     Key{.name = "rigid", .kind = tables, .fallback = "none", .meaning = "rigid bodies", .subtable = "[[rigid]]"},
     Key{.name = "part", .kind = tables, .fallback = "none", .meaning = "soft bodies, each a robot of its own", .subtable = "[[part]]"},
     Key{.name = "link", .kind = tables, .fallback = "none", .meaning = "what holds points of different bodies to each other", .subtable = "[[link]]"},
+    Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things in the world that parts and free rigid bodies may touch", .subtable = "[[obstacle]]"},
+    Key{.name = "contact", .kind = table, .fallback = "every node", .meaning = "`distance` for all bodies, `spacing` for parts whose own scenes have none; a region stands in the scene of its part", .subtable = "[contact]"},
 };
 
 constexpr std::array rigid_keys{
@@ -239,7 +241,7 @@ constexpr std::array rigid_keys{
     Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "how its frame is turned at rest: about x, then y, then z"},
     Key{.name = "held", .kind = boolean, .fallback = "false", .meaning = "it does not move"},
     Key{.name = "mass", .kind = quantity, .dimension = D::mass, .fallback = "required where it moves freely", .meaning = "its mass, at the origin of its frame, without what it carries", .bound = Bound::positive},
-    Key{.name = "size", .kind = vector, .dimension = D::length, .fallback = "required where it moves freely", .meaning = "edges of a box about the origin of its frame: its inertia is that of a homogeneous one, and so it is drawn"},
+    Key{.name = "size", .kind = vector, .dimension = D::length, .fallback = "required where it moves freely", .meaning = "edges of a box about the origin of its frame, whose corners touch obstacles: its inertia is that of a homogeneous one, and so it is drawn"},
     Key{.name = "motion", .kind = text, .fallback = "none", .meaning = "name of an input that moves it; with its name before it, `palm/lift`"},
     Key{.name = "direction", .kind = vector, .fallback = "required with a motion", .meaning = "direction of the motion in the world"},
     Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[-inf, inf]", .meaning = "range of the motion"},
@@ -275,7 +277,7 @@ constexpr std::array tables_of_assembly{
     TableKeys{"several bodies", "Keys at the top of a file with `[[part]]` or `[[rigid]]` instead of `[body]`, for `supple simulate`, `check`, `info`, `view` and `render`.", assembly_keys},
     TableKeys{"[[rigid]]", "A rigid body: it moves freely, is held, or is driven by a motion.", rigid_keys},
     TableKeys{"[[rigid.point]]", "A point of a rigid body.", rigid_point_keys},
-    TableKeys{"[[part]]", "A soft body with its actuators, constraints and effectors, in a place of its own. Parts have no obstacles yet, and all have the same damping.", part_keys},
+    TableKeys{"[[part]]", "A soft body with its actuators, constraints and effectors, in a place of its own. Obstacles are those of the whole: its scene has none; a reduced model that touches them was reduced among some, which count no more. All parts have the same damping.", part_keys},
     TableKeys{"[[link]]", "Something between two points of different bodies.", link_keys},
 };
 

@@ -109,6 +109,20 @@ LinkScene read_link(const TableReader& table) {
   return link;
 }
 
+void check_surface_exists(const TableReader& obstacle, const std::string& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error))
+    obstacle.fail("surface", fmt::format("the surface '{}' does not exist", file),
+                  "check the path; it starts from the scene file's folder");
+}
+
+void refuse_region(const TableReader& contact) {
+  for (const std::string_view key : {"box", "sphere", "group"})
+    if (contact.has(key))
+      contact.fail(key, "[contact] of several bodies has a region, and does not say of which part",
+                   "[contact] with the region in the scene of the part");
+}
+
 }  // namespace
 
 bool is_assembly(const std::string& path) {
@@ -129,6 +143,18 @@ AssemblyScene read_assembly(const std::string& path) {
   for (const TableReader& rigid : table.tables("rigid")) scene.rigids.push_back(read_rigid(rigid));
   for (const TableReader& part : table.tables("part")) scene.parts.push_back(read_part(part));
   for (const TableReader& link : table.tables("link")) scene.links.push_back(read_link(link));
+  for (const TableReader& obstacle : table.tables("obstacle")) {
+    scene.obstacles.push_back(read_obstacle(obstacle));
+    if (scene.obstacles.back().max_force < unlimited)
+      obstacle.fail("max_force", "max_force is of inverse control, which robots of several bodies do not have yet",
+                    "the obstacle without it");
+    if (const auto& surface = scene.obstacles.back().surface) check_surface_exists(obstacle, surface->file);
+  }
+  if (table.has("contact")) {
+    const TableReader contact = table.table("contact");
+    refuse_region(contact);
+    scene.contact = read_contact(contact);
+  }
   std::set<std::string> names = {"world"};
   const auto add = [&](const std::string& name, const Place& place) {
     if (!names.insert(name).second)
@@ -137,6 +163,7 @@ AssemblyScene read_assembly(const std::string& path) {
   for (const RigidScene& rigid : scene.rigids) add(rigid.name, rigid.place);
   for (const PartScene& part : scene.parts) add(part.name, part.place);
   for (const LinkScene& link : scene.links) add(link.name, link.place);
+  for (const ObstacleScene& obstacle : scene.obstacles) add(obstacle.name, obstacle.place);
   return scene;
 }
 

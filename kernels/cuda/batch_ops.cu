@@ -16,15 +16,16 @@ int cuda_team_count(int device) {
 }
 
 SUPPLE_LAUNCH(PointCountOp);
-SUPPLE_LAUNCH(PointStiffnessOp);
-SUPPLE_LAUNCH(StiffnessSumOp);
 SUPPLE_LAUNCH(CastOp<double, float>);
+SUPPLE_LAUNCH(CastOp<float, double>);
 
 #define SUPPLE_BATCH(...)                                                      \
   SUPPLE_LAUNCH(IdentityOp<__VA_ARGS__>);                                      \
   SUPPLE_LAUNCH(RepeatOp<__VA_ARGS__>);                                        \
   SUPPLE_LAUNCH(SystemOp<__VA_ARGS__>);                                        \
   SUPPLE_LAUNCH(DampingOp<__VA_ARGS__>);                                       \
+  SUPPLE_LAUNCH(PointStiffnessOp<__VA_ARGS__>);                                \
+  SUPPLE_LAUNCH(StiffnessSumOp<__VA_ARGS__>);                                  \
   SUPPLE_LAUNCH_TEAMS(ReducedStiffnessTeamOp<__VA_ARGS__, TangentRows::four>); \
   SUPPLE_LAUNCH_TEAMS(ReducedStiffnessTeamOp<__VA_ARGS__, TangentRows::nine>)
 

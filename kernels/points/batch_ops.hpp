@@ -77,15 +77,15 @@ struct SystemOp {
 template <class S>
 struct DampingOp {
   int r;
-  S mass, stiffness;
+  double mass, stiffness;
   const S* K;
-  const S* v;
-  S* out;
+  const double* v;
+  double* out;
   SUPPLE_HD void operator()(int k) const {
     const int i = k % r;
-    const S* x = v + (k - i);
+    const double* x = v + (k - i);
     const S* matrix = K + static_cast<std::size_t>(k / r) * static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
-    S sum = 0;
+    double sum = 0;
     for (int j = 0; j < r; ++j) sum += (j <= i ? matrix[i * r + j] : matrix[j * r + i]) * x[j];
     out[k] = mass * out[k] + stiffness * sum;
   }
@@ -110,12 +110,13 @@ struct ConstantStiffness {
 };
 
 // K = the constant part, and where there are sums in single precision these. Index: robot * length + entry.
+template <class S>
 struct StiffnessSumOp {
-  ConstantStiffness<double> constant;
+  ConstantStiffness<S> constant;
   const float* sums;  // [robot][length] or null
-  double* K;
+  S* K;
   SUPPLE_HD void operator()(int k) const {
-    K[k] = constant.entry(k / constant.length, k % constant.length) + (sums ? static_cast<double>(sums[k]) : 0.0);
+    K[k] = constant.entry(k / constant.length, k % constant.length) + (sums ? static_cast<S>(sums[k]) : S(0));
   }
 };
 

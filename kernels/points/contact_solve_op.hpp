@@ -44,10 +44,12 @@ struct ContactSolveTeamOp {
       search.sweeps(limits.sweeps, limits.relaxation, false);
     }
     rows.each(p.n, [&](int i) { forces[i] = p.lambda[i] * p.scale[i]; });
+    // Residuals do not see a NaN.
+    const bool finite = rows.sum(p.n, [&](int i) { return 0 * (p.lambda[i] * p.scale[i]); }) == 0;
     if (team.rank() != 0) return;
     found.sweeps += search.report.sweeps;
     found.steps += search.report.newton_steps;
-    found.residual = search.report.last.relative();
+    found.residual = finite ? search.report.last.relative() : HUGE_VAL;
     found.displacement = search.report.last.displacement;
   }
 
@@ -88,6 +90,8 @@ struct ContactSolveTeamOp {
       p.upper[i] = i < n ? upper[i] / p.scale[i] : HUGE_VAL;
       p.lambda[i] = std::abs(forces[i]) < HUGE_VAL ? forces[i] / p.scale[i] : 0;
     });
+    // NaN and infinity survive times zero.
+    if (!(rows.sum(p.n, [&](int i) { return 0 * p.diagonal[i]; }) == 0)) return false;
     rows.each(p.n, [&](int i) {
       double* to = p.row(i);
       for (int k = 0; k < p.ld; ++k)
@@ -105,7 +109,6 @@ struct ContactSolveTeamOp {
           w[3 * j + k] = p.factored ? chained_product(p.row(i + j), p.row(i + k), p.ld) : p.row(i + j)[i + k];
       p.blocks[c] = CoulombBlock::of(w);
     });
-    // NaN and infinity survive times zero.
     return rows.sum(p.n, [&](int i) { return 0 * (p.diagonal[i] + p.d[i]); }) == 0;
   }
 };

@@ -16,27 +16,29 @@ struct PointStiffness {
 };
 
 // Row `a` of A [r x r row-major, lower triangle] += that of L_i^T S L_j; outputs: L [3 points][r].
-SUPPLE_INLINE void add_point_stiffness_row(const PointStiffness& at, int r, const double* outputs, int a, double* row) {
+template <class S>
+SUPPLE_INLINE void add_point_stiffness_row(const PointStiffness& at, int r, const double* outputs, int a, S* row) {
   for (int k = 0; k < 3; ++k)
     for (int l = 0; l < 3; ++l) {
       const double* right = outputs + static_cast<std::size_t>(3 * at.j + l) * static_cast<std::size_t>(r);
       const double left =
           at.S(k, l) *
           outputs[static_cast<std::size_t>(3 * at.i + k) * static_cast<std::size_t>(r) + static_cast<std::size_t>(a)];
-      for (int b = 0; b <= a; ++b) row[b] += left * right[b];
+      for (int b = 0; b <= a; ++b) row[b] += static_cast<S>(left * right[b]);
     }
 }
 
 // All entries of a batch, in their order. Index: robot * r + row.
+template <class S>
 struct PointStiffnessOp {
   int r;
   const double* outputs;
   const PointStiffness* entries;  // ascending robots
   const int* first;               // [robots + 1]: those of robot b are entries first[b] ... first[b + 1] - 1
-  double* A;                      // [robot] r x r
+  S* A;                           // [robot] r x r
   SUPPLE_HD void operator()(int k) const {
     const int robot = k / r, a = k % r;
-    double* row = A + static_cast<std::size_t>(k) * static_cast<std::size_t>(r);
+    S* row = A + static_cast<std::size_t>(k) * static_cast<std::size_t>(r);
     for (int e = first[robot]; e < first[robot + 1]; ++e) add_point_stiffness_row(entries[e], r, outputs, a, row);
   }
 };

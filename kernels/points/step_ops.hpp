@@ -4,6 +4,7 @@
 // robot-major; X holds 1 + n columns of r numbers for each robot: free motion, then one for each row.
 
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/dense/cholesky.hpp"
 #include "kernels/math/inner_product.hpp"
@@ -61,28 +62,44 @@ struct SpaceOp {
 // From K to constraint space by one team for each robot, which keeps its system where it works: A = stiffness K + mass
 // M, its Cholesky factor, X = A^-1 [r, H^T], W and free. The same as SystemOp, RightSidesOp, a batch of factors and
 // solves, and SpaceOp one after the other.
+template <class S>
 struct FusedSystemTeamOp {
-  double stiffness, mass;
-  const double* K;  // [robot] r x r, lower triangle
-  const double* M;  // r x r
+  S stiffness, mass;
+  const S* K;  // [robot] r x r, lower triangle
+  const S* M;  // r x r
   RightSidesOp sides;
   SpaceOp rows, effectors;  // effectors.rows = 0: none
   int* info;                // 0, or the number (from 1) of the pivot that is not positive
-  double* scratch;          // [slot] r x r
+  S* scratch;               // [slot][scratch_length(r, n)]
+  // A, and X where it is solved for in another precision than it lies there.
+  static std::size_t scratch_length(int r, int n) {
+    const int columns = std::is_same_v<S, double> ? 0 : 1 + n;
+    return static_cast<std::size_t>(r) * static_cast<std::size_t>(r + columns);
+  }
   template <class Team>
   SUPPLE_HD void operator()(Team team, int slot, int robot) const {
     const int r = sides.r, columns = 1 + sides.n;
     const std::size_t square = static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
-    double* a = scratch + static_cast<std::size_t>(slot) * square;
-    const double* k = K + static_cast<std::size_t>(robot) * square;
+    double* X = sides.X + static_cast<std::size_t>(robot) * static_cast<std::size_t>(columns * r);
+    const std::size_t solved = std::is_same_v<S, double> ? 0 : static_cast<std::size_t>(columns * r);
+    S* a = scratch + static_cast<std::size_t>(slot) * (square + solved);
+    const S* k = K + static_cast<std::size_t>(robot) * square;
     team.sync();  // the robot before is done with the scratch
     for (int e = team.rank(); e < r * r; e += team.size()) a[e] = stiffness * k[e] + mass * M[e];
-    for (int e = team.rank(); e < columns * r; e += team.size()) sides(robot * columns * r + e);
+    for (int e = team.rank(); e < columns * r; e += team.size()) {
+      sides(robot * columns * r + e);
+      if constexpr (!std::is_same_v<S, double>) a[r * r + e] = static_cast<S>(X[e]);
+    }
     const int factored = cholesky_factor(team, a, r, r);
     if (team.rank() == 0) info[robot] = factored == r ? 0 : factored + 1;
     if (factored < r) return;
-    cholesky_solve(team, a, r, r, sides.X + static_cast<std::size_t>(robot) * static_cast<std::size_t>(columns * r),
-                   columns, r);
+    if constexpr (std::is_same_v<S, double>) {
+      cholesky_solve(team, a, r, r, X, columns, r);
+    } else {
+      cholesky_solve(team, a, r, r, a + square, columns, r);
+      for (int e = team.rank(); e < columns * r; e += team.size()) X[e] = static_cast<double>(a[r * r + e]);
+      team.sync();
+    }
     for (int i = team.rank(); i < rows.rows; i += team.size()) rows(robot * rows.rows + i);
     for (int i = team.rank(); i < effectors.rows; i += team.size()) effectors(robot * effectors.rows + i);
   }

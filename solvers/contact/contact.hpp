@@ -42,8 +42,9 @@ struct ContactProblem {
 struct ContactSettings {
   ContactMethod method = ContactMethod::automatic;
   double tolerance = 1e-10;  // on the residual
-  // Where rounding keeps the residual above the tolerance but below this, no other start is tried, nor a proof of
-  // infeasibility; the status is iteration_limit all the same.
+  // Where rounding keeps the residual above the tolerance but below this, Newton's method goes no further, nor do
+  // sweeps polish what it found, no other start is tried, nor a proof of infeasibility; the status is iteration_limit
+  // all the same.
   double enough = 0;
   int max_sweeps = 10000;       // of Gauss-Seidel
   int max_newton_steps = 1000;  // and up to 100 of these again for a proof of infeasibility

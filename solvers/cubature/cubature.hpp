@@ -6,6 +6,7 @@
 // columns, column-major, y has `rows` entries. Same bits for any number of threads.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "kernels/array/room.hpp"
 
 namespace supple {
+
+class DeviceColumns;  // device_scores.hpp
 
 struct CubatureSettings {
   double tolerance = 0.02;  // tau
@@ -25,6 +28,8 @@ struct CubatureSettings {
   // Where the products with all of G are taken (device_scores.hpp), of which it holds a copy where there is room; none:
   // here. What is chosen is the same but for rounding.
   std::optional<DeviceRoom> device = std::nullopt;
+  // G there for several selections from the same, in its place (device_columns()).
+  std::shared_ptr<DeviceColumns> columns = nullptr;
 };
 
 enum class CubatureStatus {
@@ -75,6 +80,10 @@ Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std:
 // whose weight comes out as zero are left out.
 Cubature refit_weights(std::span<const double> G, int rows, int columns, std::span<const double> y,
                        std::span<const double> start);
+
+// G on a device, with room kept for any of these selections. Throws CapabilityError where there is none. G must outlive
+// it.
+std::shared_ptr<DeviceColumns> device_columns(const DeviceRoom& room, std::span<const double> G, int rows, int columns);
 
 // G 1, summed in ascending order.
 std::vector<double> column_sum(std::span<const double> G, int rows, int columns);

@@ -23,7 +23,8 @@ std::size_t beside(const ColumnMatrix& G) {
 }  // namespace
 
 DeviceColumns::DeviceColumns(const DeviceRoom& room, const ColumnMatrix& G, std::size_t beside)
-    : G_(G),
+    : context_(room.device),
+      G_(G),
       width_(static_cast<int>(room.portion("the scores of " + std::to_string(G.columns) + " candidates", beside,
                                            extent(G.rows) * sizeof(double), extent(std::min(G.columns, column_chunk)),
                                            extent(G.columns)))),
@@ -32,11 +33,11 @@ DeviceColumns::DeviceColumns(const DeviceRoom& room, const ColumnMatrix& G, std:
   if (whole()) columns_.upload({G.data, extent(G.rows, G.columns)});
 }
 
-void DeviceColumns::multiply(DenseContext& context, double scale, const double* X, int count, double* out) {
+void DeviceColumns::multiply(double scale, const double* X, int count, double* out) {
   for (int first = 0; first < G_.columns; first += width_) {
     const int width = std::min(width_, G_.columns - first);
     if (!whole()) columns_.upload({G_.column(first), extent(width, G_.rows)});
-    gemm(context, width, count, G_.rows, scale, {columns_.data(), G_.rows, Transpose::yes}, {X, G_.rows}, 0,
+    gemm(context_, width, count, G_.rows, scale, {columns_.data(), G_.rows, Transpose::yes}, {X, G_.rows}, 0,
          {out + first, G_.columns});
   }
 }
@@ -47,37 +48,45 @@ const double* DeviceColumns::column(int i) {
   return one_.data();
 }
 
-DeviceGradientScore::DeviceGradientScore(const DeviceRoom& room, const ColumnMatrix& G, const double* y)
-    : context_(room.device),
-      G_(room, G, extent(G.rows + G.columns) * sizeof(double)),
-      residual_(room.device, extent(G.rows)),
-      mu_there_(room.device, extent(G.columns)),
+std::shared_ptr<DeviceColumns> DeviceGradientScore::columns(const DeviceRoom& room, const ColumnMatrix& G) {
+  return std::make_shared<DeviceColumns>(room, G, extent(G.rows + G.columns) * sizeof(double));
+}
+
+DeviceGradientScore::DeviceGradientScore(std::shared_ptr<DeviceColumns> there, const ColumnMatrix& G, const double* y)
+    : G_(std::move(there)),
+      residual_(G_->context().device(), extent(G.rows)),
+      mu_there_(G_->context().device(), extent(G.columns)),
       mu_(extent(G.columns)),
       threshold_(score_thresholds(squared_lengths(G), y, G.rows)) {}
 
 void DeviceGradientScore::update(const PassiveSet& passive) {
   residual_.upload(passive.residual());
-  G_.multiply(context_, 1.0, residual_.data(), 1, mu_there_.data());
+  G_->multiply(1.0, residual_.data(), 1, mu_there_.data());
   mu_there_.download(mu_);
 }
 
-DeviceOrthogonalScore::DeviceOrthogonalScore(const DeviceRoom& room, const ColumnMatrix& G, const double* y)
+std::shared_ptr<DeviceColumns> DeviceOrthogonalScore::columns(const DeviceRoom& room, const ColumnMatrix& G) {
+  return std::make_shared<DeviceColumns>(room, G, beside(G));
+}
+
+DeviceOrthogonalScore::DeviceOrthogonalScore(std::shared_ptr<DeviceColumns> there, const ColumnMatrix& G,
+                                             const double* y)
     : rows_(G.rows),
       columns_(G.columns),
-      context_(room.device),
-      G_(room, G, beside(G)),
-      T_(room.device, 0),
-      coefficients_(room.device, 0),
-      target_(room.device, extent(G.columns)),
-      mu_there_(room.device, extent(G.columns)),
-      rotations_(room.device, 0),
+      G_(std::move(there)),
+      context_(G_->context()),
+      T_(context_.device(), 0),
+      coefficients_(context_.device(), 0),
+      target_(context_.device(), extent(G.columns)),
+      mu_there_(context_.device(), extent(G.columns)),
+      rotations_(context_.device(), 0),
       mu_(extent(G.columns)),
       squared_(squared_lengths(G)),
       threshold_(score_thresholds(squared_, y, G.rows)),
       left_(squared_),
       scratch_(extent(G.columns)) {
-  const Array<double> right(room.device, std::span<const double>(y, extent(rows_)));
-  G_.multiply(context_, 1.0, right.data(), 1, target_.data());
+  const Array<double> right(context_.device(), std::span<const double>(y, extent(rows_)));
+  G_->multiply(1.0, right.data(), 1, target_.data());
 }
 
 void DeviceOrthogonalScore::reserve(int rows) {
@@ -108,14 +117,14 @@ void DeviceOrthogonalScore::rebuild(const PassiveSet& passive) {
   Eigen::MatrixXd L = Eigen::MatrixXd::Zero(n, n);
   Array<double> chosen(device, extent(n, rows_)), products(device, extent(n, columns_));
   for (int k = 0; k < n; ++k) {
-    copy_bytes(device, chosen.data() + extent(k, rows_), device, G_.column(passive.columns()[extent(k)]),
+    copy_bytes(device, chosen.data() + extent(k, rows_), device, G_->column(passive.columns()[extent(k)]),
                extent(rows_) * sizeof(double));
     for (int j = 0; j <= k; ++j) L(k, j) = passive.factor_row(k)[extent(j)];
   }
   const Eigen::MatrixXd inverse = L.triangularView<Eigen::Lower>().solve(Eigen::MatrixXd::Identity(n, n));
   upload_coefficients({inverse.data(), extent(n, n)});
   reserve(n);
-  G_.multiply(context_, 1.0, chosen.data(), n, products.data());
+  G_->multiply(1.0, chosen.data(), n, products.data());
   gemm(context_, columns_, n, n, 1.0, {products.data(), columns_}, {coefficients_.data(), n, Transpose::yes}, 0,
        {T_.data(), columns_});
   size_ = n;
@@ -144,7 +153,7 @@ void DeviceOrthogonalScore::appended(const PassiveSet& passive) {
   const std::vector<double>& l = passive.factor_row(n);
   const double scale = 1 / l[extent(n)];
   reserve(n + 1);
-  G_.multiply(context_, scale, G_.column(passive.columns()[extent(n)]), 1, row(n));
+  G_->multiply(scale, G_->column(passive.columns()[extent(n)]), 1, row(n));
   if (n > 0) {
     upload_coefficients(std::span(l).first(extent(n)));
     gemm(context_, columns_, 1, n, -scale, {T_.data(), columns_}, {coefficients_.data(), n}, 1, {row(n), columns_});

@@ -2,6 +2,7 @@
 // The scores of scores.hpp with the products that read all of G or Q^T G on a device (solvers/dense/batched.hpp). One
 // number for each column comes to the host, which chooses.
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,16 +16,18 @@ namespace supple {
 // G on a device: all of it where there is room, else portions of its columns, which come anew for every product.
 class DeviceColumns {
  public:
-  // beside: what the caller keeps there [bytes]. Throws CapabilityError where the device does not exist or has no room
+  // beside: what callers keep there [bytes]. Throws CapabilityError where the device does not exist or has no room
   // for it and the smallest portion.
   DeviceColumns(const DeviceRoom& room, const ColumnMatrix& G, std::size_t beside);
   bool whole() const { return width_ == G_.columns; }
+  DenseContext& context() { return context_; }
   // out [columns][count], each `columns` long, = scale G^T X for X [rows][count] column-major; all on the device.
-  void multiply(DenseContext& context, double scale, const double* X, int count, double* out);
+  void multiply(double scale, const double* X, int count, double* out);
   // One column there; valid until the next call.
   const double* column(int i);
 
  private:
+  DenseContext context_;
   ColumnMatrix G_;
   int width_;
   Array<double> columns_, one_;
@@ -32,22 +35,23 @@ class DeviceColumns {
 
 class DeviceGradientScore {
  public:
-  DeviceGradientScore(const DeviceRoom& room, const ColumnMatrix& G, const double* y);
+  static std::shared_ptr<DeviceColumns> columns(const DeviceRoom& room, const ColumnMatrix& G);
+  DeviceGradientScore(std::shared_ptr<DeviceColumns> there, const ColumnMatrix& G, const double* y);
   void update(const PassiveSet& passive);
   void appended(const PassiveSet&) {}
   void removed(const Removal&) {}
   int best(const std::vector<char>& excluded) const { return best_gradient(mu_, threshold_, excluded); }
 
  private:
-  DenseContext context_;
-  DeviceColumns G_;
+  std::shared_ptr<DeviceColumns> G_;
   Array<double> residual_, mu_there_;
   std::vector<double> mu_, threshold_;
 };
 
 class DeviceOrthogonalScore {
  public:
-  DeviceOrthogonalScore(const DeviceRoom& room, const ColumnMatrix& G, const double* y);
+  static std::shared_ptr<DeviceColumns> columns(const DeviceRoom& room, const ColumnMatrix& G);
+  DeviceOrthogonalScore(std::shared_ptr<DeviceColumns> there, const ColumnMatrix& G, const double* y);
   void rebuild(const PassiveSet& passive);
   void update(const PassiveSet& passive);
   void appended(const PassiveSet& passive);  // call before the set changes again
@@ -64,8 +68,8 @@ class DeviceOrthogonalScore {
   void add_squares(int k, double sign);
 
   int rows_, columns_, size_ = 0;  // size_: rows of T
-  DenseContext context_;
-  DeviceColumns G_;
+  std::shared_ptr<DeviceColumns> G_;
+  DenseContext& context_;  // of *G_
   Array<double> T_, coefficients_, target_, mu_there_;
   Array<PlaneRotation> rotations_;
   std::vector<double> mu_, squared_, threshold_, left_, scratch_;

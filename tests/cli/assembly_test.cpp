@@ -175,6 +175,64 @@ point = [{name = "a", point = ["10 mm", 0, 0]}, {name = "b", point = [0, "10 mm"
   refused("integrator = \"quasi-static\"\n" + base + load, "no equilibrium");
 }
 
+// A rigid box that falls on a floor, beside the parts.
+const std::string fallen = R"([[rigid]]
+name = "box"
+mass = "100 g"
+size = ["20 mm", "20 mm", "20 mm"]
+translation = [0, "-300 mm", "30 mm"]
+[[obstacle]]
+name = "floor"
+type = "plane"
+position = [0, 0, "-200 mm"]
+friction = 0.4
+[contact]
+distance = "1 mm"
+spacing = "20 mm"
+)";
+
+TEST_F(Assembly, BodiesFallOnObstacles) {
+  write("fall.toml", base + fallen);
+  const Outcome outcome =
+      simulate({"fall.toml", "--duration", "400 ms", "-o", "fall", "--json", "fall.json", "--record", "fall.rec.h5"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NEAR(number("fall", "box z [mm]"), -200 + 1 + 10, 1e-6);
+  const json contact = json::parse(read_text(path("fall.json")))["contact"];
+  EXPECT_NEAR(contact["force"][2].get<double>(), 0.1 * 9.81, 1e-6);
+  EXPECT_NEAR(contact["least_gap"].get<double>(), 1e-3, 1e-8);
+  const Outcome check = run({"check", "fall.toml"});
+  EXPECT_EQ(check.code, 0) << check.err;
+  for (const char* text : {"held off by 1 mm", "a matter of the way there"})
+    EXPECT_NE(check.out.find(text), std::string::npos) << check.out;
+  for (const std::vector<std::string>& statics :
+       {std::vector<std::string>{"--settle"}, {"--integrator", "quasi-static"}}) {
+    std::vector<std::string> arguments = {"fall.toml"};
+    arguments.insert(arguments.end(), statics.begin(), statics.end());
+    const Outcome refusal = simulate(arguments);
+    EXPECT_EQ(refusal.code, 2);
+    EXPECT_NE(refusal.err.find("not found among obstacles yet"), std::string::npos) << refusal.err;
+  }
+}
+
+TEST_F(Assembly, SaysWhichObstaclesItDoesNotTake) {
+  refused(base + fallen + "box = [[0, 0, 0], [1, 1, 1]]\n", "does not say of which part");
+  const std::string limit = "max_force = \"1 N\"\n";
+  std::string text = base + fallen;
+  text.insert(text.find("[contact]"), limit);
+  refused(text, "of inverse control");
+  refused(base + "[[obstacle]]\nname = \"one\"\ntype = \"plane\"\n", "the name 'one' is taken");
+  refused(base + "[[obstacle]]\nname = \"rock\"\ntype = \"mesh\"\nsurface = {file = \"rock.stl\"}\n", "the surface");
+  refused("[[rigid]]\nname = \"a\"\nheld = true\n[[obstacle]]\nname = \"floor\"\ntype = \"plane\"\n",
+          "nothing can touch");
+  // A part keeps its region and spacing, not obstacles or a distance of its own.
+  const std::string own = read_text(path("scene.toml"));
+  write("scene.toml", own + "\n[contact]\ndistance = \"2 mm\"\n");
+  refused(base + fallen, "another contact distance");
+  write("scene.toml", own + "\n[[obstacle]]\nname = \"floor\"\ntype = \"plane\"\nposition = [0, 0, -1]\n");
+  refused(base, "obstacles of its own");
+  refused(base + fallen, "obstacles of its own");
+}
+
 TEST_F(Assembly, SaysWhatItDoesNotTake) {
   refused("[[rigid]]\nname = \"a\"\n", "moves freely and has no mass");
   refused("[[rigid]]\nname = \"a\"\nheld = true\n[[part]]\nname = \"b\"\n", "neither scene and model");

@@ -6,6 +6,7 @@
 
 #include "engine/dynamics/forward_step.hpp"
 #include "engine/reduction/model_file.hpp"
+#include "engine/reduction/sofa_audit.hpp"
 #include "engine/scene/reader.hpp"
 #include "tests/engine/assemblies.hpp"
 
@@ -83,6 +84,102 @@ TEST(AssemblyRobot, ReducedFingersHangOnAFreePalm) {
   expect_it_weighs_on_its_springs(scene);
   model.turning.clear();
   write_model(model, file);
+  EXPECT_THROW(AssemblyRobot{scene}, InputError);
+}
+
+const double squeeze = 0.01;  // of each cable [m]
+
+void close_fingers(Mechanics& mechanics, int steps, State& state, int* touching = nullptr,
+                   Integrator integrator = Integrator::implicit_euler) {
+  ForwardStep step(mechanics, integrator, 0.01);
+  Control control = zero_control(mechanics);
+  for (int k = 1; k <= steps; ++k) {
+    std::fill(control.commands.begin(), control.commands.end(), std::min(1.0, (state.time + 0.01) / 0.2) * squeeze);
+    const StepReport report = step.step(control, state);
+    ASSERT_EQ(report.status, StepStatus::ok) << k << ": " << describe(report.status);
+    if (touching) *touching = report.contact.touching;
+  }
+}
+
+// The scene of one finger among the ball of the grasp, in its own axes.
+Scene finger_among(const AssemblyScene& whole) {
+  Scene finger = read_scene(whole.parts[0].scene);
+  finger.obstacles = whole.obstacles;
+  finger.obstacles[0].position = whole.obstacles[0].position - whole.rigids[0].translation - whole.parts[0].translation;
+  finger.contact.distance = whole.contact.distance;
+  return finger;
+}
+
+Vec3d sum_of_forces(const State& state, std::size_t first, std::size_t count) {
+  Vec3d sum{{0, 0, 0}};
+  for (std::size_t i = 0; i < 3 * count; ++i) sum[static_cast<int>(i % 3)] += state.contact_forces[3 * first + i];
+  return sum;
+}
+
+// Each finger alone against the ball that is a third of the grasp.
+void expect_each_finger_presses_as_alone(AssemblyRobot& robot, Mechanics& alone,
+                                         Integrator integrator = Integrator::implicit_euler) {
+  State expected = rest_state(alone), state = rest_state(robot.mechanics());
+  int touching = 0;
+  close_fingers(alone, 30, expected, nullptr, integrator);
+  close_fingers(robot.mechanics(), 30, state, &touching, integrator);
+  if (testing::Test::HasFatalFailure()) return;
+  EXPECT_GE(touching, 3);
+  const auto points = extent(robot.mechanics().robot().collision_points / 3);
+  const Vec3d one = sum_of_forces(expected, 0, points);
+  EXPECT_GT(norm(one), 0.02);
+  const std::size_t nv = expected.q.size();
+  for (int k = 0; k < 3; ++k) {
+    // Places of the others are given to 10 um, and friction sticks where a point first touches.
+    const double tolerance = k == 0 ? 1e-6 : 1e-3;
+    EXPECT_LT(boxes::difference(part(state.q, k * static_cast<int>(nv), nv), expected.q), tolerance) << k;
+    // The forces of many points have few modes to balance: their sum is not determined to more than friction leaves.
+    const Mat3d turn = robot.mechanics().body_pose(k, state.q, state.motions).rotation;
+    EXPECT_LT(norm(transpose(turn) * sum_of_forces(state, extent(k) * points, points) - one),
+              robot.reduced(k) ? 1e-2 : tolerance)
+        << k;
+  }
+}
+
+TEST(AssemblyRobot, FingersGraspABall) {
+  const AssemblyScene scene = read_assembly(gripper("grasp.toml"));
+  AssemblyRobot robot(scene);
+  const FullModel finger = build_full_model(finger_among(scene));
+  FullMechanics alone(finger);
+  expect_each_finger_presses_as_alone(robot, alone);
+}
+
+TEST(AssemblyRobot, ReducedFingersGraspABallByTheirOwnPoints) {
+  const reduced_bodies::TemporaryFolder folder;
+  AssemblyScene scene = read_assembly(gripper("grasp.toml"));
+  const FullModel finger = build_full_model(finger_among(scene));
+  FullMechanics mechanics(finger);
+  // Modes of the finger as it closes on the ball.
+  std::vector<double> basis;
+  State state = rest_state(mechanics);
+  for (const int steps : {6, 6, 6, 12}) {
+    close_fingers(mechanics, steps, state);
+    basis.insert(basis.end(), state.q.begin(), state.q.end());
+  }
+  ReducedModel model = project(finger, orthonormalise(basis, finger.coordinates.nv, 4).basis, 4, all_elements(finger));
+  const std::string file = folder / "finger.rom.h5";
+  write_model(model, file);
+  for (PartScene& part : scene.parts) {
+    part.scene.clear();
+    part.model = file;
+  }
+  AssemblyRobot robot(scene);
+  ReducedMechanics alone(model, 1);
+  for (const Integrator integrator : {Integrator::implicit_euler, Integrator::implicit_euler_newton})
+    expect_each_finger_presses_as_alone(robot, alone, integrator);
+  // A whole without obstacles, and a part without points, are refused.
+  AssemblyScene nothing = scene;
+  nothing.obstacles.clear();
+  EXPECT_THROW(AssemblyRobot{nothing}, InputError);
+  const FullModel blind = build_full_model(read_scene(read_assembly(gripper("grasp.toml")).parts[0].scene));
+  write_model(
+      project(blind, reduced_bodies::random_basis(blind.coordinates.nv, 2), 2, reduced_bodies::some_elements(blind)),
+      file);
   EXPECT_THROW(AssemblyRobot{scene}, InputError);
 }
 

@@ -89,6 +89,7 @@ DeviceRoom least_room(const Trained& t, int field, const Device& device, int ske
       (void)DeviceForces(t.all, field, t.training, room, sketch_rows);
       return room;
     } catch (const CapabilityError&) {
+      if (bytes > 1e9) throw;
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "engine/reduction/training.hpp"
 #include "kernels/base/extent.hpp"
+#include "tests/devices.hpp"
 #include "tests/engine/driven_bodies.hpp"
 
 namespace supple {
@@ -25,18 +26,20 @@ ReduceSettings quick(const std::string& folder) {
   return settings;
 }
 
-class Pipeline : public testing::TestWithParam<bool> {
- public:
-  Pipeline()
-      : scene_(reduced_bodies::saved_bar(folder_, {"corotational", MaterialModel::corotational}, GetParam())),
+struct Bar {
+  explicit Bar(bool hexahedra)
+      : scene_(reduced_bodies::saved_bar(folder_, {"corotational", MaterialModel::corotational}, hexahedra)),
         model_(build_full_model(scene_)) {
     scene_.reduction.ecsw_tolerance = 1e-3;
   }
-
- protected:
   TemporaryFolder folder_;
   Scene scene_;
   FullModel model_;
+};
+
+class Pipeline : public testing::TestWithParam<bool>, protected Bar {
+ public:
+  Pipeline() : Bar(GetParam()) {}
 };
 
 TEST_P(Pipeline, ReportsAnAccurateModel) {
@@ -159,27 +162,31 @@ TEST_P(Pipeline, StopsWhenAsked) {
 }
 
 // Modes, element forces and the choice of elements on a device, with hardly any room and with all.
-TEST_P(Pipeline, OnADevice) {
-  const Reduction host = reduce(scene_, model_, quick(folder_ / "states"), {});
-  std::vector<Device> devices{cpu()};
-  if (cuda_device_count() > 0) devices.push_back(cuda(0));
-  for (const Device& device : devices)
+class PipelineOn : public test::OnDevice {};
+
+TEST_P(PipelineOn, GivesTheModelOfTheHost) {
+  for (const bool hexahedra : {false, true}) {
+    Bar bar(hexahedra);
+    const Scene& scene = bar.scene_;
+    const Reduction host = reduce(scene, bar.model_, quick(bar.folder_ / "states"), {});
     for (const std::size_t room : {std::size_t{0}, std::size_t{2'500'000}}) {
-      ReduceSettings settings = quick(folder_ / "states");
-      settings.device = DeviceRoom{device, room};
-      const Reduction found = reduce(scene_, model_, settings, {});
+      ReduceSettings settings = quick(bar.folder_ / "states");
+      settings.device = DeviceRoom{GetParam(), room};
+      const Reduction found = reduce(scene, bar.model_, settings, {});
       ASSERT_EQ(found.model.modes, host.model.modes);
       for (std::size_t i = 0; i < extent(host.model.modes); ++i)
         EXPECT_NEAR(found.report.singular_values[i] / host.report.singular_values[i], 1, 1e-10);
       // Roundings of 1e-16 in rows whose columns depend on each other to 1e-4 may choose other elements, but as many
       // and as good.
-      EXPECT_LE(found.report.table[3].residual, *scene_.reduction.ecsw_tolerance * 1.001);
+      EXPECT_LE(found.report.table[3].residual, *scene.reduction.ecsw_tolerance * 1.001);
       EXPECT_NEAR(found.report.table[3].units, host.report.table[3].units, 2);
       EXPECT_NEAR(found.report.table[1].errors.goal_mean / host.report.table[1].errors.goal_mean, 1, 1e-6);
       EXPECT_LT(found.model.errors.goal_max, 0.03);
     }
+  }
 }
 
+INSTANTIATE_TEST_SUITE_P(Devices, PipelineOn, test::every_device(), test::device_name);
 INSTANTIATE_TEST_SUITE_P(Bars, Pipeline, testing::Bool(),
                          [](const auto& info) { return info.param ? "hexahedra" : "tetrahedra"; });
 

@@ -189,6 +189,23 @@ TEST_P(ResidentContacts, MoveAsStepper) {
   }
 }
 
+// The rows of contacts go through the rounded factor in double. Without friction, as the motion is unique then.
+TEST_P(ResidentContacts, SinglePrecision) {
+  for (Case c : {hollow(), loose()}) {
+    SCOPED_TRACE(c.name);
+    for (PlacedObstacle& obstacle : c.model.robot.obstacles) obstacle.friction = 0;
+    const Outcome expected = by_stepper(c, GetParam(), 30);
+    ResidentStepper stepper(c.model, GetParam(), robots,
+                            {.time_step = c.model.robot.time_step, .precision = Precision::fp32, .most_contacts = 64});
+    Outcome found;
+    advance(c, stepper, 1, 30, found);
+    const double lost = boxes::difference(found.state.q, expected.state.q);
+    EXPECT_LT(boxes::difference(found.state.contact_forces, expected.state.contact_forces), 1e-4);
+    EXPECT_LT(lost, 1e-5);
+    EXPECT_GT(lost, 1e-9);
+  }
+}
+
 // More contacts than modes, with friction: neither motion nor forces are unique, and each solver finds a solution of
 // its own. From the same states: the same rows, forces within their cones at residuals below the tolerance, and no
 // point of a floor or a room, whose gaps are linear, below it.

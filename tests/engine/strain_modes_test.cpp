@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/dynamics/reduced_batch_mechanics.hpp"
 #include "engine/io/hdf5_file.hpp"
 #include "engine/reduction/lifting.hpp"
 #include "engine/reduction/model_file.hpp"
@@ -410,7 +409,6 @@ TEST(StrainModes, RobotsOfABatchAreAsOneAndShareAFactor) {
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("different material_scale for its membranes"), std::string::npos);
   }
-  EXPECT_THROW(ReducedBatchMechanics(model, {}, robots), CapabilityError);
 }
 
 TEST(StrainModes, SameBitsFromAnyNumberOfThreads) {

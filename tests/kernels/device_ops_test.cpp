@@ -173,35 +173,20 @@ void compare(const Device& device, int n, const std::vector<T>& written, const c
 template <class S>
 void compare_batch_ops(const Device& device) {
   const int square = r * r, n = robots * square;
-  const std::vector<S> K = random<S>(n), M = random<S>(square), v = random<S>(robots * r),
-                       zero(static_cast<std::size_t>(n));
+  const std::vector<S> K = random<S>(n), M = random<S>(square), zero(static_cast<std::size_t>(n)),
+                       terms = random<S>((1 + regions) * square), scale = random<S>(robots * regions);
+  const std::vector<double> v = random<double>(robots * r), outputs = random<double>(9 * r);
+  const std::vector<float> sums = random<float>(n);
   compare<S>(device, all_points, std::vector<S>(static_cast<std::size_t>(9 * all_points)), "identity",
              [&](auto, S* out) { return IdentityOp<S>{out}; });
   compare<S>(device, n, zero, "repeated", [&](auto at, S* out) { return RepeatOp<S>{at(M), square, out}; });
   compare<S>(device, n, zero, "system",
              [&](auto at, S* out) { return SystemOp<S>{S(2), S(3), at(K), at(M), square, out}; });
-  compare<S>(device, robots * r, random<S>(robots * r), "damping",
-             [&](auto at, S* out) { return DampingOp<S>{r, S(2), S(3), at(K), at(v), out}; });
-}
-
-TEST_P(DeviceOps, BatchesInBothPrecisions) {
-  compare_batch_ops<double>(GetParam());
-  compare_batch_ops<float>(GetParam());
-}
-
-TEST_P(DeviceOps, BatchesInDouble) {
-  const Device& device = GetParam();
-  const int square = r * r, n = robots * square;
-  const std::vector<double> terms = random<double>((1 + regions) * square), scale = random<double>(robots * regions),
-                            outputs = random<double>(9 * r), zero(static_cast<std::size_t>(n));
-  const std::vector<float> sums = random<float>(n);
-  compare<double>(device, n, zero, "stiffness", [&](auto at, double* out) {
-    return StiffnessSumOp{{at(terms), square, at(scale), regions}, at(sums), out};
+  compare<double>(device, robots * r, random<double>(robots * r), "damping",
+                  [&](auto at, double* out) { return DampingOp<S>{r, 2, 3, at(K), at(v), out}; });
+  compare<S>(device, n, zero, "stiffness", [&](auto at, S* out) {
+    return StiffnessSumOp<S>{{at(terms), square, at(scale), regions}, at(sums), out};
   });
-  compare<float>(device, n, std::vector<float>(static_cast<std::size_t>(n)), "in single precision",
-                 [&](auto at, float* out) {
-                   return CastOp<double, float>{at(terms), out};
-                 });
   std::vector<PointStiffness> entries;
   for (const int robot : {0, 0, 2}) {
     PointStiffness entry{robot, static_cast<int>(entries.size()) % 3, 1, Mat3d::identity()};
@@ -209,9 +194,27 @@ TEST_P(DeviceOps, BatchesInDouble) {
     entries.push_back(entry);
   }
   const std::vector<int> first{0, 2, 2, 3};
-  compare<double>(device, robots * r, random<double>(n), "points", [&](auto at, double* out) {
-    return PointStiffnessOp{r, at(outputs), at(entries), at(first), out};
+  compare<S>(device, robots * r, random<S>(n), "points", [&](auto at, S* out) {
+    return PointStiffnessOp<S>{r, at(outputs), at(entries), at(first), out};
   });
+}
+
+TEST_P(DeviceOps, BatchesInBothPrecisions) {
+  compare_batch_ops<double>(GetParam());
+  compare_batch_ops<float>(GetParam());
+}
+
+TEST_P(DeviceOps, Casts) {
+  const std::vector<double> wide = random<double>(robots * r);
+  const std::vector<float> narrow = random<float>(robots * r);
+  compare<float>(GetParam(), robots * r, std::vector<float>(wide.size()), "to single precision",
+                 [&](auto at, float* out) {
+                   return CastOp<double, float>{at(wide), out};
+                 });
+  compare<double>(GetParam(), robots * r, std::vector<double>(wide.size()), "to double precision",
+                  [&](auto at, double* out) {
+                    return CastOp<float, double>{at(narrow), out};
+                  });
 }
 
 TEST_P(DeviceOps, Counts) {

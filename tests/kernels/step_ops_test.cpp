@@ -42,7 +42,8 @@ std::vector<T> back(const Array<T>& array) {
 }
 
 // A device's compiler fuses and vectorises elsewhere: some roundings of the largest number.
-void expect_near(const std::vector<double>& found, const std::vector<double>& expected, const char* field) {
+void expect_near(const std::vector<double>& found, const std::vector<double>& expected, const char* field,
+                 double epsilon = std::numeric_limits<double>::epsilon()) {
   ASSERT_EQ(found.size(), expected.size());
   double largest = 0, difference = 0;
   for (std::size_t k = 0; k < found.size(); ++k) {
@@ -50,7 +51,7 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& ex
     difference = std::max(difference, std::abs(found[k] - expected[k]));
   }
   EXPECT_GT(largest, 0) << field;
-  EXPECT_LE(difference, 256 * std::numeric_limits<double>::epsilon() * largest) << field;
+  EXPECT_LE(difference, 256 * epsilon * largest) << field;
 }
 
 class StepOps : public test::OnDevice {};
@@ -230,60 +231,87 @@ Solved solve_one_after_the_other(const System& s) {
   return out;
 }
 
-TEST_P(StepOps, FusedSystems) {
+template <class S>
+std::vector<S> in(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+template <class S>
+void expect_solved(const Solved& found, const Solved& expected) {
+  constexpr double epsilon = std::numeric_limits<S>::epsilon();
+  EXPECT_EQ(found.info, expected.info);
+  expect_near(found.X, expected.X, "X", epsilon);
+  expect_near(found.free, expected.free, "free", epsilon);
+  expect_near(found.W, expected.W, "W", epsilon);
+  expect_near(found.free_e, expected.free_e, "effectors' free", epsilon);
+  expect_near(found.W_e, expected.W_e, "effectors' W", epsilon);
+}
+
+template <class S>
+void solve_fused(const Device& device) {
   const System s;
   const Solved expected = solve_one_after_the_other(s), empty;
   EXPECT_EQ(expected.info, (std::vector<int>{0, 0, 1, 0, 0}));
-  const Device& device = GetParam();
-  const Array<double> K = on(device, s.K), M = on(device, s.M), inertia = on(device, s.inertia), p = on(device, s.p),
-                      f = on(device, s.f), H = on(device, s.H), phi = on(device, s.phi), H_e = on(device, s.H_e),
-                      phi_e = on(device, s.phi_e), compliance = on(device, s.compliance);
+  const Array<S> K = on(device, in<S>(s.K)), M = on(device, in<S>(s.M));
+  const Array<double> inertia = on(device, s.inertia), p = on(device, s.p), f = on(device, s.f), H = on(device, s.H),
+                      phi = on(device, s.phi), H_e = on(device, s.H_e), phi_e = on(device, s.phi_e),
+                      compliance = on(device, s.compliance);
   Array<double> X = on(device, empty.X), free = on(device, empty.free), W = on(device, empty.W),
                 free_e = on(device, empty.free_e), W_e = on(device, empty.W_e);
   Array<int> info = on(device, empty.info);
   const int teams = team_count(device, robots);
-  Array<double> scratch(device, static_cast<std::size_t>(teams * r * r));
+  Array<S> scratch(device, static_cast<std::size_t>(teams) * FusedSystemTeamOp<S>::scratch_length(r, n));
   const RightSidesOp sides{n, r, 0.01, inertia.data(), p.data(), f.data(), H.data(), X.data()};
   const SpaceOp own{n, n, r, true, phi.data(), H.data(), X.data(), compliance.data(), free.data(), W.data()};
   const SpaceOp effectors{2, n, r, false, phi_e.data(), H_e.data(), X.data(), nullptr, free_e.data(), W_e.data()};
   launch_teams(device, robots, teams,
-               FusedSystemTeamOp{2, 3, K.data(), M.data(), sides, own, effectors, info.data(), scratch.data()});
-  EXPECT_EQ(back(info), expected.info);
-  expect_near(back(X), expected.X, "X");
-  expect_near(back(free), expected.free, "free");
-  expect_near(back(W), expected.W, "W");
-  expect_near(back(free_e), expected.free_e, "effectors' free");
-  expect_near(back(W_e), expected.W_e, "effectors' W");
+               FusedSystemTeamOp<S>{2, 3, K.data(), M.data(), sides, own, effectors, info.data(), scratch.data()});
+  Solved found;
+  found.info = back(info);
+  found.X = back(X);
+  found.free = back(free);
+  found.W = back(W);
+  found.free_e = back(free_e);
+  found.W_e = back(W_e);
+  expect_solved<S>(found, expected);
+}
+
+TEST_P(StepOps, FusedSystems) {
+  solve_fused<double>(GetParam());
+  solve_fused<float>(GetParam());
+}
+
+template <class S>
+void solve_fused_by(int members) {
+  const System s;
+  const std::vector<S> K = in<S>(s.K), M = in<S>(s.M);
+  Solved out;
+  std::vector<S> scratch(FusedSystemTeamOp<S>::scratch_length(r, n));
+  const FusedSystemTeamOp<S> op{
+      2,
+      3,
+      K.data(),
+      M.data(),
+      {n, r, 0.01, s.inertia.data(), s.p.data(), s.f.data(), s.H.data(), out.X.data()},
+      {n, n, r, true, s.phi.data(), s.H.data(), out.X.data(), s.compliance.data(), out.free.data(), out.W.data()},
+      {2, n, r, false, s.phi_e.data(), s.H_e.data(), out.X.data(), nullptr, out.free_e.data(), out.W_e.data()},
+      out.info.data(),
+      scratch.data()};
+  std::barrier<> barrier(members);
+  {
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < members; ++rank)
+      threads.emplace_back([&, rank] {
+        for (int robot = 0; robot < robots; ++robot) op(test::ThreadTeam{rank, members, &barrier}, 0, robot);
+      });
+  }
+  expect_solved<S>(out, solve_one_after_the_other(s));
 }
 
 TEST(StepOpsOnCpu, FusedSystemsOfATeamOfThreads) {
-  const System s;
-  const Solved expected = solve_one_after_the_other(s);
   for (const int members : {3, 8}) {
-    Solved out;
-    std::vector<double> scratch(r * r);
-    const FusedSystemTeamOp op{
-        2,
-        3,
-        s.K.data(),
-        s.M.data(),
-        {n, r, 0.01, s.inertia.data(), s.p.data(), s.f.data(), s.H.data(), out.X.data()},
-        {n, n, r, true, s.phi.data(), s.H.data(), out.X.data(), s.compliance.data(), out.free.data(), out.W.data()},
-        {2, n, r, false, s.phi_e.data(), s.H_e.data(), out.X.data(), nullptr, out.free_e.data(), out.W_e.data()},
-        out.info.data(),
-        scratch.data()};
-    std::barrier<> barrier(members);
-    {
-      std::vector<std::jthread> threads;
-      for (int rank = 0; rank < members; ++rank)
-        threads.emplace_back([&, rank] {
-          for (int robot = 0; robot < robots; ++robot) op(test::ThreadTeam{rank, members, &barrier}, 0, robot);
-        });
-    }
-    EXPECT_EQ(out.info, expected.info);
-    expect_near(out.X, expected.X, "X");
-    expect_near(out.W, expected.W, "W");
-    expect_near(out.W_e, expected.W_e, "effectors' W");
+    solve_fused_by<double>(members);
+    solve_fused_by<float>(members);
   }
 }
 

@@ -232,7 +232,7 @@ TEST_P(CubatureOn, PortionsOfColumnsChooseTheSame) {
       EXPECT_NEAR(found.weights[k], whole.weights[k], 1e-8 * whole.weights[k]);
   }
   try {
-    (void)DeviceOrthogonalScore({GetParam(), room.most - 1000}, {G.data(), rows, columns}, y.data());
+    (void)device_columns({GetParam(), room.most - 1000}, view(G), rows, columns);
     FAIL() << "less than the smallest portion";
   } catch (const CapabilityError& error) {
     EXPECT_EQ(std::string(error.what()),
@@ -248,7 +248,7 @@ void expect_scores_follow_the_set(const DeviceRoom& room, int rows, int columns)
   const Vector y = G.rowwise().sum();
   const ColumnMatrix matrix{G.data(), rows, columns};
   PassiveSet passive(matrix, y.data());
-  DeviceOrthogonalScore score(room, matrix, y.data());
+  DeviceOrthogonalScore score(DeviceOrthogonalScore::columns(room, matrix), matrix, y.data());
   const auto expect_best = [&] {
     score.update(passive);
     std::vector<char> excluded(columns, 0);

@@ -53,6 +53,7 @@ DeviceRoom least_room(const Device& device, const Work& work) {
       work(room);
       return room;
     } catch (const CapabilityError&) {
+      if (bytes > 1e9) throw;
     }
   }
 }
@@ -113,7 +114,8 @@ TEST_P(PodOn, BlocksOfColumnsGiveTheSameModes) {
   };
   const PodSettings host{.tolerance = 1e-4};
   PodSettings settings = host;
-  for (const std::size_t most : {std::size_t{0}, S.size() * sizeof(double) / 2}) {
+  DenseContext context(GetParam());
+  for (const std::size_t most : {std::size_t{0}, S.size() * sizeof(double) / 2 + geqrf_bytes(context, rows, count)}) {
     settings.device = DeviceRoom{GetParam(), most};
     // Six decompositions, one after the other; what each leaves out changes nothing above 1e-12.
     expect_same(proper_orthogonal_decomposition(blocks, settings), decompose(S, host), 1e4);
@@ -126,7 +128,7 @@ TEST_P(PodOn, OddShapes) {
   EXPECT_EQ(decompose(Matrix::Zero(20, 5), settings).modes, 0);
   const Pod one = decompose(test::Random(2).matrix(50, 1), settings);
   EXPECT_EQ(one.modes, 1);
-  EXPECT_LT(orthonormality_defect(one.basis, 50, 1), 1e-15);
+  EXPECT_LT(orthonormality_defect(one.basis, 50, 1), 1e-14);
   Matrix S = test::Random(3).matrix(40, 4);
   S(3, 3) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW((void)decompose(S, settings), InputError);
@@ -167,7 +169,7 @@ TEST_P(PodOn, QrFactors) {
 
 // Panels with less rows than columns, and a last one of a single row.
 TEST_P(PodOn, TrianglesAndProductsInPanels) {
-  const Matrix A = test::Random(9).matrix(161, 20), V = test::Random(10).matrix(20, 6);
+  const Matrix A = test::Random(9).matrix(4001, 20), V = test::Random(10).matrix(20, 6);
   DeviceTall whole{DeviceRoom{GetParam()}};
   const DeviceRoom room = least_room(GetParam(), [&](const DeviceRoom& tried) { (void)DeviceTall(tried).triangle(A); });
   EXPECT_LT(room.most, room_of_all(GetParam(), A));

@@ -1,0 +1,17 @@
+// Device instantiations of kernels/points/strain_ops.hpp.
+
+#include "kernels/points/strain_ops.hpp"
+
+#include "kernels/cuda/launch.cuh"
+
+namespace supple {
+
+#define SUPPLE_STRAINS(S)          \
+  SUPPLE_LAUNCH(StrainOp<S>);      \
+  SUPPLE_LAUNCH(StrainForceOp<S>); \
+  SUPPLE_LAUNCH_TEAMS(StrainRefactorTeamOp<S>)
+
+SUPPLE_STRAINS(double);
+SUPPLE_STRAINS(float);
+
+}  // namespace supple
