@@ -276,9 +276,18 @@ void read_inertia(const Hdf5File& file, const Checked& checked, ReducedModel& mo
   model.turning = checked.doubles("/inertia/turning", {extent(model.modes), 3});
   RigidInertia& rest = model.rest_inertia;
   rest.mass = checked.number("/inertia/mass");
-  checked.require(rest.mass >= 0, "/inertia/mass", "is negative");
+  checked.require(rest.mass > 0, "/inertia/mass", "is not positive");
   std::ranges::copy(checked.doubles("/inertia/centre", {3}), rest.centre.v);
   std::ranges::copy(checked.doubles("/inertia/moments", {3, 3}), rest.inertia.m);
+  const Mat3d& J = rest.inertia;
+  const double size = J(0, 0) + J(1, 1) + J(2, 2);
+  for (int i = 0; i < 3; ++i) {
+    const int j = (i + 1) % 3;
+    checked.require(std::abs(J(i, j) - J(j, i)) <= 1e-12 * std::abs(size), "/inertia/moments", "is not symmetric");
+    // No axis has more than the two others together; so none is negative either.
+    checked.require(2 * J(i, i) <= size * (1 + 1e-12) && J(i, i) * J(j, j) - J(i, j) * J(i, j) >= -1e-12 * size * size,
+                    "/inertia/moments", "is not that of a body");
+  }
 }
 
 }  // namespace

@@ -167,11 +167,14 @@ std::string replace_membranes(const FullModel& full, const ReductionScene& recip
       full, field, displacement_blocks(folder, training, full.coordinates.nv), training,
       {recipe.strain_tolerance, recipe.max_strain_modes, elements_every(full.robot, recipe, training.count)});
   use_strain_modes(all, field, basis);
+  const std::string missed =
+      basis.left_out > basis.tolerance
+          ? fmt::format(" (more than strain_tolerance, {:.3g} %, for max_strain_modes)", 100 * basis.tolerance)
+          : "";
   return fmt::format(
-      "membranes: {} modes leave out {:.3g} % of the strains of {} triangles, in the norm of energy; they stretch by "
-      "up "
-      "to {:.2g} %, where Green strains are off the membrane's law by {:.2g} % on average",
-      basis.modes, 100 * basis.left_out, all.fields[extent(field)].total_elements, 100 * basis.largest,
+      "membranes: {} modes leave out {:.3g} %{} of the strains of {} triangles, in the norm of energy; they stretch by "
+      "up to {:.2g} %, where Green strains are off the membrane's law by {:.2g} % on average",
+      basis.modes, 100 * basis.left_out, missed, all.fields[extent(field)].total_elements, 100 * basis.largest,
       100 * basis.off_law);
 }
 

@@ -82,6 +82,21 @@ TEST(AssemblyRobot, ReducedFingersHangOnAFreePalm) {
     part.model = file;
   }
   expect_it_weighs_on_its_springs(scene);
+  const auto refused = [&](const char* what, const auto& change) {
+    ReducedModel damaged = model;
+    change(damaged.rest_inertia);
+    write_model(damaged, file);
+    try {
+      (void)read_model(file);
+      ADD_FAILURE() << what;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+    }
+  };
+  refused("'/inertia/mass' is not positive", [](RigidInertia& rest) { rest.mass = 0; });
+  refused("'/inertia/moments' is not symmetric", [](RigidInertia& rest) { rest.inertia.m[1] += 1e-3; });
+  refused("'/inertia/moments' is not that of a body", [](RigidInertia& rest) { rest.inertia = -1.0 * rest.inertia; });
+  refused("'/inertia/moments' is not that of a body", [](RigidInertia& rest) { rest.inertia.m[0] += 1; });
   model.turning.clear();
   write_model(model, file);
   EXPECT_THROW(AssemblyRobot{scene}, InputError);
