@@ -98,6 +98,7 @@ int check(Context& context, const std::string& file) {
     check_reducible(scene);
     check_floating(scene, model.robot);
     (void)make_plans(model.robot, scene.reduction);
+    check_recipe(scene.reduction, model);
   } catch (const InputError& error) {
     reducible = fmt::format("no: {}", error.what());
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "engine/cli/terminal.hpp"
 #include "engine/dynamics/forward_step.hpp"
 #include "engine/scene/units.hpp"
 
@@ -36,6 +37,7 @@ DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Act
     report.seconds.push_back(seconds);
     report.stages += report.final.times;
     report.factorisations += report.final.iterations;
+    report.weakened += report.final.weakened > 0 ? 1 : 0;
     report.limited += limited + report.final.limited_commands;
     after(report.step, report.final);
     progress("simulating", static_cast<double>(report.step), static_cast<double>(settings.last),
@@ -57,12 +59,21 @@ nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSetting
           {"p999_us", rate.p999_us},
           {"batch", robots},
           {"factorisations", report.factorisations},
+          {"weakened_tangents", report.weakened},
           {"stages_us",
            {{"outputs", mean_us(stages.outputs)},
             {"forces", mean_us(stages.forces)},
             {"factor", mean_us(stages.factor)},
             {"solve", mean_us(stages.solve)},
             {"rows", mean_us(stages.rows)}}}};
+}
+
+void print_weakened_note(const DriveReport& report) {
+  if (report.weakened == 0) return;
+  print_note(fmt::format(
+      "in {} of {} steps the membranes' strain modes are compressed so far that the tangent leaves out some of "
+      "what that does to their stiffness: a shorter --time-step tells whether it matters",
+      report.weakened, report.seconds.size()));
 }
 
 void throw_step_failure(const DriveReport& report, const DriveSettings& settings, const std::string& saved) {

@@ -36,7 +36,8 @@ struct DriveReport {
   std::vector<double> seconds;  // of each step done here
   StageTimes stages;            // summed
   long factorisations = 0;
-  long limited = 0;  // commands cut to their range or rate, motions to their range
+  long weakened = 0;  // steps with a weakened safe tangent (StepReport)
+  long limited = 0;   // commands cut to their range or rate, motions to their range
   bool failed() const { return final.status != StepStatus::ok; }
 };
 
@@ -46,9 +47,12 @@ struct DriveReport {
 DriveReport drive(Mechanics& mechanics, const DriveSettings& settings, const Actuation& actuation, State& state,
                   const Progress& progress, const std::function<void(long, const StepReport&)>& after);
 
-// {steps, steps_per_s, realtime_factor, p50_us, p99_us, p999_us, batch, factorisations, stages_us} as in StepRate;
-// stages are means per step.
+// {steps, steps_per_s, realtime_factor, p50_us, p99_us, p999_us, batch, factorisations, weakened_tangents, stages_us}
+// as in StepRate; stages are means per step.
 nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSettings& settings, int robots);
+
+// What weakened tangents mean for a run, if it had any.
+void print_weakened_note(const DriveReport& report);
 
 // The RunError for a failed step: what happened, where, and what may help.
 [[noreturn]] void throw_step_failure(const DriveReport& report, const DriveSettings& settings,

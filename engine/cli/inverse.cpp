@@ -363,6 +363,7 @@ int inverse(Context& context, Arguments& arguments) {
   if (report.saturated_steps > 0)
     print_note(fmt::format("limits kept the robot from its goal in {} steps", report.saturated_steps));
   print_contact_notes(report.contact);
+  print_weakened_note(report.drive);
   if (report.held.steps() > 0) print_note(held_text(report.held));
   if (!replayed_model)
     print_note("a model believes that it reached its goal; --replay SCENE runs the commands on the full model");

@@ -88,6 +88,7 @@ void drive_inverse(InverseStep& step, Mechanics& mechanics, const ReducedModel* 
     ++report.drive.step;
     report.drive.seconds.push_back(seconds);
     report.drive.stages += report.drive.final.times;
+    report.drive.weakened += report.drive.final.weakened > 0 ? 1 : 0;
     record_step(robot, state, step.outputs(), goals, time, distance(robot, layout, step.outputs(), goals, path),
                 record);
     const InverseReport& inverse = step.law().report(0);

@@ -368,6 +368,7 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
   print_facts(facts);
   if (report.limited > 0) print_note(fmt::format("commands were cut to their range or rate {} times", report.limited));
   print_contact_notes(result.contact);
+  print_weakened_note(report);
   if (report.final.inverted > 0)
     print_note(fmt::format("{} points of elements are turned inside out at the end: do not trust this result",
                            report.final.inverted));

@@ -99,6 +99,7 @@ SystemReport AssemblyMechanics::factor(const SystemCoefficients& coefficients, s
         own, y.subspan(extent(3, part.point), extent(3, part.outputs)), own_multipliers);
     if (worst.status == SystemStatus::ok) worst.status = report.status;
     worst.negative_pivots += report.negative_pivots;
+    worst.weakened += report.weakened;
   }
   if (worst.status != SystemStatus::ok) return worst;
   const SystemReport border = factor_border(coefficients, y, multipliers);

@@ -47,6 +47,7 @@ enum class SystemStatus { ok, singular, not_positive, out_of_memory };
 struct SystemReport {
   SystemStatus status = SystemStatus::ok;
   int negative_pivots = 0;
+  int weakened = 0;  // robots whose safe tangent lacks some geometric stiffness of strain modes (geometric_share.hpp)
 };
 
 class Mechanics {

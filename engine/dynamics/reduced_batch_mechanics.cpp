@@ -118,7 +118,12 @@ SystemReport ReducedBatchMechanics::factor(const SystemCoefficients& coefficient
   on_->factor_system(coefficients);
   on_->info.download(on_->host_info);
   const bool positive = std::all_of(on_->host_info.begin(), on_->host_info.end(), [](int info) { return info == 0; });
-  return {positive ? SystemStatus::ok : SystemStatus::not_positive, 0};
+  SystemReport report{positive ? SystemStatus::ok : SystemStatus::not_positive};
+  if (on_->strain_modes > 0) {
+    on_->weakened.download(on_->host_info);
+    report.weakened = std::accumulate(on_->host_info.begin(), on_->host_info.end(), 0);
+  }
+  return report;
 }
 
 void ReducedBatchMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients,

@@ -8,12 +8,13 @@
 #include "kernels/base/contract.hpp"
 #include "kernels/base/each.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/points/geometric_share.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
 namespace supple {
 
 void ReducedMechanics::assemble_robot(int b, const SystemCoefficients& coefficients, std::span<const double> y,
-                                      std::span<const double> multipliers, bool without_strains) {
+                                      std::span<const double> multipliers) {
   const int ny = model_.robot.outputs(), n = rows_.rows();
   double* A = system_.data() + extent(b, r_, r_);
   const double* K = stiffness_.data() + extent(b, n_, n_);
@@ -23,10 +24,11 @@ void ReducedMechanics::assemble_robot(int b, const SystemCoefficients& coefficie
     for (int j = 0; j <= i; ++j)
       A[i * r_ + j] = coefficients.stiffness * K[i * n_ + j] +
                       coefficients.mass * model_.mass[extent(i, r_) + static_cast<std::size_t>(j)];
-  if (without_strains) {
+  if (!strain_share_.empty() && strain_share_[extent(b)] < 1) {
     const double* geometric = strain_geometric_.data() + extent(b, n_ * (n_ + 1) / 2);
+    const double lacking = coefficients.stiffness * (1 - strain_share_[extent(b)]);
     for (int i = 0; i < r_; geometric += ++i)
-      for (int j = 0; j <= i; ++j) A[i * r_ + j] -= coefficients.stiffness * geometric[j];
+      for (int j = 0; j <= i; ++j) A[i * r_ + j] -= lacking * geometric[j];
   }
   if (coefficients.geometric) {
     Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
@@ -38,22 +40,31 @@ void ReducedMechanics::assemble_robot(int b, const SystemCoefficients& coefficie
     if (at.robot == b) add_point_stiffness(model_, at, A, A_c);
 }
 
-SystemStatus ReducedMechanics::factor_robot(int b, const SystemCoefficients& coefficients, std::span<const double> y,
-                                            std::span<const double> multipliers, int& negative_pivots) {
+SystemReport ReducedMechanics::factor_robot(int b, const SystemCoefficients& coefficients, std::span<const double> y,
+                                            std::span<const double> multipliers) {
   double* A = system_.data() + extent(b, r_, r_);
-  const auto attempt = [&](bool without_strains) {
-    assemble_robot(b, coefficients, y, multipliers, without_strains);
-    return tangent_ == TangentKind::safe ? cholesky_factor(A, r_, r_)
-                                         : ldlt_factor(A, r_, r_, pivots_.data() + extent(b, r_));
-  };
-  DenseFactorReport report = attempt(false);
-  // The safe tangent: where the geometric stiffness of strain modes spoils it, the rest is positive as W^T W is.
-  if (report.status != DenseFactorStatus::ok && tangent_ == TangentKind::safe && !strain_geometric_.empty())
-    report = attempt(true);
-  negative_pivots = report.negative_pivots;
-  return report.status == DenseFactorStatus::ok         ? SystemStatus::ok
-         : report.status == DenseFactorStatus::singular ? SystemStatus::singular
-                                                        : SystemStatus::not_positive;
+  SystemReport found;
+  if (!strain_share_.empty()) {
+    double& share = strain_share_[extent(b)];
+    SystemCoefficients trial = coefficients;
+    trial.mass *= trial_mass;
+    share = 1;
+    for (int at = 1; tangent_ == TangentKind::safe && at < geometric_shares; ++at) {
+      assemble_robot(b, trial, y, multipliers);
+      if (cholesky_factor(A, r_, r_).status == DenseFactorStatus::ok) break;
+      share = geometric_share(at);
+    }
+    found.weakened = share < 1 ? 1 : 0;
+  }
+  assemble_robot(b, coefficients, y, multipliers);
+  const DenseFactorReport report = tangent_ == TangentKind::safe
+                                       ? cholesky_factor(A, r_, r_)
+                                       : ldlt_factor(A, r_, r_, pivots_.data() + extent(b, r_));
+  found.negative_pivots = report.negative_pivots;
+  found.status = report.status == DenseFactorStatus::ok         ? SystemStatus::ok
+                 : report.status == DenseFactorStatus::singular ? SystemStatus::singular
+                                                                : SystemStatus::not_positive;
+  return found;
 }
 
 SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
@@ -71,13 +82,13 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
       own.points = own.points.subspan(static_cast<std::size_t>(first - own.points.begin()),
                                       static_cast<std::size_t>(last - first));
     }
-    SystemReport& report = system_reports_[static_cast<std::size_t>(b)];
-    report.status = factor_robot(b, own, y, multipliers, report.negative_pivots);
+    system_reports_[static_cast<std::size_t>(b)] = factor_robot(b, own, y, multipliers);
   }
   SystemReport worst;
   for (const SystemReport& report : system_reports_) {
     if (worst.status == SystemStatus::ok) worst.status = report.status;
     worst.negative_pivots = std::max(worst.negative_pivots, report.negative_pivots);
+    worst.weakened += report.weakened;
   }
   return worst;
 }
@@ -87,11 +98,15 @@ void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std
   for (int b = 0; b < robots_; ++b) {
     // K_c lies below the modes' block of K; a rigid motion has none.
     const double* K_c = stiffness_.data() + extent(b, n_, n_) + extent(r_, n_);
+    const double lacking = strain_share_.empty() ? 0 : 1 - strain_share_[extent(b)];
+    const double* geometric = strain_geometric_.data() + extent(b, n_ * (n_ + 1) / 2);
     for (int k = 0; k < m_; ++k)
       for (int i = 0; i < r_; ++i) {
         double& value = A_c[extent(b, m_, r_) + extent(k, r_) + extent(i)];
         value = coefficients.mass * model_.input_mass[extent(k, r_) + extent(i)];
         if (n_ > r_) value += coefficients.stiffness * K_c[k * n_ + i];
+        if (n_ > r_ && lacking > 0)
+          value -= coefficients.stiffness * lacking * geometric[(r_ + k) * (r_ + k + 1) / 2 + i];
         if (coefficients.geometric || !coefficients.points.empty())
           value += geometric_[extent(b, m_, r_) + extent(k, r_) + extent(i)];
       }

@@ -164,7 +164,10 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
   scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
   int strain_modes = 0;
   for (const ReducedField& field : model.fields) strain_modes = std::max(strain_modes, field.strains.count);
-  if (strain_modes > 0) strain_geometric_.assign(extent(robots, n_ * (n_ + 1) / 2), 0.0);
+  if (strain_modes > 0) {
+    strain_geometric_.assign(extent(robots, n_ * (n_ + 1) / 2), 0.0);
+    strain_share_.assign(extent(robots), 1.0);
+  }
   int polynomial = 0;
   for (const ActuatorRow& actuator : model.robot.actuators) polynomial = std::max(polynomial, actuator.volume.unknowns);
   for (Scratch& s : scratch_) {

@@ -67,11 +67,11 @@ class ReducedMechanics final : public ReducedRobots {
   // Adds the fields that are strain modes; scale as in robot_forces.
   void add_strain_fields(int robot, const double* x, TangentKind kind, const double* scale, double* f,
                          Scratch& scratch);
-  SystemStatus factor_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
-                            std::span<const double> multipliers, int& negative_pivots);
-  // A and A_c of a robot; without_strains: without the geometric stiffness of strain modes.
+  SystemReport factor_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
+                            std::span<const double> multipliers);
+  // A of a robot, and what rows and points add to its A_c.
   void assemble_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
-                      std::span<const double> multipliers, bool without_strains);
+                      std::span<const double> multipliers);
   void scale_materials() override;
 
   int n_, regions_;                         // n_ = r_, or r_ + m_ where motions strain the body
@@ -85,6 +85,7 @@ class ReducedMechanics final : public ReducedRobots {
   // Per robot, packed lower triangle of n x n: sum_k s_k Q_k, the part of K that strain modes may have below zero.
   // Empty: no field is strain modes.
   std::vector<double> strain_geometric_;
+  std::vector<double> strain_share_;  // per robot: of strain_geometric_ in A and A_c
   std::vector<int> pivots_;
   std::vector<Scratch> scratch_;
   std::vector<PointReport> reports_;

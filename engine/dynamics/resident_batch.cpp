@@ -139,9 +139,9 @@ void ResidentStepper::Batch::linearise() {
   } else {
     find_space_by_libraries(sides, own, effectors);
   }
-  launch(
-      device, B,
-      FindingOp{n_, r, on_.counts.data(), on_.exact.f.data(), on_.info.data(), on_.exact.X.data(), findings_.data()});
+  launch(device, B,
+         FindingOp{n_, r, on_.counts.data(), on_.exact.f.data(), on_.info.data(),
+                   on_.strain_modes > 0 ? on_.weakened.data() : nullptr, on_.exact.X.data(), findings_.data()});
   host_space_.queue_from(space_);
   host_findings_.queue_from(findings_);
   ready_.set();
@@ -168,6 +168,7 @@ void ResidentStepper::Batch::find_failures(int first, ResidentReport& report) {
   for (int b = 0; b < B; ++b) {
     const RobotFinding& found = host_findings_[extent(b)];
     report.inverted += found.inverted;
+    report.weakened += found.weakened;
     failed_[extent(b)] = found.status != RobotStatus::ok;
     if (found.status == RobotStatus::ok) continue;
     report.failures.push_back({first + b, status_of(found.status),

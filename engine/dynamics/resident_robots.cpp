@@ -134,6 +134,8 @@ void ResidentRobots::take_strain_modes(const ReducedModel& model, PrecisionArray
   strain_region = upload(device, region);
   arrays.strains = Array<S>(device, extent(robots, strain_modes));
   arrays.W = Array<S>(device, extent(portion, strain_modes, r));
+  arrays.trial = Array<S>(device, extent(robots, r, r));
+  weakened = Array<int>(device, extent(robots));
 }
 
 // f += W^T e s and K += W^T e W + sum_k e_k s_k Q_k of robots [first, first + count).
@@ -302,18 +304,30 @@ void ResidentRobots::damp(double mass, double stiffness) {
   precision == Precision::fp32 ? damp(rounded) : damp(exact);
 }
 
+// Robots whose trial is positive with all of G, most of them, are done with one factorisation by the library.
+template <class S>
+void ResidentRobots::find_geometric_shares(const SystemCoefficients& coefficients) {
+  PrecisionArrays<S>& mine = in<S>();
+  const auto stiffness = static_cast<S>(coefficients.stiffness), mass = static_cast<S>(coefficients.mass);
+  const PointStiffness* springs = coefficients.points.empty() ? nullptr : points.data();
+  launch(device, robots * r * r,
+         SystemOp<S>{stiffness, mass * static_cast<S>(trial_mass), mine.K.data(), mine.mass.data(), r * r,
+                     mine.trial.data()});
+  if (springs != nullptr)
+    launch(device, robots * r, PointStiffnessOp<S>{r, outputs.data(), springs, first_point.data(), mine.trial.data()});
+  potrf_batched(dense, r, mine.trial.data(), r, r * r, info.data(), robots);
+  launch_teams(
+      device, robots, teams,
+      GeometricShareTeamOp<S>{strain_modes, r, stiffness, mass, mine.modes.quadratic.data(), mine.strains.data(),
+                              mine.K.data(), mine.mass.data(), outputs.data(), springs, first_point.data(), info.data(),
+                              mine.trial.data(), mine.A.data(), weakened.data()});
+}
+
 void ResidentRobots::factor_system(const SystemCoefficients& coefficients) {
   factors_here = false;
   const auto factor = [&]<class S>(PrecisionArrays<S>& arrays) {
+    if (strain_modes > 0) find_geometric_shares<S>(coefficients);
     potrf_batched(dense, r, arrays.A.data(), r, r * r, info.data(), robots);
-    if (strain_modes == 0) return;
-    const bool springs_between = !coefficients.points.empty();
-    launch_teams(device, robots, teams,
-                 StrainRefactorTeamOp<S>{strain_modes, r, static_cast<S>(coefficients.stiffness),
-                                         static_cast<S>(coefficients.mass), arrays.modes.quadratic.data(),
-                                         arrays.strains.data(), arrays.K.data(), arrays.mass.data(), outputs.data(),
-                                         springs_between ? points.data() : nullptr, first_point.data(), arrays.A.data(),
-                                         info.data()});
   };
   precision == Precision::fp32 ? factor(rounded) : factor(exact);
   if (precision == Precision::fp32 && exact.A.size() > 0)

@@ -122,6 +122,7 @@ struct PrecisionArrays {
   TangentScratch<S> tangent;
   StrainArrays<S> modes;
   Array<S> strains, W;  // [robots][K], [robots of a portion][K][r]: StrainOp
+  Array<S> trial;       // per robot, with strain modes: GeometricShareTeamOp
 };
 
 struct ResidentRobots {
@@ -131,7 +132,7 @@ struct ResidentRobots {
   int robots, r, ny, m, regions;
   std::vector<ResidentField> fields;                       // those of points
   int strain_modes = 0;                                    // K
-  Array<int> strain_region;                                // [K]
+  Array<int> strain_region, weakened;                      // [K], [robots]: GeometricShareTeamOp
   Array<double> input_mass, outputs, output_inputs, rest;  // the model
   Array<double> v, c, y, gradients, H;                     // per robot
   PrecisionArrays<double> exact;
@@ -174,6 +175,8 @@ struct ResidentRobots {
   template <class S>
   void add_strains(int first, int count, TangentKind kind);
   template <class S>
+  void find_geometric_shares(const SystemCoefficients& coefficients);
+  template <class S>
   StrainScale<S> strain_scale_of(int first) {
     return {scale_of<S>(first), strain_region.data(), regions};
   }
@@ -187,7 +190,7 @@ struct ResidentRobots {
   void find_jacobians(const RowLayout& layout, const Array<double>& row_gradients, Array<double>& jacobians);
   void find_system(const SystemCoefficients& coefficients);  // A of K
   void add_points();                                         // A += that of `points`
-  // A and info; where strains spoil A, of what A is without their geometric stiffness.
+  // A, with the share of strain modes' geometric stiffness that keeps it positive, and info.
   void factor_system(const SystemCoefficients& coefficients);
   void solve_systems(Array<double>& right_sides, int count);
   std::vector<double> stiffness() const;

@@ -71,6 +71,7 @@ struct [[nodiscard]] ResidentReport {
   std::vector<RobotFailure> failures;                 // ascending robots
   int limited_commands = 0;                           // cut to their range or rate
   int inverted = 0;                                   // points with det F <= 0
+  int weakened = 0;                                   // as in SystemReport
   ContactFigures contact;                             // as in StepReport
   int contact_problems = 0;                           // solved in this step: one a robot and turn
   int contact_on_host = 0;                            // of these on the host, where the device had found no forces

@@ -25,9 +25,10 @@ std::size_t displacements_of(const FullModel& model) {
 }  // namespace
 
 SharedElements::SharedElements(Lockstep& lockstep, const FullModel& model, const NodePattern& pattern,
-                               const Device& device)
+                               const Device& device, int portion)
     : lockstep_(lockstep),
-      elements_(model, pattern, device, portion_of(model, lockstep.robots())),
+      elements_(model, pattern, device,
+                portion > 0 ? std::min(portion, lockstep.robots()) : portion_of(model, lockstep.robots())),
       displacements_(displacements_of(model)),
       unknowns_(extent(pattern.scalar.n)),
       nonzeros_(pattern.scalar.row.size()),

@@ -12,9 +12,10 @@ namespace supple {
 
 class SharedElements {
  public:
-  // All but the device must outlive this object; it is what the lockstep shares (Lockstep::share). Throws as
-  // FullElements does.
-  SharedElements(Lockstep& lockstep, const FullModel& model, const NodePattern& pattern, const Device& device);
+  // All but the device must outlive this object; it is what the lockstep shares (Lockstep::share). portion: robots
+  // evaluated together, 0: as many as fill a GPU. Throws as FullElements does.
+  SharedElements(Lockstep& lockstep, const FullModel& model, const NodePattern& pattern, const Device& device,
+                 int portion = 0);
 
   // Of the robot `slot`, only within Lockstep::run.
   PointReport evaluate(int slot, const double* u, TangentKind kind, const ElementResults& results);

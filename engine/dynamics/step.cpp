@@ -434,6 +434,7 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
       input_coefficients.points = coefficients.points;
       ++report.iterations;
       report.negative_pivots = system.negative_pivots;
+      report.weakened += system.weakened;
       if (system.status != SystemStatus::ok) {
         report.status = system.status == SystemStatus::singular       ? StepStatus::singular
                         : system.status == SystemStatus::not_positive ? StepStatus::not_positive

@@ -99,6 +99,7 @@ struct [[nodiscard]] StepReport {
   int inverted = 0;          // points with det F <= 0 at the last evaluation
   int failed_element = -1;   // undefined_points: mesh element
   int negative_pivots = 0;   // of the last exact factorisation
+  int weakened = 0;          // as in SystemReport, summed over the factorisations
   int limited_commands = 0;  // commands cut to their range or rate
   ContactFigures contact;    // of the last linearisation
   StageTimes times;

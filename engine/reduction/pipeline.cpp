@@ -137,28 +137,6 @@ int accept(const std::vector<ModelRow>& curve, double loss) {
   return -1;
 }
 
-// What can be known to be wrong before the states are computed.
-void check_recipe(const ReductionScene& recipe, const FullModel& full) {
-  if (shaken_in_time(full.robot) && recipe.ecsw_training == "rerun")
-    throw InputError(
-        "the second pass of [reduce] training = \"rerun\" solves equilibria, and a robot that lies loose among "
-        "obstacles is learnt in time",
-        "training = \"projected\"");
-  if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
-    throw InputError("[reduce] contact_modes is for robots among obstacles, and the scene has none",
-                     "[[obstacle]], or without contact_modes");
-  const bool strains = recipe.membranes == MembraneForm::strains;
-  if (strains && membrane_field(full) < 0)
-    throw InputError("[reduce] membranes = \"strains\" is for bodies with membranes, and this one has none",
-                     "[[body.membrane]], or without membranes");
-  if (recipe.elements == 0) return;
-  if (recipe.ecsw_tolerance)
-    throw InputError("a number of elements and their tolerance contradict each other", "one of them");
-  if (full.fields.size() > (strains ? 2 : 1))
-    throw InputError("a number of elements is for bodies with one force field, and this one has several",
-                     "elements_tolerance, or elements_acceptance");
-}
-
 // Puts strain modes in the place of the membranes' elements; a note.
 std::string replace_membranes(const FullModel& full, const ReductionScene& recipe, const std::string& folder,
                               const SnapshotSet& training, ReducedModel& all) {
@@ -184,6 +162,27 @@ SelectionRule rule_of(const ReductionScene& recipe) {
 }
 
 }  // namespace
+
+void check_recipe(const ReductionScene& recipe, const FullModel& full) {
+  if (shaken_in_time(full.robot) && recipe.ecsw_training == "rerun")
+    throw InputError(
+        "the second pass of [reduce] training = \"rerun\" solves equilibria, and a robot that lies loose among "
+        "obstacles is learnt in time",
+        "training = \"projected\"");
+  if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
+    throw InputError("[reduce] contact_modes is for robots among obstacles, and the scene has none",
+                     "[[obstacle]], or without contact_modes");
+  const bool strains = recipe.membranes == MembraneForm::strains;
+  if (strains && membrane_field(full) < 0)
+    throw InputError("[reduce] membranes = \"strains\" is for bodies with membranes, and this one has none",
+                     "[[body.membrane]], or without membranes");
+  if (recipe.elements == 0) return;
+  if (recipe.ecsw_tolerance)
+    throw InputError("a number of elements and their tolerance contradict each other", "one of them");
+  if (full.fields.size() > (strains ? 2 : 1))
+    throw InputError("a number of elements is for bodies with one force field, and this one has several",
+                     "elements_tolerance, or elements_acceptance");
+}
 
 Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress) {
   const double start = now();

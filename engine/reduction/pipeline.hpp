@@ -49,6 +49,9 @@ struct ReduceSettings {
   std::vector<double> tolerances;  // of the curve of elements against error; empty: those of the selection rule
 };
 
+// Throws InputError for what can be known to be wrong with a recipe before the states are computed.
+void check_recipe(const ReductionScene& recipe, const FullModel& model);
+
 struct Reduction {
   ReducedModel model;
   ReduceReport report;

@@ -9,7 +9,7 @@ namespace supple {
 #define SUPPLE_STRAINS(S)          \
   SUPPLE_LAUNCH(StrainOp<S>);      \
   SUPPLE_LAUNCH(StrainForceOp<S>); \
-  SUPPLE_LAUNCH_TEAMS(StrainRefactorTeamOp<S>)
+  SUPPLE_LAUNCH_TEAMS(GeometricShareTeamOp<S>)
 
 SUPPLE_STRAINS(double);
 SUPPLE_STRAINS(float);

@@ -111,6 +111,7 @@ enum class RobotStatus : int { ok, undefined_points, not_positive, not_finite };
 struct RobotFinding {
   RobotStatus status;
   int inverted, undefined_at;  // points, as in PointCount
+  int weakened;                // 1: as in SystemReport
 };
 
 // Of solutions and multipliers: with less the motion, a sum of at most some hundred products, is finite.
@@ -120,13 +121,14 @@ inline constexpr double largest_finite = 1e150;
 struct FindingOp {
   int n, r;
   const PointCount* counts;
-  const double* f;  // [robot][r]
-  const int* info;  // of the factorisation
-  const double* X;  // [robot][1 + n][r]
+  const double* f;      // [robot][r]
+  const int* info;      // of the factorisation
+  const int* weakened;  // GeometricShareTeamOp's, or null
+  const double* X;      // [robot][1 + n][r]
   RobotFinding* findings;
   SUPPLE_HD void operator()(int robot) const {
     const PointCount count = counts[robot];
-    RobotFinding found{RobotStatus::ok, count.inverted, count.undefined_at};
+    RobotFinding found{RobotStatus::ok, count.inverted, count.undefined_at, weakened == nullptr ? 0 : weakened[robot]};
     const std::size_t length = static_cast<std::size_t>(r), solutions = static_cast<std::size_t>((1 + n) * r),
                       b = static_cast<std::size_t>(robot);
     bool forces = count.undefined == 0, solved = true;

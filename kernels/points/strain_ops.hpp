@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "kernels/dense/cholesky.hpp"
+#include "kernels/points/geometric_share.hpp"
 #include "kernels/points/point_stiffness.hpp"
 
 namespace supple {
@@ -68,10 +69,10 @@ struct StrainForceOp {
   }
 };
 
-// Of robots whose system is not positive: once more without the geometric stiffness of their strains, W^T W is never
-// negative. By one team for each robot.
+// Of robots whose trial, A with a part of the mass, is not positive: the share of sum_k e_k s_k Q_k that leaves it so,
+// and A with that (geometric_share.hpp). By one team for each robot.
 template <class S>
-struct StrainRefactorTeamOp {
+struct GeometricShareTeamOp {
   int count, r;
   S stiffness, mass;
   const S* quadratic;  // [K] r x r
@@ -81,28 +82,43 @@ struct StrainRefactorTeamOp {
   const double* outputs;
   const PointStiffness* points;  // as PointStiffnessOp's, or null
   const int* first_point;
-  S* A;  // [robot] r x r
-  int* info;
+  const int* info;  // [robot] of the trial's factorisation, 0: positive
+  S* trial;         // [robot] r x r
+  S* A;             // [robot] r x r
+  int* weakened;    // [robot] 1: some is left out
   template <class Team>
   SUPPLE_HD void operator()(Team team, int, int robot) const {
+    if (team.rank() == 0) weakened[robot] = info[robot] == 0 ? 0 : 1;
     if (info[robot] == 0) return;
+    const std::size_t square = static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
+    S* tried = trial + static_cast<std::size_t>(robot) * square;
+    int at = 1;
+    for (; at + 1 < geometric_shares; ++at) {
+      team.sync();  // all have seen which pivot was not positive
+      assemble(team, robot, at, mass * S(trial_mass), tried);
+      if (cholesky_factor(team, tried, r, r) == r) break;
+    }
+    assemble(team, robot, at, mass, A + static_cast<std::size_t>(robot) * square);
+  }
+
+ private:
+  template <class Team>
+  SUPPLE_HD void assemble(Team team, int robot, int at, S inertia, S* a) const {
     const std::size_t square = static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
     const S* k = K + static_cast<std::size_t>(robot) * square;
     const S* s = strains + static_cast<std::size_t>(robot) * static_cast<std::size_t>(count);
-    S* a = A + static_cast<std::size_t>(robot) * square;
+    const S lacking = S(1) - S(geometric_share(at));
     for (int row = team.rank(); row < r; row += team.size()) {
       for (int e = row * r; e <= row * (r + 1); ++e) {
-        S sum = k[e];
+        S geometric = 0;
         for (int mode = 0; mode < count; ++mode)
-          sum -= s[mode] * quadratic[static_cast<std::size_t>(mode) * square + e];
-        a[e] = stiffness * sum + mass * M[e];
+          geometric += s[mode] * quadratic[static_cast<std::size_t>(mode) * square + e];
+        a[e] = stiffness * (k[e] - lacking * geometric) + inertia * M[e];
       }
       if (points)
         for (int e = first_point[robot]; e < first_point[robot + 1]; ++e)
           add_point_stiffness_row(points[e], r, outputs, row, a + row * r);
     }
-    const int factored = cholesky_factor(team, a, r, r);
-    if (team.rank() == 0) info[robot] = factored == r ? 0 : factored + 1;
   }
 };
 

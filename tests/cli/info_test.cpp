@@ -110,6 +110,14 @@ TEST_F(Inspect, CheckFindsTheEquilibrium) {
   EXPECT_EQ(report["reducible"], true);
 }
 
+TEST_F(Inspect, CheckSaysWhatIsWrongWithARecipe) {
+  write_text(path("layer.toml"), read_text(path("scene.toml")) + "\n[reduce]\nmembranes = \"strains\"\n");
+  const Outcome outcome = run({"check", "layer.toml", "--json", "layer.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "is for bodies with membranes, and this one has none")) << outcome.out;
+  EXPECT_EQ(json::parse(read_text(path("layer.json")))["reducible"], false);
+}
+
 TEST_F(Inspect, CheckRefusesABodyThatTurns) {
   // Held on an edge only: it swings.
   std::string text = read_text(path("scene.toml"));

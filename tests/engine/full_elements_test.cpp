@@ -170,50 +170,54 @@ TEST_P(FullElementsOn, TakeTheMemoryThatWasPlanned) {
 }
 
 // What a step asks of a robot whose elements are evaluated with those of others: also its stiffness between nodes and
-// driven regions.
+// driven regions. All together, or in portions of one or two of them.
 TEST_P(FullElementsOn, InLockstepAreEachRobotsOwn) {
   const FullModel model = driven_bodies::model(driven_bodies::Drive::ends);
   FullMechanics own(model);
   const auto tree = std::make_shared<const AssemblyTree>(assembly_tree(own.pattern()));
   const auto plan = std::make_shared<const BatchPlan>(tree, batch_form(GetParam()));
-  Lockstep lockstep(GetParam(), plan, robots);
-  SharedElements shared(lockstep, model, own.node_pattern(), GetParam());
-  const std::size_t nv = extent(model.coordinates.nv), motions = model.robot.motions.size();
-  const std::vector<double> c(motions, 0.01);
-  struct Answer {
-    std::vector<double> f, columns, x;
-    PointReport report;
-  };
-  // Robots ask a different number of times.
-  const auto answer = [&](FullMechanics& mechanics, int robot) {
-    Answer answer{
-        std::vector<double>(nv), std::vector<double>(motions * nv), boxes::random_vector(model.coordinates.nv, 1), {}};
-    std::vector<double> y(extent(model.robot.outputs())), multipliers(extent(mechanics.rows().rows()));
-    for (int round = 0; round <= robot; ++round) {
-      const std::vector<double> q = boxes::random_vector(model.coordinates.nv, 1e-3 * (robot + round + 1));
-      answer.report = mechanics.evaluate_forces(q, c, TangentKind::none, answer.f);
-      answer.report = mechanics.evaluate_forces(q, c, robot == 1 ? TangentKind::exact : TangentKind::safe, answer.f);
-      if (mechanics.factor({.mass = 1e4}, y, multipliers).status != SystemStatus::ok) ADD_FAILURE();
-      mechanics.input_columns({.mass = 1e4}, answer.columns);
-      mechanics.solve(answer.x, 1);
+  for (const int portion : {0, 1, 2}) {
+    Lockstep lockstep(GetParam(), plan, robots);
+    SharedElements shared(lockstep, model, own.node_pattern(), GetParam(), portion);
+    const std::size_t nv = extent(model.coordinates.nv), motions = model.robot.motions.size();
+    const std::vector<double> c(motions, 0.01);
+    struct Answer {
+      std::vector<double> f, columns, x;
+      PointReport report;
+    };
+    // Robots ask a different number of times.
+    const auto answer = [&](FullMechanics& mechanics, int robot) {
+      Answer answer{std::vector<double>(nv),
+                    std::vector<double>(motions * nv),
+                    boxes::random_vector(model.coordinates.nv, 1),
+                    {}};
+      std::vector<double> y(extent(model.robot.outputs())), multipliers(extent(mechanics.rows().rows()));
+      for (int round = 0; round <= robot; ++round) {
+        const std::vector<double> q = boxes::random_vector(model.coordinates.nv, 1e-3 * (robot + round + 1));
+        answer.report = mechanics.evaluate_forces(q, c, TangentKind::none, answer.f);
+        answer.report = mechanics.evaluate_forces(q, c, robot == 1 ? TangentKind::exact : TangentKind::safe, answer.f);
+        if (mechanics.factor({.mass = 1e4}, y, multipliers).status != SystemStatus::ok) ADD_FAILURE();
+        mechanics.input_columns({.mass = 1e4}, answer.columns);
+        mechanics.solve(answer.x, 1);
+      }
+      return answer;
+    };
+    std::vector<Answer> found(robots);
+    lockstep.run([&](int slot) {
+      FullMechanics mechanics(
+          model, [&] { return lockstep.solver(slot); },
+          [&](const double* u, TangentKind kind, const ElementResults& results) {
+            return shared.evaluate(slot, u, kind, results);
+          });
+      found[extent(slot)] = answer(mechanics, slot);
+    });
+    for (int b = 0; b < robots; ++b) {
+      const Answer expected = answer(own, b), &mine = found[extent(b)];
+      expect_equal(GetParam(), mine.f, expected.f, expected.report.force_scale, "f");
+      expect_equal(GetParam(), mine.columns, expected.columns, largest(expected.columns), "A_c");
+      EXPECT_NEAR(mine.report.force_scale, expected.report.force_scale, 1e-12 * expected.report.force_scale);
+      EXPECT_LT(boxes::difference(mine.x, expected.x), 1e-10);  // factored by another algorithm
     }
-    return answer;
-  };
-  std::vector<Answer> found(robots);
-  lockstep.run([&](int slot) {
-    FullMechanics mechanics(
-        model, [&] { return lockstep.solver(slot); },
-        [&](const double* u, TangentKind kind, const ElementResults& results) {
-          return shared.evaluate(slot, u, kind, results);
-        });
-    found[extent(slot)] = answer(mechanics, slot);
-  });
-  for (int b = 0; b < robots; ++b) {
-    const Answer expected = answer(own, b), &mine = found[extent(b)];
-    expect_equal(GetParam(), mine.f, expected.f, expected.report.force_scale, "f");
-    expect_equal(GetParam(), mine.columns, expected.columns, largest(expected.columns), "A_c");
-    EXPECT_NEAR(mine.report.force_scale, expected.report.force_scale, 1e-12 * expected.report.force_scale);
-    EXPECT_LT(boxes::difference(mine.x, expected.x), 1e-10);  // factored by another algorithm
   }
 }
 

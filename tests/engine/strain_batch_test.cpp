@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/dynamics/resident_step.hpp"
 #include "kernels/base/error.hpp"
@@ -81,8 +83,9 @@ TEST_P(StrainBatch, StaysOnTheDevice) {
   EXPECT_THROW(ResidentStepper(model, GetParam(), 2, {.algebra = SystemAlgebra::fused}), InputError);
 }
 
-// One strain mode, far compressed in some robots: its geometric stiffness outweighs the rest, and they do without it.
-TEST_P(StrainBatch, DoesWithoutAGeometricStiffnessThatSpoilsTheTangent) {
+// One strain mode, stretched in some robots and compressed in others, the further the less of its geometric stiffness
+// their tangents take.
+TEST_P(StrainBatch, TakesTheShareOfTheGeometricStiffnessThatRobotByRobotTakes) {
   ReducedModel model = covered_bar(1);
   StrainModes& strains = model.fields[1].strains;
   strains.linear.assign(modes, 0.0);
@@ -91,24 +94,57 @@ TEST_P(StrainBatch, DoesWithoutAGeometricStiffnessThatSpoilsTheTangent) {
   for (int i = 1; i < modes; ++i) strains.quadratic[extent(i, i + 1) / 2 + extent(i)] = 1e5;
   std::vector<double> alpha(extent(robots, modes), 0.0), f(alpha.size()), y(extent(robots, model.robot.outputs())),
       multipliers(extent(robots, model.robot.rows()), 0.0);
-  for (int b = 0; b < robots; ++b) alpha[extent(b, modes)] = b % 3 == 0 ? 0.1 : -0.1;
-  const SystemCoefficients stiffness{.mass = 0, .stiffness = 1};
-  std::vector<std::vector<double>> solved;
-  const auto solve = [&](ReducedRobots& mechanics) {
+  const auto solve = [&](ReducedRobots& mechanics, double scale) {
+    for (int b = 0; b < robots; ++b) alpha[extent(b, modes)] = scale * (b % 3 == 0 ? 1 : -b);
     std::vector<double> x = boxes::random_vector(robots * modes, 1);
     mechanics.evaluate_outputs(alpha, {}, y);
     (void)mechanics.evaluate_forces(alpha, {}, TangentKind::safe, f);
-    EXPECT_EQ(mechanics.factor(stiffness, y, multipliers).status, SystemStatus::ok);
-    mechanics.solve(x, 1);
-    return x;
+    const SystemReport report = mechanics.factor({.mass = 0, .stiffness = 1}, y, multipliers);
+    EXPECT_EQ(report.status, SystemStatus::ok);
+    return std::pair(x, report.weakened);
   };
-  ReducedMechanics one_by_one(model, robots);
-  const std::vector<double> expected = solve(one_by_one);
-  for (const Precision precision : {Precision::fp64, Precision::fp32}) {
-    ReducedBatchMechanics batch(model, GetParam(), robots, {.precision = precision});
-    // 1e3 is the condition number of what is left.
-    EXPECT_LT(boxes::difference(solve(batch), expected), precision == Precision::fp64 ? 1e-10 : 1e-3);
+  std::set<int> counts;
+  for (const double scale : {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.1}) {
+    ReducedMechanics one_by_one(model, robots);
+    auto [right, weakened] = solve(one_by_one, scale);
+    counts.insert(weakened);
+    std::vector<double> expected = right;
+    one_by_one.solve(expected, 1);
+    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+      ReducedBatchMechanics batch(model, GetParam(), robots, {.precision = precision});
+      auto [x, found] = solve(batch, scale);
+      EXPECT_EQ(found, weakened) << scale;
+      batch.solve(x, 1);
+      // 1e3 is about the condition number of what is left.
+      EXPECT_LT(boxes::difference(x, expected), precision == Precision::fp64 ? 1e-10 : 1e-3) << scale;
+    }
   }
+  EXPECT_EQ(*counts.begin(), 0);
+  EXPECT_EQ(*counts.rbegin(), 4);  // robots 1, 2, 4, 5
+}
+
+// Compressed at the start: steps that stay on the device say what steps of the host say.
+TEST_P(StrainBatch, StaysOnTheDeviceWithAWeakenedTangent) {
+  ReducedModel model = covered_bar(1);
+  StrainModes& strains = model.fields[1].strains;
+  strains.linear.assign(modes, 0.0);
+  strains.linear[0] = 1e3;
+  std::ranges::fill(strains.quadratic, 0.0);
+  for (int i = 1; i < modes; ++i) strains.quadratic[extent(i, i + 1) / 2 + extent(i)] = 1e5;
+  ReducedMechanics mechanics(model, robots);
+  Stepper stepper(mechanics, {.time_step = 0.01});
+  State state = rest_state(mechanics);
+  for (int b = 0; b < robots; ++b) state.q[extent(b, modes)] = b % 3 == 0 ? 0.001 : -0.3;
+  ResidentStepper resident(model, GetParam(), robots, {.time_step = 0.01, .parts = 2});
+  resident.set_state(state);
+  const Control control = zero_control(mechanics);
+  const StepReport expected = stepper.step(control, state);
+  const ResidentReport found = resident.step(control.commands);
+  EXPECT_EQ(expected.status, StepStatus::ok);
+  EXPECT_EQ(found.status, StepStatus::ok);
+  EXPECT_EQ(expected.weakened, 4);
+  EXPECT_EQ(found.weakened, 4);
+  EXPECT_LT(boxes::difference(resident.state().q, state.q), 1e-10);
 }
 
 }  // namespace

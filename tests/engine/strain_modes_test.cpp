@@ -230,8 +230,9 @@ TEST(StrainModes, RigidMotionsOfALooseBodyMakeNoForceInFirstOrder) {
   }
 }
 
-// One strain mode, far compressed: its geometric stiffness outweighs the rest.
-TEST(StrainModes, SafeTangentDoesWithoutAGeometricStiffnessThatSpoilsIt) {
+// One strain mode, s = 1e3 alpha_0, whose geometric stiffness 1e5 s is that of all other modes: compressed, G is
+// negative.
+ReducedModel compressible() {
   const FullModel full = bar();
   ReducedModel model =
       with_strains(full, reduced_bodies::random_basis(full.coordinates.nv, modes), modes, random_strains(full, 1));
@@ -240,32 +241,121 @@ TEST(StrainModes, SafeTangentDoesWithoutAGeometricStiffnessThatSpoilsIt) {
   strains.linear[0] = 1e3;
   std::ranges::fill(strains.quadratic, 0.0);
   for (int i = 1; i < modes; ++i) strains.quadratic[extent(i, i + 1) / 2 + extent(i)] = 1e5;
-  ReducedMechanics mechanics(model), bare_mechanics(model);
+  return model;
+}
+
+Eigen::MatrixXd symmetric(std::span<const double> lower) {
+  Eigen::MatrixXd matrix(modes, modes);
+  for (int i = 0; i < modes; ++i)
+    for (int j = 0; j <= i; ++j) matrix(i, j) = matrix(j, i) = lower[extent(i, modes) + extent(j)];
+  return matrix;
+}
+
+double smallest(const Eigen::MatrixXd& matrix) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues()[0];
+}
+
+TEST(StrainModes, SafeTangentTakesTheShareOfItsGeometricStiffnessThatKeepsItPositive) {
+  const ReducedModel model = compressible();
+  ReducedMechanics mechanics(model);
   std::vector<double> alpha(modes, 0.0), f(modes), y(extent(model.robot.outputs())),
       multipliers(extent(model.robot.rows()), 0.0);
-  alpha[0] = -0.1;  // s = -100
-  mechanics.evaluate_outputs(alpha, {}, y);
-  const SystemCoefficients stiffness{.mass = 0, .stiffness = 1};
-  (void)mechanics.evaluate_forces(alpha, {}, TangentKind::exact, f);
-  const SystemReport exact = mechanics.factor(stiffness, y, multipliers);
-  EXPECT_EQ(exact.status, SystemStatus::ok);
-  EXPECT_EQ(exact.negative_pivots, modes - 1);
-  (void)mechanics.evaluate_forces(alpha, {}, TangentKind::safe, f);
-  ASSERT_EQ(mechanics.factor(stiffness, y, multipliers).status, SystemStatus::ok);
-  // Its inverse is that of K without s Q.
-  Eigen::MatrixXd K(modes, modes);
-  const std::span<const double> tangent = mechanics.stiffness(0);
-  for (int i = 0; i < modes; ++i)
-    for (int j = 0; j <= i; ++j)
-      K(i, j) = K(j, i) = tangent[extent(i, modes) + extent(j)] + (i == j && i > 0 ? 100 * 1e5 : 0.0);
-  std::vector<double> x = boxes::random_vector(modes, 1);
-  const Eigen::VectorXd right = Eigen::Map<Eigen::VectorXd>(x.data(), modes);
-  mechanics.solve(x, 1);
-  EXPECT_LT((K * Eigen::Map<Eigen::VectorXd>(x.data(), modes) - right).norm(), 1e-9 * right.norm());
-  // Where it is positive it counts.
-  alpha[0] = 0.1;
-  (void)mechanics.evaluate_forces(alpha, {}, TangentKind::safe, f);
-  EXPECT_GT(mechanics.stiffness(0)[extent(1, modes) + 1], 0.9e7);
+  const Eigen::MatrixXd M = symmetric(model.mass);
+  const auto evaluate = [&](double s, TangentKind kind) {
+    alpha[0] = s / 1e3;
+    mechanics.evaluate_outputs(alpha, {}, y);
+    (void)mechanics.evaluate_forces(alpha, {}, kind, f);
+    return symmetric(mechanics.stiffness(0));
+  };
+  const auto geometric = [](double s) {
+    Eigen::MatrixXd G = 1e5 * s * Eigen::MatrixXd::Identity(modes, modes);
+    G(0, 0) = 0;
+    return G;
+  };
+  for (const SystemCoefficients coefficients :
+       {SystemCoefficients{.mass = 0, .stiffness = 1}, SystemCoefficients{.mass = 1e4, .stiffness = 1.05}}) {
+    std::vector<double> seen;
+    for (double s = -1e-4; s > -400; s *= 1.2) {
+      const Eigen::MatrixXd K = evaluate(s, TangentKind::safe), G = geometric(s);
+      // The definition, by eigenvalues.
+      double share = 0;
+      for (const double t : {1.0, 0.5, 0.25}) {
+        const double least = smallest(coefficients.stiffness * (K - (1 - t) * G) + 0.5 * coefficients.mass * M);
+        if (least > 0) share = std::max(share, t);
+      }
+      if (seen.empty() || seen.back() != share) seen.push_back(share);
+      const SystemReport report = mechanics.factor(coefficients, y, multipliers);
+      ASSERT_EQ(report.status, SystemStatus::ok) << s;
+      EXPECT_EQ(report.weakened, share < 1 ? 1 : 0) << s;
+      const Eigen::MatrixXd A = coefficients.stiffness * (K - (1 - share) * G) + coefficients.mass * M;
+      std::vector<double> x = boxes::random_vector(modes, 1);
+      const Eigen::VectorXd right = Eigen::Map<Eigen::VectorXd>(x.data(), modes);
+      mechanics.solve(x, 1);
+      const Eigen::Map<Eigen::VectorXd> solved(x.data(), modes);
+      // As Cholesky's method is stable: by the sizes of A and x.
+      EXPECT_LT((A * solved - right).norm(), 1e-13 * A.norm() * solved.norm()) << s;
+    }
+    EXPECT_EQ(seen, (std::vector<double>{1, 0.5, 0.25, 0}));
+    // The exact tangent has all of it.
+    (void)evaluate(-100, TangentKind::exact);
+    const SystemReport exact = mechanics.factor({.mass = 0, .stiffness = 1}, y, multipliers);
+    EXPECT_EQ(exact.status, SystemStatus::ok);
+    EXPECT_EQ(exact.negative_pivots, modes - 1);
+    EXPECT_EQ(exact.weakened, 0);
+  }
+}
+
+// What A leaves out of the geometric stiffness, A_c leaves out too.
+TEST(StrainModes, ShareOfTheGeometricStiffnessTowardsMotionsToo) {
+  const FullModel full = build_full_model(strain_bodies::covered(driven_bodies::scene(driven_bodies::Drive::ends)),
+                                          driven_bodies::bar(false));
+  ReducedModel model =
+      with_strains(full, reduced_bodies::random_basis(full.coordinates.nv, modes), modes, random_strains(full, 1));
+  StrainModes& strains = model.fields[1].strains;
+  const int n = modes + 2;
+  strains.linear.assign(extent(n), 0.0);
+  strains.linear[0] = 1e3;
+  std::ranges::fill(strains.quadratic, 0.0);
+  for (int i = 1; i < n; ++i) {
+    strains.quadratic[extent(i, i + 1) / 2 + extent(i)] = 1e5;
+    if (i >= modes)
+      for (int j = 1; j < modes; ++j) strains.quadratic[extent(i, i + 1) / 2 + extent(j)] = 1e3 * (1 + i + j);
+  }
+  std::vector<double> alpha(modes, 0.0), f(modes), whole(2 * modes), found(2 * modes), y(extent(model.robot.outputs())),
+      multipliers(extent(model.robot.rows()), 0.0);
+  const std::vector<double> c = {0, 0};
+  const SystemCoefficients coefficients{.mass = 0, .stiffness = 2};
+  for (const double s : {1.0, -300.0}) {
+    alpha[0] = s / 1e3;
+    ReducedMechanics mechanics(model);
+    mechanics.evaluate_outputs(alpha, c, y);
+    (void)mechanics.evaluate_forces(alpha, c, TangentKind::safe, f);
+    const SystemReport report = mechanics.factor(coefficients, y, multipliers);
+    ASSERT_EQ(report.status, SystemStatus::ok);
+    EXPECT_EQ(report.weakened, s < 0 ? 1 : 0);
+    mechanics.input_columns(coefficients, found);
+    const std::span<const double> K = mechanics.stiffness(0);
+    for (int k = 0; k < 2; ++k)
+      for (int i = 0; i < modes; ++i) {
+        const double geometric = i == 0 ? 0 : s * 1e3 * (1 + modes + k + i);
+        // Of terms of 1e7.
+        EXPECT_NEAR(found[extent(k, modes) + extent(i)],
+                    2 * (K[extent(modes + k, n) + extent(i)] - (s < 0 ? geometric : 0)), 1e-8);
+      }
+  }
+}
+
+TEST(StrainModes, StepsReportAWeakenedTangent) {
+  const ReducedModel model = compressible();
+  ReducedMechanics mechanics(model);
+  Stepper stepper(mechanics, {.time_step = 0.01});
+  for (const double s : {1.0, -300.0}) {
+    State state = rest_state(mechanics);
+    state.q[0] = s / 1e3;
+    const StepReport report = stepper.step(zero_control(mechanics), state);
+    EXPECT_EQ(report.status, StepStatus::ok);
+    EXPECT_EQ(report.weakened, s < 0 ? 1 : 0);
+  }
 }
 
 TEST(StrainModes, BasisIsThatOfTheStates) {

@@ -319,7 +319,8 @@ TEST_P(StepOps, Findings) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
   std::vector<PointCount> counts(robots, {2, 0, -1});
   std::vector<double> f = random(robots * r), X = random(robots * (1 + n) * r);
-  std::vector<int> info(robots, 0);
+  std::vector<int> info(robots, 0), weakened(robots, 0);
+  weakened[2] = 1;
   counts[1] = {0, 3, 17};
   info[1] = 1;  // what comes first is said
   f[2 * r + r - 1] = nan;
@@ -327,10 +328,11 @@ TEST_P(StepOps, Findings) {
   X[4 * (1 + n) * r + n * r + 2] = -infinite;
   const Array<PointCount> counts_there = on(GetParam(), counts);
   const Array<double> f_there = on(GetParam(), f), X_there = on(GetParam(), X);
-  const Array<int> info_there = on(GetParam(), info);
+  const Array<int> info_there = on(GetParam(), info), weakened_there = on(GetParam(), weakened);
   Array<RobotFinding> findings(GetParam(), robots);
   launch(GetParam(), robots,
-         FindingOp{n, r, counts_there.data(), f_there.data(), info_there.data(), X_there.data(), findings.data()});
+         FindingOp{n, r, counts_there.data(), f_there.data(), info_there.data(), weakened_there.data(), X_there.data(),
+                   findings.data()});
   const std::vector<RobotFinding> found = back(findings);
   const RobotStatus expected[] = {RobotStatus::ok, RobotStatus::undefined_points, RobotStatus::undefined_points,
                                   RobotStatus::not_positive, RobotStatus::not_finite};
@@ -338,6 +340,7 @@ TEST_P(StepOps, Findings) {
     EXPECT_EQ(found[b].status, expected[b]) << b;
     EXPECT_EQ(found[b].inverted, counts[b].inverted);
     EXPECT_EQ(found[b].undefined_at, counts[b].undefined_at);
+    EXPECT_EQ(found[b].weakened, weakened[b]);
   }
 }
 

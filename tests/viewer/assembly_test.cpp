@@ -80,6 +80,25 @@ TEST_F(Hanging, SkinsAreWhereTheEngineWritesThem) {
   EXPECT_EQ(shape().element().back(), -1);
 }
 
+// Skins are compared in their bodies' own axes, and places in files are rounded.
+TEST_F(Hanging, DifferencesAreThoseOfTheSameBodiesWhereverTheyStand) {
+  AssemblyScene scene = read_assembly(asset("gripper/hanging.toml"));
+  for (RigidScene& body : scene.rigids) body.translation[0] += 1e-3 / 3;
+  const AssemblyRobot moved(scene);
+  const RobotShape other(moved);
+  EXPECT_NE(other.rest(), shape().rest());
+  EXPECT_EQ(lacks(shape(), Colouring::difference, &other), "");
+  scene.rigids[0].size = Vec3d{{0.11, 0.11, 0.009}};
+  const AssemblyRobot thicker(scene);
+  const RobotShape another(thicker);
+  EXPECT_NE(lacks(shape(), Colouring::difference, &another), "");
+  scene.parts.pop_back();
+  scene.rigids[0].size = Vec3d{{0.11, 0.11, 0.008}};
+  const AssemblyRobot fewer(scene);
+  const RobotShape without(fewer);
+  EXPECT_NE(lacks(shape(), Colouring::difference, &without), "");
+}
+
 // Rows of a part, and the ends of its cables in space, are in its own axes: turned back into them each cable lies
 // within its own finger and the cable's end above it.
 TEST_F(Hanging, CablesAreDrawnInTheirFingers) {

@@ -225,6 +225,21 @@ TEST(DrawnModes, OnlyTheModeMovesAndByWhatWasAsked) {
             std::vector<double>(state.q.size(), 0.0));
 }
 
+TEST(DrawnStress, SaysThatItLeavesOutMembranesOfStrainModes) {
+  const std::shared_ptr<OpenedRobot> robot = reduced_bar();
+  const Simulation simulation(robot, nullptr);
+  DrawingOptions options = bare();
+  options.colouring = Colouring::stress;
+  const auto title = [&] {
+    DrawList list;
+    draw_robot(*robot->shape, {simulation.frame().state, simulation.frame().y}, options, list);
+    return list.bars.at(0).title;
+  };
+  EXPECT_EQ(title(), "von Mises stress");
+  robot->reduced->fields.emplace_back().strains.count = 1;
+  EXPECT_EQ(title(), "von Mises stress, but of membranes");
+}
+
 TEST(DrawnDifference, IsThatOfTheTwoSkins) {
   const std::shared_ptr<OpenedRobot> reduced = reduced_bar(), full = full_bar();
   Simulation simulation(reduced, full);

@@ -73,6 +73,15 @@ std::vector<double> distances(const std::vector<Vec3d>& a, const std::vector<Vec
   return out;
 }
 
+// Strain modes have no elements that could be coloured.
+bool leaves_membranes_out(const RobotShape& shape) {
+  return std::ranges::any_of(shape.bodies(), [](const RobotShape::Body& body) {
+    return body.shape.reduced() && std::ranges::any_of(body.shape.reduced()->fields, [](const ReducedField& field) {
+             return field.strains.count > 0;
+           });
+  });
+}
+
 Scalars scalars_of(const RobotShape& shape, const DrawnState& drawn, const std::vector<Vec3d>& places,
                    const DrawingOptions& options) {
   Scalars scalars;
@@ -90,7 +99,7 @@ Scalars scalars_of(const RobotShape& shape, const DrawnState& drawn, const std::
     case Colouring::stress:
       scalars.nodes = shape.skin_stress(drawn.state);
       scalars.cells = shape.cell_stress(drawn.state);
-      scalars.bar = {"von Mises stress", "Pa"};
+      scalars.bar = {leaves_membranes_out(shape) ? "von Mises stress, but of membranes" : "von Mises stress", "Pa"};
       break;
     case Colouring::weight:
       for (const RobotShape::Cell& cell : shape.cells()) scalars.cells.push_back(cell.weight);
@@ -233,6 +242,20 @@ void add_effectors(const RobotShape& shape, const DrawnState& drawn, const Drawi
 
 }  // namespace
 
+namespace {
+
+// Of the same bodies with the same skins in their own axes, wherever they stand; places in files are rounded.
+bool same_skins(const RobotShape& a, const RobotShape& b) {
+  const double rounding = 1e-9 * a.extent();
+  return std::ranges::equal(a.bodies(), b.bodies(), [&](const RobotShape::Body& mine, const RobotShape::Body& other) {
+    return mine.shape.triangles() == other.shape.triangles() &&
+           std::ranges::equal(mine.shape.rest(), other.shape.rest(),
+                              [&](const Vec3d& x, const Vec3d& y) { return norm(x - y) <= rounding; });
+  });
+}
+
+}  // namespace
+
 const char* name_of(Colouring colouring) {
   switch (colouring) {
     case Colouring::plain:
@@ -268,7 +291,7 @@ std::string lacks(const RobotShape& shape, Colouring colouring, const RobotShape
       return shape.cells().empty() ? "this file does not say where its elements are" : "";
     case Colouring::difference:
       if (!other) return "there is no second robot (--compare)";
-      return other->rest() == shape.rest() ? "" : "the two robots have other skins: they were not made from one mesh";
+      return same_skins(shape, *other) ? "" : "the two robots have other skins: they were not made from one mesh";
     case Colouring::mode:
       if (shape.reduced()) return "";
       return shape.assembled() ? "several bodies have no modes in common: look at the model of a part"
