@@ -3,9 +3,9 @@
 #include <Eigen/Core>
 #include <algorithm>
 
+#include "kernels/array/aligned.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
-#include "kernels/points/row_ops.hpp"
 
 namespace supple {
 
@@ -60,8 +60,47 @@ double volume_gained(const CavityShape& cavity, std::span<const double> points, 
   return cavity.volume.evaluate(points.data(), g);
 }
 
+// What cubic_value (kernels/points/row_ops.hpp) finds, in loops as long as a pair of indices allows: of the pairs j >=
+// k the products x_j x_k, and U_jk = q_jk + sum_i c_ijk x_i, by which the cubic coefficients are read once, from end to
+// end.
 double VolumePolynomial::evaluate(const double* x, double* gradient) const {
-  return cubic_value(unknowns, linear.data(), quadratic.data(), cubic.data(), x, gradient);
+  thread_local AlignedVector<double> products, sums, unwanted;
+  if (gradient == nullptr) {
+    unwanted.resize(extent(unknowns));
+    gradient = unwanted.data();
+  }
+  products.resize(quadratic.size());
+  sums.assign(quadratic.begin(), quadratic.end());
+  double *P = products.data(), *U = sums.data();
+  for (int j = 0, p = 0; j < unknowns; ++j)
+    for (int k = 0; k <= j; ++k, ++p) P[p] = x[j] * x[k];
+  double value = 0;
+  for (std::size_t p = 0; p < quadratic.size(); ++p) value += quadratic[p] * P[p];
+  const double* c = cubic.data();
+  for (int i = 0; i < unknowns; ++i) {
+    const int pairs = (i + 1) * (i + 2) / 2;
+    const double xi = x[i];
+    double sum = 0;
+    SUPPLE_SIMD_SUM(sum)
+    for (int p = 0; p < pairs; ++p) {
+      sum += c[p] * P[p];
+      U[p] += xi * c[p];
+    }
+    c += pairs;
+    gradient[i] = linear[extent(i)] + sum;
+    value += gradient[i] * xi;
+  }
+  for (int j = 0; j < unknowns; U += ++j) {
+    const double xj = x[j];
+    double sum = 0;
+    SUPPLE_SIMD_SUM(sum)
+    for (int k = 0; k <= j; ++k) {
+      sum += U[k] * x[k];
+      gradient[k] += U[k] * xj;
+    }
+    gradient[j] += sum;
+  }
+  return value;
 }
 
 void VolumePolynomial::hessian(const double* x, double* out) const {

@@ -57,7 +57,7 @@ struct VolumePolynomial {
   std::vector<double> linear, quadratic, cubic;  // [n], [n (n + 1)/2], [n (n + 1)(n + 2)/6]; m^3 per unit of x
 
   bool empty() const { return unknowns == 0; }
-  // Value; gradient [n] unless null. 4/6 n^3 flop.
+  // Value; gradient [n] unless null. 4/6 n^3 flop. A thread's first call allocates its scratch.
   double evaluate(const double* x, double* gradient) const;
   // d^2V/dx^2 [n x n], row-major, both triangles.
   void hessian(const double* x, double* out) const;

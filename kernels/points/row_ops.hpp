@@ -37,11 +37,10 @@ SUPPLE_HD inline double path_length(const double* y, int first_point, int count,
   return length;
 }
 
-// Value of the polynomial of VolumePolynomial; gradient [n] unless null. 4/6 n^3 flop.
+// Value and gradient [n] of the polynomial of VolumePolynomial. 4/6 n^3 flop.
 SUPPLE_HD inline double cubic_value(int n, const double* linear, const double* quadratic, const double* cubic,
                                     const double* x, double* gradient) {
-  if (gradient != nullptr)
-    for (int i = 0; i < n; ++i) gradient[i] = 0;
+  for (int i = 0; i < n; ++i) gradient[i] = 0;
   const double *q = quadratic, *c = cubic;
   double value = 0;
   for (int i = 0; i < n; ++i) {
@@ -52,16 +51,14 @@ SUPPLE_HD inline double cubic_value(int n, const double* linear, const double* q
       SUPPLE_SIMD_SUM(sum)
       for (int k = 0; k <= j; ++k) sum += c[k] * x[k];
       factor += sum * x[j];
-      if (gradient != nullptr) {
-        const double product = x[i] * x[j];
-        SUPPLE_SIMD
-        for (int k = 0; k <= j; ++k) gradient[k] += product * c[k];
-        gradient[j] += sum * x[i];
-      }
+      const double product = x[i] * x[j];
+      SUPPLE_SIMD
+      for (int k = 0; k <= j; ++k) gradient[k] += product * c[k];
+      gradient[j] += sum * x[i];
       c += j + 1;
     }
     value += factor * x[i];
-    if (gradient != nullptr) gradient[i] += factor;
+    gradient[i] += factor;
   }
   return value;
 }

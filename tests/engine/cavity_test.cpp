@@ -13,6 +13,7 @@
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/validate.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/points/row_ops.hpp"
 #include "tests/engine/curvature.hpp"
 #include "tests/engine/hollow_bodies.hpp"
 
@@ -127,6 +128,23 @@ TEST(VolumePolynomial, IsTheVolume) {
       // Gradients are quadratic: central differences of any step are exact.
       for (std::size_t k = 0; k < n; ++k) EXPECT_NEAR(hessian[k * n + m], up[k] - down[k], 1e-11);
     }
+  }
+}
+
+// Long loops, and those of one thread of a device: sums of the same products, some 1e4 of them.
+TEST(VolumePolynomial, IsOneInBothOrdersOfSummation) {
+  for (const int n : {1, 2, 9, 33, 63}) {
+    VolumePolynomial polynomial;
+    polynomial.unknowns = n;
+    polynomial.linear = boxes::random_vector(n, 1);
+    polynomial.quadratic = boxes::random_vector(n * (n + 1) / 2, 1);
+    polynomial.cubic = boxes::random_vector(static_cast<int>(cubic_size(n)), 1);
+    const std::vector<double> x = boxes::random_vector(n, 1);
+    std::vector<double> g(extent(n), -7.0), expected(extent(n), -7.0);
+    const double value = cubic_value(n, polynomial.linear.data(), polynomial.quadratic.data(), polynomial.cubic.data(),
+                                     x.data(), expected.data());
+    EXPECT_NEAR(polynomial.evaluate(x.data(), g.data()), value, 1e-13 * n * n);
+    EXPECT_LT(boxes::difference(g, expected), 1e-13 * n) << n;
   }
 }
 
