@@ -8,8 +8,10 @@
 //   projection of -b'_t / s on the disc of radius mu lambda_n,   s = sigma + c,
 // so that y = Lambda(W y + d - sigma lambda_k) remains, or with W = V V^T in the motion u = V^T y:
 //   F(u) = u - V^T Lambda(V u + d - sigma lambda_k) = 0.
-// Newton's matrix is I + V^T D V (width x width) or I + W D on the rows in contact, D = -dLambda/db: the smaller of the
-// two is what ScaledContact chose to keep. `Rows`: scaled_contact.hpp.
+// A contact's D = -dLambda/db is a sum of p q^T over its slots: three where it sticks, two where it slips, one without
+// friction, none where it is open. With P and Q of all slots as columns, Newton's step solves (I + Q^T W P) z = -Q^T W
+// error, as many unknowns as slots, or with (I + V^T P Q^T V) in the modes where that takes fewer operations; error = y
+// - Lambda, and y changes by -error - P z. `Rows` (scaled_contact.hpp) chooses.
 
 #include "kernels/points/scaled_contact.hpp"
 
@@ -17,16 +19,26 @@ namespace supple::contact {
 
 struct NewtonWork {
   double *y, *b, *error, *right, *step_y, *step_b, *prior, *trial;  // n each
-  double* D;      // 9 n: 3 x 3 per contact, 1 per box row; 0 where a row's force does not answer to b
+  double *P, *Q;  // 3 n each: p and q of slot i, a slot a row, of the rows of its contact; 1 number for a box row. An
+                  // unused slot has q = 0
   double* spare;  // 2 n, not touched by the functions below
-  int* active;    // n + 1: the rows whose D is not 0, at the end how many
+  int* active;    // n + 1: the slots in use, at the end how many
 };
 
-// sigma, where the diagonal of W + C is 1. From small ones on rounding of b / sigma would show.
-inline constexpr double first_shift = 1e-2, smallest_shift = 1e-5, largest_shift = 1e3;
+// Rows from first on.
+struct Block {
+  int first, rows;
+};
+SUPPLE_INLINE Block block_of(const ScaledContact& p, int slot) {
+  return slot < p.boxes ? Block{slot, 1} : Block{slot - (slot - p.boxes) % 3, 3};
+}
+
+// sigma, where the diagonal of W + C is 1. A first one of 1e-2 needs one step more, 1e-4 some more steps. From small
+// ones on rounding of b / sigma would show.
+inline constexpr double first_shift = 1e-3, smallest_shift = 1e-5, largest_shift = 1e3;
 inline constexpr double shift_decrease = 0.1, shift_increase = 30;
 inline constexpr double rounding = 1e-5;        // an error below this that Newton's method does not halve is rounding
-inline constexpr double inner_accuracy = 1e-2;  // of a proximal point step, against the residual before it
+inline constexpr double inner_accuracy = 3e-2;  // of a proximal point step, against the residual before it
 inline constexpr int steps_per_shift = 20;
 
 enum class StepEnd { converged, rounded, failed };
@@ -37,142 +49,186 @@ class ProximalNewton {
   SUPPLE_HD ProximalNewton(Rows& rows, const ScaledContact& problem, const NewtonWork& work)
       : rows_(rows), p_(problem), k_(work) {}
 
-  // One proximal point step from `prior` (also the start) to p.lambda.
+  // One proximal point step from `prior` (also the start) to p.lambda. A guess counts as a step of Newton's method.
   SUPPLE_HD StepEnd step(double shift, double accuracy, int limit, int& steps) {
     shift_ = shift;
-    rows_.each(p_.n, [&](int i) { k_.y[i] = k_.prior[i]; });
-    double before = HUGE_VAL;
-    for (int taken = 0;; ++taken) {
-      rows_.apply(p_, k_.y, k_.b);
-      rows_.each(p_.n, [&](int i) { k_.b[i] += p_.d[i]; });
-      forces(k_.b, true);
-      collect();
-      double largest[1] = {0};
-      rows_.template largest<1>(
-          p_.n, largest, [&](int i, double* most) { most[0] = coulomb::larger(most[0], std::abs(p_.lambda[i])); });
-      const double here = error();
-      if (here <= accuracy * largest[0]) return StepEnd::converged;
-      if (here > 0.5 * before && here <= rounding * largest[0]) return StepEnd::rounded;
+    start();
+    double here = look(), before = HUGE_VAL;
+    int taken = 0;
+    if (here > accuracy * force_ && limit > 0) {
+      here = guess(here);
+      ++taken, ++steps;
+    }
+    for (;; ++taken) {
+      if (here <= accuracy * force_) return StepEnd::converged;
+      if (here > 0.5 * before && here <= rounding * force_) return StepEnd::rounded;
       if (taken == limit || !solve_step()) return StepEnd::failed;
       before = here;
       ++steps;
-      const double t = line_search();
-      rows_.each(p_.n, [&](int i) { k_.y[i] += t * k_.step_y[i]; });
+      go(line_search());
+      here = look();
     }
   }
 
  private:
+  // Which laws hold is read from the shifted forces t = (sigma lambda_k - b) / s, or for a guess from t = lambda_k - w,
+  // which small sigma do not blow up.
+  enum class State { shifted, guessed };
+
   Rows& rows_;
   const ScaledContact& p_;
   const NewtonWork& k_;
-  double shift_ = 0;
+  double shift_ = 0, force_ = 0;  // the largest force
   int active_ = 0;
 
-  // lambda = Lambda(b - sigma prior), and D.
-  SUPPLE_HD void forces(const double* b, bool derivative) {
+  // y = prior, and its b.
+  SUPPLE_HD void start() {
+    rows_.each(p_.n, [&](int i) { k_.y[i] = k_.prior[i]; });
+    rows_.apply(p_, k_.y, k_.b);
+    rows_.each(p_.n, [&](int i) { k_.b[i] += p_.d[i]; });
+    forces(k_.b, State::shifted);
+  }
+
+  // The first step, with the laws guessed: taken if less than the error `here` is left. Returns what is left.
+  SUPPLE_HD double guess(double here) {
+    forces(k_.b, State::guessed);
+    look();
+    if (solve_step()) {
+      slope_at(1);
+      go(1);
+      const double there = look();
+      if (there < here) return there;
+    }
+    start();
+    return look();
+  }
+
+  // lambda = Lambda(b - sigma prior), or that law linearised, and P, Q. Either way lambda = P Q^T (sigma prior - b).
+  SUPPLE_HD void forces(const double* b, State state) {
     rows_.each(p_.boxes + p_.contacts, [&](int k) {
       if (k < p_.boxes) {
-        box_force(k, b, derivative);
+        box_force(k, b, state);
       } else {
-        contact_force(k - p_.boxes, b, derivative);
+        contact_force(k - p_.boxes, b, state);
       }
     });
   }
-  SUPPLE_HD void box_force(int i, const double* b, bool derivative) const {
+  SUPPLE_HD void box_force(int i, const double* b, State state) const {
     const double s = shift_ + p_.compliance[i], value = (shift_ * k_.prior[i] - b[i]) / s;
-    p_.lambda[i] = clamped(value, p_.lower[i], p_.upper[i]);
-    if (derivative) k_.D[9 * i] = value > p_.lower[i] && value < p_.upper[i] ? 1 / s : 0;
+    const double sign = state == State::shifted ? value : k_.prior[i] - (b[i] + p_.compliance[i] * k_.prior[i]);
+    const bool free = sign > p_.lower[i] && sign < p_.upper[i];
+    p_.lambda[i] = free ? value : clamped(sign, p_.lower[i], p_.upper[i]);
+    k_.P[3 * i] = 1 / s;
+    k_.Q[3 * i] = free ? 1 : 0;
   }
-  SUPPLE_HD void contact_force(int c, const double* b, bool derivative) const {
+  SUPPLE_HD void contact_force(int c, const double* b, State state) const {
     const int i = p_.normal(c);
-    double *lambda = p_.lambda + i, *D = k_.D + 9 * i;
+    double *lambda = p_.lambda + i, *P = k_.P + 3 * i, *Q = k_.Q + 3 * i;
     const double sn = shift_ + p_.compliance[i], st = shift_ + p_.compliance[i + 1], mu = p_.friction[c];
-    const double normal = (shift_ * k_.prior[i] - b[i]) / sn;
-    if (derivative)
-      for (int e = 0; e < 9; ++e) D[e] = 0;
-    if (!(normal > 0)) {
+    const double* prior = k_.prior + i;
+    const double n = (shift_ * prior[0] - b[i]) / sn, t1 = (shift_ * prior[1] - b[i + 1]) / st,
+                 t2 = (shift_ * prior[2] - b[i + 2]) / st;
+    double sign[3] = {n, t1, t2};
+    if (state == State::guessed)
+      for (int a = 0; a < 3; ++a) sign[a] = prior[a] - (b[i + a] + p_.compliance[i + a] * prior[a]);
+    for (int e = 0; e < 9; ++e) P[e] = Q[e] = 0;
+    if (!(sign[0] > 0)) {
       lambda[0] = lambda[1] = lambda[2] = 0;
       return;
     }
-    const double t1 = (shift_ * k_.prior[i + 1] - b[i + 1]) / st, t2 = (shift_ * k_.prior[i + 2] - b[i + 2]) / st;
-    const double size = std::sqrt(t1 * t1 + t2 * t2), radius = mu * normal;
-    const bool slips = size > radius;
-    const double ratio = slips ? radius / size : 1;
-    lambda[0] = normal;
-    lambda[1] = ratio * t1;
-    lambda[2] = ratio * t2;
-    if (!derivative) return;
-    D[0] = 1 / sn;
-    if (slips) {  // lambda_t = mu lambda_n tau, tau = t / |t|
-      const double c1 = t1 / size, c2 = t2 / size;
-      D[3] = mu * c1 / sn;
-      D[6] = mu * c2 / sn;
-      D[4] = ratio / st * c2 * c2;
-      D[5] = D[7] = -ratio / st * c1 * c2;
-      D[8] = ratio / st * c1 * c1;
+    const double size = std::sqrt(sign[1] * sign[1] + sign[2] * sign[2]), radius = mu * sign[0];
+    lambda[0] = n;
+    P[0] = 1 / sn;
+    Q[0] = 1;
+    if (size > radius) {  // lambda_t = mu lambda_n tau, tau = t / |t|
+      const double c1 = sign[1] / size, c2 = sign[2] / size, ratio = radius / size;
+      lambda[1] = mu * n * c1;
+      lambda[2] = mu * n * c2;
+      P[1] = mu * c1 / sn;
+      P[2] = mu * c2 / sn;
+      if (ratio == 0) return;
+      double turn = ratio / st;
+      if (state == State::guessed) {
+        // lambda_t turns by ratio times how lambda_t - w_t does, where w_t = s lambda_t + ... itself
+        turn = ratio / (1 - ratio + st * ratio);
+        const double across = turn * st * (c1 * t2 - c2 * t1);
+        lambda[1] -= across * c2;
+        lambda[2] += across * c1;
+      }
+      P[4] = -turn * c2;
+      P[5] = turn * c1;
+      Q[4] = -c2;
+      Q[5] = c1;
+    } else if (mu > 0) {
+      lambda[1] = t1;
+      lambda[2] = t2;
+      P[4] = P[8] = 1 / st;
+      Q[4] = Q[8] = 1;
     } else {
-      D[4] = D[8] = 1 / st;
+      lambda[1] = lambda[2] = 0;
     }
   }
 
-  SUPPLE_HD void collect() {
+  // Slots, and right = -V^T error or -W error for the present y, forces, P and Q; its largest entry.
+  SUPPLE_HD double look() {
     rows_.once([&] {
       int count = 0;
-      for (int i = 0; i < p_.boxes; ++i)
-        if (k_.D[9 * i] != 0) k_.active[count++] = i;
-      for (int c = 0; c < p_.contacts; ++c) {
-        const int i = p_.normal(c);
-        if (k_.D[9 * i] == 0) continue;
-        for (int a = 0; a < 3; ++a) k_.active[count++] = i + a;
+      for (int i = 0; i < p_.n; ++i) {
+        const double* q = k_.Q + 3 * i;
+        if (q[0] != 0 || (i >= p_.boxes && (q[1] != 0 || q[2] != 0))) k_.active[count++] = i;
       }
       k_.active[p_.n] = count;
     });
     active_ = k_.active[p_.n];
-  }
-
-  // right = -F or -W (y - lambda) on the active rows; its largest entry over all rows or coordinates.
-  SUPPLE_HD double error() {
+    double force[1] = {0}, most[1] = {0};
+    rows_.template largest<1>(
+        p_.n, force, [&](int i, double* so_far) { so_far[0] = coulomb::larger(so_far[0], std::abs(p_.lambda[i])); });
+    force_ = force[0];
     rows_.each(p_.n, [&](int i) { k_.error[i] = k_.y[i] - p_.lambda[i]; });
-    double most[1] = {0};
     if (p_.factored) {
       rows_.gather(p_, -1, k_.error, k_.right);
-      rows_.template largest<1>(p_.width, most, [&](int k, double* so_far) {
-        so_far[0] = coulomb::larger(so_far[0], std::abs(k_.right[k]));
-      });
     } else {
-      rows_.apply(p_, k_.error, k_.trial);
-      rows_.template largest<1>(
-          p_.n, most, [&](int i, double* so_far) { so_far[0] = coulomb::larger(so_far[0], std::abs(k_.trial[i])); });
-      rows_.each(active_, [&](int a) { k_.right[a] = -k_.trial[k_.active[a]]; });
+      rows_.apply(p_, k_.error, k_.right);
+      rows_.each(p_.n, [&](int i) { k_.right[i] = -k_.right[i]; });
     }
+    rows_.template largest<1>(p_.factored ? p_.width : p_.n, most, [&](int i, double* so_far) {
+      so_far[0] = coulomb::larger(so_far[0], std::abs(k_.right[i]));
+    });
     return most[0];
   }
 
-  // step_b and step_y: (I + W D) step_b = -W (y - lambda), step_y = -(y - lambda) - D step_b.
+  // step_y = -error - P z, step_b = W step_y.
   SUPPLE_HD bool solve_step() {
     if (!rows_.solve_newton(p_, k_, active_)) return false;
-    if (p_.factored) rows_.spread(p_, k_.right, k_.step_b);
     rows_.each(p_.n, [&](int i) { k_.step_y[i] = -k_.error[i]; });
+    // Slots of one contact are neighbours; the first of them adds all.
     rows_.each(active_, [&](int a) {
-      const int i = k_.active[a], of = i < p_.boxes ? 0 : (i - p_.boxes) % 3, count = i < p_.boxes ? 1 : 3;
-      const double *D = k_.D + 9 * (i - of) + 3 * of,
-                   *change = p_.factored ? k_.step_b + (i - of) : k_.right + (a - of);
-      for (int c = 0; c < count; ++c) k_.step_y[i] -= D[c] * change[c];
+      const Block block = block_of(p_, k_.active[a]);
+      if (a > 0 && k_.active[a - 1] >= block.first) return;
+      for (int e = a; e < active_ && k_.active[e] < block.first + block.rows; ++e)
+        for (int r = 0; r < block.rows; ++r) k_.step_y[block.first + r] -= k_.P[3 * k_.active[e] + r] * k_.right[e];
     });
-    if (!p_.factored) rows_.apply(p_, k_.step_y, k_.step_b);
+    rows_.apply(p_, k_.step_y, k_.step_b);
     // NaN and infinity survive times zero.
     return rows_.sum(p_.n, [&](int i) { return 0 * k_.step_b[i]; }) == 0;
   }
 
-  // du . F(u + t du): zero along the direction where without friction the energy is least.
+  // du . F(u + t du): zero along the direction where without friction the energy is least. Leaves the forces there.
   SUPPLE_HD double slope_at(double t) {
     rows_.each(p_.n, [&](int i) { k_.trial[i] = k_.b[i] + t * k_.step_b[i]; });
-    forces(k_.trial, false);
+    forces(k_.trial, State::shifted);
     return rows_.sum(p_.n, [&](int i) { return k_.step_b[i] * (k_.y[i] + t * k_.step_y[i] - p_.lambda[i]); });
+  }
+  // To where slope_at() was called last.
+  SUPPLE_HD void go(double t) {
+    rows_.each(p_.n, [&](int i) {
+      k_.y[i] += t * k_.step_y[i];
+      k_.b[i] = k_.trial[i];
+    });
   }
 
   SUPPLE_HD double line_search() {
-    const double start = slope_at(0);
+    const double start = rows_.sum(p_.n, [&](int i) { return k_.step_b[i] * k_.error[i]; });
     double low = 0, high = 1, at_low = start, at_high = slope_at(1);
     if (start >= 0 || at_high <= 0.5 * std::abs(start)) return 1;
     for (int trial = 0; trial < 40; ++trial) {
@@ -186,6 +242,7 @@ class ProximalNewton {
         high = t, at_high = here;
       }
     }
+    slope_at(high);
     return high;
   }
 };

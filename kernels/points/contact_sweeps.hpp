@@ -7,7 +7,7 @@
 
 namespace supple::contact {
 
-inline constexpr int sweeps_between_looks = 5;  // at the rate
+inline constexpr int sweeps_between_looks = 3;  // at the rate
 inline constexpr int usual_newton_steps = 12;
 inline constexpr int sweeps_before_refresh = 50;  // w is summed afresh then, against rounding
 

@@ -15,7 +15,8 @@
 //   apply(p, x, y)             y = W x, without C; x and y differ
 //   present<K>(p, i, w)        w of K rows from i on, in a sweep of Gauss-Seidel, and what changes of their forces do
 //   move<K>(p, i, by)          to it and to lambda
-//   solve_newton(p, k, active) contact_newton.hpp
+//   solve_newton(p, k, active) k.right from -V^T error, or -W error where p has W, to z (contact_newton.hpp); false if
+//                              there is none. k.trial is scratch
 
 #include <cmath>
 #include <cstddef>

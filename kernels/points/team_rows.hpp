@@ -39,16 +39,18 @@ class TeamRows {
     };
     work.y = take(n), work.b = take(n), work.error = take(n), work.step_y = take(n), work.step_b = take(n);
     work.prior = take(n), work.trial = take(n), work.right = take(n > ld ? n : ld);
-    work.D = take(9 * n);
+    work.P = take(3 * n);
+    work.Q = take(3 * n);
     work.spare = take(2 * n);
     matrix_ = take(width * ld);
-    products_ = take(n * ld);
+    left_ = take(n * ld);
+    right_ = take(n * ld);
     partial_ = take(2 * part_numbers);
     work.active = reinterpret_cast<int*>(memory);
   }
   static SUPPLE_INLINE std::size_t numbers(int n, int width) {
     const std::size_t rows = static_cast<std::size_t>(n), ld = static_cast<std::size_t>(padded_columns(width));
-    return 20 * rows + ld + (rows + ld) * ld + 2 * part_numbers + rows / 2 + 1;
+    return 17 * rows + ld + (2 * rows + ld) * ld + 2 * part_numbers + rows / 2 + 1;
   }
 
   NewtonWork work;
@@ -144,29 +146,49 @@ class TeamRows {
     team_.sync();
   }
 
+  // Unknowns: one per slot, or the modes if they are fewer.
   SUPPLE_HD bool solve_newton(const ScaledContact& p, const NewtonWork& k, int active) {
-    const int size = p.factored ? p.width : active, ld = padded_columns(size);
-    if (p.factored) {
-      add_products(p, k, active);
-    } else {
-      // I + W D on the active rows
+    if (!p.factored) {
+      // I + Q^T W P
       each(active * active, [&](int e) {
-        const int r = e / active, a = e % active, i = k.active[a];
-        const double* W = p.row(k.active[r]);
-        const int of = i < p.boxes ? 0 : (i - p.boxes) % 3, count = i < p.boxes ? 1 : 3;
-        double sum = r == a ? 1 : 0;
-        for (int c = 0; c < count; ++c) sum += W[i - of + c] * k.D[9 * (i - of) + 3 * c + of];
-        matrix_[r * ld + a] = sum;
+        const int a = e / active, b = e % active, slot = k.active[a], other = k.active[b];
+        const Block rows = block_of(p, slot), columns = block_of(p, other);
+        double sum = a == b ? 1 : 0;
+        for (int r = 0; r < rows.rows; ++r)
+          for (int c = 0; c < columns.rows; ++c)
+            sum += k.Q[3 * slot + r] * p.row(rows.first + r)[columns.first + c] * k.P[3 * other + c];
+        matrix_[a * padded_columns(active) + b] = sum;
       });
+      each(active, [&](int a) {
+        const int slot = k.active[a];
+        const Block rows = block_of(p, slot);
+        double sum = 0;
+        for (int r = 0; r < rows.rows; ++r) sum += k.Q[3 * slot + r] * k.right[rows.first + r];
+        k.trial[a] = sum;
+      });
+      each(active, [&](int a) { k.right[a] = k.trial[a]; });
+      return general_solve(team_, matrix_, active, padded_columns(active), k.right, next_parts());
     }
-    return general_solve(team_, matrix_, size, ld, k.right, next_parts());
+    // Rows P^T V and Q^T V
+    combine(p, k, active);
+    if (active < p.width) {
+      each(active, [&](int a) { k.trial[a] = chained_product(right_ + a * p.ld, k.right, p.width); });
+      each(active, [&](int a) { k.right[a] = k.trial[a]; });
+      multiply_rows(p, active);
+      return general_solve(team_, matrix_, active, padded_columns(active), k.right, next_parts());
+    }
+    add_products(p, active);
+    if (!general_solve(team_, matrix_, p.width, p.ld, k.right, next_parts())) return false;
+    each(active, [&](int a) { k.trial[a] = chained_product(right_ + a * p.ld, k.right, p.width); });
+    each(active, [&](int a) { k.right[a] = k.trial[a]; });
+    return true;
   }
 
  private:
   static constexpr int part_numbers = 3 * sum_parts;
   static_assert(part_numbers >= 2 * pivot_parts);
   Team team_;
-  double *matrix_, *products_, *partial_;
+  double *matrix_, *left_, *right_, *partial_;
   const double* latest_ = nullptr;
   int turn_ = 0;
 
@@ -194,34 +216,64 @@ class TeamRows {
       for (int k = 0; k < K; ++k) total[k] += latest_[K * part + k];
   }
 
-  // matrix = I + V_a^T (D V_a), in tiles of 4 x 8 that a member keeps in registers.
-  SUPPLE_HD void add_products(const ScaledContact& p, const NewtonWork& k, int active) {
-    constexpr int tall = 4, wide = column_pad;
-    const int size = p.width, ld = p.ld;
+  SUPPLE_HD void combine(const ScaledContact& p, const NewtonWork& k, int active) {
     for (int a = 0; a < active; ++a) {
-      const int i = k.active[a], of = i < p.boxes ? 0 : (i - p.boxes) % 3, count = i < p.boxes ? 1 : 3;
-      const double* D = k.D + 9 * (i - of) + 3 * of;
-      for (int c = team_.rank(); c < ld; c += team_.size()) {
-        double sum = 0;
-        for (int j = 0; j < count; ++j) sum += D[j] * p.row(i - of + j)[c];
-        products_[a * ld + c] = sum;
+      const int slot = k.active[a];
+      const Block block = block_of(p, slot);
+      const double *P = k.P + 3 * slot, *Q = k.Q + 3 * slot;
+      for (int c = team_.rank(); c < p.ld; c += team_.size()) {
+        double left = 0, right = 0;
+        for (int r = 0; r < block.rows; ++r) {
+          const double v = p.row(block.first + r)[c];
+          left += P[r] * v;
+          right += Q[r] * v;
+        }
+        left_[a * p.ld + c] = left;
+        right_[a * p.ld + c] = right;
       }
     }
     team_.sync();
+  }
+  // matrix = I + (Q^T V) (P^T V)^T, in tiles that a member keeps in registers.
+  SUPPLE_HD void multiply_rows(const ScaledContact& p, int active) {
+    constexpr int tile = 4;
+    const int ld = padded_columns(active), across = (active + tile - 1) / tile;
+    each(across * across, [&](int e) {
+      const int first = e / across * tile, from = e % across * tile;
+      double s[tile][tile] = {};
+      // The last tiles repeat the last row.
+      const double *q[tile], *v[tile];
+      for (int r = 0; r < tile; ++r) {
+        q[r] = right_ + (first + r < active ? first + r : active - 1) * p.ld;
+        v[r] = left_ + (from + r < active ? from + r : active - 1) * p.ld;
+      }
+      for (int k = 0; k < p.width; ++k) {
+        SUPPLE_UNROLL
+        for (int r = 0; r < tile; ++r) SUPPLE_UNROLL
+        for (int c = 0; c < tile; ++c) s[r][c] += q[r][k] * v[c][k];
+      }
+      for (int r = 0; r < tile && first + r < active; ++r)
+        for (int c = 0; c < tile && from + c < active; ++c)
+          matrix_[(first + r) * ld + from + c] = s[r][c] + (first + r == from + c ? 1 : 0);
+    });
+  }
+  // matrix = I + (P^T V)^T (Q^T V), as above.
+  SUPPLE_HD void add_products(const ScaledContact& p, int active) {
+    constexpr int tall = 4, wide = column_pad;
+    const int size = p.width, ld = p.ld;
     const int columns = ld / wide, tiles = (size + tall - 1) / tall * columns;
-    for (int tile = team_.rank(); tile < tiles; tile += team_.size()) {
+    each(tiles, [&](int tile) {
       const int first = tile / columns * tall, from = tile % columns * wide;
       double s[tall][wide] = {};
       for (int a = 0; a < active; ++a) {
-        const double *v = p.row(k.active[a]) + first, *q = products_ + a * ld + from;
+        const double *v = left_ + a * ld + first, *q = right_ + a * ld + from;
         SUPPLE_UNROLL
         for (int r = 0; r < tall; ++r) SUPPLE_UNROLL
         for (int c = 0; c < wide; ++c) s[r][c] += v[r] * q[c];
       }
       for (int r = 0; r < tall && first + r < size; ++r)
         for (int c = 0; c < wide; ++c) matrix_[(first + r) * ld + from + c] = s[r][c] + (first + r == from + c ? 1 : 0);
-    }
-    team_.sync();
+    });
   }
 };
 

@@ -15,6 +15,7 @@ using namespace contact;
 
 constexpr int proof_steps = 100;
 constexpr int starts = 4, steps_per_start = 60;
+constexpr double soft_shift = 1e-2;           // of the diagonal
 constexpr double largest_useful_force = 1e9;  // of |d|: a problem that needs more counts as infeasible
 
 [[maybe_unused]] bool shapes_agree(const ContactProblem& p, std::span<double> lambda, const ContactWorkspace& work) {
@@ -69,8 +70,7 @@ bool find_conflict(HostRows& rows, const ScaledContact& p, const double* before,
 bool soft_forces(HostRows& rows, const ScaledContact& p) {
   int steps = 0;
   std::fill_n(rows.work.prior, p.n, 0.0);
-  return ProximalNewton<HostRows>(rows, p, rows.work).step(first_shift, 1e-6, steps_per_shift, steps) !=
-         StepEnd::failed;
+  return ProximalNewton<HostRows>(rows, p, rows.work).step(soft_shift, 1e-6, steps_per_shift, steps) != StepEnd::failed;
 }
 
 // Whether the problem without friction is infeasible: a contradiction among gaps and box rows alone. Forces are lost if

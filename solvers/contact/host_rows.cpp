@@ -36,28 +36,31 @@ bool usable(const ContactProblem& p) {
 
 }  // namespace
 
-HostRows::HostRows(int n, double* numbers, int* indices) {
-  const int ld = padded(n);
+HostRows::HostRows(int n, double* numbers, int* indices) : ld_(padded(n)) {
   for (double** array :
        {&work.y, &work.b, &work.error, &work.right, &work.step_y, &work.step_b, &work.prior, &work.trial})
-    *array = numbers, numbers += ld;
-  work.D = numbers, numbers += 9 * ld;
-  matrix_ = numbers, numbers += extent(n, ld);
-  left_ = numbers, numbers += extent(n, ld) + pack_width;
-  products_ = numbers, numbers += extent(n, ld);
-  panel_ = numbers, numbers += extent(pack_width, ld + pack_width);
-  work.spare = numbers;
+    *array = numbers, numbers += ld_;
+  work.P = numbers, numbers += 3 * ld_;
+  work.Q = numbers, numbers += 3 * ld_;
+  work.spare = numbers, numbers += 2 * ld_;
+  for (double** array : {&matrix_, &left_, &right_, &gram_}) *array = numbers, numbers += extent(n, ld_) + pack_width;
+  columns_ = numbers, numbers += extent(n, ld_) + pack_width;
+  factors_ = numbers, numbers += 3 * ld_;
+  panel_ = numbers;
   work.active = indices;
   pivots_ = indices + n + 1;
+  columns_of_slots_ = pivots_ + n;
+  place_ = columns_of_slots_ + n;
+  std::fill_n(place_, n, -1);
 }
 
 std::size_t HostRows::numbers(int n) {
   const int ld = padded(n);
-  return extent(19, ld) + 3 * extent(n, ld) + extent(pack_width) + extent(pack_width, ld + pack_width);
+  return extent(19, ld) + 5 * (extent(n, ld) + extent(pack_width)) + extent(pack_width, ld + pack_width);
 }
 
 std::size_t HostRows::indices(int n) {
-  return extent(2, n) + 1;
+  return extent(4, n) + 1;
 }
 
 void HostRows::gather(const ScaledContact& p, double factor, const double* x, double* u) const {
@@ -75,43 +78,88 @@ void HostRows::apply(const ScaledContact& p, const double* x, double* y) const {
   }
 }
 
-bool HostRows::solve_newton(const ScaledContact& p, const NewtonWork& k, int active) {
-  const int size = p.factored ? p.width : active, ld = padded(size);
-  double* M = matrix_;
-  std::fill_n(M, extent(size, ld), 0.0);
-  if (p.factored) {
-    // I + V_a^T (D V_a)
-    for (int a = 0; a < active;) {
-      const int i = k.active[a], rows = i < p.boxes ? 1 : 3;
-      const double* D = k.D + 9 * i;
-      for (int r = 0; r < rows; ++r) {
-        double* q = products_ + (a + r) * ld;
-        std::copy_n(p.row(i + r), ld, left_ + (a + r) * ld);
-        std::fill_n(q, ld, 0.0);
-        for (int c = 0; c < rows; ++c)
-          if (D[3 * r + c] != 0) add_scaled(q, D[3 * r + c], p.row(i + c), ld);
-      }
-      a += rows;
-    }
-    add_products(M, size, size, ld, 1, left_, ld, products_, ld, active);
-  } else {
-    for (int r = 0; r < active; ++r) {
-      const double* W = p.row(k.active[r]);
-      double* to = M + r * ld;
-      for (int a = 0; a < active;) {
-        const int i = k.active[a];
-        const double* D = k.D + 9 * i;
-        if (i < p.boxes) {
-          to[a++] = W[i] * D[0];
-        } else {
-          for (int c = 0; c < 3; ++c) to[a++] = W[i] * D[c] + W[i + 1] * D[3 + c] + W[i + 2] * D[6 + c];
-        }
-      }
+// to = sum_r factors_r row_r of matrix
+void HostRows::combine(const double* factors, int rows, const double* matrix, int ld, int length, double* to) {
+  std::fill_n(to, length, 0.0);
+  for (int r = 0; r < rows; ++r)
+    if (factors[r] != 0) add_scaled(to, factors[r], matrix + r * ld, length);
+}
+
+// W = V V^T of the blocks in use and not yet known. Rows of `columns_` are columns of V.
+void HostRows::extend_gram(const ScaledContact& p, const NewtonWork& k, int active) {
+  const int from = known_;
+  for (int a = 0; a < active; ++a) {
+    const Block block = block_of(p, k.active[a]);
+    if (place_[block.first] >= 0) continue;
+    for (int r = 0; r < block.rows; ++r) {
+      place_[block.first + r] = known_;
+      const double* row = p.row(block.first + r);
+      for (int c = 0; c < p.width; ++c) columns_[c * ld_ + known_] = row[c];
+      ++known_;
     }
   }
-  for (int i = 0; i < size; ++i) M[i * ld + i] += 1;
-  if (!lu_factor(M, size, ld, pivots_, panel_)) return false;
-  lu_solve(M, size, ld, pivots_, k.right);
+  for (int i = from; i < known_; i += pack_width) {
+    const int rows = std::min(pack_width, known_ - i), end = i + rows;
+    for (int r = i; r < end; ++r) std::fill_n(gram_ + r * ld_, padded(end), 0.0);
+    add_products(gram_ + i * ld_, rows, end, ld_, 1, columns_ + i, ld_, columns_, ld_, p.width);
+    for (int r = i; r < end; ++r)
+      for (int c = 0; c < r; ++c) gram_[c * ld_ + r] = gram_[r * ld_ + c];
+  }
+}
+
+// Unknowns: one per slot, or the modes. W is summed once for a problem.
+bool HostRows::solve_newton(const ScaledContact& p, const NewtonWork& k, int active) {
+  if (p.factored) {
+    const double m = active, width = p.width;
+    if (m * m * m / 3 > m * width * width + width * width * width / 3) return solve_in_modes(p, k, active);
+    extend_gram(p, k, active);
+  }
+  const int ld = padded(active), stride = p.factored ? ld_ : p.ld, length = p.factored ? known_ : p.n;
+  int boxes = 0;  // slots of box rows come first
+  for (int a = 0; a < active; ++a) {
+    const int slot = k.active[a], row = block_of(p, slot).first;
+    boxes += slot < p.boxes;
+    columns_of_slots_[a] = p.factored ? place_[row] : row;
+    std::copy_n(k.P + 3 * slot, 3, factors_ + 3 * a);
+  }
+  for (int a = 0; a < active; ++a) {
+    const Block block = block_of(p, k.active[a]);
+    const double* q = k.Q + 3 * k.active[a];
+    combine(q, block.rows, (p.factored ? gram_ : p.matrix) + columns_of_slots_[a] * stride, stride, length, left_);
+    double* to = matrix_ + a * ld;
+    for (int b = 0; b < boxes; ++b) to[b] = left_[columns_of_slots_[b]] * factors_[3 * b];
+    for (int b = boxes; b < active; ++b) {
+      const double *w = left_ + columns_of_slots_[b], *P = factors_ + 3 * b;
+      to[b] = w[0] * P[0] + w[1] * P[1] + w[2] * P[2];
+    }
+    std::fill(to + active, to + ld, 0.0);
+    to[a] += 1;
+    k.trial[a] = 0;
+    for (int r = 0; r < block.rows; ++r)
+      if (q[r] != 0)
+        k.trial[a] += q[r] * (p.factored ? dot(p.row(block.first + r), k.right, p.ld) : k.right[block.first + r]);
+  }
+  if (!lu_factor(matrix_, active, ld, pivots_, panel_)) return false;
+  std::copy_n(k.trial, active, k.right);
+  lu_solve(matrix_, active, ld, pivots_, k.right);
+  return true;
+}
+
+bool HostRows::solve_in_modes(const ScaledContact& p, const NewtonWork& k, int active) {
+  const int size = p.width, ld = p.ld;
+  for (int a = 0; a < active; ++a) {
+    const int slot = k.active[a];
+    const Block block = block_of(p, slot);
+    combine(k.P + 3 * slot, block.rows, p.row(block.first), ld, ld, left_ + a * ld);
+    combine(k.Q + 3 * slot, block.rows, p.row(block.first), ld, ld, right_ + a * ld);
+  }
+  std::fill_n(matrix_, extent(size, ld), 0.0);
+  for (int i = 0; i < size; ++i) matrix_[i * ld + i] = 1;
+  add_products(matrix_, size, size, ld, 1, left_, ld, right_, ld, active);
+  if (!lu_factor(matrix_, size, ld, pivots_, panel_)) return false;
+  lu_solve(matrix_, size, ld, pivots_, k.right);
+  for (int a = 0; a < active; ++a) k.trial[a] = dot(right_ + a * ld, k.right, size);
+  std::copy_n(k.trial, active, k.right);
   return true;
 }
 

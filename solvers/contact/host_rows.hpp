@@ -10,7 +10,7 @@ namespace supple::contact {
 
 class HostRows {
  public:
-  // Memory for n rows.
+  // Memory for n rows of one problem.
   HostRows(int n, double* numbers, int* indices);
   static std::size_t numbers(int n);
   static std::size_t indices(int n);
@@ -54,12 +54,20 @@ class HostRows {
       if (!p.factored) p.w[k] += p.compliance[k] * by[k - i];
     }
   }
-  // The solution in work.right; false if there is none.
   bool solve_newton(const ScaledContact& p, const NewtonWork& k, int active);
 
  private:
-  double *matrix_, *left_, *products_, *panel_;
-  int* pivots_;
+  int ld_;
+  double *matrix_, *left_, *right_, *factors_, *panel_;
+  // W = V V^T of the rows that slots have used so far, and those rows of V as columns.
+  int known_ = 0;
+  double *gram_, *columns_;
+  int* place_;  // of a row there, -1: not yet
+  int *pivots_, *columns_of_slots_;
+
+  static void combine(const double* factors, int rows, const double* matrix, int ld, int length, double* to);
+  void extend_gram(const ScaledContact& p, const NewtonWork& k, int active);
+  bool solve_in_modes(const ScaledContact& p, const NewtonWork& k, int active);
 };
 
 // Views into memory; then filled. False: not finite, or limits that exclude each other.

@@ -46,32 +46,57 @@ void add_products(double* c, int m, int n, int ldc, double factor, const double*
   }
 }
 
+namespace {
+
+// The largest |x_i|, the first of equal ones; NaN is passed over.
+int largest_entry(const double* x, int n) {
+  double most = -1;
+#pragma omp simd reduction(max : most)
+  for (int i = 0; i < n; ++i) most = std::abs(x[i]) > most ? std::abs(x[i]) : most;
+  int at = 0;
+  while (at < n && !(std::abs(x[at]) >= most)) ++at;
+  return at < n ? at : 0;
+}
+
+// A panel's columns, each contiguous, and what was exchanged in them. False without a pivot.
+bool factor_panel(double* panel, int stride, int rows, int columns, int* pivots) {
+  for (int k = 0; k < columns; ++k) {
+    double* column = panel + k * stride;
+    const int pivot = pivots[k] = k + largest_entry(column + k, rows - k);
+    if (pivot != k)
+      for (int j = 0; j < columns; ++j) std::swap(panel[j * stride + k], panel[j * stride + pivot]);
+    const double inverse = 1 / column[k];
+    if (!std::isfinite(inverse) || !std::isfinite(column[k])) return false;
+    for (int i = k + 1; i < rows; ++i) column[i] *= inverse;
+    for (int j = k + 1; j < columns; ++j)
+      add_scaled(panel + j * stride + k + 1, -panel[j * stride + k], column + k + 1, rows - k - 1);
+  }
+  return true;
+}
+
+}  // namespace
+
 bool lu_factor(double* a, int n, int ld, int* pivots, double* panel) {
   SUPPLE_EXPECT(n >= 0 && ld >= n && ld % B == 0);
   const int stride = n + B;  // of the transposed panel
   std::fill_n(panel, B * stride, 0.0);
   for (int first = 0; first < n; first += B) {
-    const int end = std::min(first + B, n);
+    const int end = std::min(first + B, n), columns = end - first, rows = n - first, left = n - end;
+    for (int i = 0; i < rows; ++i)
+      for (int k = 0; k < columns; ++k) panel[k * stride + i] = a[(first + i) * ld + first + k];
+    if (!factor_panel(panel, stride, rows, columns, pivots + first)) return false;
+    for (int i = 0; i < rows; ++i)
+      for (int k = 0; k < columns; ++k) a[(first + i) * ld + first + k] = panel[k * stride + i];
     for (int k = first; k < end; ++k) {
-      int pivot = k;
-      for (int i = k + 1; i < n; ++i)
-        if (std::abs(a[i * ld + k]) > std::abs(a[pivot * ld + k])) pivot = i;
-      pivots[k] = pivot;
-      if (pivot != k) std::swap_ranges(a + k * ld, a + k * ld + n, a + pivot * ld);
-      const double inverse = 1 / a[k * ld + k];
-      if (!std::isfinite(inverse) || !std::isfinite(a[k * ld + k])) return false;
-      for (int i = k + 1; i < n; ++i) {
-        const double l = a[i * ld + k] *= inverse;
-        for (int j = k + 1; j < end; ++j) a[i * ld + j] -= l * a[k * ld + j];
-      }
+      const int pivot = pivots[k] += first;
+      if (pivot == k) continue;
+      std::swap_ranges(a + k * ld, a + k * ld + first, a + pivot * ld);
+      std::swap_ranges(a + k * ld + end, a + k * ld + n, a + pivot * ld + end);
     }
-    const int left = n - end;
     if (left <= 0) break;
     for (int k = first; k < end; ++k)
       for (int i = k + 1; i < end; ++i) add_scaled(a + i * ld + end, -a[i * ld + k], a + k * ld + end, left);
-    for (int i = 0; i < left; ++i)
-      for (int k = 0; k < B; ++k) panel[k * stride + i] = a[(end + i) * ld + first + k];
-    add_products(a + end * ld + end, left, left, ld, -1, panel, stride, a + first * ld + end, ld, B);
+    add_products(a + end * ld + end, left, left, ld, -1, panel + B, stride, a + first * ld + end, ld, B);
   }
   return true;
 }
