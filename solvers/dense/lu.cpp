@@ -54,6 +54,11 @@ int largest_entry(const double* x, int n) {
 #pragma omp simd reduction(max : most)
   for (int i = 0; i < n; ++i) most = std::abs(x[i]) > most ? std::abs(x[i]) : most;
   int at = 0;
+  for (int found = 0; at + B <= n; at += B) {
+#pragma omp simd reduction(| : found)
+    for (int i = 0; i < B; ++i) found |= std::abs(x[at + i]) >= most ? 1 : 0;
+    if (found != 0) break;
+  }
   while (at < n && !(std::abs(x[at]) >= most)) ++at;
   return at < n ? at : 0;
 }
