@@ -57,6 +57,20 @@ TEST(SimulationThreads, FollowsTheNewestIntent) {
   ASSERT_TRUE(soon([&] { return thread->update() && thread->frame().goals == intent.goals; }));
 }
 
+// Asked again before the thread has heard that nobody wants it any more.
+TEST(SimulationThreads, ARecordingThatFailedIsTriedAgain) {
+  const auto thread = play_bar();
+  Intent intent = thread->simulation().rest_intent();
+  intent.running = false;
+  intent.record = "/dev/null/recording.rec.h5";
+  for (int k = 1; k <= 2; ++k) {
+    ++intent.recording;
+    thread->want(intent);
+    ASSERT_TRUE(soon([&] { return thread->update() && thread->frame().recording.ended == k; }));
+    EXPECT_NE(thread->frame().recording.failure, "");
+  }
+}
+
 TEST(SimulationThreads, AnErrorInOpeningIsKept) {
   SimulationThread thread([]() -> std::unique_ptr<Simulation> { throw InputError("no such robot", "another"); });
   ASSERT_TRUE(soon([&] { return thread.status() == SimulationThread::Status::failed; }));

@@ -227,6 +227,7 @@ void App::record_or_end() {
   Intent& intent = document_->intent();
   if (document_->playing()) return say({"this is a recording already (G simulates on from the frame shown)", true});
   intent.record = intent.record.empty() ? free_name(document_->robot().robot().name, ".rec.h5") : "";
+  ++intent.recording;
   changed_ = true;
 }
 

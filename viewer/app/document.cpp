@@ -177,6 +177,7 @@ void Document::adopt(const Document& before) {
 bool Document::end_recording() {
   if (!intent_.record.empty()) {
     intent_.record.clear();
+    ++intent_.recording;
     intent_.running = false;
     send();
     ending_ = true;

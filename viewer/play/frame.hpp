@@ -30,9 +30,9 @@ struct Intent {
   bool running = true;
   double speed = 1;  // simulated seconds per second at most; infinite: as fast as it goes
   // Counters: each increment is one request.
-  long step_forward = 0, step_back = 0, reset = 0, seek = 0, go_on = 0;
+  long step_forward = 0, step_back = 0, reset = 0, seek = 0, go_on = 0, recording = 0;
   long seek_to = 0;              // place on the timeline where the last request of that goes
-  std::string record;            // file that steps are recorded in; "" none
+  std::string record;            // file that steps are recorded in from the last request of that on; "" none
   std::vector<double> goals;     // [3 x effectors], inverse
   std::vector<char> steered;     // [effectors]
   std::vector<double> commands;  // [actuators, then motions], forward

@@ -90,7 +90,7 @@ void SimulationThread::play(const std::stop_token& stop) {
         simulation.go_on();
         changed = true;
       }
-      if (now.record != last.record) {
+      if (now.recording != last.recording) {
         simulation.record(now.record);
         changed = true;
       }
