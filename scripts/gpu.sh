@@ -132,9 +132,9 @@ if wanted tests; then
       step sanitizer-solvers 60 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_solvers" \
         --gtest_filter='*Batched*/cuda:*Lockstep*/cuda:*ContactTeams*/cuda'
       step sanitizer-engine 90 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_engine" \
-        --gtest_filter='*FullElementsOn.InLockstep*/cuda:*FullElementsOn.ARobot*/cuda:*ReducedBatch.OneRobot/cuda:*BatchInContact*/cuda:*RobotsOfTheirOwn.Move*/cuda:*ResidentStep.Robots*/cuda:*ResidentFailure*/cuda:*ResidentContacts.MoveAsStepper/cuda:*FusedAlgebra*/cuda'
+        --gtest_filter='*FullElementsOn.InLockstep*/cuda:*FullElementsOn.ARobot*/cuda:*ReducedBatch.OneRobot/cuda:*BatchInContact*/cuda:*RobotsOfTheirOwn.Move*/cuda:*ResidentStep.Robots*/cuda:*ResidentFailure*/cuda:*ResidentContacts.MoveAsStepper/cuda:*FusedAlgebra*/cuda:*StrainBatch.StaysOn*/cuda'
       step sanitizer-barriers 60 "$sanitizer" --tool synccheck --error-exitcode 9 "$tests/test_engine" \
-        --gtest_filter='*ReducedBatch.OneRobot/cuda:*ResidentContacts.RobotsWithTooManyFailAlone/cuda:*StrainBatch.DoesWithout*/cuda'
+        --gtest_filter='*ReducedBatch.OneRobot/cuda:*ResidentContacts.RobotsWithTooManyFailAlone/cuda:*StrainBatch.TakesTheShare*/cuda'
       step sanitizer-barriers-contact 60 "$sanitizer" --tool synccheck --error-exitcode 9 "$tests/test_solvers" \
         --gtest_filter='*ContactTeams.FindTheForces/cuda'
       step sanitizer-offline 60 "$sanitizer" --tool memcheck --error-exitcode 9 "$tests/test_engine" --gtest_filter='*DeviceTraining.*/cuda'

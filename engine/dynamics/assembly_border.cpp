@@ -351,7 +351,7 @@ bool AssemblyMechanics::root_solve(int, std::span<double>, int) {
   return false;
 }
 
-// For laws that move inputs; none does yet where links have stiffness.
+// For laws that move inputs; none does yet where links or curved obstacles have stiffness.
 void AssemblyMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
   SUPPLE_EXPECT(border_ != nullptr && border_->stiffness.empty());
   const std::size_t nv = extent(coordinates_.nv);

@@ -99,7 +99,7 @@ void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std
     // K_c lies below the modes' block of K; a rigid motion has none.
     const double* K_c = stiffness_.data() + extent(b, n_, n_) + extent(r_, n_);
     const double lacking = strain_share_.empty() ? 0 : 1 - strain_share_[extent(b)];
-    const double* geometric = strain_geometric_.data() + extent(b, n_ * (n_ + 1) / 2);
+    const double* geometric = lacking > 0 ? strain_geometric_.data() + extent(b, n_ * (n_ + 1) / 2) : nullptr;
     for (int k = 0; k < m_; ++k)
       for (int i = 0; i < r_; ++i) {
         double& value = A_c[extent(b, m_, r_) + extent(k, r_) + extent(i)];

@@ -295,13 +295,12 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
     wanted = 0;  // the one domain there is
     tolerances = {0};
   }
-  if (tolerances.empty())
+  if (tolerances.empty()) {
     tolerances = displacement ? displacement_tolerances() : std::vector<double>{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
-  if (wanted && recipe.elements == 0) {
     // Far tighter domains would cost most of the time and only lengthen the curve.
-    std::erase_if(tolerances, [&](double tau) { return tau < tightest_curve * *wanted; });
-    tolerances.insert(tolerances.end(), {*wanted, small_force * *wanted});
+    if (wanted) std::erase_if(tolerances, [&](double tau) { return tau < tightest_curve * *wanted; });
   }
+  if (wanted && recipe.elements == 0) tolerances.insert(tolerances.end(), {*wanted, small_force * *wanted});
   std::sort(tolerances.begin(), tolerances.end());
   tolerances.erase(std::unique(tolerances.begin(), tolerances.end()), tolerances.end());
   std::vector<std::vector<IntegrationDomain>> domains(tolerances.size());

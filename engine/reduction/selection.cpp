@@ -156,7 +156,11 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
     return domain;
   };
   CubatureSettings cubature{.prune = false};
-  if (settings.device) cubature.columns = device_columns(*settings.device, R, sketch.rows(), kept);
+  if (settings.device) {
+    const bool gradients_alone = settings.elements > 0 ? !displacement : settings.rule == SelectionRule::lawson_hanson;
+    cubature.columns = device_columns(*settings.device, R, sketch.rows(), kept,
+                                      gradients_alone ? DeviceSelections::lawson_hanson : DeviceSelections::all);
+  }
   Cubature start;
   if (settings.elements > 0) {
     // More are chosen for those whose weight on all rows is zero; of too many the lightest go.

@@ -103,7 +103,8 @@ class ProximalNewton {
     return look();
   }
 
-  // lambda = Lambda(b - sigma prior), or that law linearised, and P, Q. Either way lambda = P Q^T (sigma prior - b).
+  // lambda = Lambda(b - sigma prior), or that law linearised, and P, Q. Either way lambda = P Q^T (sigma prior - b),
+  // but for box rows at a limit.
   SUPPLE_HD void forces(const double* b, State state) {
     rows_.each(p_.boxes + p_.contacts, [&](int k) {
       if (k < p_.boxes) {

@@ -58,7 +58,8 @@ SUPPLE_HD Sweep sweep(Rows& rows, const ScaledContact& p, double relaxation) {
   return done;
 }
 
-// Multiplications of a sweep, and of the usual number of Newton steps, whose loops run faster.
+// Multiplications of a sweep, and of the usual number of Newton steps, whose loops run faster: at most, as systems in
+// slots are smaller.
 SUPPLE_HD inline double sweep_cost(const ScaledContact& p) {
   return static_cast<double>(p.n) * (p.factored ? 2 * p.ld : p.ld) + 500.0 * p.contacts;
 }

@@ -71,11 +71,6 @@ bool prune(PassiveSet& passive, double tolerance, const CubatureProgress& progre
   return true;
 }
 
-template <class DeviceScore>
-DeviceScore on_device(const CubatureSettings& settings, const ColumnMatrix& G, const double* y) {
-  return {settings.columns ? settings.columns : DeviceScore::columns(*settings.device, G), G, y};
-}
-
 // From a set that was fitted; met: it has the tolerance.
 template <class Score>
 Cubature prune_and_regrow(PassiveSet& passive, Score score, bool met, int columns, const CubatureSettings& settings,
@@ -118,9 +113,8 @@ Cubature select(std::span<const double> G, int rows, int columns, const Cubature
   std::vector<CubatureStep> history;
   const GrowLimits limits{settings.tolerance * settings.selection_fraction, settings.max_columns};
   const auto grown = [&](auto score) { return grow(passive, score, limits, columns, history, progress); };
-  const CubatureStatus status = settings.device || settings.columns
-                                    ? grown(on_device<DeviceScore>(settings, matrix, y.data()))
-                                    : grown(Score(matrix, y.data()));
+  const CubatureStatus status =
+      settings.columns ? grown(DeviceScore(settings.columns, matrix, y.data())) : grown(Score(matrix, y.data()));
   Cubature selected = as_cubature(passive, settings, status, std::move(history));
   if (!settings.prune || selected.status != CubatureStatus::converged) return selected;
   Cubature pruned = prune_and_regrow(G, rows, columns, y, selected, settings, progress);
@@ -152,8 +146,8 @@ Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std:
     const bool done = prune(passive, settings.tolerance, progress);
     return as_cubature(passive, settings, done ? CubatureStatus::converged : CubatureStatus::interrupted, {});
   }
-  return settings.device || settings.columns
-             ? prune_and_regrow(passive, on_device<DeviceOrthogonalScore>(settings, matrix, y.data()), met, columns,
+  return settings.columns
+             ? prune_and_regrow(passive, DeviceOrthogonalScore(settings.columns, matrix, y.data()), met, columns,
                                 settings, progress)
              : prune_and_regrow(passive, OrthogonalScore(matrix, y.data()), met, columns, settings, progress);
 }
@@ -171,10 +165,12 @@ Cubature refit_weights(std::span<const double> G, int rows, int columns, std::sp
   return as_cubature(passive, {}, CubatureStatus::converged, {});
 }
 
-std::shared_ptr<DeviceColumns> device_columns(const DeviceRoom& room, std::span<const double> G, int rows,
-                                              int columns) {
+std::shared_ptr<DeviceColumns> device_columns(const DeviceRoom& room, std::span<const double> G, int rows, int columns,
+                                              DeviceSelections selections) {
   SUPPLE_EXPECT(G.size() == static_cast<std::size_t>(rows) * columns);
-  return DeviceOrthogonalScore::columns(room, {G.data(), rows, columns});
+  const ColumnMatrix matrix{G.data(), rows, columns};
+  return selections == DeviceSelections::all ? DeviceOrthogonalScore::columns(room, matrix)
+                                             : DeviceGradientScore::columns(room, matrix);
 }
 
 }  // namespace supple

@@ -25,10 +25,8 @@ struct CubatureSettings {
   // The selection goes on to selection_fraction * tau before it is pruned back to tau: pruning from a tight set finds
   // better domains.
   double selection_fraction = 1.0;
-  // Where the products with all of G are taken (device_scores.hpp), of which it holds a copy where there is room; none:
-  // here. What is chosen is the same but for rounding.
-  std::optional<DeviceRoom> device = std::nullopt;
-  // G there for several selections from the same, in its place (device_columns()).
+  // G where the products with all of it are taken (device_columns()), for any number of selections from it; null: here.
+  // What is chosen is the same but for rounding.
   std::shared_ptr<DeviceColumns> columns = nullptr;
 };
 
@@ -81,9 +79,11 @@ Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std:
 Cubature refit_weights(std::span<const double> G, int rows, int columns, std::span<const double> y,
                        std::span<const double> start);
 
-// G on a device, with room kept for any of these selections. Throws CapabilityError where there is none. G must outlive
-// it.
-std::shared_ptr<DeviceColumns> device_columns(const DeviceRoom& room, std::span<const double> G, int rows, int columns);
+// G on a device, whole or in portions, with room kept for the score of select_lawson_hanson without pruning, or of all
+// these selections. Throws CapabilityError where there is none. G must outlive it.
+enum class DeviceSelections { lawson_hanson, all };
+std::shared_ptr<DeviceColumns> device_columns(const DeviceRoom& room, std::span<const double> G, int rows, int columns,
+                                              DeviceSelections selections);
 
 // G 1, summed in ascending order.
 std::vector<double> column_sum(std::span<const double> G, int rows, int columns);

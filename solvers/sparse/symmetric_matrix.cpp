@@ -32,7 +32,8 @@ double backward_error(const SymmetricPattern& pattern, const double* values, con
   double error = 0, matrix = 0, solution = 0, right = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double e = std::abs(product[i] - b[i]);
-    if (!(e <= error)) error = e;  // keeps a NaN
+    if (std::isnan(e)) return e;
+    error = std::max(error, e);
     matrix = std::max(matrix, sums[i]);
     solution = std::max(solution, std::abs(x[i]));
     right = std::max(right, std::abs(b[i]));

@@ -177,7 +177,7 @@ TEST_P(CubatureOn, ChoosesTheSameColumns) {
       for (const auto& select : {select_nn_ols, select_lawson_hanson}) {
         CubatureSettings settings{.tolerance = tolerance, .prune = prune, .selection_fraction = 0.5};
         const Cubature expected = select(view(G), 150, 900, settings, {}, {});
-        settings.device = GetParam();
+        settings.columns = device_columns(GetParam(), view(G), 150, 900, DeviceSelections::all);
         const Cubature found = select(view(G), 150, 900, settings, {}, {});
         EXPECT_EQ(found.status, CubatureStatus::converged);
         EXPECT_EQ(found.columns, expected.columns) << tolerance;
@@ -196,7 +196,7 @@ TEST_P(CubatureOn, BringsAnyStartToTheTolerance) {
     for (int i = 0; i < 400; i += step) start.columns.push_back(i), start.weights.push_back(step);
     CubatureSettings settings{.tolerance = 0.01, .regrow_rounds = 3};
     const Cubature expected = prune_and_regrow(view(G), 80, 400, view(y), start, settings);
-    settings.device = GetParam();
+    settings.columns = device_columns(GetParam(), view(G), 80, 400, DeviceSelections::all);
     const Cubature found = prune_and_regrow(view(G), 80, 400, view(y), start, settings);
     EXPECT_EQ(found.columns, expected.columns);
     EXPECT_LE(found.relative_residual, 0.01);
@@ -220,10 +220,13 @@ TEST_P(CubatureOn, PortionsOfColumnsChooseTheSame) {
       of_gradient{GetParam(), sizeof(double) * extent(rows + columns) + smallest_portion(rows)};
   for (const bool orthogonal : {true, false}) {
     const auto select = orthogonal ? select_nn_ols : select_lawson_hanson;
-    CubatureSettings settings{
-        .tolerance = 1e-3, .prune = orthogonal, .selection_fraction = 0.5, .device = DeviceRoom{GetParam()}};
+    const DeviceSelections selections = orthogonal ? DeviceSelections::all : DeviceSelections::lawson_hanson;
+    CubatureSettings settings{.tolerance = 1e-3, .prune = orthogonal, .selection_fraction = 0.5};
+    settings.columns = device_columns(GetParam(), view(G), rows, columns, selections);
+    ASSERT_TRUE(settings.columns->whole());
     const Cubature whole = select(view(G), rows, columns, settings, {}, {});
-    settings.device = orthogonal ? room : of_gradient;
+    settings.columns = device_columns(orthogonal ? room : of_gradient, view(G), rows, columns, selections);
+    ASSERT_FALSE(settings.columns->whole());
     const Cubature found = select(view(G), rows, columns, settings, {}, {});
     EXPECT_EQ(found.status, CubatureStatus::converged);
     EXPECT_EQ(found.columns, whole.columns);
@@ -232,7 +235,7 @@ TEST_P(CubatureOn, PortionsOfColumnsChooseTheSame) {
       EXPECT_NEAR(found.weights[k], whole.weights[k], 1e-8 * whole.weights[k]);
   }
   try {
-    (void)device_columns({GetParam(), room.most - 1000}, view(G), rows, columns);
+    (void)device_columns({GetParam(), room.most - 1000}, view(G), rows, columns, DeviceSelections::all);
     FAIL() << "less than the smallest portion";
   } catch (const CapabilityError& error) {
     EXPECT_EQ(std::string(error.what()),

@@ -147,6 +147,18 @@ TEST_P(SparseDirectTest, BendingOfASlenderBeam) {
   }
 }
 
+// Wherever it stands, whatever the other entries are.
+TEST(BackwardError, OfWhatIsNotANumberIsNone) {
+  const Matrix A = assemble(3, {{{0, 0}, 1}, {{1, 1}, 1}, {{2, 2}, 1}}, 1);
+  const std::vector<double> b = {1, 1, 1};
+  EXPECT_EQ(backward_error(A.pattern, A.values.data(), b.data(), b.data()), 0);
+  for (std::size_t at = 0; at < 3; ++at) {
+    std::vector<double> x = b;
+    x[at] = std::nan("");
+    EXPECT_TRUE(std::isnan(backward_error(A.pattern, A.values.data(), x.data(), b.data()))) << at;
+  }
+}
+
 TEST_P(SparseDirectTest, PatternIsReused) {
   Matrix A = lattice(8, 3, 0.1);
   solver_->analyse(A.pattern, Definiteness::positive);
