@@ -35,10 +35,10 @@ SUPPLE_INLINE Block block_of(const ScaledContact& p, int slot) {
 
 // sigma, where the diagonal of W + C is 1. A first one of 1e-2 needs one step more, 1e-4 some more steps. From small
 // ones on rounding of b / sigma would show.
-inline constexpr double first_shift = 1e-3, smallest_shift = 1e-5, largest_shift = 1e3;
+inline constexpr double first_shift = 1e-3, least_shift = 1e-5, largest_shift = 1e3;
 inline constexpr double shift_decrease = 0.1, shift_increase = 30;
 inline constexpr double rounding = 1e-5;        // an error below this that Newton's method does not halve is rounding
-inline constexpr double inner_accuracy = 3e-2;  // of a proximal point step, against the residual before it
+inline constexpr double inner_accuracy = 3e-2;  // enough where only the answer counts
 inline constexpr int steps_per_shift = 20;
 
 enum class StepEnd { converged, rounded, failed };
@@ -248,20 +248,28 @@ class ProximalNewton {
   }
 };
 
-// From and to p.lambda; `last` belongs to it. Ends at the tolerance, after `limit` steps, where stop() says so after a
-// proximal point step (before which forces were work.prior), and below `enough` once rounding shows. Returns the number
-// of steps.
+struct NewtonLimits {
+  double tolerance, enough = 0;  // as ContactSettings
+  int steps;
+  double inner = inner_accuracy;  // of proximal point steps, against the residual before them
+  double smallest_shift = least_shift;
+};
+
+// From and to p.lambda; `last` belongs to it. Ends at the tolerance, after that many steps, where stop() says so after
+// a proximal point step (before which forces were work.prior), and below `enough` once rounding shows. Returns the
+// number of steps.
 template <class Rows, class Stop>
-SUPPLE_HD int newton(Rows& rows, const ScaledContact& p, const NewtonWork& work, double tolerance, double enough,
-                     int limit, Residuals& last, Stop stop) {
+SUPPLE_HD int newton(Rows& rows, const ScaledContact& p, const NewtonWork& work, const NewtonLimits& limits,
+                     Residuals& last, Stop stop) {
   ProximalNewton<Rows> method(rows, p, work);
   int steps = 0;
-  double shift = first_shift, floor = smallest_shift;
+  double shift = first_shift, floor = limits.smallest_shift;
   last = evaluate(rows, p);
   rows.each(p.n, [&](int i) { work.prior[i] = p.lambda[i]; });
-  while (last.relative() > tolerance && steps < limit) {
-    const double accuracy = coulomb::larger(0.1 * tolerance, inner_accuracy * coulomb::smaller(1.0, last.relative()));
-    const int before = steps, left = limit - steps;
+  while (last.relative() > limits.tolerance && steps < limits.steps) {
+    const double accuracy =
+        coulomb::larger(0.1 * limits.tolerance, limits.inner * coulomb::smaller(1.0, last.relative()));
+    const int before = steps, left = limits.steps - steps;
     const StepEnd end = method.step(shift, accuracy, left < steps_per_shift ? left : steps_per_shift, steps);
     if (end == StepEnd::failed) {
       rows.each(p.n, [&](int i) { p.lambda[i] = work.prior[i]; });
@@ -274,7 +282,7 @@ SUPPLE_HD int newton(Rows& rows, const ScaledContact& p, const NewtonWork& work,
     if (stop()) break;
     rows.each(p.n, [&](int i) { work.prior[i] = p.lambda[i]; });
     if (end == StepEnd::rounded) {
-      if (last.relative() <= enough) break;
+      if (last.relative() <= limits.enough) break;
       floor = coulomb::smaller(1.0, shift / shift_decrease);
     }
     shift = coulomb::larger(floor, shift * shift_decrease);

@@ -43,8 +43,9 @@ class ContactSearch {
   }
   SUPPLE_HD void steps(int most) {
     const int left = limits_.newton_steps - report.newton_steps;
-    report.newton_steps +=
-        newton(rows_, p_, k_, limits_.tolerance, limits_.enough, most < left ? most : left, report.last, NeverStop{});
+    report.newton_steps += newton(
+        rows_, p_, k_, {.tolerance = limits_.tolerance, .enough = limits_.enough, .steps = most < left ? most : left},
+        report.last, NeverStop{});
     // Near the end rounding in b / sigma shows; sweeps have none of it.
     if (!good_enough()) sweeps(polishing_sweeps, 1, false);
     report.by_newton = true;
@@ -89,8 +90,9 @@ class ContactSearch {
       rows_.each(p_.contacts, [&](int c) { p_.friction[c] = k_.spare[c] * stage / stages; });
       project(rows_, p_);
       const int left = limit - steps;
-      steps += newton(rows_, p_, k_, stage_tolerance, 0, left < steps_per_stage ? left : steps_per_stage, report.last,
-                      NeverStop{});
+      steps += newton(rows_, p_, k_,
+                      {.tolerance = stage_tolerance, .steps = left < steps_per_stage ? left : steps_per_stage},
+                      report.last, NeverStop{});
     }
     rows_.each(p_.contacts, [&](int c) { p_.friction[c] = k_.spare[c]; });
     report.newton_steps += steps;

@@ -238,7 +238,8 @@ TEST(FailedEquilibrium, OfABodyHeldInOnePointIsSingular) {
 }
 
 // A bar of 39 N held by six hard rows; without them, by springs of 1 mN/m alone. A^-1 r and A^-1 H^T lambda are some
-// 10^4 m long and cancel: steps that added them had a residual of 1e-7 at best.
+// 10^4 m long and cancel: steps that added them had a residual of 1e-7 at best. The law sees rows of that length, one
+// bit of which is 2e-12 m: seven of them may end 1e-11 m off, and did in a build of other rounding.
 class NearlySingular : public testing::TestWithParam<bool> {};
 
 TEST_P(NearlySingular, StiffnessHeldByRowsConverges) {
@@ -262,6 +263,7 @@ TEST_P(NearlySingular, StiffnessHeldByRowsConverges) {
   const bool dynamic = GetParam();
   Stepper stepper(mechanics, {.scheme = dynamic ? StepScheme::newton : StepScheme::quasi_static,
                               .time_step = dynamic ? 1e5 : 0.0,
+                              .row_tolerance = 1e-10,
                               .max_iterations = 20});
   State state = rest_state(mechanics);
   const StepReport report = stepper.step(zero_control(mechanics), state);
@@ -269,7 +271,7 @@ TEST_P(NearlySingular, StiffnessHeldByRowsConverges) {
   RecordProperty("residual", fmt::format("{:.1e}", report.residual));
   EXPECT_LE(report.residual, 1e-9);
   EXPECT_LE(report.iterations, 6);
-  for (const double phi : stepper.row_values()) EXPECT_LE(std::abs(phi), 1e-11);
+  for (const double phi : stepper.row_values()) EXPECT_LE(std::abs(phi), 1e-10);
   // What the rows bear is the weight, but for the springs: 3 mN/m times a sag below 1 mm, and the tolerance.
   EXPECT_NEAR(state.multipliers[2] + state.multipliers[4] + state.multipliers[5], 9.81 * 1000 * 0.004, 1e-5);
 }

@@ -394,6 +394,33 @@ TEST(Contact, InfeasibleIsProved) {
       }
 }
 
+// Among contacts that have an answer, one more that squeezes with the first.
+TEST(Contact, OneMoreThatSqueezesIsInfeasibleAmongOthersToo) {
+  Random random(31);  // of 20,000 such problems one stays without a proof
+  for (int trial = 0; trial < 100; ++trial) {
+    const RandomContacts wanted{
+        .contacts = 1 + random.below(8), .boxes = random.below(3), .rank = 3 + random.below(12)};
+    ContactCase c = random_contacts(random, wanted);
+    const int first = c.boxes, n = c.n();
+    RowMatrix V(n + 3, c.V.cols());
+    V << c.V, -c.V.middleRows(first, 3);
+    VectorXd d(n + 3), friction(c.contacts + 1);
+    d << c.d, -c.d.segment(first, 3);
+    d[n] -= random.uniform(0.01, 0.3) * V.row(n).norm();
+    friction << c.friction, random.uniform(0, 1);
+    ++c.contacts;
+    c.V = V, c.W = V * V.transpose(), c.d = d, c.friction = friction;
+    ContactWorkspace workspace(c.boxes, c.contacts);
+    for (const ContactMethod method : methods) {
+      const ContactAnswer a = solve(c, {.method = method}, workspace, VectorXd::Zero(c.n()));
+      ASSERT_EQ(a.report.status, ContactStatus::infeasible) << trial << " " << int(method) << " " << a.report.residual;
+      const Eigen::Map<const VectorXd> delta(workspace.conflict().data(), c.n());
+      EXPECT_LT((c.W * delta).norm(), 1e-8 * c.W.norm());
+      EXPECT_LT(c.d.dot(delta), 0);
+    }
+  }
+}
+
 TEST(Contact, BadNumbersAreRefused) {
   Random random(9);
   const ContactCase good = random_contacts(random, {.contacts = 2, .boxes = 1, .rank = 7});
