@@ -6,6 +6,8 @@
 #     --states 160                          random commands that models learn from, corners apart
 #     --modes "63 33"                       of the models, the six rigid ones among them
 #     --cycles 3                            of the gait, two seconds each
+#     --spacing "5 mm"                      what touches: nodes of the sole so far apart, instead of the 54 corners of
+#                                           the sole of the published collision surface
 #     --jobs N                              worker processes for the states (all processors)
 #     --supple PROGRAM                      the program (build/engine/supple)
 #     -o DIR                                results (out/crawler); a stopped run goes on there
@@ -18,11 +20,11 @@ set -euo pipefail
 fail() { echo "crawler.sh: $1" >&2; exit "${2:-2}"; }
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-supple=$root/build/engine/supple out=out/crawler folder='' jobs=$(nproc) pressure=30 states=160 modes="63 33" cycles=3
+supple=$root/build/engine/supple out=out/crawler folder='' jobs=$(nproc) pressure=30 states=160 modes="63 33" cycles=3 spacing=''
 while [ $# -gt 0 ]; do
   case "$1" in
-    -h | --help) sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
-    --pressure | --states | --modes | --cycles | --jobs | --supple | -o)
+    -h | --help) sed -n '2,17p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    --pressure | --states | --modes | --cycles | --spacing | --jobs | --supple | -o)
       [ $# -gt 1 ] || fail "$1 needs a value (try --help)"
       case "$1" in -o) out=$2 ;; *) declare "${1#--}=$2" ;; esac
       shift 2 ;;
@@ -44,7 +46,13 @@ write() {
   if cmp -s "$1.new" "$1"; then rm "$1.new"; else mv "$1.new" "$1"; fi
 }
 
-# The body as the paper has it; damping, thickness of the layer, spacing and pressures are ours.
+if [ -n "$spacing" ]; then
+  points="spacing = \"$spacing\""
+else
+  points="surface = {file = \"$folder/quadriped_collision.stl\", unit = \"mm\"}"
+fi
+
+# The body as the paper has it; damping, thickness of the layer and pressures are ours.
 scene() {
   cat <<END
 name = "multigait, published mesh"
@@ -75,7 +83,7 @@ friction = 0.7
 
 [contact]
 distance = "0.5 mm"
-spacing = "5 mm"
+$points
 box = [["-1 m", "-1 m", "-1 mm"], ["1 m", "1 m", "0.5 mm"]]
 
 [reduce]

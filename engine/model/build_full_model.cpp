@@ -120,9 +120,7 @@ PointPlacer::Walls find_walls(const SceneTable& scene, const std::string& what, 
   if (scene.region) {
     walls = placer.find_walls(*scene.region, what, scene.place);
   } else {
-    Surface surface = read_surface(scene.surface->file);
-    transform_surface(surface, scene.surface->unit, scene.surface->transform);
-    walls = placer.find_walls(std::move(surface), what, scene.place);
+    walls = placer.find_walls(placed_surface(*scene.surface), what, scene.place);
   }
   if (!placer.moves(walls))
     throw InputError("the walls of " + what + " are held everywhere (nothing can change its volume)",
@@ -145,14 +143,23 @@ void add_contact(const Scene& scene, FullModel& model, PointPlacer& placer) {
   Robot& robot = model.robot;
   for (const ObstacleScene& obstacle : scene.obstacles) robot.obstacles.push_back(place_obstacle(obstacle));
   robot.contact_distance = scene.contact.distance;
-  const std::vector<int> nodes = spaced_nodes(model.mesh, outer_nodes(scene, model), scene.contact.spacing);
-  if (nodes.empty())
-    throw InputError("no node of the body can touch an obstacle (none of its outer surface is free and in the region)",
-                     "another region in [contact], or none",
-                     scene.contact.place.file.empty() ? scene.obstacles.front().place : scene.contact.place);
   robot.first_collision_point = static_cast<int>(robot.rest_points.size());
-  robot.collision_points = static_cast<int>(nodes.size());
-  for (const int node : nodes) placer.add_node(node);
+  const Place& place = scene.contact.place.file.empty() ? scene.obstacles.front().place : scene.contact.place;
+  if (scene.contact.surface) {
+    robot.collision_points =
+        placer.add_free(surface_corners(*scene.contact.surface, scene.contact.region), "the collision surface", place);
+    if (robot.collision_points == 0)
+      throw InputError("no corner of the collision surface can touch an obstacle (none is free and in the region)",
+                       "another region in [contact], or none", place);
+  } else {
+    const std::vector<int> nodes = spaced_nodes(model.mesh, outer_nodes(scene, model), scene.contact.spacing);
+    if (nodes.empty())
+      throw InputError(
+          "no node of the body can touch an obstacle (none of its outer surface is free and in the region)",
+          "another region in [contact], or none", place);
+    robot.collision_points = static_cast<int>(nodes.size());
+    for (const int node : nodes) placer.add_node(node);
+  }
   for (std::string& note : notes_on_contact(robot)) model.notes.push_back(std::move(note));
 }
 

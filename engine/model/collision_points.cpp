@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "engine/mesh/boundary.hpp"
-#include "engine/mesh/read.hpp"
 #include "engine/model/element_fields.hpp"
+#include "engine/model/place_points.hpp"
 
 namespace supple {
 
@@ -39,9 +39,7 @@ Obstacle shape_of(const ObstacleScene& scene) {
       break;
   }
   if (!scene.surface) throw InputError("it has no surface", "surface = {file = \"obstacle.stl\", unit = \"mm\"}");
-  Surface surface = read_surface(scene.surface->file);
-  transform_surface(surface, scene.surface->unit, scene.surface->transform);
-  return Obstacle::mesh(std::move(surface), side);
+  return Obstacle::mesh(placed_surface(*scene.surface), side);
 }
 
 std::span<const int> nodes_of(const Face& face) {
@@ -163,6 +161,14 @@ std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
     return !wanted[i] || model.node_unknown[i] < 0;
   });
   return nodes;
+}
+
+std::vector<Vec3d> surface_corners(const SurfaceScene& scene, const Region& region) {
+  Mesh corners;
+  corners.nodes = placed_surface(scene).nodes;
+  std::vector<Vec3d> chosen;
+  for (const int corner : nodes_in(region, corners)) chosen.push_back(corners.nodes[static_cast<std::size_t>(corner)]);
+  return chosen;
 }
 
 std::vector<int> spaced_nodes(const Mesh& mesh, const std::vector<int>& nodes, double spacing) {

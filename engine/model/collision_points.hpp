@@ -16,6 +16,9 @@ PlacedObstacle place_obstacle(const ObstacleScene& scene);
 // cavities.
 std::vector<int> outer_nodes(const Scene& scene, const FullModel& model);
 
+// Corners of a collision surface, in the axes of the body, that lie in the region (no group).
+std::vector<Vec3d> surface_corners(const SurfaceScene& scene, const Region& region);
+
 // Thins `nodes` of the model out (ascending): those that stay are at least `spacing` apart, and none that goes is
 // further from all that stay. What touches first comes first: nodes where the outline is sharp, the sharpest before the
 // others; among equals always the node furthest from those that are taken already.

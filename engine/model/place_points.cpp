@@ -9,6 +9,7 @@
 #include "engine/mesh/boundary.hpp"
 #include "engine/mesh/closed_surface.hpp"
 #include "engine/mesh/geometry.hpp"
+#include "engine/mesh/read.hpp"
 #include "engine/mesh/select.hpp"
 #include "engine/model/element_fields.hpp"
 
@@ -19,6 +20,9 @@ namespace {
 // det C of a region over that of a ball with the same trace: rounding leaves 1e-30 of nodes in one plane, and a plate a
 // thousand times as wide as thick has 1e-5.
 constexpr double flattest_region = 1e-12;
+
+// Of a node in a point's element; below it is rounding.
+constexpr double least_weight = 1e-12;
 
 // Weights w_i = k_i (a + b . (x_i - x)) over the nodes within `radius`, k the bump (1 - d^2/r^2)^2, with sum w = 1 and
 // sum w (x_i - x) = 0: the spread point follows every linear field exactly, rigid motions among them.
@@ -78,6 +82,12 @@ double triangle_area(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
 }
 
 }  // namespace
+
+Surface placed_surface(const SurfaceScene& scene) {
+  Surface surface = read_surface(scene.file);
+  transform_surface(surface, scene.unit, scene.transform);
+  return surface;
+}
 
 PointPlacer::PointPlacer(FullModel& model, double size) : model_(model), embedding_(model.mesh), size_(size) {}
 
@@ -262,19 +272,44 @@ PointPlacer::Walls PointPlacer::find_walls(const Region& region, const std::stri
 
 PointPlacer::Walls PointPlacer::find_walls(Surface surface, const std::string& what, const Place& place) {
   Walls walls = close(surface, true, what, place);
+  walls.corners = embed(surface.nodes, what, place);
+  return walls;
+}
+
+int PointPlacer::add_free(const std::vector<Vec3d>& points, const std::string& what, const Place& place) {
+  const std::vector<Interpolation> embedded = embed(points, what, place);
+  int added = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    // On a held face the other nodes of its element have weights that are rounding.
+    Interpolation carriers;
+    for (std::size_t n = 0; n < embedded[i].node.size(); ++n) {
+      if (std::abs(embedded[i].weight[n]) <= least_weight) continue;
+      carriers.node.push_back(embedded[i].node[n]);
+      carriers.weight.push_back(embedded[i].weight[n]);
+    }
+    if (!moves(carriers)) continue;
+    push(std::move(carriers), points[i]);
+    ++added;
+  }
+  return added;
+}
+
+std::vector<Interpolation> PointPlacer::embed(const std::vector<Vec3d>& corners, const std::string& what,
+                                              const Place& place) {
+  std::vector<Interpolation> embedded;
   double furthest = 0;
-  for (const Vec3d& x : surface.nodes) {
+  for (const Vec3d& x : corners) {
     const EmbeddedPoint point = locate(x, "a corner of " + what, place);
     furthest = std::max(furthest, point.distance);
-    walls.corners.push_back(interpolation_of(point));
+    embedded.push_back(interpolation_of(point));
   }
-  // The walls of a cavity are a boundary of the body: corners lie a little to either side of it.
+  // Such a surface is a boundary of the body: corners lie a little to either side of it.
   if (furthest > 0)
     model_.notes.push_back(
         fmt::format("corners of {} lie up to {:.3g} mm outside the mesh; they follow the nearest "
                     "elements",
                     what, 1e3 * furthest));
-  return walls;
+  return embedded;
 }
 
 int PointPlacer::add_corners(const Walls& walls) {

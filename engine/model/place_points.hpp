@@ -25,6 +25,9 @@
 
 namespace supple {
 
+// From its file, where its scene puts it [m].
+Surface placed_surface(const SurfaceScene& scene);
+
 struct PlacedPath {
   int first_point = 0;
   double length = 0;  // at rest [m], with the way to its end
@@ -58,6 +61,9 @@ class PointPlacer {
   // Whether a free node has a part in them.
   bool moves(const Walls& walls) const;
   int add_corners(const Walls& walls);
+  // Of points in the frame of the body, embedded in it, those that a free node has a part in. Returns how many these
+  // are.
+  int add_free(const std::vector<Vec3d>& points, const std::string& what, const Place& place);
   int add_mean(const Walls& walls);  // of the corners, each with a third of the area of its triangles
 
   // Whether a free node has a part in it.
@@ -73,6 +79,8 @@ class PointPlacer {
   int push(Interpolation interpolation, const Vec3d& rest);
   // The element that contains x or is nearest to it; refuses one too far away.
   EmbeddedPoint locate(const Vec3d& x, const std::string& what, const Place& place) const;
+  // Corners of a surface; a note says how far outside they lie.
+  std::vector<Interpolation> embed(const std::vector<Vec3d>& corners, const std::string& what, const Place& place);
   // Checks and measures it. turned: whether its triangles may be turned any way; otherwise they know where the body is.
   Walls close(Surface& surface, bool turned, const std::string& what, const Place& place) const;
   bool moves(const Interpolation& point) const;

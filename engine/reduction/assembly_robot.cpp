@@ -115,7 +115,7 @@ void AssemblyRobot::add_obstacles(const PartScene& part, Scene& scene) const {
                      "distance in [contact] of the whole alone", part.place);
   scene.obstacles = scene_.obstacles;
   scene.contact.distance = scene_.contact.distance;
-  if (scene.contact.spacing == 0) scene.contact.spacing = scene_.contact.spacing;
+  if (scene.contact.spacing == 0 && !scene.contact.surface) scene.contact.spacing = scene_.contact.spacing;
 }
 
 // Points of parts as their models have them; corners of the boxes that move freely: no obstacle moves another.

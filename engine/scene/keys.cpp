@@ -187,6 +187,7 @@ constexpr std::array obstacle_keys{
 constexpr std::array contact_keys{
     Key{.name = "distance", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "how far from obstacles points are held off", .bound = Bound::non_negative},
     Key{.name = "spacing", .kind = quantity, .dimension = D::length, .fallback = "every node", .meaning = "points are at least this far from each other at rest, corners and edges of the body first", .bound = Bound::non_negative},
+    Key{.name = "surface", .kind = table, .fallback = "nodes of the body", .meaning = "points are the corners of this surface, embedded in the body, as of a collision mesh of its own; without `spacing` and `group`", .subtable = "surface"},
     Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "the whole body", .meaning = "points in this box only"},
     Key{.name = "sphere", .kind = table, .fallback = "the whole body", .meaning = "points in this ball only", .subtable = "sphere"},
     Key{.name = "group", .kind = text, .fallback = "the whole body", .meaning = "points in this group of the mesh only"},
@@ -232,7 +233,7 @@ constexpr std::array assembly_keys{
     Key{.name = "part", .kind = tables, .fallback = "none", .meaning = "soft bodies, each a robot of its own", .subtable = "[[part]]"},
     Key{.name = "link", .kind = tables, .fallback = "none", .meaning = "what holds points of different bodies to each other", .subtable = "[[link]]"},
     Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things in the world that parts and free rigid bodies may touch", .subtable = "[[obstacle]]"},
-    Key{.name = "contact", .kind = table, .fallback = "every node", .meaning = "`distance` for all bodies, `spacing` for parts whose own scenes have none; a region stands in the scene of its part", .subtable = "[contact]"},
+    Key{.name = "contact", .kind = table, .fallback = "every node", .meaning = "`distance` for all bodies, `spacing` for parts whose own scenes have none; a region or a surface stands in the scene of its part", .subtable = "[contact]"},
 };
 
 constexpr std::array rigid_keys{
@@ -291,12 +292,12 @@ constexpr std::array tables_of_scene{
     TableKeys{"sphere", "`sphere = {...}` wherever a region is given.", sphere_keys},
     TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` says which.", fix_keys},
     TableKeys{"[[actuator]]", "Something that drives the robot: a cable, a force or a cavity. A force acts on exactly one of `point`, `box`, `sphere` and `group`. The walls of a cavity are exactly one of `box`, `sphere`, `group` and `surface`, and closed.", actuator_keys},
-    TableKeys{"surface", "`surface = {...}` of a cavity, a volume or an obstacle. Formats: `.stl`, `.obj`. Triangles of a cavity may be turned either way, those of an obstacle face outwards.", surface_keys},
+    TableKeys{"surface", "`surface = {...}` of a cavity, a volume, an obstacle or `[contact]`. Formats: `.stl`, `.obj`. Triangles of a cavity may be turned either way, those of an obstacle face outwards; of `[contact]` corners alone count.", surface_keys},
     TableKeys{"[[constraint]]", "Something that holds points of the body, to each other or to places fixed in space: hard, or a spring with damping. A fixed point has a row for each of its directions, all others one.", constraint_keys},
     TableKeys{"[[effector]]", "Something that is steered. A position is that of exactly one of `point`, `box`, `sphere` and `group`; an orientation is that of one of the last three; a length has either `points` or `cable`; a volume one of `cavity`, `surface` and the regions, whose faces are closed walls. Goals of a volume are the volume itself, and its row is what is missing over the area of the walls at rest: the mean distance by which they are off.", effector_keys},
     TableKeys{"[[probe]]", "A point that is reported.", probe_keys},
     TableKeys{"[[obstacle]]", "A rigid thing that does not move and that the body cannot enter.", obstacle_keys},
-    TableKeys{"[contact]", "What of the body touches obstacles: collision points, nodes of its outer surface that can move, not those on walls of cavities. At most one of `box`, `sphere` and `group` says which.", contact_keys},
+    TableKeys{"[contact]", "What of the body touches obstacles: collision points, nodes of its outer surface that can move, not those on walls of cavities, or corners of a surface that it carries. At most one of `box`, `sphere` and `group` says which.", contact_keys},
     TableKeys{"[reduce]", "How `supple reduce` samples, reduces and validates.", reduce_keys},
 };
 // clang-format on

@@ -301,6 +301,9 @@ void check_files_exist(const Document& document, const Scene& scene) {
   };
   check_surfaces("actuator", scene.actuators);
   check_surfaces("obstacle", scene.obstacles);
+  if (scene.contact.surface)
+    check_exists(document, document.root.find("contact")->value.find("surface")->value, scene.contact.surface->file,
+                 "surface", {".stl", ".obj"});
 }
 
 }  // namespace

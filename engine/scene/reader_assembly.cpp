@@ -117,10 +117,12 @@ void check_surface_exists(const TableReader& obstacle, const std::string& file) 
 }
 
 void refuse_region(const TableReader& contact) {
-  for (const std::string_view key : {"box", "sphere", "group"})
+  for (const std::string_view key : {"box", "sphere", "group", "surface"})
     if (contact.has(key))
-      contact.fail(key, "[contact] of several bodies has a region, and does not say of which part",
-                   "[contact] with the region in the scene of the part");
+      contact.fail(key,
+                   fmt::format("[contact] of several bodies has a {}, and does not say of which part",
+                               key == "surface" ? "surface" : "region"),
+                   "[contact] with it in the scene of the part");
 }
 
 }  // namespace

@@ -87,6 +87,13 @@ ContactScene read_contact(const TableReader& table) {
   contact.distance = table.quantity("distance", contact.distance);
   contact.spacing = table.quantity("spacing", contact.spacing);
   if (has_region(table)) contact.region = read_region(table, "[contact]");
+  if (table.has("surface")) {
+    for (const std::string_view key : {"spacing", "group"})
+      if (table.has(key))
+        table.fail(key, fmt::format("{} means nothing to a surface (its corners are the points)", key),
+                   "leave it out, or the surface; box and sphere choose among its corners");
+    contact.surface = read_placed_file(table.table("surface"));
+  }
   return contact;
 }
 

@@ -81,7 +81,7 @@ bool same(const ObstacleScene& a, const ObstacleScene& b) {
   return plain(a) == plain(b) && same(a.surface, b.surface);
 }
 bool same(const ContactScene& a, const ContactScene& b) {
-  return a.distance == b.distance && a.spacing == b.spacing && same(a.region, b.region);
+  return a.distance == b.distance && a.spacing == b.spacing && same(a.region, b.region) && same(a.surface, b.surface);
 }
 template <class T>
 bool same(const std::vector<T>& a, const std::vector<T>& b) {
@@ -139,6 +139,7 @@ std::vector<std::string> input_files(const Scene& scene) {
     if (effector.surface) files.push_back(effector.surface->file);
   for (const ObstacleScene& obstacle : scene.obstacles)
     if (obstacle.surface) files.push_back(obstacle.surface->file);
+  if (scene.contact.surface) files.push_back(scene.contact.surface->file);
   return files;
 }
 

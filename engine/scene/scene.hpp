@@ -214,11 +214,12 @@ struct ObstacleScene {
   Place place;
 };
 
-// How the body touches obstacles: at collision points, nodes of its boundary.
+// How the body touches obstacles: at collision points, nodes of its boundary, or corners of a surface that it carries.
 struct ContactScene {
-  double distance = 0;  // m: gap at which points are held off
-  double spacing = 0;   // m: points are at least so far apart at rest; 0: every node
-  Region region;        // of the boundary
+  double distance = 0;                  // m: gap at which points are held off
+  double spacing = 0;                   // m: points are at least so far apart at rest; 0: every node
+  Region region;                        // of the boundary, or of the surface: then no group
+  std::optional<SurfaceScene> surface;  // without spacing
   Place place;
 };
 

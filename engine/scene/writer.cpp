@@ -254,11 +254,12 @@ class Writer {
   // Nothing where it says nothing: fingerprints of scenes are those of their text.
   void contact(const ContactScene& c) {
     const bool everywhere = c.region.kind == Region::Kind::all;
-    if (c.distance == 0 && c.spacing == 0 && everywhere) return;
+    if (c.distance == 0 && c.spacing == 0 && everywhere && !c.surface) return;
     open("[contact]");
     put("distance", c.distance);
-    put("spacing", c.spacing);
+    if (!c.surface) put("spacing", c.spacing);
     if (!everywhere) text_ += region(c.region) + "\n";
+    if (c.surface) placed_file("surface", *c.surface);
   }
 
   void reduction(const ReductionScene& r) {

@@ -3,6 +3,7 @@
 #include "engine/model/collision_points.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include "tests/engine/hollow_bodies.hpp"
 #include "tests/engine/obstacle_scenes.hpp"
@@ -206,6 +207,39 @@ TEST_P(CollisionPoints, OfAGridStayAtItsOwnSpacing) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, CollisionPoints, testing::Bool(),
                          [](const auto& info) { return info.param ? "hexahedra" : "tetrahedra"; });
+
+// Corners of a collision surface, carried where they are; those on the clamped end are left out.
+TEST_P(CollisionPoints, MayBeCornersOfASurface) {
+  const reduced_bodies::TemporaryFolder folder;
+  std::ofstream(folder / "skin.obj") << "v 0 50 100\nv 100 30 0\nv 200 60 -1\nv 150 50 100\nf 1 2 3\nf 1 3 4\n";
+  Scene scene = on_a_floor();
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  scene.contact.surface = SurfaceScene{folder / "skin.obj", 1e-3, {}};
+  const FullModel model = build_full_model(scene, box(4));
+  const Robot& robot = model.robot;
+  ASSERT_EQ(robot.collision_points, 3);
+  const Vec3d expected[] = {{{0.1, 0.03, 0}}, {{0.2, 0.06, -0.001}}, {{0.15, 0.05, 0.1}}};
+  for (int p = 0; p < 3; ++p) {
+    const auto i = static_cast<std::size_t>(robot.first_collision_point + p);
+    Vec3d carried{{0, 0, 0}};
+    for (std::size_t n = 0; n < model.interpolation[i].node.size(); ++n)
+      carried = carried + model.interpolation[i].weight[n] * at(model.mesh, model.interpolation[i].node[n]);
+    EXPECT_LT(norm(carried - expected[p]), 1e-15);
+    EXPECT_LT(norm(robot.rest_points[i] - expected[p]), 1e-15);
+  }
+  EXPECT_TRUE(std::any_of(model.notes.begin(), model.notes.end(), [](const std::string& note) {
+    return note.find("corners of the collision surface lie up to 1 mm outside the mesh") == 0;
+  }));
+  scene.contact.region = box_region({{-1, -1, -1}}, {{1, 1, 0.01}});
+  EXPECT_EQ(build_full_model(scene, box(4)).robot.collision_points, 2);
+  scene.contact.region = box_region({{-1, -1, -1}}, {{1, 1, -0.5}});
+  const std::string text = refusal(scene, box(4));
+  EXPECT_NE(text.find("no corner of the collision surface can touch an obstacle"), std::string::npos) << text;
+  // A surface in other units is not near the body at all.
+  scene.contact.region = {};
+  scene.contact.surface->unit = 1;
+  EXPECT_NE(refusal(scene, box(4)).find("away from the body"), std::string::npos);
+}
 
 // A finger without edges is touched at its tip first.
 TEST(CollisionPointsOfRoundBodies, HaveTheTip) {

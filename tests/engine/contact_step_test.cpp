@@ -1,11 +1,15 @@
 // Contact in the time step: bodies that fall, rest, slide, stick, are pressed and pulled; full and reduced, alone and
 // in a batch.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <fstream>
 
 #include "engine/dynamics/equilibrium.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/engine/contact_bodies.hpp"
+#include "tests/engine/obstacle_scenes.hpp"
 #include "tests/engine/reduced_bodies.hpp"
 
 namespace supple {
@@ -58,6 +62,40 @@ TEST_P(Drop, ABlockFallsAndComesToRestOnTheFloor) {
 INSTANTIATE_TEST_SUITE_P(Contact, Drop,
                          testing::Combine(testing::Values(StepScheme::one_linearisation, StepScheme::newton),
                                           testing::Values(0.0, 0.6)));
+
+// The nodes of its sole as corners of a surface of their own, and as a group of its mesh.
+TEST(CollisionSurface, OfTheNodesOfASoleFallsAsTheseDo) {
+  const reduced_bodies::TemporaryFolder folder;
+  Scene scene = soft_scene();
+  scene.obstacles = {obstacle_scenes::floor(0)};
+  scene.obstacles[0].friction = 0.6;
+  scene.obstacles[0].rotation = {{0.1, 0, 0}};
+  scene.contact.distance = 0.001;
+  scene.contact.region = boxes::group_region("z-");
+  FullModel by_nodes = block(scene, 0.02);
+  scene.contact.region = {};
+  std::ofstream file(folder / "sole.obj");
+  const Robot& robot = by_nodes.robot;
+  for (int p = 0; p < robot.collision_points; ++p) {
+    const Vec3d& x = robot.rest_points[extent(robot.first_collision_point + p)];
+    file << fmt::format("v {} {} {}\n", x[0], x[1], x[2]);
+  }
+  file << "f 1 2 3\n";
+  file.close();
+  scene.contact.surface = SurfaceScene{folder / "sole.obj", 1, {}};
+  FullModel by_corners = block(scene, 0.02);
+  ASSERT_EQ(by_corners.robot.collision_points, robot.collision_points);
+  FullMechanics a(by_nodes), b(by_corners);
+  Stepper one(a, {.time_step = 0.01}), other(b, {.time_step = 0.01});
+  State x = rest_state(a), y = rest_state(b);
+  for (int step = 0; step < 60; ++step) {
+    ASSERT_EQ(one.step(zero_control(a), x).status, StepStatus::ok) << step;
+    ASSERT_EQ(other.step(zero_control(b), y).status, StepStatus::ok) << step;
+  }
+  EXPECT_GT(total_force(x)[2], 1);
+  // Forces are solved to 1e-10; weights of corners are those of nodes to 1e-16.
+  for (std::size_t i = 0; i < x.q.size(); ++i) EXPECT_NEAR(x.q[i], y.q[i], 1e-8);
+}
 
 // A stiff block on a slope of angle atan(slope): gravity is turned instead.
 double speed_on_slope(double slope, double friction, int steps, State* end = nullptr) {

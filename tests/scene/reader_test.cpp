@@ -327,6 +327,14 @@ TEST(SceneReader, ObstaclesHaveShapesAndPoses) {
   EXPECT_DOUBLE_EQ(scene.contact.spacing, 4e-3);
   EXPECT_EQ(scene.contact.region.kind, Region::Kind::sphere);
   EXPECT_EQ(input_files(scene).back(), "/robots/rock.stl");
+  const Scene skin = parse_scene(
+      test::minimal + "[contact]\nsurface = {file = 'skin.stl', unit = 'mm'}\nbox = [[0, 0, 0], [1, 1, 1]]\n",
+      "/robots/a.toml");
+  EXPECT_EQ(skin.contact.surface->file, "/robots/skin.stl");
+  EXPECT_EQ(skin.contact.surface->unit, 1e-3);
+  EXPECT_EQ(skin.contact.region.kind, Region::Kind::box);
+  EXPECT_EQ(input_files(skin).back(), "/robots/skin.stl");
+  EXPECT_TRUE(parse_scene(write_scene(skin), "") == skin);
   // Without obstacles the table says nothing yet.
   EXPECT_EQ(parse_scene(test::minimal + "[contact]\nspacing = 1\n", "").contact.spacing, 1);
   EXPECT_EQ(parse_scene(test::minimal, "").contact.region.kind, Region::Kind::all);
@@ -349,7 +357,7 @@ TEST(SceneReader, AnAxisIsARotation) {
       (Vec3d{{0, 0, 0}}));
 }
 
-// Of cavities and obstacles alike: at the key, with the file that may be meant.
+// Of cavities, obstacles and contact alike: at the key, with the file that may be meant.
 TEST(SceneReader, MissingSurfacesAreSaid) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / ("supple-surfaces-" + std::to_string(getpid()));
@@ -365,7 +373,8 @@ TEST(SceneReader, MissingSurfacesAreSaid) {
     }
     return InputError("none", "");
   };
-  for (const std::string table : {"[[actuator]]\nname='a'\ntype='cavity'\n", "[[obstacle]]\nname='o'\ntype='mesh'\n"}) {
+  for (const std::string table :
+       {"[[actuator]]\nname='a'\ntype='cavity'\n", "[[obstacle]]\nname='o'\ntype='mesh'\n", "[contact]\n\n\n"}) {
     const InputError error = error_of(table + "surface={file='rok.stl'}\n");
     EXPECT_EQ(std::string(error.what()), "the surface '" + (folder / "rok.stl").string() + "' does not exist");
     EXPECT_EQ(error.suggestion(), "file = \"rock.stl\"");
