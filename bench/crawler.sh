@@ -4,7 +4,8 @@
 #   bench/crawler.sh FOLDER [options]       FOLDER holds full_quadriped_fine.vtk and quadriped_*-cavity_finer.stl
 #     --pressure 30                         of legs in kPa; the spine has four fifths. The published ranges are unknown
 #     --states 160                          random commands that models learn from, corners apart
-#     --modes "63 33"                       of the models, the six rigid ones among them
+#     --modes "98:0.008 63 33"              of the models, the six rigid ones among them; after a colon the tolerance of
+#                                           the choice of elements (0.015)
 #     --cycles 3                            of the gait, two seconds each
 #     --spacing "5 mm"                      what touches: nodes of the sole so far apart, instead of the 54 corners of
 #                                           the sole of the published collision surface
@@ -20,10 +21,10 @@ set -euo pipefail
 fail() { echo "crawler.sh: $1" >&2; exit "${2:-2}"; }
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-supple=$root/build/engine/supple out=out/crawler folder='' jobs=$(nproc) pressure=30 states=160 modes="63 33" cycles=3 spacing=''
+supple=$root/build/engine/supple out=out/crawler folder='' jobs=$(nproc) pressure=30 states=160 modes="98:0.008 63 33" cycles=3 spacing=''
 while [ $# -gt 0 ]; do
   case "$1" in
-    -h | --help) sed -n '2,17p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    -h | --help) sed -n '2,18p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     --pressure | --states | --modes | --cycles | --spacing | --jobs | --supple | -o)
       [ $# -gt 1 ] || fail "$1 needs a value (try --help)"
       case "$1" in -o) out=$2 ;; *) declare "${1#--}=$2" ;; esac
@@ -33,6 +34,8 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$folder" ] || fail "the folder of the mesh is missing (try --help)"
+[[ $modes =~ ^[0-9]+(:[0-9.]+)?(\ [0-9]+(:[0-9.]+)?)*$ ]] ||
+  fail "--modes \"$modes\" is not a list of counts, each with a tolerance after a colon or without (try --help)"
 [ -x "$supple" ] || fail "there is no program '$supple' (build it, or --supple PROGRAM)"
 [ -f "$folder/full_quadriped_fine.vtk" ] ||
   fail "'$folder/full_quadriped_fine.vtk' is missing: the published meshes of the multigait robot are not part of this project"
@@ -92,7 +95,7 @@ sweep_steps = 15
 friction = "own"
 membranes = "strains"
 elements_tolerance = 0.015
-max_modes = $((${modes%% *} - 6))
+max_modes = $(($(tr ' ' '\n' <<<"$modes" | sed 's/:.*//' | sort -n | tail -n 1) - 6))
 
 [[effector]]
 name = "middle"
@@ -149,13 +152,15 @@ if ! newer "$out/full/state.h5"; then
   "$supple" simulate "$out/scene.toml" --actuation "$out/gait.csv" --threads 1 --every 1000 --force -o "$out/full"
 fi
 rows=()
-for count in $modes; do
+for entry in $modes; do
+  count=${entry%%:*} tolerance=()
+  [ "$entry" = "$count" ] || tolerance=(--tolerance "${entry#*:}")
   model=$out/$count.rom.h5
   if ! newer "$model"; then
     echo "== $count modes"
     rm -f "$model"
-    "$supple" reduce "$out/scene.toml" --modes $((count - 6)) --snapshots "$out/snapshots" -o "$model" --jobs "$jobs" \
-      --json "$out/$count.json" | tee "$out/$count.txt"
+    "$supple" reduce "$out/scene.toml" --modes $((count - 6)) "${tolerance[@]}" --snapshots "$out/snapshots" \
+      --jobs "$jobs" -o "$model" --json "$out/$count.json" | tee "$out/$count.txt"
   fi
   if ! newer "$out/$count-cycle.json" || [ "$model" -nt "$out/$count-cycle.json" ]; then
     "$supple" run "$model" --actuation "$out/cycle.csv" --compare "$out/scene.toml" --threads 1 --every 1000 --force \

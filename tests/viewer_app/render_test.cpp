@@ -93,6 +93,7 @@ TEST_F(Render, SaysWhatIsWrongAndLeavesNothingBehind) {
       {{"-o", "a.png", "--circle", "5 mm", "--set", "bend=1 mm"}, "several options say where the robot is to go"},
       {{"-o", "a.png", "--set", "curl=1 mm"}, "curl"},
       {{"-o", "a.png", "--azimuth", "20 mm"}, "--azimuth"},
+      {{"-o", "a.png", "--elevation", "20"}, "--elevation 20 is beyond the vertical"},
       {{"-o", "a.png", "--zoom", "0"}, "--zoom"},
       {{"-o", "a.png", "--zoom", "-2"}, "--zoom"},
       {{"-o", "no/such/folder/a.png"}, "no/such/folder/a.png"},

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <optional>
 
 #include "engine/cli/drive.hpp"
@@ -62,6 +63,11 @@ int leads(const cli::RenderArguments& a) {
 }
 
 void check(const cli::RenderArguments& a) {
+  (void)angle(a.azimuth, default_azimuth, "--azimuth");
+  if (std::abs(angle(a.elevation, default_elevation, "--elevation")) > std::numbers::pi / 2)
+    throw InputError(
+        fmt::format("--elevation {} is beyond the vertical (a number without a unit is in radians)", a.elevation),
+        "an angle within 90 deg of the horizontal, \"-15 deg\" from below");
   if (leads(a) > 1)
     throw InputError("several options say where the robot is to go",
                      "one of --goal, --circle, --lemniscate, or --set and --actuation");
