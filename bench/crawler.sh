@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Table III of Goury & Duriez (2018) from the published fine mesh of the multigait robot, which is not part of this
 # project: reduced models beside the full one along a gait on the floor with friction, the layer by modes of its strains.
-#   bench/crawler.sh FOLDER [options]       FOLDER holds full_quadriped_fine.vtk and quadriped_*-cavity_finer.stl
+#   bench/crawler.sh FOLDER [options]       FOLDER holds full_quadriped_fine.vtk, quadriped_*-cavity_finer.stl and
+#                                           quadriped_collision.stl
 #     --pressure 30                         of legs in kPa; the spine has four fifths. The published ranges are unknown
 #     --states 160                          random commands that models learn from, corners apart
 #     --modes "98:0.008 63 33"              of the models, the six rigid ones among them; after a colon the tolerance of
@@ -24,7 +25,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 supple=$root/build/engine/supple out=out/crawler folder='' jobs=$(nproc) pressure=30 states=160 modes="98:0.008 63 33" cycles=3 spacing=''
 while [ $# -gt 0 ]; do
   case "$1" in
-    -h | --help) sed -n '2,18p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    -h | --help) sed -n '2,19p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     --pressure | --states | --modes | --cycles | --spacing | --jobs | --supple | -o)
       [ $# -gt 1 ] || fail "$1 needs a value (try --help)"
       case "$1" in -o) out=$2 ;; *) declare "${1#--}=$2" ;; esac
@@ -37,8 +38,11 @@ done
 [[ $modes =~ ^[0-9]+(:[0-9.]+)?(\ [0-9]+(:[0-9.]+)?)*$ ]] ||
   fail "--modes \"$modes\" is not a list of counts, each with a tolerance after a colon or without (try --help)"
 [ -x "$supple" ] || fail "there is no program '$supple' (build it, or --supple PROGRAM)"
-[ -f "$folder/full_quadriped_fine.vtk" ] ||
-  fail "'$folder/full_quadriped_fine.vtk' is missing: the published meshes of the multigait robot are not part of this project"
+[ -z "$(tr ' ' '\n' <<<"$modes" | sort | uniq -d)" ] || fail "--modes \"$modes\" has the same model twice"
+for file in full_quadriped_fine.vtk quadriped_collision.stl; do
+  [ -f "$folder/$file" ] ||
+    fail "'$folder/$file' is missing: the published meshes of the multigait robot are not part of this project"
+done
 folder=$(cd "$folder" && pwd)
 mkdir -p "$out"
 export OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive
@@ -95,7 +99,6 @@ sweep_steps = 15
 friction = "own"
 membranes = "strains"
 elements_tolerance = 0.015
-max_modes = $(($(tr ' ' '\n' <<<"$modes" | sed 's/:.*//' | sort -n | tail -n 1) - 6))
 
 [[effector]]
 name = "middle"
@@ -151,35 +154,34 @@ if ! newer "$out/full/state.h5"; then
   echo "== full model, $cycles cycles"
   "$supple" simulate "$out/scene.toml" --actuation "$out/gait.csv" --threads 1 --every 1000 --force -o "$out/full"
 fi
-rows=()
 for entry in $modes; do
-  count=${entry%%:*} tolerance=()
+  count=${entry%%:*} name=${entry/:/-} tolerance=()
   [ "$entry" = "$count" ] || tolerance=(--tolerance "${entry#*:}")
-  model=$out/$count.rom.h5
+  model=$out/$name.rom.h5
   if ! newer "$model"; then
     echo "== $count modes"
     rm -f "$model"
     "$supple" reduce "$out/scene.toml" --modes $((count - 6)) "${tolerance[@]}" --snapshots "$out/snapshots" \
-      --jobs "$jobs" -o "$model" --json "$out/$count.json" | tee "$out/$count.txt"
+      --jobs "$jobs" -o "$model" --json "$out/$name.json" | tee "$out/$name.txt"
   fi
-  if ! newer "$out/$count-cycle.json" || [ "$model" -nt "$out/$count-cycle.json" ]; then
+  if ! newer "$out/$name-cycle.json" || [ "$model" -nt "$out/$name-cycle.json" ]; then
     "$supple" run "$model" --actuation "$out/cycle.csv" --compare "$out/scene.toml" --threads 1 --every 1000 --force \
-      -o "$out/$count-cycle" --json "$out/$count-cycle.json"
-    "$supple" run "$model" --actuation "$out/gait.csv" --threads 1 --every 1000 --force -o "$out/$count-gait" \
-      --json "$out/$count-gait.json"
+      -o "$out/$name-cycle" --json "$out/$name-cycle.json"
+    "$supple" run "$model" --actuation "$out/gait.csv" --threads 1 --every 1000 --force -o "$out/$name-gait" \
+      --json "$out/$name-gait.json"
   fi
-  rows+=("$count")
 done
 
 {
   echo "| | tetrahedra, strain modes | shape | largest | centre astray | turned | ahead in each cycle | steps/s | beside the full model | full |"
   echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-  echo "| full | $(value "$out/${rows[0]}.json" elements) | | | | | $(advances "$out/full/trajectory.csv") mm | | | |"
-  for count in "${rows[@]}"; do
-    run=$out/$count-cycle.json
-    awk -v name="$count modes" -v elements="$(kept "$out/$count.json")" -v mean="$(last "$run" shape_error_mean)" \
+  echo "| full | $(value "$out/$name.json" elements) | | | | | $(advances "$out/full/trajectory.csv") mm | | | |"
+  for entry in $modes; do
+    count=${entry%%:*} name=${entry/:/-}
+    run=$out/$name-cycle.json
+    awk -v name="$count modes" -v elements="$(kept "$out/$name.json")" -v mean="$(last "$run" shape_error_mean)" \
       -v most="$(last "$run" shape_error_max)" -v astray="$(value "$run" centre_strayed_m)" -v turned="$(value "$run" turned_rad)" \
-      -v ahead="$(advances "$out/$count-gait/trajectory.csv")" -v rate="$(value "$out/$count-gait.json" steps_per_s)" \
+      -v ahead="$(advances "$out/$name-gait/trajectory.csv")" -v rate="$(value "$out/$name-gait.json" steps_per_s)" \
       -v beside="$(value "$run" steps_per_s)" -v full="$(value "$run" full_steps_per_s)" 'BEGIN {
         printf "| %s | %s | %.1f %% | %.1f %% | %.2f mm | %.2f° | %s mm | %.0f | %.0f | %.2f |\n", name, elements, 100 * mean, 100 * most, 1e3 * astray, turned * 57.29578, ahead, rate, beside, full }'
   done

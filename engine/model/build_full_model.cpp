@@ -146,11 +146,16 @@ void add_contact(const Scene& scene, FullModel& model, PointPlacer& placer) {
   robot.first_collision_point = static_cast<int>(robot.rest_points.size());
   const Place& place = scene.contact.place.file.empty() ? scene.obstacles.front().place : scene.contact.place;
   if (scene.contact.surface) {
-    robot.collision_points =
-        placer.add_free(surface_corners(*scene.contact.surface, scene.contact.region), "the collision surface", place);
+    const std::vector<Vec3d> corners = surface_corners(*scene.contact.surface, placer.size(), place);
+    const std::vector<Vec3d> chosen = points_in(scene.contact.region, corners);
+    robot.collision_points = placer.add_free(chosen, "the collision surface", place);
     if (robot.collision_points == 0)
-      throw InputError("no corner of the collision surface can touch an obstacle (none is free and in the region)",
-                       "another region in [contact], or none", place);
+      throw InputError(fmt::format("no corner of the collision surface can touch an obstacle ({} of {} are in the "
+                                   "region{})",
+                                   chosen.size(), corners.size(), chosen.empty() ? "" : ", and held"),
+                       chosen.empty() ? "another region in [contact], or none; is the unit of the surface right?"
+                                      : "corners of parts that no [[body.fix]] holds",
+                       place);
   } else {
     const std::vector<int> nodes = spaced_nodes(model.mesh, outer_nodes(scene, model), scene.contact.spacing);
     if (nodes.empty())

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -19,6 +20,9 @@ namespace {
 
 // Lengths that differ by less, relatively, are equal: what a machine's rounding is shall not choose points.
 constexpr double equal_lengths = 1e-9;
+
+// Across, of the body's diagonal. Beyond them the unit of a collision surface is wrong.
+constexpr double smallest_surface = 0.005, largest_surface = 100;
 
 Obstacle shape_of(const ObstacleScene& scene) {
   const auto side = scene.inside ? Obstacle::Side::inside : Obstacle::Side::outside;
@@ -163,11 +167,36 @@ std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
   return nodes;
 }
 
-std::vector<Vec3d> surface_corners(const SurfaceScene& scene, const Region& region) {
-  Mesh corners;
-  corners.nodes = placed_surface(scene).nodes;
+std::vector<Vec3d> surface_corners(const SurfaceScene& scene, double size, const Place& place) {
+  const Surface surface = placed_surface(scene);
+  std::vector<bool> used(surface.nodes.size(), false);
+  for (const auto& triangle : surface.triangles)
+    for (const int corner : triangle) used[static_cast<std::size_t>(corner)] = true;
+  std::vector<Vec3d> corners;
+  std::set<std::array<double, 3>> places;
+  Vec3d lower = surface.nodes[static_cast<std::size_t>(surface.triangles.front()[0])], upper = lower;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const Vec3d& x = surface.nodes[i];
+    if (!used[i] || !places.insert({x[0], x[1], x[2]}).second) continue;
+    corners.push_back(x);
+    for (int k = 0; k < 3; ++k) {
+      lower[k] = std::min(lower[k], x[k]);
+      upper[k] = std::max(upper[k], x[k]);
+    }
+  }
+  const double extent = norm(upper - lower);
+  if (extent < smallest_surface * size || extent > largest_surface * size)
+    throw InputError(
+        fmt::format("the collision surface is {:.3g} mm across, the body {:.3g} mm", 1e3 * extent, 1e3 * size),
+        "surface = {..., unit = \"mm\"}, or whatever its file is in", place);
+  return corners;
+}
+
+std::vector<Vec3d> points_in(const Region& region, const std::vector<Vec3d>& points) {
+  Mesh mesh;
+  mesh.nodes = points;
   std::vector<Vec3d> chosen;
-  for (const int corner : nodes_in(region, corners)) chosen.push_back(corners.nodes[static_cast<std::size_t>(corner)]);
+  for (const int point : nodes_in(region, mesh)) chosen.push_back(points[static_cast<std::size_t>(point)]);
   return chosen;
 }
 

@@ -16,8 +16,12 @@ PlacedObstacle place_obstacle(const ObstacleScene& scene);
 // cavities.
 std::vector<int> outer_nodes(const Scene& scene, const FullModel& model);
 
-// Corners of a collision surface, in the axes of the body, that lie in the region (no group).
-std::vector<Vec3d> surface_corners(const SurfaceScene& scene, const Region& region);
+// Corners of the triangles of a collision surface, in the axes of the body; of equal ones the first. Throws InputError
+// with `place` where their size is not that of a thing of a body of diagonal `size` [m], as with a wrong unit.
+std::vector<Vec3d> surface_corners(const SurfaceScene& scene, double size, const Place& place);
+
+// Those that lie in the region (no group).
+std::vector<Vec3d> points_in(const Region& region, const std::vector<Vec3d>& points);
 
 // Thins `nodes` of the model out (ascending): those that stay are at least `spacing` apart, and none that goes is
 // further from all that stay. What touches first comes first: nodes where the outline is sharp, the sharpest before the

@@ -21,8 +21,12 @@ namespace {
 // thousand times as wide as thick has 1e-5.
 constexpr double flattest_region = 1e-12;
 
-// Of a node in a point's element; below it is rounding.
-constexpr double least_weight = 1e-12;
+// Of free nodes in a point that can be moved. Files in single precision are off by 1e-7 of their coordinates, up to
+// 1e-5 of an element.
+constexpr double least_free_share = 1e-4;
+
+// Of the body's diagonal: a surface further outside is said to be so.
+constexpr double rounding_of_files = 1e-6;
 
 // Weights w_i = k_i (a + b . (x_i - x)) over the nodes within `radius`, k the bump (1 - d^2/r^2)^2, with sum w = 1 and
 // sum w (x_i - x) = 0: the spread point follows every linear field exactly, rigid motions among them.
@@ -280,15 +284,12 @@ int PointPlacer::add_free(const std::vector<Vec3d>& points, const std::string& w
   const std::vector<Interpolation> embedded = embed(points, what, place);
   int added = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    // On a held face the other nodes of its element have weights that are rounding.
-    Interpolation carriers;
-    for (std::size_t n = 0; n < embedded[i].node.size(); ++n) {
-      if (std::abs(embedded[i].weight[n]) <= least_weight) continue;
-      carriers.node.push_back(embedded[i].node[n]);
-      carriers.weight.push_back(embedded[i].weight[n]);
-    }
-    if (!moves(carriers)) continue;
-    push(std::move(carriers), points[i]);
+    double free = 0;
+    for (std::size_t n = 0; n < embedded[i].node.size(); ++n)
+      if (model_.node_unknown[static_cast<std::size_t>(embedded[i].node[n])] >= 0)
+        free += std::abs(embedded[i].weight[n]);
+    if (free <= least_free_share) continue;
+    push(embedded[i], points[i]);
     ++added;
   }
   return added;
@@ -303,8 +304,8 @@ std::vector<Interpolation> PointPlacer::embed(const std::vector<Vec3d>& corners,
     furthest = std::max(furthest, point.distance);
     embedded.push_back(interpolation_of(point));
   }
-  // Such a surface is a boundary of the body: corners lie a little to either side of it.
-  if (furthest > 0)
+  // Corners of a surface that follows the boundary lie a little to either side of it.
+  if (furthest > rounding_of_files * size_)
     model_.notes.push_back(
         fmt::format("corners of {} lie up to {:.3g} mm outside the mesh; they follow the nearest "
                     "elements",

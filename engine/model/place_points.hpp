@@ -39,6 +39,8 @@ class PointPlacer {
   // its nodes are held or free already.
   PointPlacer(FullModel& model, double size);
 
+  double size() const { return size_; }
+
   // Each adds mapped points and returns the number of the first. `what` names it in messages.
   int add(const Vec3d& x, double radius, const std::string& what, const Place& place);
   PlacedPath add_path(const std::vector<Vec3d>& points, const std::optional<Vec3d>& end, double radius,
@@ -61,8 +63,9 @@ class PointPlacer {
   // Whether a free node has a part in them.
   bool moves(const Walls& walls) const;
   int add_corners(const Walls& walls);
-  // Of points in the frame of the body, embedded in it, those that a free node has a part in. Returns how many these
-  // are.
+  // Of points in the frame of the body, embedded in it, those that free nodes have more than 1e-4 of: corners on a held
+  // face are a rounding of their file away from it, and a force there would move its points by as little. Returns how
+  // many were added.
   int add_free(const std::vector<Vec3d>& points, const std::string& what, const Place& place);
   int add_mean(const Walls& walls);  // of the corners, each with a third of the area of its triangles
 

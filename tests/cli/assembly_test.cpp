@@ -216,6 +216,7 @@ TEST_F(Assembly, BodiesFallOnObstacles) {
 
 TEST_F(Assembly, SaysWhichObstaclesItDoesNotTake) {
   refused(base + fallen + "box = [[0, 0, 0], [1, 1, 1]]\n", "does not say of which part");
+  refused(base + fallen + "surface = {file = \"skin.stl\"}\n", "does not say of which part");
   const std::string limit = "max_force = \"1 N\"\n";
   std::string text = base + fallen;
   text.insert(text.find("[contact]"), limit);

@@ -233,12 +233,67 @@ TEST_P(CollisionPoints, MayBeCornersOfASurface) {
   scene.contact.region = box_region({{-1, -1, -1}}, {{1, 1, 0.01}});
   EXPECT_EQ(build_full_model(scene, box(4)).robot.collision_points, 2);
   scene.contact.region = box_region({{-1, -1, -1}}, {{1, 1, -0.5}});
-  const std::string text = refusal(scene, box(4));
-  EXPECT_NE(text.find("no corner of the collision surface can touch an obstacle"), std::string::npos) << text;
-  // A surface in other units is not near the body at all.
-  scene.contact.region = {};
+  const auto refused = [&](const std::string& why) {
+    const std::string text = refusal(scene, box(4));
+    EXPECT_NE(text.find(why), std::string::npos) << text;
+  };
+  refused("no corner of the collision surface can touch an obstacle (0 of 4 are in the region)");
+  scene.contact.region = box_region({{-1, -1, -1}}, {{0.001, 1, 1}});
+  refused("no corner of the collision surface can touch an obstacle (1 of 4 are in the region, and held)");
+  // Other units, whatever the region: too large, too small, and somewhere else.
   scene.contact.surface->unit = 1;
-  EXPECT_NE(refusal(scene, box(4)).find("away from the body"), std::string::npos);
+  refused("the collision surface is 2.26e+05 mm across, the body 374 mm");
+  scene.contact.surface->unit = 1e-6;
+  refused("the collision surface is 0.226 mm across");
+  scene.contact.region = {};
+  scene.contact.surface->unit = 1e-2;
+  refused("away from the body");
+}
+
+// In single precision, as in STL files, corners of a held face lie a little beside it, as far as they are from the
+// origin: they are held all the same. Triangles need not share corners.
+TEST_P(CollisionPoints, OfASurfaceInSinglePrecisionAreFree) {
+  const reduced_bodies::TemporaryFolder folder;
+  Mesh mesh = box(3);
+  const Vec3d shift{{0.71, -0.33, 0.07}};
+  for (Vec3d& x : mesh.nodes) x = x + shift;
+  Scene scene = on_a_floor();
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  scene.bodies[0].fixes[0].region = boxes::group_region("x-");
+  const FullModel by_nodes = build_full_model(scene, mesh);
+  std::ofstream file(folder / "skin.stl", std::ios::binary);
+  const std::vector<std::array<int, 3>> triangles = triangles_of(boundary_faces(mesh));
+  file << std::string(80, ' ');
+  const auto count = static_cast<std::uint32_t>(triangles.size());
+  file.write(reinterpret_cast<const char*>(&count), 4);
+  double off = 0;
+  for (const auto& triangle : triangles) {
+    float numbers[12] = {};
+    for (int k = 0; k < 3; ++k)
+      for (int c = 0; c < 3; ++c) {
+        const double x = at(mesh, triangle[static_cast<std::size_t>(k)])[c];
+        numbers[3 + 3 * k + c] = static_cast<float>(x);
+        off = std::max(off, std::abs(x - numbers[3 + 3 * k + c]));
+      }
+    file.write(reinterpret_cast<const char*>(numbers), sizeof numbers);
+    file.write("\0\0", 2);
+  }
+  file.close();
+  EXPECT_GT(off, 1e-8);
+  scene.contact.surface = SurfaceScene{folder / "skin.stl", 1, {}};
+  const FullModel by_corners = build_full_model(scene, mesh);
+  ASSERT_EQ(by_corners.robot.collision_points, by_nodes.robot.collision_points);
+  for (const std::string& note : by_corners.notes) EXPECT_EQ(note.find("outside the mesh"), std::string::npos) << note;
+}
+
+// Corners count that free nodes have a part in, and that triangles have.
+TEST_P(CollisionPoints, OfASurfaceNearAHeldFaceCount) {
+  const reduced_bodies::TemporaryFolder folder;
+  std::ofstream(folder / "skin.obj") << "v 9e-6 0.05 0.1\nv 9e-4 0.05 0.1\nv 0.2 0.06 0\nv 0.5 0 0\nf 1 2 3\n";
+  Scene scene = on_a_floor();
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  scene.contact.surface = SurfaceScene{folder / "skin.obj", 1, {}};
+  EXPECT_EQ(build_full_model(scene, box(3)).robot.collision_points, 2);  // the first is held by 1 - 9e-5
 }
 
 // A finger without edges is touched at its tip first.
@@ -316,15 +371,21 @@ TEST(ContactNotes, SayWhatIsInObstaclesAtRest) {
 
 // The points of the reduced model follow the modes as those of the full one, and polynomials stand behind them.
 TEST(CollisionPointsOfReducedModels, Move) {
+  const reduced_bodies::TemporaryFolder folder;
+  std::ofstream(folder / "skin.obj") << "v 0.11 0.01 0.005\nv 0.2 0.095 0.05\nv 0.29 0.03 0.099\nf 1 2 3\n";
   for (const bool hexahedra : {false, true}) {
     Scene scene = hollow_bodies::bar_scene({"", MaterialModel::corotational}, ActuatorControl::force, 1e4);
     scene.obstacles = {floor(-1)};
+    if (hexahedra) scene.contact.surface = SurfaceScene{folder / "skin.obj", 1, {}};
     const FullModel full = build_full_model(scene, hollow_bodies::bar(hexahedra));
     const auto basis = reduced_bodies::random_basis(full.coordinates.nv, 4);
     const ReducedModel reduced = project(full, basis, 4, reduced_bodies::some_elements(full));
     const int first = full.robot.first_collision_point, count = full.robot.collision_points;
     EXPECT_EQ(reduced.robot.first_collision_point, first);
     EXPECT_EQ(reduced.robot.collision_points, count);
+    if (hexahedra) {
+      EXPECT_EQ(count, 3);
+    }
     EXPECT_EQ(reduced.robot.obstacles.size(), 1u);
     EXPECT_EQ(reduced.robot.actuators[0].first_point, first + count);
     const std::vector<double> alpha = boxes::random_vector(4, 0.01);
@@ -336,7 +397,7 @@ TEST(CollisionPointsOfReducedModels, Move) {
     const auto y = outputs(full, FullMechanics(full), reduced_bodies::lift(basis, alpha));
     const auto z = outputs(reduced, ReducedMechanics(reduced), alpha);
     for (int k = 3 * first; k < 3 * (first + count); ++k)
-      // Sums of four products, of positions below 1 m.
+      // Sums of four products, and of eight nodes of an element, of positions below 1 m.
       EXPECT_NEAR(y[static_cast<std::size_t>(k)], z[static_cast<std::size_t>(k)], 1e-15);
   }
 }

@@ -80,7 +80,7 @@ TEST(CollisionSurface, OfTheNodesOfASoleFallsAsTheseDo) {
     const Vec3d& x = robot.rest_points[extent(robot.first_collision_point + p)];
     file << fmt::format("v {} {} {}\n", x[0], x[1], x[2]);
   }
-  file << "f 1 2 3\n";
+  for (int p = 3; p <= robot.collision_points; ++p) file << fmt::format("f {} {} {}\n", p - 2, p - 1, p);
   file.close();
   scene.contact.surface = SurfaceScene{folder / "sole.obj", 1, {}};
   FullModel by_corners = block(scene, 0.02);
