@@ -62,6 +62,7 @@ Region read_region(const TableReader& table, std::string_view title) {
 SurfaceScene read_placed_file(const TableReader& table) {
   namespace fs = std::filesystem;
   SurfaceScene placed;
+  placed.place = table.place();
   const fs::path folder = fs::path(table.place("file").file).parent_path();
   placed.file = fs::absolute(folder / table.text("file")).lexically_normal().string();
   if (table.has("unit")) placed.unit = parse_unit(table.text("unit"), Dimension::length, table.place("unit"));

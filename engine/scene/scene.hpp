@@ -105,6 +105,7 @@ struct SurfaceScene {
   std::string file;  // absolute
   double unit = 1;   // m per file unit
   Transform transform;
+  Place place{};
 };
 
 // What drives the robot.

@@ -332,6 +332,7 @@ TEST(SceneReader, ObstaclesHaveShapesAndPoses) {
       "/robots/a.toml");
   EXPECT_EQ(skin.contact.surface->file, "/robots/skin.stl");
   EXPECT_EQ(skin.contact.surface->unit, 1e-3);
+  EXPECT_EQ(skin.contact.surface->place.line, skin.contact.place.line + 1);
   EXPECT_EQ(skin.contact.region.kind, Region::Kind::box);
   EXPECT_EQ(input_files(skin).back(), "/robots/skin.stl");
   EXPECT_TRUE(parse_scene(write_scene(skin), "") == skin);
