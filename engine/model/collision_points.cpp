@@ -188,7 +188,7 @@ std::vector<Vec3d> surface_corners(const SurfaceScene& scene, double size, const
   if (extent < smallest_surface * size || extent > largest_surface * size)
     throw InputError(
         fmt::format("the collision surface is {:.3g} mm across, the body {:.3g} mm", 1e3 * extent, 1e3 * size),
-        "surface = {..., unit = \"mm\"}, or whatever its file is in", place);
+        "the unit of its file, as in surface = {file = \"skin.stl\", unit = \"mm\"}, or its scale", place);
   return corners;
 }
 

@@ -243,7 +243,7 @@ TEST_P(CollisionPoints, MayBeCornersOfASurface) {
   // Other units, whatever the region: too large, too small, and somewhere else.
   scene.contact.surface->unit = 1;
   scene.contact.surface->place = {"robot.toml", 14, 11, "surface = {}"};
-  refused("robot.toml:14:11: error: the collision surface surface is 2.26e+05 mm across, the body 374 mm");
+  refused("robot.toml:14:11: error: the collision surface is 2.26e+05 mm across, the body 374 mm");
   scene.contact.surface->unit = 1e-6;
   refused("the collision surface is 0.226 mm across");
   scene.contact.region = {};
