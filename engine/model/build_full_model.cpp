@@ -146,10 +146,10 @@ void add_contact(const Scene& scene, FullModel& model, PointPlacer& placer) {
   robot.first_collision_point = static_cast<int>(robot.rest_points.size());
   const Place& place = scene.contact.place.file.empty() ? scene.obstacles.front().place : scene.contact.place;
   if (scene.contact.surface) {
-    const Place& surface = scene.contact.surface->place.file.empty() ? place : scene.contact.surface->place;
-    const std::vector<Vec3d> corners = surface_corners(*scene.contact.surface, placer.size(), surface);
+    const SurfaceScene& surface = *scene.contact.surface;
+    const std::vector<Vec3d> corners = surface_corners(surface, placer.size());
     const std::vector<Vec3d> chosen = points_in(scene.contact.region, corners);
-    robot.collision_points = placer.add_free(chosen, "the collision surface", surface);
+    robot.collision_points = placer.add_free(chosen, "the collision surface", surface.place);
     if (robot.collision_points == 0)
       throw InputError(fmt::format("no corner of the collision surface can touch an obstacle ({} of {} are in the "
                                    "region{})",

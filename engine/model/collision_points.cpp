@@ -167,7 +167,7 @@ std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
   return nodes;
 }
 
-std::vector<Vec3d> surface_corners(const SurfaceScene& scene, double size, const Place& place) {
+std::vector<Vec3d> surface_corners(const SurfaceScene& scene, double size) {
   const Surface surface = placed_surface(scene);
   std::vector<bool> used(surface.nodes.size(), false);
   for (const auto& triangle : surface.triangles)
@@ -188,7 +188,7 @@ std::vector<Vec3d> surface_corners(const SurfaceScene& scene, double size, const
   if (extent < smallest_surface * size || extent > largest_surface * size)
     throw InputError(
         fmt::format("the collision surface is {:.3g} mm across, the body {:.3g} mm", 1e3 * extent, 1e3 * size),
-        "the unit of its file, as in surface = {file = \"skin.stl\", unit = \"mm\"}, or its scale", place);
+        "the unit of its file, as in surface = {file = \"skin.stl\", unit = \"mm\"}, or its scale", scene.place);
   return corners;
 }
 

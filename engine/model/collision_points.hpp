@@ -17,8 +17,8 @@ PlacedObstacle place_obstacle(const ObstacleScene& scene);
 std::vector<int> outer_nodes(const Scene& scene, const FullModel& model);
 
 // Corners of the triangles of a collision surface, in the axes of the body; of equal ones the first. Throws InputError
-// with `place` where their size is not that of a thing of a body of diagonal `size` [m], as with a wrong unit.
-std::vector<Vec3d> surface_corners(const SurfaceScene& scene, double size, const Place& place);
+// with its place where their size is not that of a thing of a body of diagonal `size` [m], as with a wrong unit.
+std::vector<Vec3d> surface_corners(const SurfaceScene& scene, double size);
 
 // Those that lie in the region (no group).
 std::vector<Vec3d> points_in(const Region& region, const std::vector<Vec3d>& points);

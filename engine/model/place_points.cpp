@@ -21,8 +21,8 @@ namespace {
 // thousand times as wide as thick has 1e-5.
 constexpr double flattest_region = 1e-12;
 
-// Of free nodes in a point that can be moved. Files in single precision are off by 1e-7 of their coordinates, up to
-// 1e-5 of an element.
+// Of free nodes in a point that moves. Points on a held face are a rounding away from it, in files in single precision
+// 1e-7 of their coordinates, up to 1e-5 of an element; a force there would move them by as little.
 constexpr double least_free_share = 1e-4;
 
 // Of the body's diagonal: a surface further outside is said to be so.
@@ -284,11 +284,7 @@ int PointPlacer::add_free(const std::vector<Vec3d>& points, const std::string& w
   const std::vector<Interpolation> embedded = embed(points, what, place);
   int added = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    double free = 0;
-    for (std::size_t n = 0; n < embedded[i].node.size(); ++n)
-      if (model_.node_unknown[static_cast<std::size_t>(embedded[i].node[n])] >= 0)
-        free += std::abs(embedded[i].weight[n]);
-    if (free <= least_free_share) continue;
+    if (!moves(embedded[i])) continue;
     push(embedded[i], points[i]);
     ++added;
   }
@@ -346,8 +342,10 @@ bool PointPlacer::moves(const Walls& walls) const {
 }
 
 bool PointPlacer::moves(const Interpolation& point) const {
-  return std::any_of(point.node.begin(), point.node.end(),
-                     [&](int node) { return model_.node_unknown[static_cast<std::size_t>(node)] >= 0; });
+  double free = 0;
+  for (std::size_t n = 0; n < point.node.size(); ++n)
+    if (model_.node_unknown[static_cast<std::size_t>(point.node[n])] >= 0) free += std::abs(point.weight[n]);
+  return free > least_free_share;
 }
 
 }  // namespace supple

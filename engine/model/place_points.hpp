@@ -60,16 +60,14 @@ class PointPlacer {
   // the body, whose corners are embedded in it. Adds no point.
   Walls find_walls(const Region& region, const std::string& what, const Place& place) const;
   Walls find_walls(Surface surface, const std::string& what, const Place& place);
-  // Whether a free node has a part in them.
+  // Whether one of its corners moves.
   bool moves(const Walls& walls) const;
   int add_corners(const Walls& walls);
-  // Of points in the frame of the body, embedded in it, those that free nodes have more than 1e-4 of: corners on a held
-  // face are a rounding of their file away from it, and a force there would move its points by as little. Returns how
-  // many were added.
+  // Of points in the frame of the body, embedded in it, those that move. Returns how many were added.
   int add_free(const std::vector<Vec3d>& points, const std::string& what, const Place& place);
   int add_mean(const Walls& walls);  // of the corners, each with a third of the area of its triangles
 
-  // Whether a free node has a part in it.
+  // Whether free nodes have more than 1e-4 of it.
   bool moves(int point) const { return moves(model_.interpolation[static_cast<std::size_t>(point)]); }
 
  private:
