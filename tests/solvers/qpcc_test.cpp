@@ -433,19 +433,48 @@ TEST(Qpcc, AnswersAreLocalMinimaAndWhatIsInfeasibleIs) {
   EXPECT_LE(missed, infeasible / 4);
 }
 
+// What does not depend on units, nor on how an instruction set rounds: the answer on given pieces. The search between
+// pieces is local, and at points that lie in several pieces rounding chooses the next one, so a cold start in other
+// units may end at another local minimum or, where limits are tight, at none.
 TEST(Qpcc, UnitsDoNotMatter) {
   Random random(12);
   QpccWorkspace workspace(4, 3, 5);
-  for (int trial = 0; trial < 300; ++trial) {
+  const int trials = 1000;
+  int solved = 0, elsewhere = 0, one_sided = 0;
+  for (int trial = 0; trial < trials; ++trial) {
     const QpccCase c = random_qpcc(random, {.contacts = 3, .facets = 8, .row_limits = trial % 2 == 0});
     const QpccUnits units = random_units(random, c, 4);
-    const QpccAnswer a = solve(c, workspace), b = solve(in_units(c, units), workspace);
-    ASSERT_EQ(a.report.status, b.report.status) << trial;
-    if (a.report.status != QpStatus::solved) continue;
-    EXPECT_EQ(a.pieces, b.pieces) << trial;
+    const QpccCase other = in_units(c, units);
+    const QpccAnswer a = solve(c, workspace), b = solve(other, workspace);
+    const auto answered = [](const QpccAnswer& s) { return s.report.status == QpStatus::solved; };
+    for (const QpccAnswer* s : {&a, &b}) ASSERT_TRUE(answered(*s) || s->report.status == QpStatus::infeasible) << trial;
+    if (!answered(a) && !answered(b)) continue;
+    // Each answer is one in the units of the other too: started there, the search stays.
+    const VectorXd z = answered(a) ? a.z() : b.z().cwiseProduct(units.unknowns).eval();
+    const std::vector<ContactPiece>& pieces = answered(a) ? a.pieces : b.pieces;
+    ASSERT_LT(violation(c, z), tolerance) << trial;
+    const VectorXd in_other = z.cwiseQuotient(units.unknowns);
+    const QpccAnswer here = solve(c, workspace, {}, pieces, z.head(c.n));
+    const QpccAnswer there = solve(other, workspace, {}, pieces, in_other.head(c.n));
+    ASSERT_TRUE(answered(here) && answered(there)) << trial;
     // As accurate as the condition of the pieces' equations lets x be.
-    EXPECT_LT((b.z().cwiseProduct(units.unknowns) - a.z()).norm(), 1e-7 * a.z().norm()) << trial;
+    EXPECT_LT((here.z() - z).norm(), 1e-7 * z.norm()) << trial;
+    EXPECT_LT((there.z().cwiseProduct(units.unknowns) - z).norm(), 1e-7 * z.norm()) << trial;
+    if (!answered(a) || !answered(b)) {
+      ++one_sided;
+      continue;
+    }
+    ++solved;
+    const VectorXd from_other = b.z().cwiseProduct(units.unknowns);
+    ASSERT_LT(violation(c, from_other), tolerance) << trial;
+    elsewhere += (from_other - z).norm() > 1e-7 * z.norm();
   }
+  std::printf("%d problems: %d solved in both units, %d of them elsewhere; %d in one only\n", trials, solved, elsewhere,
+              one_sided);
+  EXPECT_GT(solved, 0.9 * trials);
+  // Of 6000 problems: 0.13 % elsewhere and 0.2 % in one only on AVX2, 0.05 % each on SSE4.
+  EXPECT_LE(elsewhere, 0.01 * trials);
+  EXPECT_LE(one_sided, 0.01 * trials);
 }
 
 TEST(Qpcc, WarmStartTakesOneProgram) {
