@@ -13,7 +13,7 @@
 //   A = L L^T,   V = H L^-T   (forward_solve() of the rows of H).
 // A solution exists if some motion opens all gaps wider than mu times their slip (Acary, Cadoux, Lemarechal & Malick,
 // ZAMM 91, 2011). With friction w need not be unique; without it w is, lambda where W is regular. Methods, sources and
-// measurements: docs/theory/contact.md.
+// measurements: docs/theory/contact.md, docs/decisions/0011*.
 
 #include <cstddef>
 #include <span>
