@@ -8,7 +8,7 @@
   scripts/check_words.py --list     the list of words
 
 Prints "file:line: word -> use instead". Exit code 1 if there are findings, 2 for wrong usage.
-In Markdown, code (fenced, indented or inline) and the targets of links are skipped; in C++, everything but comments and strings.
+In Markdown, code (fenced or inline) and the targets of links are skipped; in C++, everything but comments and strings.
 """
 
 import pathlib
@@ -70,7 +70,6 @@ WORDS = [
     (r"mend(?:s|ed|ing)?", "correct, repair"),
     (r"of no use", "not usable"),
 ]
-# clang-format-like alignment is not attempted: one rule a line.
 RULES = [(re.compile(r"(?<![\w-])(?:" + pattern + r")(?![\w-])", 0 if r"\bWithout" in pattern else re.IGNORECASE), term)
          for pattern, term in WORDS]
 
@@ -83,17 +82,6 @@ def blank(match):
 def markdown(text):
     text = re.sub(r"(?ms)^( *)(```|~~~).*?^\1\2[ \t]*$", blank, text)
     text = re.sub(r"(?s)<!--.*?-->", blank, text)
-    lines, before = [], ""
-    in_code = False
-    for line in text.split("\n"):  # indented code: after an empty line, or in such a block
-        if re.match(r"    (?! *[-*|\d])", line) and (in_code or not before.strip()) and not re.match(r" {4,}\S.*\.$", line):
-            in_code = True
-            lines.append(" " * len(line))
-        else:
-            in_code = in_code and not line.strip()
-            lines.append(line)
-        before = line
-    text = "\n".join(lines)
     text = re.sub(r"`[^`\n]*`", blank, text)
     return re.sub(r"\]\([^)\n]*\)", blank, text)
 

@@ -25,7 +25,11 @@ if ! cmp -s docs/requirements.txt "$venv/requirements.txt"; then
 fi
 
 if $check; then python3 scripts/check_words.py; fi
-"$venv/bin/mkdocs" build --strict --quiet --site-dir build-docs/site
+# Not with --quiet, under which warnings are not counted.
+if ! NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --strict --site-dir build-docs/site >build-docs/mkdocs.log 2>&1; then
+  grep -E "WARNING|ERROR|Aborted" build-docs/mkdocs.log >&2 || cat build-docs/mkdocs.log >&2
+  exit 1
+fi
 if $check; then
   echo "docs.sh: words and links are right"
   exit 0
