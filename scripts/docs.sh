@@ -20,7 +20,8 @@ if ! cmp -s docs/requirements.txt "$venv/requirements.txt"; then
   command -v python3 >/dev/null || { echo "docs.sh: python3 is missing: apt-get install python3-venv" >&2; exit 3; }
   mkdir -p build-docs
   python3 -m venv "$venv" || { echo "docs.sh: no venv (apt-get install python3-venv)" >&2; exit 3; }
-  "$venv/bin/pip" install --quiet --disable-pip-version-check -r docs/requirements.txt
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -r docs/requirements.txt ||
+    { echo "docs.sh: pip could not install docs/requirements.txt" >&2; exit 3; }
   cp docs/requirements.txt "$venv/requirements.txt"
 fi
 
