@@ -70,7 +70,7 @@ WORDS = [
     (r"mend(?:s|ed|ing)?", "correct, repair"),
     (r"of no use", "not usable"),
 ]
-RULES = [(re.compile(r"(?<![\w-])(?:" + pattern + r")(?![\w-])", 0 if r"\bWithout" in pattern else re.IGNORECASE), term)
+RULES = [(re.compile(r"(?<![\w-])(?:" + pattern.replace(" ", r"\s+") + r")(?![\w-])", 0 if r"\bWithout" in pattern else re.IGNORECASE), term)
          for pattern, term in WORDS]
 
 

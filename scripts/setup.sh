@@ -3,7 +3,7 @@
 #   scripts/setup.sh            what building, testing and running needs
 #   scripts/setup.sh --viewer   also what the viewer needs: OpenGL, GLFW, Dear ImGui, a font, ffmpeg for films
 #   scripts/setup.sh --mpi      also what supple-mpi needs: Open MPI
-#   scripts/setup.sh --dev      all that, and clang (sanitizers, fuzzers, clang-format, clang-tidy) gmsh (to regenerate meshes), and Doxygen
+#   scripts/setup.sh --dev      all that, clang (sanitizers, fuzzers, clang-format, clang-tidy), gmsh (to regenerate meshes), and Doxygen
 # Packages that are present are left alone; without root rights the missing ones are named and the exit code is 3.
 set -euo pipefail
 
