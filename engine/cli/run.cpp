@@ -13,6 +13,7 @@
 #include "engine/cli/shape_writer.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/snapshots.hpp"
 #include "engine/reduction/validate.hpp"
@@ -85,6 +86,7 @@ int run_model(Context& context, Arguments& arguments) {
   json["model"] = plan.model;
   json["modes"] = model.modes;
   json["model_errors"] = errors_json(model.errors);
+  json["warning"] = distrust(model);
   std::optional<Comparison> comparison;
   if (!arguments.compare.empty()) {
     comparison = compare(context, arguments, model, result, reduced);
@@ -97,6 +99,7 @@ int run_model(Context& context, Arguments& arguments) {
     print_comparison(*comparison, context.common.threads);
   else
     fmt::print("model's errors: {}\n", errors_text(model));
+  print_warning(distrust(model));
   return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "engine/reduction/lifting.hpp"
 #include "engine/reduction/metric.hpp"
 #include "engine/reduction/model_basis.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/project.hpp"
 #include "engine/reduction/reduced_shape.hpp"
 #include "engine/reduction/rigid_motion.hpp"
@@ -405,6 +406,11 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   else if (recipe.shape_error_limit && !(errors.shape_mean <= *recipe.shape_error_limit))
     report.refused = fmt::format("mean shape error {:.3g} % exceeds its limit of {:.3g} %", 100 * errors.shape_mean,
                                  100 * *recipe.shape_error_limit);
+  else if (error_level(errors) == ErrorLevel::too_large) {
+    report.refused = fmt::format("its mean error on test states is {} (more than {:g} %)", mean_errors_text(errors),
+                                 100 * refused_error);
+    report.forcible = true;
+  }
   return result;
 }
 
