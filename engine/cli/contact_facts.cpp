@@ -59,16 +59,19 @@ void add_contact_facts(Facts& facts, const ContactRecord& record, const Robot& r
                                    length(record.outside->depth), 100 * record.outside->share));
 }
 
+nlohmann::ordered_json contact_solves_json(const ContactFigures& figures) {
+  return {{"solves", figures.solves},
+          {"residual", figures.residual},
+          {"loose", figures.loose},
+          {"softened", figures.softened}};
+}
+
 nlohmann::ordered_json contact_figures_json(const ContactRecord& record, const State& state) {
   const ContactFigures& contact = record.figures;
-  nlohmann::ordered_json json = {
-      {"most_touching", contact.touching},
-      {"solves", contact.solves},
-      {"residual", contact.residual},  // the largest that was accepted
-      {"loose", contact.loose},        // accepted above tight_residual
-      {"softened", contact.softened},
-      {"violation", contact.violation},
-      {"force", total_force(state)}};
+  nlohmann::ordered_json json = {{"most_touching", contact.touching}};
+  json.update(contact_solves_json(contact));
+  json["violation"] = contact.violation;
+  json["force"] = total_force(state);
   if (record.least_gap) json["least_gap"] = *record.least_gap;
   if (record.outside) json["outside_modes"] = {{"depth", record.outside->depth}, {"share", record.outside->share}};
   return json;

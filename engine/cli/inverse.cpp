@@ -323,7 +323,10 @@ int inverse(Context& context, Arguments& arguments) {
     json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
                       {"tracking_error_median", replay_tracking.median},
                       {"tracking_error_max", replay_tracking.largest}};
-    if (robot.pairs() > 0) json["replay"]["contact"] = touch_json(robot, replayed.touching, replayed.normal_forces);
+    if (robot.pairs() > 0) {
+      json["replay"]["contact"] = touch_json(robot, replayed.touching, replayed.normal_forces);
+      json["replay"]["contact"].update(contact_solves_json(replayed.contact.figures));
+    }
   }
   if (subject.reduced) {
     json["model_errors"] = errors_json(subject.reduced->errors);

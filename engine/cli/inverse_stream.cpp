@@ -174,7 +174,7 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
         Json& contact = answer["contact"];
         contact["pressing"] = pressing.size();
         for (std::size_t o = 0; o < sums.size(); ++o) contact["forces"][robot.obstacles[o].name] = sums[o];
-        contact["residual"] = report.contact.residual;
+        contact.update(contact_solves_json(report.contact));
       }
       answer["held"] = inverse.held ? Json(step.law().conflict(0)) : Json(nullptr);
       stepped = true;

@@ -37,22 +37,23 @@ struct Arguments {
 };
 
 // What makes a model better; its snapshots are used again.
-std::string better_model(const Provenance& from) {
+std::string better_model(const ReductionScene& recipe) {
   return fmt::format(
-      "a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), a tighter --tolerance of the elements, or "
+      "{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), a tighter --tolerance of the elements, or "
       "more training snapshots (`states` in [reduce])",
-      0.1 * from.pod_tolerance, from.pod_tolerance);
+      recipe.max_modes > 0 ? fmt::format("more modes (max_modes is {}), ", recipe.max_modes) : "",
+      0.1 * recipe.pod_tolerance, recipe.pod_tolerance);
 }
 
 // Of a model whose errors may be too large for its use; "" of any other.
-std::string error_warning(const ErrorSummary& errors, const Provenance& from) {
+std::string error_warning(const ErrorSummary& errors, const ReductionScene& recipe) {
   const ErrorLevel level = error_level(errors);
   if (level != ErrorLevel::large && level != ErrorLevel::too_large) return "";
   return fmt::format("the model's mean error on test states is {} (more than {:g} %); try {}", mean_errors_text(errors),
-                     100 * (level == ErrorLevel::large ? warned_error : refused_error), better_model(from));
+                     100 * (level == ErrorLevel::large ? warned_error : refused_error), better_model(recipe));
 }
 
-nlohmann::ordered_json report_json(const Reduction& reduction) {
+nlohmann::ordered_json report_json(const Reduction& reduction, const std::string& warning) {
   const ReducedModel& model = reduction.model;
   const ReduceReport& report = reduction.report;
   nlohmann::ordered_json json{{"nodes", model.provenance.nodes},
@@ -103,7 +104,7 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
   }
   json["singular_values"] = report.singular_values;
   json["notes"] = report.notes;
-  json["warning"] = error_warning(model.errors, model.provenance);
+  json["warning"] = warning;
   json["refused"] = report.refused;
   json["forced"] = !model.provenance.forced.empty();
   return json;
@@ -123,7 +124,7 @@ void note_failures(ReduceReport& report) {
                     report.dynamic.steps));
 }
 
-void print_report(const Reduction& reduction) {
+void print_report(const Reduction& reduction, const std::string& warning) {
   const ReduceReport& report = reduction.report;
   const ReducedModel& model = reduction.model;
   const auto percent = [](double fraction) { return fmt::format("{:.3g} %", 100 * fraction); };
@@ -164,7 +165,7 @@ void print_report(const Reduction& reduction) {
   print_warning(failed_states_text(model.errors));
   // A refused model has its error at the end.
   if (report.refused.empty() || !model.provenance.forced.empty())
-    print_warning(error_warning(model.errors, model.provenance));
+    print_warning(warning);
 }
 
 void check_tolerance(const char* option, const std::optional<double>& tolerance) {
@@ -221,14 +222,15 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   note_failures(reduction.report);
   const bool forced = reduction.report.forcible && context.common.force;
   if (forced) reduction.model.provenance.forced = reduction.report.refused;
-  nlohmann::ordered_json json = report_json(reduction);
+  const std::string warning = error_warning(reduction.model.errors, recipe);
+  nlohmann::ordered_json json = report_json(reduction, warning);
   json.update(machine_facts(context, to_string(settings.snapshots.batch.device)));
   json["sweep_warning"] = unsettled;
   json["jobs"] = settings.snapshots.jobs;
   if (!arguments.batch.empty()) json["batch"] = arguments.batch;
   json["ranks"] = settings.snapshots.ranks.size;
   json["file"] = output;
-  if (!context.common.quiet) print_report(reduction);
+  if (!context.common.quiet) print_report(reduction, warning);
   // The model first: nothing that goes wrong after it loses the work.
   const bool refused = !reduction.report.refused.empty() && !forced;
   if (!refused) write_model(reduction.model, output);
@@ -239,7 +241,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   }
   if (refused)
     throw RunError(fmt::format("the model is refused: {}", reduction.report.refused),
-                   fmt::format("{}; those in '{}' are used again{}", better_model(reduction.model.provenance),
+                   fmt::format("{}; those in '{}' are used again{}", better_model(recipe),
                                settings.snapshots.folder,
                                reduction.report.forcible ? "; --force writes this model all the same" : ""));
   if (!context.common.quiet)
@@ -257,6 +259,10 @@ Command reduce_command() {
   command.examples =
       "  supple reduce assets/diamond -o diamond.rom.h5 --jobs 4\n"
       "  supple reduce assets/diamond --snapshots diamond.snapshots --tolerance 0.01 -o finer.rom.h5\n";
+  command.examples +=
+      "\nA model whose mean error on test states is above 5 % is warned of. One above 25 %, at the effectors or in shape,\n"
+      "is not written (exit code 1), unless --force is given: it is marked then, and `info`, `run` and `inverse` say so.\n"
+      "A limit of the scene (goal_error_limit, shape_error_limit) holds with --force too.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();

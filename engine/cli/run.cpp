@@ -63,6 +63,7 @@ int run_model(Context& context, Arguments& arguments) {
       (!arguments.session.output.empty() || !arguments.session.record.empty() || !arguments.compare.empty()))
     throw InputError("-o, --record and --compare go with one robot only", "leave --batch out");
   const ReducedModel model = read_model(plan.model);
+  if (!context.common.quiet) print_warning(distrust(model));
   ReducedMechanics mechanics(model, robots);
   DriveSettings settings;
   settings.integrator = plan.integrator ? integrator_of(*plan.integrator) : model.robot.integrator;
@@ -99,7 +100,6 @@ int run_model(Context& context, Arguments& arguments) {
     print_comparison(*comparison, context.common.threads);
   else
     fmt::print("model's errors: {}\n", errors_text(model));
-  print_warning(distrust(model));
   return 0;
 }
 

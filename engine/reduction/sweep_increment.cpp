@@ -81,7 +81,7 @@ std::string unsettled_sweep(const FullModel& model, const ReductionScene& recipe
   return fmt::format(
       "with converged = false each training snapshot is one time step of {}, too short against the body's slowest "
       "vibration, of a period of about {}: {:.0f} % of a vibration is left from one grid point to the next ({} steps), "
-      "and modes will be of vibrations more than of equilibria; try {}",
+      "and the modes become those of vibrations, not of equilibria; try {}",
       time(model.robot.time_step), time(*period), 100 * left, recipe.sweep_steps, remedy);
 }
 

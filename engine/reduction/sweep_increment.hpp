@@ -18,7 +18,7 @@
 namespace supple {
 
 // A vibration of which more than this is left at the next grid point spoils the modes.
-inline constexpr double most_vibration_left = 0.2;
+inline constexpr double most_vibration_left = 0.5;
 
 // Period [s] of the body's slowest vibration at rest, actuators slack. None where its stiffness is singular.
 std::optional<double> lowest_period(const FullModel& model);

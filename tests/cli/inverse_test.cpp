@@ -224,6 +224,11 @@ max_force = "0.2 N"
   const nlohmann::json result = json("out.json"), contact = result["contact"];
   EXPECT_GE(contact["most_touching"], 1);
   EXPECT_LT(contact["residual"], 1e-8);
+  for (const nlohmann::json& run : {contact, result["replay"]["contact"]}) {
+    EXPECT_GT(run["solves"], 0);
+    EXPECT_EQ(run["loose"], 0);
+    EXPECT_EQ(run["softened"], 0);
+  }
   EXPECT_LT(contact["pyramid_error"], 1e-3);
   // It pushes down on the beam, as much as it may: the exact cone gives a few hundredths more or less.
   EXPECT_NEAR(contact["force"][2].get<double>(), -0.2, 0.01);
