@@ -80,9 +80,9 @@ nlohmann::ordered_json contact_figures_json(const ContactRecord& record, const S
 void print_contact_notes(const ContactRecord& record) {
   const ContactFigures& contact = record.figures;
   if (contact.softened > 0)
-    print_note(fmt::format(
-        "in {} of {} contact solves no forces could hold all points off: contacts were slightly soft there",
-        contact.softened, contact.solves));
+    print_note(
+        fmt::format("in {} of {} contact solves no forces could hold all points off: contacts were slightly soft there",
+                    contact.softened, contact.solves));
   if (contact.loose > 0)
     print_note(fmt::format("{} of {} contact solves were accepted with a residual above {:.0e}, the largest {:.1e}",
                            contact.loose, contact.solves, tight_residual, contact.residual));

@@ -355,8 +355,9 @@ int inverse(Context& context, Arguments& arguments) {
                     robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
                     format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
   if (inverse_of.solver == InverseSolver::quadratic_program && inverse_of.regularisation == Regularisation::proximal)
-    facts.emplace_back("", "where several commands reach a goal, those nearest to the step before are taken: they "
-                           "depend on the way there (--regularisation energy: they do not)");
+    facts.emplace_back("",
+                       "where several commands reach a goal, those nearest to the step before are taken: they "
+                       "depend on the way there (--regularisation energy: they do not)");
   add_contact_facts(facts, report.contact, robot, state);
   if (robot.pairs() > 0) add_touch_facts(facts, robot, report.record, replayed);
   if (report.pyramid_error > 0)
@@ -378,7 +379,8 @@ int inverse(Context& context, Arguments& arguments) {
   if (report.held.steps() > 0) print_note(held_text(report.held));
   if (subject.reduced && !replayed_model)
     print_note(
-        "the tracking error is that of the reduced model itself; --replay SCENE runs the commands on the full model and "
+        "the tracking error is that of the reduced model itself; --replay SCENE runs the commands on the full model "
+        "and "
         "measures its error");
   if (subject.reduced) print_warning(distrust(*subject.reduced));
   return 0;
@@ -400,7 +402,8 @@ Command inverse_command() {
       "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume; and\n"
       "the name of an actuator whose command is known. --stdin reads one JSON object a line,\n"
       "{\"goal\": {\"tip\": [0, 0, 0.12]}} in SI units, and answers each with one: commands, forces, what was\n"
-      "reached, contacts, and why commands were held if they were. \"limits\": {\"north\": [0, 5]} in a line limits the\n"
+      "reached, contacts, and why commands were held if they were. \"limits\": {\"north\": [0, 5]} in a line limits "
+      "the\n"
       "force [N] or pressure [Pa] of an actuator from that step on, within the limits of the scene.\n"
       "The integrator says how far a control step goes: implicit-euler is one linearisation, implicit-euler-newton\n"
       "converges in time, quasi-static converges to the equilibrium that reaches the goals best.\n";

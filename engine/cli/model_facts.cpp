@@ -47,8 +47,7 @@ nlohmann::ordered_json rid_json(const ReducedModel& model) {
 std::string errors_text(const ReducedModel& model) {
   const ErrorSummary& errors = model.errors;
   if (errors.states == 0) return "never measured: do not trust this model";
-  std::string text =
-      fmt::format("{} on average over {} {}", mean_errors_text(errors), errors.states, unseen(model));
+  std::string text = fmt::format("{} on average over {} {}", mean_errors_text(errors), errors.states, unseen(model));
   if (errors.failed > 0) text += fmt::format(" ({})", failed_states_text(errors));
   return text;
 }

@@ -39,7 +39,8 @@ struct Arguments {
 // What makes a model better; its snapshots are used again.
 std::string better_model(const ReductionScene& recipe) {
   return fmt::format(
-      "{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), a tighter --tolerance of the elements, or "
+      "{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), a tighter --tolerance of the elements, "
+      "or "
       "more training snapshots (`states` in [reduce])",
       recipe.max_modes > 0 ? fmt::format("more modes (max_modes is {}), ", recipe.max_modes) : "",
       0.1 * recipe.pod_tolerance, recipe.pod_tolerance);
@@ -164,8 +165,7 @@ void print_report(const Reduction& reduction, const std::string& warning) {
   for (const std::string& note : report.notes) print_note(note);
   print_warning(failed_states_text(model.errors));
   // A refused model has its error at the end.
-  if (report.refused.empty() || !model.provenance.forced.empty())
-    print_warning(warning);
+  if (report.refused.empty() || !model.provenance.forced.empty()) print_warning(warning);
 }
 
 void check_tolerance(const char* option, const std::optional<double>& tolerance) {
@@ -241,12 +241,11 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   }
   if (refused)
     throw RunError(fmt::format("the model is refused: {}", reduction.report.refused),
-                   fmt::format("{}; those in '{}' are used again{}", better_model(recipe),
-                               settings.snapshots.folder,
+                   fmt::format("{}; those in '{}' are used again{}", better_model(recipe), settings.snapshots.folder,
                                reduction.report.forcible ? "; --force writes this model all the same" : ""));
   if (!context.common.quiet)
-    fmt::print("written to {}{} in {}; states in {}\n", output, forced ? " by --force" : "", format_duration(reduction.report.seconds.total),
-               settings.snapshots.folder);
+    fmt::print("written to {}{} in {}; states in {}\n", output, forced ? " by --force" : "",
+               format_duration(reduction.report.seconds.total), settings.snapshots.folder);
   return 0;
 }
 
@@ -260,8 +259,10 @@ Command reduce_command() {
       "  supple reduce assets/diamond -o diamond.rom.h5 --jobs 4\n"
       "  supple reduce assets/diamond --snapshots diamond.snapshots --tolerance 0.01 -o finer.rom.h5\n";
   command.examples +=
-      "\nA model whose mean error on test states is above 5 % is warned of. One above 25 %, at the effectors or in shape,\n"
-      "is not written (exit code 1), unless --force is given: it is marked then, and `info`, `run` and `inverse` say so.\n"
+      "\nA model whose mean error on test states is above 5 % is warned of. One above 25 %, at the effectors or in "
+      "shape,\n"
+      "is not written (exit code 1), unless --force is given: it is marked then, and `info`, `run` and `inverse` say "
+      "so.\n"
       "A limit of the scene (goal_error_limit, shape_error_limit) holds with --force too.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {

@@ -113,8 +113,7 @@ EmbeddedPoint PointPlacer::locate(const Vec3d& x, const std::string& what, const
 
 int PointPlacer::add(const Vec3d& x, double radius, const std::string& what, const Place& place) {
   const EmbeddedPoint point = locate(x, what, place);
-  if (!point.inside && radius == 0)
-    outside_.push_back({what, point.distance});
+  if (!point.inside && radius == 0) outside_.push_back({what, point.distance});
   if (radius > 0) return push(spread_attachment(model_.mesh, x, radius, place), x);
   return push(interpolation_of(point), x);
 }

@@ -25,9 +25,8 @@ std::optional<double> lowest_period(const FullModel& model) {
   const int nv = model.coordinates.nv;
   const std::vector<double> q(extent(nv), 0.0), c(robot.motions.size(), 0.0), multipliers(extent(robot.rows()), 0.0);
   std::vector<double> f(q.size()), y(extent(robot.outputs())), x(q.size()), Mx(q.size());
-  const bool exact = std::ranges::all_of(model.fields, [](const ElementField& field) {
-    return has_exact_tangent(field.law);
-  });
+  const bool exact =
+      std::ranges::all_of(model.fields, [](const ElementField& field) { return has_exact_tangent(field.law); });
   mechanics.evaluate_outputs(q, c, y);
   (void)mechanics.evaluate_forces(q, c, exact ? TangentKind::exact : TangentKind::safe, f);
   const SystemReport system = mechanics.factor({.mass = 0, .stiffness = 1}, y, multipliers);

@@ -1,8 +1,8 @@
 #pragma once
 // Whether training snapshots that are single time steps (`converged = false`: the sweep of Goury & Duriez, IEEE T-RO
 // 2018) come near equilibria. Each increment of the sweep is one step of the scene's time_step, and the numerical
-// damping of that step is what makes the body settle: of a vibration of angular frequency w a step leaves the share rho,
-// the spectral radius of the update
+// damping of that step is what makes the body settle: of a vibration of angular frequency w a step leaves the share
+// rho, the spectral radius of the update
 // clang-format off
 //   v' (1 + alpha h c + alpha beta z) = v (1 - (1 - alpha) h c - alpha (1 - beta) z) - h w^2 q,   z = h^2 w^2
 //   q' = q + h (beta v' + (1 - beta) v),                                                          c = a + b w^2

@@ -286,8 +286,8 @@ TEST_F(Reduce, LargeErrorsAreToldOrRefused) {
   soft.erase(soft.find("[[actuator]]\nname = \"bend\""),
              soft.find("[[effector]]") - soft.find("[[actuator]]\nname = \"bend\""));
   write_text(path("soft.toml"), soft);
-  std::vector<std::string> words{"reduce", "soft.toml", "-o",        "soft.rom.h5", "--modes",
-                                 "2",      "--seconds", "10 ms",     "--json",      "soft.json"};
+  std::vector<std::string> words{"reduce", "soft.toml", "-o",    "soft.rom.h5", "--modes",
+                                 "2",      "--seconds", "10 ms", "--json",      "soft.json"};
   outcome = run(words);
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(contains(outcome.err, "error: the model is refused: its mean error on test states is "));

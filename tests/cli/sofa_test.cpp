@@ -104,9 +104,8 @@ range = ["0 mm", "10 mm"]
     if (stem == "floating") words.emplace_back("--force");  // how good it is does not matter here
     Outcome outcome = run(words);
     ASSERT_EQ(outcome.code, 0) << name << outcome.err;
-    outcome =
-        run({"export", stem + ".rom.h5", "--format", "sofa", "--scene", stem + ".toml", "-o", stem, "--json", "e.json",
-             "--force"});
+    outcome = run({"export", stem + ".rom.h5", "--format", "sofa", "--scene", stem + ".toml", "-o", stem, "--json",
+                   "e.json", "--force"});
     EXPECT_EQ(outcome.code, 0) << name << outcome.err;
     if (outcome.code != 0) continue;
     EXPECT_TRUE(contains(read_text(path(stem + "/README.txt")), "72 rows")) << name;

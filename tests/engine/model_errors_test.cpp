@@ -31,9 +31,10 @@ TEST(ModelErrors, MeansWithoutFailedStatesKeepTheirDenominator) {
   all.summarise(errors.goal_mean, middle, largest);
   errors.shape_mean = errors.goal_mean;
   EXPECT_NEAR(*mean_of_solved(errors, errors.goal_mean), (0.3 + 0.6 + 0.9) / 3 / 3, 1e-15);
-  EXPECT_EQ(failed_states_text(errors),
-            "2 of 5 test states failed in the reduced model, each counted as 100 %; without them the mean error is 20 % "
-            "at the effectors, 20 % in shape");
+  EXPECT_EQ(
+      failed_states_text(errors),
+      "2 of 5 test states failed in the reduced model, each counted as 100 %; without them the mean error is 20 % "
+      "at the effectors, 20 % in shape");
   errors.failed = 0;
   EXPECT_EQ(*mean_of_solved(errors, 0.25), 0.25);
   EXPECT_EQ(failed_states_text(errors), "");
