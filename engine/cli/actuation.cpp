@@ -205,10 +205,6 @@ Actuation read_actuation(const std::string& path, const Robot& robot) {
   return read_table(path, inputs_of(robot));
 }
 
-Actuation parse_actuation(const std::string& text, const std::string& name, const Robot& robot) {
-  return parse_table(text, name, inputs_of(robot));
-}
-
 Actuation read_table(const std::string& path, const std::vector<Input>& inputs) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

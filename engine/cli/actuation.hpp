@@ -68,7 +68,6 @@ class Actuation {
 // CSV: a header of `time [s]` and names of inputs, each with a unit in brackets or in SI, then numbers; `#` begins a
 // comment. Inputs without a column stay at zero. Errors: InputError with file and line.
 Actuation read_actuation(const std::string& path, const Robot& robot);
-Actuation parse_actuation(const std::string& text, const std::string& name, const Robot& robot);
 // The same for any inputs.
 Actuation read_table(const std::string& path, const std::vector<Input>& inputs);
 Actuation parse_table(const std::string& text, const std::string& name, const std::vector<Input>& inputs);

@@ -23,6 +23,7 @@
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
@@ -215,6 +216,7 @@ int inverse(Context& context, Arguments& arguments) {
   State state = settled_state(mechanics);
   if (arguments.stream) {
     RunRecorder recorder(arguments.record, mechanics, subject.recorded, subject.integrator, subject.time_step);
+    if (subject.reduced && !context.common.quiet) print_warning(distrust(*subject.reduced));
     stream_inverse(step, mechanics, state, std::cin, std::cout, recorder);
     recorder.finish();
     recorder.require_whole("all lines were answered");
@@ -321,9 +323,15 @@ int inverse(Context& context, Arguments& arguments) {
     json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
                       {"tracking_error_median", replay_tracking.median},
                       {"tracking_error_max", replay_tracking.largest}};
-    if (robot.pairs() > 0) json["replay"]["contact"] = touch_json(robot, replayed.touching, replayed.normal_forces);
+    if (robot.pairs() > 0) {
+      json["replay"]["contact"] = touch_json(robot, replayed.touching, replayed.normal_forces);
+      json["replay"]["contact"].update(contact_solves_json(replayed.contact.figures));
+    }
   }
-  if (subject.reduced) json["model_errors"] = errors_json(subject.reduced->errors);
+  if (subject.reduced) {
+    json["model_errors"] = errors_json(subject.reduced->errors);
+    json["warning"] = distrust(*subject.reduced);
+  }
   json["state_hash"] = hash_hex(hash(state));
   write_json(context, json);
   recorder.require_whole("the run itself is complete");
@@ -336,7 +344,7 @@ int inverse(Context& context, Arguments& arguments) {
   const auto time = [](double us) { return format_quantity(1e-6 * us, Dimension::time); };
   Facts facts{{"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
                                         time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(median_us(qp)))},
-              {"tracking error", millimetres(tracking) + " (the model's own view)"}};
+              {"tracking error", millimetres(tracking) + (subject.reduced ? " (of the reduced model itself)" : "")}};
   if (replayed_model) facts.emplace_back("on the full model", millimetres(replay_tracking) + " (commands replayed)");
   if (subject.reduced) facts.emplace_back("model's errors", errors_text(*subject.reduced));
   const std::vector<Input> inputs = inputs_of(robot);
@@ -346,6 +354,10 @@ int inverse(Context& context, Arguments& arguments) {
         fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
                     robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
                     format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
+  if (inverse_of.solver == InverseSolver::quadratic_program && inverse_of.regularisation == Regularisation::proximal)
+    facts.emplace_back("",
+                       "where several commands reach a goal, those nearest to the step before are taken: they "
+                       "depend on the way there (--regularisation energy: they do not)");
   add_contact_facts(facts, report.contact, robot, state);
   if (robot.pairs() > 0) add_touch_facts(facts, robot, report.record, replayed);
   if (report.pyramid_error > 0)
@@ -365,8 +377,12 @@ int inverse(Context& context, Arguments& arguments) {
   print_contact_notes(report.contact);
   print_weakened_note(report.drive);
   if (report.held.steps() > 0) print_note(held_text(report.held));
-  if (!replayed_model)
-    print_note("a model believes that it reached its goal; --replay SCENE runs the commands on the full model");
+  if (subject.reduced && !replayed_model)
+    print_note(
+        "the tracking error is that of the reduced model itself; --replay SCENE runs the commands on the full model "
+        "and "
+        "measures its error");
+  if (subject.reduced) print_warning(distrust(*subject.reduced));
   return 0;
 }
 
@@ -386,7 +402,9 @@ Command inverse_command() {
       "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume; and\n"
       "the name of an actuator whose command is known. --stdin reads one JSON object a line,\n"
       "{\"goal\": {\"tip\": [0, 0, 0.12]}} in SI units, and answers each with one: commands, forces, what was\n"
-      "reached, contacts, and why commands were held if they were.\n"
+      "reached, contacts, and why commands were held if they were. \"limits\": {\"north\": [0, 5]} in a line limits "
+      "the\n"
+      "force [N] or pressure [Pa] of an actuator from that step on, within the limits of the scene.\n"
       "The integrator says how far a control step goes: implicit-euler is one linearisation, implicit-euler-newton\n"
       "converges in time, quasi-static converges to the equilibrium that reaches the goals best.\n";
   command.examples += rate_words;
@@ -408,7 +426,9 @@ Command inverse_command() {
     options.quantity("--time-step", a->time_step, Dimension::time, "TIME", "instead of the model's");
     options.choice("--solver", a->solver, {"qp", "gauss-seidel"}, "of the problem in constraint space (qp)");
     options.choice("--regularisation", a->regularisation, {"proximal", "energy", "none"},
-                   "what else is kept small: the change of forces, the work of the actuators, nothing (proximal)");
+                   "what else is kept small where several commands reach a goal: the change of forces since the step "
+                   "before (commands depend on the way there), the work of the actuators (they do not), nothing "
+                   "(proximal)");
     options.texts("--effort", a->efforts, "NAME=NUMBER", "what an actuator counts in that (1)");
     options.text("--epsilon", a->epsilon, "NUMBER", "its size relative to the goals' term (1e-6)");
     options.quantity("--goal-speed", a->goal_speed, Dimension::speed, "SPEED",

@@ -154,6 +154,7 @@ ReplayRecord replay(Mechanics& mechanics, const InverseRecord& record, const Goa
   const DriveReport report =
       drive(mechanics, settings, actuation, state, progress, [&](long step, const StepReport& taken) {
         measure(static_cast<double>(step) * settings.time_step, taken.contact.touching);
+        replayed.contact.add(taken.contact, nullptr, state);
       });
   if (report.failed()) throw_step_failure(report, settings, "");
   if (report.stopped) throw Interrupted("interrupted during the replay", "run it again");

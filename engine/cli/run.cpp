@@ -13,6 +13,7 @@
 #include "engine/cli/shape_writer.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/snapshots.hpp"
 #include "engine/reduction/validate.hpp"
@@ -62,6 +63,7 @@ int run_model(Context& context, Arguments& arguments) {
       (!arguments.session.output.empty() || !arguments.session.record.empty() || !arguments.compare.empty()))
     throw InputError("-o, --record and --compare go with one robot only", "leave --batch out");
   const ReducedModel model = read_model(plan.model);
+  if (!context.common.quiet) print_warning(distrust(model));
   ReducedMechanics mechanics(model, robots);
   DriveSettings settings;
   settings.integrator = plan.integrator ? integrator_of(*plan.integrator) : model.robot.integrator;
@@ -85,6 +87,7 @@ int run_model(Context& context, Arguments& arguments) {
   json["model"] = plan.model;
   json["modes"] = model.modes;
   json["model_errors"] = errors_json(model.errors);
+  json["warning"] = distrust(model);
   std::optional<Comparison> comparison;
   if (!arguments.compare.empty()) {
     comparison = compare(context, arguments, model, result, reduced);
