@@ -335,7 +335,7 @@ TEST_P(ReducedBatch, MemoryIsCounted) {
     // Small arrays, whole pages, scratch of teams.
     EXPECT_NEAR(counted / taken, 1, 0.1) << static_cast<int>(precision);
   }
-  constexpr int many = 20'000'000;
+  constexpr int many = 8'000'000;
   if (ResidentRobots::bytes(model, rows, GetParam(), many, Precision::fp64) > free_bytes(GetParam())) {
     EXPECT_THROW(ReducedBatchMechanics(model, GetParam(), many), CapabilityError);
   }
