@@ -1,7 +1,7 @@
 #pragma once
 // The part of cuBLAS that Supple uses, for builds against the emulated GPU.
 
-#include "cuda_runtime_api.h"
+#include <cuda_runtime_api.h>
 
 enum cublasStatus_t {
   CUBLAS_STATUS_SUCCESS = 0,

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <typeinfo>
 
-#include "cuda_runtime_api.h"
+#include <cuda_runtime_api.h>
 
 #define __host__
 #define __device__

@@ -1,7 +1,7 @@
 #pragma once
 // The part of cuSOLVER that Supple uses, for builds against the emulated GPU.
 
-#include "cublas_v2.h"
+#include <cublas_v2.h>
 
 enum cusolverStatus_t {
   CUSOLVER_STATUS_SUCCESS = 0,
