@@ -185,7 +185,9 @@ def fails(program, preload, tests, mode):
             sys.exit(f"no tests are called {tests}")
         return None
     lines = [line for line in done.stdout.splitlines() if line.startswith("emulated GPU:")] or \
-            [line for line in done.stdout.splitlines() if line.startswith("[  FAILED  ]")] or done.stdout.splitlines()[-1:]
+            [line for line in done.stdout.splitlines() if line.startswith("[  FAILED  ]")]
+    if not lines:
+        sys.exit(f"{program} ends with {done.returncode}, and not by a test:\n{done.stdout[-2000:]}")
     return lines[0]
 
 

@@ -146,7 +146,6 @@ SavedInverse read_saved_inverse(const std::string& folder, const SavedInverse& e
     series.assign(values.begin(), values.end());
   });
   each_number(run.report, [&](const std::string& name, auto& value) {
-    if (!file.has("/record/" + name)) return;
     value = static_cast<std::remove_reference_t<decltype(value)>>(file.read_double("/record/" + name));
   });
   check_sizes(run.report, robot, place);

@@ -34,14 +34,14 @@ struct Arguments {
   std::string scene, output, snapshots, plots, batch, solver;
   std::optional<long> jobs, modes, elements;
   std::optional<double> tolerance, modes_tolerance, seconds;
+  bool accept_errors = false;
 };
 
 // What makes a model better; its snapshots are used again.
 std::string better_model(const ReductionScene& recipe) {
   return fmt::format(
       "{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), a tighter --tolerance of the elements, "
-      "or "
-      "more training snapshots (`states` in [reduce])",
+      "or more training snapshots (`states` in [reduce])",
       recipe.max_modes > 0 ? fmt::format("more modes (max_modes is {}), ", recipe.max_modes) : "",
       0.1 * recipe.pod_tolerance, recipe.pod_tolerance);
 }
@@ -220,7 +220,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   }
   if (context.ranks.rank > 0) return 0;
   note_failures(reduction.report);
-  const bool forced = reduction.report.forcible && context.common.force;
+  const bool forced = reduction.report.forcible && arguments.accept_errors;
   if (forced) reduction.model.provenance.forced = reduction.report.refused;
   const std::string warning = error_warning(reduction.model.errors, recipe);
   nlohmann::ordered_json json = report_json(reduction, warning);
@@ -242,9 +242,9 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   if (refused)
     throw RunError(fmt::format("the model is refused: {}", reduction.report.refused),
                    fmt::format("{}; those in '{}' are used again{}", better_model(recipe), settings.snapshots.folder,
-                               reduction.report.forcible ? "; --force writes this model all the same" : ""));
+                               reduction.report.forcible ? "; --accept-errors writes this model all the same" : ""));
   if (!context.common.quiet)
-    fmt::print("written to {}{} in {}; states in {}\n", output, forced ? " by --force" : "",
+    fmt::print("written to {}{} in {}; states in {}\n", output, forced ? " by --accept-errors" : "",
                format_duration(reduction.report.seconds.total), settings.snapshots.folder);
   return 0;
 }
@@ -261,9 +261,9 @@ Command reduce_command() {
   command.examples +=
       "\nA model whose mean error on test states is above 5 % is warned of. One above 25 %, at the effectors or in "
       "shape,\n"
-      "is not written (exit code 1), unless --force is given: it is marked then, and `info`, `run` and `inverse` say "
+      "is not written (exit code 1), unless --accept-errors is given: it is marked then, and `info`, `run` and `inverse` say "
       "so.\n"
-      "A limit of the scene (goal_error_limit, shape_error_limit) holds with --force too.\n";
+      "A limit of the scene (goal_error_limit, shape_error_limit) holds with --accept-errors too.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
@@ -284,6 +284,7 @@ Command reduce_command() {
                   "exactly so many elements, or points of hexahedra");
     options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (2 s)");
+    options.flag("--accept-errors", arguments->accept_errors, "write a model whose mean error exceeds 25 %, and mark it");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };
   };
   return command;

@@ -61,7 +61,12 @@ ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, 
     throw InputError("a batch of " + std::to_string(B) + " robots with " + std::to_string(capacity_) +
                          " contacts each is too large (32-bit indices)",
                      "fewer contacts for each robot, or several batches");
-  need_memory(device, extent(B) * (extent(all_, r + 2) + extent(r + 3 * pairs_ + 10 * capacity_)) * sizeof(double),
+  const std::size_t of_robot = extent(all_, r + 2) + extent(r + 4 * n_ + 3 * pairs_ + 10 * capacity_) +
+                               robot_.obstacles.size() + extent(pairs_) / sizeof(double) + extent(capacity_) / 2;
+  const std::size_t of_team =
+      ContactRowsTeamOp::scratch_length(r, robot_.collision_points, pairs_) +
+      (solver_ == ContactSolver::host ? 0 : ContactSolveTeamOp::scratch_length(all_, r));
+  need_memory(device, (extent(B) * of_robot + extent(teams_) * of_team) * sizeof(double),
               "contact of a batch of " + std::to_string(B) + " robots", "a smaller batch, or fewer contacts for each robot");
   std::vector<PlacedSolid> solids;
   for (const PlacedObstacle& placed : robot_.obstacles) solids.push_back(placed_solid(placed));

@@ -31,6 +31,7 @@ constexpr int portion_multiple = 32;  // robots
 struct Portion {
   int robots = 0;
   std::size_t bytes = 0;  // of each
+  int strain_modes = 0;
 };
 
 Portion portion_of(const ReducedModel& model, const Device& device, int robots, Precision precision) {
@@ -45,10 +46,12 @@ Portion portion_of(const ReducedModel& model, const Device& device, int robots, 
     const std::size_t tangent = extent(has_four_rows(field.law) ? four_row_components : 81);
     bytes = std::max(bytes, extent(padded(field.points())) * (gradients + tangent * (some ? sizeof(float) : sizeof(double))));
   }
-  bytes = std::max(bytes, extent(strain_modes, model.modes) * (all ? sizeof(float) : sizeof(double)));
-  const std::size_t fitting = portion_bytes(device) / std::max<std::size_t>(bytes, 1) / portion_multiple * portion_multiple;
+  const std::size_t of_strains = extent(strain_modes, model.modes) * (all ? sizeof(float) : sizeof(double));
+  const std::size_t larger = std::max<std::size_t>({bytes, of_strains, 1});
+  const std::size_t fitting = portion_bytes(device) / larger / portion_multiple * portion_multiple;
   const std::size_t most = extent((robots + portion_multiple - 1) / portion_multiple) * portion_multiple;
-  return {std::min(static_cast<int>(std::clamp<std::size_t>(fitting, portion_multiple, most)), robots), bytes};
+  return {std::min(static_cast<int>(std::clamp<std::size_t>(fitting, portion_multiple, most)), robots),
+          bytes + of_strains, strain_modes};
 }
 
 }  // namespace
@@ -64,10 +67,23 @@ std::size_t ResidentRobots::bytes(const ReducedModel& model, const RowLayout& ro
   const std::size_t systems = 2 * square * (all ? sizeof(float) : sizeof(double)) +
                               (all && model.robot.pairs() > 0 ? square * sizeof(double) : 0);
   const std::size_t copies = all ? extent(2 * r + (n + 1) * r) * sizeof(float) : 0;
-  std::size_t of_model = extent(model.robot.outputs(), r) * sizeof(double) + 3 * square * (exact + rounded);
-  for (const ReducedField& field : model.fields) of_model += field.G.size() * (exact + rounded);
-  return of_model + extent(robots) * (numbers * sizeof(double) + systems + copies) +
-         extent(portion.robots) * (portion.bytes + (some && !all ? square * sizeof(float) : 0));
+  const std::size_t modes = extent(portion.strain_modes), real = all ? sizeof(float) : sizeof(double);
+  const std::size_t strains = modes == 0 ? 0 : (modes + square) * real;  // and a system on trial
+  std::size_t of_model = extent(model.robot.outputs(), r) * sizeof(double) + 3 * square * (exact + rounded) +
+                         modes * (square + extent(r)) * real;
+  std::size_t team = 0, points = 0;
+  const TeamKind kind = device.kind == Device::Kind::cpu ? TeamKind::cpu : TeamKind::gpu;
+  for (const ReducedField& field : model.fields) {
+    of_model += field.G.size() * (exact + rounded);
+    if (field.strains.count > 0) continue;
+    const TangentRows form = has_four_rows(field.law) ? TangentRows::four : TangentRows::nine;
+    team = std::max(team, some ? stiffness_scratch<float>(form, r, kind) * sizeof(float)
+                               : stiffness_scratch<double>(form, r, kind) * sizeof(double));
+    points = std::max(points, extent(padded(field.points())));
+  }
+  return of_model + extent(robots) * (numbers * sizeof(double) + systems + copies + strains) +
+         extent(portion.robots) * (portion.bytes + points + (some && !all ? square * sizeof(float) : 0)) +
+         extent(team_count(device, portion.robots)) * team;
 }
 
 ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int count,

@@ -150,7 +150,7 @@ struct ResidentRobots {
   bool factors_here = false;
 
   ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots, Precision precision);
-  // Memory of the device that the constructor takes; counts of points and of rows, which are small, are left out.
+  // Memory of the device that the constructor takes, without what has only a few numbers for each robot.
   static std::size_t bytes(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots,
                            Precision precision);
   template <class S>

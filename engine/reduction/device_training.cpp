@@ -6,6 +6,7 @@
 
 #include "kernels/array/launch.hpp"
 #include "kernels/base/contract.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/points/batch_ops.hpp"
 #include "kernels/points/training_ops.hpp"
@@ -26,7 +27,11 @@ void copy_to(Array<T>& target, const T* source, std::size_t count) {
 
 std::size_t most_training_tiles(int units_of_tile, int sketch_rows) {
   const std::size_t of_tile = extent(units_of_tile, std::max(1, sketch_rows));
-  return std::clamp<std::size_t>(static_cast<std::size_t>(std::numeric_limits<int>::max()) / of_tile, 1, most_tiles);
+  const std::size_t most = static_cast<std::size_t>(std::numeric_limits<int>::max()) / of_tile;
+  if (most == 0)
+    throw CapabilityError("a sketch of " + std::to_string(sketch_rows) + " rows is too large for a device (32-bit indices)",
+                          "--device cpu");
+  return std::min(most, most_tiles);
 }
 
 DeviceForces::DeviceForces(const ReducedModel& all, int field, const TrainingStates& training, const DeviceRoom& room,

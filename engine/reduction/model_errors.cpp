@@ -48,7 +48,7 @@ std::string distrust(const ReducedModel& model) {
   const bool forced = !model.provenance.forced.empty();
   if (!forced && error_level(model.errors) != ErrorLevel::too_large) return "";
   return fmt::format("do not trust this model: {}",
-                     forced ? fmt::format("it was written with --force although {}", model.provenance.forced)
+                     forced ? fmt::format("it was written with --accept-errors although {}", model.provenance.forced)
                             : fmt::format("its mean error on test states is {}", mean_errors_text(model.errors)));
 }
 

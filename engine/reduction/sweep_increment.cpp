@@ -65,17 +65,19 @@ std::string unsettled_sweep(const FullModel& model, const ReductionScene& recipe
   if (recipe.converged || shaken_in_time(model.robot) || recipe.sampling != SamplingKind::grid) return "";
   const std::optional<double> period = lowest_period(model);
   if (!period) return "";
-  const double left = vibration_left(model.robot, *period, recipe.sweep_steps);
+  // Steps of the sweep are implicit Euler, whatever the robot's own factors are (snapshots.cpp).
+  Robot robot = model.robot;
+  robot.implicit_velocity = robot.implicit_position = 1;
+  const double left = vibration_left(robot, *period, recipe.sweep_steps);
   if (left <= most_vibration_left) return "";
   // Steps that leave no more, if the increment stays, and an increment that does, if their number stays.
   const double steps = recipe.sweep_steps * std::log(most_vibration_left) / std::log(left);
   double longer = model.robot.time_step;
-  Robot robot = model.robot;
   for (int k = 0; k < 60 && vibration_left(robot, *period, recipe.sweep_steps) > most_vibration_left; ++k)
     robot.time_step = longer *= 1.25;
   const auto time = [](double seconds) { return format_quantity(seconds, Dimension::time); };
   std::string remedy = "converged = true in [reduce]";
-  if (steps < 1e4) remedy += fmt::format(", sweep_steps = {:.0f} there", std::ceil(steps));
+  if (left < 1 && steps < 1e4) remedy += fmt::format(", sweep_steps = {:.0f} there", std::ceil(steps));
   remedy += fmt::format(", or a time_step of about {:.2g} s", longer);
   return fmt::format(
       "with converged = false each training snapshot is one time step of {}, too short against the body's slowest "

@@ -13,7 +13,9 @@ namespace supple {
 
 int cuda_device_count() {
   int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  (void)cudaGetLastError();
+  return 0;
 }
 std::string cuda_absence_reason() {
   int count = 0;

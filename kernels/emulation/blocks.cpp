@@ -87,7 +87,8 @@ void look_for_host_addresses(const Device& device, const std::string& name, cons
   for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= argument.bytes; at += sizeof(std::uintptr_t)) {
     std::uintptr_t word;
     std::memcpy(&word, bytes + at, sizeof word);
-    if (word < 65536 || word >> 47 != 0) continue;
+    // Arrays are aligned; two small integers beside each other seldom look so.
+    if (word < 65536 || word >> 47 != 0 || word % 8 != 0) continue;
     const void* address = reinterpret_cast<const void*>(word);
     unsigned char present;
     if (device.memory.holds(address) || device.is_pinned(address, 1)) continue;

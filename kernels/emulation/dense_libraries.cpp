@@ -131,8 +131,12 @@ cublasStatus_t trsm(cublasSideMode_t side, cublasFillMode_t fill, cublasOperatio
 }
 
 // The triangle of A = L L^T or U^T U in place; 0, or the number of the minor that is not positive, and NaN from there.
+// cuSOLVER works in the other triangle, too: what it leaves there is NaN here.
 template <class S>
 int factor(bool upper, int n, S* A, int lda) {
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i)
+      if (upper ? i > j : i < j) A[i + std::ptrdiff_t{j} * lda] = std::numeric_limits<S>::quiet_NaN();
   const auto at = [&](int i, int j) -> S& { return upper ? A[j + std::ptrdiff_t{i} * lda] : A[i + std::ptrdiff_t{j} * lda]; };
   for (int j = 0; j < n; ++j) {
     S value = at(j, j);

@@ -18,7 +18,6 @@ namespace {
 constexpr std::size_t page = 4096, arena_bytes = std::size_t{1} << 40;
 constexpr std::size_t alignment = 16;  // of the largest type that device code loads at once
 constexpr unsigned char untouched = 0xff;  // NaN in every width
-constexpr unsigned char canary = 0xa5;
 
 std::size_t rounded(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -29,14 +28,17 @@ std::size_t rounded(std::size_t bytes, std::size_t unit) {
 void on_fault(int, siginfo_t* info, void*) {
   Device& device = Device::instance();
   const bool ours = device.memory.holds(info->si_addr);
-  if (ours && !device.running().empty() && device.memory.open(info->si_addr)) return;
+  const bool by_work = device.worker == pthread_self();
+  if (ours && by_work && device.memory.open(info->si_addr)) return;
+  if (!ours && !by_work) {  // an error of the program: as without an emulated GPU
+    signal(SIGSEGV, SIG_DFL);
+    return;
+  }
   std::string line = "emulated GPU: ";
-  if (!device.running().empty())
+  if (by_work)
     line += device.running() + " touches " + (ours ? device.memory.describe(info->si_addr) : "memory that is not its");
-  else if (ours)
-    line += "the host touches " + device.memory.describe(info->si_addr);
   else
-    line += "not concerned: a bad address of the host";
+    line += "the host touches " + device.memory.describe(info->si_addr);
   line += "\n";
   (void)!write(STDERR_FILENO, line.data(), line.size());
   void* frames[32];
@@ -101,21 +103,21 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   if (mprotect(first, pages, PROT_READ | PROT_WRITE) != 0) return nullptr;
   std::memset(first, untouched, pages);
   std::byte* data = guard_before_ ? first : first + (pages - rounded(bytes, alignment));
-  std::memset(data + bytes, canary, static_cast<std::size_t>(first + pages - (data + bytes)));
   mprotect(first, pages, PROT_NONE);
   used_ += pages;
-  pieces_[data] = {first, pages, bytes, ++count_};
+  pieces_[data] = {data, first, pages, bytes, ++count_};
   opened_.reserve(2 * pieces_.size());
   return data;
 }
 
-void DeviceMemory::look_at_slack(const std::byte* data, const Piece& piece) const {
+void DeviceMemory::look_at_slack(const Piece& piece) const {
+  const std::byte* data = piece.data;
   for (const std::byte* at = data; at-- > piece.pages;)
     if (static_cast<unsigned char>(*at) != untouched)
       stop("something wrote " + std::to_string(data - at) + " bytes before memory " + std::to_string(piece.number) +
            " of " + std::to_string(piece.bytes) + " bytes");
   for (const std::byte* at = data + piece.bytes; at < piece.pages + piece.page_bytes; ++at)
-    if (static_cast<unsigned char>(*at) != canary)
+    if (static_cast<unsigned char>(*at) != untouched)
       stop("something wrote " + std::to_string(at - data - static_cast<std::ptrdiff_t>(piece.bytes)) +
            " bytes behind memory " + std::to_string(piece.number) + " of " + std::to_string(piece.bytes) + " bytes");
 }
@@ -125,7 +127,7 @@ void DeviceMemory::release(void* data) {
   if (at == pieces_.end()) stop("cudaFree of " + describe(data));
   const Piece piece = at->second;
   mprotect(piece.pages, piece.page_bytes, PROT_READ);
-  look_at_slack(at->first, piece);
+  look_at_slack(piece);
   // Gives the pages back and closes the addresses for ever.
   if (mmap(piece.pages, piece.page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
       MAP_FAILED)
@@ -149,6 +151,7 @@ bool DeviceMemory::open(const void* address) {
 }
 
 void DeviceMemory::close() {
+  for (const Piece* piece : opened_) look_at_slack(*piece);
   for (const Piece* piece : opened_) mprotect(piece->pages, piece->page_bytes, PROT_NONE);
   opened_.clear();
 }
@@ -209,6 +212,7 @@ std::uint64_t Device::queue(Work work) {
 
 void Device::run_until(std::uint64_t number) {
   if (finished_ >= number) return;
+  worker = pthread_self();
   while (finished_ < number) {
     const Work work = std::move(waiting_.front());
     waiting_.pop_front();
@@ -217,6 +221,7 @@ void Device::run_until(std::uint64_t number) {
     running_.clear();
     ++finished_;
   }
+  worker = pthread_t{};
   memory.close();
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // The emulated GPU: memory that only queued work may touch, a queue that runs as early or as late as CUDA allows, and
-// blocks whose threads run in a chosen order. It finds races, missing barriers, overruns and host accesses; it cannot
-// show what nvcc makes of the code, nor any speed. How to use it: docs/howto/emulated-gpu.md.
+// blocks whose threads run in a chosen order. It finds missing barriers, buffers that are used too early, overruns and
+// accesses from the wrong side; it cannot show races between blocks, which run one after the other, what nvcc makes of
+// the code, nor any speed. How to use it: docs/howto/emulated-gpu.md.
 //
 // SUPPLE_EMULATION = words separated by commas, the first of each line by default:
 //   now | late              queued work runs at once | when the host waits for it
@@ -10,6 +11,9 @@
 //   memory:MB               of the device (4096)
 // What is wrong stops the program (abort) with one line that says where.
 
+#include <pthread.h>
+
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -35,8 +39,8 @@ struct Mode {
 // Stops on a word that is not understood.
 Mode parse_mode(const std::string& words);
 
-// Device memory in pages of its own. A piece is opened when queued work first touches it and closed when that work is
-// done; an address is never given twice, so that what was freed stays closed.
+// Device memory in pages of its own. A piece is opened when queued work first touches it and closed before the host goes
+// on; an address is never given twice, so that what was freed stays closed.
 class DeviceMemory {
  public:
   explicit DeviceMemory(const Mode& mode);
@@ -45,6 +49,7 @@ class DeviceMemory {
   void release(void* data);
   // From the fault handler: whether the address lies in the pages of a live piece, which are open then.
   bool open(const void* address);
+  // All that is open. Stops where something was written beside the data.
   void close();
   bool holds(const void* address) const;
   // Stops unless [data, data + bytes) lies in one live piece.
@@ -55,11 +60,12 @@ class DeviceMemory {
 
  private:
   struct Piece {
-    std::byte* pages;
+    std::byte *data, *pages;
     std::size_t page_bytes, bytes;
     int number;
   };
-  void look_at_slack(const std::byte* data, const Piece& piece) const;
+  // Stops where something was written between the data and the ends of the pages.
+  void look_at_slack(const Piece& piece) const;
   std::byte* arena_ = nullptr;
   std::size_t next_ = 0, used_ = 0, total_;
   bool guard_before_;
@@ -78,6 +84,7 @@ class Device {
   static Device& instance();
   std::recursive_mutex mutex;  // of every call of the API
   const Mode mode;
+  std::atomic<pthread_t> worker{};  // the thread that runs queued work
   DeviceMemory memory;
   std::map<const std::byte*, std::size_t> pinned;
   const void* capturing = nullptr;  // the stream whose work is recorded

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "kernels/emulation/emulated_device.hpp"
 
@@ -17,7 +18,9 @@ struct CUstream_st {
 struct CUevent_st {
   std::uint64_t number = 0;  // of the work behind which it lies
   bool recorded = false;
-  std::chrono::steady_clock::time_point time;
+  // Of work that may outlive the event.
+  std::shared_ptr<std::chrono::steady_clock::time_point> time =
+      std::make_shared<std::chrono::steady_clock::time_point>();
 };
 struct CUgraph_st {
   std::vector<Work> work;
@@ -183,15 +186,13 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  Call call;
-  call.device.run_all();
   delete event;
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   Call call;
   event->recorded = true;
-  event->number = call.device.queue({"cudaEventRecord", [event] { event->time = std::chrono::steady_clock::now(); }});
+  event->number = call.device.queue({"cudaEventRecord", [time = event->time] { *time = std::chrono::steady_clock::now(); }});
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -205,7 +206,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
     if (!event->recorded) return answer(cudaErrorInvalidResourceHandle);
     if (event->number > call.device.finished()) return answer(cudaErrorNotReady);
   }
-  *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
+  *milliseconds = std::chrono::duration<float, std::milli>(*to->time - *from->time).count();
   return cudaSuccess;
 }
 

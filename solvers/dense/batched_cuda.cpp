@@ -20,6 +20,7 @@ namespace {
 
 // What the machine lacks is no failure of the run (kernels/cuda/check.hpp).
 [[noreturn]] void fail(const char* what, const std::string& why, bool lacking) {
+  (void)cudaGetLastError();  // as check_cuda does
   const std::string words = std::string(what) + " failed (" + why + ")";
   if (lacking) throw CapabilityError(words, "a smaller batch, or --device cpu");
   throw RunError(words, "--device cpu");

@@ -292,7 +292,7 @@ TEST_F(Reduce, LargeErrorsAreToldOrRefused) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(contains(outcome.err, "error: the model is refused: its mean error on test states is "));
   EXPECT_TRUE(contains(outcome.err, "more training snapshots"));
-  EXPECT_TRUE(contains(outcome.err, "--force writes this model all the same"));
+  EXPECT_TRUE(contains(outcome.err, "--accept-errors writes this model all the same"));
   EXPECT_FALSE(exists("soft.rom.h5"));
   report = parse("soft.json");
   EXPECT_TRUE(contains(report["refused"], "(more than 25 %)"));
@@ -308,21 +308,24 @@ TEST_F(Reduce, LargeErrorsAreToldOrRefused) {
     EXPECT_LT(solved, all) << kind;
   }
 
-  words.emplace_back("--force");
+  words.emplace_back("--force");  // replaces files, no more
+  EXPECT_EQ(run(words).code, 1);
+  EXPECT_FALSE(exists("soft.rom.h5"));
+  words.emplace_back("--accept-errors");
   outcome = run(words);
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(contains(outcome.err, "warning: the model's mean error on test states is "));
   EXPECT_EQ(parse("soft.json")["forced"], true);
   outcome = run({"info", "soft.rom.h5", "--json", "info.json"});
-  EXPECT_TRUE(contains(outcome.out, "written with --force"));
+  EXPECT_TRUE(contains(outcome.out, "written with --accept-errors"));
   EXPECT_TRUE(contains(outcome.out, counted));
   EXPECT_TRUE(contains(parse("info.json")["model"]["forced"], "more than 25 %"));
   EXPECT_EQ(parse("info.json")["model"]["validation"]["failed"], failed);
   outcome = run({"run", "soft.rom.h5", "--set", "lift=300 N", "--steps", "1", "--json", "run.json"});
-  EXPECT_TRUE(contains(outcome.err, "written with --force"));
+  EXPECT_TRUE(contains(outcome.err, "written with --accept-errors"));
   EXPECT_TRUE(contains(outcome.out, counted));
   if (outcome.code == 0) {
-    EXPECT_TRUE(contains(parse("run.json")["warning"], "written with --force"));
+    EXPECT_TRUE(contains(parse("run.json")["warning"], "written with --accept-errors"));
   }
 
   // A limit of the scene holds all the same, and what is there stays.

@@ -216,6 +216,7 @@ TEST(DeviceTraining, TilesLeaveTheSketchTo32BitIndices) {
       EXPECT_LE(static_cast<double>(tiles) * units * std::max(rows, 1), 2147483647.0) << units << ' ' << rows;
     }
   EXPECT_EQ(most_training_tiles(32, 0), std::size_t{1} << 15);
+  EXPECT_THROW((void)most_training_tiles(32, 100'000'000), CapabilityError);
 }
 
 }  // namespace

@@ -95,6 +95,10 @@ TEST_F(HeldBar, OnlySweepsThatDoNotSettleAreTold) {
   recipe.converged = false;
   model.robot.time_step = *lowest_period(model) / 50;
   EXPECT_NE(unsettled_sweep(model, recipe).find("converged = true"), std::string::npos);
+  // The sweep is implicit Euler whatever the robot's own factors are.
+  FullModel midpoint = model;
+  midpoint.robot.implicit_velocity = midpoint.robot.implicit_position = 0.5;
+  EXPECT_EQ(unsettled_sweep(midpoint, recipe), unsettled_sweep(model, recipe));
   recipe.converged = true;
   EXPECT_EQ(unsettled_sweep(model, recipe), "");
   recipe.converged = false;
