@@ -11,6 +11,7 @@
 
 #include "engine/cli/interrupt.hpp"
 #include "engine/dynamics/touches.hpp"
+#include "engine/run/actuation.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::cli {
@@ -90,7 +91,9 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
   for (std::size_t e = 0; e < current.steered.size(); ++e) step.law().steer(static_cast<int>(e), false);
   State state = start;
   long steps = 0;  // since the start, or the last reset
-  recorder.add(steps, state, current.goals, current.steered, {}, 0);
+  std::vector<double> y(static_cast<std::size_t>(robot.outputs()));
+  mechanics.evaluate_outputs(state.q, state.motions, y);
+  recorder.add(steps, state, y, current.goals, current.steered, {}, 0);
   for (std::string line; !interrupted() && std::getline(in, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     Json answer;
@@ -154,8 +157,9 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
     }
     out << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
     // After the answer, which nothing should wait for.
-    if (stepped)
-      recorder.add(steps, state, current.goals, current.steered, step.law().report(0), step.law().qp_seconds());
+    if (!stepped || !recorder.records()) continue;
+    mechanics.evaluate_outputs(state.q, state.motions, y);
+    recorder.add(steps, state, y, current.goals, current.steered, step.law().report(0), step.law().qp_seconds());
   }
 }
 

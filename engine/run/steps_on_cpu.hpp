@@ -1,0 +1,71 @@
+#pragma once
+// Steps of the robots of a run on a CPU, forward and inverse: any integrator, any robot.
+
+#include "engine/dynamics/forward_step.hpp"
+#include "engine/inverse/inverse_step.hpp"
+#include "engine/run/drive.hpp"
+#include "engine/run/goals.hpp"
+#include "engine/run/mechanics_team.hpp"
+#include "engine/run/robot_steps.hpp"
+
+namespace supple {
+
+class StepsOnCpu : public RobotSteps {
+ public:
+  TakenStep step(long number, double time) final;
+  const State& state() final { return state_; }
+  const std::vector<double>& outputs() final;
+
+ protected:
+  // exact_time: a step ends at its time to the bit, whatever was summed.
+  StepsOnCpu(const MechanicsTeam& team, bool exact_time, State start);
+  // Commands or goals of the step to `time`; returns how many motions were cut.
+  virtual int prepare(double time) = 0;
+  // The step of a robot in `own`, a state of its own.
+  virtual StepReport take(int robot, int member, State& own) = 0;
+  const MechanicsTeam& team() const { return team_; }
+
+ private:
+  const MechanicsTeam& team_;
+  bool exact_time_;
+  State state_;
+  std::vector<State> own_;           // of each member of the team
+  std::vector<StepReport> reports_;  // of each robot
+  std::vector<double> y_;
+  bool outputs_known_ = false;
+};
+
+class ForwardOnCpu final : public StepsOnCpu {
+ public:
+  // From `start`, a state of all robots. Team and actuation must outlive this object.
+  ForwardOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const Actuation& actuation, State start);
+
+ private:
+  int prepare(double time) override;
+  StepReport take(int robot, int member, State& own) override;
+
+  const Actuation& actuation_;
+  Control control_;  // of all robots
+  std::vector<std::unique_ptr<ForwardStep>> steps_;
+  std::vector<Control> own_control_;  // of each member
+};
+
+class InverseOnCpu final : public StepsOnCpu, public InverseAnswers {
+ public:
+  // As ForwardOnCpu. Team and path must outlive this object.
+  InverseOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const InverseSettings& inverse,
+               const GoalPath& path, State start);
+  std::vector<int> memory() const override;
+  void recall(const std::vector<int>& memory) override;
+
+ private:
+  int prepare(double time) override;
+  StepReport take(int robot, int member, State& own) override;
+
+  const GoalPath& path_;
+  double time_ = 0;
+  std::vector<std::unique_ptr<InverseStep>> steps_;
+  std::vector<std::vector<int>> memory_;  // of each robot, where there are several
+};
+
+}  // namespace supple
