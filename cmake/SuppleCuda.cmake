@@ -1,29 +1,45 @@
-# SUPPLE_CUDA = AUTO | ON | OFF. Enables the language, sets SUPPLE_CUDA_ENABLED and defines supple_cuda_kernels().
-# No driver is needed, neither to build nor to run on the CPU.
+# SUPPLE_CUDA = AUTO | ON | OFF | EMULATE. Sets SUPPLE_CUDA_ENABLED (nvcc compiles device code) or SUPPLE_CUDA_EMULATED (the host
+# compiler does, for the emulated GPU of kernels/emulation) and defines supple_device_code(). No driver is needed, neither to
+# build nor to run on the CPU.
 set(SUPPLE_CUDA_ENABLED OFF)
+set(SUPPLE_CUDA_EMULATED OFF)
 
-# Adds kernels/cuda/*.cu to the target and defines SUPPLE_HAVE_CUDA for it and its users; nothing without CUDA.
-function(supple_cuda_kernels target)
+# Gives the target the GPU of this build: kernels/cuda compiled by nvcc, or what stands for it without CUDA.
+function(supple_device_code target)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu)
   if(NOT SUPPLE_CUDA_ENABLED)
+    list(FILTER sources EXCLUDE REGEX "/memory\\.cu$")
+    supple_compile_as_cpp(${sources})
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_DEFINITIONS SUPPLE_NO_CUDA=1)
+    target_sources(${target} PRIVATE ${sources} ${PROJECT_SOURCE_DIR}/kernels/cuda/absent.cpp)
     return()
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu)
   target_sources(${target} PRIVATE ${sources})
-  target_compile_definitions(${target} PUBLIC SUPPLE_HAVE_CUDA=1)
   target_link_libraries(${target} PRIVATE CUDA::cudart_static)
   # The host half of a .cu is compiled like every other file: same instruction set, same OpenMP.
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=${SUPPLE_ARCH},-Wall,-Wextra,-fno-math-errno,-ffp-contract=fast,-fopenmp>")
+  if(SUPPLE_WERROR)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>")
+  endif()
 endfunction()
 
-if(SUPPLE_CUDSS AND (SUPPLE_CUDA STREQUAL "OFF" OR SUPPLE_SANITIZE OR SUPPLE_FUZZERS))
+# Device sources as C++ of the host compiler, in targets of this folder.
+function(supple_compile_as_cpp)
+  set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++" SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+if(SUPPLE_CUDSS AND (SUPPLE_CUDA MATCHES "^(OFF|EMULATE)$" OR SUPPLE_SANITIZE OR SUPPLE_FUZZERS))
   message(FATAL_ERROR "SUPPLE_CUDSS is ON in a build without CUDA: SUPPLE_CUDA=ON, without sanitizers or fuzzers")
 endif()
 if(SUPPLE_CUDA STREQUAL "OFF")
   return()
-elseif(NOT SUPPLE_CUDA MATCHES "^(AUTO|ON)$")
-  message(FATAL_ERROR "SUPPLE_CUDA is '${SUPPLE_CUDA}' (AUTO, ON or OFF)")
+elseif(SUPPLE_CUDA STREQUAL "EMULATE" AND NOT SUPPLE_SANITIZE AND NOT SUPPLE_FUZZERS)
+  set(SUPPLE_CUDA_EMULATED ON)
+  message(STATUS "Supple: device code runs on the emulated GPU: for tests, not for speed")
+  return()
+elseif(NOT SUPPLE_CUDA MATCHES "^(AUTO|ON|EMULATE)$")
+  message(FATAL_ERROR "SUPPLE_CUDA is '${SUPPLE_CUDA}' (AUTO, ON, OFF or EMULATE)")
 elseif(SUPPLE_SANITIZE OR SUPPLE_FUZZERS)
   message(STATUS "Supple: sanitizers and fuzzers cover host code: built without CUDA")
   return()
@@ -37,9 +53,10 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     set(ENV{CUDACXX} ${SUPPLE_NVCC})
   endif()
 endif()
-# Ampere, Ada and Hopper as machine code; anything newer from the PTX of the last. Name one ("90") for a quick build.
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90)
+# What the toolkit's version does not tell is set below, once it is known.
+set(architectures_named ${CMAKE_CUDA_ARCHITECTURES})
+if(NOT architectures_named)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real)
 endif()
 include(CheckLanguage)
 check_language(CUDA)
@@ -55,6 +72,16 @@ if(NOT CMAKE_CUDA_COMPILER)
 endif()
 enable_language(CUDA)
 find_package(CUDAToolkit 12 REQUIRED)
+# Ampere, Ada, Hopper and, where nvcc knows it (12.8), Blackwell as machine code; anything newer from the PTX of the last. Name
+# one ("90") for a quick build.
+if(NOT architectures_named)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
+    list(APPEND CMAKE_CUDA_ARCHITECTURES 90)
+  else()
+    list(APPEND CMAKE_CUDA_ARCHITECTURES 90-real 100-real 120)
+  endif()
+endif()
 
 # CMake 3.25 knows no C++20 flag for nvcc.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)

@@ -7,34 +7,9 @@
 #include <string>
 
 #include "kernels/array/aligned.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/array/gpu.hpp"
 
 namespace supple {
-
-#ifdef SUPPLE_HAVE_CUDA
-// kernels/cuda/memory.cu
-void* allocate_cuda(int device, std::size_t bytes);
-void release_cuda(int device, void* data) noexcept;
-void copy_cuda(int device, void* target, const void* source, std::size_t bytes);
-void synchronize_cuda(int device);
-std::size_t free_cuda(int device);
-#else
-namespace {
-[[noreturn]] void no_cuda() {
-  throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
-}
-[[noreturn]] void* allocate_cuda(int, std::size_t) {
-  no_cuda();
-}
-[[noreturn]] std::size_t free_cuda(int) {
-  no_cuda();
-}
-// Without an array on a GPU nothing can ask for these.
-void release_cuda(int, void*) noexcept {}
-void copy_cuda(int, void*, const void*, std::size_t) {}
-void synchronize_cuda(int) {}
-}  // namespace
-#endif
 
 void* allocate_bytes(const Device& device, std::size_t bytes) {
   if (device.kind != Device::Kind::cpu) return allocate_cuda(device.index, bytes);

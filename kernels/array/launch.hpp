@@ -6,7 +6,7 @@
 #include <omp.h>
 
 #include "kernels/array/device.hpp"
-#include "kernels/base/error.hpp"
+#include "kernels/array/gpu.hpp"
 #include "kernels/base/team.hpp"
 
 namespace supple {
@@ -32,26 +32,13 @@ void launch_teams_cpu(int n, int teams, const Op& op) {
   for (int i = 0; i < n; ++i) op(SingleTeam{}, omp_get_thread_num(), i);
 }
 
-#ifdef SUPPLE_HAVE_CUDA
-// kernels/cuda/launch.cuh
-template <class Op>
-void launch_cuda(int device, int n, const Op& op);
-template <class Op>
-void launch_teams_cuda(int device, int n, int teams, const Op& op);
-int cuda_team_count(int device);
-#endif
-
 template <class Op>
 void launch(const Device& device, int n, const Op& op) {
   if (device.kind == Device::Kind::cpu) {
     launch_cpu(n, op);
     return;
   }
-#ifdef SUPPLE_HAVE_CUDA
   launch_cuda(device.index, n, op);
-#else
-  throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
-#endif
 }
 
 // How many teams work at once on n indices: threads of a CPU, thread blocks of a GPU.
@@ -66,11 +53,7 @@ void launch_teams(const Device& device, int n, int teams, const Op& op) {
     launch_teams_cpu(n, teams, op);
     return;
   }
-#ifdef SUPPLE_HAVE_CUDA
   launch_teams_cuda(device.index, n, teams, op);
-#else
-  throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
-#endif
 }
 
 }  // namespace supple

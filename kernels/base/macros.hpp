@@ -8,7 +8,7 @@
 #define SUPPLE_INLINE SUPPLE_HD inline __attribute__((always_inline))
 // Asks for the line of cache that holds an address which is read soon.
 #ifdef __CUDACC__
-#define SUPPLE_PREFETCH(address) ((void)0)
+#define SUPPLE_PREFETCH(address) ((void)(address))
 #else
 #define SUPPLE_PREFETCH(address) __builtin_prefetch(address)
 #endif

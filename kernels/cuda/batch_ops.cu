@@ -7,14 +7,6 @@
 
 namespace supple {
 
-// Teams that a multiprocessor has room for beside each other; their scratch (70 kB each at 34 modes) should stay in the
-// second-level cache.
-int cuda_team_count(int device) {
-  int multiprocessors = 0;
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking the GPU");
-  return 4 * multiprocessors;
-}
-
 SUPPLE_LAUNCH(PointCountOp);
 SUPPLE_LAUNCH(CastOp<double, float>);
 SUPPLE_LAUNCH(CastOp<float, double>);

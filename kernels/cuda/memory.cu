@@ -1,14 +1,42 @@
-// Device memory behind the plain functions of kernels/array/array.cpp; addresses of batches.
+// The GPU itself: whether there is one, its memory, copies, events (kernels/array/gpu.hpp).
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <string>
 
-#include "kernels/array/addresses.hpp"
+#include "kernels/array/gpu.hpp"
 #include "kernels/cuda/launch.cuh"
 
 namespace supple {
+
+int cuda_device_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+std::string cuda_absence_reason() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess) return count > 0 ? "" : "the CUDA driver sees no GPU";
+  int driver = 0;
+  if (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess) {
+    const auto release = [](int version) {
+      return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    };
+    return driver == 0
+               ? "no NVIDIA driver is installed"
+               : "the NVIDIA driver knows CUDA " + release(driver) + ", this build needs " + release(CUDART_VERSION);
+  }
+  return std::string("CUDA answers: ") + cudaGetErrorString(status);
+}
+
+// Teams that a multiprocessor has room for beside each other; their scratch should stay in the second-level cache.
+int cuda_team_count(int device) {
+  int multiprocessors = 0;
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking the GPU");
+  return 4 * multiprocessors;
+}
 
 void* allocate_cuda(int device, std::size_t bytes) {
   if (device >= cuda_device_count())
@@ -94,7 +122,5 @@ std::size_t free_cuda(int device) {
   check_cuda(cudaMemGetInfo(&free, &all), "asking for free GPU memory");
   return free;
 }
-
-SUPPLE_LAUNCH(AddressOp);
 
 }  // namespace supple

@@ -122,29 +122,6 @@ void substitute(const float* a, int n, int ld, float* x, int count, int ldx) {
 
 }  // namespace
 
-#ifndef SUPPLE_HAVE_CUDA
-namespace {
-[[noreturn]] void refuse() {
-  throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
-}
-}  // namespace
-std::shared_ptr<CudaDense> make_cuda_dense(const Device&) {
-  refuse();
-}
-template <class S>
-void gemm_cuda(CudaDense&, int, int, int, S, const Operand<S>&, const Operand<S>&, S, const Target<S>&, int) {
-  refuse();
-}
-template <class S>
-void potrf_batched_cuda(CudaDense&, int, S*, int, std::ptrdiff_t, int*, int) {
-  refuse();
-}
-template <class S>
-void potrs_batched_cuda(CudaDense&, int, int, const S*, int, std::ptrdiff_t, S*, int, std::ptrdiff_t, int) {
-  refuse();
-}
-#endif
-
 DenseContext::DenseContext(const Device& device) : device_(device) {
   if (device.kind == Device::Kind::cuda) cuda_ = make_cuda_dense(device);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The GPU half of batched.hpp and qr.hpp, for batched.cpp and qr.cpp only: batched_cuda.cpp defines it in builds with
-// CUDA.
+// The GPU half of batched.hpp and qr.hpp, for batched.cpp and qr.cpp only. Defined by batched_cuda.cpp, in builds without
+// CUDA by batched_absent.cpp.
 
 #include "solvers/dense/batched.hpp"
 

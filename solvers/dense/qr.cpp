@@ -4,25 +4,10 @@
 #include <algorithm>
 
 #include "kernels/base/contract.hpp"
-#include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
 #include "solvers/dense/batched_backends.hpp"
 
 namespace supple {
-
-#ifndef SUPPLE_HAVE_CUDA
-namespace {
-[[noreturn]] void refuse() {
-  throw CapabilityError("no CUDA code in this build", "configure with -DSUPPLE_CUDA=ON, or use --device cpu");
-}
-}  // namespace
-void geqrf_cuda(CudaDense&, int, int, double*, int) {
-  refuse();
-}
-std::size_t geqrf_bytes_cuda(CudaDense&, int, int) {
-  refuse();
-}
-#endif
 
 void geqrf(DenseContext& context, int m, int n, double* A, int ld) {
   SUPPLE_EXPECT(m >= 0 && n >= 0 && ld >= m);

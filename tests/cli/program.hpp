@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -19,6 +20,12 @@
 #include "engine/mesh/write.hpp"
 
 namespace supple::test {
+
+// Of a bundle its path is relative to the root; the emulated GPU's tests run another.
+inline std::filesystem::path program_under_test() {
+  const char* other = std::getenv("SUPPLE_TEST_BINARY");
+  return std::filesystem::absolute(other == nullptr ? SUPPLE_BINARY : other);
+}
 
 struct Outcome {
   int code = -1;
@@ -76,7 +83,7 @@ point = ["200 mm", "20 mm", "20 mm"]
 
   // Starts the program; its output goes to files "out" and "err" of the folder.
   pid_t start(const std::vector<std::string>& arguments) {
-    return start(std::filesystem::absolute(SUPPLE_BINARY), arguments);  // of a bundle: relative to its root
+    return start(program_under_test(), arguments);
   }
   pid_t start(const std::string& program, const std::vector<std::string>& arguments) {
     const pid_t child = fork();

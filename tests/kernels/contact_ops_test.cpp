@@ -101,11 +101,16 @@ struct Outcome {
   RowMatrix frame_of(int b, int c) const { return RowMatrix::Map(frame.data() + (b * capacity + c) * 9, 3, 3); }
 };
 
-template <class D, class O>
-ContactArrays arrays_of(D& data, O& out) {
+ContactArrays sizes() {
   ContactArrays a{};
   a.n = n, a.r = r, a.outputs = outputs, a.first_point = first_point, a.points = points, a.obstacles = obstacles;
   a.capacity = capacity, a.distance = contact_distance;
+  return a;
+}
+
+template <class D, class O>
+ContactArrays arrays_of(D& data, O& out) {
+  ContactArrays a = sizes();
   a.solids = data.solids.data(), a.friction = data.friction.data(), a.L = data.L.data(), a.y = data.y.data();
   a.factor = data.factor.data(), a.H = data.H.data(), a.X = data.X.data(), a.free = data.free.data();
   a.target = data.target.data(), a.open = data.open.data(), a.forces = data.forces.data();
@@ -254,7 +259,7 @@ TEST_P(ContactOps, MovesAndForces) {
   Array<int> pair = on(device, out.pair);
   Array<ContactFinding> findings = on(device, out.findings);
   const Array<unsigned char> goes_there = on(device, goes);
-  ContactArrays a = arrays_of(data, out);
+  ContactArrays a = sizes();
   a.motion = motion.data(), a.frame = frame.data(), a.lambda = lambda.data(), a.forces = forces.data();
   a.pair = pair.data(), a.findings = findings.data();
   launch(device, robots * r, ContactMoveOp{a, 0.5, goes_there.data(), q_there.data(), v_there.data()});
