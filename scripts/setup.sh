@@ -3,7 +3,7 @@
 #   scripts/setup.sh            what building, testing and running needs
 #   scripts/setup.sh --viewer   also what the viewer needs: OpenGL, GLFW, Dear ImGui, a font, ffmpeg for films
 #   scripts/setup.sh --mpi      also what supple-mpi needs: Open MPI
-#   scripts/setup.sh --dev      all that, and clang (sanitizers, fuzzers, clang-format, clang-tidy) and gmsh (to regenerate meshes)
+#   scripts/setup.sh --dev      all that, clang (sanitizers, fuzzers, clang-format, clang-tidy), gmsh (to regenerate meshes), and Doxygen
 # Packages that are present are left alone; without root rights the missing ones are named and the exit code is 3.
 set -euo pipefail
 
@@ -25,7 +25,8 @@ for option in "$@"; do
   case "$option" in
     --viewer) packages+=("${viewer[@]}") ;;
     --mpi) packages+=("${mpi[@]}") ;;
-    --dev) packages+=("${viewer[@]}" "${mpi[@]}" xvfb xauth xdotool clang clang-format clang-tidy libclang-rt-14-dev libomp-dev dpkg-dev gmsh) ;;
+    --dev) packages+=("${viewer[@]}" "${mpi[@]}" xvfb xauth xdotool clang clang-format clang-tidy libclang-rt-14-dev libomp-dev dpkg-dev gmsh
+    python3-venv doxygen) ;;
     -h | --help) sed -n '2,7p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     *) echo "setup.sh: unknown option '$option' (try --help)" >&2; exit 2 ;;
   esac

@@ -6,10 +6,11 @@
 // Goal of an effector, three numbers: position [m]; orientation, a rotation vector from rest [rad]; length, the length
 // by which the path is shortened [m], or volume of the cavity [m^3], in the first number.
 //
-// Orientation of a region: y holds the columns of its best linear fit A = sum_i w_i x_i (C^-1 r_i)^T, C = sum_i w_i r_i
-// r_i^T over its nodes' rest positions r_i from their mean (so A = I at rest); R is the rotation in A = R S and theta
-// the vector of R R_goal^T. With dA, d omega = R (tr(S) I - S)^-1 ax(R^T dA - dA^T R), d theta = J(theta)^-1 d omega, J
-// the left Jacobian of the rotation group.
+// Orientation of a region: y holds the columns of its best linear fit A over its nodes' rest positions r_i from their
+// mean (so A = I at rest), R is the rotation in A = R S and theta the vector of R R_goal^T:
+//   A = sum_i w_i x_i (C^-1 r_i)^T,   C = sum_i w_i r_i r_i^T,
+//   d omega = R (tr(S) I - S)^-1 ax(R^T dA - dA^T R),   d theta = J(theta)^-1 d omega,
+// J the left Jacobian of the rotation group.
 
 #include <span>
 

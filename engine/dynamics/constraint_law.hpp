@@ -15,10 +15,12 @@ namespace supple {
 // rows (Robot::rows(): actuators, then constraints) and the effectors end at
 //   rows       delta   = free + W lambda + B dc
 //   effectors  delta_e = effector_free + effector_W lambda + effector_B dc
-// W = H A^-1 H^T and the compliance of constraints on its diagonal, effector_W = H_e A^-1 H^T [m/N]; free = phi + H
-// A^-1 r [m]; B = H_c - H A^-1 A_c [m/m]; phi and the inputs c [motions] belong to the point of linearisation. motions
-// = 0 unless the law moves inputs. Constraints end at delta = 0, or where they are one-sided at 0 <= lambda, delta >=
-// 0, lambda delta = 0. What phi means in a step that is not implicit Euler: step.hpp.
+//   W = H A^-1 H^T [m/N], with the compliance of constraints on its diagonal,   effector_W = H_e A^-1 H^T [m/N]
+//   free = phi + H A^-1 r [m],   B = H_c - H A^-1 A_c [m/m]
+// phi and the inputs c [motions] belong to the point of linearisation; motions = 0 unless the law moves inputs.
+// Constraints end at delta = 0, or where they are one-sided at
+//   lambda >= 0,   delta >= 0,   lambda delta = 0.
+// What phi means in a step that is not implicit Euler: step.hpp.
 struct ConstraintSpace {
   int robots = 1, rows = 0, effector_rows = 0, motions = 0;
   std::span<const double> phi, free, W, B;  // rows, rows, rows x rows, rows x motions

@@ -9,9 +9,9 @@
 // equilibrium nearest to where it started, in the norm of its mass: the limit, for a weak pull s M (q_start - q), of
 // s -> 0. The sum of such a pull and its moment vanish with those of all other forces, so that it moves neither the
 // centre of mass nor, in the sense of the best rotation between both shapes, the body's orientation. K + s M is
-// regular. The pull is made weaker until the shape no longer depends on it, what is left of it is extrapolated to s =
-// 0, and steps of the proximal point method (the same pull towards the state reached before, that is a time step 1 /
-// sqrt(s) from rest without the old velocity) bring the residual of the equilibrium itself below its tolerance. A
+// regular. The pull is made weaker until the shape no longer depends on it, what is left of it is extrapolated to
+// s = 0, and steps of the proximal point method (the same pull towards the state reached before, that is a time step
+// 1 / sqrt(s) from rest without the old velocity) bring the residual of the equilibrium itself below its tolerance. A
 // resultant that does not vanish with s (weight that nothing bears) is StepStatus::unbalanced. Among obstacles such a
 // body's equilibria are not sought, nor those of an assembly with frames that move freely:
 // StepStatus::loose_among_obstacles.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/dynamics/resident_robots.hpp"
+#include "kernels/array/room.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/points/point_stiffness.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
@@ -23,6 +24,8 @@ ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const De
     throw InputError("a batch of " + std::to_string(robots) + " robots is too large (" + std::to_string(r_) +
                          " modes leave 32-bit indices for fewer)",
                      "several batches, one after the other");
+  need_memory(device, ResidentRobots::bytes(model, rows_, device, robots, settings.precision),
+              "a batch of " + std::to_string(robots) + " robots", "a smaller batch");
   on_ = std::make_unique<ResidentRobots>(model, rows_, device, robots, settings.precision);
   scale_materials();
 }

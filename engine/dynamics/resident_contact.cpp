@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "engine/dynamics/forward_law.hpp"
+#include "kernels/array/room.hpp"
 #include "kernels/base/contract.hpp"
 
 namespace supple {
@@ -60,6 +61,8 @@ ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, 
     throw InputError("a batch of " + std::to_string(B) + " robots with " + std::to_string(capacity_) +
                          " contacts each is too large (32-bit indices)",
                      "fewer contacts for each robot, or several batches");
+  need_memory(device, extent(B) * (extent(all_, r + 2) + extent(r + 3 * pairs_ + 10 * capacity_)) * sizeof(double),
+              "contact of a batch of " + std::to_string(B) + " robots", "a smaller batch, or fewer contacts for each robot");
   std::vector<PlacedSolid> solids;
   for (const PlacedObstacle& placed : robot_.obstacles) solids.push_back(placed_solid(placed));
   solids_ = upload(device, solids);

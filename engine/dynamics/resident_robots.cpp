@@ -28,7 +28,47 @@ std::size_t portion_bytes(const Device& device) {
 }
 constexpr int portion_multiple = 32;  // robots
 
+struct Portion {
+  int robots = 0;
+  std::size_t bytes = 0;  // of each
+};
+
+Portion portion_of(const ReducedModel& model, const Device& device, int robots, Precision precision) {
+  const bool some = precision != Precision::fp64, all = precision == Precision::fp32;
+  std::size_t bytes = 0;
+  int strain_modes = 0;
+  for (const ReducedField& field : model.fields) {
+    strain_modes += field.strains.count;
+    if (field.strains.count > 0) continue;
+    const std::size_t gradients =
+        2 * gradient_components * ((all ? 0 : sizeof(double)) + (some ? sizeof(float) : 0));
+    const std::size_t tangent = extent(has_four_rows(field.law) ? four_row_components : 81);
+    bytes = std::max(bytes, extent(padded(field.points())) * (gradients + tangent * (some ? sizeof(float) : sizeof(double))));
+  }
+  bytes = std::max(bytes, extent(strain_modes, model.modes) * (all ? sizeof(float) : sizeof(double)));
+  const std::size_t fitting = portion_bytes(device) / std::max<std::size_t>(bytes, 1) / portion_multiple * portion_multiple;
+  const std::size_t most = extent((robots + portion_multiple - 1) / portion_multiple) * portion_multiple;
+  return {std::min(static_cast<int>(std::clamp<std::size_t>(fitting, portion_multiple, most)), robots), bytes};
+}
+
 }  // namespace
+
+std::size_t ResidentRobots::bytes(const ReducedModel& model, const RowLayout& rows, const Device& device, int robots,
+                                  Precision precision) {
+  const int r = model.modes, n = rows.rows();
+  const bool some = precision != Precision::fp64, all = precision == Precision::fp32;
+  const std::size_t square = extent(r, r), rounded = some ? sizeof(float) : 0, exact = all ? 0 : sizeof(double);
+  const Portion portion = portion_of(model, device, robots, precision);
+  std::size_t numbers = extent(3 * r + model.motions() + model.robot.outputs() + rows.gradients()) +
+                        extent(2 * n + 1, r);  // q, v, f, c, y, gradients, H, X
+  const std::size_t systems = 2 * square * (all ? sizeof(float) : sizeof(double)) +
+                              (all && model.robot.pairs() > 0 ? square * sizeof(double) : 0);
+  const std::size_t copies = all ? extent(2 * r + (n + 1) * r) * sizeof(float) : 0;
+  std::size_t of_model = extent(model.robot.outputs(), r) * sizeof(double) + 3 * square * (exact + rounded);
+  for (const ReducedField& field : model.fields) of_model += field.G.size() * (exact + rounded);
+  return of_model + extent(robots) * (numbers * sizeof(double) + systems + copies) +
+         extent(portion.robots) * (portion.bytes + (some && !all ? square * sizeof(float) : 0));
+}
 
 ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int count,
                                Precision wanted)
@@ -61,26 +101,14 @@ ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows,
   counts = upload(on, host_counts);
 
   int points_before = 0, most = 0;
-  std::size_t robot_bytes = 0;
   for (const ReducedField& field : model.fields) {
     strain_modes += field.strains.count;
     if (field.strains.count > 0) continue;
     fields.emplace_back(on, model, field, points_before, precision);
     points_before += field.points();
-    const int stride = padded(field.points());
-    most = std::max(most, stride);
-    const std::size_t gradients_bytes =
-        2 * gradient_components * ((all ? 0 : sizeof(double)) + (some ? sizeof(float) : 0));
-    robot_bytes =
-        std::max(robot_bytes, extent(stride) * (gradients_bytes + extent(fields.back().tangent_components()) *
-                                                                      (some ? sizeof(float) : sizeof(double))));
+    most = std::max(most, padded(field.points()));
   }
-  robot_bytes = std::max(robot_bytes, extent(strain_modes, r) * (all ? sizeof(float) : sizeof(double)));
-  const std::size_t fitting =
-      portion_bytes(on) / std::max<std::size_t>(robot_bytes, 1) / portion_multiple * portion_multiple;
-  portion = static_cast<int>(std::clamp<std::size_t>(
-      fitting, portion_multiple, extent((robots + portion_multiple - 1) / portion_multiple) * portion_multiple));
-  portion = std::min(portion, robots);
+  portion = portion_of(model, on, robots, precision).robots;
   teams = team_count(on, portion);
   status = Array<unsigned char>(on, extent(portion, most));
   const auto points_in = [&]<class S>(PrecisionArrays<S>& arrays) {

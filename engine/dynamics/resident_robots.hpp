@@ -103,7 +103,8 @@ struct TangentScratch {
     int most = 0;
     for (const ResidentField& field : fields) {
       most = std::max(most, padded(field.points) * field.tangent_components());
-      team_length = std::max(team_length, stiffness_scratch<S>(field.rows, r));
+      const TeamKind kind = device.kind == Device::Kind::cpu ? TeamKind::cpu : TeamKind::gpu;
+      team_length = std::max(team_length, stiffness_scratch<S>(field.rows, r, kind));
     }
     tangent = Array<S>(device, extent(portion, most));
     teams = Array<S>(device, extent(team_count) * team_length);
@@ -149,6 +150,9 @@ struct ResidentRobots {
   bool factors_here = false;
 
   ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots, Precision precision);
+  // Memory of the device that the constructor takes; counts of points and of rows, which are small, are left out.
+  static std::size_t bytes(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots,
+                           Precision precision);
   template <class S>
   PrecisionArrays<S>& in() {
     if constexpr (std::is_same_v<S, double>)

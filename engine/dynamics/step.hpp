@@ -21,10 +21,11 @@
 // compliance are springs, and obey lambda = -(phi + d phi')/c at both ends (eqs. 12-14): compliance on W's diagonal,
 // the unknown is alpha lambda_{n+1} and the rest is in F. Derivation: docs/theory/full-model.md.
 //
-// Where prescribed inputs c (a driven base) are unknowns too, A u + A_c dc = r + H^T lambda and rows change by H u +
-// H_c dc; c' = c + h w' whatever beta is. One pass from u = 0 is the paper's one-linearisation step (Goury & Duriez
-// 2018, eqs. 4-9: b = -h^2 K v + h (p - f) is the same system in dv); repeated until the residual vanishes it is
-// Newton's method on the implicit step or on the equilibrium.
+// Where prescribed inputs c (a driven base) are unknowns too,
+//   A u + A_c dc = r + H^T lambda,   rows change by H u + H_c dc,   c' = c + h w' whatever beta is.
+// One pass from u = 0 is the paper's one-linearisation step (Goury & Duriez 2018, eqs. 4-9; the same system in dv has
+//   b = -h^2 K v + h (p - f)).
+// Repeated until the residual vanishes it is Newton's method on the implicit step or on the equilibrium.
 
 #include <optional>
 #include <string>
@@ -120,8 +121,8 @@ class Stepper {
   void set_time_step(double h) { settings_.time_step = h; }
   // Generalised forces beside gravity [B x nv, N], for the steps to come: a hand that pulls. Empty: none.
   void set_load(std::span<const double> load);
-  // Quasi-static: a pull shift M (anchor - q) towards a state, for the steps to come, so that A = K + shift M. shift
-  // [1/s^2], 0: none; anchor [B x nq]. For bodies whose K is singular (equilibrium.hpp).
+  // Quasi-static: a pull shift M (anchor - q) towards a state, for the steps to come, so that A = K + shift M.
+  // shift [1/s^2], 0: none; anchor [B x nq]. For bodies whose K is singular (equilibrium.hpp).
   void set_anchor(double shift, std::span<const double> anchor);
   // r = p - f + H^T multipliers of a state at rest, p with the load and without an anchor [B x nv, N]: zero at an
   // equilibrium. Returns its norm relative to the forces at work, NaN where a point has no stress.

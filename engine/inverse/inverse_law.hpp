@@ -16,9 +16,10 @@
 //   proximal  epsilon rho sum_j w_jj (lambda_j - lambda_j^start)^2: penalises the change over a step, so a goal that
 //             stands still is reached without bias
 // Constraints of the robot leave the program first (equality_rows.hpp); W and free are those of the robot that obeys
-// them. One-sided ones stay in it, as contacts without friction. Changes of inputs are penalised by epsilon |B_e^T B_e|
-// dc^2 in both. Where the program has no solution the last commands are held: the robot moves on under the forward law
-// and the report says why.
+// them. One-sided ones stay in it, as contacts without friction. In both, changes of inputs are penalised by
+//   epsilon |B_e^T B_e| dc^2.
+// Where the program has no solution the last commands are held: the robot moves on under the forward law and the report
+// says why.
 
 #include <memory>
 #include <optional>

@@ -1,6 +1,7 @@
 #include "engine/reduction/device_training.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "kernels/array/launch.hpp"
@@ -14,7 +15,7 @@ namespace supple {
 namespace {
 
 constexpr int most_states = 32;              // of a portion: wide enough for products
-constexpr std::size_t most_tiles = 1 << 15;  // 32-bit indices of its points in 32 states, and of its sketch
+constexpr std::size_t most_tiles = 1 << 15;  // 32-bit indices of its points in 32 states
 
 template <class T>
 void copy_to(Array<T>& target, const T* source, std::size_t count) {
@@ -22,6 +23,11 @@ void copy_to(Array<T>& target, const T* source, std::size_t count) {
 }
 
 }  // namespace
+
+std::size_t most_training_tiles(int units_of_tile, int sketch_rows) {
+  const std::size_t of_tile = extent(units_of_tile, std::max(1, sketch_rows));
+  return std::clamp<std::size_t>(static_cast<std::size_t>(std::numeric_limits<int>::max()) / of_tile, 1, most_tiles);
+}
 
 DeviceForces::DeviceForces(const ReducedModel& all, int field, const TrainingStates& training, const DeviceRoom& room,
                            int sketch_rows)
@@ -45,7 +51,8 @@ DeviceForces::DeviceForces(const ReducedModel& all, int field, const TrainingSta
                             field_.parameters.size() * sizeof(MaterialParameters<double>) +
                             extent(sketch_rows + 1) * sizeof(int) + 8 * rows * (sizeof(int) + real);
   tiles_ = static_cast<int>(room.portion("the element forces of " + std::to_string(states_) + " states", fixed, of_tile,
-                                         1, std::min(most_tiles, extent(tile_count(field_.points())))));
+                                         1, std::min(most_training_tiles(units_of_tile_, sketch_rows),
+                                                     extent(tile_count(field_.points())))));
   const auto make = [&](auto& array, std::size_t size) { array = std::decay_t<decltype(array)>(device, size); };
   const std::size_t points = extent(tiles_, tile_size), all_units = extent(units_at_once());
   make(G_, extent(tiles_, columns_, tile_rows));

@@ -14,6 +14,9 @@
 
 namespace supple {
 
+// Tiles whose entries of a sketch of so many rows (0: none) 32-bit indices can count.
+std::size_t most_training_tiles(int units_of_tile, int sketch_rows);
+
 // Forces of a range of whole tiles of a field.
 class DeviceForces {
  public:

@@ -9,9 +9,9 @@
 
 namespace supple {
 
-// out[i] = sum_m modes[i][m] q[m] + sum_m inputs[i][m] motions[m] [m], i over the 3 components of each node: u = Phi q
-// + Psi c at the nodes whose rows are given (ReducedSkin, ReducedInterior). modes [3 nodes][r], inputs [3 nodes][m]. A
-// sum is taken from the first mode to the last; nothing is allocated.
+// u = Phi q + Psi c at the nodes whose rows are given (ReducedSkin, ReducedInterior), i over the 3 components of each:
+//   out[i] = sum_m modes[i][m] q[m] + sum_m inputs[i][m] motions[m]   [m]
+// modes [3 nodes][r], inputs [3 nodes][m]. A sum is taken from the first mode to the last; nothing is allocated.
 void displacements(std::span<const double> modes, std::span<const double> inputs, std::span<const double> q,
                    std::span<const double> motions, std::span<double> out);
 

@@ -33,11 +33,11 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
 std::vector<double> carried_rest(const Robot& robot, std::span<const double> output_inputs, std::span<const double> c);
 
 // The reduced model solves every state from rest to the same tolerance, or runs along the paths as the full one did.
-// goal = mean_i |p_i - p_i^full| / mean_i
-// |p_i^full - p_rest| with p the effectors' positions stacked, max and median with the same denominator; shape the same
-// over all free nodes (needs the basis, nv x modes column-major); sets the same per probe set. A failed solve counts as
-// an error of 1 (its deviation is the mean displacement). Equilibria of a body that nothing holds say nothing of where
-// it is: the best rigid motion from the reduced shape to the full one is taken out of all of its errors.
+//   goal = mean_i |p_i - p_i^full| / mean_i |p_i^full - p_rest|
+// with p the effectors' positions stacked, max and median with the same denominator; shape the same over all free nodes
+// (needs the basis, nv x modes column-major); sets the same per probe set. A failed solve counts as an error of 1 (its
+// deviation is the mean displacement). Equilibria of a body that nothing holds say nothing of where it is: the best
+// rigid motion from the reduced shape to the full one is taken out of all of its errors.
 ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
                              const ReferenceStates& reference);
 

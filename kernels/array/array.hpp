@@ -29,7 +29,8 @@ class Array {
   static_assert(std::is_trivially_copyable_v<T>, "an array travels between devices byte by byte");
 
  public:
-  Array() : Array(cpu(), 0) {}
+  // Empty, without an address.
+  Array() : device_(cpu()), size_(0), data_(nullptr, {cpu()}) {}
   Array(const Device& device, std::size_t size)
       : device_(device), size_(size), data_(static_cast<T*>(allocate_bytes(device, size * sizeof(T))), {device}) {}
   Array(const Device& device, std::span<const T> values) : Array(device, values.size()) { upload(values); }

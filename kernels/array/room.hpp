@@ -10,6 +10,21 @@
 
 namespace supple {
 
+// "12 kB", "3400 MB".
+inline std::string memory_words(std::size_t bytes, bool up = true) {
+  const std::size_t unit = bytes < 10'000'000 ? 1000 : 1'000'000;
+  return std::to_string((bytes + (up ? unit - 1 : 0)) / unit) + (unit == 1000 ? " kB" : " MB");
+}
+
+// Throws CapabilityError unless so much is free now; what: "a batch of 4096 robots".
+inline void need_memory(const Device& device, std::size_t bytes, const std::string& what, const std::string& remedy) {
+  const std::size_t free = free_bytes(device);
+  if (bytes > free)
+    throw CapabilityError(what + " takes " + memory_words(bytes) + " of " + to_string(device) + ", where " +
+                              memory_words(free, false) + " are free",
+                          remedy);
+}
+
 struct DeviceRoom {
   Device device;
   std::size_t most = 0;  // bytes; 0: half of what is free when asked
@@ -22,16 +37,11 @@ struct DeviceRoom {
   std::size_t portion(const std::string& what, std::size_t fixed, std::size_t of_item, std::size_t least,
                       std::size_t most_items) const {
     const std::size_t room = bytes(), needed = fixed + least * of_item;
-    if (needed > room) {
-      const auto words = [](std::size_t count, bool up) {
-        const std::size_t unit = count < 10'000'000 ? 1000 : 1'000'000;
-        return std::to_string((count + (up ? unit - 1 : 0)) / unit) + (unit == 1000 ? " kB" : " MB");
-      };
-      throw CapabilityError("no memory for " + what + " (the smallest portion takes " + words(needed, true) + ", " +
-                                words(room, false) + " of " + to_string(device) + " may be used" +
+    if (needed > room)
+      throw CapabilityError("no memory for " + what + " (the smallest portion takes " + memory_words(needed) + ", " +
+                                memory_words(room, false) + " of " + to_string(device) + " may be used" +
                                 (most > 0 ? "" : ": half of what is free") + ")",
                             "another device, or --device cpu");
-    }
     return of_item == 0 ? most_items : std::min(most_items, (room - fixed) / of_item);
   }
 };

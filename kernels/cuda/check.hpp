@@ -12,6 +12,8 @@ namespace supple {
 
 inline void check_cuda(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
+  // Else the next launch would be told of an error that its caller has survived.
+  (void)cudaGetLastError();
   const std::string words =
       std::string(what) + " failed (" + cudaGetErrorName(status) + ": " + cudaGetErrorString(status) + ")";
   switch (status) {
@@ -27,7 +29,13 @@ inline void check_cuda(cudaError_t status, const char* what) {
           "a build with its architecture in CMAKE_CUDA_ARCHITECTURES, or --device cpu");
     case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidDevicePointer:
+    case cudaErrorInvalidResourceHandle:
     case cudaErrorIllegalAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchFailure:
     case cudaErrorMisalignedAddress:
     case cudaErrorIllegalInstruction:
     case cudaErrorAssert:

@@ -17,16 +17,19 @@ namespace {
 
 constexpr std::size_t page = 4096, arena_bytes = std::size_t{1} << 40;
 constexpr std::size_t alignment = 16;  // of the largest type that device code loads at once
+constexpr unsigned char untouched = 0xff;  // NaN in every width
 constexpr unsigned char canary = 0xa5;
 
 std::size_t rounded(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// A page that is closed was touched: by queued work, beyond its memory or freed memory; by the host, at all.
+// A page that is closed was touched: by queued work, for the first time, or beyond its memory, or freed memory; by the
+// host, at all.
 void on_fault(int, siginfo_t* info, void*) {
   Device& device = Device::instance();
   const bool ours = device.memory.holds(info->si_addr);
+  if (ours && !device.running().empty() && device.memory.open(info->si_addr)) return;
   std::string line = "emulated GPU: ";
   if (!device.running().empty())
     line += device.running() + " touches " + (ours ? device.memory.describe(info->si_addr) : "memory that is not its");
@@ -96,16 +99,21 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   std::byte* first = arena_ + next_ + page;
   next_ += pages + page;
   if (mprotect(first, pages, PROT_READ | PROT_WRITE) != 0) return nullptr;
-  std::memset(first, 0xff, pages);  // NaN in every width
+  std::memset(first, untouched, pages);
   std::byte* data = guard_before_ ? first : first + (pages - rounded(bytes, alignment));
   std::memset(data + bytes, canary, static_cast<std::size_t>(first + pages - (data + bytes)));
   mprotect(first, pages, PROT_NONE);
   used_ += pages;
   pieces_[data] = {first, pages, bytes, ++count_};
+  opened_.reserve(2 * pieces_.size());
   return data;
 }
 
 void DeviceMemory::look_at_slack(const std::byte* data, const Piece& piece) const {
+  for (const std::byte* at = data; at-- > piece.pages;)
+    if (static_cast<unsigned char>(*at) != untouched)
+      stop("something wrote " + std::to_string(data - at) + " bytes before memory " + std::to_string(piece.number) +
+           " of " + std::to_string(piece.bytes) + " bytes");
   for (const std::byte* at = data + piece.bytes; at < piece.pages + piece.page_bytes; ++at)
     if (static_cast<unsigned char>(*at) != canary)
       stop("something wrote " + std::to_string(at - data - static_cast<std::ptrdiff_t>(piece.bytes)) +
@@ -126,12 +134,23 @@ void DeviceMemory::release(void* data) {
   pieces_.erase(at);
 }
 
-void DeviceMemory::open() {
-  for (const auto& [data, piece] : pieces_) mprotect(piece.pages, piece.page_bytes, PROT_READ | PROT_WRITE);
+bool DeviceMemory::open(const void* address) {
+  const auto* at = static_cast<const std::byte*>(address);
+  // The last piece whose data begin at or before the address, or the next one, in front of whose data there is slack.
+  auto found = pieces_.upper_bound(at);
+  if (found == pieces_.end() || at < found->second.pages) {
+    if (found == pieces_.begin()) return false;
+    --found;
+  }
+  const Piece& piece = found->second;
+  if (at < piece.pages || at >= piece.pages + piece.page_bytes) return false;
+  opened_.push_back(&piece);
+  return mprotect(piece.pages, piece.page_bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
 void DeviceMemory::close() {
-  if (next_ > 0) mprotect(arena_, next_ + page, PROT_NONE);
+  for (const Piece* piece : opened_) mprotect(piece->pages, piece->page_bytes, PROT_NONE);
+  opened_.clear();
 }
 
 void DeviceMemory::need(const void* data, std::size_t bytes, const std::string& what) const {
@@ -190,7 +209,6 @@ std::uint64_t Device::queue(Work work) {
 
 void Device::run_until(std::uint64_t number) {
   if (finished_ >= number) return;
-  memory.open();
   while (finished_ < number) {
     const Work work = std::move(waiting_.front());
     waiting_.pop_front();

@@ -35,15 +35,16 @@ struct Mode {
 // Stops on a word that is not understood.
 Mode parse_mode(const std::string& words);
 
-// Device memory in pages of its own. Open while queued work runs, closed to everybody otherwise; an address is never
-// given twice, so that what was freed stays closed.
+// Device memory in pages of its own. A piece is opened when queued work first touches it and closed when that work is
+// done; an address is never given twice, so that what was freed stays closed.
 class DeviceMemory {
  public:
   explicit DeviceMemory(const Mode& mode);
   // Null: no room. Filled with NaN.
   void* allocate(std::size_t bytes);
   void release(void* data);
-  void open();
+  // From the fault handler: whether the address lies in the pages of a live piece, which are open then.
+  bool open(const void* address);
   void close();
   bool holds(const void* address) const;
   // Stops unless [data, data + bytes) lies in one live piece.
@@ -64,6 +65,7 @@ class DeviceMemory {
   bool guard_before_;
   int count_ = 0;
   std::map<const std::byte*, Piece> pieces_;
+  std::vector<const Piece*> opened_;  // with room for all, so that the handler reserves nothing
 };
 
 struct Work {

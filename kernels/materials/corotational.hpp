@@ -22,8 +22,9 @@ struct PolarOfGradient {
   }
 };
 
-// Frame on the element's edges (SOFA's "large"): x along p1 - p0, z = x cross (p2 - p0), y = z cross x; R = frame(now)
-// frame(rest)^T. The columns of `edges` are p1 - p0, p2 - p0, p3 - p0 at rest.
+// Frame on the element's edges (SOFA's "large"): x along p1 - p0, z = x cross (p2 - p0), y = z cross x;
+//   R = frame(now) frame(rest)^T.
+// The columns of `edges` are p1 - p0, p2 - p0, p3 - p0 at rest.
 struct EdgeFrame {
   static constexpr bool has_exact_tangent = false;
   template <class S>

@@ -8,8 +8,8 @@
 // Parameters: p[0] = mu, p[1] = lambda of plane stress, E nu / (1 - nu^2) = 2 mu lambda_L / (lambda_L + 2 mu) of Lame's
 // lambda_L (Pa). Not defined where f1 and f2 are parallel.
 //
-// S in closed form: with d = |f1 x f2| = det S, m = (f1 x f2) / d the normal now, and s = tr S = sqrt(|f1|^2 + |f2|^2 +
-// 2 d),
+// S in closed form: with d = |f1 x f2| = det S, m = (f1 x f2) / d the normal now, and
+//   s = tr S = sqrt(|f1|^2 + |f2|^2 + 2 d),
 //   r1 = (f1 + f2 x m) / s,   r2 = (f2 + m x f1) / s,   S = [r1 r2]^T [f1 f2],   S^-1 = (s I - S) / d.
 //
 // Tangent: for A = [r1 r2]^T dF [e1 e2] (2x2), t = tr A, w = A_21 - A_12, b = [e1 e2]^T dF^T m,

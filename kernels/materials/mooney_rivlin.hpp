@@ -47,8 +47,8 @@ struct MooneyRivlin {
     const S root = cbrt(J), a = S(1) / (root * root), b = a * a;
     const Mat3<S> g = cofactor(F), G1 = S(2) * F, G2 = S(2) * (i1 * F - F * FtF);
     const S c1 = m.p[0], c2 = m.p[1], d = m.p[2];
-    // I1bar: a H1 + a' (G1 g + g G1) + a'' I1 g g + a' I1 H_J;  a' = -2/3 a/J, a'' = 10/9 a/J^2; I2bar the same with b
-    // = J^-4/3.
+    // I1bar: a H1 + a' (G1 g + g G1) + a'' I1 g g + a' I1 H_J;  a = J^-2/3, a' = -2/3 a/J, a'' = 10/9 a/J^2
+    // I2bar the same with b = J^-4/3, b' = -4/3 b/J, b'' = 28/9 b/J^2.
     const S a1 = S(-2.0 / 3.0) * a / J, a2 = S(10.0 / 9.0) * a / (J * J);
     const S b1 = S(-4.0 / 3.0) * b / J, b2 = S(28.0 / 9.0) * b / (J * J);
     for (int i = 0; i < 9; ++i) C[10 * i] = S(2) * c1 * a;  // H1 = 2 I

@@ -1,7 +1,8 @@
 #pragma once
 // Rotation of a 3x3 matrix: the R with det R = +1 that maximises tr(R^T F) (Kabsch). For det F > 0 it is the factor of
-// the polar decomposition F = R S, S symmetric positive definite. Fast path: Newton's iteration X <- (g X + (g X)^-T) /
-// 2 with Higham's scaling g (N. Higham, "Computing the polar decomposition", 1986), quadratic; for det F <= 0 or very
+// the polar decomposition F = R S, S symmetric positive definite. Fast path: Newton's iteration
+//   X <- (g X + (g X)^-T) / 2
+// with Higham's scaling g (N. Higham, "Computing the polar decomposition", 1986), quadratic; for det F <= 0 or very
 // flat F the singular value decomposition.
 
 #include "kernels/math/pack.hpp"

@@ -124,9 +124,9 @@ enum class TangentRows { four, nine };
 
 // Entries of S a team needs as scratch: X and Y, or Y alone, and the sums of K.
 template <class S>
-SUPPLE_INLINE constexpr std::size_t stiffness_scratch(TangentRows rows, int r) {
+SUPPLE_INLINE constexpr std::size_t stiffness_scratch(TangentRows rows, int r, TeamKind team) {
   return static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows) +
-         stiffness_sums<S>(r);
+         stiffness_sums<S>(r, team);
 }
 
 // Projected stiffness of one robot by one team: K (+)= sum over the tiles of a field of G^T (w dP/dF) G, tiles in
@@ -140,7 +140,7 @@ struct ReducedStiffnessTeamOp {
   ConstantStiffness<S> constant;
   S* K;                        // [robot] r x r row-major, lower triangle
   S* scratch;                  // [slot][scratch_length]
-  std::size_t scratch_length;  // at least stiffness_scratch<S>(rows, r)
+  std::size_t scratch_length;  // at least stiffness_scratch<S>(rows, r, kind of Team)
 
   template <class Team>
   SUPPLE_HD void operator()(Team team, int slot, int robot) const {
@@ -152,7 +152,8 @@ struct ReducedStiffnessTeamOp {
     S* sums = X + static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
     if (begins)
       for (int e = team.rank(); e < r * r; e += team.size()) k[e] = constant.entry(robot, e);
-    for (std::size_t e = team.rank(); e < stiffness_sums<S>(r); e += team.size()) sums[e] = S(0);
+    constexpr TeamKind kind = stiffness_block<Team> == gpu_block ? TeamKind::gpu : TeamKind::cpu;
+    for (std::size_t e = team.rank(); e < stiffness_sums<S>(r, kind); e += team.size()) sums[e] = S(0);
     team.sync();
     for (int tile = 0; tile < tiles; ++tile) {
       const S* g = G + static_cast<std::size_t>(tile) * tile_length;

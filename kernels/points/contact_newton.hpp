@@ -4,14 +4,15 @@
 //   w = (W + C) lambda + d + sigma (lambda - lambda_k)   with the laws of solvers/contact/contact.hpp;
 // its fixed points solve the problem itself, for any sigma (Rockafellar 1976). Row by row, the part that couples rows
 // being b = W y + d, the laws are now a function in closed form,
-//   lambda = Lambda(b - sigma lambda_k):   clamp(-b' / s) for a box row,   lambda_n = max(0, -b'_n / s),   lambda_t =
-//   projection of -b'_t / s on the disc of radius mu lambda_n,   s = sigma + c,
+//   lambda = Lambda(b'),   b' = b - sigma lambda_k,   s = sigma + c:   clamp(-b' / s) for a box row,
+//   lambda_n = max(0, -b'_n / s),   lambda_t = projection of -b'_t / s on the disc of radius mu lambda_n,
 // so that y = Lambda(W y + d - sigma lambda_k) remains, or with W = V V^T in the motion u = V^T y:
 //   F(u) = u - V^T Lambda(V u + d - sigma lambda_k) = 0.
 // A contact's D = -dLambda/db is a sum of p q^T over its slots: three where it sticks, two where it slips, one without
-// friction, none where it is open. With P and Q of all slots as columns, Newton's step solves (I + Q^T W P) z = -Q^T W
-// error, as many unknowns as slots, or with (I + V^T P Q^T V) in the modes where that takes fewer operations; error = y
-// - Lambda, and y changes by -error - P z. `Rows` (scaled_contact.hpp) chooses.
+// friction, none where it is open. With P and Q of all slots as columns, Newton's step solves
+//   (I + Q^T W P) z = -Q^T W error,   error = y - Lambda,   y <- y - error - P z,
+// as many unknowns as slots, or with (I + V^T P Q^T V) in the modes where that takes fewer operations. `Rows`
+// (scaled_contact.hpp) chooses.
 
 #include "kernels/points/scaled_contact.hpp"
 

@@ -97,8 +97,8 @@ struct ElementStiffnessOp {
   }
 };
 
-// The same for a corotational law from StressFourRowOp's rows. With r_a = R g_a, dF = u_b g_b^T gives t = r_b . u and w
-// = R^T (r_b x u), so
+// The same for a corotational law from StressFourRowOp's rows. With r_a = R g_a, dF = u_b g_b^T gives
+//   t = r_b . u,   w = R^T (r_b x u),
 //   K_ab = sum_p w (2 mu (g_a . g_b) I + lambda r_a r_b^T + [r_a]x^T R Q R^T [r_b]x).
 template <class S>
 struct FourRowStiffnessOp {

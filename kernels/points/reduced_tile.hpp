@@ -191,18 +191,22 @@ SUPPLE_HD inline void tile_tangent_rows(Team team, int r, const S* G, const S* C
 
 // The lower triangle of K in square blocks whose sums stay in registers; between tiles each entry is a vector of lanes.
 inline constexpr int host_block = SUPPLE_SIMD_BYTES == 64 ? 5 : 3;  // 25 sums in 32 registers, 9 in 16
+inline constexpr int gpu_block = 4;
 template <class Team>
 inline constexpr int stiffness_block = host_block;
 #ifdef __CUDACC__
 template <>
-inline constexpr int stiffness_block<BlockTeam> = 4;
+inline constexpr int stiffness_block<BlockTeam> = gpu_block;
 #endif
 
-// Scalars of the block sums of an r x r matrix on the host; a GPU's lanes are single and need less.
+// Scalars of the block sums of an r x r matrix: of CPU threads, whose entries are vectors of lanes, or of a GPU's.
+enum class TeamKind { cpu, gpu };
 template <class S>
-SUPPLE_INLINE constexpr std::size_t stiffness_sums(int r) {
-  const std::size_t blocks = static_cast<std::size_t>((r + host_block - 1) / host_block);
-  return blocks * (blocks + 1) / 2 * host_block * host_block * (SUPPLE_SIMD_BYTES / sizeof(S));
+SUPPLE_INLINE constexpr std::size_t stiffness_sums(int r, TeamKind team = TeamKind::cpu) {
+  const int n = team == TeamKind::cpu ? host_block : gpu_block;
+  const std::size_t lanes = team == TeamKind::cpu ? SUPPLE_SIMD_BYTES / sizeof(S) : 1;
+  const std::size_t blocks = static_cast<std::size_t>((r + n - 1) / n);
+  return blocks * (blocks + 1) / 2 * static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * lanes;
 }
 
 // index -> (row block, column block) of the lower triangle.

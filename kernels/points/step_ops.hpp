@@ -59,9 +59,10 @@ struct SpaceOp {
   }
 };
 
-// From K to constraint space by one team for each robot, which keeps its system where it works: A = stiffness K + mass
-// M, its Cholesky factor, X = A^-1 [r, H^T], W and free. The same as SystemOp, RightSidesOp, a batch of factors and
-// solves, and SpaceOp one after the other.
+// From K to constraint space by one team for each robot, which keeps its system where it works: its Cholesky factor, W,
+// free and
+//   A = stiffness K + mass M,   X = A^-1 [r, H^T].
+// The same as SystemOp, RightSidesOp, a batch of factors and solves, and SpaceOp one after the other.
 template <class S>
 struct FusedSystemTeamOp {
   S stiffness, mass;

@@ -1,8 +1,9 @@
 #pragma once
-// Forces and stiffness of a batch of reduced robots whose membranes are modes of their strains, s_k = L_k x +
-// 1/2 x^T Q_k x with W = ds/dx = L + Q x and energy sum e_k/2 s_k^2, e_k a factor of the robot on the moduli of mode
-// k's region (engine/dynamics/strain_forces.hpp). Beside these operations stand products over the batch: W = L + Q x,
-// and K += W^T W + sum_k e_k s_k Q_k.
+// Forces and stiffness of a batch of reduced robots whose membranes are modes of their strains,
+//   s_k = L_k x + 1/2 x^T Q_k x,   W = ds/dx = L + Q x,   energy sum_k e_k/2 s_k^2,
+// e_k a factor of the robot on the moduli of mode k's region (engine/dynamics/strain_forces.hpp). Beside these
+// operations stand products over the batch:
+//   W = L + Q x,   K += W^T W + sum_k e_k s_k Q_k.
 
 #include <cmath>
 #include <cstddef>

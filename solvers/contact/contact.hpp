@@ -5,14 +5,15 @@
 // First the box rows (actuators, joints), each as in box_complementarity.hpp:
 //   lambda = lower => w >= 0,   lambda = upper => w <= 0,   else w = 0.
 // Then normal, tangent 1, tangent 2 of each contact, w_n the gap and w_t the slip at the end of the step:
-//   0 <= lambda_n, w_n >= 0, lambda_n w_n = 0,   |lambda_t| <= mu lambda_n,   w_t = 0 or lambda_t = -mu lambda_n
-//   w_t / |w_t|.
+//   0 <= lambda_n,   w_n >= 0,   lambda_n w_n = 0,   |lambda_t| <= mu lambda_n,
+//   w_t = 0   or   lambda_t = -mu lambda_n w_t / |w_t|.
 // mu = 0: no friction; beyond 100, infinity too: 100. Box rows may have units of their own: rows are scaled inside.
 //
-// The matrix is given as W (N x N), or as V (N x rank) with W = V V^T: for a model of r coordinates whose matrix is A =
-// L L^T, V = H L^-T (forward_solve() of the rows of H). A solution exists if some motion opens all gaps wider than mu
-// times their slip (Acary, Cadoux, Lemarechal & Malick, ZAMM 91, 2011). With friction w need not be unique; without it
-// w is, lambda where W is regular. Methods, sources and measurements: docs/theory/contact.md.
+// The matrix is given as W (N x N), or as V (N x rank) with W = V V^T: for a model of r coordinates,
+//   A = L L^T,   V = H L^-T   (forward_solve() of the rows of H).
+// A solution exists if some motion opens all gaps wider than mu times their slip (Acary, Cadoux, Lemarechal & Malick,
+// ZAMM 91, 2011). With friction w need not be unique; without it w is, lambda where W is regular. Methods, sources and
+// measurements: docs/theory/contact.md, docs/decisions/0011*.
 
 #include <cstddef>
 #include <span>

@@ -10,8 +10,9 @@
 
 namespace supple {
 
-// What removing a column did to Q: for k = position, position + 1, ... columns k and k + 1 of Q became (c q_k + s
-// q_k+1, c q_k+1 - s q_k); the last one then left the basis.
+// What removing a column did to Q: for k = position, position + 1, ... columns k and k + 1 of Q became
+//   (c q_k + s q_k+1,   c q_k+1 - s q_k);
+// the last one then left the basis.
 struct Removal {
   int column = 0;
   int position = 0;

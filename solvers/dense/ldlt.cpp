@@ -22,8 +22,9 @@ void exchange(double* a, int n, int ld, int q, int p) {
   for (int i = p + 1; i < n; ++i) std::swap(a[i * ld + q], a[i * ld + p]);
 }
 
-// a_ij -= sum_b l_ib w_jb for begin <= j <= i < n, where w = columns k .. k + width of a and l = w D^-1; then a_ib =
-// l_ib. inverse: the inverse of the diagonal block, symmetric {d00, d10, d11}.
+//   a_ij -= sum_b l_ib w_jb   for begin <= j <= i < n, where w = columns k .. k + width of a and l = w D^-1;
+//   then a_ib = l_ib.
+// inverse: the inverse of the diagonal block, symmetric {d00, d10, d11}.
 void eliminate(double* a, int n, int ld, int k, int width, const double* inverse) {
   const int begin = k + width;
   double w0[chunk], w1[chunk];

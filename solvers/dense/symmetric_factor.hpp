@@ -18,8 +18,8 @@ struct [[nodiscard]] DenseFactorReport {
 DenseFactorReport cholesky_factor(double* a, int n, int ld);
 // Solves L L^T x = b for `count` right-hand sides, each contiguous of length n with stride ldx.
 void cholesky_solve(const double* a, int n, int ld, double* x, int count, int ldx);
-// Solves L y = b alone, laid out the same way: with the rows of H as right-hand sides x becomes H L^-T, and H A^-1 H^T
-// = x x^T.
+// Solves L y = b alone, laid out the same way: with the rows of H as right-hand sides x = H L^-T, and
+//   H A^-1 H^T = x x^T.
 void forward_solve(const double* a, int n, int ld, double* x, int count, int ldx);
 
 // A = P L B L^T P^T with Bunch-Kaufman pivoting (1x1 and 2x2 blocks) in place; `pivots` has n entries. Inertia in

@@ -1,13 +1,14 @@
 #pragma once
 // The Gauss-Seidel method of the inverse model of a soft robot: actuator contributions lambda that bring effectors to
 // their goals. Coordinate descent on
-//   min 1/2 |W_ea lambda + delta_free|^2   over   lower <= lambda <= upper,   displacement_lower <= delta_a <=
-//   displacement_upper,   delta_a = W_aa lambda + displacement_free,
-// one actuator j after the other with the others held: lambda_j -= w_*j . Delta / |w_*j|^2 for the present shift Delta
-// = W_ea lambda + delta_free, then lambda_j is clamped to its limits and so that delta_j stays within its own. Without
-// limits on delta_a it converges to a minimiser (the set is a box). With them the set is a polytope whose corners
-// coordinate descent cannot go round: it can stall away from the minimum; solve_qp() does not. Where the minimiser is
-// not unique the answer depends on the start.
+//   min 1/2 |W_ea lambda + delta_free|^2   over   lower <= lambda <= upper,
+//   displacement_lower <= delta_a <= displacement_upper,   delta_a = W_aa lambda + displacement_free,
+// one actuator j after the other with the others held, for the present shift Delta:
+//   lambda_j -= w_*j . Delta / |w_*j|^2,   Delta = W_ea lambda + delta_free,
+// then lambda_j is clamped to its limits and so that delta_j stays within its own. Without limits on delta_a it
+// converges to a minimiser (the set is a box). With them the set is a polytope whose corners coordinate descent cannot
+// go round: it can stall away from the minimum; solve_qp() does not. Where the minimiser is not unique the answer
+// depends on the start.
 //
 // Source: "Real Time Inverse Simulation Method", project.inria.fr/softrobot, eqs. 4 and 6 to 10; the first sum of eq. 6
 // is to run to k <= j - 1. Several effectors are rows of W_ea, of one length scale.

@@ -193,8 +193,8 @@ struct PrimalMethod {
       add_scaled(d, -here, products + q * ld(), ld());
     }
     if (found) return Kind::ray;
-    // The others: w_q^T w_r = 0, down by slope / |w|^2 each, then to the minimum along d. P <= n, so d^T P d >= |P d|^2
-    // / n, whatever rounding says.
+    // The others: w_q^T w_r = 0, down by slope / |w|^2 each, then to the minimum along d. P <= n, so
+    //   d^T P d >= |P d|^2 / n,   whatever rounding says.
     double *product = set.d, descent = 0;
     std::fill(product, product + ld(), 0.0);
     for (int q = 0; q < curved; ++q) {

@@ -48,8 +48,9 @@ struct QpSettings {
   double tolerance = 1e-9;    // on each of the residuals below
 };
 
-// Residuals are relative and without units. Unknowns are scaled by d_i (P_ii^-1/2 where P_ii > 0), rows by r_k = 1 /
-// |C_k diag(d)|; maxima run over all unknowns and constraints.
+// Residuals are relative and without units. Unknowns are scaled by d_i (P_ii^-1/2 where P_ii > 0), rows by
+//   r_k = 1 / |C_k diag(d)|;
+// maxima run over all unknowns and constraints.
 struct [[nodiscard]] QpReport {
   QpStatus status = QpStatus::solved;
   int iterations = 0;

@@ -10,7 +10,7 @@
 //
 // Each contact is in one of a few pieces, on which its law is linear; on one piece for every contact the problem is a
 // convex quadratic program (qp.hpp). The search goes from piece to neighbouring piece and never uphill: a local
-// minimum, with what proves it. Method, proofs, measurements: docs/theory/qpcc.md.
+// minimum, with what proves it. Method, proofs: docs/theory/qpcc.md.
 
 #include <cstddef>
 #include <cstdint>

@@ -70,39 +70,53 @@ void Lockstep::fail(std::exception_ptr failure) {
   if (!failure_) failure_ = std::move(failure);
 }
 
-void Lockstep::begin_computing(std::unique_lock<std::mutex>& lock) {
-  served_.wait(lock, [&] { return computing_ < most_computing_; });
-  ++computing_;
+// Those whose turn it is, each woken alone.
+void Lockstep::admit() {
+  while (computing_ < most_computing_ && !ready_.empty()) {
+    Slot& next = slots_[extent(ready_.front())];
+    ready_.pop_front();
+    ++computing_;
+    next.computes = true;
+    next.turn.notify_one();
+  }
 }
 
-void Lockstep::end_computing() {
+void Lockstep::await_turn(int slot, std::unique_lock<std::mutex>& lock) {
+  Slot& mine = slots_[extent(slot)];
+  mine.turn.wait(lock, [&] { return mine.computes; });
+}
+
+void Lockstep::end_turn(int slot) {
+  slots_[extent(slot)].computes = false;
   --computing_;
-  served_.notify_all();
+  admit();
 }
 
 void Lockstep::wait(int slot, Request request) {
   std::unique_lock lock(mutex_);
   if (failure_) throw Abandoned{};
-  Slot& mine = slots_[extent(slot)];
-  mine.request = request;
+  slots_[extent(slot)].request = request;
   ++waiting_;
-  end_computing();
+  end_turn(slot);
   if (waiting_ == present_) all_wait_.notify_one();
-  served_.wait(lock, [&] { return mine.request == Request::none; });
-  begin_computing(lock);
+  await_turn(slot, lock);
   if (failure_) throw Abandoned{};
 }
 
 void Lockstep::run(const std::function<void(int slot)>& work) {
   present_ = robots();
   waiting_ = computing_ = 0;
+  ready_.clear();
+  for (Slot& slot : slots_) slot.computes = false;
   most_computing_ = std::max(1, omp_get_max_threads());
   failure_ = nullptr;
   const auto thread = [&](int slot) {
     omp_set_num_threads(1);
     {
       std::unique_lock lock(mutex_);
-      begin_computing(lock);
+      ready_.push_back(slot);
+      admit();
+      await_turn(slot, lock);
     }
     std::exception_ptr failure;
     try {
@@ -113,7 +127,7 @@ void Lockstep::run(const std::function<void(int slot)>& work) {
     }
     const std::lock_guard lock(mutex_);
     if (failure) fail(failure);
-    end_computing();
+    end_turn(slot);
     if (waiting_ == --present_) all_wait_.notify_one();
   };
   std::vector<std::thread> threads;
@@ -135,16 +149,22 @@ void Lockstep::run(const std::function<void(int slot)>& work) {
     while (true) {
       all_wait_.wait(lock, [&] { return waiting_ == present_; });
       if (present_ == 0) break;
+      std::vector<int> asked;
+      for (int b = 0; b < robots(); ++b)
+        if (slots_[extent(b)].request != Request::none) asked.push_back(b);
       try {
         serve();
       } catch (...) {
         fail(std::current_exception());
       }
-      if (failure_)
-        for (Slot& slot : slots_) slot.request = Request::none;
-      waiting_ = static_cast<int>(
-          std::ranges::count_if(slots_, [](const Slot& slot) { return slot.request != Request::none; }));
-      served_.notify_all();
+      for (const int b : asked) {
+        Slot& slot = slots_[extent(b)];
+        if (failure_) slot.request = Request::none;
+        if (slot.request != Request::none) continue;
+        ready_.push_back(b);
+        --waiting_;
+      }
+      admit();
     }
   }
   for (std::thread& one : threads) one.join();

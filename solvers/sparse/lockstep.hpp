@@ -9,6 +9,7 @@
 // the threads only decide when. A matrix that is not positive definite goes to make_sparse_pivoting, one by one.
 
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -55,12 +56,15 @@ class Lockstep {
     FactorReport report;
     bool by_pivoting = false;  // its last matrix was not positive definite
     std::unique_ptr<SparseDirect> pivoting;
+    std::condition_variable turn;
+    bool computes = false;
   };
   struct Abandoned {};  // thrown to robots that another's exception ends
 
   void wait(int slot, Request request);
-  void begin_computing(std::unique_lock<std::mutex>& lock);
-  void end_computing();
+  void admit();
+  void await_turn(int slot, std::unique_lock<std::mutex>& lock);
+  void end_turn(int slot);
   void serve();
   void do_shared();
   void factor();
@@ -76,7 +80,8 @@ class Lockstep {
   Array<double> values_, right_;  // [robots][nonzeros], [robots][count][n]
   std::vector<PivotStatus> status_;
   std::mutex mutex_;
-  std::condition_variable all_wait_, served_;
+  std::condition_variable all_wait_;
+  std::deque<int> ready_;  // robots with an answer, for which no thread is free yet
   int present_ = 0, waiting_ = 0, computing_ = 0, most_computing_ = 1;
   std::exception_ptr failure_;
 };

@@ -274,7 +274,7 @@ TEST_F(Bench, AnInterruptedModelGoesOn) {
 TEST_F(Bench, TablesSayWhatIsMissing) {
   const std::string script = SUPPLE_SOURCE_DIR "/bench/tables.sh";
   if (!fs::exists(script)) GTEST_SKIP() << "without the source tree";
-  const std::string program = program_under_test();
+  const std::string program = test::program_under_test();
   const auto tables = [&](const std::string& arguments) {
     return std::system(("cd " + folder_ + " && bash " + script + " " + arguments + " 2>err >out").c_str());
   };

@@ -126,7 +126,7 @@ cavity = "air"
   }
   write_text(path("lines"),
              "{\"goal\": {\"chamber\": " + std::to_string(goal) + "}}\n{\"goal\": {\"chamber\": [1, 2, 3]}}\n");
-  ASSERT_EQ(system(("cd " + folder_ + " && '" + program_under_test().string() +
+  ASSERT_EQ(system(("cd " + folder_ + " && '" + test::program_under_test().string() +
                     "' inverse chamber.toml --stdin --integrator quasi-static < lines > answers 2> err")
                        .c_str()),
             0)

@@ -291,7 +291,7 @@ type = "plane"
 position = [0, 0, -1]
 )");
   write_text(path("lines"), "{}\n{\"goal\": {\"tip\": [0.2, 0.02, 0.03]}}\n{}\n{}\n");
-  ASSERT_EQ(system(("cd " + folder_ + " && '" + program_under_test().string() +
+  ASSERT_EQ(system(("cd " + folder_ + " && '" + test::program_under_test().string() +
                     "' inverse stop.toml --stdin < lines > answers 2> err")
                        .c_str()),
             0)
@@ -364,7 +364,7 @@ nonsense
 {"goal": {"tip": [0.2, 0.02, 1e400]}}
 {"reset": true, "goal": {"tip": [0.2, 0.02, 0.0172]}}
 )");
-  ASSERT_EQ(system(("cd " + folder_ + " && '" + program_under_test().string() +
+  ASSERT_EQ(system(("cd " + folder_ + " && '" + test::program_under_test().string() +
                     "' inverse scene.toml --stdin --record a.rec.h5 < lines > answers 2> err")
                        .c_str()),
             0)
@@ -402,7 +402,7 @@ TEST_F(InverseCommand, TheExampleOfAControllerRuns) {
   if (system("python3 --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "python3 is not installed";
   const std::string example = std::string(SUPPLE_SOURCE_DIR) + "/docs/examples/controller/circle.py";
   if (!std::filesystem::exists(example)) GTEST_SKIP() << "the documentation is not here";
-  ASSERT_EQ(system(("python3 '" + example + "' '" + program_under_test().string() + "' " + folder_ +
+  ASSERT_EQ(system(("python3 '" + example + "' '" + test::program_under_test().string() + "' " + folder_ +
                     "/scene.toml 12 > " + path("answers") + " 2> " + path("err"))
                        .c_str()),
             0)

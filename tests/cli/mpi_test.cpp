@@ -29,7 +29,7 @@ class MpiRanks : public Cli {
     // Jobs of one user share a folder otherwise, which one that ends removes while another begins.
     setenv("OMPI_MCA_orte_tmpdir_base", folder_.c_str(), 1);
   }
-  static fs::path program() { return program_under_test().parent_path() / "supple-mpi"; }
+  static fs::path program() { return test::program_under_test().parent_path() / "supple-mpi"; }
 
   pid_t start_ranks(const std::vector<std::string>& arguments) {
     std::vector<std::string> words{"-n", "2", program().string()};

@@ -89,9 +89,10 @@ TEST(ConstraintRows, ValuesGradientsAndCurvatureAgreeWithDifferences) {
 // ---- a hanging mass, equation by equation
 
 TEST(ConstraintRows, SpringObeysEquation14) {
-  // Mass on a string that holds its height, J = e_z: m Dv/h - lambda = f, Dv + C lambda/l = -(phi + (d + alpha h)
-  // phi')/l, l = alpha (h beta + d), with lambda the mean alpha lambda' + (1 - alpha) lambda_n; then x' = x + h (v +
-  // beta Dv). Both forms of the spring, both schemes. Rounding.
+  // Mass on a string that holds its height, J = e_z, with lambda the mean alpha lambda' + (1 - alpha) lambda_n:
+  //   m Dv/h - lambda = f,   Dv + C lambda/l = -(phi + (d + alpha h) phi')/l,   l = alpha (h beta + d),
+  //   x' = x + h (v + beta Dv).
+  // Both forms of the spring, both schemes. Rounding.
   const double m = 0.4, g = -9.81, h = 0.02, z = 0.1;
   for (const Factors& factors : all_factors)
     for (const double c : {1e-2, 1e-5})

@@ -25,9 +25,9 @@ StepSettings settings(StepScheme scheme, double h, const Factors& factors) {
 }
 
 TEST(ImplicitFactors, StepIsThatOfTheEquations) {
-  // Mass on a spring under weight with Rayleigh damping, a linear system: v' = v + h (alpha F' + (1 - alpha) F)/m, x' =
-  // x
-  // + h (beta v' + (1 - beta) v), F = m g - (k + b k d/dt + a m d/dt) x, solved here for v' by hand. Rounding.
+  // Mass on a spring under weight with Rayleigh damping, a linear system, solved here for v' by hand. Rounding.
+  //   v' = v + h (alpha F' + (1 - alpha) F)/m,   x' = x + h (beta v' + (1 - beta) v),
+  //   F = m g - (k + b k d/dt + a m d/dt) x
   const double m = 0.3, k = 70, g = -9.81, a = 0.8, b = 0.01, h = 0.02;
   for (const Factors& factors : all_factors)
     for (const StepScheme scheme : schemes) {

@@ -335,7 +335,7 @@ void compare_team_with_one(int members) {
   };
   const std::vector<S> G = random(tiles * r * tile_rows), tangent = random(robots * tiles * components * tile_size),
                        initial = random(3 * r * r), scale = random(robots * 2);
-  std::vector<S> scratch(stiffness_scratch<S>(rows, r)), one(robots * r * r), many(one.size());
+  std::vector<S> scratch(stiffness_scratch<S>(rows, r, TeamKind::cpu)), one(robots * r * r), many(one.size());
   ReducedStiffnessTeamOp<S, rows> op{r,
                                      tiles,
                                      G.data(),
@@ -344,7 +344,7 @@ void compare_team_with_one(int members) {
                                      {initial.data(), r * r, scale.data(), 2},
                                      one.data(),
                                      scratch.data(),
-                                     stiffness_scratch<S>(rows, r)};
+                                     stiffness_scratch<S>(rows, r, TeamKind::cpu)};
   for (int robot = 0; robot < robots; ++robot) op(SingleTeam{}, 0, robot);
   op.K = many.data();
   std::barrier<> barrier(members);

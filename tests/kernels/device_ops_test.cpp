@@ -254,7 +254,8 @@ void compare_stiffness(const Device& device) {
   const std::vector<S> G = random<S>(tiles * r * tile_rows),
                        tangent = random<S>(robots * tiles * components * tile_size),
                        terms = random<S>((1 + regions) * r * r), scale = random<S>(robots * regions);
-  const std::size_t length = stiffness_scratch<S>(rows, r);
+  const std::size_t length = stiffness_scratch<S>(rows, r, TeamKind::cpu),
+                    length_there = device == cpu() ? length : stiffness_scratch<S>(rows, r, TeamKind::gpu);
   std::vector<S> K(static_cast<std::size_t>(robots * r * r)), scratch(length);
   const ReducedStiffnessTeamOp<S, rows> here{
       r,        tiles,          G.data(), tangent.data(), true, {terms.data(), r * r, scale.data(), regions},
@@ -263,7 +264,7 @@ void compare_stiffness(const Device& device) {
   const int teams = team_count(device, robots);
   const Array<S> G_there = on(device, G), tangent_there = on(device, tangent), terms_there = on(device, terms),
                  scale_there = on(device, scale);
-  Array<S> K_there(device, K.size()), scratch_there(device, length * static_cast<std::size_t>(teams));
+  Array<S> K_there(device, K.size()), scratch_there(device, length_there * static_cast<std::size_t>(teams));
   launch_teams(device, robots, teams,
                ReducedStiffnessTeamOp<S, rows>{r,
                                                tiles,
@@ -273,7 +274,7 @@ void compare_stiffness(const Device& device) {
                                                {terms_there.data(), r * r, scale_there.data(), regions},
                                                K_there.data(),
                                                scratch_there.data(),
-                                               length});
+                                               length_there});
   expect_near(back(K_there), K, "K");
 }
 
