@@ -75,7 +75,8 @@ int run_model(Context& context, Arguments& arguments) {
   const int robots = static_cast<int>(arguments.batch.value_or(1));
   check_batch(arguments, robots);
   const ReducedModel model = read_model(plan.model);
-  const MechanicsTeam team(model, robots);
+  const MechanicsTeam team(model, robots,
+                           session.keep_tangent ? MechanicsTeam::Members::robots : MechanicsTeam::Members::threads);
   DriveSettings settings;
   settings.integrator = plan.integrator ? integrator_of(*plan.integrator) : model.robot.integrator;
   settings.time_step = plan.time_step.value_or(model.robot.time_step);

@@ -50,7 +50,8 @@ void save(const ForwardRun& run, const std::string& folder, long done, ResultFol
   SavedRun saved = run.about;
   saved.state = run.robots.state();
   saved.step = done;
-  saved.failures = saved_failures(run.robots.failures());
+  // A run of one robot may be gone on with under other commands.
+  if (run.robots.robots() > 1) saved.failures = saved_failures(run.robots.failures());
   if (results != nullptr)
     results->save(saved);
   else
@@ -108,15 +109,15 @@ ForwardResult run_forward(ForwardRun& run, const Progress& progress) {
 }
 
 void settle(const MechanicsTeam& team, const Actuation& actuation, State& state) {
+  const int robots = team.robots();
   const std::size_t motions = team.robot().motions.size(), actuators = team.robot().actuators.size();
-  Control all{std::vector<double>(extent(team.robots()) * actuators),
-              std::vector<double>(extent(team.robots()) * motions)};
-  actuation.evaluate(0, team.robots(), all);
-  std::vector<StepStatus> found(extent(team.robots()), StepStatus::ok);
+  Control all{std::vector<double>(extent(robots) * actuators), std::vector<double>(extent(robots) * motions)};
+  actuation.evaluate(0, robots, all);
+  std::vector<StepStatus> found(extent(robots), StepStatus::ok);
   std::vector<std::unique_ptr<Equilibrium>> solvers;
   for (int k = 0; k < team.size(); ++k)
     solvers.push_back(std::make_unique<Equilibrium>(team.member(k), EquilibriumSettings{}));
-  team.each_robot([&](int b, int k) {
+  const auto solve = [&](int b, int k) {
     const auto part = [b](const std::vector<double>& values, std::size_t size) {
       const auto first = values.begin() + static_cast<std::ptrdiff_t>(extent(b) * size);
       return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
@@ -125,15 +126,21 @@ void settle(const MechanicsTeam& team, const Actuation& actuation, State& state)
     found[extent(b)] =
         solvers[extent(k)]->solve({part(all.commands, actuators), part(all.motions, motions)}, own).status;
     copy_robot(own, 0, state, b);
-  });
-  for (int b = 0; b < team.robots(); ++b)
-    if (found[extent(b)] != StepStatus::ok)
-      throw RunError(
-          fmt::format("the robot{} does not settle: {}", team.robots() > 1 ? fmt::format(" {} of the batch", b) : "",
-                      describe(found[extent(b)])),
-          found[extent(b)] == StepStatus::loose_among_obstacles
-              ? "without --settle it comes to rest in time"
-              : "`supple check` looks for its equilibrium with all commands at zero");
+  };
+  if (actuation.for_each_robot()) {
+    team.each_robot(solve);
+  } else {
+    solve(0, 0);
+    for (int b = 1; b < robots; ++b) copy_robot(state, 0, state, b);
+  }
+  const auto failed = std::ranges::find_if(found, [](StepStatus status) { return status != StepStatus::ok; });
+  if (failed == found.end()) return;
+  throw RunError(fmt::format("the robot{} does not settle: {}",
+                             actuation.for_each_robot() ? fmt::format(" {} of the batch", failed - found.begin()) : "",
+                             describe(*failed)),
+                 *failed == StepStatus::loose_among_obstacles
+                     ? "without --settle it comes to rest in time"
+                     : "`supple check` looks for its equilibrium with all commands at zero");
 }
 
 SavedFailures saved_failures(const std::vector<FailedRobot>& failures) {

@@ -10,10 +10,11 @@
 
 namespace supple {
 
-MechanicsTeam::MechanicsTeam(Mechanics& alone) : robots_(1), members_{&alone} {}
+MechanicsTeam::MechanicsTeam(Mechanics& alone) : robots_(1), threads_(1), members_{&alone} {}
 
-MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots) : robots_(robots) {
-  for (int k = 0; k < std::min(robots, omp_get_max_threads()); ++k) {
+MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots, Members members)
+    : robots_(robots), threads_(std::min(robots, omp_get_max_threads())) {
+  for (int k = 0; k < (members == Members::robots ? robots : threads_); ++k) {
     own_.push_back(std::make_unique<ReducedMechanics>(model));
     members_.push_back(own_.back().get());
   }
@@ -22,10 +23,10 @@ MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots) : robots_(ro
 void MechanicsTeam::each_robot(const std::function<void(int, int)>& action) const {
   if (robots_ == 1) return action(0, 0);
   std::exception_ptr problem;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(size())
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads_)
   for (int b = 0; b < robots_; ++b) {
     try {
-      action(b, omp_get_thread_num());
+      action(b, size() == robots_ ? b : omp_get_thread_num());
     } catch (...) {
 #pragma omp critical(mechanics_team)
       if (!problem) problem = std::current_exception();

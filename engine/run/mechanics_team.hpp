@@ -16,10 +16,14 @@ class MechanicsTeam {
  public:
   // One robot. `alone` must outlive this object.
   explicit MechanicsTeam(Mechanics& alone);
+  // How many members a team has: one for each thread, or one for each robot, whose mechanics then remember nothing of
+  // another (StepSettings::keep_tangent).
+  enum class Members { threads, robots };
   // The model must outlive this object.
-  MechanicsTeam(const ReducedModel& model, int robots);
+  MechanicsTeam(const ReducedModel& model, int robots, Members members = Members::threads);
 
   int robots() const { return robots_; }
+  int threads() const { return threads_; }
   int size() const { return static_cast<int>(members_.size()); }
   Mechanics& member(int number) const { return *members_[static_cast<std::size_t>(number)]; }
   const Robot& robot() const { return member(0).robot(); }
@@ -31,7 +35,7 @@ class MechanicsTeam {
   void evaluate_outputs(const State& state, std::vector<double>& y) const;
 
  private:
-  int robots_;
+  int robots_, threads_;
   std::vector<std::unique_ptr<Mechanics>> own_;
   std::vector<Mechanics*> members_;
 };

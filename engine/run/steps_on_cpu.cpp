@@ -74,7 +74,7 @@ TakenStep StepsOnCpu::step(long number, double time) {
     }
     for (double* stage : {&taken.report.times.outputs, &taken.report.times.forces, &taken.report.times.factor,
                           &taken.report.times.solve, &taken.report.times.rows})
-      *stage /= team_.size();
+      *stage /= team_.threads();
     if (all_failed()) {
       taken.report = failures().front().report;
       return taken;

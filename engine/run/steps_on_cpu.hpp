@@ -37,7 +37,8 @@ class StepsOnCpu : public RobotSteps {
 
 class ForwardOnCpu final : public StepsOnCpu {
  public:
-  // From `start`, a state of all robots. Team and actuation must outlive this object.
+  // From `start`, a state of all robots. Team and actuation must outlive this object. Where tangents are kept the team
+  // has a member for each robot.
   ForwardOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const Actuation& actuation, State start);
 
  private:

@@ -234,6 +234,24 @@ TEST_P(BatchRun, EachRobotIsLedAsAlone) {
   EXPECT_EQ(run_batch("run", "beam.rom.h5", robots, {"--actuation", "all/commands.csv"}).code, 0);
 }
 
+TEST_F(BatchFiles, EachRobotKeepsItsOwnTangent) {
+  write_beam("beam.rom.h5", "corotational");
+  std::string all = "time [s],robot,bend [mm],lift [N]\n";
+  for (const int b : {0, 1, 2}) all += commands_of(b, "," + std::to_string(b));
+  write_text(path("robots.csv"), all);
+  ASSERT_EQ(run({"run", "beam.rom.h5", "--batch", "3", "--actuation", "robots.csv", "-o", "all", "--steps", "30",
+                 "--keep-tangent", "0.2"})
+                .code,
+            0);
+  write_text(path("one.csv"), "time [s],bend [mm],lift [N]\n" + commands_of(2, ""));
+  ASSERT_EQ(run({"run", "beam.rom.h5", "--actuation", "one.csv", "-o", "one", "--steps", "30", "--keep-tangent", "0.2",
+                 "--json", "one.json"})
+                .code,
+            0);
+  EXPECT_LT(report("one.json")["factorisations"], 30);
+  EXPECT_EQ(of_robot(read_text(path("all/trajectory.csv")), 2), lines_of(read_text(path("one/trajectory.csv"))));
+}
+
 // By any integrator, also where programs begin with the limits of the step before.
 TEST_F(BatchFiles, InverseStepsOfAnyIntegratorAreThoseOfOneRobot) {
   write_beam("beam.rom.h5", "corotational");
