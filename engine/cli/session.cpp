@@ -106,9 +106,9 @@ void declare_session(Options& options, SessionArguments& arguments, const std::s
   options.flag("--settle", arguments.settle, "begin in equilibrium under gravity and the first commands");
   options.text("-o,--output", arguments.output, "DIR",
                "write result.pvd with shapes for ParaView, trajectory.csv and state.h5");
-  options.whole(
-      "--every", arguments.every, 1, std::numeric_limits<int>::max(), "K",
-      "steps between two shapes, about 100 in all by default; of a batch, between two lines of each robot (1)");
+  const char* batch = owner == "model" ? "; of a batch, between two lines of each robot (1)" : "";
+  options.whole("--every", arguments.every, 1, std::numeric_limits<int>::max(), "K",
+                fmt::format("steps between two shapes (default: about 100 in all){}", batch));
   options.text("--resume", arguments.resume, "DIR", "go on with the run saved there");
   declare_record(options, arguments.record);
 }

@@ -13,11 +13,16 @@ namespace supple {
 MechanicsTeam::MechanicsTeam(Mechanics& alone) : robots_(1), threads_(1), members_{&alone} {}
 
 MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots, Members members)
-    : robots_(robots), threads_(std::min(robots, omp_get_max_threads())) {
+    : model_(&model), robots_(robots), threads_(std::min(robots, omp_get_max_threads())) {
   for (int k = 0; k < (members == Members::robots ? robots : threads_); ++k) {
     own_.push_back(std::make_unique<ReducedMechanics>(model));
     members_.push_back(own_.back().get());
   }
+}
+
+std::unique_ptr<Mechanics> MechanicsTeam::make_batch() const {
+  if (model_ == nullptr || robots_ == 1) return nullptr;
+  return std::make_unique<ReducedMechanics>(*model_, robots_);
 }
 
 void MechanicsTeam::each_robot(const std::function<void(int, int)>& action) const {

@@ -28,6 +28,8 @@ class MechanicsTeam {
   Mechanics& member(int number) const { return *members_[static_cast<std::size_t>(number)]; }
   const Robot& robot() const { return member(0).robot(); }
 
+  // Mechanics of all robots at once, for steps without a look at each; null for one robot.
+  std::unique_ptr<Mechanics> make_batch() const;
   // Calls action(robot, member) for all robots, each member from one thread at a time. The first exception is thrown
   // when all have been called.
   void each_robot(const std::function<void(int, int)>& action) const;
@@ -35,6 +37,7 @@ class MechanicsTeam {
   void evaluate_outputs(const State& state, std::vector<double>& y) const;
 
  private:
+  const ReducedModel* model_ = nullptr;
   int robots_, threads_;
   std::vector<std::unique_ptr<Mechanics>> own_;
   std::vector<Mechanics*> members_;

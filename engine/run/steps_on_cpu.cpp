@@ -45,45 +45,47 @@ TakenStep StepsOnCpu::step(long number, double time) {
   taken.limited = prepare(time);
   double end = state_.time;
   const auto begin = std::chrono::steady_clock::now();
-  if (robots() == 1) {
-    taken.report = take(0, 0, state_);
-    taken.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (taken.report.status != StepStatus::ok) {
-      add_failure({0, number, taken.report});
-      return taken;
-    }
-    end = state_.time;
-  } else {
-    team_.each_robot([&](int b, int member) {
-      if (failed(b)) return;
-      State& own = own_[extent(member)];
-      copy_robot(state_, b, own, 0);
-      own.time = state_.time;
-      StepReport& report = reports_[extent(b)];
-      report = take(b, member, own);
-      if (report.status == StepStatus::ok) copy_robot(own, 0, state_, b);
-    });
-    taken.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    for (int b = 0; b < robots(); ++b) {
-      if (failed(b)) continue;
-      const StepReport& report = reports_[extent(b)];
-      if (report.status != StepStatus::ok)
-        add_failure({b, number, report});
-      else
-        include(report, taken.report);
-    }
-    for (double* stage : {&taken.report.times.outputs, &taken.report.times.forces, &taken.report.times.factor,
-                          &taken.report.times.solve, &taken.report.times.rows})
-      *stage /= team_.threads();
-    if (all_failed()) {
-      taken.report = failures().front().report;
-      return taken;
-    }
-    for (const State& own : own_) end = std::max(end, own.time);
+  std::optional<StepReport> together;
+  if (robots() == 1)
+    together = take(0, 0, state_);
+  else if (failures().empty())
+    together = take_together(state_);
+  if (together) end = state_.time;
+  taken.report = together ? *together : step_one_by_one(number, end);
+  taken.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (taken.report.status != StepStatus::ok) {
+    if (robots() == 1) add_failure({0, number, taken.report});
+    return taken;
   }
   state_.time = exact_time_ ? time : end;
   outputs_known_ = false;
   return taken;
+}
+
+StepReport StepsOnCpu::step_one_by_one(long number, double& end) {
+  team_.each_robot([&](int b, int member) {
+    if (failed(b)) return;
+    State& own = own_[extent(member)];
+    copy_robot(state_, b, own, 0);
+    own.time = state_.time;
+    StepReport& report = reports_[extent(b)];
+    report = take(b, member, own);
+    if (report.status == StepStatus::ok) copy_robot(own, 0, state_, b);
+  });
+  StepReport all;
+  for (int b = 0; b < robots(); ++b) {
+    if (failed(b)) continue;
+    const StepReport& report = reports_[extent(b)];
+    if (report.status != StepStatus::ok)
+      add_failure({b, number, report});
+    else
+      include(report, all);
+  }
+  for (double* stage : {&all.times.outputs, &all.times.forces, &all.times.factor, &all.times.solve, &all.times.rows})
+    *stage /= team_.threads();
+  if (all_failed()) return failures().front().report;
+  for (const State& own : own_) end = std::max(end, own.time);
+  return all;
 }
 
 const std::vector<double>& StepsOnCpu::outputs() {
@@ -103,6 +105,17 @@ ForwardOnCpu::ForwardOnCpu(const MechanicsTeam& team, const DriveSettings& setti
   control_ = own_control_.front();
   for (std::vector<double>* values : {&control_.commands, &control_.motions})
     values->resize(values->size() * extent(team.robots()), 0.0);
+  // Newton's method and equilibria iterate until all robots of a batch have converged: one by one, each stops alone.
+  if (settings.integrator != Integrator::implicit_euler || settings.keep_tangent > 0 || team.robot().pairs() > 0)
+    return;
+  batch_ = team.make_batch();
+  if (batch_) together_ = std::make_unique<ForwardStep>(*batch_, settings.integrator, settings.time_step);
+}
+
+std::optional<StepReport> ForwardOnCpu::take_together(State& all) {
+  if (!together_) return std::nullopt;
+  const StepReport report = together_->step(control_, all);
+  return report.status == StepStatus::ok ? std::optional(report) : std::nullopt;
 }
 
 int ForwardOnCpu::prepare(double time) {

@@ -1,6 +1,10 @@
 #pragma once
 // Steps of the robots of a run on a CPU, forward and inverse: any integrator, any robot.
 
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "engine/dynamics/forward_step.hpp"
 #include "engine/inverse/inverse_step.hpp"
 #include "engine/run/drive.hpp"
@@ -23,9 +27,14 @@ class StepsOnCpu : public RobotSteps {
   virtual int prepare(double time) = 0;
   // The step of a robot in `own`, a state of its own.
   virtual StepReport take(int robot, int member, State& own) = 0;
+  // The step of all robots of a batch at once, with the same bits. None: not possible, or one of them fails, and the
+  // state is as it was.
+  virtual std::optional<StepReport> take_together(State&) { return std::nullopt; }
   const MechanicsTeam& team() const { return team_; }
 
  private:
+  StepReport step_one_by_one(long number, double& end);
+
   const MechanicsTeam& team_;
   bool exact_time_;
   State state_;
@@ -44,9 +53,13 @@ class ForwardOnCpu final : public StepsOnCpu {
  private:
   int prepare(double time) override;
   StepReport take(int robot, int member, State& own) override;
+  std::optional<StepReport> take_together(State& all) override;
 
   const Actuation& actuation_;
   Control control_;  // of all robots
+  // Of robots without contact, by steps of one linearisation: small ones cost less than the way from one to the next.
+  std::unique_ptr<Mechanics> batch_;
+  std::unique_ptr<ForwardStep> together_;
   std::vector<std::unique_ptr<ForwardStep>> steps_;
   std::vector<Control> own_control_;  // of each member
 };
