@@ -272,6 +272,50 @@ TEST_F(BatchFiles, InverseStepsOfAnyIntegratorAreThoseOfOneRobot) {
   }
 }
 
+// The beam lies on a floor with friction at its end, which robot b is pulled along or off.
+TEST_P(BatchRun, EachRobotIsInContactAsAlone) {
+  write_text(path("scene.toml"), read_text(path("scene.toml")) + R"([[obstacle]]
+name = "floor"
+type = "plane"
+position = ["0 mm", "0 mm", "-1 mm"]
+friction = 0.3
+)");
+  write_beam("floor.rom.h5", "corotational");
+  std::string all = "time [s],robot,bend [mm],lift [N]\n", goals = "time [s],robot,tip x [mm],tip y [mm],tip z [mm]\n";
+  const auto goal = [](int b, const std::string& index) {
+    return "0" + index + ",200,20,19\n0.1" + index + "," + std::to_string(199.5 - 0.2 * b) + ",20," +
+           std::to_string(18 + b) + "\n";
+  };
+  for (const int b : {0, 1, 2}) {
+    all += commands_of(b, "," + std::to_string(b));
+    goals += goal(b, "," + std::to_string(b));
+  }
+  write_text(path("robots.csv"), all);
+  write_text(path("goals.csv"), goals);
+  ASSERT_EQ(run_batch("run", "floor.rom.h5", 3,
+                      {"--actuation", "robots.csv", "--steps", "10", "-o", "all", "--json", "all.json"})
+                .code,
+            0);
+  EXPECT_GT(report("all.json")["contact"]["most_touching"], 3);
+  const Outcome led = run_batch("inverse", "floor.rom.h5", 3, {"--goal", "goals.csv", "-o", "led"});
+  if (on_cpu()) {
+    EXPECT_EQ(led.code, 0) << led.err;
+  } else {
+    EXPECT_EQ(led.code, 2);
+    EXPECT_TRUE(contains(led.err, "among obstacles"));
+    EXPECT_FALSE(exists("led"));
+  }
+  for (const int b : {0, 1, 2}) {
+    write_text(path("one.csv"), "time [s],bend [mm],lift [N]\n" + commands_of(b, ""));
+    ASSERT_EQ(run({"run", "floor.rom.h5", "--actuation", "one.csv", "--steps", "10", "-o", "one", "--force"}).code, 0);
+    expect_same(of_robot(read_text(path("all/trajectory.csv")), b), lines_of(read_text(path("one/trajectory.csv"))));
+    if (!on_cpu()) continue;
+    write_text(path("goal.csv"), "time [s],tip x [mm],tip y [mm],tip z [mm]\n" + goal(b, ""));
+    ASSERT_EQ(run({"inverse", "floor.rom.h5", "--goal", "goal.csv", "-o", "one-led", "--force"}).code, 0);
+    EXPECT_EQ(of_robot(read_text(path("led/commands.csv")), b), lines_of(read_text(path("one-led/commands.csv"))));
+  }
+}
+
 // Interrupted after a step that is known: in this program.
 TEST_P(BatchRun, AnInterruptedInverseBatchGoesOnWithTheSameBits) {
   const ReducedModel model = read_model(path("beam.rom.h5"));
