@@ -12,7 +12,7 @@ namespace supple {
 
 std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings, bool inverse) {
   const auto refusal = [](const std::string& feature, const std::string& remedy) {
-    return InputError("this run cannot be taken by a device (" + feature + ")", remedy);
+    return InputError("this run is not supported on a device (" + feature + ")", remedy);
   };
   if (settings.integrator != Integrator::implicit_euler)
     return refusal(fmt::format("steps there are of one linearisation, and the integrator is {}",

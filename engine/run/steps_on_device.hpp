@@ -12,7 +12,7 @@
 
 namespace supple {
 
-// Why a run of this model cannot be taken by a device, with the feature that it lacks. None: it can.
+// Why a run of this model is not supported on a device: the feature that is missing there. None: it is supported.
 std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings, bool inverse);
 
 class StepsOnDevice : public RobotSteps {

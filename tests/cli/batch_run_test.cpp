@@ -171,6 +171,35 @@ TEST_P(BatchRun, ARobotThatFailsLeavesTheOthers) {
   EXPECT_EQ(of_robot(read_text(path("bad/trajectory.csv")), 2).size(), 1 + 13U);
 }
 
+// Also where its steps would succeed again, as those of a robot whose commands have become possible.
+TEST_P(BatchRun, ARobotThatHasFailedStays) {
+  const ReducedModel model = read_model(path("beam.rom.h5"));
+  write_text(path("robots.csv"), "time [s],robot,bend [mm]\n0,0,0\n0,1,1\n0.08,0,6\n0.1,1,0\n");
+  const Actuation actuation = read_actuation(path("robots.csv"), model.robot, 2);
+  const MechanicsTeam team(model, 2);
+  const State start = repeated(rest_state(team.member(0)), 2);
+  DriveSettings settings;
+  settings.time_step = model.robot.time_step;
+  const auto after_steps = [&](const std::vector<FailedRobot>& failures) {
+    std::unique_ptr<RobotSteps> robots;
+    if (on_cpu())
+      robots = std::make_unique<ForwardOnCpu>(team, settings, actuation, start);
+    else
+      robots = std::make_unique<ForwardOnDevice>(model, GetParam(), settings, actuation, start);
+    robots->set_failures(failures);
+    for (int k = 1; k <= 4; ++k) EXPECT_EQ(robots->step(k, k * settings.time_step).report.status, StepStatus::ok);
+    EXPECT_EQ(robots->failures().size(), failures.size());
+    return robots->state();
+  };
+  FailedRobot failed{1, 1, {}};
+  failed.report.status = StepStatus::rows_unsolved;
+  const State with = after_steps({failed}), without = after_steps({});
+  EXPECT_EQ(hash(one_robot(with, 0)), hash(one_robot(without, 0)));
+  EXPECT_EQ(one_robot(with, 1).q, one_robot(start, 1).q);
+  EXPECT_EQ(one_robot(with, 1).commands, one_robot(start, 1).commands);
+  EXPECT_NE(one_robot(without, 1).q, one_robot(start, 1).q);
+}
+
 TEST_P(BatchRun, GoesOnWithTheSameBits) {
   write_text(path("robots.csv"), "time [s],robot,bend [mm]\n0,0,0\n0,1,1\n0.08,0,6\n0.1,1,0\n");
   const Lines begin{"--actuation", "robots.csv", "--steps"};
