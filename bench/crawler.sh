@@ -162,7 +162,7 @@ for entry in $modes; do
     echo "== $count modes"
     rm -f "$model"
     "$supple" reduce "$out/scene.toml" --modes $((count - 6)) "${tolerance[@]}" --snapshots "$out/snapshots" \
-      --jobs "$jobs" -o "$model" --json "$out/$name.json" | tee "$out/$name.txt"
+      --jobs "$jobs" --force -o "$model" --json "$out/$name.json" | tee "$out/$name.txt"
   fi
   if ! newer "$out/$name-cycle.json" || [ "$model" -nt "$out/$name-cycle.json" ]; then
     "$supple" run "$model" --actuation "$out/cycle.csv" --compare "$out/scene.toml" --threads 1 --every 1000 --force \

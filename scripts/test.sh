@@ -2,6 +2,7 @@
 # Installs what is missing, builds in build/ and runs the tests.
 #   scripts/test.sh               the quick tests (label quick)
 #   scripts/test.sh --all         also the long ones (label long)
+#   scripts/test.sh --emulated    those of device code instead, on the emulated GPU (label emulated)
 #   scripts/test.sh --no-setup    no apt: everything is installed already
 # Exit code 0: built and every test that ran has passed.
 set -euo pipefail
@@ -12,8 +13,9 @@ setup=true
 for argument in "$@"; do
   case "$argument" in
     --all) labels='^(quick|long)$' ;;
+    --emulated) labels='^emulated$' ;;
     --no-setup) setup=false ;;
-    -h | --help) sed -n '2,6p' scripts/test.sh | sed 's/^# \{0,1\}//'; exit 0 ;;
+    -h | --help) sed -n '2,7p' scripts/test.sh | sed 's/^# \{0,1\}//'; exit 0 ;;
     *) echo "test.sh: unknown option '$argument' (try --help)" >&2; exit 2 ;;
   esac
 done

@@ -10,11 +10,13 @@
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/scene_facts.hpp"
+#include "engine/cli/terminal.hpp"
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/sweep_increment.hpp"
 #include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/reader.hpp"
 
@@ -104,7 +106,10 @@ int check(Context& context, const std::string& file) {
   }
   json["reducible"] = reducible == "yes";
   facts.emplace_back("reducible", reducible);
+  const std::string unsettled = reducible == "yes" ? unsettled_sweep(model, scene.reduction) : "";
+  json["sweep_warning"] = unsettled;
   if (!context.common.quiet) print_facts(facts);
+  if (!context.common.quiet) print_warning(unsettled);
 
   const std::string why_not = no_equilibrium(scene, model);
   const std::string result =

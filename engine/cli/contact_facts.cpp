@@ -35,11 +35,12 @@ void add_contact_facts(Facts& facts, const ContactRecord& record, const Robot& r
       "contact",
       fmt::format("{} of {} pairs of point and obstacle press at most, at the end with {}, {}, {} in all",
                   record.figures.touching, robot.pairs() * state.robots, force(sum[0]), force(sum[1]), force(sum[2])));
-  facts.emplace_back(
-      "", record.least_gap
-              ? fmt::format("the skin comes as near as {} (points are held {} off), laws of contact to {:.1e}",
-                            length(*record.least_gap), length(robot.contact_distance), record.figures.residual)
-              : fmt::format("laws of contact to {:.1e}", record.figures.residual));
+  if (record.least_gap)
+    facts.emplace_back("", fmt::format("the skin comes as near as {} (points are held {} off)",
+                                       length(*record.least_gap), length(robot.contact_distance)));
+  const ContactFigures& found = record.figures;
+  facts.emplace_back("", fmt::format("laws of contact to {:.1e}; of {} solves {} accepted above {:.0e}, {} softened",
+                                     found.residual, found.solves, found.loose, tight_residual, found.softened));
   if (record.outside)
     facts.emplace_back("",
                        fmt::format("where obstacles push, the modes lack up to {} ({:.2g} % of the work of contact), "
@@ -47,11 +48,19 @@ void add_contact_facts(Facts& facts, const ContactRecord& record, const Robot& r
                                    length(record.outside->depth), 100 * record.outside->share));
 }
 
+nlohmann::ordered_json contact_solves_json(const ContactFigures& figures) {
+  return {{"solves", figures.solves},
+          {"residual", figures.residual},
+          {"loose", figures.loose},
+          {"softened", figures.softened}};
+}
+
 nlohmann::ordered_json contact_figures_json(const ContactRecord& record, const State& state) {
   const ContactFigures& contact = record.figures;
-  nlohmann::ordered_json json = {
-      {"most_touching", contact.touching}, {"residual", contact.residual}, {"violation", contact.violation},
-      {"softened", contact.softened},      {"loose", contact.loose},       {"force", total_force(state)}};
+  nlohmann::ordered_json json = {{"most_touching", contact.touching}};
+  json.update(contact_solves_json(contact));
+  json["violation"] = contact.violation;
+  json["force"] = total_force(state);
   if (record.least_gap) json["least_gap"] = *record.least_gap;
   if (record.outside) json["outside_modes"] = {{"depth", record.outside->depth}, {"share", record.outside->share}};
   return json;
@@ -61,10 +70,11 @@ void print_contact_notes(const ContactRecord& record) {
   const ContactFigures& contact = record.figures;
   if (contact.softened > 0)
     print_note(
-        fmt::format("{} times no forces could hold all points off, and they were let in a little", contact.softened));
+        fmt::format("in {} of {} contact solves no forces could hold all points off: contacts were slightly soft there",
+                    contact.softened, contact.solves));
   if (contact.loose > 0)
-    print_note(fmt::format("the forces of contacts were found to {:.1e} only, {} times to less than {:.0e}",
-                           contact.residual, contact.loose, tight_residual));
+    print_note(fmt::format("{} of {} contact solves were accepted with a residual above {:.0e}, the largest {:.1e}",
+                           contact.loose, contact.solves, tight_residual, contact.residual));
   if (record.outside && record.outside->share > outside_modes_warning)
     print_note(
         fmt::format("{:.2g} % of what contact does to the body lies outside the modes (up to {} at a point): "

@@ -9,11 +9,11 @@
 #include "engine/cli/command.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/snapshot_folder.hpp"
+#include "engine/reduction/lifting.hpp"
+#include "engine/reduction/model_basis.hpp"
 #include "engine/reduction/model_file.hpp"
-#include "engine/reduction/pipeline.hpp"
 #include "engine/reduction/sofa_import.hpp"
 #include "engine/scene/reader.hpp"
-#include "solvers/pod/pod.hpp"
 
 namespace supple::cli {
 
@@ -21,17 +21,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The modes again from the states that they were made of.
+// The recipe that the model was made with: a scene may have another seed, tolerance or number of modes, which options
+// of `supple reduce` replace.
+ReductionScene recipe_of(const ReducedModel& model, const Scene& scene) {
+  ReductionScene recipe = scene.reduction;
+  try {
+    recipe = parse_scene(model.provenance.scene_text, "").reduction;
+  } catch (const InputError&) {  // of a version whose scenes are read no more
+  }
+  recipe.seed = model.provenance.seed;
+  return recipe;
+}
+
+// The modes again from the snapshots that they were made of.
 std::vector<double> basis_of_snapshots(Scene scene, const FullModel& full, const ReducedModel& model,
                                        const std::string& folder) {
-  scene.reduction.seed = model.provenance.seed;
-  const std::string training = (fs::path(folder) / "training").string();
-  const int nv = full.coordinates.nv;
-  const SnapshotSet set = read_snapshots(training, identify(scene), make_plans(full.robot, scene.reduction).training,
-                                         nv, full.robot.rows(), /*with_q=*/false);
-  return proper_orthogonal_decomposition(displacement_blocks(training, set, nv),
-                                         {.tolerance = 0, .max_modes = model.modes})
-      .basis;
+  scene.reduction = recipe_of(model, scene);
+  const TrainingSet training = read_training(full, scene, folder);
+  const ColumnBlocks displacements = basis_columns(full, training.folder, training.snapshots);
+  return model_basis(full, training, displacements, scene.reduction).vectors;
 }
 
 void refuse_files(const std::string& folder, bool force) {

@@ -25,6 +25,7 @@
 #include "engine/dynamics/equilibrium.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/run/inverse_run.hpp"
 #include "engine/run/steps_on_cpu.hpp"
@@ -230,6 +231,7 @@ struct Outcome {
   const Subject& subject;
   const Arguments& arguments;
   const DriveSettings& settings;
+  const InverseSettings& inverse;
   const InverseReportOfRun& report;
   const ReplayRecord& replayed;
   const State& state;
@@ -265,10 +267,15 @@ nlohmann::ordered_json report_json(const Context& context, const Outcome& of) {
     json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
                       {"tracking_error_median", replay_tracking.median},
                       {"tracking_error_max", replay_tracking.largest}};
-    if (robot.pairs() > 0)
+    if (robot.pairs() > 0) {
       json["replay"]["contact"] = touch_json(robot, of.replayed.touching, of.replayed.normal_forces);
+      json["replay"]["contact"].update(contact_solves_json(of.replayed.contact.figures));
+    }
   }
-  if (of.subject.reduced) json["model_errors"] = errors_json(of.subject.reduced->errors);
+  if (of.subject.reduced) {
+    json["model_errors"] = errors_json(of.subject.reduced->errors);
+    json["warning"] = distrust(*of.subject.reduced);
+  }
   if (of.state.robots > 1) json["failed"] = failed_json(of.failures, of.settings.time_step);
   json["state_hash"] = hash_hex(hash(of.state));
   return json;
@@ -286,9 +293,10 @@ void print_report(const Outcome& of) {
              state.robots > 1 ? fmt::format(" of {} robots", state.robots) : "", rate.steps_per_s,
              rate.realtime_factor);
   const auto time = [](double us) { return format_quantity(1e-6 * us, Dimension::time); };
-  Facts facts{{"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
-                                        time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(of.qp_us()))},
-              {"tracking error", millimetres(of.tracking()) + " (the model's own view)"}};
+  Facts facts{
+      {"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
+                                time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(of.qp_us()))},
+      {"tracking error", millimetres(of.tracking()) + (of.subject.reduced ? " (of the reduced model itself)" : "")}};
   if (of.has_replay())
     facts.emplace_back("on the full model", millimetres(tracking_error(of.replayed.errors)) + " (commands replayed)");
   if (of.subject.reduced) facts.emplace_back("model's errors", errors_text(*of.subject.reduced));
@@ -300,6 +308,10 @@ void print_report(const Outcome& of) {
         fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
                     robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
                     format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
+  if (of.inverse.solver == InverseSolver::quadratic_program && of.inverse.regularisation == Regularisation::proximal)
+    facts.emplace_back("",
+                       "where several commands reach a goal, those nearest to the step before are taken: they "
+                       "depend on the way there (--regularisation energy: they do not)");
   add_contact_facts(facts, report.contact, robot, state);
   if (robot.pairs() > 0 && state.robots == 1) add_touch_facts(facts, robot, report.record, of.replayed);
   if (report.pyramid_error > 0)
@@ -319,17 +331,21 @@ void print_report(const Outcome& of) {
   print_contact_notes(report.contact);
   print_weakened_note(report.drive);
   if (report.held.steps() > 0) print_note(held_text(report.held));
-  if (!of.has_replay())
-    print_note("a model believes that it reached its goal; --replay SCENE runs the commands on the full model");
+  if (of.subject.reduced && !of.has_replay())
+    print_note(
+        "the tracking error is that of the reduced model itself; --replay SCENE runs the commands on the full model "
+        "and measures its error");
+  if (of.subject.reduced) print_warning(distrust(*of.subject.reduced));
 }
 
 // Lines on standard input, answers on standard output.
-int converse(const Arguments& arguments, const Subject& subject, const InverseSettings& inverse_of,
-             const State& start) {
+int converse(const Context& context, const Arguments& arguments, const Subject& subject,
+             const InverseSettings& inverse_of, const State& start) {
   Mechanics& mechanics = subject.team->member(0);
   InverseStep step(mechanics, inverse_of, subject.integrator, subject.time_step);
   RunRecorder recorder(arguments.record, mechanics.robot(), subject.recorded, subject.integrator, subject.time_step,
                        print_note);
+  if (subject.reduced && !context.common.quiet) print_warning(distrust(*subject.reduced));
   stream_inverse(step, mechanics, start, std::cin, std::cout, recorder);
   recorder.finish();
   recorder.require_whole("all lines were answered");
@@ -380,7 +396,7 @@ int inverse(Context& context, Arguments& arguments) {
   const Robot& robot = mechanics.robot();
   const InverseSettings inverse_of = inverse_settings(arguments, robot);
   const State settled = settled_state(mechanics);
-  if (arguments.stream) return converse(arguments, subject, inverse_of, settled);
+  if (arguments.stream) return converse(context, arguments, subject, inverse_of, settled);
   std::vector<double> y(static_cast<std::size_t>(robot.outputs()));
   mechanics.evaluate_outputs(settled.q, settled.motions, y);
   const GoalPath path = make_path(arguments, robot, y, subject.time_step);
@@ -442,7 +458,8 @@ int inverse(Context& context, Arguments& arguments) {
   if (!arguments.output.empty()) remove_saved_inverse(arguments.output);
 
   const State state = led.robots->state();
-  const Outcome outcome{subject, arguments, settings, report, replayed, state, led.robots->failures(), pictures};
+  const Outcome outcome{subject, arguments, settings, inverse_of, report, replayed, state, led.robots->failures(),
+                        pictures};
   write_json(context, report_json(context, outcome));
   recorder.require_whole("the run itself is complete");
   if (!context.common.quiet) print_report(outcome);
@@ -467,7 +484,9 @@ Command inverse_command() {
       "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume; and\n"
       "the name of an actuator whose command is known. --stdin reads one JSON object a line,\n"
       "{\"goal\": {\"tip\": [0, 0, 0.12]}} in SI units, and answers each with one: commands, forces, what was\n"
-      "reached, contacts, and why commands were held if they were.\n"
+      "reached, contacts, and why commands were held if they were. \"limits\": {\"north\": [0, 5]} in a line limits "
+      "the\n"
+      "force [N] or pressure [Pa] of an actuator from that step on, within the limits of the scene.\n"
       "The integrator says how far a control step goes: implicit-euler is one linearisation, implicit-euler-newton\n"
       "converges in time, quasi-static converges to the equilibrium that reaches the goals best.\n";
   command.examples += rate_words;
@@ -489,7 +508,9 @@ Command inverse_command() {
     options.quantity("--time-step", a->time_step, Dimension::time, "TIME", "instead of the model's");
     options.choice("--solver", a->solver, {"qp", "gauss-seidel"}, "of the problem in constraint space (qp)");
     options.choice("--regularisation", a->regularisation, {"proximal", "energy", "none"},
-                   "what else is kept small: the change of forces, the work of the actuators, nothing (proximal)");
+                   "what else is kept small where several commands reach a goal: the change of forces since the step "
+                   "before (commands depend on the way there), the work of the actuators (they do not), nothing "
+                   "(proximal)");
     options.texts("--effort", a->efforts, "NAME=NUMBER", "what an actuator counts in that (1)");
     options.text("--epsilon", a->epsilon, "NUMBER", "its size relative to the goals' term (1e-6)");
     options.quantity("--goal-speed", a->goal_speed, Dimension::speed, "SPEED",

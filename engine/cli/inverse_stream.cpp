@@ -42,8 +42,30 @@ struct Request {
   std::vector<double> goals;
   std::vector<char> steered;
   std::vector<std::pair<int, double>> known;
+  std::vector<std::pair<int, Interval>> limits;  // of forces and pressures
   bool reset = false;
 };
+
+// [least, largest] or null: the robot's own limits of an actuator's force or pressure.
+Interval read_limits(const ActuatorRow& actuator, const Json& value) {
+  const Interval own = own_force_limits(actuator);
+  if (value.is_null()) return own;
+  if (!value.is_array() || value.size() != 2)
+    throw InputError(fmt::format("the limits of '{}' are not two numbers", actuator.name), "[0, 5], or null");
+  const double least = number(value[0], actuator.name), largest = number(value[1], actuator.name);
+  if (least > largest)
+    throw InputError(fmt::format("the limits of '{}' are reversed", actuator.name), "[least, largest]");
+  // What it is commanded by has a range of its own.
+  Interval allowed = own;
+  if (actuator.control == ActuatorControl::force)
+    allowed = {std::max(own.lower, actuator.range.lower), std::min(own.upper, actuator.range.upper)};
+  if (least > allowed.upper || largest < allowed.lower)
+    throw InputError(fmt::format("the limits of '{}' lie outside those of the robot ({} to {})", actuator.name,
+                                 format_quantity(allowed.lower, multiplier_dimension(actuator.kind)),
+                                 format_quantity(allowed.upper, multiplier_dimension(actuator.kind))),
+                     "limits within them");
+  return {std::max(least, own.lower), std::min(largest, own.upper)};
+}
 
 void read_request(const std::string& line, const Robot& robot, Request& request) {
   const Json json = Json::parse(line, nullptr, false);
@@ -73,8 +95,14 @@ void read_request(const std::string& line, const Robot& robot, Request& request)
       for (const auto& [name, command] : value.items())
         request.known.emplace_back(static_cast<int>(find_named(robot.actuators, name, "actuator")),
                                    command.is_null() ? std::nan("") : number(command, name));
+    } else if (key == "limits") {
+      if (!value.is_object()) throw InputError("'limits' is not an object", "{\"north\": [0, 5]}");
+      for (const auto& [name, limits] : value.items()) {
+        const std::size_t j = find_named(robot.actuators, name, "actuator");
+        request.limits.emplace_back(static_cast<int>(j), read_limits(robot.actuators[j], limits));
+      }
     } else {
-      throw InputError(fmt::format("'{}' means nothing here", key), "goal, known or reset");
+      throw InputError(fmt::format("'{}' means nothing here", key), "goal, known, limits or reset");
     }
   }
 }
@@ -101,6 +129,7 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
     try {
       Request request = current;
       request.known.clear();
+      request.limits.clear();
       request.reset = false;
       read_request(line, robot, request);
       if (request.reset) {
@@ -112,6 +141,7 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
       for (std::size_t e = 0; e < request.steered.size(); ++e)
         step.law().steer(static_cast<int>(e), request.steered[e] != 0);
       for (const auto& [actuator, command] : request.known) step.law().know(0, actuator, command);
+      for (const auto& [actuator, limits] : request.limits) step.law().limit_force(actuator, limits);
       const auto begin = std::chrono::steady_clock::now();
       const StepReport report = step.step(current.goals, state);
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -147,7 +177,7 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
         Json& contact = answer["contact"];
         contact["pressing"] = pressing.size();
         for (std::size_t o = 0; o < sums.size(); ++o) contact["forces"][robot.obstacles[o].name] = sums[o];
-        contact["residual"] = report.contact.residual;
+        contact.update(contact_solves_json(report.contact));
       }
       answer["held"] = inverse.held ? Json(step.law().conflict(0)) : Json(nullptr);
       stepped = true;

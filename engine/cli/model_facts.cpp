@@ -6,6 +6,7 @@
 
 #include "engine/cli/robot_facts.hpp"
 #include "engine/cli/scene_facts.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/reduced_shape.hpp"
 #include "engine/reduction/sampling.hpp"
 #include "engine/reduction/sofa_import.hpp"
@@ -46,19 +47,27 @@ nlohmann::ordered_json rid_json(const ReducedModel& model) {
 std::string errors_text(const ReducedModel& model) {
   const ErrorSummary& errors = model.errors;
   if (errors.states == 0) return "never measured: do not trust this model";
-  return fmt::format("{:.3g} % at the effectors, {:.3g} % in shape on average over {} {}", 100 * errors.goal_mean,
-                     100 * errors.shape_mean, errors.states, unseen(model));
+  std::string text = fmt::format("{} on average over {} {}", mean_errors_text(errors), errors.states, unseen(model));
+  if (errors.failed > 0) text += fmt::format(" ({})", failed_states_text(errors));
+  return text;
 }
 
 nlohmann::ordered_json errors_json(const ErrorSummary& errors) {
   const bool known = errors.worst_state >= 0;
+  const auto solved = [&](double mean) {
+    const std::optional<double> value = mean_of_solved(errors, mean);
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+  };
   return {{"states", errors.states},
+          {"failed", errors.failed},
           {"goal_error_mean", errors.goal_mean},
           {"goal_error_median", errors.goal_median},
           {"goal_error_max", errors.goal_max},
           {"shape_error_mean", errors.shape_mean},
           {"shape_error_median", errors.shape_median},
           {"shape_error_max", errors.shape_max},
+          {"goal_error_mean_without_failed", solved(errors.goal_mean)},
+          {"shape_error_mean_without_failed", solved(errors.shape_mean)},
           {"worst_state", known ? nlohmann::ordered_json(errors.worst_state) : nlohmann::ordered_json()},
           {"worst_commands", errors.worst_commands}};
 }
@@ -92,6 +101,7 @@ Facts model_facts(const ReducedModel& model) {
     facts.emplace_back("shape error", line(errors.shape_mean, errors.shape_median, errors.shape_max));
     facts.emplace_back("measured on", fmt::format("{} {} under actuation never seen, {} failed", errors.states,
                                                   unseen(model), errors.failed));
+    if (errors.failed > 0) facts.emplace_back("failed", failed_states_text(errors));
   } else {
     facts.emplace_back("errors", errors_text(model));
   }
@@ -116,6 +126,7 @@ Facts model_facts(const ReducedModel& model) {
   facts.emplace_back("scene hash", hash_hex(from.scene_hash));
   facts.emplace_back("mesh hash", hash_hex(from.mesh_hash));
   for (const std::string& note : provenance_notes(from)) facts.emplace_back("note", note);
+  if (const std::string why = distrust(model); !why.empty()) facts.emplace_back("warning", why);
   facts.emplace_back("made by", fmt::format("supple {}, seed {}", from.version, from.seed));
   return facts;
 }
@@ -140,6 +151,8 @@ nlohmann::ordered_json model_json(const ReducedModel& model) {
           {"scene_hash", hash_hex(from.scene_hash)},
           {"mesh_hash", hash_hex(from.mesh_hash)},
           {"seed", from.seed},
+          {"forced", from.forced},
+          {"warning", distrust(model)},
           {"notes", provenance_notes(from)}};
 }
 

@@ -80,6 +80,7 @@ void Options::texts(const std::string& flags, std::vector<std::string>& values, 
   parser_->app.add_option(flags, values)
       ->type_size(1)
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   parser_->describe(flags, placeholder, help + " (may be repeated)");
 }

@@ -17,9 +17,11 @@
 #include "engine/cli/snapshot_folder.hpp"
 #include "engine/cli/speed_facts.hpp"
 #include "engine/cli/terminal.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/pipeline.hpp"
 #include "engine/reduction/plots.hpp"
+#include "engine/reduction/sweep_increment.hpp"
 #include "engine/scene/reader.hpp"
 
 namespace supple::cli {
@@ -34,7 +36,25 @@ struct Arguments {
   std::optional<double> tolerance, modes_tolerance, seconds;
 };
 
-nlohmann::ordered_json report_json(const Reduction& reduction) {
+// What makes a model better; its snapshots are used again.
+std::string better_model(const ReductionScene& recipe) {
+  return fmt::format(
+      "{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), a tighter --tolerance of the elements, "
+      "or "
+      "more training snapshots (`states` in [reduce])",
+      recipe.max_modes > 0 ? fmt::format("more modes (max_modes is {}), ", recipe.max_modes) : "",
+      0.1 * recipe.pod_tolerance, recipe.pod_tolerance);
+}
+
+// Of a model whose errors may be too large for its use; "" of any other.
+std::string error_warning(const ErrorSummary& errors, const ReductionScene& recipe) {
+  const ErrorLevel level = error_level(errors);
+  if (level != ErrorLevel::large && level != ErrorLevel::too_large) return "";
+  return fmt::format("the model's mean error on test states is {} (more than {:g} %); try {}", mean_errors_text(errors),
+                     100 * (level == ErrorLevel::large ? warned_error : refused_error), better_model(recipe));
+}
+
+nlohmann::ordered_json report_json(const Reduction& reduction, const std::string& warning) {
   const ReducedModel& model = reduction.model;
   const ReduceReport& report = reduction.report;
   nlohmann::ordered_json json{{"nodes", model.provenance.nodes},
@@ -45,7 +65,6 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
                               {"pod_tolerance", model.provenance.pod_tolerance},
                               {"rid", rid_json(model)},
                               {"validation", errors_json(model.errors)}};
-  json["validation"]["failed"] = model.errors.failed;
   const auto number = [](bool known, double value) {
     return known ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
   };
@@ -86,7 +105,9 @@ nlohmann::ordered_json report_json(const Reduction& reduction) {
   }
   json["singular_values"] = report.singular_values;
   json["notes"] = report.notes;
+  json["warning"] = warning;
   json["refused"] = report.refused;
+  json["forced"] = !model.provenance.forced.empty();
   return json;
 }
 
@@ -104,7 +125,7 @@ void note_failures(ReduceReport& report) {
                     report.dynamic.steps));
 }
 
-void print_report(const Reduction& reduction) {
+void print_report(const Reduction& reduction, const std::string& warning) {
   const ReduceReport& report = reduction.report;
   const ReducedModel& model = reduction.model;
   const auto percent = [](double fraction) { return fmt::format("{:.3g} %", 100 * fraction); };
@@ -142,6 +163,9 @@ void print_report(const Reduction& reduction) {
     fmt::print("driven along an unseen path: goal error {} on average, {} at most\n", percent(report.dynamic.goal_mean),
                percent(report.dynamic.goal_max));
   for (const std::string& note : report.notes) print_note(note);
+  print_warning(failed_states_text(model.errors));
+  // A refused model has its error at the end.
+  if (report.refused.empty() || !model.provenance.forced.empty()) print_warning(warning);
 }
 
 void check_tolerance(const char* option, const std::optional<double>& tolerance) {
@@ -179,6 +203,10 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   check_jobs(context, settings.snapshots.jobs);
   settings.rate_seconds = arguments.seconds.value_or(settings.rate_seconds);
 
+  // Before the snapshots, which are what takes the time.
+  const std::string unsettled = unsettled_sweep(model, recipe);
+  if (!context.common.quiet && context.ranks.rank == 0) print_warning(unsettled);
+
   const InterruptGuard guard;
   Reduction reduction;
   try {
@@ -192,15 +220,19 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   }
   if (context.ranks.rank > 0) return 0;
   note_failures(reduction.report);
-  nlohmann::ordered_json json = report_json(reduction);
+  const bool forced = reduction.report.forcible && context.common.force;
+  if (forced) reduction.model.provenance.forced = reduction.report.refused;
+  const std::string warning = error_warning(reduction.model.errors, recipe);
+  nlohmann::ordered_json json = report_json(reduction, warning);
   json.update(machine_facts(context, to_string(settings.snapshots.batch.device)));
+  json["sweep_warning"] = unsettled;
   json["jobs"] = settings.snapshots.jobs;
   if (!arguments.batch.empty()) json["batch"] = arguments.batch;
   json["ranks"] = settings.snapshots.ranks.size;
   json["file"] = output;
-  if (!context.common.quiet) print_report(reduction);
+  if (!context.common.quiet) print_report(reduction, warning);
   // The model first: nothing that goes wrong after it loses the work.
-  const bool refused = !reduction.report.refused.empty();
+  const bool refused = !reduction.report.refused.empty() && !forced;
   if (!refused) write_model(reduction.model, output);
   write_json(context, json);
   if (!arguments.plots.empty()) {
@@ -209,12 +241,11 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   }
   if (refused)
     throw RunError(fmt::format("the model is refused: {}", reduction.report.refused),
-                   fmt::format("a smaller --tolerance or --modes-tolerance, or more states; those there are in '{}' "
-                               "are used again",
-                               settings.snapshots.folder));
+                   fmt::format("{}; those in '{}' are used again{}", better_model(recipe), settings.snapshots.folder,
+                               reduction.report.forcible ? "; --force writes this model all the same" : ""));
   if (!context.common.quiet)
-    fmt::print("written to {} in {}; states in {}\n", output, format_duration(reduction.report.seconds.total),
-               settings.snapshots.folder);
+    fmt::print("written to {}{} in {}; states in {}\n", output, forced ? " by --force" : "",
+               format_duration(reduction.report.seconds.total), settings.snapshots.folder);
   return 0;
 }
 
@@ -227,6 +258,12 @@ Command reduce_command() {
   command.examples =
       "  supple reduce assets/diamond -o diamond.rom.h5 --jobs 4\n"
       "  supple reduce assets/diamond --snapshots diamond.snapshots --tolerance 0.01 -o finer.rom.h5\n";
+  command.examples +=
+      "\nA model whose mean error on test states is above 5 % is warned of. One above 25 %, at the effectors or in "
+      "shape,\n"
+      "is not written (exit code 1), unless --force is given: it is marked then, and `info`, `run` and `inverse` say "
+      "so.\n"
+      "A limit of the scene (goal_error_limit, shape_error_limit) holds with --force too.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();

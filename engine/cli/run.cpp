@@ -13,6 +13,7 @@
 #include "engine/cli/shape_writer.hpp"
 #include "engine/cli/speed_facts.hpp"
 #include "engine/cli/terminal.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/snapshots.hpp"
 #include "engine/reduction/validate.hpp"
@@ -75,6 +76,7 @@ int run_model(Context& context, Arguments& arguments) {
   const int robots = static_cast<int>(arguments.batch.value_or(1));
   check_batch(arguments, robots);
   const ReducedModel model = read_model(plan.model);
+  if (!context.common.quiet) print_warning(distrust(model));
   const MechanicsTeam team(model, robots,
                            session.keep_tangent ? MechanicsTeam::Members::robots : MechanicsTeam::Members::threads);
   DriveSettings settings;
@@ -100,6 +102,7 @@ int run_model(Context& context, Arguments& arguments) {
   json["model"] = plan.model;
   json["modes"] = model.modes;
   json["model_errors"] = errors_json(model.errors);
+  json["warning"] = distrust(model);
   std::optional<Comparison> comparison;
   if (!arguments.compare.empty()) {
     comparison = compare(context, arguments, model, result, reduced);

@@ -15,6 +15,7 @@
 #include "engine/cli/snapshot_folder.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/sweep_increment.hpp"
 #include "engine/scene/reader.hpp"
 
 namespace supple::cli {
@@ -74,6 +75,9 @@ int snapshots(Context& context, const Arguments& arguments) {
   job.batch = parse_state_batch(context, arguments.batch, arguments.solver);
   if (!arguments.shard.empty()) parse_shard(arguments.shard, job);
   check_combination(context, arguments, job);
+
+  if (!context.common.quiet && !job.worker && context.ranks.rank == 0)
+    print_warning(unsettled_sweep(model, scene.reduction));
 
   const InterruptGuard guard;
   SnapshotTotals totals;

@@ -43,6 +43,13 @@ void print_note(const std::string& text) {
   std::fprintf(stderr, "note: %s\n", text.c_str());
 }
 
+void print_warning(const std::string& text) {
+  if (text.empty()) return;
+  std::string line = "warning: " + text;
+  if (stderr_is_terminal() && std::getenv("NO_COLOR") == nullptr) paint(line, "warning:", red);
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
 std::string shell_quoted(const std::string& argument) {
   constexpr const char* harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
   if (!argument.empty() && argument.find_first_not_of(harmless) == std::string::npos) return argument;

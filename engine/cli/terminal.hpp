@@ -14,6 +14,8 @@ int terminal_width();
 std::string coloured_report(const Error& error);
 // "note: ..." on stderr, one line.
 void print_note(const std::string& text);
+// "warning: ..." on stderr, coloured where it is a terminal; nothing for an empty text.
+void print_warning(const std::string& text);
 
 // An argument as a shell takes it: quoted where it needs to be.
 std::string shell_quoted(const std::string& argument);

@@ -123,7 +123,6 @@ class AssemblyMechanics final : public Mechanics {
   Pose body_pose(int body, std::span<const double> q, std::span<const double> c) const;
   // Where the coordinates, mapped points and motions of a body begin.
   int first_coordinate(int body) const { return parts_[static_cast<std::size_t>(body)].v; }
-  int first_output(int body) const { return parts_[static_cast<std::size_t>(body)].point; }
   int first_motion(int body) const { return parts_[static_cast<std::size_t>(body)].motion; }
   int first_actuator(int body) const { return parts_[static_cast<std::size_t>(body)].actuator; }
   // The body in whose axes a mapped point is; -1: it is one in the world.

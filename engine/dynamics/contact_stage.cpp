@@ -24,6 +24,7 @@ Vec3d point_of(std::span<const double> y, int point) {
 void ContactFigures::include(const ContactFigures& step) {
   rows = std::max(rows, step.rows);
   touching = std::max(touching, step.touching);
+  solves += step.solves;
   softened += step.softened;
   loose += step.loose;
   too_many = too_many || step.too_many;
@@ -337,6 +338,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
       lambda_.assign(multipliers.begin(), multipliers.end());
       lambda_.insert(lambda_.end(), r.lambda.begin(), r.lambda.end());
       const ContactReport report = law.solve_in_contact(b, space, lambda_, dc);
+      ++figures_.solves;
       if (report.status == ContactStatus::not_finite) return false;
       if (report.status == ContactStatus::infeasible) {
         ++figures_.softened;

@@ -38,12 +38,13 @@ struct ContactInputs {
 struct ContactFigures {
   int rows = 0;           // of pairs
   int touching = 0;       // rows that press
+  int solves = 0;         // for the forces of a robot's contacts
   int softened = 0;       // solves without an answer for hard contacts, answered by slightly soft ones
   int loose = 0;          // solves that ended above tight_residual
   bool too_many = false;  // rows: most_contact_rows
   double residual = 0;    // of Signorini's and Coulomb's laws in constraint space, relative (ContactReport)
   double violation = 0;   // the same [m]
-  // Of a run: rows and pressing ones at most, solves in all, largest residuals.
+  // Of a run: rows and pressing ones at most, counts of solves in all, largest residuals.
   void include(const ContactFigures& step);
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "engine/inverse/inverse_contact.hpp"
 #include "engine/scene/units.hpp"
@@ -55,6 +56,11 @@ std::optional<InputError> too_large(const ProgramSize& size) {
 }
 
 }  // namespace
+
+Interval own_force_limits(const ActuatorRow& actuator) {
+  const bool pulls_only = actuator.kind != ActuatorKind::force && !actuator.bilateral;
+  return {pulls_only ? std::max(0.0, actuator.force.lower) : actuator.force.lower, actuator.force.upper};
+}
 
 std::optional<InputError> cannot_lead(const Robot& robot) {
   if (robot.effectors.empty()) return InputError("the robot has no effector to bring anywhere", "[[effector]]");
@@ -107,6 +113,7 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
   goals_.assign(extent(robots, 3, effectors), 0.0);
   steered_.assign(extent(effectors), 1);
   known_.assign(extent(robots, n_), std::nan(""));
+  std::ranges::transform(robot.actuators, std::back_inserter(force_limits_), own_force_limits);
   for (auto* v : {&start_multipliers_, &start_commands_}) v->assign(extent(robots, n_), 0.0);
   const int threads = std::min(robots, omp_get_max_threads());
   for (int t = 0; t < threads; ++t) {
@@ -139,6 +146,7 @@ void InverseLaw::know(int robot, int actuator, double command) {
 }
 
 void InverseLaw::forget() {
+  std::ranges::transform(robot_.actuators, force_limits_.begin(), own_force_limits);
   std::fill(active_.begin(), active_.end(), QpSide::none);
   std::fill(known_.begin(), known_.end(), std::nan(""));
   std::fill(steered_.begin(), steered_.end(), 0);

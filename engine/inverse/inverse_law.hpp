@@ -50,6 +50,9 @@ struct InverseSettings {
   int starts = 0;            // in contact: further starts of the search for commands (QpccSettings::starts)
 };
 
+// Limits of an actuator's force [N] or pressure [Pa] as the scene gives them; what cannot push does not.
+Interval own_force_limits(const ActuatorRow& actuator);
+
 // Why inverse control cannot lead a robot: no effector, nothing to lead it by, too many actuators. None: it can.
 std::optional<InputError> cannot_lead(const Robot& robot);
 
@@ -77,6 +80,8 @@ class InverseLaw final : public ConstraintLaw {
   void steer(int effector, bool steered) { steered_[static_cast<std::size_t>(effector)] = steered; }
   // An actuator whose command [m or N] is known, not sought; it is cut to its range. NaN: sought again.
   void know(int robot, int actuator, double command);
+  // Limits of an actuator's force [N] or pressure [Pa] from the next step on; they lie within own_force_limits().
+  void limit_force(int actuator, const Interval& limits) { force_limits_[static_cast<std::size_t>(actuator)] = limits; }
   // At most so far is an effector asked to come in one linearisation [m]. For Newton's method.
   void set_trust(double radius) { trust_ = radius; }
   // Holds the last commands in the steps to come, for this reason; "": no longer.
@@ -87,7 +92,7 @@ class InverseLaw final : public ConstraintLaw {
   // next step with the same bits.
   std::vector<int> memory() const;
   void recall(std::span<const int> memory);
-  // As new: nothing steered, no command known, programs start cold.
+  // As new: nothing steered, no command known, the robot's own limits of forces, programs start cold.
   void forget();
 
   const RowLayout& effector_rows() const override { return layout_; }
@@ -145,6 +150,7 @@ class InverseLaw final : public ConstraintLaw {
   std::vector<int> limited_;            // actuators with a row for their displacement
   std::vector<int> limited_obstacles_;  // those with a row for the sum of their normal forces, after all others
   std::vector<double> goals_, known_, start_multipliers_, start_commands_;
+  std::vector<Interval> force_limits_;  // [actuators]
   std::vector<char> steered_;
   std::vector<double> asked_;  // rows of the effectors at the end of the step, where the goal's speed is limited
   std::string hold_reason_;

@@ -120,8 +120,7 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, Problem& problem
   // Limits.
   for (int j = 0; j < n; ++j) {
     const ActuatorRow& actuator = robot_.actuators[static_cast<std::size_t>(j)];
-    Interval limits = actuator.force;
-    if (actuator.kind != ActuatorKind::force && !actuator.bilateral) limits.lower = std::max(0.0, limits.lower);
+    Interval limits = force_limits_[static_cast<std::size_t>(j)];
     if (actuator.control == ActuatorControl::force) limits = intersect(limits, limits_of_command(robot, j));
     problem.lower[static_cast<std::size_t>(j)] = limits.lower;
     problem.upper[static_cast<std::size_t>(j)] = limits.upper;

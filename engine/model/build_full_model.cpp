@@ -301,6 +301,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   for (const PointScene& probe : scene.probes)
     robot.probes.push_back(
         {probe.name, probe.set, placer.add(probe.point, 0, "probe '" + probe.name + "'", probe.place)});
+  placer.note_outside();
   add_contact(scene, model, placer);
   for (std::size_t i = 0; i < scene.actuators.size(); ++i)
     if (scene.actuators[i].kind == ActuatorKind::cavity)

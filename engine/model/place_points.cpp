@@ -113,11 +113,27 @@ EmbeddedPoint PointPlacer::locate(const Vec3d& x, const std::string& what, const
 
 int PointPlacer::add(const Vec3d& x, double radius, const std::string& what, const Place& place) {
   const EmbeddedPoint point = locate(x, what, place);
-  if (!point.inside && radius == 0)
-    model_.notes.push_back(
-        fmt::format("{} lies {:.3g} mm outside the mesh; it follows the nearest element", what, 1e3 * point.distance));
+  if (!point.inside && radius == 0) outside_.push_back({what, point.distance});
   if (radius > 0) return push(spread_attachment(model_.mesh, x, radius, place), x);
   return push(interpolation_of(point), x);
+}
+
+void PointPlacer::note_outside() const {
+  constexpr std::size_t named = 3;
+  if (outside_.empty()) return;
+  if (outside_.size() == 1) {
+    model_.notes.push_back(fmt::format("{} lies {:.3g} mm outside the mesh; it follows the nearest element",
+                                       outside_[0].what, 1e3 * outside_[0].distance));
+    return;
+  }
+  std::vector<Outside> worst = outside_;
+  std::ranges::stable_sort(worst, std::ranges::greater{}, &Outside::distance);
+  std::string names;
+  for (std::size_t k = 0; k < std::min(named, worst.size()); ++k)
+    names += fmt::format("{}{} by {:.3g} mm", k > 0 ? ", " : "", worst[k].what, 1e3 * worst[k].distance);
+  if (worst.size() > named) names += fmt::format(" and {} more", worst.size() - named);
+  model_.notes.push_back(
+      fmt::format("{} points lie outside the mesh and follow the nearest element: {}", worst.size(), names));
 }
 
 PlacedPath PointPlacer::add_path(const std::vector<Vec3d>& points, const std::optional<Vec3d>& end, double radius,

@@ -67,6 +67,9 @@ class PointPlacer {
   int add_free(const std::vector<Vec3d>& points, const std::string& what, const Place& place);
   int add_mean(const Walls& walls);  // of the corners, each with a third of the area of its triangles
 
+  // Adds a note to the model on the points that lie outside the mesh, the furthest first.
+  void note_outside() const;
+
   // Whether free nodes have more than 1e-4 of it.
   bool moves(int point) const { return moves(model_.interpolation[static_cast<std::size_t>(point)]); }
 
@@ -90,6 +93,11 @@ class PointPlacer {
   Embedding embedding_;
   double size_;
   std::vector<double> node_volume_;  // computed when first asked for
+  struct Outside {
+    std::string what;
+    double distance;  // m
+  };
+  std::vector<Outside> outside_;
 };
 
 }  // namespace supple

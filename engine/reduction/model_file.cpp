@@ -209,6 +209,7 @@ void write_provenance(Hdf5File& file, const ReducedModel& model) {
   file.write("/provenance/mesh", std::vector<int>{p.nodes, p.elements}, {2});
   file.write("/provenance/snapshots", static_cast<std::int64_t>(p.snapshots));
   file.write("/provenance/seed", static_cast<std::int64_t>(p.seed));
+  if (!p.forced.empty()) file.write("/provenance/forced", p.forced);
   file.write("/provenance/pod", Numbers{p.pod_tolerance, p.pod_tolerance_squared ? 1.0 : 0.0, p.pod_error}, {3});
   file.write("/provenance/singular_values", model.singular_values, {model.singular_values.size()});
   const ErrorSummary& e = model.errors;
@@ -236,6 +237,7 @@ void read_provenance(const Hdf5File& file, const Checked& checked, ReducedModel&
   p.elements = mesh[1];
   p.snapshots = checked.count("/provenance/snapshots", 0, 2000000000);
   p.seed = static_cast<std::uint64_t>(file.read_int("/provenance/seed"));
+  if (file.has("/provenance/forced")) p.forced = file.read_text("/provenance/forced");
   const auto pod = checked.doubles("/provenance/pod", {3});
   p.pod_tolerance = pod[0];
   p.pod_tolerance_squared = pod[1] != 0;

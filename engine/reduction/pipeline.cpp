@@ -14,9 +14,10 @@
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/reduction/basis.hpp"
 #include "engine/reduction/contact_compliance.hpp"
-#include "engine/reduction/contact_modes.hpp"
 #include "engine/reduction/lifting.hpp"
 #include "engine/reduction/metric.hpp"
+#include "engine/reduction/model_basis.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/project.hpp"
 #include "engine/reduction/reduced_shape.hpp"
 #include "engine/reduction/rigid_motion.hpp"
@@ -201,15 +202,15 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   report.snapshots = compute_snapshots(full, scene, settings.snapshots, progress);
   report.seconds.snapshots = now() - start;
   const SceneIdentity identity = identify(scene);
-  SamplingPlans plans = make_plans(full.robot, recipe);
+  const SamplingPlans plans = make_plans(full.robot, recipe);
   const std::vector<SetPlan> sets = sets_of(plans, settings.snapshots.folder);
-  plans.training = grown_plan(sets[0].folder, identity, plans.training);
   const int nv = full.coordinates.nv, rows = full.robot.rows();
   const auto read = [&](std::size_t k) { return read_snapshots(sets[k].folder, identity, *sets[k].plan, nv, rows); };
-  const SnapshotSet training = read_snapshots(sets[0].folder, identity, *sets[0].plan, nv, rows, /*with_q=*/false);
+  const TrainingSet training_set = read_training(full, scene, settings.snapshots.folder);
+  const SnapshotSet& training = training_set.snapshots;
   const Ranks& ranks = settings.snapshots.ranks;
-  const ColumnBlocks displacements = basis_columns(full, sets[0].folder, training, ranks.size);
-  if (!plans.training.note.empty()) report.notes.push_back(plans.training.note);
+  const ColumnBlocks displacements = basis_columns(full, training_set.folder, training, ranks.size);
+  if (!training_set.plan.note.empty()) report.notes.push_back(training_set.plan.note);
   if (training.failed > 0)
     report.notes.push_back(fmt::format("{} of {} training states did not converge and were left out", training.failed,
                                        training.failed + training.count));
@@ -218,29 +219,14 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
 
   double mark = now();
   progress("POD", 0, 1);
-  SnapshotBasis decomposition = snapshot_basis(full, displacements, recipe, ranks, device);
+  const ModelBasis made = model_basis(full, training_set, displacements, recipe, ranks, device, progress);
   if (ranks.rank > 0) return result;
-  const Pod& pod = decomposition.pod;
-  std::vector<double>& basis = decomposition.vectors;
-  int modes = decomposition.modes;
+  const Pod& pod = made.pod;
+  const std::vector<double>& basis = made.vectors;
+  const int modes = made.modes;
   report.singular_values = pod.singular_values;
   report.truncation_error = truncation_errors(pod.singular_values, truncation_of(recipe));
-  if (full.robot.floating)
-    report.notes.push_back(fmt::format(
-        "nothing holds the body: {} rigid modes stand before {} of its shapes, and errors are those of the shape, the "
-        "rigid motion between both models taken out",
-        rigid_mode_count, pod.modes));
-  if (recipe.contact_modes > 0) {
-    progress("contact modes", 0, 1);
-    const PointWeights weights = point_weights(full, full.robot, sets[0].folder, training);
-    ContactModes joined = join_contact_modes(full, std::move(basis), modes, weights, recipe.contact_modes);
-    basis = std::move(joined.basis);
-    modes += joined.count;
-    report.notes.push_back(fmt::format(
-        "{} contact modes: of what the skin gives way where {} of {} collision points touched in training, the other "
-        "modes lack {:.3g} %, with them {:.3g} %",
-        joined.count, weights.touching, full.robot.collision_points, 100 * joined.lacked, 100 * joined.lacks));
-  }
+  report.notes.insert(report.notes.end(), made.notes.begin(), made.notes.end());
   report.seconds.pod = now() - mark;
   check_stop();
   const ReferenceStates selection = reference_states(full, read(1)), test = reference_states(full, read(2));
@@ -255,7 +241,7 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   if (recipe.unit == DomainUnit::point) all = by_points(std::move(all));
   if (recipe.membranes == MembraneForm::strains) {
     progress("strain modes", 0, 1);
-    report.notes.push_back(replace_membranes(full, recipe, sets[0].folder, training, all));
+    report.notes.push_back(replace_membranes(full, recipe, training_set.folder, training, all));
     check_stop();
   }
   Provenance& provenance = all.provenance;
@@ -420,6 +406,11 @@ Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings
   else if (recipe.shape_error_limit && !(errors.shape_mean <= *recipe.shape_error_limit))
     report.refused = fmt::format("mean shape error {:.3g} % exceeds its limit of {:.3g} %", 100 * errors.shape_mean,
                                  100 * *recipe.shape_error_limit);
+  else if (error_level(errors) == ErrorLevel::too_large) {
+    report.refused = fmt::format("its mean error on test states is {} (more than {:g} %)", mean_errors_text(errors),
+                                 100 * refused_error);
+    report.forcible = true;
+  }
   return result;
 }
 

@@ -36,7 +36,10 @@ struct ReduceReport {
   SnapshotTotals snapshots;
   StageSeconds seconds;
   std::vector<std::string> notes;
-  std::string refused;  // empty, or why the model missed its configured limit
+  // Empty, or why the model is not to be written: its errors are above a limit of the scene, or above refused_error
+  // (model_errors.hpp), which the user may overrule (`forcible`).
+  std::string refused;
+  bool forcible = false;
 };
 
 struct ReduceSettings {

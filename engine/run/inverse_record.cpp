@@ -124,6 +124,7 @@ ReplayRecord replay(Mechanics& mechanics, const InverseRecord& record, const Goa
   Keeping keeping;
   keeping.record = [&](long step, const TakenStep& taken) {
     measure(static_cast<double>(step) * settings.time_step, taken.report.contact.touching);
+    replayed.contact.add(taken.report.contact, nullptr, robots.state());
   };
   drive(robots, settings, "simulating", progress, keeping, report);
   if (report.failed()) throw_step_failure(report, settings, "");

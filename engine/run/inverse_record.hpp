@@ -46,6 +46,7 @@ struct ReplayRecord {
   std::vector<double> reached;        // [steps + 1][3 x effectors]
   std::vector<int> touching;          // [steps + 1]: contacts that press
   std::vector<double> normal_forces;  // [steps + 1][obstacles]: sums on each [N]
+  ContactRecord contact;
 };
 
 // Runs `mechanics` forward under the recorded commands of one robot from equilibrium under the first of them. Throws

@@ -56,6 +56,7 @@ void each_number(SomeReport& report, Action action) {
   action("stages/rows", stages.rows);
   action("contact/rows", figures.rows);
   action("contact/touching", figures.touching);
+  action("contact/solves", figures.solves);
   action("contact/softened", figures.softened);
   action("contact/loose", figures.loose);
   action("contact/too_many", figures.too_many);
@@ -150,6 +151,7 @@ SavedInverse read_saved_inverse(const std::string& folder, const SavedInverse& e
     series.assign(values.begin(), values.end());
   });
   each_number(run.report, [&](const std::string& name, auto& value) {
+    if (!file.has("/record/" + name)) return;
     value = static_cast<std::remove_reference_t<decltype(value)>>(file.read_double("/record/" + name));
   });
   check_sizes(run.report, robot, run.state.robots, place);

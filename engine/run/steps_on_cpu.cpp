@@ -21,6 +21,7 @@ void include(const StepReport& one, StepReport& all) {
   all.times += one.times;
   all.contact.rows += one.contact.rows;
   all.contact.touching += one.contact.touching;
+  all.contact.solves += one.contact.solves;
   all.contact.softened += one.contact.softened;
   all.contact.loose += one.contact.loose;
   all.contact.too_many = all.contact.too_many || one.contact.too_many;

@@ -46,6 +46,7 @@ TakenStep StepsOnDevice::step(long number, double time) {
   taken.report.weakened = report.weakened;
   taken.report.limited_commands = report.limited_commands;
   taken.report.contact = report.contact;
+  taken.report.contact.solves = report.contact_problems;
   taken.report.times = report.times;
   hold_failed(number, report);
   if (all_failed()) taken.report = failures().front().report;

@@ -29,7 +29,7 @@ struct CUgraphExec_st {
 namespace {
 
 // Few, so that teams share scratch.
-constexpr int multiprocessors = 2;
+constexpr int multiprocessors = 1;
 
 thread_local cudaError_t last_error = cudaSuccess;
 

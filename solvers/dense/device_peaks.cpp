@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 #include <vector>
 
 #include "kernels/array/array.hpp"
@@ -28,16 +29,34 @@ double best_rate(const Device& device, double seconds, Trial trial) {
   return 1 / least;
 }
 
+// Numbers of [-1, 1), whose products cost the power that real ones do.
 template <class S>
-double product_rate(const Device& device, double seconds) {
-  const int n = device.kind == Device::Kind::cuda ? 4096 : 256;
-  DenseContext context(device);
-  const std::vector<S> ones(extent(n, n), S(1));
-  const Array<S> A(device, ones), B(device, ones);
-  Array<S> C(device, ones.size());
+std::vector<S> random_numbers(std::size_t count) {
+  std::mt19937 random(1);
+  std::vector<S> numbers(count);
+  for (S& x : numbers) x = static_cast<S>(static_cast<double>(random()) * 0x1p-31 - 1);
+  return numbers;
+}
+
+template <class S>
+double product_rate(DenseContext& context, int n, double seconds) {
+  const Device& device = context.device();
+  const std::vector<S> numbers = random_numbers<S>(extent(n, n));
+  const Array<S> A(device, numbers), B(device, numbers);
+  Array<S> C(device, numbers.size());
   return 2.0 * n * n * n * best_rate(device, seconds, [&] {
            gemm<S>(context, n, n, n, S(1), {A.data(), n}, {B.data(), n}, S(0), {C.data(), n});
          });
+}
+
+// A GPU is busy with a product that takes a millisecond.
+template <class S>
+double product_rate(const Device& device, double seconds) {
+  DenseContext context(device);
+  int n = 256;
+  if (device.kind == Device::Kind::cuda)
+    while (n < 4096 && 2.0 * n * n * n < 1e-3 * product_rate<S>(context, n, 0)) n *= 2;
+  return product_rate<S>(context, n, seconds);
 }
 
 }  // namespace

@@ -71,6 +71,25 @@ TEST_F(CommandLine, WrongWordsGetASuggestion) {
   }
 }
 
+TEST_F(CommandLine, AFileMayFollowAnOptionThatMayBeRepeated) {
+  Outcome outcome = run({"simulate", "--set", "lift=1 N", "--set", "bend=5 mm", "scene.toml", "--steps", "2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "command 1 N"));
+  EXPECT_TRUE(contains(outcome.out, "command 5 mm"));
+  outcome = run({"inverse", "--circle", "1 mm", "--steps", "2", "--effort", "lift=2", "scene.toml"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  // The other verbs get as far as to look into the file, each word of theirs being taken for what it is.
+  outcome = run({"run", "--set", "lift=1 N", "missing.rom.h5"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "missing.rom.h5"));
+  outcome = run({"import-sofa", "--rid", "a_RID.txt", "--weights", "a_weight.txt", "scene.toml"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "needs --modes"));
+  outcome = run({"bench", "--case", "beam", "surplus"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "too many arguments"));
+}
+
 TEST_F(CommandLine, CountsHaveBounds) {
   for (const std::vector<std::string>& words :
        std::vector<std::vector<std::string>>{{"reduce", ".", "--jobs"},

@@ -110,6 +110,22 @@ TEST_F(Inspect, CheckFindsTheEquilibrium) {
   EXPECT_EQ(report["reducible"], true);
 }
 
+TEST_F(Inspect, PointsOutsideAreOneNoteTheFurthestFirst) {
+  std::string text = read_text(path("scene.toml"));
+  const std::string points = "points = [[\"200 mm\", \"20 mm\", \"0 mm\"]]";
+  text.replace(text.find(points), points.size(),
+               "points = [[\"200 mm\", \"20 mm\", \"-1 mm\"], [\"150 mm\", \"20 mm\", \"-2 mm\"], "
+               "[\"100 mm\", \"20 mm\", \"-4 mm\"], [\"50 mm\", \"20 mm\", \"-3 mm\"], "
+               "[\"20 mm\", \"20 mm\", \"-0.5 mm\"]]");
+  write_text(path("outside.toml"), text);
+  const Outcome outcome = run({"check", "outside.toml", "--json", "check.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out,
+                       "5 points lie outside the mesh and follow the nearest element: point 3 of cable 'bend' by 4 mm, "
+                       "point 4 of cable 'bend' by 3 mm, point 2 of cable 'bend' by 2 mm and 2 more"));
+  EXPECT_EQ(json::parse(read_text(path("check.json")))["scene"]["notes"].size(), 1U);
+}
+
 TEST_F(Inspect, CheckSaysWhatIsWrongWithARecipe) {
   write_text(path("layer.toml"), read_text(path("scene.toml")) + "\n[reduce]\nmembranes = \"strains\"\n");
   const Outcome outcome = run({"check", "layer.toml", "--json", "layer.json"});

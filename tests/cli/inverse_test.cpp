@@ -224,6 +224,11 @@ max_force = "0.2 N"
   const nlohmann::json result = json("out.json"), contact = result["contact"];
   EXPECT_GE(contact["most_touching"], 1);
   EXPECT_LT(contact["residual"], 1e-8);
+  for (const nlohmann::json& run : {contact, result["replay"]["contact"]}) {
+    EXPECT_GT(run["solves"], 0);
+    EXPECT_EQ(run["loose"], 0);
+    EXPECT_EQ(run["softened"], 0);
+  }
   EXPECT_LT(contact["pyramid_error"], 1e-3);
   // It pushes down on the beam, as much as it may: the exact cone gives a few hundredths more or less.
   EXPECT_NEAR(contact["force"][2].get<double>(), -0.2, 0.01);
@@ -396,6 +401,58 @@ nonsense
   }
   EXPECT_EQ(hash(recorded.frame(3).state), hash(RecordedFrame(recorded.frame(1)).state));
   EXPECT_GT(recorded.frame(0).goals[0], 0.15);  // where the tip hangs, and not at the origin
+}
+
+TEST_F(InverseCommand, LimitsOfForcesChangeFromLineToLine) {
+  write_text(path("lines"), R"({"goal": {"tip": [0.2, 0.02, 0.019]}}
+{"limits": {"lift": [0, 0.05]}}
+{}
+{"limits": {"lift": null}}
+{"limits": {"lift": [3, 1]}}
+{"limits": {"lift": [5, 6]}}
+{"limits": {"nose": [0, 1]}}
+{"limits": {"lift": [0, 0.05]}, "goal": {"tip": [0.2, 0.02, 0.019]}, "reset": true}
+{"reset": true, "goal": {"tip": [0.2, 0.02, 0.019]}}
+)");
+  ASSERT_EQ(system(("cd " + folder_ + " && '" + std::filesystem::absolute(SUPPLE_BINARY).string() +
+                    "' inverse scene.toml --stdin < lines > answers 2> err")
+                       .c_str()),
+            0)
+      << read_text(path("err"));
+  std::istringstream text(read_text(path("answers")));
+  std::vector<nlohmann::json> answers;
+  for (std::string line; std::getline(text, line);) answers.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(answers.size(), 9U);
+  const auto lift = [&](std::size_t line) { return answers[line]["forces"]["lift"].get<double>(); };
+  EXPECT_GT(lift(0), 0.1);
+  for (std::size_t line : {1, 2, 7}) {
+    EXPECT_LE(lift(line), 0.05 + 1e-12) << line;
+    EXPECT_GT(answers[line]["saturated"], 0) << line;
+  }
+  EXPECT_GT(lift(3), 0.1);
+  EXPECT_TRUE(contains(answers[4]["error"], "reversed"));
+  EXPECT_TRUE(contains(answers[5]["error"], "outside those of the robot (0 N to "));
+  EXPECT_TRUE(contains(answers[6]["error"], "no actuator 'nose'"));
+  EXPECT_EQ(answers[8]["forces"], answers[0]["forces"]);  // the robot's own again
+}
+
+// What is said of errors and commands holds for a full and for a reduced model, whether the goal was reached or not.
+TEST_F(InverseCommand, NotesSayWhatTheyKnow) {
+  const std::string replay = "--replay SCENE runs the commands on the full model";
+  write_goals("far.csv", 500);
+  Outcome outcome = run({"inverse", "scene.toml", "--goal", "far.csv"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(contains(outcome.err, replay));
+  EXPECT_FALSE(contains(outcome.out, "of the reduced model itself"));
+  EXPECT_TRUE(contains(outcome.out, "depend on the way there"));
+  write_text(path("small.toml"), read_text(path("scene.toml")) + "[reduce]\nstates = 8\nvalidation_states = 4\n");
+  ASSERT_EQ(run({"reduce", "small.toml", "-o", "m.rom.h5", "--seconds", "10 ms"}).code, 0);
+  outcome = run({"inverse", "m.rom.h5", "--goal", "far.csv", "--regularisation", "energy"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, replay));
+  EXPECT_TRUE(contains(outcome.out, "of the reduced model itself"));
+  EXPECT_FALSE(contains(outcome.err, "reached its goal"));
+  EXPECT_FALSE(contains(outcome.out, "depend on the way there"));
 }
 
 TEST_F(InverseCommand, TheExampleOfAControllerRuns) {

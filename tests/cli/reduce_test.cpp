@@ -258,5 +258,104 @@ TEST_F(Reduce, AModelBeyondItsLimitIsRefused) {
   EXPECT_TRUE(exists("reduce.json"));
 }
 
+// Large errors: a warning, or no model at all unless forced; states that the model does not solve are told apart.
+TEST_F(Reduce, LargeErrorsAreToldOrRefused) {
+  Outcome outcome = run({"reduce", ".", "-o", "rough.rom.h5", "--seconds", "10 ms", "--modes", "1", "--elements", "30",
+                         "--json", "rough.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  json report = parse("rough.json");
+  EXPECT_GT(report["validation"]["shape_error_mean"].get<double>(), 0.05);
+  EXPECT_LT(report["validation"]["shape_error_mean"].get<double>(), 0.25);
+  EXPECT_TRUE(contains(outcome.err, "warning: the model's mean error on test states is "));
+  EXPECT_TRUE(contains(report["warning"], "more than 5 %"));
+  EXPECT_TRUE(contains(report["warning"], "--modes-tolerance"));
+  EXPECT_EQ(report["refused"], "");
+  EXPECT_FALSE(contains(run({"info", "rough.rom.h5"}).out, "do not trust"));
+  outcome = run({"reduce", ".", "-o", "fine.rom.h5", "--snapshots", "rough.snapshots", "--seconds", "10 ms"});
+  EXPECT_FALSE(contains(outcome.err, "warning: "));
+
+  // So soft that two modes are far too few, and some test states have no equilibrium in the reduced model.
+  std::string soft = read_text(path("scene.toml"));
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"1000 kg/m^3", "300000 kg/m^3"},
+           {"young = \"500 kPa\"", "model = \"mooney-rivlin\"\nyoung = \"100 kPa\""},
+           {"0 N\", \"2 N", "0 N\", \"400 N"},
+           {"\"20 mm\", \"40 mm\"", "\"20 mm\", \"0 mm\""},
+           {"states = 16\nvalidation_states = 6", "states = 8\nvalidation_states = 20"}})
+    soft.replace(soft.find(from), from.size(), to);
+  soft.erase(soft.find("[[actuator]]\nname = \"bend\""),
+             soft.find("[[effector]]") - soft.find("[[actuator]]\nname = \"bend\""));
+  write_text(path("soft.toml"), soft);
+  std::vector<std::string> words{"reduce", "soft.toml", "-o",    "soft.rom.h5", "--modes",
+                                 "2",      "--seconds", "10 ms", "--json",      "soft.json"};
+  outcome = run(words);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(contains(outcome.err, "error: the model is refused: its mean error on test states is "));
+  EXPECT_TRUE(contains(outcome.err, "more training snapshots"));
+  EXPECT_TRUE(contains(outcome.err, "--force writes this model all the same"));
+  EXPECT_FALSE(exists("soft.rom.h5"));
+  report = parse("soft.json");
+  EXPECT_TRUE(contains(report["refused"], "(more than 25 %)"));
+  EXPECT_EQ(report["forced"], false);
+  const json errors = report["validation"];
+  const int states = errors["states"], failed = errors["failed"];
+  ASSERT_GT(failed, 0);
+  const std::string counted = std::to_string(failed) + " of " + std::to_string(states) + " test states failed";
+  EXPECT_TRUE(contains(outcome.err, "warning: " + counted));
+  for (const std::string kind : {"goal", "shape"}) {
+    const double all = errors[kind + "_error_mean"], solved = errors[kind + "_error_mean_without_failed"];
+    EXPECT_NEAR(all * states, solved * (states - failed) + failed, 1e-9) << kind;
+    EXPECT_LT(solved, all) << kind;
+  }
+
+  words.emplace_back("--force");
+  outcome = run(words);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "warning: the model's mean error on test states is "));
+  EXPECT_EQ(parse("soft.json")["forced"], true);
+  outcome = run({"info", "soft.rom.h5", "--json", "info.json"});
+  EXPECT_TRUE(contains(outcome.out, "written with --force"));
+  EXPECT_TRUE(contains(outcome.out, counted));
+  EXPECT_TRUE(contains(parse("info.json")["model"]["forced"], "more than 25 %"));
+  EXPECT_EQ(parse("info.json")["model"]["validation"]["failed"], failed);
+  outcome = run({"run", "soft.rom.h5", "--set", "lift=300 N", "--steps", "1", "--json", "run.json"});
+  EXPECT_TRUE(contains(outcome.err, "written with --force"));
+  EXPECT_TRUE(contains(outcome.out, counted));
+  if (outcome.code == 0) {
+    EXPECT_TRUE(contains(parse("run.json")["warning"], "written with --force"));
+  }
+
+  // A limit of the scene holds all the same, and what is there stays.
+  const std::string there = read_text(path("soft.rom.h5"));
+  write_text(path("soft.toml"), soft + "goal_error_limit = 0.1\n");
+  outcome = run(words);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_FALSE(contains(outcome.err, "all the same"));
+  EXPECT_EQ(read_text(path("soft.rom.h5")), there);
+}
+
+// The paper's sweep in steps that are short against the body's vibrations, and in longer ones.
+TEST_F(Reduce, ASweepThatDoesNotSettleIsTold) {
+  std::string text = read_text(path("scene.toml"));
+  text.replace(text.find("states = 16"), 11, "sampling = \"grid\"\nconverged = false\nstates = 16");
+  text.replace(text.find("\"10 ms\""), 7, "\"2 ms\"");
+  write_text(path("short.toml"), text);
+  text.replace(text.find("\"2 ms\""), 6, "\"40 ms\"");
+  write_text(path("long.toml"), text);
+  Outcome outcome = run({"check", "short.toml", "--json", "short.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "warning: with converged = false each training snapshot is one time step of 2 ms"));
+  const std::string warning = parse("short.json")["sweep_warning"];
+  for (const char* words : {"converged = true", "sweep_steps = ", "a time_step of about "})
+    EXPECT_TRUE(contains(warning, words));
+  outcome = run({"reduce", "short.toml", "-o", "m.rom.h5", "--seconds", "10 ms", "--json", "reduce.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "warning: " + warning));
+  EXPECT_EQ(parse("reduce.json")["sweep_warning"], warning);
+  outcome = run({"check", "long.toml", "--json", "long.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(parse("long.json")["sweep_warning"], "");
+}
+
 }  // namespace
 }  // namespace supple::test

@@ -261,6 +261,22 @@ TEST_F(Simulate, AFailedStepIsToldAndTheLastStateKept) {
   EXPECT_FALSE(exists("report.json"));
 }
 
+// The crawler on its floor, more than a hundred points with friction: forces that are accepted with a larger residual,
+// or of contacts made soft, are rare, and counted.
+TEST_F(Simulate, ContactSolvesAreCounted) {
+  const std::string scene = std::filesystem::absolute(SUPPLE_SOURCE_DIR) / "assets/multigait/crawl.toml";
+  const Outcome outcome = run({"simulate", scene, "--sweep", "--steps", "25", "--json", "crawl.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json contact = json::parse(read_text(path("crawl.json")))["contact"];
+  EXPECT_GT(contact["most_touching"], 50);
+  const int solves = contact["solves"];
+  EXPECT_GE(solves, 25);
+  EXPECT_LE(100 * contact["loose"].get<int>(), solves);
+  EXPECT_EQ(contact["softened"], 0);
+  EXPECT_LE(contact["residual"].get<double>(), 1e-2);
+  EXPECT_TRUE(contains(outcome.out, "of " + std::to_string(solves) + " solves "));
+}
+
 TEST_F(Simulate, TheFullModelHasNoGpu) {
   const Outcome outcome = run({"simulate", ".", "--device", "cuda:0"});
   EXPECT_EQ(outcome.code, 3);

@@ -70,6 +70,50 @@ TEST_F(Sofa, AReducedModelGoesThereAndBack) {
   EXPECT_NEAR(imported["shape_error_max"].get<double>(), made["shape_error_max"].get<double>(), 1e-6);
 }
 
+// The modes that a model file does not hold are made again as they were made: whatever its recipe.
+TEST_F(Sofa, AModelOfAnyRecipeGoesThere) {
+  std::string plain = read_text(path("scene.toml")) + "unit = \"element\"\n";
+  std::string greedy = plain;
+  plain.replace(plain.find("states = 16"), 11, "states = 6");
+  greedy.replace(greedy.find("states = 16"), 11, "sampling = \"greedy\"\nmax_modes = 3\nstates = 24");
+  std::string touching = plain + "contact_modes = 2\n";
+  touching.insert(touching.find("[reduce]"), R"([[obstacle]]
+name = "peg"
+type = "box"
+size = ["40 mm", "100 mm", "20 mm"]
+position = ["150 mm", "20 mm", "-11 mm"]
+[contact]
+spacing = "30 mm"
+)");
+  std::string floating = plain;
+  floating.insert(0, "gravity = [0, 0, 0]\n");
+  floating.erase(floating.find("[[fix]]"), std::string("[[fix]]\ngroup = \"x-\"\n").size());
+  floating.erase(floating.find("[[actuator]]"), floating.find("[[effector]]") - floating.find("[[actuator]]"));
+  floating.insert(floating.find("[[effector]]"), R"([[actuator]]
+name = "bend"
+type = "cable"
+points = [["0 mm", "20 mm", "0 mm"], ["100 mm", "20 mm", "0 mm"], ["200 mm", "20 mm", "0 mm"]]
+range = ["0 mm", "10 mm"]
+)");
+  for (const auto& [name, text] :
+       {std::pair{"greedy", greedy}, {"touching", touching}, {"floating", floating}, {"of_options", plain}}) {
+    const std::string stem = name;
+    write_text(path(stem + ".toml"), text);
+    std::vector<std::string> words{"reduce", stem + ".toml", "-o", stem + ".rom.h5", "--seconds", "10 ms"};
+    if (stem == "of_options") words.insert(words.end(), {"--modes", "4", "--seed", "5"});
+    if (stem == "floating") words.emplace_back("--force");  // how good it is does not matter here
+    Outcome outcome = run(words);
+    ASSERT_EQ(outcome.code, 0) << name << outcome.err;
+    outcome = run({"export", stem + ".rom.h5", "--format", "sofa", "--scene", stem + ".toml", "-o", stem, "--json",
+                   "e.json", "--force"});
+    EXPECT_EQ(outcome.code, 0) << name << outcome.err;
+    if (outcome.code != 0) continue;
+    EXPECT_TRUE(contains(read_text(path(stem + "/README.txt")), "72 rows")) << name;
+    ASSERT_EQ(run({"info", stem + ".rom.h5", "--json", "i.json", "--force"}).code, 0);
+    EXPECT_EQ(parse("e.json")["modes"], parse("i.json")["model"]["modes"]) << name;
+  }
+}
+
 TEST_F(Sofa, PointsHaveNoWeightsThere) {
   Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--seconds", "10 ms", "--json", "reduce.json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;

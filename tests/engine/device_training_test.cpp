@@ -208,5 +208,15 @@ TEST(TrainingOnADevice, StopsWhereItIsAsked) {
       Interrupted);
 }
 
+TEST(DeviceTraining, TilesLeaveTheSketchTo32BitIndices) {
+  for (const int units : {1, 4, 32})
+    for (const int rows : {0, 1, 100, 2048, 100'000}) {
+      const std::size_t tiles = most_training_tiles(units, rows);
+      EXPECT_GE(tiles, 1u);
+      EXPECT_LE(static_cast<double>(tiles) * units * std::max(rows, 1), 2147483647.0) << units << ' ' << rows;
+    }
+  EXPECT_EQ(most_training_tiles(32, 0), std::size_t{1} << 15);
+}
+
 }  // namespace
 }  // namespace supple

@@ -89,14 +89,24 @@ double largest(const std::vector<double>& x) {
   return most;
 }
 
+double size_of(const Mesh& mesh) {
+  double size = 0;
+  for (const Vec3d& x : mesh.nodes)
+    for (int a = 0; a < 3; ++a) size = std::max(size, std::abs(x[a] - mesh.nodes[0][a]));
+  return size;
+}
+
 void expect_as_alone(const Device& device, const FullModel& model, const std::vector<std::vector<double>>& q) {
   FullMechanics mechanics(model);
+  const double size = size_of(model.mesh);
   FullElements elements(model, mechanics.node_pattern(), device, robots);
   for (const TangentKind kind : {TangentKind::exact, TangentKind::none, TangentKind::safe}) {
     const auto found = together(elements, model, mechanics.node_pattern(), q, kind);
     for (std::size_t b = 0; b < q.size(); ++b) {
       const Evaluated expected = alone(mechanics, q[b], kind);
-      expect_equal(device, found[b].f, expected.f, expected.report.force_scale, "f");
+      // Near rest forces are what the roundings of a rotation, some hundred of them here, turn the body's stiffness into.
+      const double turned = 0.01 * size * largest(alone(mechanics, q[b], TangentKind::exact).K);
+      expect_equal(device, found[b].f, expected.f, expected.report.force_scale + turned, "f");
       expect_equal(device, found[b].K, expected.K, largest(expected.K), "K");
       EXPECT_EQ(found[b].report.inverted, expected.report.inverted);
       EXPECT_EQ(found[b].report.undefined, expected.report.undefined);

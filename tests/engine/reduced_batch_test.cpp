@@ -9,6 +9,7 @@
 
 #include "engine/dynamics/reduced_batch_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/dynamics/resident_robots.hpp"
 #include "engine/reduction/project.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/points/batch_ops.hpp"
@@ -318,6 +319,26 @@ TEST_P(ReducedBatch, BitsDoNotDependOnThreads) {
       EXPECT_EQ(one_by_one[0], one_by_one[1]);
       EXPECT_EQ(one_by_one[0], one_by_one[2]);
     }
+}
+
+// What is said before it is taken is what is taken.
+TEST_P(ReducedBatch, MemoryIsCounted) {
+  if (GetParam() == cpu()) GTEST_SKIP() << "other programs take main memory, too";
+  const ReducedModel model = bar(boxes::all_laws()[0]);
+  constexpr int robots = 2000;
+  const RowLayout rows = row_layout(model.robot);
+  for (const Precision precision : {Precision::fp64, Precision::mixed, Precision::fp32}) {
+    const std::size_t before = free_bytes(GetParam());
+    const ReducedBatchMechanics mechanics(model, GetParam(), robots, {precision});
+    const double taken = static_cast<double>(before - free_bytes(GetParam()));
+    const double counted = static_cast<double>(ResidentRobots::bytes(model, rows, GetParam(), robots, precision));
+    // Small arrays, whole pages, scratch of teams.
+    EXPECT_NEAR(counted / taken, 1, 0.1) << static_cast<int>(precision);
+  }
+  constexpr int many = 8'000'000;
+  if (ResidentRobots::bytes(model, rows, GetParam(), many, Precision::fp64) > free_bytes(GetParam())) {
+    EXPECT_THROW(ReducedBatchMechanics(model, GetParam(), many), CapabilityError);
+  }
 }
 
 TEST(ReducedBatchDevices, RefusesAGpuThatIsNotThere) {

@@ -359,6 +359,7 @@ void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
   EXPECT_EQ(p.scene_hash, q.scene_hash);
   EXPECT_EQ(p.mesh_hash, q.mesh_hash);
   EXPECT_EQ(p.version, q.version);
+  EXPECT_EQ(p.forced, q.forced);
   EXPECT_EQ(p.nodes, q.nodes);
   EXPECT_EQ(p.elements, q.elements);
   EXPECT_EQ(p.snapshots, q.snapshots);

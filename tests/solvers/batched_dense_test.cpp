@@ -224,6 +224,34 @@ TEST_P(BatchedDense, CholeskySaysWhichMatricesAreNotPositive) {
   check_refusal<float>(GetParam());
 }
 
+// More systems than a grid of CUDA has blocks in its other directions (65,535): each its own diagonal.
+TEST_P(BatchedDense, MoreSystemsThanBlocksOfAGrid) {
+  constexpr int n = 3, square = n * n;
+  for (const int batch : {65536, 131072}) {
+    DenseContext context(GetParam());
+    std::vector<double> a(static_cast<std::size_t>(batch) * square, 0.0), x(static_cast<std::size_t>(batch) * n, 1.0);
+    const auto entry = [](int b, int i) { return 1.0 + (b + i) % 1013; };
+    for (int b = 0; b < batch; ++b)
+      for (int i = 0; i < n; ++i) a[static_cast<std::size_t>(b * square + i * (n + 1))] = entry(b, i);
+    Array<double> factors(GetParam(), a), sides(GetParam(), x), products(GetParam(), x.size());
+    Array<int> info(GetParam(), static_cast<std::size_t>(batch));
+    const Array<double> matrices(GetParam(), a);
+    potrf_batched(context, n, factors.data(), n, square, info.data(), batch);
+    potrs_batched(context, n, 1, factors.data(), n, square, sides.data(), n, n, batch);
+    gemm(context, n, 1, n, 1.0, {matrices.data(), n, Transpose::no, square}, {sides.data(), n, Transpose::no, n}, 0.0,
+         {products.data(), n, n}, batch);
+    const std::vector<double> solved = fetch(sides), again = fetch(products);
+    int wrong = 0;
+    for (int b = 0; b < batch; ++b)
+      for (int i = 0; i < n; ++i) {
+        const std::size_t at = static_cast<std::size_t>(b * n + i);
+        wrong += std::abs(solved[at] * entry(b, i) - 1) > 1e-14 || std::abs(again[at] - 1) > 1e-14;
+      }
+    EXPECT_EQ(wrong, 0) << batch;
+    EXPECT_EQ(fetch(info), std::vector<int>(static_cast<std::size_t>(batch), 0));
+  }
+}
+
 // On a device the same call gives the same bits; on the CPU for any number of threads too.
 TEST_P(BatchedDense, BitsDoNotDependOnThreads) {
   test::Random random(8);
