@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "engine/cli/contact_facts.hpp"
 #include "engine/cli/interrupt.hpp"
 #include "engine/dynamics/touches.hpp"
 #include "engine/run/actuation.hpp"
