@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/cli/actuation.hpp"
 #include "engine/cli/command.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/robot_facts.hpp"
@@ -14,6 +13,7 @@
 #include "engine/mesh/write.hpp"
 #include "engine/model/collision_points.hpp"
 #include "engine/reduction/assembly_robot.hpp"
+#include "engine/run/actuation.hpp"
 
 namespace supple::cli {
 
@@ -124,14 +124,15 @@ int simulate_assembly(Context& context, const SessionArguments& arguments, Sessi
   if (arguments.settle && free_among_obstacles(robot))
     throw InputError("equilibria of rigid bodies that move freely are not found among obstacles yet",
                      "without --settle they come to rest in time");
-  Subject subject{robot.mechanics(),   "simulate",     scene.name,          scene.file,
-                  robot.fingerprint(), scene.duration, shape_writer(robot), {}};
+  const MechanicsTeam team(robot.mechanics());
+  Subject subject{team,           "simulate",          scene.name, scene.file, robot.fingerprint(),
+                  scene.duration, shape_writer(robot), {}};
   subject.skin = [&robot](const State& state) { return robot.skin(state.q, state.motions); };
   DriveSettings settings;
   settings.integrator = scene.integrator;
   settings.time_step = scene.time_step;
   const SessionResult result = perform(context, arguments, plan, subject, settings);
-  nlohmann::ordered_json json = session_json(context, result, "cpu");
+  nlohmann::ordered_json json = session_json(context, subject, result);
   json["scene"] = scene.file;
   write_json(context, json);
   if (!context.common.quiet) print_session(plan, subject, result);

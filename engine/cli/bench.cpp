@@ -9,17 +9,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "engine/cli/actuation.hpp"
 #include "engine/cli/bench_cases.hpp"
 #include "engine/cli/bench_models.hpp"
 #include "engine/cli/bench_programs.hpp"
 #include "engine/cli/bench_report.hpp"
 #include "engine/cli/command.hpp"
-#include "engine/cli/drive.hpp"
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/progress_bar.hpp"
+#include "engine/cli/speed_facts.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_batch_mechanics.hpp"
@@ -29,6 +28,7 @@
 #include "engine/inverse/inverse_rate.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/reduced_shape.hpp"
+#include "engine/run/actuation.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
 

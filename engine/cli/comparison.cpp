@@ -17,6 +17,7 @@
 #include "engine/reduction/deviations.hpp"
 #include "engine/reduction/reduced_shape.hpp"
 #include "engine/reduction/validate.hpp"
+#include "engine/run/steps_on_cpu.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple::cli {
@@ -78,13 +79,16 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
   if (full.robot.floating) comparison.where.emplace();
   const RigidFit fit(model.skin.rest, std::vector<double>(model.skin.rest.size(), 1.0));
   ReducedMechanics reduced_mechanics(model);
-  std::vector<double> y(static_cast<std::size_t>(full.robot.outputs())), z(extent(model.robot.outputs()));
-  const auto after = [&](long step, const StepReport&) {
+  std::vector<double> z(extent(model.robot.outputs()));
+  const MechanicsTeam team(mechanics);
+  ForwardOnCpu robots(team, result.settings, actuation, state);
+  const auto after = [&](long step, const TakenStep&) {
+    const State& now = robots.state();
+    std::vector<double> y = robots.outputs();  // bring_to_rest moves it
     const TrajectoryPoint& point = reduced.at(static_cast<std::size_t>(step - 1));
-    mechanics.evaluate_outputs(state.q, state.motions, y);
     reduced_mechanics.evaluate_outputs(point.q, point.motions, z);
     const std::vector<double> rest = carried_rest(model.robot, model.output_inputs, point.motions);
-    node_displacements(mechanics.model(), state.q, state.motions, u);
+    node_displacements(mechanics.model(), now.q, now.motions, u);
     for (std::size_t i = 0; i < v.size(); ++i) truth[i] = u[3 * extent(skin.mesh_node[i / 3]) + i % 3];
     displacements(model.skin.modes, model.skin.inputs, point.q, point.motions, v);
     if (comparison.where) comparison.where->include(bring_to_rest(fit, truth, y, v, z));
@@ -111,7 +115,11 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
   };
   const InterruptGuard guard;
   ProgressBar bar(quiet);
-  const DriveReport report = drive(mechanics, result.settings, actuation, state, bar.progress(), after);
+  DriveReport report;
+  report.step = result.settings.first;
+  Keeping keeping;
+  keeping.record = after;
+  drive(robots, result.settings, "simulating", bar.progress(), keeping, report);
   bar.finish();
   if (report.failed()) throw_step_failure(report, result.settings, "");
   if (report.stopped)

@@ -27,17 +27,6 @@ std::string length(double metres) {
 
 }  // namespace
 
-void ContactRecord::add(const ContactFigures& step, const ReducedModel* model, const State& state) {
-  figures.include(step);
-  if (model == nullptr) return;
-  for (int b = 0; b < state.robots; ++b)
-    if (const std::optional<OutsideModes> now = outside_modes(*model, state, b)) {
-      if (!outside) outside = OutsideModes{};
-      outside->depth = std::max(outside->depth, now->depth);
-      outside->share = std::max(outside->share, now->share);
-    }
-}
-
 void add_contact_facts(Facts& facts, const ContactRecord& record, const Robot& robot, const State& state) {
   if (robot.pairs() == 0) return;
   const auto force = [](double newton) { return format_quantity(newton, Dimension::force); };

@@ -2,21 +2,11 @@
 // What a run met on its way among obstacles, for its report.
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 
 #include "engine/cli/table.hpp"
-#include "engine/dynamics/contact_stage.hpp"
-#include "engine/reduction/contact_compliance.hpp"
+#include "engine/run/contact_record.hpp"
 
 namespace supple::cli {
-
-struct ContactRecord {
-  ContactFigures figures;               // rows and pressing ones at most, softened in all, largest residuals
-  std::optional<OutsideModes> outside;  // the most of each
-  std::optional<double> least_gap;      // of the skin [m], where it was looked at
-  // One step more; `model` is null for a full model.
-  void add(const ContactFigures& step, const ReducedModel* model, const State& state);
-};
 
 // Pressing pairs, the sum of the forces on robot 0, how exactly the laws hold; nothing without obstacles.
 void add_contact_facts(Facts& facts, const ContactRecord& record, const Robot& robot, const State& state);

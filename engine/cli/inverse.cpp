@@ -9,15 +9,17 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/command.hpp"
+#include "engine/cli/contact_facts.hpp"
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/inverse_facts.hpp"
 #include "engine/cli/inverse_results.hpp"
-#include "engine/cli/inverse_saved.hpp"
 #include "engine/cli/inverse_stream.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/model_facts.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/progress_bar.hpp"
+#include "engine/cli/record_option.hpp"
+#include "engine/cli/speed_facts.hpp"
 #include "engine/cli/table.hpp"
 #include "engine/cli/terminal.hpp"
 #include "engine/dynamics/equilibrium.hpp"
@@ -25,6 +27,9 @@
 #include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
+#include "engine/run/inverse_run.hpp"
+#include "engine/run/steps_on_cpu.hpp"
+#include "engine/run/steps_on_device.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
@@ -40,40 +45,62 @@ struct Arguments {
   std::vector<std::string> efforts;
   std::string epsilon;
   std::optional<double> circle, lemniscate, duration, time_step, goal_speed;
-  std::optional<long> steps, turns, starts;
+  std::optional<long> steps, turns, starts, batch, record_robot;
   std::string height_text;
   double height = 0;
   bool stream = false, resume = false;
 };
 
-constexpr std::chrono::seconds save_interval{10};
-constexpr int save_share = 20;     // a save that took long is not made again for so many times as long
 constexpr double figure_turn = 5;  // s, the built-in figures' time for one turn unless told otherwise
 
 // The robot that is controlled: a reduced model, or the full one of a scene.
 struct Subject {
-  std::optional<ReducedModel> reduced;
-  std::optional<FullModel> full;
-  std::unique_ptr<Mechanics> mechanics;
+  std::unique_ptr<ReducedModel> reduced;
+  std::unique_ptr<FullModel> full;
+  std::unique_ptr<FullMechanics> full_mechanics;
+  std::unique_ptr<MechanicsTeam> team;
+  Device device = cpu();
   RecordedRobot recorded;
   double time_step = 0;
   Integrator integrator = Integrator::implicit_euler;
 };
 
-Subject open_subject(const Arguments& arguments) {
+// What a batch and a device need, before anything is read.
+void check_place(const Arguments& arguments, const Device& device) {
+  const long robots = arguments.batch.value_or(1);
+  if (robots > 1 && (arguments.stream || !arguments.replay.empty()))
+    throw InputError("--stdin and --replay go with one robot only", "leave --batch out");
+  if (arguments.record_robot && arguments.record.empty())
+    throw InputError("--record-robot goes with --record FILE", "leave it out");
+  if (arguments.record_robot && *arguments.record_robot >= robots)
+    throw InputError(fmt::format("--record-robot: there is no robot {} in a batch of {} (the first is robot 0)",
+                                 *arguments.record_robot, robots),
+                     fmt::format("0 to {}", robots - 1));
+  if (arguments.stream && device.kind == Device::Kind::cuda)
+    throw InputError("--stdin controls a robot on the CPU only", "--device cpu");
+}
+
+Subject open_subject(const Arguments& arguments, const Device& device) {
   Subject subject;
+  subject.device = device;
+  const int robots = static_cast<int>(arguments.batch.value_or(1));
   if (is_model_file(arguments.model)) {
-    subject.reduced = read_model(arguments.model);
-    subject.mechanics = std::make_unique<ReducedMechanics>(*subject.reduced);
+    subject.reduced = std::make_unique<ReducedModel>(read_model(arguments.model));
+    subject.team = std::make_unique<MechanicsTeam>(*subject.reduced, robots);
     subject.recorded = {arguments.model, hash_file(arguments.model)};
   } else {
+    if (device.kind == Device::Kind::cuda)
+      throw CapabilityError("the full model is controlled on the CPU only",
+                            "--device cpu, or reduce it and `supple inverse` that");
+    if (robots > 1) throw InputError("--batch goes with a reduced model", "`supple reduce` makes one of the scene");
     Scene scene = read_scene(arguments.model);
     if (!arguments.integrator.empty()) scene.integrator = integrator_of(arguments.integrator);
-    subject.full = build_full_model(scene);
-    subject.mechanics = std::make_unique<FullMechanics>(*subject.full);
+    subject.full = std::make_unique<FullModel>(build_full_model(scene));
+    subject.full_mechanics = std::make_unique<FullMechanics>(*subject.full);
+    subject.team = std::make_unique<MechanicsTeam>(*subject.full_mechanics);
     subject.recorded = {scene.file, scene_fingerprint(scene)};
   }
-  const Robot& robot = subject.mechanics->robot();
+  const Robot& robot = subject.team->robot();
   subject.time_step = arguments.time_step.value_or(robot.time_step);
   subject.integrator = arguments.integrator.empty() ? robot.integrator : integrator_of(arguments.integrator);
   if (const auto why = cannot_lead(robot)) throw InputError(*why);
@@ -110,7 +137,7 @@ InverseSettings inverse_settings(const Arguments& arguments, const Robot& robot)
 }
 
 GoalPath make_path(const Arguments& arguments, const Robot& robot, std::span<const double> y, double time_step) {
-  if (!arguments.goal.empty()) return read_goals(arguments.goal, robot);
+  if (!arguments.goal.empty()) return read_goals(arguments.goal, robot, static_cast<int>(arguments.batch.value_or(1)));
   FigureSettings figure;
   figure.figure = arguments.circle ? Figure::circle : Figure::lemniscate;
   figure.radius = arguments.circle ? *arguments.circle : *arguments.lemniscate;
@@ -199,31 +226,179 @@ std::string millimetres(const TrackingError& error) {
                      1e3 * error.largest);
 }
 
+// What a run did, for its reports.
+struct Outcome {
+  const Subject& subject;
+  const Arguments& arguments;
+  const DriveSettings& settings;
+  const InverseSettings& inverse;
+  const InverseReportOfRun& report;
+  const ReplayRecord& replayed;
+  const State& state;
+  const std::vector<FailedRobot>& failures;
+  std::string pictures;  // a note on them
+  bool has_replay() const { return !arguments.replay.empty(); }
+  const Robot& robot() const { return subject.team->robot(); }
+  TrackingError tracking() const { return tracking_error(report.record.errors, state.robots); }
+  double qp_us() const { return median_us({report.record.qp_seconds.begin() + 1, report.record.qp_seconds.end()}); }
+};
+
+nlohmann::ordered_json report_json(const Context& context, const Outcome& of) {
+  const InverseReportOfRun& report = of.report;
+  const Robot& robot = of.robot();
+  const TrackingError tracking = of.tracking(), replay_tracking = tracking_error(of.replayed.errors);
+  nlohmann::ordered_json json = speed_facts(report.drive, of.settings, of.state.robots);
+  json.update(machine_facts(context, to_string(of.subject.device)));
+  json["integrator"] = integrator_name(of.settings.integrator);
+  json["tracking_error_mean"] = tracking.mean;
+  json["tracking_error_median"] = tracking.median;
+  json["tracking_error_max"] = tracking.largest;
+  json["qp_us_median"] = of.qp_us();
+  json["saturated_steps"] = report.saturated_steps;
+  json["held_steps"] = report.held.steps();
+  if (report.held.steps() > 0) json["held_reasons"] = held_json(report.held);
+  if (robot.pairs() > 0) {
+    json["contact"] = contact_figures_json(report.contact, of.state);
+    json["contact"]["pyramid_error"] = report.pyramid_error;
+    if (of.state.robots == 1)
+      json["contact"].update(touch_json(robot, report.record.touching, report.record.normal_forces));
+  }
+  if (of.has_replay()) {
+    json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
+                      {"tracking_error_median", replay_tracking.median},
+                      {"tracking_error_max", replay_tracking.largest}};
+    if (robot.pairs() > 0) {
+      json["replay"]["contact"] = touch_json(robot, of.replayed.touching, of.replayed.normal_forces);
+      json["replay"]["contact"].update(contact_solves_json(of.replayed.contact.figures));
+    }
+  }
+  if (of.subject.reduced) {
+    json["model_errors"] = errors_json(of.subject.reduced->errors);
+    json["warning"] = distrust(*of.subject.reduced);
+  }
+  if (of.state.robots > 1) json["failed"] = failed_json(of.failures, of.settings.time_step);
+  json["state_hash"] = hash_hex(hash(of.state));
+  return json;
+}
+
+void print_report(const Outcome& of) {
+  const InverseReportOfRun& report = of.report;
+  const Robot& robot = of.robot();
+  const State& state = of.state;
+  const Arguments& arguments = of.arguments;
+  const std::string& pictures = of.pictures;
+  const StepRate rate = step_rate(report.drive.seconds, state.robots, of.settings.time_step);
+  fmt::print("{}: {} control steps of {}{}, by the median step {:.4g} steps/s, {:.3g} x real time\n", robot.name,
+             report.drive.seconds.size(), format_quantity(of.settings.time_step, Dimension::time),
+             state.robots > 1 ? fmt::format(" of {} robots", state.robots) : "", rate.steps_per_s,
+             rate.realtime_factor);
+  const auto time = [](double us) { return format_quantity(1e-6 * us, Dimension::time); };
+  Facts facts{
+      {"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
+                                time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(of.qp_us()))},
+      {"tracking error", millimetres(of.tracking()) + (of.subject.reduced ? " (of the reduced model itself)" : "")}};
+  if (of.has_replay())
+    facts.emplace_back("on the full model", millimetres(tracking_error(of.replayed.errors)) + " (commands replayed)");
+  if (of.subject.reduced) facts.emplace_back("model's errors", errors_text(*of.subject.reduced));
+  if (state.robots > 1) facts.emplace_back("device", to_string(of.subject.device));
+  const std::vector<Input> inputs = inputs_of(robot);
+  for (std::size_t i = 0; state.robots == 1 && i < robot.actuators.size(); ++i)
+    facts.emplace_back(
+        robot.actuators[i].name,
+        fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
+                    robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
+                    format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
+  if (of.inverse.solver == InverseSolver::quadratic_program && of.inverse.regularisation == Regularisation::proximal)
+    facts.emplace_back("",
+                       "where several commands reach a goal, those nearest to the step before are taken: they "
+                       "depend on the way there (--regularisation energy: they do not)");
+  add_contact_facts(facts, report.contact, robot, state);
+  if (robot.pairs() > 0 && state.robots == 1) add_touch_facts(facts, robot, report.record, of.replayed);
+  if (report.pyramid_error > 0)
+    facts.emplace_back("",
+                       fmt::format("commands are sought with a pyramid for the cone of friction, which leads up to {} "
+                                   "astray in a step",
+                                   format_quantity(report.pyramid_error, Dimension::length)));
+  facts.emplace_back("state hash", hash_hex(hash(state)));
+  if (!arguments.output.empty())
+    facts.emplace_back("written", arguments.output + "/commands.csv, tracking.csv" +
+                                      (pictures.empty() && state.robots == 1 ? ", *.png" : ""));
+  if (!arguments.record.empty()) facts.emplace_back("recorded", arguments.record);
+  print_facts(facts);
+  if (!pictures.empty()) print_note(pictures);
+  if (report.saturated_steps > 0)
+    print_note(fmt::format("limits kept the robot from its goal in {} steps", report.saturated_steps));
+  print_contact_notes(report.contact);
+  print_weakened_note(report.drive);
+  if (report.held.steps() > 0) print_note(held_text(report.held));
+  if (of.subject.reduced && !of.has_replay())
+    print_note(
+        "the tracking error is that of the reduced model itself; --replay SCENE runs the commands on the full model "
+        "and measures its error");
+  if (of.subject.reduced) print_warning(distrust(*of.subject.reduced));
+}
+
+// Lines on standard input, answers on standard output.
+int converse(const Context& context, const Arguments& arguments, const Subject& subject,
+             const InverseSettings& inverse_of, const State& start) {
+  Mechanics& mechanics = subject.team->member(0);
+  InverseStep step(mechanics, inverse_of, subject.integrator, subject.time_step);
+  RunRecorder recorder(arguments.record, mechanics.robot(), subject.recorded, subject.integrator, subject.time_step,
+                       print_note);
+  if (subject.reduced && !context.common.quiet) print_warning(distrust(*subject.reduced));
+  stream_inverse(step, mechanics, start, std::cin, std::cout, recorder);
+  recorder.finish();
+  recorder.require_whole("all lines were answered");
+  return 0;
+}
+
+// Who takes the steps, from `start`.
+struct Led {
+  std::unique_ptr<RobotSteps> robots;
+  InverseAnswers* answers = nullptr;  // the same object
+};
+
+Led lead(const Subject& subject, const DriveSettings& settings, const InverseSettings& inverse_of, const GoalPath& path,
+         State start) {
+  Led led;
+  const auto take = [&](auto robots) {
+    led.answers = robots.get();
+    led.robots = std::move(robots);
+  };
+  if (subject.device.kind == Device::Kind::cpu) {
+    take(std::make_unique<InverseOnCpu>(*subject.team, settings, inverse_of, path, std::move(start)));
+    return led;
+  }
+  if (const auto why = cannot_run_on_device(*subject.reduced, settings, true)) throw InputError(*why);
+  take(std::make_unique<InverseOnDevice>(*subject.reduced, subject.device, settings, inverse_of, path, start));
+  return led;
+}
+
+void run_with_bar(const Context& context, InverseRun& run, SavedInverse& saved) {
+  const InterruptGuard guard;
+  ProgressBar bar(context.common.quiet);
+  run_inverse(run, bar.progress(), saved);
+  run.recorder.finish();
+  bar.finish();
+}
+
 int inverse(Context& context, Arguments& arguments) {
   check_json_target(context);
   check_arguments(arguments, context.common.json);
   check_record(context, arguments.record, arguments.model);
   if (!arguments.height_text.empty())
     arguments.height = parse_quantity(arguments.height_text, Dimension::length, {"--height", 0, 0, ""});
-  if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
-    throw CapabilityError("one robot is controlled on the CPU", "--device cpu");
+  const Device device = context.common.device == "auto" ? cpu() : parse_device(context.common.device);
+  check_place(arguments, device);
   if (!arguments.output.empty() && !arguments.resume) check_inverse_folder(arguments.output, context.common.force);
-  Subject subject = open_subject(arguments);
-  Mechanics& mechanics = *subject.mechanics;
+  const Subject subject = open_subject(arguments, device);
+  Mechanics& mechanics = subject.team->member(0);
   const Robot& robot = mechanics.robot();
   const InverseSettings inverse_of = inverse_settings(arguments, robot);
-  InverseStep step(mechanics, inverse_of, subject.integrator, subject.time_step);
-  State state = settled_state(mechanics);
-  if (arguments.stream) {
-    RunRecorder recorder(arguments.record, mechanics, subject.recorded, subject.integrator, subject.time_step);
-    if (subject.reduced && !context.common.quiet) print_warning(distrust(*subject.reduced));
-    stream_inverse(step, mechanics, state, std::cin, std::cout, recorder);
-    recorder.finish();
-    recorder.require_whole("all lines were answered");
-    return 0;
-  }
+  const State settled = settled_state(mechanics);
+  if (arguments.stream) return converse(context, arguments, subject, inverse_of, settled);
   std::vector<double> y(static_cast<std::size_t>(robot.outputs()));
-  mechanics.evaluate_outputs(state.q, state.motions, y);
+  mechanics.evaluate_outputs(settled.q, settled.motions, y);
   const GoalPath path = make_path(arguments, robot, y, subject.time_step);
   DriveSettings settings;
   settings.integrator = subject.integrator;
@@ -234,47 +409,28 @@ int inverse(Context& context, Arguments& arguments) {
   std::optional<FullModel> replayed_model;
   if (!arguments.replay.empty()) replayed_model = open_replay(arguments, robot, settings);
 
-  SavedInverse run{.robot = subject.recorded.fingerprint,
-                   .request = request_of(inverse_of, settings, path),
-                   .state = state,
-                   .memory = step.law().memory(),
-                   .report = {}};
+  const int robots = subject.team->robots();
+  SavedInverse saved{.robot = subject.recorded.fingerprint,
+                     .request = request_of(inverse_of, settings, path),
+                     .state = repeated(settled, robots),
+                     .memory = {},
+                     .failures = {},
+                     .report = {}};
+  Led led = lead(subject, settings, inverse_of, path, saved.state);
+  saved.memory = led.answers->memory();
   if (arguments.resume) {
-    run = read_saved_inverse(arguments.output, run, robot);
-    state = run.state;
-    step.law().recall(run.memory);
+    saved = read_saved_inverse(arguments.output, saved, robot);
+    led = lead(subject, settings, inverse_of, path, saved.state);
   }
+  RunRecorder recorder(arguments.record, robot, subject.recorded, settings.integrator, settings.time_step, print_note,
+                       static_cast<int>(arguments.record_robot.value_or(0)));
+  InverseRun run{*led.robots,      *led.answers, robot,     subject.reduced.get(), path, settings,
+                 arguments.output, recorder,     print_note};
+  if (arguments.resume) take_up(saved, run);
   if (!arguments.resume && !arguments.output.empty()) remove_saved_inverse(arguments.output);  // --force
-  InverseReportOfRun& report = run.report;
-  const auto save = [&] {
-    if (arguments.output.empty()) return;
-    run.state = state;
-    run.memory = step.law().memory();
-    write_saved_inverse(arguments.output, run);
-  };
-  RunRecorder recorder(arguments.record, mechanics, subject.recorded, settings.integrator, settings.time_step);
-  {
-    const InterruptGuard guard;
-    ProgressBar bar(context.common.quiet);
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point next_save = Clock::now() + save_interval;
-    bool told = false;
-    drive_inverse(step, mechanics, subject.reduced ? &*subject.reduced : nullptr, settings, path, state, recorder,
-                  bar.progress(), report, [&] {
-                    const Clock::time_point now = Clock::now();
-                    if (now < next_save) return;
-                    try {
-                      save();
-                    } catch (const Error& problem) {  // the run itself goes on
-                      if (!told) print_note(fmt::format("{}: not saved to go on from", problem.what()));
-                      told = true;
-                    }
-                    const Clock::time_point saved = Clock::now();
-                    next_save = saved + std::max<Clock::duration>(save_interval, save_share * (saved - now));
-                  });
-    recorder.finish();
-    bar.finish();
-  }
+  run_with_bar(context, run, saved);
+
+  const InverseReportOfRun& report = saved.report;
   const std::string again = arguments.output.empty()   ? "run it again"
                             : arguments.record.empty() ? "the same command with --resume (goes on)"
                                                        : "the same command with --resume instead of --record (goes on)";
@@ -283,8 +439,8 @@ int inverse(Context& context, Arguments& arguments) {
     if (!arguments.output.empty()) pictures = write_inverse_results(arguments.output, report.record, robot, replayed);
   };
   write({});
-  if (report.drive.stopped || (replayed_model && !report.drive.failed())) save();
-  if (report.drive.failed()) throw_step_failure(report.drive, settings, "");
+  if (report.drive.stopped || (replayed_model && !report.drive.failed())) save_inverse(run, saved);
+  if (report.drive.failed() && robots == 1) throw_step_failure(report.drive, settings, "");
   if (report.drive.stopped)
     throw Interrupted(
         fmt::format("interrupted after step {} of {}{}", report.drive.step, settings.last,
@@ -301,88 +457,13 @@ int inverse(Context& context, Arguments& arguments) {
   }
   if (!arguments.output.empty()) remove_saved_inverse(arguments.output);
 
-  const TrackingError tracking = tracking_error(report.record.errors),
-                      replay_tracking = tracking_error(replayed.errors);
-  std::vector<double> qp(report.record.qp_seconds.begin() + 1, report.record.qp_seconds.end());
-  nlohmann::ordered_json json = speed_facts(report.drive, settings, 1);
-  json.update(machine_facts(context, "cpu"));
-  json["integrator"] = integrator_name(settings.integrator);
-  json["tracking_error_mean"] = tracking.mean;
-  json["tracking_error_median"] = tracking.median;
-  json["tracking_error_max"] = tracking.largest;
-  json["qp_us_median"] = median_us(qp);
-  json["saturated_steps"] = report.saturated_steps;
-  json["held_steps"] = report.held.steps();
-  if (report.held.steps() > 0) json["held_reasons"] = held_json(report.held);
-  if (robot.pairs() > 0) {
-    json["contact"] = contact_figures_json(report.contact, state);
-    json["contact"]["pyramid_error"] = report.pyramid_error;
-    json["contact"].update(touch_json(robot, report.record.touching, report.record.normal_forces));
-  }
-  if (replayed_model) {
-    json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
-                      {"tracking_error_median", replay_tracking.median},
-                      {"tracking_error_max", replay_tracking.largest}};
-    if (robot.pairs() > 0) {
-      json["replay"]["contact"] = touch_json(robot, replayed.touching, replayed.normal_forces);
-      json["replay"]["contact"].update(contact_solves_json(replayed.contact.figures));
-    }
-  }
-  if (subject.reduced) {
-    json["model_errors"] = errors_json(subject.reduced->errors);
-    json["warning"] = distrust(*subject.reduced);
-  }
-  json["state_hash"] = hash_hex(hash(state));
-  write_json(context, json);
+  const State state = led.robots->state();
+  const Outcome outcome{subject, arguments, settings, inverse_of, report, replayed, state, led.robots->failures(),
+                        pictures};
+  write_json(context, report_json(context, outcome));
   recorder.require_whole("the run itself is complete");
-  if (context.common.quiet) return 0;
-
-  const StepRate rate = step_rate(report.drive.seconds, 1, settings.time_step);
-  fmt::print("{}: {} control steps of {}, by the median step {:.4g} steps/s, {:.3g} x real time\n", robot.name,
-             report.drive.seconds.size(), format_quantity(settings.time_step, Dimension::time), rate.steps_per_s,
-             rate.realtime_factor);
-  const auto time = [](double us) { return format_quantity(1e-6 * us, Dimension::time); };
-  Facts facts{{"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
-                                        time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(median_us(qp)))},
-              {"tracking error", millimetres(tracking) + (subject.reduced ? " (of the reduced model itself)" : "")}};
-  if (replayed_model) facts.emplace_back("on the full model", millimetres(replay_tracking) + " (commands replayed)");
-  if (subject.reduced) facts.emplace_back("model's errors", errors_text(*subject.reduced));
-  const std::vector<Input> inputs = inputs_of(robot);
-  for (std::size_t i = 0; i < robot.actuators.size(); ++i)
-    facts.emplace_back(
-        robot.actuators[i].name,
-        fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
-                    robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
-                    format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
-  if (inverse_of.solver == InverseSolver::quadratic_program && inverse_of.regularisation == Regularisation::proximal)
-    facts.emplace_back("",
-                       "where several commands reach a goal, those nearest to the step before are taken: they "
-                       "depend on the way there (--regularisation energy: they do not)");
-  add_contact_facts(facts, report.contact, robot, state);
-  if (robot.pairs() > 0) add_touch_facts(facts, robot, report.record, replayed);
-  if (report.pyramid_error > 0)
-    facts.emplace_back("",
-                       fmt::format("commands are sought with a pyramid for the cone of friction, which leads up to {} "
-                                   "astray in a step",
-                                   format_quantity(report.pyramid_error, Dimension::length)));
-  facts.emplace_back("state hash", hash_hex(hash(state)));
-  if (!arguments.output.empty())
-    facts.emplace_back("written",
-                       arguments.output + "/commands.csv, tracking.csv" + (pictures.empty() ? ", *.png" : ""));
-  if (!arguments.record.empty()) facts.emplace_back("recorded", arguments.record);
-  print_facts(facts);
-  if (!pictures.empty()) print_note(pictures);
-  if (report.saturated_steps > 0)
-    print_note(fmt::format("limits kept the robot from its goal in {} steps", report.saturated_steps));
-  print_contact_notes(report.contact);
-  print_weakened_note(report.drive);
-  if (report.held.steps() > 0) print_note(held_text(report.held));
-  if (subject.reduced && !replayed_model)
-    print_note(
-        "the tracking error is that of the reduced model itself; --replay SCENE runs the commands on the full model "
-        "and "
-        "measures its error");
-  if (subject.reduced) print_warning(distrust(*subject.reduced));
+  if (!context.common.quiet) print_report(outcome);
+  if (!outcome.failures.empty()) throw_robot_failures(outcome.failures, robots, settings, "");
   return 0;
 }
 
@@ -397,6 +478,7 @@ Command inverse_command() {
       "  supple inverse diamond.rom.h5 --goal path.csv -o path\n"
       "  supple inverse assets/diamond --circle \"15 mm\" --integrator quasi-static --steps 60\n"
       "  supple inverse diamond.rom.h5 --stdin\n"
+      "  supple inverse diamond.rom.h5 --batch 4096 --device cuda:0 --goal robots.csv -o /tmp/diamonds\n"
       "\n"
       "A file of goals has a header and numbers: time [s],tip x [mm],tip y [mm],tip z [mm] for an effector 'tip' by\n"
       "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume; and\n"
@@ -437,7 +519,12 @@ Command inverse_command() {
                   "in contact: look for better commands from N other starts in each step (0)");
     options.text("-o,--output", a->output, "DIR", "write commands.csv, tracking.csv and pictures");
     options.flag("--resume", a->resume, "go on with the interrupted run in that folder");
+    options.whole(
+        "--batch", a->batch, 1, most_robots, "N",
+        "so many robots of a reduced model at once; a column `robot` in the file of goals gives each its own");
     declare_record(options, a->record);
+    options.whole("--record-robot", a->record_robot, 0, most_robots - 1, "I",
+                  "of a batch: index of the robot that --record records (0)");
     return [a](Context& context) { return inverse(context, *a); };
   };
   return command;

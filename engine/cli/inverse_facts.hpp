@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/cli/inverse_drive.hpp"
 #include "engine/cli/table.hpp"
+#include "engine/run/inverse_record.hpp"
 
 namespace supple::cli {
 

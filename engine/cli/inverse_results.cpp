@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "engine/io/gnuplot.hpp"
@@ -38,39 +39,56 @@ std::vector<double> effector_values(const Robot& robot, const double* values) {
   return shown;
 }
 
+// Of a batch, the index of a robot; lines of robots that have failed are left out.
+std::string robot_header(const InverseRecord& record) {
+  return record.robots > 1 ? ",robot" : "";
+}
+std::string robot_cell(const InverseRecord& record, std::size_t row) {
+  return record.robots > 1 ? fmt::format(",{}", row % static_cast<std::size_t>(record.robots)) : "";
+}
+
 std::string commands_csv(const InverseRecord& record, const Robot& robot) {
   const std::vector<Input> inputs = inputs_of(robot);
-  std::string text = "time [s]";
+  std::string text = "time [s]" + robot_header(record);
   for (const Input& input : inputs) text += fmt::format(",{} [{}]", input.name, display_unit(input.dimension));
   text += '\n';
-  for (std::size_t k = 0; k < record.times.size(); ++k) {
-    text += fmt::format("{:.12g}", record.times[k]);
+  for (std::size_t row = 0; row < record.errors.size(); ++row) {
+    if (std::isnan(record.errors[row])) continue;
+    text += fmt::format("{:.12g}", record.times[row / static_cast<std::size_t>(record.robots)]);
+    text += robot_cell(record, row);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      text += fmt::format(",{:.12g}", record.commands[k * inputs.size() + i] / display_scale(inputs[i].dimension));
+      text += fmt::format(",{:.12g}", record.commands[row * inputs.size() + i] / display_scale(inputs[i].dimension));
     text += '\n';
   }
   return text;
 }
 
-std::string tracking_csv(const InverseRecord& record, const Robot& robot, const ReplayRecord& replayed) {
-  const std::vector<Column> goals = effector_columns(robot, "goal"), reached = effector_columns(robot, "reached"),
-                            replays = effector_columns(robot, "replayed");
-  std::string text = "time [s],error [mm],replayed error [mm],saturated limits,held,contacts";
-  const std::size_t obstacles = robot.obstacles.size();
-  if (obstacles > 0) text += ",replayed contacts";
+std::string tracking_header(const InverseRecord& record, const Robot& robot, const ReplayRecord& replayed) {
+  std::string text =
+      "time [s]" + robot_header(record) + ",error [mm],replayed error [mm],saturated limits,held,contacts";
+  if (!robot.obstacles.empty()) text += ",replayed contacts";
   for (const PlacedObstacle& obstacle : robot.obstacles)
     text += fmt::format(",{0} normal force [N],{0} replayed normal force [N]", obstacle.name);
-  for (const auto* columns : {&goals, &reached})
-    for (const Column& column : *columns) text += "," + column.name;
+  for (const char* what : {"goal", "reached"})
+    for (const Column& column : effector_columns(robot, what)) text += "," + column.name;
   for (const ActuatorRow& actuator : robot.actuators)
     text += fmt::format(",{} {} [{}]", actuator.name, actuator.kind == ActuatorKind::cavity ? "pressure" : "force",
                         display_unit(multiplier_dimension(actuator.kind)));
   if (!replayed.reached.empty())
-    for (const Column& column : replays) text += "," + column.name;
-  text += '\n';
-  const std::size_t size = 3 * robot.effectors.size(), rows = robot.actuators.size();
-  for (std::size_t k = 0; k < record.times.size(); ++k) {
-    text += fmt::format("{:.12g},{:.9g},", record.times[k], 1e3 * record.errors[k]);
+    for (const Column& column : effector_columns(robot, "replayed")) text += "," + column.name;
+  return text + '\n';
+}
+
+// `replayed` is of one robot, whose rows are the steps.
+std::string tracking_csv(const InverseRecord& record, const Robot& robot, const ReplayRecord& replayed) {
+  const std::vector<Column> columns = effector_columns(robot, "reached");
+  const std::size_t size = 3 * robot.effectors.size(), rows = robot.actuators.size(),
+                    obstacles = robot.obstacles.size();
+  std::string text = tracking_header(record, robot, replayed);
+  for (std::size_t k = 0; k < record.errors.size(); ++k) {
+    if (std::isnan(record.errors[k])) continue;
+    text += fmt::format("{:.12g}{},{:.9g},", record.times[k / static_cast<std::size_t>(record.robots)],
+                        robot_cell(record, k), 1e3 * record.errors[k]);
     if (k < replayed.errors.size()) text += fmt::format("{:.9g}", 1e3 * replayed.errors[k]);
     text += fmt::format(",{},{},{}", record.saturated[k], static_cast<int>(record.held[k]), record.touching[k]);
     if (obstacles > 0) text += k < replayed.touching.size() ? fmt::format(",{}", replayed.touching[k]) : ",";
@@ -79,16 +97,16 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
       text += fmt::format(",{:.9g},", record.normal_forces[at]);
       if (at < replayed.normal_forces.size()) text += fmt::format("{:.9g}", replayed.normal_forces[at]);
     }
-    const auto add = [&](const std::vector<Column>& columns, const std::vector<double>& all) {
+    const auto add = [&](const std::vector<double>& all) {
       const std::vector<double> values = effector_values(robot, all.data() + k * size);
       for (std::size_t i = 0; i < columns.size(); ++i) text += fmt::format(",{:.9g}", values[i] / columns[i].scale);
     };
-    add(goals, record.goals);
-    add(reached, record.reached);
+    add(record.goals);
+    add(record.reached);
     for (std::size_t j = 0; j < rows; ++j)
       text += fmt::format(
           ",{:.9g}", record.multipliers[k * rows + j] / display_scale(multiplier_dimension(robot.actuators[j].kind)));
-    if (!replayed.reached.empty()) add(replays, replayed.reached);
+    if (!replayed.reached.empty()) add(replayed.reached);
     text += '\n';
   }
   return text;
@@ -114,6 +132,7 @@ std::string write_inverse_results(const std::string& folder, const InverseRecord
   if (error) throw InputError(fmt::format("cannot create the folder '{}' ({})", folder, error.message()), "-o DIR");
   write_file(folder + "/commands.csv", commands_csv(record, robot));
   write_file(folder + "/tracking.csv", tracking_csv(record, robot, replayed));
+  if (record.robots > 1) return "";  // no pictures of many
   std::string curves;
   const std::vector<Input> inputs = inputs_of(robot);
   for (std::size_t i = 0; i < inputs.size(); ++i)

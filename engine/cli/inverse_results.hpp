@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "engine/cli/inverse_drive.hpp"
+#include "engine/run/inverse_record.hpp"
 
 namespace supple::cli {
 

@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "engine/cli/contact_facts.hpp"
 #include "engine/cli/interrupt.hpp"
 #include "engine/dynamics/touches.hpp"
+#include "engine/run/actuation.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::cli {
@@ -118,7 +120,9 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
   for (std::size_t e = 0; e < current.steered.size(); ++e) step.law().steer(static_cast<int>(e), false);
   State state = start;
   long steps = 0;  // since the start, or the last reset
-  recorder.add(steps, state, current.goals, current.steered, {}, 0);
+  std::vector<double> y(static_cast<std::size_t>(robot.outputs()));
+  mechanics.evaluate_outputs(state.q, state.motions, y);
+  recorder.add(steps, state, y, current.goals, current.steered, {}, 0);
   for (std::string line; !interrupted() && std::getline(in, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     Json answer;
@@ -184,8 +188,9 @@ void stream_inverse(InverseStep& step, Mechanics& mechanics, const State& start,
     }
     out << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
     // After the answer, which nothing should wait for.
-    if (stepped)
-      recorder.add(steps, state, current.goals, current.steered, step.law().report(0), step.law().qp_seconds());
+    if (!stepped || !recorder.records()) continue;
+    mechanics.evaluate_outputs(state.q, state.motions, y);
+    recorder.add(steps, state, y, current.goals, current.steered, step.law().report(0), step.law().qp_seconds());
   }
 }
 

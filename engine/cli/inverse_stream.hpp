@@ -11,7 +11,8 @@
 
 #include <iosfwd>
 
-#include "engine/cli/inverse_drive.hpp"
+#include "engine/inverse/inverse_step.hpp"
+#include "engine/run/run_recorder.hpp"
 
 namespace supple::cli {
 

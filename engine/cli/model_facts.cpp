@@ -4,14 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/cli/actuation.hpp"
-#include "engine/cli/drive.hpp"
 #include "engine/cli/robot_facts.hpp"
 #include "engine/cli/scene_facts.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/reduced_shape.hpp"
 #include "engine/reduction/sampling.hpp"
 #include "engine/reduction/sofa_import.hpp"
+#include "engine/run/actuation.hpp"
+#include "engine/run/drive.hpp"
 #include "kernels/base/hash.hpp"
 
 namespace supple::cli {

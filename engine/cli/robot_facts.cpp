@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "engine/cli/actuation.hpp"
 #include "engine/cli/scene_facts.hpp"
 #include "engine/constraints/effectors.hpp"
+#include "engine/run/actuation.hpp"
 #include "engine/scene/integrator.hpp"
 #include "engine/scene/keys.hpp"
 
@@ -82,11 +82,6 @@ nlohmann::ordered_json constraint_json(const ConstraintRow& row, const char* for
 
 }  // namespace
 
-const char* multiplier_name(const ActuatorRow& actuator) {
-  constexpr const char* names[] = {"tension", "force", "pressure"};
-  return names[static_cast<int>(actuator.kind)];
-}
-
 std::string describe(const ActuatorRow& actuator) {
   const bool by_force = actuator.control == ActuatorControl::force;
   if (actuator.kind == ActuatorKind::cable)
@@ -114,10 +109,6 @@ nlohmann::ordered_json actuator_json(const ActuatorRow& actuator) {
   }
   if (actuator.kind == ActuatorKind::force) json["direction"] = vector_json(actuator.direction);
   return json;
-}
-
-bool is_obeyed(const ConstraintRow& row) {
-  return row.value == ConstraintRow::Value::along && row.direction == Vec3d{{0, 0, 0}};
 }
 
 std::vector<std::vector<std::string>> constraints_table(const Robot& robot) {
@@ -250,32 +241,6 @@ std::string contact_text(const Robot& robot) {
 
 nlohmann::ordered_json contact_json(const Robot& robot) {
   return {{"points", robot.collision_points}, {"distance", robot.contact_distance}};
-}
-
-std::vector<std::string> extra_columns(const Robot& robot) {
-  std::vector<std::string> names;
-  for (const Effector& effector : robot.effectors) {
-    if (effector.kind == EffectorKind::orientation)
-      for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} turn {} [deg]", effector.name, axis));
-    if (effector.kind == EffectorKind::length) names.push_back(fmt::format("{} shortening [mm]", effector.name));
-    if (effector.kind == EffectorKind::volume) names.push_back(fmt::format("{} volume [mL]", effector.name));
-  }
-  return names;
-}
-
-std::vector<double> extra_values(const Robot& robot, std::span<const double> y) {
-  std::vector<double> values;
-  for (std::size_t e = 0; e < robot.effectors.size(); ++e) {
-    const EffectorKind kind = robot.effectors[e].kind;
-    if (kind == EffectorKind::position) continue;
-    Vec3d state;
-    effector_state(robot, static_cast<int>(e), y, state.v);
-    if (kind == EffectorKind::orientation)
-      values.insert(values.end(), {degrees * state[0], degrees * state[1], degrees * state[2]});
-    else
-      values.push_back(state[0] / display_scale(goal_dimension(kind)));
-  }
-  return values;
 }
 
 }  // namespace supple::cli

@@ -1,6 +1,6 @@
 #pragma once
-// What a robot's actuators, effectors and obstacles are called before people, whatever their kinds: in facts, --json
-// and the columns of a trajectory.
+// What a robot's actuators, effectors and obstacles are called before people, whatever their kinds: in facts and
+// --json.
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -8,18 +8,15 @@
 #include <vector>
 
 #include "engine/model/robot.hpp"
+#include "engine/run/trajectory_columns.hpp"
 
 namespace supple::cli {
 
-// Of its multiplier: "tension", "force" or "pressure".
-const char* multiplier_name(const ActuatorRow& actuator);
 // "cable, length pulled, pushes too"; "force along (0, 0, 1), commanded".
 std::string describe(const ActuatorRow& actuator);
 std::string describe(const MotionInput& motion);
 nlohmann::ordered_json actuator_json(const ActuatorRow& actuator);
 
-// Of a reduced model: a hard row that all of its modes obey; its force is not known.
-bool is_obeyed(const ConstraintRow& row);
 // Cells of a table, a line for each row of constraints and springs: name, what it is, spring or hard.
 std::vector<std::vector<std::string>> constraints_table(const Robot& robot);
 nlohmann::ordered_json constraints_json(const Robot& robot);
@@ -38,10 +35,5 @@ nlohmann::ordered_json obstacle_json(const PlacedObstacle& obstacle);
 // "117 points, held off by 0.5 mm".
 std::string contact_text(const Robot& robot);
 nlohmann::ordered_json contact_json(const Robot& robot);
-
-// Columns of a trajectory beyond the places of effectors and probes: how far orientations are turned [deg] and lengths
-// shortened [mm].
-std::vector<std::string> extra_columns(const Robot& robot);
-std::vector<double> extra_values(const Robot& robot, std::span<const double> y);
 
 }  // namespace supple::cli

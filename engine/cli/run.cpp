@@ -11,8 +11,8 @@
 #include "engine/cli/options.hpp"
 #include "engine/cli/session.hpp"
 #include "engine/cli/shape_writer.hpp"
+#include "engine/cli/speed_facts.hpp"
 #include "engine/cli/terminal.hpp"
-#include "engine/dynamics/reduced_mechanics.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/snapshots.hpp"
@@ -45,10 +45,25 @@ Comparison compare(Context& context, const Arguments& arguments, const ReducedMo
   return compare_with_full(full, model, result, reduced, arguments.session.settle, context.common.quiet);
 }
 
+// A GPU was asked for by name; `auto` is the CPU.
+Device device_of(const Context& context) {
+  return context.common.device == "auto" ? cpu() : parse_device(context.common.device);
+}
+
+void check_batch(const Arguments& arguments, int robots) {
+  if (robots > 1 && !arguments.compare.empty())
+    throw InputError("--compare goes with one robot only", "leave --batch out");
+  const SessionArguments& session = arguments.session;
+  if (!session.record_robot) return;
+  if (session.record.empty()) throw InputError("--record-robot goes with --record FILE", "leave it out");
+  if (*session.record_robot >= robots)
+    throw InputError(fmt::format("--record-robot: there is no robot {} in a batch of {} (the first is robot 0)",
+                                 *session.record_robot, robots),
+                     fmt::format("0 to {}", robots - 1));
+}
+
 int run_model(Context& context, Arguments& arguments) {
   check_json_target(context);
-  if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
-    throw CapabilityError("this build steps reduced models on the CPU only", "--device cpu");
   SessionArguments& session = arguments.session;
   if (session.actuation.empty() && session.assignments.empty() && session.resume.empty() && !session.sweep)
     session.sweep = session.settle = true;
@@ -59,16 +74,15 @@ int run_model(Context& context, Arguments& arguments) {
       throw InputError("--compare does not go with --resume", "compare a run from its beginning");
   }
   const int robots = static_cast<int>(arguments.batch.value_or(1));
-  if (robots > 1 &&
-      (!arguments.session.output.empty() || !arguments.session.record.empty() || !arguments.compare.empty()))
-    throw InputError("-o, --record and --compare go with one robot only", "leave --batch out");
+  check_batch(arguments, robots);
   const ReducedModel model = read_model(plan.model);
   if (!context.common.quiet) print_warning(distrust(model));
-  ReducedMechanics mechanics(model, robots);
+  const MechanicsTeam team(model, robots,
+                           session.keep_tangent ? MechanicsTeam::Members::robots : MechanicsTeam::Members::threads);
   DriveSettings settings;
   settings.integrator = plan.integrator ? integrator_of(*plan.integrator) : model.robot.integrator;
   settings.time_step = plan.time_step.value_or(model.robot.time_step);
-  const Subject subject{mechanics,
+  const Subject subject{team,
                         "run",
                         model.robot.name,
                         plan.model,
@@ -76,14 +90,15 @@ int run_model(Context& context, Arguments& arguments) {
                         smooth_path_covering_steps * settings.time_step,
                         reduced_shape_writer(model),
                         reduced_skin(model),
-                        &model};
+                        &model,
+                        device_of(context)};
   Trajectory reduced;
   std::function<void(long, const State&)> after;
   if (!arguments.compare.empty())
     after = [&](long, const State& state) { reduced.push_back({state.q, state.motions}); };
   const SessionResult result = perform(context, arguments.session, plan, subject, settings, after);
 
-  nlohmann::ordered_json json = session_json(context, result, "cpu");
+  nlohmann::ordered_json json = session_json(context, subject, result);
   json["model"] = plan.model;
   json["modes"] = model.modes;
   json["model_errors"] = errors_json(model.errors);
@@ -94,12 +109,14 @@ int run_model(Context& context, Arguments& arguments) {
     json.update(comparison_json(*comparison));
   }
   write_json(context, json);
-  if (context.common.quiet) return 0;
-  print_session(plan, subject, result);
-  if (comparison)
-    print_comparison(*comparison, context.common.threads);
-  else
-    fmt::print("model's errors: {}\n", errors_text(model));
+  if (!context.common.quiet) {
+    print_session(plan, subject, result);
+    if (comparison)
+      print_comparison(*comparison, context.common.threads);
+    else
+      fmt::print("model's errors: {}\n", errors_text(model));
+  }
+  throw_failures(plan, result);
   return 0;
 }
 
@@ -114,9 +131,12 @@ Command run_command() {
       "  supple run diamond.rom.h5 --actuation commands.csv -o /tmp/diamond\n"
       "  supple run diamond.rom.h5 --actuation commands.csv --compare assets/diamond\n"
       "  supple run diamond.rom.h5 --batch 1024 --steps 100 --json speed.json\n"
+      "  supple run diamond.rom.h5 --batch 4096 --device cuda:0 --actuation robots.csv -o /tmp/diamonds\n"
       "\n"
       "A file of commands is one as for `supple simulate`. Without commands the robot settles and then sweeps\n"
-      "smoothly through its inputs' ranges (--settle --sweep).\n";
+      "smoothly through its inputs' ranges (--settle --sweep). In a batch a column `robot` holds the index of the\n"
+      "robot that a line is for, from 0; without that column all robots have the same commands. trajectory.csv has\n"
+      "such a column too. A robot that fails leaves the run at that step and is named at the end; the others go on.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
@@ -125,7 +145,9 @@ Command run_command() {
                     fmt::format("{} steps, in which --sweep takes every input through all of its range",
                                 smooth_path_covering_steps));
     options.whole("--batch", arguments->batch, 1, most_robots, "N",
-                  "so many robots at once, all with the same commands");
+                  "so many robots at once; a column `robot` in the file of commands gives each its own");
+    options.whole("--record-robot", arguments->session.record_robot, 0, most_robots - 1, "I",
+                  "of a batch: index of the robot that --record records (0)");
     options.text("--compare", arguments->compare, "SCENE", "run the full model too and measure the errors");
     return [arguments](Context& context) { return run_model(context, *arguments); };
   };

@@ -5,9 +5,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/cli/actuation.hpp"
-#include "engine/cli/drive.hpp"
 #include "engine/cli/robot_facts.hpp"
+#include "engine/run/actuation.hpp"
+#include "engine/run/drive.hpp"
 
 namespace supple::cli {
 

@@ -16,12 +16,14 @@
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/options.hpp"
 #include "engine/cli/progress_bar.hpp"
+#include "engine/cli/record_option.hpp"
 #include "engine/cli/robot_facts.hpp"
-#include "engine/cli/run_recorder.hpp"
+#include "engine/cli/speed_facts.hpp"
 #include "engine/cli/table.hpp"
 #include "engine/cli/terminal.hpp"
-#include "engine/dynamics/equilibrium.hpp"
 #include "engine/reduction/validate.hpp"
+#include "engine/run/steps_on_cpu.hpp"
+#include "engine/run/steps_on_device.hpp"
 #include "kernels/base/hash.hpp"
 
 namespace supple::cli {
@@ -29,9 +31,6 @@ namespace supple::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Wall time between two saves of a run: what is lost when the machine goes down.
-constexpr std::chrono::seconds save_interval{30};
 
 constexpr long most_steps = 1'000'000'000;  // of one run
 
@@ -44,12 +43,6 @@ long count_steps(double time, double time_step) {
                     format_quantity(time_step, Dimension::time), most_steps),
         "a shorter --duration, or a longer --time-step");
   return std::lround(steps);
-}
-
-std::vector<std::string> names_of(const std::vector<Input>& inputs) {
-  std::vector<std::string> names;
-  for (const Input& input : inputs) names.push_back(input.name);
-  return names;
 }
 
 // The built-in sweep: a smooth path through every input's range, point by point of the run's steps.
@@ -69,15 +62,16 @@ Actuation sweep_actuation(const Robot& robot, double time_step, double duration,
   return Actuation(inputs, names_of(inputs), times, values);
 }
 
-Actuation make_actuation(const SessionArguments& arguments, const SessionPlan& plan, const Robot& robot,
+Actuation make_actuation(const SessionArguments& arguments, const SessionPlan& plan, const Robot& robot, int robots,
                          double time_step, double duration, std::uint64_t seed) {
   Actuation actuation(inputs_of(robot));
   if (!arguments.actuation.empty())
-    actuation = read_actuation(arguments.actuation, robot);
+    actuation = read_actuation(arguments.actuation, robot, robots);
   else if (arguments.sweep)
     actuation = sweep_actuation(robot, time_step, duration, seed);
   else if (plan.saved)
-    actuation = Actuation(inputs_of(robot), plan.saved->inputs, plan.saved->times, plan.saved->values);
+    actuation =
+        Actuation(inputs_of(robot), plan.saved->inputs, plan.saved->times, plan.saved->values, plan.saved->rows);
   for (const std::string& assignment : arguments.assignments) actuation.set(assignment);
   for (const std::string& note : actuation.notes()) print_note(note);
   return actuation;
@@ -89,36 +83,6 @@ long steps_of(const SessionArguments& arguments, const SessionPlan& plan, const 
   if (!arguments.duration && plan.saved) return static_cast<long>(plan.saved->steps);
   const double time = arguments.duration ? *arguments.duration : actuation.end() > 0 ? actuation.end() : duration;
   return std::max(1L, count_steps(time, time_step));
-}
-
-void settle(Mechanics& mechanics, const Actuation& actuation, State& state) {
-  Control control = zero_control(mechanics);
-  actuation.evaluate(0, state.robots, control);
-  const EquilibriumReport report = Equilibrium(mechanics, {}).solve(control, state);
-  if (report.status != StepStatus::ok)
-    throw RunError(fmt::format("the robot does not settle: {}", describe(report.status)),
-                   report.status == StepStatus::loose_among_obstacles
-                       ? "without --settle it comes to rest in time"
-                       : "`supple check` looks for its equilibrium with all commands at zero");
-}
-
-double least_gap(const Robot& robot, const std::vector<Vec3d>& points) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const PlacedObstacle& placed : robot.obstacles)
-    for (const Vec3d& x : points) least = std::min(least, placed.obstacle.at(placed.pose, x).gap);
-  return least;
-}
-
-// A folder for the state of a run that has none.
-std::string rescue_folder(const std::string& name) {
-  std::error_code error;
-  for (int i = 1;; ++i) {
-    const std::string folder = fmt::format("{}-interrupted{}", name, i == 1 ? "" : fmt::format("-{}", i));
-    if (fs::exists(folder, error)) continue;
-    fs::create_directories(folder, error);
-    if (error) throw RunError(fmt::format("cannot create '{}' to save the state in", folder), "-o DIR");
-    return folder;
-  }
 }
 
 }  // namespace
@@ -142,8 +106,9 @@ void declare_session(Options& options, SessionArguments& arguments, const std::s
   options.flag("--settle", arguments.settle, "begin in equilibrium under gravity and the first commands");
   options.text("-o,--output", arguments.output, "DIR",
                "write result.pvd with shapes for ParaView, trajectory.csv and state.h5");
+  const char* batch = owner == "model" ? "; of a batch, between two lines of each robot (1)" : "";
   options.whole("--every", arguments.every, 1, std::numeric_limits<int>::max(), "K",
-                "steps between two shapes; without it about 100 in all");
+                fmt::format("steps between two shapes (default: about 100 in all){}", batch));
   options.text("--resume", arguments.resume, "DIR", "go on with the run saved there");
   declare_record(options, arguments.record);
 }
@@ -153,6 +118,7 @@ SessionPlan plan_session(const Context& context, const SessionArguments& argumen
   SessionPlan plan;
   plan.model = arguments.model;
   plan.record = arguments.record;
+  plan.record_robot = static_cast<int>(arguments.record_robot.value_or(0));
   check_record(context, plan.record, plan.model);
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
@@ -187,126 +153,113 @@ SessionPlan plan_session(const Context& context, const SessionArguments& argumen
   return plan;
 }
 
+namespace {
+
+void take_keep_tangent(const SessionArguments& arguments, const Robot& robot, DriveSettings& settings) {
+  if (!arguments.keep_tangent) return;
+  if (*arguments.keep_tangent >= 1)
+    throw InputError("--keep-tangent is a share between 0 and 1", "--keep-tangent 0.05");
+  if (settings.integrator != Integrator::implicit_euler)
+    throw InputError(fmt::format("--keep-tangent is for steps of one linearisation, and the integrator is {}",
+                                 integrator_name(settings.integrator)),
+                     "--integrator implicit-euler");
+  if (const auto why = cannot_keep_tangent(robot)) throw InputError(*why);
+  settings.keep_tangent = *arguments.keep_tangent;
+}
+
+// The state of a saved run, which `state` has the sizes of.
+State saved_state(const SessionPlan& plan, const Subject& subject, const State& state, DriveSettings& settings) {
+  const SavedRun& saved = *plan.saved;
+  if (saved.fingerprint != subject.fingerprint || !same_sizes(saved.state, state))
+    throw InputError(
+        fmt::format("'{}' was saved from something else, or '{}' has changed since", plan.folder, subject.file),
+        "run it from its beginning");
+  settings.first = static_cast<long>(saved.step);
+  if (settings.last <= settings.first)
+    throw InputError(
+        fmt::format("the run in '{}' is at step {} of {} already", plan.folder, settings.first, settings.last),
+        fmt::format("--steps {} (counted from its beginning)", 2 * std::max(1L, settings.first)));
+  return saved.state;
+}
+
+std::unique_ptr<RobotSteps> make_steps(const Subject& subject, const DriveSettings& settings,
+                                       const Actuation& actuation, State state) {
+  if (subject.device.kind == Device::Kind::cpu)
+    return std::make_unique<ForwardOnCpu>(subject.team, settings, actuation, std::move(state));
+  if (const auto why = cannot_run_on_device(*subject.reduced, settings, false)) throw InputError(*why);
+  return std::make_unique<ForwardOnDevice>(*subject.reduced, subject.device, settings, actuation, state);
+}
+
+// Steps between two shapes of one robot, about 100 in all, or two lines of each robot of a batch.
+long default_every(int robots, long steps) {
+  return robots > 1 ? 1 : std::max(1L, (steps + 99) / 100);
+}
+
+}  // namespace
+
 SessionResult perform(const Context& context, const SessionArguments& arguments, SessionPlan& plan,
                       const Subject& subject, DriveSettings settings,
                       const std::function<void(long, const State&)>& after) {
-  Mechanics& mechanics = subject.mechanics;
-  if (arguments.keep_tangent) {
-    if (*arguments.keep_tangent >= 1)
-      throw InputError("--keep-tangent is a share between 0 and 1", "--keep-tangent 0.05");
-    if (settings.integrator != Integrator::implicit_euler)
-      throw InputError(fmt::format("--keep-tangent is for steps of one linearisation, and the integrator is {}",
-                                   integrator_name(settings.integrator)),
-                       "--integrator implicit-euler");
-    if (const auto why = cannot_keep_tangent(mechanics.robot())) throw InputError(*why);
-    settings.keep_tangent = *arguments.keep_tangent;
-  }
+  const Robot& robot = subject.team.robot();
+  const int robots = subject.team.robots();
+  take_keep_tangent(arguments, robot, settings);
   const double horizon = arguments.steps      ? static_cast<double>(*arguments.steps) * settings.time_step
                          : arguments.duration ? *arguments.duration
                                               : subject.duration;
   const Actuation actuation =
-      make_actuation(arguments, plan, mechanics.robot(), settings.time_step, horizon, context.common.seed.value_or(1));
+      make_actuation(arguments, plan, robot, robots, settings.time_step, horizon, context.common.seed.value_or(1));
   settings.last = steps_of(arguments, plan, actuation, subject.duration, settings.time_step);
-  long every = arguments.every.value_or(std::max(1L, (settings.last + 99) / 100));
-  State state = rest_state(mechanics);
-  if (plan.saved) {
-    const SavedRun& saved = *plan.saved;
-    if (saved.fingerprint != subject.fingerprint || !same_sizes(saved.state, state))
-      throw InputError(
-          fmt::format("'{}' was saved from something else, or '{}' has changed since", plan.folder, subject.file),
-          "run it from its beginning");
-    state = saved.state;
-    settings.first = static_cast<long>(saved.step);
-    every = static_cast<long>(saved.every);
-    if (settings.last <= settings.first)
-      throw InputError(
-          fmt::format("the run in '{}' is at step {} of {} already", plan.folder, settings.first, settings.last),
-          fmt::format("--steps {} (counted from its beginning)", 2 * std::max(1L, settings.first)));
-  }
-  if (arguments.settle) settle(mechanics, actuation, state);
+  State state = repeated(rest_state(subject.team.member(0)), robots);
+  if (plan.saved) state = saved_state(plan, subject, state, settings);
+  if (arguments.settle) settle(subject.team, actuation, state);
+  const std::unique_ptr<RobotSteps> steps = make_steps(subject, settings, actuation, std::move(state));
+  if (plan.saved) steps->set_failures(read_failures(plan.saved->failures));
 
-  std::unique_ptr<ResultFolder> results;
-  std::error_code error;
-  if (plan.saved && fs::exists(plan.folder + "/trajectory.csv", error))
-    results = std::make_unique<ResultFolder>(plan.folder, mechanics, subject.write_shape, every, settings.first);
-  else if (!plan.saved && !plan.folder.empty())
-    results = std::make_unique<ResultFolder>(plan.folder, mechanics, subject.write_shape, every);
-  if (results && !plan.saved) results->record(0, state);
-
-  RunRecorder recorder(plan.record, mechanics, {subject.file, subject.fingerprint}, settings.integrator,
-                       settings.time_step);
-  recorder.add(settings.first, state);
-  long done = settings.first;
-  const auto save = [&] {
-    if (plan.folder.empty()) return;
-    SavedRun run;
-    run.state = state;
-    run.step = done;
-    run.steps = settings.last;
-    run.every = every;
-    run.time_step = settings.time_step;
-    run.integrator = integrator_name(settings.integrator);
-    run.model = fs::absolute(subject.file).string();
-    run.fingerprint = subject.fingerprint;
-    run.inputs = names_of(actuation.inputs());
-    run.times = actuation.times();
-    run.values = actuation.values();
-    if (results)
-      results->save(run);
-    else
-      write_state(ResultFolder::state_file(plan.folder), run);
-  };
-
-  const Robot& robot = mechanics.robot();
-  SessionResult result;
+  RunRecorder recorder(plan.record, robot, {subject.file, subject.fingerprint}, settings.integrator, settings.time_step,
+                       print_note, plan.record_robot);
+  ForwardRun run{*steps,   robot,       subject.name,           subject.reduced,     settings,
+                 {},       plan.folder, plan.saved.has_value(), subject.write_shape, subject.skin,
+                 recorder, after};
+  run.about.steps = settings.last;
+  run.about.every = plan.saved ? plan.saved->every : arguments.every.value_or(default_every(robots, settings.last));
+  run.about.time_step = settings.time_step;
+  run.about.integrator = integrator_name(settings.integrator);
+  run.about.model = fs::absolute(subject.file).string();
+  run.about.fingerprint = subject.fingerprint;
+  run.about.inputs = names_of(actuation.inputs());
+  run.about.times = actuation.times();
+  run.about.values = actuation.values();
+  run.about.rows = actuation.rows();
+  ForwardResult done;
   {
     const InterruptGuard guard;
     ProgressBar bar(context.common.quiet);
-    auto last_save = std::chrono::steady_clock::now();
-    try {
-      result.report =
-          drive(mechanics, settings, actuation, state, bar.progress(), [&](long step, const StepReport& report) {
-            done = step;
-            if (after) after(step, state);
-            if (robot.pairs() > 0) {
-              result.contact.add(report.contact, subject.reduced, state);
-              if (step % every == 0 || step == settings.last)
-                result.contact.least_gap =
-                    std::min(result.contact.least_gap.value_or(unlimited), least_gap(robot, subject.skin(state)));
-            }
-            recorder.add(step, state);
-            if (!results) return;
-            results->record(step, state);
-            if (std::chrono::steady_clock::now() - last_save < save_interval) return;
-            save();
-            last_save = std::chrono::steady_clock::now();
-          });
-    } catch (const Error&) {
-      // Results that cannot be written: the state is smaller than they are.
-      recorder.finish();
-      try {
-        save();
-      } catch (const Error&) {  // the first one is told
-      }
-      throw;
-    }
+    done = run_forward(run, bar.progress());
     bar.finish();
-    recorder.finish();  // before the state: on a full disk it gives back room
-    if (result.report.stopped && plan.folder.empty()) plan.folder = rescue_folder(subject.name);
-    save();
   }
-  if (result.report.failed()) throw_step_failure(result.report, settings, plan.folder);
-  if (result.report.stopped)
+  plan.folder = done.folder;
+  if (done.report.failed() && robots == 1) throw_step_failure(done.report, settings, plan.folder);
+  if (done.report.stopped)
     throw Interrupted(
-        fmt::format("interrupted after step {} of {}, the state is in '{}'", done, settings.last, plan.folder),
+        fmt::format("interrupted after step {} of {}, the state is in '{}'", done.report.step, settings.last,
+                    plan.folder),
         fmt::format("supple {} --resume {} (goes on from there)", subject.verb, shell_quoted(plan.folder)));
   recorder.require_whole(plan.folder.empty() ? "the run itself is complete"
                                              : fmt::format("the run itself is complete, in '{}'", plan.folder));
+  SessionResult result;
+  result.report = std::move(done.report);
+  result.contact = done.contact;
   result.settings = settings;
-  result.state = std::move(state);
+  result.state = steps->state();
+  result.failures = steps->failures();
   result.times = actuation.times();
   result.values = actuation.values();
   return result;
+}
+
+void throw_failures(const SessionPlan& plan, const SessionResult& result) {
+  if (!result.failures.empty())
+    throw_robot_failures(result.failures, result.state.robots, result.settings, plan.folder);
 }
 
 Actuation session_actuation(const SessionResult& result, const Robot& robot) {
@@ -314,36 +267,27 @@ Actuation session_actuation(const SessionResult& result, const Robot& robot) {
   return {inputs, names_of(inputs), result.times, result.values};
 }
 
-nlohmann::ordered_json session_json(const Context& context, const SessionResult& result, const std::string& device) {
+nlohmann::ordered_json session_json(const Context& context, const Subject& subject, const SessionResult& result) {
   nlohmann::ordered_json json = speed_facts(result.report, result.settings, result.state.robots);
-  json.update(machine_facts(context, device));
+  json.update(machine_facts(context, to_string(subject.device)));
   json["integrator"] = integrator_name(result.settings.integrator);
   json["first_step"] = result.settings.first;
   json["last_step"] = result.report.step;
   json["time"] = result.state.time;
   if (!result.state.contact_forces.empty()) json["contact"] = contact_figures_json(result.contact, result.state);
   json["limited_commands"] = result.report.limited;
+  if (result.state.robots > 1) json["failed"] = failed_json(result.failures, result.settings.time_step);
   json["state_hash"] = hash_hex(hash(result.state));
   return json;
 }
 
-void print_session(const SessionPlan& plan, const Subject& subject, const SessionResult& result) {
-  const DriveReport& report = result.report;
-  const State& state = result.state;
-  const double h = result.settings.time_step;
-  const double wall = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
-  const auto n = static_cast<double>(report.seconds.size());
-  const StepRate rate = step_rate(report.seconds, state.robots, h);
-  const auto time = [](double seconds) { return format_quantity(seconds, Dimension::time); };
-  fmt::print("{}: {} steps of {}{}, {} simulated in {} (by the median step {:.4g} steps/s, {:.3g} x real time)\n",
-             subject.name, report.seconds.size(), time(h),
-             state.robots > 1 ? fmt::format(" of {} robots", state.robots) : "", time(n * h), time(wall),
-             rate.steps_per_s, rate.realtime_factor);
-  Facts facts{{"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}", time(1e-6 * rate.p50_us),
-                                        time(1e-6 * rate.p99_us), time(1e-6 * rate.p999_us))}};
-  const Robot& robot = subject.mechanics.robot();
-  std::vector<double> y(static_cast<std::size_t>(robot.outputs() * state.robots));
-  subject.mechanics.evaluate_outputs(state.q, state.motions, y);
+namespace {
+
+// Where one robot is, and what its actuators and constraints do.
+void add_robot_facts(Facts& facts, const Subject& subject, const State& state) {
+  const Robot& robot = subject.team.robot();
+  std::vector<double> y(static_cast<std::size_t>(robot.outputs()));
+  subject.team.member(0).evaluate_outputs(state.q, state.motions, y);
   for (std::size_t e = 0; e < robot.effectors.size(); ++e)
     facts.emplace_back(robot.effectors[e].name, effector_text(robot, static_cast<int>(e), y));
   const std::vector<Input> inputs = inputs_of(robot);
@@ -361,9 +305,33 @@ void print_session(const SessionPlan& plan, const Subject& subject, const Sessio
   for (std::size_t m = 0; m < robot.motions.size(); ++m)
     facts.emplace_back(robot.motions[m].name,
                        fmt::format("at {}", format_quantity(state.motions[m], Dimension::length)));
-  add_contact_facts(facts, result.contact, robot, state);
+}
+
+}  // namespace
+
+void print_session(const SessionPlan& plan, const Subject& subject, const SessionResult& result) {
+  const DriveReport& report = result.report;
+  const State& state = result.state;
+  const double h = result.settings.time_step;
+  const double wall = std::accumulate(report.seconds.begin(), report.seconds.end(), 0.0);
+  const auto n = static_cast<double>(report.seconds.size());
+  const StepRate rate = step_rate(report.seconds, state.robots, h);
+  const auto time = [](double seconds) { return format_quantity(seconds, Dimension::time); };
+  fmt::print("{}: {} steps of {}{}, {} simulated in {} (by the median step {:.4g} steps/s, {:.3g} x real time)\n",
+             subject.name, report.seconds.size(), time(h),
+             state.robots > 1 ? fmt::format(" of {} robots", state.robots) : "", time(n * h), time(wall),
+             rate.steps_per_s, rate.realtime_factor);
+  Facts facts{{"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}", time(1e-6 * rate.p50_us),
+                                        time(1e-6 * rate.p99_us), time(1e-6 * rate.p999_us))}};
+  if (state.robots == 1)
+    add_robot_facts(facts, subject, state);
+  else
+    facts.emplace_back("device", to_string(subject.device));
+  add_contact_facts(facts, result.contact, subject.team.robot(), state);
   facts.emplace_back("state hash", hash_hex(hash(state)));
-  if (!plan.folder.empty()) facts.emplace_back("written", plan.folder + "/result.pvd, trajectory.csv, state.h5");
+  if (!plan.folder.empty())
+    facts.emplace_back("written", plan.folder + (state.robots == 1 ? "/result.pvd, trajectory.csv, state.h5"
+                                                                   : "/trajectory.csv, state.h5"));
   if (!plan.record.empty()) facts.emplace_back("recorded", plan.record);
   print_facts(facts);
   if (report.limited > 0) print_note(fmt::format("commands were cut to their range or rate {} times", report.limited));

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/cli/contact_facts.hpp"
-#include "engine/cli/drive.hpp"
-#include "engine/cli/result_folder.hpp"
 #include "engine/cli/shape_writer.hpp"
+#include "engine/run/forward_run.hpp"
+#include "kernels/array/device.hpp"
 
 namespace supple::cli {
 
@@ -22,7 +22,7 @@ struct SessionArguments {
   std::string model;  // positional: scene or model file
   std::string actuation, integrator, output, resume, record;
   std::vector<std::string> assignments;
-  std::optional<long> steps, every;
+  std::optional<long> steps, every, record_robot;
   std::optional<double> duration, time_step, keep_tangent;
   bool settle = false;
   bool sweep = false;
@@ -39,6 +39,7 @@ struct SessionPlan {
   std::optional<SavedRun> saved;
   std::string folder;  // of results; "" = none
   std::string record;  // file of a recording; "" = none
+  int record_robot = 0;
 };
 // Refuses what does not go together, and a folder with results (unless --force). Throws InputError.
 SessionPlan plan_session(const Context& context, const SessionArguments& arguments, const std::string& verb,
@@ -46,7 +47,7 @@ SessionPlan plan_session(const Context& context, const SessionArguments& argumen
 
 // What runs.
 struct Subject {
-  Mechanics& mechanics;
+  const MechanicsTeam& team;
   std::string verb, name;
   std::string file;               // for resuming
   std::uint64_t fingerprint = 0;  // see SavedRun
@@ -54,6 +55,7 @@ struct Subject {
   WriteShape write_shape;         // empty: no shapes
   SkinOf skin;                    // for robots among obstacles
   const ReducedModel* reduced = nullptr;
+  Device device = cpu();  // a GPU: of a reduced model
 };
 
 struct SessionResult {
@@ -61,18 +63,23 @@ struct SessionResult {
   DriveSettings settings;  // also {integrator, time_step} in force
   std::vector<double> times, values;
   State state;
-  ContactRecord contact;  // the skin's gap is looked at at every K-th step and the last
+  ContactRecord contact;
+  std::vector<FailedRobot> failures;  // of a batch
 };
 
-// `settings` holds the model's integrator and time step, already overridden by the plan. A failed step is a RunError,
-// Ctrl-C is Interrupted with the state saved. `after` (may be empty) sees each step.
+// `settings` holds the model's integrator and time step, already overridden by the plan. A failed step of one robot is
+// a RunError, Ctrl-C is Interrupted with the state saved. Robots of a batch fail alone: throw_failures, after the
+// report. `after` (may be empty) sees each step.
 SessionResult perform(const Context& context, const SessionArguments& arguments, SessionPlan& plan,
                       const Subject& subject, DriveSettings settings,
                       const std::function<void(long, const State&)>& after = {});
 
 // The keys of the contract; print_session says it to people.
-nlohmann::ordered_json session_json(const Context& context, const SessionResult& result, const std::string& device);
+nlohmann::ordered_json session_json(const Context& context, const Subject& subject, const SessionResult& result);
 void print_session(const SessionPlan& plan, const Subject& subject, const SessionResult& result);
+
+// RunError if robots of a batch failed.
+void throw_failures(const SessionPlan& plan, const SessionResult& result);
 
 // The commands of a session, for running another model along with it.
 Actuation session_actuation(const SessionResult& result, const Robot& robot);

@@ -4,9 +4,10 @@
 #include <functional>
 #include <vector>
 
-#include "engine/cli/result_folder.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/reduction/reduced_model.hpp"
+#include "engine/run/contact_record.hpp"
+#include "engine/run/result_folder.hpp"
 
 namespace supple::cli {
 
@@ -17,8 +18,6 @@ WriteShape full_shape_writer(const FullMechanics& mechanics);
 // The deformed skin with the nodes' `displacement` [m]. `model` must outlive what is returned.
 WriteShape reduced_shape_writer(const ReducedModel& model);
 
-// Where the nodes of the skin of robot 0 are [m].
-using SkinOf = std::function<std::vector<Vec3d>(const State&)>;
 SkinOf full_skin(const FullMechanics& mechanics);
 SkinOf reduced_skin(const ReducedModel& model);
 

@@ -8,6 +8,7 @@
 #include "engine/cli/options.hpp"
 #include "engine/cli/session.hpp"
 #include "engine/cli/shape_writer.hpp"
+#include "engine/cli/speed_facts.hpp"
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/scene/assembly_scene.hpp"
@@ -35,7 +36,8 @@ int simulate(Context& context, const SessionArguments& arguments) {
         throw InputError("--settle needs the exact tangent, which rotations from element edges do not have",
                          "rotation = \"polar\" in the material");
   FullMechanics mechanics(model);
-  const Subject subject{mechanics,
+  const MechanicsTeam team(mechanics);
+  const Subject subject{team,
                         "simulate",
                         scene.name,
                         scene.file,
@@ -47,7 +49,7 @@ int simulate(Context& context, const SessionArguments& arguments) {
   settings.integrator = scene.integrator;
   settings.time_step = scene.time_step;
   const SessionResult result = perform(context, arguments, plan, subject, settings);
-  nlohmann::ordered_json json = session_json(context, result, "cpu");
+  nlohmann::ordered_json json = session_json(context, subject, result);
   json["scene"] = scene.file;
   write_json(context, json);
   if (!context.common.quiet) print_session(plan, subject, result);

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "engine/cli/drive.hpp"
 #include "engine/cli/options.hpp"
+#include "engine/run/drive.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::cli {

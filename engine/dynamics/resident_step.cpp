@@ -9,34 +9,37 @@
 
 namespace supple {
 
-std::optional<InputError> cannot_stay(const ReducedModel& model, bool effectors) {
+std::optional<std::string> feature_that_cannot_stay(const ReducedModel& model, bool effectors) {
   const Robot& robot = model.robot;
-  const auto refusal = [](const std::string& why) {
-    return InputError("the states of a batch cannot stay on its device (" + why + ")",
-                      "a Stepper with ReducedBatchMechanics or ReducedMechanics");
-  };
-  if (robot.pairs() > 0 && effectors) return refusal("inverse control among obstacles is found on the host");
+  if (robot.pairs() > 0 && effectors) return "inverse control among obstacles is found on the host";
   if (robot.pairs() > 0)
     for (const PlacedObstacle& placed : robot.obstacles)
       if (placed.obstacle.shape() == Obstacle::Shape::mesh)
-        return refusal(fmt::format("the obstacle '{}' is a mesh, whose distances are found on the host", placed.name));
-  if (!robot.motions.empty()) return refusal("driven regions are not known there");
-  if (!robot.springs.empty()) return refusal("springs between points are not known there");
+        return fmt::format("the obstacle '{}' is a mesh, whose distances are found on the host", placed.name);
+  if (!robot.motions.empty()) return "driven regions are not known there";
+  if (!robot.springs.empty()) return "springs between points are not known there";
   if (robot.implicit_velocity != 1 || robot.implicit_position != 1)
-    return refusal("steps there are implicit Euler, implicit_velocity and implicit_position 1");
+    return "steps there are implicit Euler, implicit_velocity and implicit_position 1";
   for (const ConstraintRow& row : robot.constraints)
-    if (row.damping_time > 0) return refusal(fmt::format("the constraint '{}' has damping", row.name));
+    if (row.damping_time > 0) return fmt::format("the constraint '{}' has damping", row.name);
   for (const ActuatorRow& actuator : robot.actuators)
     if (actuator.kind == ActuatorKind::cavity && actuator.volume.empty())
-      return refusal(fmt::format("the volume of '{}' is no polynomial", actuator.name));
+      return fmt::format("the volume of '{}' is no polynomial", actuator.name);
   for (const Effector& effector : robot.effectors) {
     if (!effectors) break;
     if (effector.kind == EffectorKind::orientation)
-      return refusal(fmt::format("the effector '{}' is an orientation", effector.name));
+      return fmt::format("the effector '{}' is an orientation", effector.name);
     if (effector.kind == EffectorKind::volume && effector.volume.empty())
-      return refusal(fmt::format("the volume of '{}' is no polynomial", effector.name));
+      return fmt::format("the volume of '{}' is no polynomial", effector.name);
   }
   return std::nullopt;
+}
+
+std::optional<InputError> cannot_stay(const ReducedModel& model, bool effectors) {
+  const std::optional<std::string> feature = feature_that_cannot_stay(model, effectors);
+  if (!feature) return std::nullopt;
+  return InputError("the states of a batch cannot stay on its device (" + *feature + ")",
+                    "a Stepper with ReducedBatchMechanics or ReducedMechanics");
 }
 
 ResidentStepper::ResidentStepper(const ReducedModel& model, const Device& device, int robots,

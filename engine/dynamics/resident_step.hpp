@@ -31,6 +31,8 @@ namespace supple {
 
 // Why a model's robots cannot be stepped so: obstacles that are meshes, driven regions, springs, constraints with
 // damping, implicit factors, cavities without polynomials; with effectors: orientations, obstacles. None: they can.
+// The feature alone, and as an error for those who call the library.
+std::optional<std::string> feature_that_cannot_stay(const ReducedModel& model, bool effectors = false);
 std::optional<InputError> cannot_stay(const ReducedModel& model, bool effectors = false);
 
 // From K to constraint space: batched algebra of libraries, or one team of threads for each robot, all in one

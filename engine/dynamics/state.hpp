@@ -34,6 +34,13 @@ bool same_sizes(const State& a, const State& b);
 // else remembers a forward step, so a robot that is put back moves as one that begins.
 void reset(State& state, std::span<const int> robots, const State& start);
 
+// Robot `a` of a state becomes robot `b` of another of the same kind, except for the time.
+void copy_robot(const State& from, int a, State& to, int b);
+// Robot b of a state, alone.
+State one_robot(const State& state, int b);
+// As many robots in the state of one.
+State repeated(const State& one, int robots);
+
 // 64-bit hash of all bits of the state (xxHash), independent of the machine's endianness only.
 std::uint64_t hash(const State& state);
 

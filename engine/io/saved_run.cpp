@@ -73,6 +73,30 @@ State read_robots(const Hdf5File& file) {
   return state;
 }
 
+void write_failures(Hdf5File& file, const SavedFailures& failures) {
+  const std::size_t count = failures.robot.size();
+  if (count == 0) return;
+  file.write("/failed/robot", failures.robot, {count});
+  file.write("/failed/step", failures.step, {count});
+  file.write("/failed/status", failures.status, {count});
+  file.write("/failed/element", failures.element, {count});
+}
+
+SavedFailures read_failures(const Hdf5File& file, int robots) {
+  SavedFailures failures;
+  if (!file.has("/failed/robot")) return failures;
+  failures.robot = file.read_ints("/failed/robot");
+  const std::vector<std::size_t> shape{failures.robot.size()};
+  failures.step = file.read_ints("/failed/step", shape);
+  failures.status = file.read_ints("/failed/status", shape);
+  failures.element = file.read_ints("/failed/element", shape);
+  std::vector<char> seen(static_cast<std::size_t>(robots), 0);
+  for (const int robot : failures.robot)
+    if (robot < 0 || robot >= robots || seen[static_cast<std::size_t>(robot)]++ != 0)
+      throw InputError("its failed robots are impossible", "the run from its beginning", {file.path(), 0, 0, ""});
+  return failures;
+}
+
 void write_state(const std::string& path, const SavedRun& run) {
   write_hdf5_atomically(path, [&](Hdf5File& file) {
     file.write("/format", std::string(format_name));
@@ -88,6 +112,8 @@ void write_state(const std::string& path, const SavedRun& run) {
     file.write("/actuation/inputs", joined(run.inputs));
     file.write("/actuation/times", run.times, {run.times.size()});
     file.write("/actuation/values", run.values, {run.times.size(), run.inputs.size()});
+    if (!run.rows.empty()) file.write("/actuation/rows", run.rows, {run.rows.size()});
+    write_failures(file, run.failures);
   });
 }
 
@@ -111,6 +137,9 @@ SavedRun read_state(const std::string& path) {
   run.inputs = split(file.read_text("/actuation/inputs"));
   run.times = file.read_doubles("/actuation/times");
   run.values = file.read_doubles("/actuation/values", {run.times.size(), run.inputs.size()});
+  if (file.has("/actuation/rows"))
+    run.rows = file.read_ints("/actuation/rows", {static_cast<std::size_t>(run.state.robots)});
+  run.failures = read_failures(file, run.state.robots);
   return run;
 }
 

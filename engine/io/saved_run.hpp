@@ -15,6 +15,14 @@ class Hdf5File;
 void write_robots(Hdf5File& file, const State& state);
 State read_robots(const Hdf5File& file);
 
+// Group /failed of a file: robots of a batch that have left the run.
+struct SavedFailures {
+  std::vector<int> robot, step, status, element;  // of each (FailedRobot in engine/run)
+};
+void write_failures(Hdf5File& file, const SavedFailures& failures);
+// None where the file has no such group. Throws InputError: robots that there are not, or lists of different lengths.
+SavedFailures read_failures(const Hdf5File& file, int robots);
+
 struct SavedRun {
   State state;
   std::int64_t step = 0;          // steps done
@@ -24,9 +32,12 @@ struct SavedRun {
   std::string integrator;         // word of the scene file
   std::string model;              // absolute path of the scene or model file
   std::uint64_t fingerprint = 0;  // of what is simulated: a changed scene or mesh must not go on from this state
-  // The commands: names of all inputs, times [T, s] and values [T][inputs] in SI, linear in between.
+  // The commands: names of all inputs, times [T, s] and values [T][inputs] in SI, linear in between. rows: where each
+  // robot has a table of its own, how many of the T it has; empty: one for all.
   std::vector<std::string> inputs;
   std::vector<double> times, values;
+  std::vector<int> rows;
+  SavedFailures failures;
 };
 
 // Written aside and renamed. Throws InputError or RunError (disk full).

@@ -71,15 +71,15 @@ void Document::prepare() {
   if (prepared_) return;
   prepared_ = true;
   const Robot& r = robot().robot();
-  inputs_ = cli::inputs_of(r);
+  inputs_ = inputs_of(r);
   intent_ = start_ = simulation().rest_intent();
   std::vector<Channel> errors, commands, forces;
   for (const Effector& effector : r.effectors) errors.push_back({effector.name, "mm", 1e-3});
-  for (const cli::Input& input : inputs_)
-    commands.push_back({input.name, cli::display_unit(input.dimension), cli::display_scale(input.dimension)});
+  for (const Input& input : inputs_)
+    commands.push_back({input.name, display_unit(input.dimension), display_scale(input.dimension)});
   for (const ActuatorRow& actuator : r.actuators) {
     const Dimension dimension = multiplier_dimension(actuator.kind);
-    forces.push_back({actuator.name, cli::display_unit(dimension), cli::display_scale(dimension)});
+    forces.push_back({actuator.name, display_unit(dimension), display_scale(dimension)});
   }
   std::vector<Channel> times{{"step", "us", 1e-6}};
   if (beside()) times.push_back({"beside", "us", 1e-6});

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/cli/actuation.hpp"
+#include "engine/run/actuation.hpp"
 #include "viewer/draw/series.hpp"
 #include "viewer/play/open_simulation.hpp"
 #include "viewer/play/simulation_thread.hpp"
@@ -31,7 +31,7 @@ class Document {
   const OpenedRobot* beside() const { return simulation().beside(); }
   const Simulation& simulation() const { return thread_.simulation(); }
   const Frame& frame() const { return thread_.frame(); }
-  const std::vector<cli::Input>& inputs() const { return inputs_; }
+  const std::vector<Input>& inputs() const { return inputs_; }
   SimulationThread& thread() { return thread_; }
 
   // Takes the newest frame; true if there is one.
@@ -78,7 +78,7 @@ class Document {
   std::filesystem::file_time_type written_;
   bool prepared_ = false, ending_ = false;  // ending_: a recording
   Intent intent_, start_;                   // start_: at the start
-  std::vector<cli::Input> inputs_;
+  std::vector<Input> inputs_;
   std::unique_ptr<Series> errors_, commands_, forces_, times_;
   SimulationThread thread_;  // last: it works on what stands above
 };

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/cli/actuation.hpp"
 #include "engine/reduction/reduced_shape.hpp"
+#include "engine/run/actuation.hpp"
 #include "viewer/app/keys.hpp"
 #include "viewer/app/plot_widget.hpp"
 
@@ -122,8 +122,8 @@ bool goal_panel(Document& document, PanelState& state) {
       ImGui::Text("error %.3f mm", 1e3 * document.frame().errors[static_cast<std::size_t>(e)]);
       const bool angle = effector.kind == EffectorKind::orientation;
       const Dimension dimension = goal_dimension(effector.kind);
-      const double size = angle ? 3.14159265358979323846 / 180 : cli::display_scale(dimension);
-      const std::string unit = angle ? "deg" : cli::display_unit(dimension);
+      const double size = angle ? 3.14159265358979323846 / 180 : display_scale(dimension);
+      const std::string unit = angle ? "deg" : display_unit(dimension);
       const Vec3d goal = document.goal(e);
       double shown[3] = {goal[0] / size, goal[1] / size, goal[2] / size};
       const int count = effector.goal_numbers();
@@ -165,9 +165,9 @@ bool actuator_panel(Document& document) {
   const bool forward = intent.mode == Mode::forward;
   bool changed = false;
   for (std::size_t j = 0; j < document.inputs().size(); ++j) {
-    const cli::Input& input = document.inputs()[j];
-    const double size = cli::display_scale(input.dimension);
-    const std::string unit = cli::display_unit(input.dimension);
+    const Input& input = document.inputs()[j];
+    const double size = display_scale(input.dimension);
+    const std::string unit = display_unit(input.dimension);
     const bool motion = j >= robot.actuators.size();
     const double now = motion ? frame.state.motions[j - robot.actuators.size()] : frame.state.commands[j];
     double shown = (forward ? intent.commands[j] : now) / size;

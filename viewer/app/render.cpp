@@ -8,11 +8,11 @@
 #include <numbers>
 #include <optional>
 
-#include "engine/cli/drive.hpp"
-#include "engine/cli/goals.hpp"
 #include "engine/cli/interrupt.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/progress_bar.hpp"
+#include "engine/run/drive.hpp"
+#include "engine/run/goals.hpp"
 #include "kernels/array/device.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/hash.hpp"
@@ -88,17 +88,16 @@ class Lead {
     if (const auto why = cannot_lead(simulation.opened()); why && (!a.goal.empty() || a.circle || a.lemniscate))
       throw InputError(*why);
     if (!a.goal.empty()) {
-      path_.emplace(cli::read_goals(a.goal, robot));
+      path_.emplace(read_goals(a.goal, robot));
     } else if (a.circle || a.lemniscate) {
-      cli::FigureSettings figure;
-      figure.figure = a.circle ? cli::Figure::circle : cli::Figure::lemniscate;
+      FigureSettings figure;
+      figure.figure = a.circle ? Figure::circle : Figure::lemniscate;
       figure.radius = a.circle ? *a.circle : *a.lemniscate;
       if (!a.height.empty()) figure.height = parse_quantity(a.height, Dimension::length, {"--height", 0, 0, ""});
       figure.duration = a.duration.value_or(figure_turn * (figure.turns + 1));
-      path_.emplace(cli::figure_goals(robot, simulation.frame().y, figure, simulation.time_step()));
+      path_.emplace(figure_goals(robot, simulation.frame().y, figure, simulation.time_step()));
     } else if (!a.actuation.empty() || !a.assignments.empty()) {
-      actuation_ =
-          a.actuation.empty() ? cli::Actuation(cli::inputs_of(robot)) : cli::read_actuation(a.actuation, robot);
+      actuation_ = a.actuation.empty() ? Actuation(inputs_of(robot)) : read_actuation(a.actuation, robot);
       for (const std::string& assignment : a.assignments) actuation_->set(assignment);
     }
     intent_ = simulation.rest_intent();
@@ -127,8 +126,8 @@ class Lead {
 
  private:
   Simulation& simulation_;
-  std::optional<cli::GoalPath> path_;
-  std::optional<cli::Actuation> actuation_;
+  std::optional<GoalPath> path_;
+  std::optional<Actuation> actuation_;
   Intent intent_;
 };
 

@@ -6,15 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "engine/cli/inverse_drive.hpp"
+#include "engine/io/saved_run.hpp"
+#include "engine/run/inverse_record.hpp"
 
-namespace supple::cli {
+namespace supple {
+
+struct InverseReportOfRun {
+  DriveReport drive;
+  InverseRecord record;
+  long saturated_steps = 0;  // of a robot: goal not reached, and a limit of a range, rate or force active
+  HeldSteps held;
+  ContactRecord contact;
+  double pyramid_error = 0;  // the most (InverseReport) [m]
+};
 
 struct SavedInverse {
   std::uint64_t robot = 0;    // of what is controlled (RecordedRobot)
   std::uint64_t request = 0;  // of the goals, the settings and the steps
   State state;
-  std::vector<int> memory;    // InverseLaw::memory
+  std::vector<int> memory;  // InverseAnswers::memory
+  SavedFailures failures;
   InverseReportOfRun report;  // rates of the steps before are kept too
 };
 
@@ -27,4 +38,4 @@ SavedInverse read_saved_inverse(const std::string& folder, const SavedInverse& e
 // And what a kill left of one that was being written.
 void remove_saved_inverse(const std::string& folder);
 
-}  // namespace supple::cli
+}  // namespace supple

@@ -1,4 +1,4 @@
-#include "engine/cli/inverse_saved.hpp"
+#include "engine/run/inverse_saved.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/version.hpp"
 
-namespace supple::cli {
+namespace supple {
 
 namespace {
 
@@ -45,6 +45,8 @@ void each_number(SomeReport& report, Action action) {
   auto& stages = report.drive.stages;
   auto& figures = report.contact.figures;
   action("step", report.drive.step);
+  action("factorisations", report.drive.factorisations);
+  action("limited", report.drive.limited);
   action("saturated_steps", report.saturated_steps);
   action("pyramid_error", report.pyramid_error);
   action("stages/outputs", stages.outputs);
@@ -62,14 +64,16 @@ void each_number(SomeReport& report, Action action) {
   action("contact/violation", figures.violation);
 }
 
-// A row for the start and one for each step, as wide as the robot makes it.
-void check_sizes(const InverseReportOfRun& report, const Robot& robot, const Place& place) {
+// Rows for the start and for each step, as wide as the robot makes them.
+void check_sizes(const InverseReportOfRun& report, const Robot& robot, int robots, const Place& place) {
   const InverseRecord& record = report.record;
-  const std::size_t steps = static_cast<std::size_t>(std::max(0L, report.drive.step)), rows = steps + 1,
-                    actuators = robot.actuators.size(), effectors = 3 * robot.effectors.size();
+  const std::size_t steps = static_cast<std::size_t>(std::max(0L, report.drive.step)), times = steps + 1,
+                    rows = times * static_cast<std::size_t>(robots), actuators = robot.actuators.size(),
+                    effectors = 3 * robot.effectors.size();
   bool whole = report.drive.step >= 0 && report.drive.seconds.size() == steps;
-  for (const std::size_t size : {record.times.size(), record.errors.size(), record.qp_seconds.size(),
-                                 record.saturated.size(), record.held.size(), record.touching.size()})
+  for (const std::size_t size : {record.times.size(), record.qp_seconds.size()}) whole = whole && size == times;
+  for (const std::size_t size :
+       {record.errors.size(), record.saturated.size(), record.held.size(), record.touching.size()})
     whole = whole && size == rows;
   whole = whole && record.commands.size() == rows * (actuators + robot.motions.size()) &&
           record.multipliers.size() == rows * actuators && record.goals.size() == rows * effectors &&
@@ -97,6 +101,7 @@ void write_saved_inverse(const std::string& folder, const SavedInverse& run) {
     file.write("/request", std::bit_cast<std::int64_t>(run.request));
     write_robots(file, run.state);
     file.write("/memory", run.memory, {run.memory.size()});
+    write_failures(file, run.failures);
     each_series(run.report, [&](const std::string& name, const auto& series) {
       if (!series.empty())
         file.write("/record/" + name, std::vector<double>(series.begin(), series.end()), {series.size()});
@@ -148,7 +153,9 @@ SavedInverse read_saved_inverse(const std::string& folder, const SavedInverse& e
   each_number(run.report, [&](const std::string& name, auto& value) {
     value = static_cast<std::remove_reference_t<decltype(value)>>(file.read_double("/record/" + name));
   });
-  check_sizes(run.report, robot, place);
+  check_sizes(run.report, robot, run.state.robots, place);
+  run.report.record.robots = run.state.robots;
+  run.failures = read_failures(file, run.state.robots);
   if (file.has("/record/contact/outside")) {
     const std::vector<double> outside = file.read_doubles("/record/contact/outside", {2});
     run.report.contact.outside = {outside[0], outside[1]};
@@ -172,4 +179,4 @@ void remove_saved_inverse(const std::string& folder) {
   for (const fs::path& path : left) fs::remove(path, error);
 }
 
-}  // namespace supple::cli
+}  // namespace supple

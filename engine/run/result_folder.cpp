@@ -1,22 +1,26 @@
-#include "engine/cli/result_folder.hpp"
+#include "engine/run/result_folder.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
-#include "engine/cli/robot_facts.hpp"
+#include "engine/run/trajectory_columns.hpp"
 #include "kernels/base/atomic_file.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/extent.hpp"
 
-namespace supple::cli {
+namespace supple {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t most_gained = std::size_t{32} << 20;  // bytes of lines that wait for the next save
 
 constexpr const char* fixed_names[] = {"result.pvd", "trajectory.csv", "state.h5"};
 
@@ -58,13 +62,14 @@ void ResultFolder::check(const std::string& folder, bool force) {
         "another folder, --force to replace them, or --resume to go on");
 }
 
-ResultFolder::ResultFolder(const std::string& folder, Mechanics& mechanics, WriteShape write_shape, long every)
+ResultFolder::ResultFolder(const std::string& folder, const Robot& robot, int robots, WriteShape write_shape,
+                           long every)
     : folder_(folder),
-      mechanics_(mechanics),
+      robot_(robot),
+      robots_(robots),
       write_shape_(std::move(write_shape)),
       every_(every),
-      inputs_(inputs_of(mechanics.robot())),
-      y_(static_cast<std::size_t>(mechanics.robot().outputs())) {
+      inputs_(inputs_of(robot)) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
@@ -72,17 +77,17 @@ ResultFolder::ResultFolder(const std::string& folder, Mechanics& mechanics, Writ
                      "check that it may be written there");
   for (const fs::path& path : results_in(folder)) fs::remove(path, error);
   gained_ = header();
-  shapes_ = std::make_unique<PvdWriter>(folder_ + "/result.pvd");
+  if (robots == 1) shapes_ = std::make_unique<PvdWriter>(folder_ + "/result.pvd");
 }
 
-ResultFolder::ResultFolder(const std::string& folder, Mechanics& mechanics, WriteShape write_shape, long every,
-                           long step)
+ResultFolder::ResultFolder(const std::string& folder, const Robot& robot, int robots, WriteShape write_shape,
+                           long every, long step, const std::vector<FailedRobot>& failures)
     : folder_(folder),
-      mechanics_(mechanics),
+      robot_(robot),
+      robots_(robots),
       write_shape_(std::move(write_shape)),
       every_(every),
-      inputs_(inputs_of(mechanics.robot())),
-      y_(static_cast<std::size_t>(mechanics.robot().outputs())) {
+      inputs_(inputs_of(robot)) {
   const std::string path = trajectory_file();
   std::ifstream file(path, std::ios::binary);
   std::string line;
@@ -91,11 +96,15 @@ ResultFolder::ResultFolder(const std::string& folder, Mechanics& mechanics, Writ
   };
   if (!std::getline(file, line)) refuse("the trajectory of the run cannot be read");
   if (line + "\n" != header()) refuse("the columns are not those of this robot");
-  shapes_ = std::make_unique<PvdWriter>(folder_ + "/result.pvd");
+  if (robots == 1) shapes_ = std::make_unique<PvdWriter>(folder_ + "/result.pvd");
   std::error_code error;
   for (long k = 0; k <= step; ++k) {
-    if (!std::getline(file, line) || file.eof()) refuse(fmt::format("the trajectory ends before step {}", step));
-    if (k % every_ == 0 && fs::exists(shape_name(k), error)) shapes_->add(std::atof(line.c_str()), shape_name(k));
+    if (!has_lines(k)) continue;
+    const auto gone = std::ranges::count_if(failures, [&](const FailedRobot& failure) { return failure.step <= k; });
+    for (long left = robots - gone; left > 0; --left)
+      if (!std::getline(file, line) || file.eof()) refuse(fmt::format("the trajectory ends before step {}", step));
+    if (shapes_ && k % every_ == 0 && fs::exists(shape_name(k), error))
+      shapes_->add(std::atof(line.c_str()), shape_name(k));
   }
   fs::resize_file(path, static_cast<std::uintmax_t>(file.tellg()), error);
   if (error) refuse(fmt::format("the trajectory cannot be written ({})", error.message()));
@@ -106,43 +115,58 @@ std::string ResultFolder::shape_name(long step) const {
 }
 
 std::string ResultFolder::header() const {
-  const Robot& robot = mechanics_.robot();
   std::vector<std::string> names{"time [s]"};
+  if (robots_ > 1) names.push_back("robot");
   for (const Input& input : inputs_) names.push_back(fmt::format("{} [{}]", input.name, display_unit(input.dimension)));
-  for (const ActuatorRow& actuator : robot.actuators)
+  for (const ActuatorRow& actuator : robot_.actuators)
     names.push_back(fmt::format("{} {} [{}]", actuator.name, multiplier_name(actuator),
                                 display_unit(multiplier_dimension(actuator.kind))));
-  for (const ConstraintRow& row : robot.constraints)
+  for (const ConstraintRow& row : robot_.constraints)
     if (!is_obeyed(row)) names.push_back(fmt::format("{} force [{}]", row.name, display_unit(Dimension::force)));
-  for (const NamedPoint& point : robot.reported_points())
+  for (const NamedPoint& point : robot_.reported_points())
     for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} {} [mm]", point.name, axis));
-  for (const std::string& name : extra_columns(robot)) names.push_back(name);
+  for (const std::string& name : extra_columns(robot_)) names.push_back(name);
   for (std::string& name : names) name = csv_cell(name);
   return fmt::format("{}\n", fmt::join(names, ","));
 }
 
-void ResultFolder::record(long step, const State& state) {
-  const Robot& robot = mechanics_.robot();
-  mechanics_.evaluate_outputs(state.q, state.motions, y_);
+void ResultFolder::record(long step, RobotSteps& robots) {
+  if (!has_lines(step)) return;
+  const State& state = robots.state();
+  const std::vector<double>& y = robots.outputs();
+  for (int b = 0; b < robots_; ++b)
+    if (!robots.failed(b)) add_line(state, y, b);
+  if (gained_.size() > most_gained) {
+    append_file(trajectory_file(), gained_);
+    gained_.clear();
+  }
+  if (!shapes_ || step % every_ != 0) return;
+  write_shape_(shape_name(step), state);
+  shapes_->add(state.time, shape_name(step));
+}
+
+void ResultFolder::add_line(const State& state, std::span<const double> y, int robot) {
+  const std::span<const double> own = y.subspan(extent(robot, robot_.outputs()), extent(robot_.outputs()));
+  const auto of = [&](const std::vector<double>& values) {
+    return values.data() + extent(robot) * (values.size() / extent(robots_));
+  };
+  const double *commands = of(state.commands), *motions = of(state.motions), *multipliers = of(state.multipliers);
+  const std::size_t rows = robot_.actuators.size();
   auto out = std::back_inserter(gained_);
   fmt::format_to(out, "{:.9g}", state.time);
-  const std::size_t rows = robot.actuators.size();
+  if (robots_ > 1) fmt::format_to(out, ",{}", robot);
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    fmt::format_to(out, ",{:.9g}",
-                   (i < rows ? state.commands[i] : state.motions[i - rows]) / display_scale(inputs_[i].dimension));
+    fmt::format_to(out, ",{:.9g}", (i < rows ? commands[i] : motions[i - rows]) / display_scale(inputs_[i].dimension));
   for (std::size_t i = 0; i < rows; ++i)
-    fmt::format_to(out, ",{:.9g}", state.multipliers[i] / display_scale(multiplier_dimension(robot.actuators[i].kind)));
-  for (std::size_t i = rows; i < rows + robot.constraints.size(); ++i)
-    if (!is_obeyed(robot.constraints[i - rows]))
-      fmt::format_to(out, ",{:.9g}", state.multipliers[i] / display_scale(Dimension::force));
-  for (const NamedPoint& point : robot.reported_points())
-    for (int k = 0; k < 3; ++k) fmt::format_to(out, ",{:.9g}", 1e3 * y_[static_cast<std::size_t>(3 * point.point + k)]);
-  for (const double value : extra_values(robot, y_)) fmt::format_to(out, ",{:.9g}", value);
+    fmt::format_to(out, ",{:.9g}", multipliers[i] / display_scale(multiplier_dimension(robot_.actuators[i].kind)));
+  for (std::size_t i = rows; i < rows + robot_.constraints.size(); ++i)
+    if (!is_obeyed(robot_.constraints[i - rows]))
+      fmt::format_to(out, ",{:.9g}", multipliers[i] / display_scale(Dimension::force));
+  for (const NamedPoint& point : robot_.reported_points())
+    for (int k = 0; k < 3; ++k)
+      fmt::format_to(out, ",{:.9g}", 1e3 * own[static_cast<std::size_t>(3 * point.point + k)]);
+  for (const double value : extra_values(robot_, own)) fmt::format_to(out, ",{:.9g}", value);
   gained_ += '\n';
-  if (step % every_ == 0) {
-    write_shape_(shape_name(step), state);
-    shapes_->add(state.time, shape_name(step));
-  }
 }
 
 void ResultFolder::save(const SavedRun& run) {
@@ -152,4 +176,4 @@ void ResultFolder::save(const SavedRun& run) {
   write_state(state_file(folder_), run);
 }
 
-}  // namespace supple::cli
+}  // namespace supple

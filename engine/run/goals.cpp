@@ -1,4 +1,4 @@
-#include "engine/cli/goals.hpp"
+#include "engine/run/goals.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "kernels/base/hash.hpp"
 
-namespace supple::cli {
+namespace supple {
 
 namespace {
 
@@ -47,8 +47,7 @@ std::vector<Input> goal_inputs(const Robot& robot) {
   return inputs;
 }
 
-GoalPath::GoalPath(const Robot& robot, Actuation table)
-    : robot_(robot), table_(std::move(table)), values_(table_.inputs().size()) {
+GoalPath::GoalPath(const Robot& robot, Actuation table) : robot_(robot), table_(std::move(table)) {
   std::size_t column = 0;
   bool any = false;
   for (const Effector& effector : robot.effectors) {
@@ -70,12 +69,13 @@ GoalPath::GoalPath(const Robot& robot, Actuation table)
                          : fmt::format("columns {}", fmt::join(column_names(robot.effectors.front()), ", ")));
 }
 
-void GoalPath::goals(double time, std::span<double> goals) const {
-  table_.sample(time, values_);
+void GoalPath::goals(double time, std::span<double> goals, int robot) const {
+  std::vector<double> values(table_.inputs().size());
+  table_.sample(time, values, robot);
   for (std::size_t e = 0; e < robot_.effectors.size(); ++e) {
     if (steered_[e] == 0) continue;
     const auto count = static_cast<std::size_t>(robot_.effectors[e].goal_numbers());
-    for (std::size_t k = 0; k < count; ++k) goals[3 * e + k] = values_[first_[e] + k];
+    for (std::size_t k = 0; k < count; ++k) goals[3 * e + k] = values[first_[e] + k];
   }
 }
 
@@ -84,22 +84,25 @@ std::uint64_t GoalPath::hash(std::uint64_t seed) const {
     seed = hash_bytes(numbers->data(), numbers->size() * sizeof(double), seed);
   std::vector<char> given;
   for (std::size_t i = 0; i < table_.inputs().size(); ++i) given.push_back(table_.given(i) ? 1 : 0);
-  return hash_bytes(given.data(), given.size(), seed);
+  seed = hash_bytes(given.data(), given.size(), seed);
+  const std::vector<int> rows = table_.rows();
+  return rows.empty() ? seed : hash_bytes(rows.data(), rows.size() * sizeof(int), seed);
 }
 
 void GoalPath::prepare(InverseLaw& law) const {
   for (std::size_t e = 0; e < steered_.size(); ++e) law.steer(static_cast<int>(e), steered_[e] != 0);
 }
 
-void GoalPath::know(double time, InverseLaw& law) const {
-  table_.sample(time, values_);
-  const std::size_t first = values_.size() - robot_.actuators.size();
+void GoalPath::know(double time, InverseLaw& law, int robot, int of_law) const {
+  std::vector<double> values(table_.inputs().size());
+  table_.sample(time, values, robot);
+  const std::size_t first = values.size() - robot_.actuators.size();
   for (std::size_t j = 0; j < robot_.actuators.size(); ++j)
-    if (table_.given(first + j)) law.know(0, static_cast<int>(j), values_[first + j]);
+    if (table_.given(first + j)) law.know(of_law, static_cast<int>(j), values[first + j]);
 }
 
-GoalPath read_goals(const std::string& path, const Robot& robot) {
-  return {robot, read_table(path, goal_inputs(robot))};
+GoalPath read_goals(const std::string& path, const Robot& robot, int robots) {
+  return {robot, read_table(path, goal_inputs(robot), robots)};
 }
 
 GoalPath figure_goals(const Robot& robot, std::span<const double> y, const FigureSettings& settings, double time_step) {
@@ -129,12 +132,14 @@ GoalPath figure_goals(const Robot& robot, std::span<const double> y, const Figur
     const Vec3d goal{{centre[0] + settings.radius * u, centre[1] + settings.radius * v, centre[2]}};
     times.push_back(t);
     values.resize(values.size() + inputs.size(), 0.0);
-    for (std::size_t i = 0; i < 3; ++i)
-      values[values.size() - inputs.size() + first + i] = (1 - share) * start[i] + share * goal[static_cast<int>(i)];
+    // Written with fma, so that the bits of a figure do not depend on what a compiler makes of the lines around it.
+    double* to = values.data() + values.size() - inputs.size() + first;
+    for (int i = 0; i < 2; ++i) to[i] = std::fma(share, goal[i], (1 - share) * start[i]);
+    to[2] = std::fma(1 - share, start[2], share * goal[2]);
   }
   Actuation table(inputs, names, std::move(times), std::move(values));
   table.give(first, 3);
   return {robot, std::move(table)};
 }
 
-}  // namespace supple::cli
+}  // namespace supple

@@ -1,0 +1,25 @@
+#include "engine/run/contact_record.hpp"
+
+#include <algorithm>
+
+namespace supple {
+
+void ContactRecord::add(const ContactFigures& step, const ReducedModel* model, const State& state) {
+  figures.include(step);
+  if (model == nullptr) return;
+  for (int b = 0; b < state.robots; ++b)
+    if (const std::optional<OutsideModes> now = outside_modes(*model, state, b)) {
+      if (!outside) outside = OutsideModes{};
+      outside->depth = std::max(outside->depth, now->depth);
+      outside->share = std::max(outside->share, now->share);
+    }
+}
+
+void ContactRecord::add_gap(const Robot& robot, const std::vector<Vec3d>& skin) {
+  double least = least_gap.value_or(unlimited);
+  for (const PlacedObstacle& placed : robot.obstacles)
+    for (const Vec3d& x : skin) least = std::min(least, placed.obstacle.at(placed.pose, x).gap);
+  least_gap = least;
+}
+
+}  // namespace supple

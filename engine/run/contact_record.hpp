@@ -1,0 +1,26 @@
+#pragma once
+// What a run met on its way among obstacles.
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "engine/dynamics/contact_stage.hpp"
+#include "engine/reduction/contact_compliance.hpp"
+
+namespace supple {
+
+// Where the nodes of the skin of robot 0 are [m].
+using SkinOf = std::function<std::vector<Vec3d>(const State&)>;
+
+struct ContactRecord {
+  ContactFigures figures;               // rows and pressing ones at most, softened in all, largest residuals
+  std::optional<OutsideModes> outside;  // the most of each
+  std::optional<double> least_gap;      // of the skin [m], where it was looked at
+  // One step more; `model` is null for a full model.
+  void add(const ContactFigures& step, const ReducedModel* model, const State& state);
+  // Where the skin is now.
+  void add_gap(const Robot& robot, const std::vector<Vec3d>& skin);
+};
+
+}  // namespace supple

@@ -1,0 +1,168 @@
+#include "engine/run/forward_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "engine/dynamics/equilibrium.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Wall time between two saves of a run: what is lost when the machine goes down.
+constexpr std::chrono::seconds save_interval{30};
+
+// A folder for the state of a run that has none.
+std::string rescue_folder(const std::string& name) {
+  std::error_code error;
+  for (int i = 1;; ++i) {
+    const std::string folder = fmt::format("{}-interrupted{}", name, i == 1 ? "" : fmt::format("-{}", i));
+    if (fs::exists(folder, error)) continue;
+    fs::create_directories(folder, error);
+    if (error) throw RunError(fmt::format("cannot create '{}' to save the state in", folder), "-o DIR");
+    return folder;
+  }
+}
+
+std::unique_ptr<ResultFolder> open_results(const ForwardRun& run) {
+  const int robots = run.robots.robots();
+  const auto every = static_cast<long>(run.about.every);
+  std::error_code error;
+  if (run.goes_on && fs::exists(run.folder + "/trajectory.csv", error))
+    return std::make_unique<ResultFolder>(run.folder, run.robot, robots, run.write_shape, every, run.settings.first,
+                                          run.robots.failures());
+  if (run.goes_on || run.folder.empty()) return nullptr;
+  auto results = std::make_unique<ResultFolder>(run.folder, run.robot, robots, run.write_shape, every);
+  results->record(0, run.robots);
+  return results;
+}
+
+// Saves what the run is gone on from.
+void save(const ForwardRun& run, const std::string& folder, long done, ResultFolder* results) {
+  if (folder.empty()) return;
+  SavedRun saved = run.about;
+  saved.state = run.robots.state();
+  saved.step = done;
+  // A run of one robot may be gone on with under other commands.
+  if (run.robots.robots() > 1) saved.failures = saved_failures(run.robots.failures());
+  if (results != nullptr)
+    results->save(saved);
+  else
+    write_state(ResultFolder::state_file(folder), saved);
+}
+
+void record_contact(const ForwardRun& run, long step, const ContactFigures& figures, ContactRecord& contact) {
+  const bool alone = run.robots.robots() == 1, looked_at = step % run.about.every == 0 || step == run.settings.last;
+  // What the modes lack is looked at in all robots, so not at every step of many.
+  if (alone || looked_at)
+    contact.add(figures, run.model, run.robots.state());
+  else
+    contact.figures.include(figures);
+  if (alone && looked_at) contact.add_gap(run.robot, run.skin(run.robots.state()));
+}
+
+}  // namespace
+
+ForwardResult run_forward(ForwardRun& run, const Progress& progress) {
+  const std::unique_ptr<ResultFolder> results = open_results(run);
+  const auto record_frame = [&](long step) {
+    if (run.recorder.records() && !run.robots.failed(run.recorder.robot()))
+      run.recorder.add(step, run.robots.state(), run.robots.outputs());
+  };
+  record_frame(run.settings.first);
+  ForwardResult result;
+  result.folder = run.folder;
+  result.report.step = run.settings.first;
+  long done = run.settings.first;
+  Keeping keeping;
+  keeping.interval = save_interval;
+  keeping.record = [&](long step, const TakenStep& taken) {
+    done = step;
+    if (run.after) run.after(step, run.robots.state());
+    if (run.robot.pairs() > 0) record_contact(run, step, taken.report.contact, result.contact);
+    record_frame(step);
+    if (results) results->record(step, run.robots);
+  };
+  if (results) keeping.save = [&] { save(run, result.folder, done, results.get()); };
+  try {
+    drive(run.robots, run.settings, "simulating", progress, keeping, result.report);
+  } catch (const Error&) {
+    // Results that cannot be written: the state is smaller than they are.
+    run.recorder.finish();
+    try {
+      save(run, result.folder, done, results.get());
+    } catch (const Error&) {  // the first one is told
+    }
+    throw;
+  }
+  run.recorder.finish();  // before the state: on a full disk it gives back room
+  if (result.report.stopped && result.folder.empty()) result.folder = rescue_folder(run.name);
+  save(run, result.folder, done, results.get());
+  return result;
+}
+
+void settle(const MechanicsTeam& team, const Actuation& actuation, State& state) {
+  const int robots = team.robots();
+  const std::size_t motions = team.robot().motions.size(), actuators = team.robot().actuators.size();
+  Control all{std::vector<double>(extent(robots) * actuators), std::vector<double>(extent(robots) * motions)};
+  actuation.evaluate(0, robots, all);
+  std::vector<StepStatus> found(extent(robots), StepStatus::ok);
+  std::vector<std::unique_ptr<Equilibrium>> solvers;
+  for (int k = 0; k < team.size(); ++k)
+    solvers.push_back(std::make_unique<Equilibrium>(team.member(k), EquilibriumSettings{}));
+  const auto solve = [&](int b, int k) {
+    const auto part = [b](const std::vector<double>& values, std::size_t size) {
+      const auto first = values.begin() + static_cast<std::ptrdiff_t>(extent(b) * size);
+      return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
+    };
+    State own = one_robot(state, b);
+    found[extent(b)] =
+        solvers[extent(k)]->solve({part(all.commands, actuators), part(all.motions, motions)}, own).status;
+    copy_robot(own, 0, state, b);
+  };
+  if (actuation.for_each_robot()) {
+    team.each_robot(solve);
+  } else {
+    solve(0, 0);
+    for (int b = 1; b < robots; ++b) copy_robot(state, 0, state, b);
+  }
+  const auto failed = std::ranges::find_if(found, [](StepStatus status) { return status != StepStatus::ok; });
+  if (failed == found.end()) return;
+  throw RunError(fmt::format("the robot{} does not settle: {}",
+                             actuation.for_each_robot() ? fmt::format(" {} of the batch", failed - found.begin()) : "",
+                             describe(*failed)),
+                 *failed == StepStatus::loose_among_obstacles
+                     ? "without --settle it comes to rest in time"
+                     : "`supple check` looks for its equilibrium with all commands at zero");
+}
+
+SavedFailures saved_failures(const std::vector<FailedRobot>& failures) {
+  SavedFailures saved;
+  for (const FailedRobot& failure : failures) {
+    saved.robot.push_back(failure.robot);
+    saved.step.push_back(static_cast<int>(failure.step));
+    saved.status.push_back(static_cast<int>(failure.report.status));
+    saved.element.push_back(failure.report.failed_element);
+  }
+  return saved;
+}
+
+std::vector<FailedRobot> read_failures(const SavedFailures& saved) {
+  std::vector<FailedRobot> failures;
+  for (std::size_t k = 0; k < saved.robot.size(); ++k) {
+    FailedRobot& failure = failures.emplace_back(FailedRobot{saved.robot[k], saved.step[k], {}});
+    failure.report.status =
+        static_cast<StepStatus>(std::clamp(saved.status[k], 1, static_cast<int>(StepStatus::unbalanced)));
+    failure.report.failed_element = saved.element[k];
+  }
+  return failures;
+}
+
+}  // namespace supple

@@ -1,0 +1,56 @@
+#include "engine/run/mechanics_team.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "engine/dynamics/reduced_mechanics.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+
+MechanicsTeam::MechanicsTeam(Mechanics& alone) : robots_(1), threads_(1), members_{&alone} {}
+
+MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots, Members members)
+    : model_(&model), robots_(robots), threads_(std::min(robots, omp_get_max_threads())) {
+  for (int k = 0; k < (members == Members::robots ? robots : threads_); ++k) {
+    own_.push_back(std::make_unique<ReducedMechanics>(model));
+    members_.push_back(own_.back().get());
+  }
+}
+
+std::unique_ptr<Mechanics> MechanicsTeam::make_batch() const {
+  if (model_ == nullptr || robots_ == 1) return nullptr;
+  return std::make_unique<ReducedMechanics>(*model_, robots_);
+}
+
+void MechanicsTeam::each_robot(const std::function<void(int, int)>& action) const {
+  if (robots_ == 1) return action(0, 0);
+  std::exception_ptr problem;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads_)
+  for (int b = 0; b < robots_; ++b) {
+    try {
+      action(b, size() == robots_ ? b : omp_get_thread_num());
+    } catch (...) {
+#pragma omp critical(mechanics_team)
+      if (!problem) problem = std::current_exception();
+    }
+  }
+  if (problem) std::rethrow_exception(problem);
+}
+
+void MechanicsTeam::evaluate_outputs(const State& state, std::vector<double>& y) const {
+  const auto of = [&](const std::vector<double>& values, int b) {
+    const std::size_t size = values.size() / extent(robots_);
+    return std::span(values).subspan(extent(b) * size, size);
+  };
+  const std::size_t outputs = extent(robot().outputs());
+  y.resize(extent(robots_) * outputs);
+  each_robot([&](int b, int k) {
+    member(k).evaluate_outputs(of(state.q, b), of(state.motions, b),
+                               std::span(y).subspan(extent(b) * outputs, outputs));
+  });
+}
+
+}  // namespace supple

@@ -1,0 +1,46 @@
+#pragma once
+// Mechanics of one robot for each thread of a CPU, which step the robots of a batch one by one: every robot moves with
+// the bits that it would have alone, whatever the batch and the number of threads, and fails alone.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/dynamics/mechanics.hpp"
+#include "engine/dynamics/state.hpp"
+#include "engine/reduction/reduced_model.hpp"
+
+namespace supple {
+
+class MechanicsTeam {
+ public:
+  // One robot. `alone` must outlive this object.
+  explicit MechanicsTeam(Mechanics& alone);
+  // How many members a team has: one for each thread, or one for each robot, whose mechanics then remember nothing of
+  // another (StepSettings::keep_tangent).
+  enum class Members { threads, robots };
+  // The model must outlive this object.
+  MechanicsTeam(const ReducedModel& model, int robots, Members members = Members::threads);
+
+  int robots() const { return robots_; }
+  int threads() const { return threads_; }
+  int size() const { return static_cast<int>(members_.size()); }
+  Mechanics& member(int number) const { return *members_[static_cast<std::size_t>(number)]; }
+  const Robot& robot() const { return member(0).robot(); }
+
+  // Mechanics of all robots at once, for steps without a look at each; null for one robot.
+  std::unique_ptr<Mechanics> make_batch() const;
+  // Calls action(robot, member) for all robots, each member from one thread at a time. The first exception is thrown
+  // when all have been called.
+  void each_robot(const std::function<void(int, int)>& action) const;
+  // y [robots x outputs] of a state of all robots.
+  void evaluate_outputs(const State& state, std::vector<double>& y) const;
+
+ private:
+  const ReducedModel* model_ = nullptr;
+  int robots_, threads_;
+  std::vector<std::unique_ptr<Mechanics>> own_;
+  std::vector<Mechanics*> members_;
+};
+
+}  // namespace supple

@@ -1,0 +1,55 @@
+#pragma once
+// The recording of a run: a frame for each step of one of its robots (engine/io/recording.hpp).
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/inverse/inverse_law.hpp"
+#include "engine/io/recording.hpp"
+
+namespace supple {
+
+// Tells people of what a run goes on without.
+using Note = std::function<void(const std::string&)>;
+
+// A recording that cannot be written does not take the run with it: that is noted at once, the run goes on unrecorded,
+// and its end throws it.
+class RunRecorder {
+ public:
+  // "": records nothing. robot: of the mechanics, which must outlive this object; recorded: what the file says of it;
+  // of_batch: index of the recorded robot.
+  RunRecorder(const std::string& file, const Robot& robot, const RecordedRobot& recorded, Integrator integrator,
+              double time_step, Note note, int of_batch = 0);
+  ~RunRecorder() { finish(); }
+  RunRecorder(const RunRecorder&) = delete;
+  RunRecorder& operator=(const RunRecorder&) = delete;
+  // Whether add() records.
+  bool records() const { return writer_ != nullptr; }
+  int robot() const { return of_batch_; }
+  // A step under given commands, and one under commands that were found for goals [3 x effectors] of the effectors that
+  // are steered [effectors]. state and y (mapped points): of all robots; goals and report: of the recorded one.
+  void add(long step, const State& state, std::span<const double> y);
+  void add(long step, const State& state, std::span<const double> y, std::span<const double> goals,
+           std::span<const char> steered, const InverseReport& report, double qp_seconds);
+  // After the last step, whether it succeeded or not.
+  void finish();
+  // Throws RunError if the recording is not whole; `rest` says what became of the run.
+  void require_whole(const std::string& rest) const;
+
+ private:
+  // With goals where the effectors are.
+  RecordedFrame frame_of(long step, const State& state, std::span<const double> y);
+  void write(const RecordedFrame& frame);
+  void give_up(const Error& error);
+
+  const Robot& robot_;
+  int of_batch_;
+  Note note_;
+  std::unique_ptr<RecordingWriter> writer_;
+  std::string failure_, remedy_;
+};
+
+}  // namespace supple

@@ -1,0 +1,191 @@
+#include "engine/run/steps_on_cpu.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+
+namespace {
+
+// Adds a robot's step to that of all.
+void include(const StepReport& one, StepReport& all) {
+  all.iterations = std::max(all.iterations, one.iterations);
+  all.residual = std::max(all.residual, one.residual);
+  all.inverted += one.inverted;
+  all.negative_pivots = std::max(all.negative_pivots, one.negative_pivots);
+  all.weakened += one.weakened;
+  all.limited_commands += one.limited_commands;
+  all.times += one.times;
+  all.contact.rows += one.contact.rows;
+  all.contact.touching += one.contact.touching;
+  all.contact.solves += one.contact.solves;
+  all.contact.softened += one.contact.softened;
+  all.contact.loose += one.contact.loose;
+  all.contact.too_many = all.contact.too_many || one.contact.too_many;
+  all.contact.residual = std::max(all.contact.residual, one.contact.residual);
+  all.contact.violation = std::max(all.contact.violation, one.contact.violation);
+}
+
+}  // namespace
+
+StepsOnCpu::StepsOnCpu(const MechanicsTeam& team, bool exact_time, State start)
+    : RobotSteps(team.robots()),
+      team_(team),
+      exact_time_(exact_time),
+      state_(std::move(start)),
+      reports_(extent(team.robots())) {
+  SUPPLE_EXPECT(state_.robots == team.robots());
+  if (team.robots() > 1) own_.assign(extent(team.size()), one_robot(state_, 0));
+}
+
+TakenStep StepsOnCpu::step(long number, double time) {
+  TakenStep taken;
+  taken.limited = prepare(time);
+  double end = state_.time;
+  const auto begin = std::chrono::steady_clock::now();
+  std::optional<StepReport> together;
+  if (robots() == 1)
+    together = take(0, 0, state_);
+  else if (failures().empty())
+    together = take_together(state_);
+  if (together) end = state_.time;
+  taken.report = together ? *together : step_one_by_one(number, end);
+  taken.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (taken.report.status != StepStatus::ok) {
+    if (robots() == 1) add_failure({0, number, taken.report});
+    return taken;
+  }
+  state_.time = exact_time_ ? time : end;
+  outputs_known_ = false;
+  return taken;
+}
+
+StepReport StepsOnCpu::step_one_by_one(long number, double& end) {
+  team_.each_robot([&](int b, int member) {
+    if (failed(b)) return;
+    State& own = own_[extent(member)];
+    copy_robot(state_, b, own, 0);
+    own.time = state_.time;
+    StepReport& report = reports_[extent(b)];
+    report = take(b, member, own);
+    if (report.status == StepStatus::ok) copy_robot(own, 0, state_, b);
+  });
+  StepReport all;
+  for (int b = 0; b < robots(); ++b) {
+    if (failed(b)) continue;
+    const StepReport& report = reports_[extent(b)];
+    if (report.status != StepStatus::ok)
+      add_failure({b, number, report});
+    else
+      include(report, all);
+  }
+  for (double* stage : {&all.times.outputs, &all.times.forces, &all.times.factor, &all.times.solve, &all.times.rows})
+    *stage /= team_.threads();
+  if (all_failed()) return failures().front().report;
+  for (const State& own : own_) end = std::max(end, own.time);
+  return all;
+}
+
+const std::vector<double>& StepsOnCpu::outputs() {
+  if (!outputs_known_) team_.evaluate_outputs(state_, y_);
+  outputs_known_ = true;
+  return y_;
+}
+
+ForwardOnCpu::ForwardOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const Actuation& actuation,
+                           State start)
+    : StepsOnCpu(team, settings.integrator == Integrator::quasi_static, std::move(start)), actuation_(actuation) {
+  for (int k = 0; k < team.size(); ++k) {
+    steps_.push_back(
+        std::make_unique<ForwardStep>(team.member(k), settings.integrator, settings.time_step, settings.keep_tangent));
+    own_control_.push_back(zero_control(team.member(k)));
+  }
+  control_ = own_control_.front();
+  for (std::vector<double>* values : {&control_.commands, &control_.motions})
+    values->resize(values->size() * extent(team.robots()), 0.0);
+  // Newton's method and equilibria iterate until all robots of a batch have converged: one by one, each stops alone.
+  if (settings.integrator != Integrator::implicit_euler || settings.keep_tangent > 0 || team.robot().pairs() > 0)
+    return;
+  batch_ = team.make_batch();
+  if (batch_) together_ = std::make_unique<ForwardStep>(*batch_, settings.integrator, settings.time_step);
+}
+
+std::optional<StepReport> ForwardOnCpu::take_together(State& all) {
+  if (!together_) return std::nullopt;
+  const StepReport report = together_->step(control_, all);
+  return report.status == StepStatus::ok ? std::optional(report) : std::nullopt;
+}
+
+int ForwardOnCpu::prepare(double time) {
+  return actuation_.evaluate(time, robots(), control_);
+}
+
+StepReport ForwardOnCpu::take(int robot, int member, State& own) {
+  ForwardStep& step = *steps_[extent(member)];
+  if (robots() == 1) return step.step(control_, own);
+  Control& control = own_control_[extent(member)];
+  const auto copy = [&](const std::vector<double>& all, std::vector<double>& one) {
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(extent(robot) * one.size()), one.size(), one.begin());
+  };
+  copy(control_.commands, control.commands);
+  copy(control_.motions, control.motions);
+  return step.step(control, own);
+}
+
+InverseOnCpu::InverseOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const InverseSettings& inverse,
+                           const GoalPath& path, State start)
+    : StepsOnCpu(team, false, std::move(start)),
+      InverseAnswers(team.robots(), static_cast<int>(team.robot().effectors.size())),
+      path_(path) {
+  for (int k = 0; k < team.size(); ++k) {
+    steps_.push_back(std::make_unique<InverseStep>(team.member(k), inverse, settings.integrator, settings.time_step));
+    path.prepare(steps_.back()->law());
+  }
+  if (team.robots() > 1) memory_.assign(extent(team.robots()), steps_.front()->law().memory());
+  prepare(0);
+}
+
+std::vector<int> InverseOnCpu::memory() const {
+  if (robots() == 1) return steps_.front()->law().memory();
+  std::vector<int> all;
+  for (const std::vector<int>& one : memory_) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
+void InverseOnCpu::recall(const std::vector<int>& memory) {
+  if (robots() == 1) return steps_.front()->law().recall(memory);
+  const std::size_t size = memory_.front().size();
+  SUPPLE_EXPECT(memory.size() == size * memory_.size());
+  for (std::size_t b = 0; b < memory_.size(); ++b) std::copy_n(memory.data() + b * size, size, memory_[b].data());
+}
+
+int InverseOnCpu::prepare(double time) {
+  time_ = time;
+  qp_seconds_ = 0;
+  const std::size_t numbers = goals_.size() / extent(robots());
+  for (int b = 0; b < robots(); ++b) path_.goals(time, std::span(goals_).subspan(extent(b) * numbers, numbers), b);
+  if (robots() == 1) path_.know(time, steps_.front()->law());
+  return 0;
+}
+
+StepReport InverseOnCpu::take(int robot, int member, State& own) {
+  InverseStep& step = *steps_[extent(member)];
+  InverseLaw& law = step.law();
+  const std::size_t numbers = goals_.size() / extent(robots());
+  if (robots() > 1) {
+    law.recall(memory_[extent(robot)]);
+    path_.know(time_, law, robot);
+  }
+  const StepReport report = step.step(std::span(goals_).subspan(extent(robot) * numbers, numbers), own);
+  if (robots() > 1) memory_[extent(robot)] = law.memory();
+  if (report.status == StepStatus::ok) answer(law, 0, robot);
+  const double seconds = law.qp_seconds();
+#pragma omp atomic
+  qp_seconds_ += seconds;
+  return report;
+}
+
+}  // namespace supple

@@ -1,0 +1,164 @@
+#include "engine/run/steps_on_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+
+std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings, bool inverse) {
+  const auto refusal = [](const std::string& feature, const std::string& remedy) {
+    return InputError("this run is not supported on a device (" + feature + ")", remedy);
+  };
+  if (settings.integrator != Integrator::implicit_euler)
+    return refusal(fmt::format("steps there are of one linearisation, and the integrator is {}",
+                               integrator_name(settings.integrator)),
+                   "--device cpu, or --integrator implicit-euler");
+  if (settings.keep_tangent > 0)
+    return refusal("every step there has a tangent of its own", "--device cpu, or without --keep-tangent");
+  if (const std::optional<std::string> feature = feature_that_cannot_stay(model, inverse))
+    return refusal(*feature, "--device cpu");
+  return std::nullopt;
+}
+
+StepsOnDevice::StepsOnDevice(const ReducedModel& model, const Device& device, const DriveSettings& settings,
+                             bool inverse, const State& start)
+    : RobotSteps(start.robots),
+      stepper_(model, device, start.robots, {.time_step = settings.time_step, .effectors = inverse}),
+      state_(start) {
+  stepper_.set_state(start);
+}
+
+TakenStep StepsOnDevice::step(long number, double time) {
+  TakenStep taken;
+  if (!failures().empty() && held_.q.empty()) held_ = state();  // the run goes on, and they failed before
+  prepare(time);
+  const auto begin = std::chrono::steady_clock::now();
+  const ResidentReport report = take();
+  taken.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  state_known_ = outputs_known_ = false;
+  taken.report.iterations = 1;
+  taken.report.inverted = report.inverted;
+  taken.report.weakened = report.weakened;
+  taken.report.limited_commands = report.limited_commands;
+  taken.report.contact = report.contact;
+  taken.report.contact.solves = report.contact_problems;
+  taken.report.times = report.times;
+  hold_failed(number, report);
+  if (all_failed()) taken.report = failures().front().report;
+  return taken;
+}
+
+// A robot that failed is tried again in every step. Where it then succeeds it is put back: it has left the run.
+void StepsOnDevice::hold_failed(long number, const ResidentReport& report) {
+  if (report.failures.empty() && failures().empty()) return;
+  std::vector<char> failing(extent(robots()), 0);
+  std::vector<FailedRobot> fresh;
+  for (const RobotFailure& failure : report.failures) {
+    failing[extent(failure.robot)] = 1;
+    if (failed(failure.robot)) continue;
+    FailedRobot& added = fresh.emplace_back(FailedRobot{failure.robot, number, {}});
+    added.report.status = failure.status;
+    added.report.failed_element = failure.element;
+  }
+  std::vector<int> astray;
+  for (int b = 0; b < robots(); ++b)
+    if (failed(b) && failing[extent(b)] == 0) astray.push_back(b);
+  if (!fresh.empty()) {
+    const State& now = state();
+    if (held_.q.empty()) held_ = now;
+    for (const FailedRobot& failure : fresh) {
+      copy_robot(now, failure.robot, held_, failure.robot);
+      add_failure(failure);
+    }
+  }
+  if (astray.empty()) return;
+  stepper_.reset(astray, held_);
+  state_known_ = outputs_known_ = false;
+}
+
+const State& StepsOnDevice::state() {
+  if (!state_known_) state_ = stepper_.state();
+  state_known_ = true;
+  return state_;
+}
+
+const std::vector<double>& StepsOnDevice::outputs() {
+  if (!outputs_known_) y_ = stepper_.outputs();
+  outputs_known_ = true;
+  return y_;
+}
+
+ForwardOnDevice::ForwardOnDevice(const ReducedModel& model, const Device& device, const DriveSettings& settings,
+                                 const Actuation& actuation, const State& start)
+    : StepsOnDevice(model, device, settings, false, start), actuation_(actuation) {
+  control_.commands.assign(start.commands.size(), 0.0);
+}
+
+void ForwardOnDevice::prepare(double time) {
+  actuation_.evaluate(time, robots(), control_);
+}
+
+ResidentReport ForwardOnDevice::take() {
+  return stepper().step(control_.commands);
+}
+
+InverseOnDevice::InverseOnDevice(const ReducedModel& model, const Device& device, const DriveSettings& settings,
+                                 const InverseSettings& inverse, const GoalPath& path, const State& start)
+    : StepsOnDevice(model, device, settings, true, start),
+      InverseAnswers(start.robots, static_cast<int>(model.robot.effectors.size())),
+      path_(path) {
+  for (int k = 0; k < stepper().parts(); ++k) {
+    laws_.push_back(std::make_unique<InverseLaw>(model.robot, stepper().part(k).count, inverse));
+    given_.push_back(laws_.back().get());
+    path.prepare(*laws_.back());
+  }
+  prepare(0);
+}
+
+std::vector<int> InverseOnDevice::memory() const {
+  std::vector<int> all;
+  for (const auto& law : laws_) {
+    const std::vector<int> part = law->memory();
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+void InverseOnDevice::recall(const std::vector<int>& memory) {
+  std::span<const int> left(memory);
+  for (const auto& law : laws_) {
+    const std::size_t own = law->memory().size();
+    SUPPLE_EXPECT(left.size() >= own);
+    law->recall(left.first(own));
+    left = left.subspan(own);
+  }
+}
+
+void InverseOnDevice::prepare(double time) {
+  const std::size_t numbers = goals_.size() / extent(robots());
+  for (int b = 0; b < robots(); ++b) path_.goals(time, std::span(goals_).subspan(extent(b) * numbers, numbers), b);
+  for (int k = 0; k < stepper().parts(); ++k) {
+    const auto [first, count] = stepper().part(k);
+    for (int b = 0; b < count; ++b) path_.know(time, *laws_[extent(k)], first + b, b);
+    laws_[extent(k)]->set_goals(std::span(goals_).subspan(extent(first) * numbers, extent(count) * numbers));
+  }
+}
+
+ResidentReport InverseOnDevice::take() {
+  ResidentReport report = stepper().step(given_, goals_);
+  qp_seconds_ = 0;
+  for (int k = 0; k < stepper().parts(); ++k) {
+    const auto [first, count] = stepper().part(k);
+    qp_seconds_ += laws_[extent(k)]->qp_seconds();
+    for (int b = 0; b < count; ++b)
+      if (!failed(first + b)) answer(*laws_[extent(k)], b, first + b);
+  }
+  return report;
+}
+
+}  // namespace supple
