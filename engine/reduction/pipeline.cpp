@@ -9,6 +9,7 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "engine/dynamics/full_mechanics.hpp"
 #include "engine/dynamics/reduced_mechanics.hpp"
@@ -97,8 +98,8 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
   return states;
 }
 
-// Elements are chosen on every so-manieth state. States a time step apart say nearly the same (decision 0022); all
-// parts of a ramp come.
+// Elements are selected using every n-th training snapshot. Snapshots a time step apart hold nearly the same (decision
+// 0022); all parts of a ramp are taken.
 int elements_every(const Robot& robot, const ReductionScene& recipe, int count) {
   constexpr int most = 8, least_states = 64;
   if (recipe.elements_every > 0) return std::min(recipe.elements_every, count);
@@ -107,7 +108,7 @@ int elements_every(const Robot& robot, const ReductionScene& recipe, int count) 
   return every;
 }
 
-// Values of `count` states: those of every so-manieth stay, the first among them.
+// Values of `count` snapshots: those of every n-th stay, the first among them.
 void keep_every(int every, std::vector<double>& values, int count) {
   const std::size_t length = values.size() / extent(count);
   std::size_t kept = 0;
@@ -185,233 +186,348 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
                      "elements_tolerance, or elements_acceptance");
 }
 
-Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress) {
-  const double start = now();
-  Reduction result;
-  ReduceReport& report = result.report;
-  const ReductionScene& recipe = scene.reduction;
-  const auto check_stop = [&] {
-    if (progress.stopped())
+namespace {
+
+// The job and what its stages hand on: one method for each stage, called in the order in which they stand.
+class ReductionJob {
+ public:
+  ReductionJob(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress)
+      : scene_(scene), full_(full), settings_(settings), progress_(progress), recipe_(scene.reduction) {
+    selecting_.rule = rule_of(recipe_);
+    selecting_.tolerances = settings.tolerances;
+    selecting_.device = settings.device;
+    const Device& of_states = settings.snapshots.batch.device;
+    if (!selecting_.device && of_states.kind == Device::Kind::cuda) selecting_.device = of_states;
+  }
+  Reduction run();
+
+ private:
+  TrainingSet take_snapshots();
+  bool find_modes(const TrainingSet& training, const ColumnBlocks& displacements);
+  void read_references();
+  void project_model(const TrainingSet& training);
+  TrainingStates make_training(const TrainingSet& training, const ColumnBlocks& displacements);
+  void plan_tolerances();
+  void select_elements(const TrainingStates& states);
+  void trace_curve();
+  std::pair<std::size_t, std::size_t> choose_domains();
+  void make_table(std::size_t best, std::size_t small);
+  void add_compliance();
+  void compare_in_motion();
+  void judge();
+
+  void check_stop() const {
+    if (progress_.stopped())
       throw Interrupted("stopped; the full-order states are kept", "the same command again: it goes on from there");
-  };
+  }
+  void note(std::string text) { result_.report.notes.push_back(std::move(text)); }
+  ModelRow row(const std::string& label, const ReducedModel& model, const ReferenceStates& reference, double seconds);
 
-  std::optional<DeviceRoom> device = settings.device;
-  if (!device && settings.snapshots.batch.device.kind == Device::Kind::cuda) device = settings.snapshots.batch.device;
+  const Scene& scene_;
+  const FullModel& full_;
+  const ReduceSettings& settings_;
+  const Progress& progress_;
+  const ReductionScene& recipe_;
+  Reduction result_;
+  ModelBasis modes_;
+  ReferenceStates selection_, test_;                     // the validation and the test set
+  ReducedModel all_;                                     // with every element
+  SelectionSettings selecting_;                          // its tolerances ascend, one domain for each
+  std::optional<double> wanted_;                         // the tolerance of the model, if one was asked for
+  std::vector<std::vector<IntegrationDomain>> domains_;  // [tolerance][field]
+  double mark_ = now();                                  // where the stage began
+};
 
-  check_recipe(recipe, full);
-  report.snapshots = compute_snapshots(full, scene, settings.snapshots, progress);
-  report.seconds.snapshots = now() - start;
-  const SceneIdentity identity = identify(scene);
-  const SamplingPlans plans = make_plans(full.robot, recipe);
-  const std::vector<SetPlan> sets = sets_of(plans, settings.snapshots.folder);
-  const int nv = full.coordinates.nv, rows = full.robot.rows();
-  const auto read = [&](std::size_t k) { return read_snapshots(sets[k].folder, identity, *sets[k].plan, nv, rows); };
-  const TrainingSet training_set = read_training(full, scene, settings.snapshots.folder);
-  const SnapshotSet& training = training_set.snapshots;
-  const Ranks& ranks = settings.snapshots.ranks;
-  const ColumnBlocks displacements = basis_columns(full, training_set.folder, training, ranks.size);
-  if (!training_set.plan.note.empty()) report.notes.push_back(training_set.plan.note);
-  if (training.failed > 0)
-    report.notes.push_back(fmt::format("{} of {} training states did not converge and were left out", training.failed,
-                                       training.failed + training.count));
-  if (training.count < 2)
+// Snapshots of all sets are in the folder afterwards; those of the training set are read.
+TrainingSet ReductionJob::take_snapshots() {
+  ReduceReport& report = result_.report;
+  check_recipe(recipe_, full_);
+  report.snapshots = compute_snapshots(full_, scene_, settings_.snapshots, progress_);
+  report.seconds.snapshots = now() - mark_;
+  TrainingSet training = read_training(full_, scene_, settings_.snapshots.folder);
+  const int count = training.snapshots.count, failed = training.snapshots.failed;
+  if (!training.plan.note.empty()) note(training.plan.note);
+  if (failed > 0)
+    note(fmt::format("{} of {} training states did not converge and were left out", failed, failed + count));
+  if (count < 2)
     throw RunError("fewer than two training states converged", "`supple simulate` the scene; smaller actuator ranges");
+  return training;
+}
 
-  double mark = now();
-  progress("POD", 0, 1);
-  const ModelBasis made = model_basis(full, training_set, displacements, recipe, ranks, device, progress);
-  if (ranks.rank > 0) return result;
-  const Pod& pod = made.pod;
-  const std::vector<double>& basis = made.vectors;
-  const int modes = made.modes;
-  report.singular_values = pod.singular_values;
-  report.truncation_error = truncation_errors(pod.singular_values, truncation_of(recipe));
-  report.notes.insert(report.notes.end(), made.notes.begin(), made.notes.end());
-  report.seconds.pod = now() - mark;
+// False: another rank goes on.
+bool ReductionJob::find_modes(const TrainingSet& training, const ColumnBlocks& displacements) {
+  mark_ = now();
+  progress_("POD", 0, 1);
+  const Ranks& ranks = settings_.snapshots.ranks;
+  modes_ = model_basis(full_, training, displacements, recipe_, ranks, selecting_.device, progress_);
+  if (ranks.rank > 0) return false;
+  ReduceReport& report = result_.report;
+  report.singular_values = modes_.pod.singular_values;
+  report.truncation_error = truncation_errors(modes_.pod.singular_values, truncation_of(recipe_));
+  report.notes.insert(report.notes.end(), modes_.notes.begin(), modes_.notes.end());
+  report.seconds.pod = now() - mark_;
   check_stop();
-  const ReferenceStates selection = reference_states(full, read(1)), test = reference_states(full, read(2));
-  if (test.failed > 0)
-    report.notes.push_back(fmt::format("{} of {} test states of the full model did not converge and were left out",
-                                       test.failed, test.failed + test.count));
-  if (test.count == 0)
-    throw RunError("no test state of the full model converged", "`supple simulate` the scene; smaller actuator ranges");
+  return true;
+}
 
-  mark = now();
-  ReducedModel all = project(full, basis, modes, all_elements(full));
-  if (recipe.unit == DomainUnit::point) all = by_points(std::move(all));
-  if (recipe.membranes == MembraneForm::strains) {
-    progress("strain modes", 0, 1);
-    report.notes.push_back(replace_membranes(full, recipe, training_set.folder, training, all));
+void ReductionJob::read_references() {
+  const SamplingPlans plans = make_plans(full_.robot, recipe_);
+  const std::vector<SetPlan> sets = sets_of(plans, settings_.snapshots.folder);
+  const auto read = [&](std::size_t k) {
+    return reference_states(full_, read_snapshots(sets[k].folder, identify(scene_), *sets[k].plan,
+                                                  full_.coordinates.nv, full_.robot.rows()));
+  };
+  selection_ = read(1);
+  test_ = read(2);
+  if (test_.failed > 0)
+    note(fmt::format("{} of {} test states of the full model did not converge and were left out", test_.failed,
+                     test_.failed + test_.count));
+  if (test_.count == 0)
+    throw RunError("no test state of the full model converged", "`supple simulate` the scene; smaller actuator ranges");
+}
+
+void ReductionJob::project_model(const TrainingSet& training) {
+  all_ = project(full_, modes_.vectors, modes_.modes, all_elements(full_));
+  if (recipe_.unit == DomainUnit::point) all_ = by_points(std::move(all_));
+  if (recipe_.membranes == MembraneForm::strains) {
+    progress_("strain modes", 0, 1);
+    note(replace_membranes(full_, recipe_, training.folder, training.snapshots, all_));
     check_stop();
   }
-  Provenance& provenance = all.provenance;
+  const SceneIdentity identity = identify(scene_);
+  Provenance& provenance = all_.provenance;
   provenance.version = version();
-  provenance.scene_name = scene.name;
-  provenance.scene_text = write_scene(scene);
+  provenance.scene_name = scene_.name;
+  provenance.scene_text = write_scene(scene_);
   provenance.scene_hash = identity.scene;
   provenance.mesh_hash = identity.mesh;
-  provenance.snapshots = training.count;
-  provenance.pod_tolerance = recipe.pod_tolerance;
-  provenance.pod_tolerance_squared = recipe.pod_tolerance_squared;
-  provenance.pod_error = pod.truncation_error;
-  provenance.seed = recipe.seed;
-  all.singular_values = pod.singular_values;
-  TrainingStates states{
-      training.count, training_states(scene, all, basis, training, displacements, report.notes, progress), {}};
-  std::vector<double> multipliers = training.multipliers;
-  if (const int every = elements_every(full.robot, recipe, training.count); every > 1) {
-    keep_every(every, states.states, training.count);
-    keep_every(every, multipliers, training.count);
-    states.count = (training.count + every - 1) / every;
-    report.notes.push_back(
-        fmt::format("elements are chosen on {} of {} states, one in {}", states.count, training.count, every));
-  }
-  SelectionSettings selecting{rule_of(recipe), settings.tolerances};
-  selecting.device = device;
-  const bool displacement = selecting.rule == SelectionRule::displacement;
-  if (displacement) states.metric = displacement_metric(all, states.states, multipliers, states.count);
-  report.seconds.training = now() - mark;
+  provenance.snapshots = training.snapshots.count;
+  provenance.pod_tolerance = recipe_.pod_tolerance;
+  provenance.pod_tolerance_squared = recipe_.pod_tolerance_squared;
+  provenance.pod_error = modes_.pod.truncation_error;
+  provenance.seed = recipe_.seed;
+  all_.singular_values = modes_.pod.singular_values;
+}
 
-  // Domains for every tolerance, field by field. `wanted`, if there is one, is the tolerance of the model.
-  std::optional<double> wanted = recipe.ecsw_tolerance;
-  if (!displacement && !wanted) wanted = force_tolerance;
-  std::vector<double>& tolerances = selecting.tolerances;
-  selecting.elements = recipe.elements;
-  if (recipe.elements > 0) {
-    wanted = 0;  // the one domain there is
+TrainingStates ReductionJob::make_training(const TrainingSet& training, const ColumnBlocks& displacements) {
+  const int count = training.snapshots.count;
+  TrainingStates states{count,
+                        training_states(scene_, all_, modes_.vectors, training.snapshots, displacements,
+                                        result_.report.notes, progress_),
+                        {}};
+  std::vector<double> multipliers = training.snapshots.multipliers;
+  if (const int every = elements_every(full_.robot, recipe_, count); every > 1) {
+    keep_every(every, states.states, count);
+    keep_every(every, multipliers, count);
+    states.count = (count + every - 1) / every;
+    note(fmt::format("elements are chosen on {} of {} states, one in {}", states.count, count, every));
+  }
+  if (selecting_.rule == SelectionRule::displacement)
+    states.metric = displacement_metric(all_, states.states, multipliers, states.count);
+  result_.report.seconds.training = now() - mark_;
+  return states;
+}
+
+void ReductionJob::plan_tolerances() {
+  const bool displacement = selecting_.rule == SelectionRule::displacement;
+  wanted_ = recipe_.ecsw_tolerance;
+  if (!displacement && !wanted_) wanted_ = force_tolerance;
+  std::vector<double>& tolerances = selecting_.tolerances;
+  selecting_.elements = recipe_.elements;
+  if (recipe_.elements > 0) {
+    wanted_ = 0;  // the one domain there is
     tolerances = {0};
   }
   if (tolerances.empty()) {
     tolerances = displacement ? displacement_tolerances() : std::vector<double>{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
     // Far tighter domains would cost most of the time and only lengthen the curve.
-    if (wanted) std::erase_if(tolerances, [&](double tau) { return tau < tightest_curve * *wanted; });
+    if (wanted_) std::erase_if(tolerances, [&](double tau) { return tau < tightest_curve * *wanted_; });
   }
-  if (wanted && recipe.elements == 0) tolerances.insert(tolerances.end(), {*wanted, small_force * *wanted});
+  if (wanted_ && recipe_.elements == 0) tolerances.insert(tolerances.end(), {*wanted_, small_force * *wanted_});
   std::sort(tolerances.begin(), tolerances.end());
   tolerances.erase(std::unique(tolerances.begin(), tolerances.end()), tolerances.end());
-  std::vector<std::vector<IntegrationDomain>> domains(tolerances.size());
-  for (std::size_t f = 0; f < all.fields.size(); ++f) {
-    if (const ReducedField& field = all.fields[f]; field.strains.count > 0) {
-      for (auto& domain : domains) domain.push_back({{}, {}, field.tolerance, field.residual});
+}
+
+// Domains for every tolerance, field by field.
+void ReductionJob::select_elements(const TrainingStates& states) {
+  ReduceReport& report = result_.report;
+  domains_.resize(selecting_.tolerances.size());
+  for (std::size_t f = 0; f < all_.fields.size(); ++f) {
+    if (const ReducedField& field = all_.fields[f]; field.strains.count > 0) {
+      for (auto& domain : domains_) domain.push_back({{}, {}, field.tolerance, field.residual});
       continue;
     }
-    SelectedDomains selected = select_domains(all, static_cast<int>(f), states, selecting, progress, check_stop);
-    for (std::size_t t = 0; t < tolerances.size(); ++t) domains[t].push_back(std::move(selected.domains[t]));
+    SelectedDomains selected =
+        select_domains(all_, static_cast<int>(f), states, selecting_, progress_, [this] { check_stop(); });
+    for (std::size_t t = 0; t < domains_.size(); ++t) domains_[t].push_back(std::move(selected.domains[t]));
     report.notes.insert(report.notes.end(), selected.notes.begin(), selected.notes.end());
     report.seconds.training += selected.training_seconds;
     report.seconds.selection += selected.selection_seconds;
   }
-  states = {};
+}
 
-  mark = now();
-  const auto row = [&](const std::string& label, const ReducedModel& model, const ReferenceStates& reference,
-                       double seconds) {
-    ModelRow line;
-    line.label = label;
-    line.modes = model.modes;
-    for (const ReducedField& field : model.fields) {
-      if (field.strains.count > 0) continue;
-      line.elements += kept_elements(field).count();
-      line.units += field.units();
-      line.points += field.points();
-      line.tolerance = field.tolerance;
-      line.residual = std::max(line.residual, field.residual);
-    }
-    line.errors = evaluate_errors(model, basis, reference);
-    ReducedMechanics mechanics(model);
-    line.rate = measure_rate(mechanics, 100000, seconds, recipe.seed + 7);
-    check_stop();
-    return line;
-  };
+ModelRow ReductionJob::row(const std::string& label, const ReducedModel& model, const ReferenceStates& reference,
+                           double seconds) {
+  ModelRow line;
+  line.label = label;
+  line.modes = model.modes;
+  for (const ReducedField& field : model.fields) {
+    if (field.strains.count > 0) continue;
+    line.elements += kept_elements(field).count();
+    line.units += field.units();
+    line.points += field.points();
+    line.tolerance = field.tolerance;
+    line.residual = std::max(line.residual, field.residual);
+  }
+  line.errors = evaluate_errors(model, modes_.vectors, reference);
+  ReducedMechanics mechanics(model);
+  line.rate = measure_rate(mechanics, 100000, seconds, recipe_.seed + 7);
+  check_stop();
+  return line;
+}
+
+// Elements against error on the validation set, from the largest tolerance to all elements.
+void ReductionJob::trace_curve() {
+  mark_ = now();
+  const std::vector<double>& tolerances = selecting_.tolerances;
   const std::size_t curve = tolerances.size();
   for (std::size_t t = curve; t-- > 0;) {
-    progress("validation", static_cast<double>(curve - t), static_cast<double>(curve + 4), "selection set");
-    report.curve.push_back(row(recipe.elements > 0 ? "elements" : fmt::format("tau {:.3g}", tolerances[t]),
-                               restrict_to(all, domains[t]), selection, 0.05 * settings.rate_seconds));
+    progress_("validation", static_cast<double>(curve - t), static_cast<double>(curve + 4), "selection set");
+    result_.report.curve.push_back(row(recipe_.elements > 0 ? "elements" : fmt::format("tau {:.3g}", tolerances[t]),
+                                       restrict_to(all_, domains_[t]), selection_, 0.05 * settings_.rate_seconds));
   }
-  report.curve.push_back(row("all elements", all, selection, 0));
-  const auto index_of = [&](double tolerance) {
-    return static_cast<std::size_t>(std::find(tolerances.begin(), tolerances.end(), tolerance) - tolerances.begin());
-  };
-  std::size_t best, small;
-  if (wanted) {
-    best = index_of(*wanted);
-    small = index_of(small_force * *wanted);
-  } else {
-    // The curve begins with the largest tolerance.
-    const int accepted = accept(report.curve, recipe.ecsw_acceptance),
-              loose = accept(report.curve, std::max(small_acceptance, recipe.ecsw_acceptance));
-    if (accepted < 0)
-      report.notes.push_back(
-          fmt::format("no choice of elements came within {:.3g} % of the errors of all elements: the largest is kept",
-                      100 * recipe.ecsw_acceptance));
-    best = accepted < 0 ? 0 : curve - 1 - static_cast<std::size_t>(accepted);
-    small = loose < 0 ? 0 : curve - 1 - static_cast<std::size_t>(loose);
+  result_.report.curve.push_back(row("all elements", all_, selection_, 0));
+}
+
+// Of the model, and of the small one beside it.
+std::pair<std::size_t, std::size_t> ReductionJob::choose_domains() {
+  const std::vector<double>& tolerances = selecting_.tolerances;
+  const std::size_t curve = tolerances.size();
+  if (wanted_) {
+    const auto index_of = [&](double tolerance) {
+      return static_cast<std::size_t>(std::find(tolerances.begin(), tolerances.end(), tolerance) - tolerances.begin());
+    };
+    return {index_of(*wanted_), index_of(small_force * *wanted_)};
   }
-  progress("validation", static_cast<double>(curve), static_cast<double>(curve + 4), "full model");
+  // The curve begins with the largest tolerance.
+  const std::vector<ModelRow>& rows = result_.report.curve;
+  const int accepted = accept(rows, recipe_.ecsw_acceptance),
+            loose = accept(rows, std::max(small_acceptance, recipe_.ecsw_acceptance));
+  if (accepted < 0)
+    note(fmt::format("no choice of elements came within {:.3g} % of the errors of all elements: the largest is kept",
+                     100 * recipe_.ecsw_acceptance));
+  return {accepted < 0 ? 0 : curve - 1 - static_cast<std::size_t>(accepted),
+          loose < 0 ? 0 : curve - 1 - static_cast<std::size_t>(loose)};
+}
+
+// Errors on the test set and rates; the model is the last row.
+void ReductionJob::make_table(std::size_t best, std::size_t small) {
+  const std::size_t curve = domains_.size();
+  progress_("validation", static_cast<double>(curve), static_cast<double>(curve + 4), "full model");
+  std::vector<ModelRow>& table = result_.report.table;
   ModelRow line;
   line.label = "full";
   {
     // One thread, as every rate of the table.
     const SingleThreaded one;
-    FullMechanics mechanics(full);
-    line.rate = measure_rate(mechanics, 2000, 2 * settings.rate_seconds, recipe.seed + 7);
+    FullMechanics mechanics(full_);
+    line.rate = measure_rate(mechanics, 2000, 2 * settings_.rate_seconds, recipe_.seed + 7);
   }
-  report.table.push_back(line);
-  report.table.push_back(row("POD only", all, test, settings.rate_seconds));
-  report.table.push_back(row("hyper-reduced (small)", restrict_to(all, domains[small]), test, settings.rate_seconds));
-  result.model = restrict_to(all, domains[best]);
-  report.table.push_back(row("hyper-reduced", result.model, test, settings.rate_seconds));
-  result.model.errors = report.table.back().errors;
-  all = {};
-  if (full.robot.pairs() > 0) {
-    FullMechanics body(full);
-    ReducedMechanics own(result.model);
-    result.model.full_compliance = point_compliance(body);
-    result.model.own_compliance = point_compliance(own);
-    if (result.model.full_compliance.empty() || result.model.own_compliance.empty()) {
-      result.model.full_compliance.clear();
-      result.model.own_compliance.clear();
-    }
-  }
-  const bool friction = slides_with_friction(full.robot);
-  if (shaken_in_time(full.robot))
-    report.notes.push_back(
-        fmt::format("the robot lies loose among obstacles: it was shaken in time{}, {} steps of {:.3g} ms for each "
-                    "state, and judged "
-                    "so{}",
-                    !friction                                  ? ""
-                    : recipe.friction == ShakingFriction::none ? " without friction"
-                                                               : " with friction",
-                    recipe.sweep_steps, 1e3 * full.robot.time_step, friction ? " with friction" : ""));
-  report.dynamic = compare_dynamics(full, result.model, settings.dynamic_steps, recipe.seed + 11, progress);
-  if (full.robot.floating && !report.dynamic.failed)
-    report.notes.push_back(fmt::format(
-        "along the unseen path the reduced body is turned by up to {:.2g} degrees against the full one (its "
-        "rotations are linearised), which its goal error there does not count",
-        report.dynamic.where.turned * 180 / std::numbers::pi));
-  if (shaken_in_time(full.robot) && !report.dynamic.failed)
-    report.notes.push_back(
-        fmt::format("the full body goes {:.3g} mm away along that path, and the reduced one is at most "
-                    "{:.3g} mm beside it",
-                    1e3 * report.dynamic.where.travelled, 1e3 * report.dynamic.where.strayed));
-  report.seconds.validation = now() - mark;
-  report.seconds.total = now() - start;
+  table.push_back(line);
+  table.push_back(row("POD only", all_, test_, settings_.rate_seconds));
+  table.push_back(row("hyper-reduced (small)", restrict_to(all_, domains_[small]), test_, settings_.rate_seconds));
+  result_.model = restrict_to(all_, domains_[best]);
+  table.push_back(row("hyper-reduced", result_.model, test_, settings_.rate_seconds));
+  result_.model.errors = table.back().errors;
+  all_ = {};
+}
 
-  const ErrorSummary& errors = result.model.errors;
-  // Written so that an error that is not a number (no effector moves) is refused too.
-  if (recipe.goal_error_limit && !(errors.goal_mean <= *recipe.goal_error_limit))
-    report.refused = fmt::format("mean goal error {:.3g} % exceeds its limit of {:.3g} %", 100 * errors.goal_mean,
-                                 100 * *recipe.goal_error_limit);
-  else if (recipe.shape_error_limit && !(errors.shape_mean <= *recipe.shape_error_limit))
-    report.refused = fmt::format("mean shape error {:.3g} % exceeds its limit of {:.3g} %", 100 * errors.shape_mean,
-                                 100 * *recipe.shape_error_limit);
-  else if (error_level(errors) == ErrorLevel::too_large) {
-    report.refused = fmt::format("its mean error on test states is {} (more than {:g} %)", mean_errors_text(errors),
-                                 100 * refused_error);
-    report.forcible = true;
+// How much the skin gives way at each contact point, of the body and in the model's modes.
+void ReductionJob::add_compliance() {
+  if (full_.robot.pairs() == 0) return;
+  ReducedModel& model = result_.model;
+  FullMechanics body(full_);
+  ReducedMechanics own(model);
+  model.full_compliance = point_compliance(body);
+  model.own_compliance = point_compliance(own);
+  if (!model.full_compliance.empty() && !model.own_compliance.empty()) return;
+  model.full_compliance.clear();
+  model.own_compliance.clear();
+}
+
+// Along a path that was not trained on.
+void ReductionJob::compare_in_motion() {
+  ReduceReport& report = result_.report;
+  const bool friction = slides_with_friction(full_.robot), shaken = shaken_in_time(full_.robot);
+  if (shaken) {
+    const char* trained = !friction                                   ? ""
+                          : recipe_.friction == ShakingFriction::none ? " without friction"
+                                                                      : " with friction";
+    note(fmt::format("the robot lies loose among obstacles: it was shaken in time{}, {} steps of {:.3g} ms for each "
+                     "state, and judged so{}",
+                     trained, recipe_.sweep_steps, 1e3 * full_.robot.time_step, friction ? " with friction" : ""));
   }
-  return result;
+  report.dynamic = compare_dynamics(full_, result_.model, settings_.dynamic_steps, recipe_.seed + 11, progress_);
+  const auto& where = report.dynamic.where;
+  if (full_.robot.floating && !report.dynamic.failed)
+    note(fmt::format("along the unseen path the reduced body is turned by up to {:.2g} degrees against the full one "
+                     "(its rotations are linearised), which its goal error there does not count",
+                     where.turned * 180 / std::numbers::pi));
+  if (shaken && !report.dynamic.failed)
+    note(fmt::format("the full body goes {:.3g} mm away along that path, and the reduced one is at most {:.3g} mm "
+                     "beside it",
+                     1e3 * where.travelled, 1e3 * where.strayed));
+  report.seconds.validation = now() - mark_;
+}
+
+// Whether the model's errors let it be written.
+void ReductionJob::judge() {
+  ReduceReport& report = result_.report;
+  const ErrorSummary& errors = result_.model.errors;
+  const auto exceeds = [&](const char* what, double error, const std::optional<double>& limit) {
+    // Written so that an error that is not a number (no effector moves) is refused too.
+    if (!limit || error <= *limit) return false;
+    report.refused =
+        fmt::format("mean {} error {:.3g} % exceeds its limit of {:.3g} %", what, 100 * error, 100 * *limit);
+    return true;
+  };
+  if (exceeds("goal", errors.goal_mean, recipe_.goal_error_limit) ||
+      exceeds("shape", errors.shape_mean, recipe_.shape_error_limit))
+    return;
+  if (error_level(errors) != ErrorLevel::too_large) return;
+  report.refused = fmt::format("its mean error on test states is {} (more than {:g} %)", mean_errors_text(errors),
+                               100 * refused_error);
+  report.forcible = true;
+}
+
+Reduction ReductionJob::run() {
+  const double start = mark_;
+  {
+    const TrainingSet training = take_snapshots();
+    const ColumnBlocks displacements =
+        basis_columns(full_, training.folder, training.snapshots, settings_.snapshots.ranks.size);
+    if (!find_modes(training, displacements)) return std::move(result_);
+    read_references();
+    mark_ = now();
+    project_model(training);
+    const TrainingStates states = make_training(training, displacements);
+    plan_tolerances();
+    select_elements(states);
+  }
+  trace_curve();
+  const auto [best, small] = choose_domains();
+  make_table(best, small);
+  add_compliance();
+  compare_in_motion();
+  judge();
+  result_.report.seconds.total = now() - start;
+  return std::move(result_);
+}
+
+}  // namespace
+
+Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress) {
+  return ReductionJob(scene, full, settings, progress).run();
 }
 
 }  // namespace supple

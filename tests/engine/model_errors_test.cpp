@@ -63,7 +63,7 @@ TEST(ModelErrors, ForcedModelsAndOldFilesOfLargeErrorAreNotTrusted) {
   model.errors = summary(0.3, 0.1);
   EXPECT_NE(distrust(model).find("30 % at the effectors"), std::string::npos);
   model.provenance.forced = "its mean error was large";
-  EXPECT_NE(distrust(model).find("--force although its mean error was large"), std::string::npos);
+  EXPECT_NE(distrust(model).find("--accept-errors although its mean error was large"), std::string::npos);
 }
 
 }  // namespace
