@@ -26,6 +26,7 @@
 #include "engine/dynamics/resident_step.hpp"
 #include "engine/inverse/inverse_law.hpp"
 #include "engine/inverse/inverse_rate.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/reduced_shape.hpp"
 #include "engine/run/actuation.hpp"
@@ -228,6 +229,8 @@ class Bench {
     ReducedModel model;
     if (entry.kind == BenchCase::Kind::forward_of_file || entry.kind == BenchCase::Kind::inverse_of_file) {
       model = read_model(entry.file);
+      if (const std::string why = distrust(model); !why.empty())
+        notes.push_back(fmt::format("{}: {}", entry.file, why));
       if (!measurable(entry, model.robot)) return;
     } else {
       const Scene scene = read_scene(entry.file);

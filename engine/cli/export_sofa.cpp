@@ -9,8 +9,10 @@
 #include "engine/cli/command.hpp"
 #include "engine/cli/json_report.hpp"
 #include "engine/cli/snapshot_folder.hpp"
+#include "engine/cli/terminal.hpp"
 #include "engine/reduction/lifting.hpp"
 #include "engine/reduction/model_basis.hpp"
+#include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/model_file.hpp"
 #include "engine/reduction/sofa_import.hpp"
 #include "engine/scene/reader.hpp"
@@ -63,6 +65,7 @@ int export_to_sofa(Context& context, const SofaExport& arguments) {
                      "a .rom.h5 of `supple reduce` or `supple import-sofa`");
   refuse_files(arguments.folder, context.common.force);
   const ReducedModel model = read_model(arguments.model);
+  if (!context.common.quiet) print_warning(distrust(model));
   if (!model.robot.motions.empty())
     throw InputError("a model with driven regions cannot be written for SOFA (its formats hold modes, and no motion)",
                      "a scene whose [[fix]] regions have no motion", {arguments.model, 0, 0, ""});

@@ -261,7 +261,8 @@ Command reduce_command() {
   command.examples +=
       "\nA model whose mean error on test states is above 5 % is warned of. One above 25 %, at the effectors or in "
       "shape,\n"
-      "is not written (exit code 1), unless --accept-errors is given: it is marked then, and `info`, `run` and `inverse` say "
+      "is not written (exit code 1), unless --accept-errors is given: it is marked then, and `info`, `run` and "
+      "`inverse` say "
       "so.\n"
       "A limit of the scene (goal_error_limit, shape_error_limit) holds with --accept-errors too.\n";
   command.examples += rate_words;
@@ -284,7 +285,8 @@ Command reduce_command() {
                   "exactly so many elements, or points of hexahedra");
     options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (2 s)");
-    options.flag("--accept-errors", arguments->accept_errors, "write a model whose mean error exceeds 25 %, and mark it");
+    options.flag("--accept-errors", arguments->accept_errors,
+                 "write a model whose mean error exceeds 25 %, and mark it");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };
   };
   return command;

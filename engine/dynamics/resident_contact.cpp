@@ -63,11 +63,11 @@ ResidentContact::ResidentContact(const ReducedModel& model, ResidentRobots& on, 
                      "fewer contacts for each robot, or several batches");
   const std::size_t of_robot = extent(all_, r + 2) + extent(r + 4 * n_ + 3 * pairs_ + 10 * capacity_) +
                                robot_.obstacles.size() + extent(pairs_) / sizeof(double) + extent(capacity_) / 2;
-  const std::size_t of_team =
-      ContactRowsTeamOp::scratch_length(r, robot_.collision_points, pairs_) +
-      (solver_ == ContactSolver::host ? 0 : ContactSolveTeamOp::scratch_length(all_, r));
+  const std::size_t of_team = ContactRowsTeamOp::scratch_length(r, robot_.collision_points, pairs_) +
+                              (solver_ == ContactSolver::host ? 0 : ContactSolveTeamOp::scratch_length(all_, r));
   need_memory(device, (extent(B) * of_robot + extent(teams_) * of_team) * sizeof(double),
-              "contact of a batch of " + std::to_string(B) + " robots", "a smaller batch, or fewer contacts for each robot");
+              "contact of a batch of " + std::to_string(B) + " robots",
+              "a smaller batch, or fewer contacts for each robot");
   std::vector<PlacedSolid> solids;
   for (const PlacedObstacle& placed : robot_.obstacles) solids.push_back(placed_solid(placed));
   solids_ = upload(device, solids);
@@ -284,6 +284,7 @@ void ResidentContact::solve_on_host(const ForwardLaw& law, std::vector<char>& fa
   for (const int b : for_host_) {
     const ContactReport& solved = reports_[extent(b)];
     if (solver_ != ContactSolver::host) ++report.contact_on_host;
+    ++report.contact.solves;
     if (solved.status == ContactStatus::infeasible) {
       ++report.contact.softened;
     } else {

@@ -41,10 +41,10 @@ Portion portion_of(const ReducedModel& model, const Device& device, int robots, 
   for (const ReducedField& field : model.fields) {
     strain_modes += field.strains.count;
     if (field.strains.count > 0) continue;
-    const std::size_t gradients =
-        2 * gradient_components * ((all ? 0 : sizeof(double)) + (some ? sizeof(float) : 0));
+    const std::size_t gradients = 2 * gradient_components * ((all ? 0 : sizeof(double)) + (some ? sizeof(float) : 0));
     const std::size_t tangent = extent(has_four_rows(field.law) ? four_row_components : 81);
-    bytes = std::max(bytes, extent(padded(field.points())) * (gradients + tangent * (some ? sizeof(float) : sizeof(double))));
+    bytes = std::max(bytes,
+                     extent(padded(field.points())) * (gradients + tangent * (some ? sizeof(float) : sizeof(double))));
   }
   const std::size_t of_strains = extent(strain_modes, model.modes) * (all ? sizeof(float) : sizeof(double));
   const std::size_t larger = std::max<std::size_t>({bytes, of_strains, 1});

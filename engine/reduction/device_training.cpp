@@ -29,8 +29,9 @@ std::size_t most_training_tiles(int units_of_tile, int sketch_rows) {
   const std::size_t of_tile = extent(units_of_tile, std::max(1, sketch_rows));
   const std::size_t most = static_cast<std::size_t>(std::numeric_limits<int>::max()) / of_tile;
   if (most == 0)
-    throw CapabilityError("a sketch of " + std::to_string(sketch_rows) + " rows is too large for a device (32-bit indices)",
-                          "--device cpu");
+    throw CapabilityError(
+        "a sketch of " + std::to_string(sketch_rows) + " rows is too large for a device (32-bit indices)",
+        "--device cpu");
   return std::min(most, most_tiles);
 }
 
@@ -55,9 +56,9 @@ DeviceForces::DeviceForces(const ReducedModel& all, int field, const TrainingSta
   const std::size_t fixed = (extent(states_, columns_) + rows + (weighted_ ? extent(states_, r_, r_) : 0)) * real +
                             field_.parameters.size() * sizeof(MaterialParameters<double>) +
                             extent(sketch_rows + 1) * sizeof(int) + 8 * rows * (sizeof(int) + real);
-  tiles_ = static_cast<int>(room.portion("the element forces of " + std::to_string(states_) + " states", fixed, of_tile,
-                                         1, std::min(most_training_tiles(units_of_tile_, sketch_rows),
-                                                     extent(tile_count(field_.points())))));
+  tiles_ = static_cast<int>(
+      room.portion("the element forces of " + std::to_string(states_) + " states", fixed, of_tile, 1,
+                   std::min(most_training_tiles(units_of_tile_, sketch_rows), extent(tile_count(field_.points())))));
   const auto make = [&](auto& array, std::size_t size) { array = std::decay_t<decltype(array)>(device, size); };
   const std::size_t points = extent(tiles_, tile_size), all_units = extent(units_at_once());
   make(G_, extent(tiles_, columns_, tile_rows));

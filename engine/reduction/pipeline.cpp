@@ -274,8 +274,8 @@ void ReductionJob::read_references() {
   const SamplingPlans plans = make_plans(full_.robot, recipe_);
   const std::vector<SetPlan> sets = sets_of(plans, settings_.snapshots.folder);
   const auto read = [&](std::size_t k) {
-    return reference_states(full_, read_snapshots(sets[k].folder, identify(scene_), *sets[k].plan,
-                                                  full_.coordinates.nv, full_.robot.rows()));
+    return reference_states(full_, read_snapshots(sets[k].folder, identify(scene_), *sets[k].plan, full_.coordinates.nv,
+                                                  full_.robot.rows()));
   };
   selection_ = read(1);
   test_ = read(2);
@@ -311,10 +311,10 @@ void ReductionJob::project_model(const TrainingSet& training) {
 
 TrainingStates ReductionJob::make_training(const TrainingSet& training, const ColumnBlocks& displacements) {
   const int count = training.snapshots.count;
-  TrainingStates states{count,
-                        training_states(scene_, all_, modes_.vectors, training.snapshots, displacements,
-                                        result_.report.notes, progress_),
-                        {}};
+  TrainingStates states{
+      count,
+      training_states(scene_, all_, modes_.vectors, training.snapshots, displacements, result_.report.notes, progress_),
+      {}};
   std::vector<double> multipliers = training.snapshots.multipliers;
   if (const int every = elements_every(full_.robot, recipe_, count); every > 1) {
     keep_every(every, states.states, count);
@@ -463,20 +463,23 @@ void ReductionJob::compare_in_motion() {
     const char* trained = !friction                                   ? ""
                           : recipe_.friction == ShakingFriction::none ? " without friction"
                                                                       : " with friction";
-    note(fmt::format("the robot lies loose among obstacles: it was shaken in time{}, {} steps of {:.3g} ms for each "
-                     "state, and judged so{}",
-                     trained, recipe_.sweep_steps, 1e3 * full_.robot.time_step, friction ? " with friction" : ""));
+    note(
+        fmt::format("the robot lies loose among obstacles: it was shaken in time{}, {} steps of {:.3g} ms for each "
+                    "state, and judged so{}",
+                    trained, recipe_.sweep_steps, 1e3 * full_.robot.time_step, friction ? " with friction" : ""));
   }
   report.dynamic = compare_dynamics(full_, result_.model, settings_.dynamic_steps, recipe_.seed + 11, progress_);
   const auto& where = report.dynamic.where;
   if (full_.robot.floating && !report.dynamic.failed)
-    note(fmt::format("along the unseen path the reduced body is turned by up to {:.2g} degrees against the full one "
-                     "(its rotations are linearised), which its goal error there does not count",
-                     where.turned * 180 / std::numbers::pi));
+    note(
+        fmt::format("along the unseen path the reduced body is turned by up to {:.2g} degrees against the full one "
+                    "(its rotations are linearised), which its goal error there does not count",
+                    where.turned * 180 / std::numbers::pi));
   if (shaken && !report.dynamic.failed)
-    note(fmt::format("the full body goes {:.3g} mm away along that path, and the reduced one is at most {:.3g} mm "
-                     "beside it",
-                     1e3 * where.travelled, 1e3 * where.strayed));
+    note(
+        fmt::format("the full body goes {:.3g} mm away along that path, and the reduced one is at most {:.3g} mm "
+                    "beside it",
+                    1e3 * where.travelled, 1e3 * where.strayed));
   report.seconds.validation = now() - mark_;
 }
 

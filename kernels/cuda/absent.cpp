@@ -1,8 +1,8 @@
 // What stands for the GPU in a build without CUDA: none is found, and asking for one is an error.
 
+#include "kernels/cuda/absent.hpp"
 #include "kernels/array/device.hpp"
 #include "kernels/array/gpu.hpp"
-#include "kernels/cuda/absent.hpp"
 
 namespace supple {
 

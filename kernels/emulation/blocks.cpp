@@ -130,8 +130,8 @@ void queue_kernel(const std::type_info& kernel, Threads threads, unsigned grid, 
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex);
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(
-      abi::__cxa_demangle(kernel.name(), nullptr, nullptr, &status), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(kernel.name(), nullptr, nullptr, &status),
+                                                          &std::free);
   std::string name = plain ? plain.get() : kernel.name();
   if (grid == 0 || block == 0 || block > most_threads || grid > 0x7fffffffu) stop(name + ": no such grid");
   for (const Argument& argument : arguments) look_for_host_addresses(device, name, argument);

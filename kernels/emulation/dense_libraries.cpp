@@ -76,7 +76,7 @@ cublasStatus_t gemm(cublasOperation_t a, cublasOperation_t b, int m, int n, int 
       ldc < std::max(1, m))
     return CUBLAS_STATUS_INVALID_VALUE;
   if (batch == 0) return CUBLAS_STATUS_SUCCESS;
-  const bool apart = stride_c >= static_cast<long long>(ldc) * (n - 1) + m;          // one behind the other
+  const bool apart = stride_c >= static_cast<long long>(ldc) * (n - 1) + m;      // one behind the other
   const bool side_by_side = stride_c >= m && (batch - 1) * stride_c + m <= ldc;  // in the columns of one matrix
   if (batch > 1 && !apart && !side_by_side) stop("a matrix product: the results overlap");
   for (const int member : {0, batch - 1}) {
@@ -111,8 +111,9 @@ void solve_triangular(bool upper, bool transposed, bool unit, int n, int count, 
 }
 
 template <class S>
-cublasStatus_t trsm(cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t operation, cublasDiagType_t diagonal,
-                    int m, int n, S alpha, const S* const* A, int lda, S* const* B, int ldb, int batch) {
+cublasStatus_t trsm(cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t operation,
+                    cublasDiagType_t diagonal, int m, int n, S alpha, const S* const* A, int lda, S* const* B, int ldb,
+                    int batch) {
   Call call;
   if (m < 0 || n < 0 || batch < 0 || lda < std::max(1, m) || ldb < std::max(1, m)) return CUBLAS_STATUS_INVALID_VALUE;
   if (side != CUBLAS_SIDE_LEFT) stop("trsmBatched from the right is not emulated");
@@ -137,7 +138,9 @@ int factor(bool upper, int n, S* A, int lda) {
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i)
       if (upper ? i > j : i < j) A[i + std::ptrdiff_t{j} * lda] = std::numeric_limits<S>::quiet_NaN();
-  const auto at = [&](int i, int j) -> S& { return upper ? A[j + std::ptrdiff_t{i} * lda] : A[i + std::ptrdiff_t{j} * lda]; };
+  const auto at = [&](int i, int j) -> S& {
+    return upper ? A[j + std::ptrdiff_t{i} * lda] : A[i + std::ptrdiff_t{j} * lda];
+  };
   for (int j = 0; j < n; ++j) {
     S value = at(j, j);
     for (int l = 0; l < j; ++l) value -= at(j, l) * at(j, l);
@@ -220,23 +223,23 @@ const char* cublasGetStatusString(cublasStatus_t status) {
   return status == CUBLAS_STATUS_SUCCESS ? "success" : "an error of the emulated cuBLAS";
 }
 
-#define SUPPLE_BLAS(letter, S)                                                                                         \
-  cublasStatus_t cublas##letter##gemm(cublasHandle_t, cublasOperation_t a, cublasOperation_t b, int m, int n, int k,   \
-                                      const S* alpha, const S* A, int lda, const S* B, int ldb, const S* beta, S* C,   \
-                                      int ldc) {                                                                       \
-    return gemm<S>(a, b, m, n, k, *alpha, A, lda, 0, B, ldb, 0, *beta, C, ldc, 0, 1);                                  \
-  }                                                                                                                    \
-  cublasStatus_t cublas##letter##gemmStridedBatched(                                                                   \
-      cublasHandle_t, cublasOperation_t a, cublasOperation_t b, int m, int n, int k, const S* alpha, const S* A,       \
-      int lda, long long stride_a, const S* B, int ldb, long long stride_b, const S* beta, S* C, int ldc,              \
-      long long stride_c, int batch) {                                                                                 \
-    return gemm<S>(a, b, m, n, k, *alpha, A, lda, stride_a, B, ldb, stride_b, *beta, C, ldc, stride_c, batch);         \
-  }                                                                                                                    \
-  cublasStatus_t cublas##letter##trsmBatched(cublasHandle_t, cublasSideMode_t side, cublasFillMode_t fill,             \
-                                             cublasOperation_t operation, cublasDiagType_t diagonal, int m, int n,     \
-                                             const S* alpha, const S* const* A, int lda, S* const* B, int ldb,         \
-                                             int batch) {                                                              \
-    return trsm<S>(side, fill, operation, diagonal, m, n, *alpha, A, lda, B, ldb, batch);                              \
+#define SUPPLE_BLAS(letter, S)                                                                                       \
+  cublasStatus_t cublas##letter##gemm(cublasHandle_t, cublasOperation_t a, cublasOperation_t b, int m, int n, int k, \
+                                      const S* alpha, const S* A, int lda, const S* B, int ldb, const S* beta, S* C, \
+                                      int ldc) {                                                                     \
+    return gemm<S>(a, b, m, n, k, *alpha, A, lda, 0, B, ldb, 0, *beta, C, ldc, 0, 1);                                \
+  }                                                                                                                  \
+  cublasStatus_t cublas##letter##gemmStridedBatched(cublasHandle_t, cublasOperation_t a, cublasOperation_t b, int m, \
+                                                    int n, int k, const S* alpha, const S* A, int lda,               \
+                                                    long long stride_a, const S* B, int ldb, long long stride_b,     \
+                                                    const S* beta, S* C, int ldc, long long stride_c, int batch) {   \
+    return gemm<S>(a, b, m, n, k, *alpha, A, lda, stride_a, B, ldb, stride_b, *beta, C, ldc, stride_c, batch);       \
+  }                                                                                                                  \
+  cublasStatus_t cublas##letter##trsmBatched(cublasHandle_t, cublasSideMode_t side, cublasFillMode_t fill,           \
+                                             cublasOperation_t operation, cublasDiagType_t diagonal, int m, int n,   \
+                                             const S* alpha, const S* const* A, int lda, S* const* B, int ldb,       \
+                                             int batch) {                                                            \
+    return trsm<S>(side, fill, operation, diagonal, m, n, *alpha, A, lda, B, ldb, batch);                            \
   }
 SUPPLE_BLAS(D, double)
 SUPPLE_BLAS(S, float)

@@ -16,7 +16,7 @@ namespace supple::emulation {
 namespace {
 
 constexpr std::size_t page = 4096, arena_bytes = std::size_t{1} << 40;
-constexpr std::size_t alignment = 16;  // of the largest type that device code loads at once
+constexpr std::size_t alignment = 16;      // of the largest type that device code loads at once
 constexpr unsigned char untouched = 0xff;  // NaN in every width
 
 std::size_t rounded(std::size_t bytes, std::size_t unit) {

@@ -192,7 +192,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   Call call;
   event->recorded = true;
-  event->number = call.device.queue({"cudaEventRecord", [time = event->time] { *time = std::chrono::steady_clock::now(); }});
+  event->number =
+      call.device.queue({"cudaEventRecord", [time = event->time] { *time = std::chrono::steady_clock::now(); }});
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

@@ -26,7 +26,8 @@ class Reported : public Cli {
     return outcome.code == 0 ? json::parse(read_text(path("report.json"))) : json();
   }
   json bench(const std::vector<std::string>& more) {
-    std::vector<std::string> words{"bench", "--case", "forward/beam", "--model", "beam.rom.h5", "--batch", "6", "--threads", "1"};
+    std::vector<std::string> words{"bench",   "--case", "forward/beam", "--model", "beam.rom.h5",
+                                   "--batch", "6",      "--threads",    "1"};
     words.insert(words.end(), more.begin(), more.end());
     return reported(words);
   }

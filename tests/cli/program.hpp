@@ -82,9 +82,7 @@ point = ["200 mm", "20 mm", "20 mm"]
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   // Starts the program; its output goes to files "out" and "err" of the folder.
-  pid_t start(const std::vector<std::string>& arguments) {
-    return start(program_under_test(), arguments);
-  }
+  pid_t start(const std::vector<std::string>& arguments) { return start(program_under_test(), arguments); }
   pid_t start(const std::string& program, const std::vector<std::string>& arguments) {
     const pid_t child = fork();
     if (child != 0) return child;

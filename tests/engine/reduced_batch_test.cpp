@@ -325,7 +325,8 @@ TEST_P(ReducedBatch, BitsDoNotDependOnThreads) {
 
 // What is said before it is taken is what is taken: of points, and of strain modes.
 TEST_P(ReducedBatch, MemoryIsCounted) {
-  if (std::getenv("SUPPLE_EMULATION") == nullptr) GTEST_SKIP() << "a GPU rounds up, and main memory is not this program's";
+  if (std::getenv("SUPPLE_EMULATION") == nullptr)
+    GTEST_SKIP() << "a GPU rounds up, and main memory is not this program's";
   const FullModel covered = build_full_model(strain_bodies::covered(), reduced_bodies::bar(false));
   const ReducedModel strained =
       strain_bodies::with_strains(covered, reduced_bodies::random_basis(covered.coordinates.nv, modes), modes,
@@ -342,8 +343,9 @@ TEST_P(ReducedBatch, MemoryIsCounted) {
       // Small arrays, whole pages.
       EXPECT_NEAR(counted / taken, 1, 0.1) << static_cast<int>(precision);
     }
-    const int many = static_cast<int>(2 * free_bytes(GetParam()) /
-                                      (ResidentRobots::bytes(model, rows, GetParam(), robots, Precision::fp64) / robots));
+    const int many =
+        static_cast<int>(2 * free_bytes(GetParam()) /
+                         (ResidentRobots::bytes(model, rows, GetParam(), robots, Precision::fp64) / robots));
     EXPECT_THROW(ReducedBatchMechanics(model, GetParam(), many), CapabilityError) << many;
   }
 }

@@ -22,7 +22,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, ResidentFailure, test::every_device(), test::d
 // Runs two batches, of which one has a robot that fails in the way that `spoil` prepares, and compares.
 template <class Spoil>
 void expect_one_fails(const ReducedModel& model, const Device& device, const Variations& own, int failing,
-                      StepStatus status, bool keeps, const Spoil& spoil, const ResidentSettings& settings = {.parts = 2}) {
+                      StepStatus status, bool keeps, const Spoil& spoil,
+                      const ResidentSettings& settings = {.parts = 2}) {
   constexpr int robots = 6;
   ResidentSettings ahead = settings;
   ahead.ahead = true;

@@ -10,16 +10,16 @@ namespace {
 TEST(CudaErrors, OfThisProgramAreNotTakenForAMissingGpu) {
   for (const cudaError_t status :
        {cudaErrorInvalidValue, cudaErrorInvalidConfiguration, cudaErrorInvalidDevicePointer,
-        cudaErrorInvalidResourceHandle, cudaErrorIllegalAddress, cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace,
-        cudaErrorInvalidPc, cudaErrorIllegalInstruction, cudaErrorHardwareStackError, cudaErrorAssert,
-        cudaErrorLaunchOutOfResources, cudaErrorLaunchFailure})
+        cudaErrorInvalidResourceHandle, cudaErrorIllegalAddress, cudaErrorMisalignedAddress,
+        cudaErrorInvalidAddressSpace, cudaErrorInvalidPc, cudaErrorIllegalInstruction, cudaErrorHardwareStackError,
+        cudaErrorAssert, cudaErrorLaunchOutOfResources, cudaErrorLaunchFailure})
     EXPECT_THROW(check_cuda(status, "work"), RunError) << status;
 }
 
 TEST(CudaErrors, OfTheMachineAreNot) {
-  for (const cudaError_t status : {cudaErrorMemoryAllocation, cudaErrorNoKernelImageForDevice,
-                                   cudaErrorInvalidDeviceFunction, cudaErrorUnsupportedPtxVersion, cudaErrorInvalidPtx,
-                                   cudaErrorNoDevice, cudaErrorInsufficientDriver})
+  for (const cudaError_t status :
+       {cudaErrorMemoryAllocation, cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction,
+        cudaErrorUnsupportedPtxVersion, cudaErrorInvalidPtx, cudaErrorNoDevice, cudaErrorInsufficientDriver})
     EXPECT_THROW(check_cuda(status, "work"), CapabilityError) << status;
   EXPECT_NO_THROW(check_cuda(cudaSuccess, "work"));
 }
