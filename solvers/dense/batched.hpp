@@ -60,8 +60,8 @@ void gemm(DenseContext& context, int m, int n, int k, S alpha, const std::type_i
           const std::type_identity_t<Target<S>>& C, int batch = 1);
 
 // A = L L^T in place for `batch` matrices n x n, row stride ld, `stride` entries from one to the next; only lower
-// triangles are read and written. info[b] = 0, or a positive number where matrix b is not positive definite and holds
-// no factor.
+// triangles are read, and hold L. On a GPU the strict upper ones are undefined afterwards: cuSOLVER works there.
+// info[b] = 0, or a positive number where matrix b is not positive definite and holds no factor.
 template <class S>
 void potrf_batched(DenseContext& context, int n, S* A, int ld, std::ptrdiff_t stride, int* info, int batch);
 

@@ -343,9 +343,8 @@ TEST_P(ReducedBatch, MemoryIsCounted) {
       // Small arrays, whole pages.
       EXPECT_NEAR(counted / taken, 1, 0.1) << static_cast<int>(precision);
     }
-    const int many =
-        static_cast<int>(2 * free_bytes(GetParam()) /
-                         (ResidentRobots::bytes(model, rows, GetParam(), robots, Precision::fp64) / robots));
+    int many = robots;
+    while (ResidentRobots::bytes(model, rows, GetParam(), many, Precision::fp64) <= free_bytes(GetParam())) many *= 2;
     EXPECT_THROW(ReducedBatchMechanics(model, GetParam(), many), CapabilityError) << many;
   }
 }
