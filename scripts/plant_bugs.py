@@ -75,7 +75,7 @@ BUGS = [
      "on_.counts.data(), on_.exact.f.data(), on_.info.data(),", "on_.host_counts.data(), on_.exact.f.data(), on_.info.data(),",
      RESIDENT),
     ("scratch that is too short", "engine/dynamics/resident_robots.hpp",
-     "stiffness_scratch<S>(field.rows, r, kind)", "stiffness_scratch<S>(field.rows, r, kind) - 1", RESIDENT),
+     "stiffness_scratch<S>(field.rows, r, team_kind(device))", "stiffness_scratch<S>(field.rows, r, team_kind(device)) - 1", RESIDENT),
 ]
 
 
@@ -92,6 +92,11 @@ def ninja(build, *arguments):
 
 
 class Planter:
+    def shell(self, command, what):
+        done = run(["bash", "-c", command], cwd=self.build)
+        if done.returncode != 0:
+            sys.exit(f"{what}:\n{done.stdout[-3000:]}")
+
     def __init__(self, build, scratch):
         self.build, self.scratch = build, scratch
         self.overlay = scratch / "sources"
@@ -124,9 +129,7 @@ class Planter:
         command = re.sub(r" -o \S+", f" -o {new}", command, count=1)
         command = re.sub(r" -M[TF] \S+", "", command).replace(" -MD", "")
         command = re.sub(r" -I", f" -I{self.overlay} -I", command, count=1)
-        done = run(["bash", "-c", command], cwd=self.build)
-        if done.returncode != 0:
-            sys.exit(f"a planted source does not compile:\n{done.stdout[-3000:]}")
+        self.shell(command, "a planted source does not compile")
         return new
 
     def link(self, target, objects, replaced):
@@ -138,9 +141,7 @@ class Planter:
             else:  # in a library: what is linked first is taken
                 command = re.sub(r" -o \S+", rf"\g<0> {place}", command, count=1)
         command = re.sub(r" -o \S+", f" -o {new}", command, count=1)
-        done = run(["bash", "-c", command], cwd=self.build)
-        if done.returncode != 0:
-            sys.exit(f"a planted program does not link:\n{done.stdout[-3000:]}")
+        self.shell(command, "a planted program does not link")
         return new
 
     def plant(self, file, old, new):

@@ -42,7 +42,7 @@ Portion portion_of(const ReducedModel& model, const Device& device, int robots, 
     strain_modes += field.strains.count;
     if (field.strains.count > 0) continue;
     const std::size_t gradients = 2 * gradient_components * ((all ? 0 : sizeof(double)) + (some ? sizeof(float) : 0));
-    const std::size_t tangent = extent(has_four_rows(field.law) ? four_row_components : 81);
+    const std::size_t tangent = extent(tangent_components(tangent_rows(field.law)));
     bytes = std::max(bytes,
                      extent(padded(field.points())) * (gradients + tangent * (some ? sizeof(float) : sizeof(double))));
   }
@@ -72,11 +72,11 @@ std::size_t ResidentRobots::bytes(const ReducedModel& model, const RowLayout& ro
   std::size_t of_model = extent(model.robot.outputs(), r) * sizeof(double) + 3 * square * (exact + rounded) +
                          modes * (square + extent(r)) * real;
   std::size_t team = 0, points = 0;
-  const TeamKind kind = device.kind == Device::Kind::cpu ? TeamKind::cpu : TeamKind::gpu;
+  const TeamKind kind = team_kind(device);
   for (const ReducedField& field : model.fields) {
     of_model += field.G.size() * (exact + rounded);
     if (field.strains.count > 0) continue;
-    const TangentRows form = has_four_rows(field.law) ? TangentRows::four : TangentRows::nine;
+    const TangentRows form = tangent_rows(field.law);
     team = std::max(team, some ? stiffness_scratch<float>(form, r, kind) * sizeof(float)
                                : stiffness_scratch<double>(form, r, kind) * sizeof(double));
     points = std::max(points, extent(padded(field.points())));

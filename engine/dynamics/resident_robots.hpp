@@ -41,6 +41,17 @@ struct FieldArrays {
   }
 };
 
+// The form in which a law's tangent is kept at the points, its numbers for each, and who sums the stiffness.
+inline TangentRows tangent_rows(LawId law) {
+  return has_four_rows(law) ? TangentRows::four : TangentRows::nine;
+}
+inline int tangent_components(TangentRows rows) {
+  return rows == TangentRows::four ? four_row_components : 81;
+}
+inline TeamKind team_kind(const Device& device) {
+  return device.kind == Device::Kind::cpu ? TeamKind::cpu : TeamKind::gpu;
+}
+
 // A force field's part of the model on the device.
 struct ResidentField {
   LawId law;
@@ -54,7 +65,7 @@ struct ResidentField {
   ResidentField(const Device& device, const ReducedModel& model, const ReducedField& field, int first_point,
                 Precision precision)
       : law(field.law),
-        rows(has_four_rows(field.law) ? TangentRows::four : TangentRows::nine),
+        rows(tangent_rows(field.law)),
         points(field.points()),
         first(first_point),
         first_region(model.first_region(field)),
@@ -64,7 +75,6 @@ struct ResidentField {
   }
 
   int tiles() const { return tile_count(points); }
-  int tangent_components() const { return rows == TangentRows::four ? four_row_components : 81; }
   template <class S>
   const FieldArrays<S>& in() const {
     if constexpr (std::is_same_v<S, double>)
@@ -102,9 +112,8 @@ struct TangentScratch {
   TangentScratch(const Device& device, const std::vector<ResidentField>& fields, int r, int portion, int team_count) {
     int most = 0;
     for (const ResidentField& field : fields) {
-      most = std::max(most, padded(field.points) * field.tangent_components());
-      const TeamKind kind = device.kind == Device::Kind::cpu ? TeamKind::cpu : TeamKind::gpu;
-      team_length = std::max(team_length, stiffness_scratch<S>(field.rows, r, kind));
+      most = std::max(most, padded(field.points) * tangent_components(field.rows));
+      team_length = std::max(team_length, stiffness_scratch<S>(field.rows, r, team_kind(device)));
     }
     tangent = Array<S>(device, extent(portion, most));
     teams = Array<S>(device, extent(team_count) * team_length);

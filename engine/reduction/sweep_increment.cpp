@@ -51,12 +51,9 @@ std::optional<double> lowest_period(const FullModel& model) {
 }
 
 double vibration_left(const Robot& robot, double period, int steps) {
-  const double h = robot.time_step, w = 2 * std::numbers::pi / period, z = h * h * w * w,
-               alpha = robot.implicit_velocity, beta = robot.implicit_position,
-               c = robot.rayleigh_mass + robot.rayleigh_stiffness * w * w;
-  const double A = 1 + alpha * h * c + alpha * beta * z, vv = (1 - (1 - alpha) * h * c - alpha * (1 - beta) * z) / A,
-               vq = -h * w * w / A;
-  const double trace = vv + 1 + h * beta * vq, determinant = vv - h * (1 - beta) * vq;
+  const double h = robot.time_step, w = 2 * std::numbers::pi / period,
+               hc = h * (robot.rayleigh_mass + robot.rayleigh_stiffness * w * w), A = 1 + hc + h * h * w * w;
+  const double trace = (2 + hc) / A, determinant = 1 / A;
   const std::complex<double> root = std::sqrt(std::complex<double>(trace * trace / 4 - determinant));
   return std::pow(std::max(std::abs(trace / 2 + root), std::abs(trace / 2 - root)), steps);
 }
@@ -65,14 +62,12 @@ std::string unsettled_sweep(const FullModel& model, const ReductionScene& recipe
   if (recipe.converged || shaken_in_time(model.robot) || recipe.sampling != SamplingKind::grid) return "";
   const std::optional<double> period = lowest_period(model);
   if (!period) return "";
-  // Steps of the sweep are implicit Euler, whatever the robot's own factors are (snapshots.cpp).
-  Robot robot = model.robot;
-  robot.implicit_velocity = robot.implicit_position = 1;
-  const double left = vibration_left(robot, *period, recipe.sweep_steps);
+  const double left = vibration_left(model.robot, *period, recipe.sweep_steps);
   if (left <= most_vibration_left) return "";
   // Steps that leave no more, if the increment stays, and an increment that does, if their number stays.
   const double steps = recipe.sweep_steps * std::log(most_vibration_left) / std::log(left);
   double longer = model.robot.time_step;
+  Robot robot = model.robot;
   for (int k = 0; k < 60 && vibration_left(robot, *period, recipe.sweep_steps) > most_vibration_left; ++k)
     robot.time_step = longer *= 1.25;
   const auto time = [](double seconds) { return format_quantity(seconds, Dimension::time); };

@@ -62,14 +62,18 @@ void ResultFolder::check(const std::string& folder, bool force) {
         "another folder, --force to replace them, or --resume to go on");
 }
 
-ResultFolder::ResultFolder(const std::string& folder, const Robot& robot, int robots, WriteShape write_shape,
+ResultFolder::ResultFolder(Common, const std::string& folder, const Robot& robot, int robots, WriteShape write_shape,
                            long every)
     : folder_(folder),
       robot_(robot),
       robots_(robots),
       write_shape_(std::move(write_shape)),
       every_(every),
-      inputs_(inputs_of(robot)) {
+      inputs_(inputs_of(robot)) {}
+
+ResultFolder::ResultFolder(const std::string& folder, const Robot& robot, int robots, WriteShape write_shape,
+                           long every)
+    : ResultFolder(Common{}, folder, robot, robots, std::move(write_shape), every) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
@@ -82,12 +86,7 @@ ResultFolder::ResultFolder(const std::string& folder, const Robot& robot, int ro
 
 ResultFolder::ResultFolder(const std::string& folder, const Robot& robot, int robots, WriteShape write_shape,
                            long every, long step, const std::vector<FailedRobot>& failures)
-    : folder_(folder),
-      robot_(robot),
-      robots_(robots),
-      write_shape_(std::move(write_shape)),
-      every_(every),
-      inputs_(inputs_of(robot)) {
+    : ResultFolder(Common{}, folder, robot, robots, std::move(write_shape), every) {
   const std::string path = trajectory_file();
   std::ifstream file(path, std::ios::binary);
   std::string line;

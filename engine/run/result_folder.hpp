@@ -48,6 +48,9 @@ class ResultFolder {
   bool has_lines(long step) const { return robots_ == 1 || step % every_ == 0; }
   void add_line(const State& state, std::span<const double> y, int robot);
 
+  struct Common {};  // of both ways to begin
+  ResultFolder(Common, const std::string& folder, const Robot& robot, int robots, WriteShape write_shape, long every);
+
   std::string folder_;
   const Robot& robot_;
   int robots_;

@@ -127,8 +127,8 @@ void run_blocks(Device& device, bool together, unsigned grid, unsigned block, co
 
 void queue_kernel(const std::type_info& kernel, Threads threads, unsigned grid, unsigned block,
                   std::initializer_list<Argument> arguments, std::function<void()> body) {
-  Device& device = Device::instance();
-  const std::lock_guard lock(device.mutex);
+  Call call;
+  Device& device = call.device;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(kernel.name(), nullptr, nullptr, &status),
                                                           &std::free);

@@ -11,6 +11,7 @@
 
 #include "kernels/emulation/emulated_device.hpp"
 
+using supple::emulation::Call;
 using supple::emulation::Device;
 using supple::emulation::stop;
 
@@ -22,11 +23,6 @@ struct cusolverDnContext {
 };
 
 namespace {
-
-struct Call {
-  Device& device = Device::instance();
-  std::lock_guard<std::recursive_mutex> lock{device.mutex};
-};
 
 // Bytes from the first to the last entry of a column-major matrix.
 template <class S>

@@ -108,6 +108,12 @@ class Device {
   std::string running_;
 };
 
+// A call of the API: the device, locked.
+struct Call {
+  Device& device = Device::instance();
+  std::lock_guard<std::recursive_mutex> lock{device.mutex};
+};
+
 // Runs the blocks of a kernel.
 void run_blocks(Device& device, bool together, unsigned grid, unsigned block, const std::function<void()>& body);
 

@@ -8,6 +8,7 @@
 
 #include "kernels/emulation/emulated_device.hpp"
 
+using supple::emulation::Call;
 using supple::emulation::Device;
 using supple::emulation::stop;
 using supple::emulation::Work;
@@ -40,11 +41,6 @@ cudaError_t answer(cudaError_t status) {
   if (status != cudaSuccess) last_error = status;
   return status;
 }
-
-struct Call {
-  Device& device = Device::instance();
-  std::lock_guard<std::recursive_mutex> lock{device.mutex};
-};
 
 struct Side {
   bool device = false, pinned = false;
