@@ -14,7 +14,7 @@
 #include "solvers/sparse/backends.hpp"
 #include "solvers/sparse/batched_cholesky.hpp"
 #include "solvers/sparse/multifrontal.hpp"
-#include "tests/engine/full_systems.hpp"
+#include "tests/engine/bodies/full_systems.hpp"
 
 namespace supple {
 namespace {

@@ -1,12 +1,12 @@
 // Both contact solvers and the default side by side, for docs/decisions/0011*: iterations, time, residual. Random
-// contacts with a solution (tests/solvers/contact_cases.hpp), W of full rank or of the rank of a reduced model, from no
+// contacts with a solution (tests/solvers/contact/contact_cases.hpp), W of full rank or of the rank of a reduced model, from no
 // forces and from the answer to a problem with free displacements 1 % away.
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
-#include "tests/solvers/contact_cases.hpp"
+#include "tests/solvers/contact/contact_cases.hpp"
 
 namespace {
 

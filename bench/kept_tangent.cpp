@@ -11,12 +11,12 @@
 #include <memory>
 #include <string_view>
 
-#include "engine/dynamics/full_mechanics.hpp"
-#include "engine/dynamics/reduced_mechanics.hpp"
-#include "engine/dynamics/step_rate.hpp"
-#include "engine/reduction/model_file.hpp"
+#include "engine/io/model_file.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/reduction/validate.hpp"
 #include "engine/scene/reader.hpp"
+#include "engine/step/step_rate.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {

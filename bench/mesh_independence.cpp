@@ -10,10 +10,10 @@
 #include <cmath>
 #include <string_view>
 
-#include "engine/dynamics/reduced_mechanics.hpp"
-#include "engine/inverse/inverse_rate.hpp"
+#include "engine/measure/inverse_rate.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/mesh/generate.hpp"
-#include "engine/reduction/project.hpp"
+#include "engine/reduction/basis/project.hpp"
 #include "engine/reduction/validate.hpp"
 
 namespace supple {

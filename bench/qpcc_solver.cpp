@@ -1,6 +1,6 @@
 // Quadratic programs with contact, for docs/decisions/0014*: time and programs from the forces at x = 0 (cold), from
 // the answer to a problem whose goals and gaps differ by 1 % (warm), with twenty more starts; and a batch over threads.
-// Random bodies as in the tests (tests/solvers/qpcc_cases.hpp).
+// Random bodies as in the tests (tests/solvers/qpcc/qpcc_cases.hpp).
 
 #include <omp.h>
 
@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "solvers/qpcc/qpcc_batch.hpp"
-#include "tests/solvers/qpcc_cases.hpp"
+#include "tests/solvers/qpcc/qpcc_cases.hpp"
 
 namespace {
 

@@ -26,7 +26,7 @@ OPS = ("kernels", "*/cuda")
 
 # name, file, text, text with the bug, (program, tests)
 BUGS = [
-    ("no barrier before scratch serves the next robot", "kernels/points/step_ops.hpp",
+    ("no barrier before scratch serves the next robot", "kernels/step/step_ops.hpp",
      "    team.sync();  // the robot before is done with the scratch\n    for (int e = team.rank(); e < r * r;",
      "    for (int e = team.rank(); e < r * r;", FUSED),
     ("no barrier before a factorisation", "kernels/dense/cholesky.hpp",
@@ -37,15 +37,15 @@ BUGS = [
     ("no barrier in a substitution", "kernels/dense/cholesky.hpp",
      "      x[c * ldx + i] -= a[k * ld + i] * (x[c * ldx + k] * inverse);\n    }\n    team.sync();",
      "      x[c * ldx + i] -= a[k * ld + i] * (x[c * ldx + k] * inverse);\n    }", FUSED),
-    ("a barrier that one thread alone reaches", "kernels/points/step_ops.hpp",
+    ("a barrier that one thread alone reaches", "kernels/step/step_ops.hpp",
      "if (team.rank() == 0) info[robot] = factored == r ? 0 : factored + 1;",
      "if (team.rank() == 0) info[robot] = factored == r ? 0 : factored + 1, team.sync();", FUSED),
-    ("no barrier between a tile's rows and their products", "kernels/points/reduced_tile.hpp",
+    ("no barrier between a tile's rows and their products", "kernels/elements/reduced_tile.hpp",
      "magnitude + static_cast<std::size_t>(j) * width) += size;\n    }\n  }\n  team.sync();",
      "magnitude + static_cast<std::size_t>(j) * width) += size;\n    }\n  }", OPS),
-    ("no barrier between sums and the stiffness", "kernels/points/reduced_tile.hpp",
+    ("no barrier between sums and the stiffness", "kernels/elements/reduced_tile.hpp",
      "sum[n * a + b] = s[a][b];\n  }\n  team.sync();", "sum[n * a + b] = s[a][b];\n  }", OPS),
-    ("sums are cleared while another robot's are read", "kernels/points/reduced_tile.hpp",
+    ("sums are cleared while another robot's are read", "kernels/elements/reduced_tile.hpp",
      "lane_sum<S>(V(sum[n * a + b]));\n  }\n  team.sync();", "lane_sum<S>(V(sum[n * a + b]));\n  }", RESIDENT),
     ("a thread beyond the last index", "kernels/cuda/launch.cuh",
      "if (i < n) op(static_cast<int>(i));", "if (i <= n) op(static_cast<int>(i));", OPS),
@@ -71,10 +71,10 @@ BUGS = [
     ("addresses with the wrong stride", "solvers/dense/batched_cuda.cpp",
      "stride * static_cast<std::ptrdiff_t>(sizeof(S)), batch)", "stride * static_cast<std::ptrdiff_t>(sizeof(float)), batch)",
      FACTORS),
-    ("an address of the host in an op", "engine/dynamics/resident_batch.cpp",
+    ("an address of the host in an op", "engine/step/resident_batch.cpp",
      "on_.counts.data(), on_.exact.f.data(), on_.info.data(),", "on_.host_counts.data(), on_.exact.f.data(), on_.info.data(),",
      RESIDENT),
-    ("scratch that is too short", "engine/dynamics/resident_robots.hpp",
+    ("scratch that is too short", "engine/mechanics/reduced/resident_robots.hpp",
      "stiffness_scratch<S>(field.rows, r, team_kind(device))", "stiffness_scratch<S>(field.rows, r, team_kind(device)) - 1", RESIDENT),
 ]
 

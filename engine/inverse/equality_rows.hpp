@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "engine/dynamics/constraint_law.hpp"
+#include "engine/step/constraint_law.hpp"
 
 namespace supple {
 

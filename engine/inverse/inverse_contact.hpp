@@ -1,8 +1,8 @@
 #pragma once
 // The program of an inverse step in contact (inverse_law.hpp), private to InverseLaw: z = [lambda_a, dc, lambda_c].
 
-#include "engine/dynamics/forward_law.hpp"
 #include "engine/inverse/inverse_program.hpp"
+#include "engine/step/forward_law.hpp"
 #include "solvers/qpcc/qpcc.hpp"
 
 namespace supple {

@@ -10,8 +10,8 @@
 //   min 1/2 |Omega delta_e|^2 + regularisation over the equilibria within the limits
 // hold to that accuracy, since W of the exact tangent is the derivative along the equilibria.
 
-#include "engine/dynamics/step.hpp"
 #include "engine/inverse/inverse_law.hpp"
+#include "engine/step/step.hpp"
 
 namespace supple {
 

@@ -26,9 +26,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/constraints/effectors.hpp"
-#include "engine/dynamics/constraint_law.hpp"
 #include "engine/inverse/equality_rows.hpp"
+#include "engine/model/effectors.hpp"
+#include "engine/step/constraint_law.hpp"
 #include "kernels/base/error.hpp"
 #include "solvers/qp/qp.hpp"
 
@@ -74,7 +74,7 @@ class InverseLaw final : public ConstraintLaw {
   InverseLaw(const Robot& robot, int robots, const InverseSettings& settings);
   ~InverseLaw() override;
 
-  // Goals [B x 3 x effectors] of the steps to come (engine/constraints/effectors.hpp).
+  // Goals [B x 3 x effectors] of the steps to come (engine/model/effectors.hpp).
   void set_goals(std::span<const double> goals);
   // Whether an effector is steered (all are at first).
   void steer(int effector, bool steered) { steered_[static_cast<std::size_t>(effector)] = steered; }

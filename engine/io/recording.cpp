@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "engine/reduction/model_file.hpp"
+#include "engine/io/model_file.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/integrator.hpp"
 #include "engine/scene/reader.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/dynamics/state.hpp"
 #include "engine/io/hdf5_file.hpp"
+#include "engine/model/state.hpp"
 #include "engine/scene/scene.hpp"
 
 namespace supple {

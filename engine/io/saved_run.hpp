@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/dynamics/state.hpp"
+#include "engine/model/state.hpp"
 
 namespace supple {
 

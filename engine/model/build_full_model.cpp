@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/constraints/rows.hpp"
 #include "engine/mesh/check.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/model/collision_points.hpp"
@@ -11,6 +10,7 @@
 #include "engine/model/element_fields.hpp"
 #include "engine/model/full_model.hpp"
 #include "engine/model/place_points.hpp"
+#include "engine/model/rows.hpp"
 #include "kernels/base/contract.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/constraints/rows.hpp"
+#include "engine/model/rows.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {

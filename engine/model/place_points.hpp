@@ -10,7 +10,7 @@
 //                 gives its nodes equal shares), so that it does not depend on the grading of the mesh
 //   fit           the columns of A = sum_i w_i x_i (C^-1 r_i)^T, C = sum_i w_i r_i r_i^T with the same w_i, r_i the rest
 //                 positions from the mean: the linear map nearest to the region's deformation, I at rest
-//                 (engine/constraints/effectors.hpp)
+//                 (engine/model/effectors.hpp)
 //   walls         the corners of a closed surface, nodes of the mesh or embedded points
 // clang-format on
 //

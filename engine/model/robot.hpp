@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/constraints/cavity.hpp"
-#include "engine/contact/obstacle.hpp"
+#include "engine/model/cavity.hpp"
+#include "engine/obstacles/obstacle.hpp"
 #include "engine/scene/scene.hpp"
 
 namespace supple {
@@ -75,7 +75,7 @@ struct NamedPoint {
 // Translations and rotations of a body.
 inline constexpr int rigid_mode_count = 6;
 
-// What inverse control steers: rows phi_e(y) that vanish at the goal (engine/constraints/effectors.hpp), in metres.
+// What inverse control steers: rows phi_e(y) that vanish at the goal (engine/model/effectors.hpp), in metres.
 //   position     one row direction . (x - goal) for each direction; x a point, or the mean of a region
 //   orientation  rows lever * direction . theta, theta the rotation vector from the goal's orientation to the region's
 //   length       L0 - L - goal of a cable's path, the length by which it is shortened
@@ -125,7 +125,7 @@ struct Robot {
   Vec3d gravity{{0, 0, 0}};
   double time_step = 0.01;
   Integrator integrator = Integrator::implicit_euler;
-  double implicit_velocity = 1, implicit_position = 1;  // alpha and beta of a time step (engine/dynamics/step.hpp)
+  double implicit_velocity = 1, implicit_position = 1;  // alpha and beta of a time step (engine/step/step.hpp)
   double rayleigh_mass = 0, rayleigh_stiffness = 0;
   std::vector<Vec3d> rest_points;  // y_rest
   std::vector<ActuatorRow> actuators;

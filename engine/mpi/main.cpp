@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "engine/cli/early_signals.hpp"
-#include "engine/cli/interrupt.hpp"
+#include "engine/cli/shell/early_signals.hpp"
+#include "engine/cli/shell/interrupt.hpp"
 #include "engine/mpi/mpi_ranks.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "engine/cli/program.hpp"
+#include "engine/cli/shell/program.hpp"
 #include "kernels/base/ranks.hpp"
 
 namespace supple {

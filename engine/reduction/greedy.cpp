@@ -5,14 +5,14 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/dynamics/equilibrium.hpp"
-#include "engine/dynamics/full_mechanics.hpp"
-#include "engine/dynamics/reduced_mechanics.hpp"
-#include "engine/reduction/basis.hpp"
-#include "engine/reduction/lifting.hpp"
-#include "engine/reduction/metric.hpp"
-#include "engine/reduction/project.hpp"
-#include "engine/reduction/training.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/reduction/basis/basis.hpp"
+#include "engine/reduction/basis/lifting.hpp"
+#include "engine/reduction/basis/metric.hpp"
+#include "engine/reduction/basis/project.hpp"
+#include "engine/reduction/elements/training.hpp"
+#include "engine/step/equilibrium.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 

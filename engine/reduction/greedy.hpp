@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/model/full_model.hpp"
-#include "engine/reduction/snapshots.hpp"
+#include "engine/reduction/snapshots/snapshots.hpp"
 #include "kernels/base/progress.hpp"
 
 namespace supple {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/reduction/reduced_model.hpp"
+#include "engine/model/reduced_model.hpp"
 
 namespace supple {
 

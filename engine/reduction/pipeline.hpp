@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/reduction/reduced_model.hpp"
+#include "engine/model/reduced_model.hpp"
 #include "engine/reduction/snapshot_job.hpp"
 #include "engine/reduction/validate.hpp"
 

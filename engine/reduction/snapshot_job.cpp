@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "engine/model/element_fields.hpp"
-#include "engine/reduction/claims.hpp"
 #include "engine/reduction/greedy.hpp"
-#include "engine/reduction/jobs.hpp"
+#include "engine/reduction/snapshots/claims.hpp"
+#include "engine/reduction/snapshots/jobs.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/atomic_file.hpp"
 
@@ -22,21 +22,6 @@ namespace supple {
 namespace {
 
 namespace fs = std::filesystem;
-
-SamplingPlan draws(const Robot& robot, int count, const ReductionScene& recipe, std::uint64_t seed) {
-  SamplingPlan plan;
-  plan.kind = "uniform";
-  std::vector<Sample> samples = uniform_draws(robot, count, seed);
-  if (shaken_in_time(robot)) {
-    plan.converged = false;
-    plan.paths = paths_through(robot, samples, recipe.sweep_steps);
-    for (SamplePath& path : plan.paths) path.friction = slides_with_friction(robot);
-    return plan;
-  }
-  // Independent states: every path is one state from rest.
-  for (Sample& sample : samples) plan.paths.push_back({{std::move(sample)}});
-  return plan;
-}
 
 double states_present(const std::vector<SetPlan>& sets) {
   double states = 0;
@@ -61,23 +46,6 @@ std::vector<std::string> share_of_worker(const std::string& folder, int k, int j
   return {"--shard", fmt::format("{}/{}", k, jobs)};
 }
 
-void compute_in_workers(const std::vector<SetPlan>& sets, const Scene& scene, const SnapshotJob& job, int jobs,
-                        const Progress& progress) {
-  double total = 0;
-  for (const SetPlan& set : sets) total += set.plan->states();
-  const std::string copy = write_scene_copy(scene, job.folder);
-  run_workers(
-      job.executable, jobs, job.folder,
-      [&](int k) {
-        std::vector<std::string> words{"snapshots", copy, "-o", job.folder, "--resume", "--jobs", "1", "--quiet"};
-        std::ranges::copy(share_of_worker(sets.front().folder, k, jobs), std::back_inserter(words));
-        if (job.with_validation) words.push_back("--with-validation");
-        for (std::string& word : words_of(job.batch)) words.push_back(std::move(word));
-        return words;
-      },
-      "snapshots", total, [&] { return states_present(sets); }, progress);
-}
-
 // Of several ranks each sees its own states only: what is told is how many there are in the folder, once a second.
 Progress progress_of_folder(const std::vector<SetPlan>& sets, const Progress& progress) {
   using Clock = std::chrono::steady_clock;
@@ -92,33 +60,6 @@ Progress progress_of_folder(const std::vector<SetPlan>& sets, const Progress& pr
           progress.stop};
 }
 
-// One that leaves the rest to others.
-bool is_part(const SnapshotJob& job) {
-  return job.shards > 1 || job.worker;
-}
-
-// What the sets lack, in worker processes or this one. The number of paths that others are left at work on.
-int compute_missing(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
-                    const std::vector<SetPlan>& sets, const SnapshotJob& job, const Progress& progress) {
-  if (job.jobs > 1 && !job.executable.empty()) {
-    std::size_t missing = 0;
-    for (const SetPlan& set : sets) missing += missing_paths(set.folder, identity, *set.plan).size();
-    const int jobs = std::min<int>(job.jobs, static_cast<int>(missing));
-    if (jobs > 1) compute_in_workers(sets, scene, job, jobs, progress);
-  }
-  const Progress shown = job.ranks.size > 1 ? progress_of_folder(sets, progress) : progress;
-  const auto compute = [&](bool wait) {
-    int left = 0;
-    for (const SetPlan& set : sets)
-      left +=
-          compute_paths(model, scene, identity, *set.plan, set.folder, {job.shard, job.shards, wait}, shown, job.batch)
-              .left;
-    return left;
-  };
-  const int left = compute(/*wait=*/false);
-  return left == 0 || is_part(job) ? left : compute(/*wait=*/true);
-}
-
 // States of a round of greedy sampling: enough to be shared among jobs, few enough for the next model to know better.
 constexpr int least_round = 16;
 constexpr double round_growth = 0.25;
@@ -130,156 +71,213 @@ bool is_complete(const SamplingPlan& plan, const ReductionScene& recipe) {
           plan.predictions.back().error <= *recipe.states_tolerance);
 }
 
-// Chooses a greedy plan's next states from those it has; false where it is complete.
-bool choose_more(const FullModel& model, const ReductionScene& recipe, const SceneIdentity& identity,
-                 const std::string& folder, SamplingPlan& plan, const Progress& progress) {
-  const int present = plan.states(), left = plan.most_states - present;
-  const SnapshotSet set =
-      read_snapshots(folder, identity, plan, model.coordinates.nv, model.robot.rows(), /*with_q=*/false);
-  const int round = std::min(left, std::max(least_round, static_cast<int>(round_growth * present)));
-  GreedyChoice choice = choose_samples(model, recipe, folder, set, round, progress);
-  if (plan.predictions.empty() || plan.predictions.back().states != present)
-    plan.predictions.push_back({present, choice.predicted_error});
-  const bool more = !is_complete(plan, recipe);
-  if (more) {
-    order_by_walk(model.robot, choice.samples);
-    std::ranges::move(paths_through(model.robot, choice.samples, recipe.sweep_steps, states_per_greedy_path),
-                      std::back_inserter(plan.paths));
-  }
-  store_plan(folder, identity, plan);
-  return more;
-}
+// One call of compute_snapshots: what it works on, and its stages in their order.
+class Job {
+ public:
+  Job(const FullModel& model, const Scene& scene, const SnapshotJob& job, const Progress& progress)
+      : model_(model),
+        scene_(scene),
+        job_(job),
+        progress_(progress),
+        identity_(identify(scene)),
+        plans_(make_plans(model.robot, scene.reduction)),
+        sets_(sets_of(plans_, job.folder, job.with_validation)) {}
 
-// The same for runs that share a folder: one chooses, the others take over what it has chosen.
-bool grow(const FullModel& model, const ReductionScene& recipe, const SceneIdentity& identity,
-          const std::string& folder, SamplingPlan& plan, const Progress& progress) {
-  if (is_complete(plan, recipe)) return false;
-  Claims claims(folder);
-  while (!claims.claim_plan()) {
-    if (progress.stopped()) throw Interrupted("stopped while another run chooses states", "the same command again");
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  const int before = plan.states();
-  plan = grown_plan(folder, identity, plan);
-  if (plan.states() > before) return true;
-  return !is_complete(plan, recipe) && choose_more(model, recipe, identity, folder, plan, progress);
-}
+  void check() const;
+  void open_folders();
+  void enter();
+  void compute();
+  SnapshotTotals totals() const;
 
-// At work in all sets.
-std::shared_ptr<const std::vector<Claims>> presence(const std::vector<SetPlan>& sets, const Progress& progress) {
-  auto present = std::make_shared<std::vector<Claims>>();
-  for (const SetPlan& set : sets) {
-    try {
-      present->emplace_back(set.folder);
-    } catch (const InputError&) {
-      return nullptr;  // it can be read all the same
-    }
-    while (!present->back().enter()) {
-      if (progress.stopped())
-        throw Interrupted("stopped while another run was at work there", "the same command again");
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-  }
-  return present;
-}
+ private:
+  // One that leaves the rest to others.
+  bool is_part() const { return job_.shards > 1 || job_.worker; }
+  const std::string& training_folder() const { return sets_.front().folder; }
+  void take_over_plan() { plans_.training = grown_plan(training_folder(), identity_, plans_.training); }
+  void prepare(ExistingFolder existing) const;
+  void compute_in_workers(int jobs) const;
+  int compute_here(bool wait) const;
+  int compute_missing() const;
+  bool choose_more();
+  bool grow();
 
-}  // namespace
+  const FullModel& model_;
+  const Scene& scene_;
+  const SnapshotJob& job_;
+  const Progress& progress_;
+  SceneIdentity identity_;
+  SamplingPlans plans_;
+  std::vector<SetPlan> sets_;  // of plans_, training first
+  // What totals() returns and enter() and compute() find.
+  std::shared_ptr<const std::vector<Claims>> present_;
+  int left_ = 0;
+};
 
-std::vector<SetPlan> sets_of(const SamplingPlans& plans, const std::string& folder, bool with_validation) {
-  std::vector<SetPlan> sets{{(fs::path(folder) / "training").string(), &plans.training}};
-  if (with_validation) {
-    sets.push_back({(fs::path(folder) / "selection").string(), &plans.selection});
-    sets.push_back({(fs::path(folder) / "test").string(), &plans.test});
-  }
-  return sets;
-}
-
-const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy) {
-  if (model.robot.obstacles.empty()) return model;
-  copy = model;
-  for (PlacedObstacle& obstacle : copy->robot.obstacles) obstacle.friction = 0;
-  return *copy;
-}
-
-void check_floating(const Scene& scene, const Robot& robot) {
-  if (!robot.floating) return;
-  const Place& place = scene.bodies.front().place;
-  for (const auto* rows : {&robot.constraints, &robot.springs})
-    for (const ConstraintRow& row : *rows)
-      if (row.in_space())
-        throw InputError("only constraints hold the body, '" + row.name +
-                             "' among them (its equilibria depend on where the body is)",
-                         "a [[fix]] region beside them", place);
-  if (shaken_in_time(robot)) return;
-  if (norm(robot.gravity) > 0)
-    throw InputError("nothing holds the body (under gravity it has no equilibrium, and a reduction is made of those)",
-                     "gravity = [0, 0, 0], or a [[fix]] region", place);
-  for (const ActuatorRow& actuator : robot.actuators)
-    if (actuator.kind == ActuatorKind::force || actuator.pull_point)
-      throw InputError("nothing holds the body, and '" + actuator.name +
-                           "' pulls at it from outside (its equilibria depend on where the body is)",
-                       "a cable that ends in the body, or a [[fix]] region", place);
-}
-
-SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
-  // Seeds of the validation sets are derived from the scene's by fixed odd offsets, used nowhere else.
-  return {make_plan(robot, recipe),
-          draws(robot, std::max(10, recipe.validation_states / 2), recipe, recipe.seed + 0x9e3779b97f4a7c15ULL),
-          draws(robot, recipe.validation_states, recipe, recipe.seed + 0xd1b54a32d192ed03ULL)};
-}
-
-SnapshotTotals compute_snapshots(const FullModel& whole, const Scene& scene, const SnapshotJob& job,
-                                 const Progress& progress) {
-  std::optional<FullModel> copy;
-  const FullModel& model = without_friction(whole, copy);
-  const auto start = std::chrono::steady_clock::now();
-  for (const ElementField& field : model.fields)
+// Reasons why no equilibria of the robot can be found.
+void Job::check() const {
+  for (const ElementField& field : model_.fields)
     if (!has_exact_tangent(field.law))
       throw InputError(
           "reduction needs converged equilibria, and rotations from element edges have no exact tangent to find them "
           "with",
-          "rotation = \"polar\"", scene.bodies.front().materials.front().place);
-  check_floating(scene, whole.robot);
-  const SceneIdentity identity = identify(scene);
-  SamplingPlans plans = make_plans(whole.robot, scene.reduction);
-  const std::vector<SetPlan> sets = sets_of(plans, job.folder, job.with_validation);
-  const std::string& training = sets.front().folder;
-  if (job.existing == ExistingFolder::resume) plans.training = grown_plan(training, identity, plans.training);
-  const auto prepare = [&](ExistingFolder existing) {
-    std::error_code error;
-    fs::create_directories(job.folder, error);
-    // All sets are replaced, or none.
-    std::map<std::string, Claims> alone;
-    for (const SetPlan& set : sets)
-      if (existing == ExistingFolder::replace && fs::exists(fs::path(set.folder) / "plan.json"))
-        if (!alone.emplace(set.folder, set.folder).first->second.alone()) throw in_use(set.folder);
-    for (const SetPlan& set : sets)
-      prepare_snapshot_folder(set.folder, identity, *set.plan, existing, progress, alone.contains(set.folder));
-  };
-  // The first rank alone may find a folder there; the others find its own.
-  together(job.ranks, [&] {
-    if (job.ranks.rank == 0) prepare(job.existing);
+          "rotation = \"polar\"", scene_.bodies.front().materials.front().place);
+  check_floating(scene_, model_.robot);
+}
+
+// The first rank alone may find a folder there; the others find its own.
+void Job::open_folders() {
+  if (job_.existing == ExistingFolder::resume) take_over_plan();
+  together(job_.ranks, [&] {
+    if (job_.ranks.rank == 0) prepare(job_.existing);
   });
+}
+
+void Job::prepare(ExistingFolder existing) const {
+  std::error_code error;
+  fs::create_directories(job_.folder, error);
+  // All sets are replaced, or none.
+  std::map<std::string, Claims> alone;
+  for (const SetPlan& set : sets_)
+    if (existing == ExistingFolder::replace && fs::exists(fs::path(set.folder) / "plan.json"))
+      if (!alone.emplace(set.folder, set.folder).first->second.alone()) throw in_use(set.folder);
+  for (const SetPlan& set : sets_)
+    prepare_snapshot_folder(set.folder, identity_, *set.plan, existing, progress_, alone.contains(set.folder));
+}
+
+// At work in all sets, so that no other run replaces them.
+void Job::enter() {
+  if (job_.ranks.rank > 0) {
+    take_over_plan();
+    prepare(ExistingFolder::resume);
+  }
+  auto present = std::make_shared<std::vector<Claims>>();
+  for (const SetPlan& set : sets_) {
+    try {
+      present->emplace_back(set.folder);
+    } catch (const InputError&) {
+      return;  // it can be read all the same
+    }
+    while (!present->back().enter()) {
+      if (progress_.stopped())
+        throw Interrupted("stopped while another run was at work there", "the same command again");
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+  present_ = std::move(present);
+}
+
+// Round by round where the plan is greedy.
+void Job::compute() {
+  do left_ = compute_missing();
+  while (!is_part() && grow());
+}
+
+// In worker processes or this one. The number of paths that others are left at work on.
+int Job::compute_missing() const {
+  if (job_.jobs > 1 && !job_.executable.empty()) {
+    std::size_t missing = 0;
+    for (const SetPlan& set : sets_) missing += missing_paths(set.folder, identity_, *set.plan).size();
+    const int jobs = std::min<int>(job_.jobs, static_cast<int>(missing));
+    if (jobs > 1) compute_in_workers(jobs);
+  }
+  const int left = compute_here(/*wait=*/false);
+  return left == 0 || is_part() ? left : compute_here(/*wait=*/true);
+}
+
+void Job::compute_in_workers(int jobs) const {
+  double total = 0;
+  for (const SetPlan& set : sets_) total += set.plan->states();
+  const std::string copy = write_scene_copy(scene_, job_.folder);
+  run_workers(
+      job_.executable, jobs, job_.folder,
+      [&](int k) {
+        std::vector<std::string> words{"snapshots", copy, "-o", job_.folder, "--resume", "--jobs", "1", "--quiet"};
+        std::ranges::copy(share_of_worker(training_folder(), k, jobs), std::back_inserter(words));
+        if (job_.with_validation) words.push_back("--with-validation");
+        for (std::string& word : words_of(job_.batch)) words.push_back(std::move(word));
+        return words;
+      },
+      "snapshots", total, [&] { return states_present(sets_); }, progress_);
+}
+
+int Job::compute_here(bool wait) const {
+  const Progress shown = job_.ranks.size > 1 ? progress_of_folder(sets_, progress_) : progress_;
+  int left = 0;
+  for (const SetPlan& set : sets_)
+    left += compute_paths(model_, scene_, identity_, *set.plan, set.folder, {job_.shard, job_.shards, wait}, shown,
+                          job_.batch)
+                .left;
+  return left;
+}
+
+// Chooses a greedy plan's next states; false where it is complete. Of runs that share a folder one chooses, the others
+// take over what it has chosen.
+bool Job::grow() {
+  if (is_complete(plans_.training, scene_.reduction)) return false;
+  Claims claims(training_folder());
+  while (!claims.claim_plan()) {
+    if (progress_.stopped()) throw Interrupted("stopped while another run chooses states", "the same command again");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  const int before = plans_.training.states();
+  take_over_plan();
+  if (plans_.training.states() > before) return true;
+  return !is_complete(plans_.training, scene_.reduction) && choose_more();
+}
+
+// From the states it has, learnt as the model will be: without friction.
+bool Job::choose_more() {
+  std::optional<FullModel> copy;
+  const FullModel& model = without_friction(model_, copy);
+  SamplingPlan& plan = plans_.training;
+  const int present = plan.states(), left = plan.most_states - present;
+  const SnapshotSet set = read_snapshots(training_folder(), identity_, plan, model.coordinates.nv, model.robot.rows(),
+                                         /*with_q=*/false);
+  const int round = std::min(left, std::max(least_round, static_cast<int>(round_growth * present)));
+  GreedyChoice choice = choose_samples(model, scene_.reduction, training_folder(), set, round, progress_);
+  if (plan.predictions.empty() || plan.predictions.back().states != present)
+    plan.predictions.push_back({present, choice.predicted_error});
+  const bool more = !is_complete(plan, scene_.reduction);
+  if (more) {
+    order_by_walk(model.robot, choice.samples);
+    std::ranges::move(paths_through(model.robot, choice.samples, scene_.reduction.sweep_steps, states_per_greedy_path),
+                      std::back_inserter(plan.paths));
+  }
+  store_plan(training_folder(), identity_, plan);
+  return more;
+}
+
+// Of the whole folder; a part of a job leaves counting to whoever shares it out.
+SnapshotTotals Job::totals() const {
   SnapshotTotals totals;
-  together(job.ranks, [&] {
-    if (job.ranks.rank > 0) {
-      plans.training = grown_plan(training, identity, plans.training);
-      prepare(ExistingFolder::resume);
-    }
-    totals.present = presence(sets, progress);
-    if (totals.present) totals.locks = std::ranges::all_of(*totals.present, &Claims::available);
-    do totals.left = compute_missing(whole, scene, identity, sets, job, progress);
-    while (!is_part(job) && grow(model, scene.reduction, identity, training, plans.training, progress));
+  totals.left = left_;
+  totals.present = present_;
+  if (present_) totals.locks = std::ranges::all_of(*present_, &Claims::available);
+  if (is_part() || job_.ranks.rank > 0) return totals;
+  for (const SetPlan& set : sets_) {
+    const SnapshotSet read =
+        read_snapshots(set.folder, identity_, *set.plan, model_.coordinates.nv, model_.robot.rows(), /*with_q=*/false);
+    totals.states += read.count;
+    totals.failed += read.failed;
+    totals.factorisations += read.factorisations;
+  }
+  return totals;
+}
+
+}  // namespace
+
+SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, const SnapshotJob& settings,
+                                 const Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  Job job(model, scene, settings, progress);
+  job.check();
+  job.open_folders();
+  together(settings.ranks, [&] {
+    job.enter();
+    job.compute();
   });
+  SnapshotTotals totals = job.totals();
   totals.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!is_part(job) && job.ranks.rank == 0)
-    for (const SetPlan& set : sets) {
-      const SnapshotSet read =
-          read_snapshots(set.folder, identity, *set.plan, model.coordinates.nv, model.robot.rows(), /*with_q=*/false);
-      totals.states += read.count;
-      totals.failed += read.failed;
-      totals.factorisations += read.factorisations;
-    }
   return totals;
 }
 

@@ -6,27 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/reduction/claims.hpp"
-#include "engine/reduction/snapshots.hpp"
+#include "engine/reduction/snapshots/claims.hpp"
+#include "engine/reduction/snapshots/plans.hpp"
+#include "engine/reduction/snapshots/snapshots.hpp"
 #include "kernels/base/ranks.hpp"
 
 namespace supple {
-
-// The three disjoint sets of full-order states. Training: the scene's sampling; selection (the curves of elements
-// against error) and test (the errors that are reported): independent uniform draws from seeds used nowhere else.
-struct SamplingPlans {
-  SamplingPlan training, selection, test;
-};
-SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe);
-
-// Throws InputError where nothing holds the body and its equilibria, which are the same wherever it is turned and moved
-// to, are not all that it can do: forces from outside, unless it lies among obstacles (shaken_in_time).
-void check_floating(const Scene& scene, const Robot& robot);
-
-// Equilibria of a robot among obstacles are found, learnt and judged without friction, under which shapes depend on the
-// way to them; the model made of them has its friction back. What is shaken in time has the friction of its paths.
-// `copy` holds what is returned where there are obstacles.
-const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy);
 
 // Folder layout: scene.toml (canonical copy), training/, selection/, test/ (snapshots.hpp).
 struct SnapshotJob {
@@ -42,13 +27,6 @@ struct SnapshotJob {
   StateBatch batch;
   Ranks ranks;  // each computes paths that no other is at work on
 };
-// The sets of such a folder, training first; `plans` must outlive them.
-struct SetPlan {
-  std::string folder;
-  const SamplingPlan* plan;
-};
-std::vector<SetPlan> sets_of(const SamplingPlans& plans, const std::string& folder, bool with_validation = true);
-
 struct SnapshotTotals {
   int states = 0;  // in the folder now
   int failed = 0;

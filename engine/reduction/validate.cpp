@@ -6,10 +6,10 @@
 #include <limits>
 #include <map>
 
-#include "engine/dynamics/full_mechanics.hpp"
-#include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/reduction/basis/lifting.hpp"
 #include "engine/reduction/deviations.hpp"
-#include "engine/reduction/lifting.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/math/inner_product.hpp"
 

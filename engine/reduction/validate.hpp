@@ -3,13 +3,13 @@
 
 #include <optional>
 
-#include "engine/dynamics/equilibrium.hpp"
-#include "engine/dynamics/resident_step.hpp"
-#include "engine/dynamics/step_rate.hpp"
-#include "engine/reduction/reduced_model.hpp"
-#include "engine/reduction/rigid_motion.hpp"
-#include "engine/reduction/smooth_path.hpp"
-#include "engine/reduction/snapshots.hpp"
+#include "engine/model/reduced_model.hpp"
+#include "engine/reduction/basis/rigid_motion.hpp"
+#include "engine/reduction/snapshots/smooth_path.hpp"
+#include "engine/reduction/snapshots/snapshots.hpp"
+#include "engine/step/equilibrium.hpp"
+#include "engine/step/resident_step.hpp"
+#include "engine/step/step_rate.hpp"
 
 namespace supple {
 

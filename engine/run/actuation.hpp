@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/dynamics/state.hpp"
 #include "engine/model/robot.hpp"
+#include "engine/model/state.hpp"
 #include "engine/scene/units.hpp"
 
 namespace supple {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/dynamics/contact_stage.hpp"
-#include "engine/reduction/contact_compliance.hpp"
+#include "engine/reduction/basis/contact_compliance.hpp"
+#include "engine/step/contact_stage.hpp"
 
 namespace supple {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/dynamics/step.hpp"
 #include "engine/run/actuation.hpp"
 #include "engine/run/robot_steps.hpp"
 #include "engine/scene/integrator.hpp"
+#include "engine/step/step.hpp"
 #include "kernels/base/progress.hpp"
 
 namespace supple {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "engine/dynamics/equilibrium.hpp"
+#include "engine/step/equilibrium.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
 

@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include "engine/dynamics/equilibrium.hpp"
-#include "engine/dynamics/touches.hpp"
+#include "engine/model/touches.hpp"
 #include "engine/run/steps_on_cpu.hpp"
+#include "engine/step/equilibrium.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
 

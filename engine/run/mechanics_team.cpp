@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "engine/dynamics/reduced_mechanics.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/dynamics/mechanics.hpp"
-#include "engine/dynamics/state.hpp"
-#include "engine/reduction/reduced_model.hpp"
+#include "engine/mechanics/mechanics.hpp"
+#include "engine/model/reduced_model.hpp"
+#include "engine/model/state.hpp"
 
 namespace supple {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/dynamics/state.hpp"
-#include "engine/dynamics/step.hpp"
 #include "engine/inverse/inverse_law.hpp"
+#include "engine/model/state.hpp"
+#include "engine/step/step.hpp"
 
 namespace supple {
 

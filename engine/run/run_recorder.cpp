@@ -1,7 +1,7 @@
 #include "engine/run/run_recorder.hpp"
 
-#include "engine/constraints/effectors.hpp"
-#include "engine/dynamics/state.hpp"
+#include "engine/model/effectors.hpp"
+#include "engine/model/state.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 

@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "engine/dynamics/forward_step.hpp"
 #include "engine/inverse/inverse_step.hpp"
 #include "engine/run/drive.hpp"
 #include "engine/run/goals.hpp"
 #include "engine/run/mechanics_team.hpp"
 #include "engine/run/robot_steps.hpp"
+#include "engine/step/forward_step.hpp"
 
 namespace supple {
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 
-#include "engine/dynamics/resident_step.hpp"
 #include "engine/run/drive.hpp"
 #include "engine/run/goals.hpp"
 #include "engine/run/robot_steps.hpp"
+#include "engine/step/resident_step.hpp"
 
 namespace supple {
 

@@ -4,7 +4,7 @@
 
 #include <numbers>
 
-#include "engine/constraints/effectors.hpp"
+#include "engine/model/effectors.hpp"
 #include "engine/run/actuation.hpp"
 
 namespace supple {

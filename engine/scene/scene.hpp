@@ -198,7 +198,7 @@ inline EffectorScene position_effector(std::string name, const Vec3d& point) {
 
 enum class ObstacleShape { plane, sphere, capsule, box, cylinder, tube, mesh };
 
-// A rigid thing around the robot that does not move. Shapes and their own frames: engine/contact/obstacle.hpp.
+// A rigid thing around the robot that does not move. Shapes and their own frames: engine/obstacles/obstacle.hpp.
 struct ObstacleScene {
   std::string name;
   ObstacleShape shape = ObstacleShape::plane;
@@ -235,7 +235,7 @@ enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 enum class ShakingFriction { none, own };
 
 // What a reduced membrane is made of: some of its triangles, or modes of its strains
-// (engine/reduction/strain_modes.hpp).
+// (engine/reduction/basis/strain_modes.hpp).
 enum class MembraneForm { elements, strains };
 
 // Offline recipe: [reduce] and its sub-tables.
@@ -254,7 +254,7 @@ struct ReductionScene {
   double pod_tolerance = 1e-3;
   bool pod_tolerance_squared = false;    // true: sum tail / sum <= tolerance; false: its square root
   int max_modes = 0;                     // 0 = by tolerance alone
-  std::optional<double> ecsw_tolerance;  // tau (engine/reduction/selection.hpp)
+  std::optional<double> ecsw_tolerance;  // tau (engine/reduction/elements/selection.hpp)
   int elements = 0;                      // units of the domain, exactly; 0 = by the rule
   Place elements_every_place;
   int elements_every = 0;  // units are chosen on every so-manieth state; 0 = as pipeline.cpp says
@@ -278,7 +278,7 @@ struct Scene {
   double time_step = 0.01;
   double duration = 1;  // default length of `simulate`
   Integrator integrator = Integrator::implicit_euler;
-  // Share of the forces and of the velocity at the end of a step in its means, 0.5 to 1 (engine/dynamics/step.hpp).
+  // Share of the forces and of the velocity at the end of a step in its means, 0.5 to 1 (engine/step/step.hpp).
   double implicit_velocity = 1, implicit_position = 1;
   std::vector<BodyScene> bodies;
   std::vector<ActuatorScene> actuators;

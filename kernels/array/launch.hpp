@@ -14,7 +14,7 @@ namespace supple {
 // Below this many indices threads cost more than they bring.
 inline constexpr int launch_serial_below = 512;
 
-// An op with lanes(k) (kernels/points/point_ops.hpp) does Op::lane_width indices at once; n is a multiple of it.
+// An op with lanes(k) (kernels/elements/point_ops.hpp) does Op::lane_width indices at once; n is a multiple of it.
 template <class Op>
 void launch_cpu(int n, const Op& op) {
   if constexpr (requires { op.lanes(0); }) {

@@ -1,9 +1,9 @@
-// Device instantiations of the batch's operations (kernels/points/batch_ops.hpp), in double and float.
+// Device instantiations of the batch's operations (kernels/elements/batch_ops.hpp), in double and float.
 
-#include "kernels/points/batch_ops.hpp"
+#include "kernels/elements/batch_ops.hpp"
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/points/point_stiffness.hpp"
+#include "kernels/elements/point_stiffness.hpp"
 
 namespace supple {
 

@@ -1,9 +1,9 @@
-// Device instantiations of the operations of contact (kernels/points/contact_*.hpp): most of the time of nvcc.
+// Device instantiations of the operations of contact (kernels/contact/contact_*.hpp): most of the time of nvcc.
 
-#include "kernels/points/contact_ops.hpp"
+#include "kernels/contact/contact_ops.hpp"
 
+#include "kernels/contact/contact_solve_op.hpp"
 #include "kernels/cuda/launch.cuh"
-#include "kernels/points/contact_solve_op.hpp"
 
 namespace supple {
 

@@ -1,7 +1,7 @@
-// Device instantiations of the ops of full models' elements (kernels/points/element_ops.hpp); their stresses are in
+// Device instantiations of the ops of full models' elements (kernels/elements/element_ops.hpp); their stresses are in
 // point_ops.cu.
 
-#include "kernels/points/element_ops.hpp"
+#include "kernels/elements/element_ops.hpp"
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/materials/dispatch.hpp"

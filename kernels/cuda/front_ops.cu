@@ -1,8 +1,8 @@
-// Device instantiations of the ops on fronts (kernels/dense/front_factor_ops.hpp, front_solve_ops.hpp).
+// Device instantiations of the ops on fronts (kernels/fronts/front_factor_ops.hpp, front_solve_ops.hpp).
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/dense/front_factor_ops.hpp"
-#include "kernels/dense/front_solve_ops.hpp"
+#include "kernels/fronts/front_factor_ops.hpp"
+#include "kernels/fronts/front_solve_ops.hpp"
 
 namespace supple {
 

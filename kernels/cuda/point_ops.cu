@@ -1,6 +1,6 @@
-// Device instantiations of StressOp and StressFourRowOp (kernels/points/point_ops.hpp), in double and float.
+// Device instantiations of StressOp and StressFourRowOp (kernels/elements/point_ops.hpp), in double and float.
 
-#include "kernels/points/point_ops.hpp"
+#include "kernels/elements/point_ops.hpp"
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/materials/dispatch.hpp"

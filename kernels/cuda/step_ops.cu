@@ -1,9 +1,9 @@
-// Device instantiations of a step's own operations (kernels/points/row_ops.hpp, step_ops.hpp).
+// Device instantiations of a step's own operations (kernels/step/row_ops.hpp, step_ops.hpp).
 
-#include "kernels/points/step_ops.hpp"
+#include "kernels/step/step_ops.hpp"
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/points/row_ops.hpp"
+#include "kernels/step/row_ops.hpp"
 
 namespace supple {
 

@@ -1,6 +1,6 @@
-// Device instantiations of kernels/points/strain_ops.hpp.
+// Device instantiations of kernels/elements/strain_ops.hpp.
 
-#include "kernels/points/strain_ops.hpp"
+#include "kernels/elements/strain_ops.hpp"
 
 #include "kernels/cuda/launch.cuh"
 

@@ -1,8 +1,8 @@
-// Device instantiations of TangentOp (kernels/points/point_ops.hpp) for every law, in double and float.
+// Device instantiations of TangentOp (kernels/elements/point_ops.hpp) for every law, in double and float.
 
 #include "kernels/cuda/launch.cuh"
+#include "kernels/elements/point_ops.hpp"
 #include "kernels/materials/dispatch.hpp"
-#include "kernels/points/point_ops.hpp"
 
 namespace supple {
 

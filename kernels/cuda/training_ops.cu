@@ -1,6 +1,6 @@
-// Device instantiations of the ops of training data (kernels/points/training_ops.hpp).
+// Device instantiations of the ops of training data (kernels/elements/training_ops.hpp).
 
-#include "kernels/points/training_ops.hpp"
+#include "kernels/elements/training_ops.hpp"
 
 #include "kernels/cuda/launch.cuh"
 

@@ -5,7 +5,7 @@
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
-#include "kernels/points/contact_search.hpp"
+#include "kernels/contact/contact_search.hpp"
 #include "solvers/contact/host_rows.hpp"
 
 namespace supple {

@@ -1,8 +1,8 @@
 #pragma once
-// One core's loops over the rows of a contact problem (kernels/points/scaled_contact.hpp), with packs of the vector
+// One core's loops over the rows of a contact problem (kernels/contact/scaled_contact.hpp), with packs of the vector
 // units and blocked factors; and its problem in memory.
 
-#include "kernels/points/contact_newton.hpp"
+#include "kernels/contact/contact_newton.hpp"
 #include "solvers/contact/contact.hpp"
 #include "solvers/dense/pack.hpp"
 

@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "kernels/array/aligned.hpp"
-#include "kernels/points/lanes.hpp"
+#include "kernels/math/lanes.hpp"
 
 namespace supple {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/points/coulomb.hpp"
+#include "kernels/contact/coulomb.hpp"
 
 namespace supple::qpcc {
 

@@ -5,8 +5,8 @@
 
 #include "kernels/array/launch.hpp"
 #include "kernels/base/each.hpp"
-#include "kernels/dense/front_factor_ops.hpp"
-#include "kernels/dense/front_solve_ops.hpp"
+#include "kernels/fronts/front_factor_ops.hpp"
+#include "kernels/fronts/front_solve_ops.hpp"
 
 namespace supple {
 namespace {

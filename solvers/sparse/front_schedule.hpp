@@ -1,12 +1,12 @@
 #pragma once
-// In which order the ops of a batched factorisation run (kernels/dense/front_batch.hpp): a list of steps, each a range
+// In which order the ops of a batched factorisation run (kernels/fronts/front_batch.hpp): a list of steps, each a range
 // of tasks that do not know of each other. Front after front (by_fronts), what a front needs is still in the cache of
 // the one thread that works on a group of robots; level after level of the tree (by_levels), each step holds the work
 // of many fronts and keeps a GPU busy. Bits are the same.
 
 #include <vector>
 
-#include "kernels/dense/front_batch.hpp"
+#include "kernels/fronts/front_batch.hpp"
 
 namespace supple {
 

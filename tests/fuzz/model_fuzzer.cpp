@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "engine/dynamics/reduced_mechanics.hpp"
-#include "engine/dynamics/step.hpp"
-#include "engine/reduction/model_file.hpp"
+#include "engine/io/model_file.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/step/step.hpp"
 #include "kernels/base/error.hpp"
 
 // HDF5 1.10 leaks objects of damaged files it gives up on.

@@ -1,4 +1,4 @@
-#include "random_matrix.hpp"
+#include "tests/solvers/random_matrix.hpp"
 
 namespace supple::test {
 

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "engine/cli/early_signals.hpp"
-#include "engine/cli/program.hpp"
-#include "engine/cli/view.hpp"
+#include "engine/cli/shell/early_signals.hpp"
+#include "engine/cli/shell/program.hpp"
+#include "engine/cli/verbs/view.hpp"
 #include "kernels/base/error.hpp"
 #include "viewer/app/render.hpp"
 #include "viewer/app/window.hpp"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/reduction/reduced_shape.hpp"
+#include "engine/model/reduced_shape.hpp"
 #include "engine/run/actuation.hpp"
 #include "viewer/app/keys.hpp"
 #include "viewer/app/plot_widget.hpp"

@@ -8,9 +8,9 @@
 #include <numbers>
 #include <optional>
 
-#include "engine/cli/interrupt.hpp"
-#include "engine/cli/json_report.hpp"
-#include "engine/cli/progress_bar.hpp"
+#include "engine/cli/reports/json_report.hpp"
+#include "engine/cli/shell/interrupt.hpp"
+#include "engine/cli/shell/progress_bar.hpp"
 #include "engine/run/drive.hpp"
 #include "engine/run/goals.hpp"
 #include "kernels/array/device.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // supple render: pictures and films without a display.
 
-#include "engine/cli/view.hpp"
+#include "engine/cli/verbs/view.hpp"
 #include "viewer/app/document.hpp"
 
 namespace supple::view {

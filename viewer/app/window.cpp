@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/cli/interrupt.hpp"
+#include "engine/cli/shell/interrupt.hpp"
 #include "kernels/base/error.hpp"
 #include "viewer/app/video.hpp"
 #include "viewer/gl/offscreen.hpp"

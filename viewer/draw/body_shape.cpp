@@ -4,8 +4,8 @@
 
 #include "engine/mesh/boundary.hpp"
 #include "engine/mesh/geometry.hpp"
-#include "engine/reduction/element_stress.hpp"
-#include "engine/reduction/reduced_shape.hpp"
+#include "engine/model/element_stress.hpp"
+#include "engine/model/reduced_shape.hpp"
 #include "kernels/base/contract.hpp"
 
 namespace supple::view {

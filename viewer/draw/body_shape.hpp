@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/model/full_model.hpp"
-#include "engine/reduction/reduced_model.hpp"
+#include "engine/model/reduced_model.hpp"
 
 namespace supple::view {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/points/proximity.hpp"
+#include "kernels/contact/proximity.hpp"
 #include "viewer/draw/shapes.hpp"
 
 namespace supple::view {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/dynamics/touches.hpp"
+#include "engine/model/touches.hpp"
 #include "viewer/draw/colour_map.hpp"
 #include "viewer/draw/draw_list.hpp"
 #include "viewer/draw/robot_shape.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/dynamics/step.hpp"
+#include "engine/step/step.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 

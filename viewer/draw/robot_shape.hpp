@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/dynamics/state.hpp"
-#include "engine/reduction/assembly_robot.hpp"
+#include "engine/mechanics/assembly/assembly_robot.hpp"
+#include "engine/model/state.hpp"
 #include "viewer/draw/body_shape.hpp"
 
 namespace supple::view {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/dynamics/state.hpp"
-#include "engine/dynamics/step.hpp"
-#include "engine/dynamics/touches.hpp"
-#include "engine/reduction/contact_compliance.hpp"
+#include "engine/model/state.hpp"
+#include "engine/model/touches.hpp"
+#include "engine/reduction/basis/contact_compliance.hpp"
+#include "engine/step/step.hpp"
 
 namespace supple::view {
 

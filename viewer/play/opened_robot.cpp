@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/reduction/model_file.hpp"
+#include "engine/io/model_file.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/base/error.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/dynamics/equilibrium.hpp"
+#include "engine/step/equilibrium.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple::view {

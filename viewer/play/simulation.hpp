@@ -6,9 +6,9 @@
 #include <deque>
 #include <memory>
 
-#include "engine/dynamics/forward_step.hpp"
 #include "engine/inverse/inverse_step.hpp"
 #include "engine/io/recording.hpp"
+#include "engine/step/forward_step.hpp"
 #include "viewer/play/frame.hpp"
 #include "viewer/play/opened_robot.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <cstdio>
 
-#include "engine/dynamics/full_mechanics.hpp"
-#include "engine/dynamics/step.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mesh/generate.hpp"
+#include "engine/step/step.hpp"
 
 int main() {
   supple::Scene scene;

@@ -1,0 +1,142 @@
+// supple check: is this scene fit to be simulated?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/reports/json_report.hpp"
+#include "engine/cli/reports/scene_facts.hpp"
+#include "engine/cli/shell/command.hpp"
+#include "engine/cli/shell/options.hpp"
+#include "engine/cli/shell/terminal.hpp"
+#include "engine/cli/verbs/assembly.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mesh/read.hpp"
+#include "engine/model/element_fields.hpp"
+#include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/snapshots/sweep_increment.hpp"
+#include "engine/scene/assembly_scene.hpp"
+#include "engine/scene/reader.hpp"
+#include "engine/step/equilibrium.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+// Why there is no equilibrium under gravity to look for, or "".
+std::string no_equilibrium(const Scene& scene, const FullModel& model) {
+  if (model.robot.floating && model.robot.pairs() > 0)
+    return "nothing holds the body, and how it comes to lie on obstacles is a matter of the way there";
+  if (model.robot.floating && !model.robot.held_in_space() && norm(scene.gravity) > 0)
+    return "nothing holds the body, so that it falls";
+  for (const ElementField& field : model.fields)
+    if (!has_exact_tangent(field.law)) return "rotations from element edges have no exact tangent";
+  return "";
+}
+
+// Solves for the rest shape under gravity with all commands at zero. Throws InputError if it cannot be found.
+std::string try_equilibrium(const Scene& scene, const FullModel& model, nlohmann::ordered_json& json) {
+  FullMechanics mechanics(model);
+  State state = rest_state(mechanics);
+  Equilibrium equilibrium(mechanics, {});
+  const EquilibriumReport report = equilibrium.solve(zero_control(mechanics), state);
+  json = {{"status", describe(report.status)},
+          {"iterations", report.iterations},
+          {"residual", report.residual},
+          {"inverted", report.inverted},
+          {"negative_pivots", report.negative_pivots}};
+  if (report.status != StepStatus::ok)
+    throw InputError(
+        fmt::format("no equilibrium under gravity with all commands at zero: {}{}", describe(report.status),
+                    report.failed_element < 0 ? "" : fmt::format(" (element {})", report.failed_element)),
+        "check units and mass, and that the fixed regions hold the body; a soft robot may also simply "
+        "be too heavy",
+        {scene.file, 0, 0, ""});
+  std::vector<double> u(3 * model.mesh.nodes.size());
+  node_displacements(mechanics.model(), state.q, state.motions, u);
+  double largest = 0;
+  std::size_t where = 0;
+  for (std::size_t i = 0; i < model.mesh.nodes.size(); ++i) {
+    const double size = norm(Vec3d{{u[3 * i], u[3 * i + 1], u[3 * i + 2]}});
+    if (size > largest) {
+      largest = size;
+      where = i;
+    }
+  }
+  json["max_displacement"] = largest;
+  std::string text =
+      fmt::format("found in {} iterations, residual {:.1e}; sags by at most {} (node at {})", report.iterations,
+                  report.residual, format_quantity(largest, Dimension::length), format_point(model.mesh.nodes[where]));
+  if (report.inverted > 0) text += fmt::format("\n{} points of elements are turned inside out", report.inverted);
+  if (report.negative_pivots > 0)
+    text += mechanics.robot().constraints.empty()
+                ? "\nit is unstable: the robot would buckle away from it"
+                : "\nwithout its hard constraints it would be unstable: the robot would buckle away from it";
+  return text;
+}
+
+int check(Context& context, const std::string& file) {
+  check_json_target(context);
+  if (is_assembly(file)) return check_assembly(context, file);
+  const Scene scene = read_scene(file);
+  Mesh mesh = read_mesh(scene.bodies.front().mesh_file);
+  Mesh checked = mesh;
+  transform_mesh(checked, scene.bodies.front().mesh_unit, scene.bodies.front().transform);
+  const MeshReport mesh_report = check_mesh(checked);
+  const FullModel model = build_full_model(scene, std::move(mesh));
+
+  nlohmann::ordered_json json = machine_facts(context, "cpu");
+  json["scene"] = scene_json(scene, model);
+  json["mesh"] = mesh_json(mesh_report);
+  Facts facts = scene_facts(scene, model);
+  for (auto& fact : mesh_facts(mesh_report, 1))
+    if (fact.first == "boundary" || fact.first == "parts" || fact.first == "quality") facts.push_back(std::move(fact));
+  if (mesh_report.components > 1)
+    facts.emplace_back("note", "the parts are not connected: each must be held by a fixed region of its own");
+
+  std::string reducible = "yes";
+  try {
+    check_reducible(scene);
+    check_floating(scene, model.robot);
+    (void)make_plans(model.robot, scene.reduction);
+    check_recipe(scene.reduction, model);
+  } catch (const InputError& error) {
+    reducible = fmt::format("no: {}", error.what());
+  }
+  json["reducible"] = reducible == "yes";
+  facts.emplace_back("reducible", reducible);
+  const std::string unsettled = reducible == "yes" ? unsettled_sweep(model, scene.reduction) : "";
+  json["sweep_warning"] = unsettled;
+  if (!context.common.quiet) print_facts(facts);
+  if (!context.common.quiet) print_warning(unsettled);
+
+  const std::string why_not = no_equilibrium(scene, model);
+  const std::string result =
+      why_not.empty() ? try_equilibrium(scene, model, json["equilibrium"]) : fmt::format("not looked for: {}", why_not);
+  if (!context.common.quiet) {
+    print_facts({{"equilibrium", result}});
+    fmt::print("{} is fit to be simulated.\n", file);
+  }
+  write_json(context, json);
+  return 0;
+}
+
+}  // namespace
+
+Command check_command() {
+  Command command;
+  command.name = "check";
+  command.description = "check a scene and its mesh, and let it sag under gravity once";
+  command.examples =
+      "  supple check assets/cantilever\n"
+      "  supple check my_robot/scene.toml --json check.json\n";
+  command.declare = [](Options& options) -> Run {
+    const auto file = std::make_shared<std::string>();
+    options.positional("SCENE", *file, "scene file, or a folder with a scene.toml");
+    return [file](Context& context) { return check(context, *file); };
+  };
+  return command;
+}
+
+}  // namespace supple::cli

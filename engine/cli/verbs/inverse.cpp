@@ -1,0 +1,533 @@
+// supple inverse: commands that bring a robot's effectors to their goals.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/reports/contact_facts.hpp"
+#include "engine/cli/reports/inverse_facts.hpp"
+#include "engine/cli/reports/inverse_results.hpp"
+#include "engine/cli/reports/json_report.hpp"
+#include "engine/cli/reports/model_facts.hpp"
+#include "engine/cli/reports/speed_facts.hpp"
+#include "engine/cli/reports/table.hpp"
+#include "engine/cli/shell/command.hpp"
+#include "engine/cli/shell/interrupt.hpp"
+#include "engine/cli/shell/options.hpp"
+#include "engine/cli/shell/progress_bar.hpp"
+#include "engine/cli/shell/terminal.hpp"
+#include "engine/cli/verbs/inverse_stream.hpp"
+#include "engine/cli/verbs/record_option.hpp"
+#include "engine/io/model_file.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/reduction/model_errors.hpp"
+#include "engine/run/inverse_run.hpp"
+#include "engine/run/steps_on_cpu.hpp"
+#include "engine/run/steps_on_device.hpp"
+#include "engine/scene/fingerprint.hpp"
+#include "engine/scene/reader.hpp"
+#include "engine/step/equilibrium.hpp"
+#include "kernels/array/device.hpp"
+#include "kernels/base/hash.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+struct Arguments {
+  std::string model, goal, replay, output, record, integrator;
+  std::string regularisation, solver = "qp";
+  std::vector<std::string> efforts;
+  std::string epsilon;
+  std::optional<double> circle, lemniscate, duration, time_step, goal_speed;
+  std::optional<long> steps, turns, starts, batch, record_robot;
+  std::string height_text;
+  double height = 0;
+  bool stream = false, resume = false;
+};
+
+constexpr double figure_turn = 5;  // s, the built-in figures' time for one turn unless told otherwise
+
+// The robot that is controlled: a reduced model, or the full one of a scene.
+struct Subject {
+  std::unique_ptr<ReducedModel> reduced;
+  std::unique_ptr<FullModel> full;
+  std::unique_ptr<FullMechanics> full_mechanics;
+  std::unique_ptr<MechanicsTeam> team;
+  Device device = cpu();
+  RecordedRobot recorded;
+  double time_step = 0;
+  Integrator integrator = Integrator::implicit_euler;
+};
+
+// What a batch and a device need, before anything is read.
+void check_place(const Arguments& arguments, const Device& device) {
+  const long robots = arguments.batch.value_or(1);
+  if (robots > 1 && (arguments.stream || !arguments.replay.empty()))
+    throw InputError("--stdin and --replay go with one robot only", "leave --batch out");
+  if (arguments.record_robot && arguments.record.empty())
+    throw InputError("--record-robot goes with --record FILE", "leave it out");
+  if (arguments.record_robot && *arguments.record_robot >= robots)
+    throw InputError(fmt::format("--record-robot: there is no robot {} in a batch of {} (the first is robot 0)",
+                                 *arguments.record_robot, robots),
+                     fmt::format("0 to {}", robots - 1));
+  if (arguments.stream && device.kind == Device::Kind::cuda)
+    throw InputError("--stdin controls a robot on the CPU only", "--device cpu");
+}
+
+Subject open_subject(const Arguments& arguments, const Device& device) {
+  Subject subject;
+  subject.device = device;
+  const int robots = static_cast<int>(arguments.batch.value_or(1));
+  if (is_model_file(arguments.model)) {
+    subject.reduced = std::make_unique<ReducedModel>(read_model(arguments.model));
+    subject.team = std::make_unique<MechanicsTeam>(*subject.reduced, robots);
+    subject.recorded = {arguments.model, hash_file(arguments.model)};
+  } else {
+    if (device.kind == Device::Kind::cuda)
+      throw CapabilityError("the full model is controlled on the CPU only",
+                            "--device cpu, or reduce it and `supple inverse` that");
+    if (robots > 1) throw InputError("--batch goes with a reduced model", "`supple reduce` makes one of the scene");
+    Scene scene = read_scene(arguments.model);
+    if (!arguments.integrator.empty()) scene.integrator = integrator_of(arguments.integrator);
+    subject.full = std::make_unique<FullModel>(build_full_model(scene));
+    subject.full_mechanics = std::make_unique<FullMechanics>(*subject.full);
+    subject.team = std::make_unique<MechanicsTeam>(*subject.full_mechanics);
+    subject.recorded = {scene.file, scene_fingerprint(scene)};
+  }
+  const Robot& robot = subject.team->robot();
+  subject.time_step = arguments.time_step.value_or(robot.time_step);
+  subject.integrator = arguments.integrator.empty() ? robot.integrator : integrator_of(arguments.integrator);
+  if (const auto why = cannot_lead(robot)) throw InputError(*why);
+  return subject;
+}
+
+InverseSettings inverse_settings(const Arguments& arguments, const Robot& robot) {
+  InverseSettings settings;
+  settings.regularisation = arguments.regularisation == "energy" ? Regularisation::energy
+                            : arguments.regularisation == "none" ? Regularisation::none
+                                                                 : Regularisation::proximal;
+  for (const std::string& effort : arguments.efforts) {
+    const auto equals = effort.find('=');
+    const std::string name = effort.substr(0, equals);
+    const auto found = std::ranges::find(robot.actuators, name, &ActuatorRow::name);
+    if (equals == std::string::npos || found == robot.actuators.end())
+      throw InputError(equals == std::string::npos ? fmt::format("'{}' is not NAME=NUMBER", effort)
+                                                   : fmt::format("the robot has no actuator '{}'", name),
+                       fmt::format("--effort {}=10", robot.actuators.empty() ? "NAME" : robot.actuators.front().name));
+    settings.effort.resize(robot.actuators.size(), 1.0);
+    const double factor = parse_quantity(effort.substr(equals + 1), Dimension::number, {"--effort", 0, 0, ""});
+    if (!(factor >= 0)) throw InputError(fmt::format("--effort {} is negative", effort), "0 or more");
+    settings.effort[static_cast<std::size_t>(found - robot.actuators.begin())] = factor;
+  }
+  if (arguments.solver == "gauss-seidel") settings.solver = InverseSolver::gauss_seidel;
+  if (!arguments.epsilon.empty()) {
+    settings.epsilon = parse_quantity(arguments.epsilon, Dimension::number, {"--epsilon", 0, 0, ""});
+    if (!(settings.epsilon >= 0 && settings.epsilon <= 1))
+      throw InputError(fmt::format("--epsilon {} is not between 0 and 1", arguments.epsilon), "1e-6");
+  }
+  settings.goal_speed = arguments.goal_speed.value_or(unlimited);
+  settings.starts = static_cast<int>(arguments.starts.value_or(0));
+  return settings;
+}
+
+GoalPath make_path(const Arguments& arguments, const Robot& robot, std::span<const double> y, double time_step) {
+  if (!arguments.goal.empty()) return read_goals(arguments.goal, robot, static_cast<int>(arguments.batch.value_or(1)));
+  FigureSettings figure;
+  figure.figure = arguments.circle ? Figure::circle : Figure::lemniscate;
+  figure.radius = arguments.circle ? *arguments.circle : *arguments.lemniscate;
+  figure.height = arguments.height;
+  figure.turns = static_cast<int>(arguments.turns.value_or(figure.turns));
+  figure.duration = arguments.steps      ? static_cast<double>(*arguments.steps) * time_step
+                    : arguments.duration ? *arguments.duration
+                                         : figure_turn * (figure.turns + 1);
+  return figure_goals(robot, y, figure, time_step);
+}
+
+void check_arguments(const Arguments& arguments, const std::string& json) {
+  const int sources = (arguments.goal.empty() ? 0 : 1) + (arguments.circle ? 1 : 0) + (arguments.lemniscate ? 1 : 0) +
+                      (arguments.stream ? 1 : 0);
+  if (sources != 1)
+    throw InputError(
+        sources == 0 ? "nothing says where the robot is to go" : "several options say where the robot is to go",
+        "one of --goal CSV, --circle RADIUS, --lemniscate RADIUS, --stdin");
+  if (arguments.steps && arguments.duration)
+    throw InputError("--steps and --duration say the same thing twice", "one of them");
+  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty() || !json.empty() || arguments.steps ||
+                           arguments.duration))
+    throw InputError("-o, --json, --replay, --steps and --duration do not go with --stdin",
+                     "save the lines that come out, or --record FILE");
+  if (arguments.resume && arguments.output.empty())
+    throw InputError("nothing says which run is to go on", "--resume goes with the -o DIR of that run");
+  if (arguments.resume && !arguments.record.empty())
+    throw InputError("--record does not go with --resume", "record a run from its beginning");
+  if (arguments.solver == "gauss-seidel" &&
+      (!arguments.regularisation.empty() || !arguments.epsilon.empty() || !arguments.efforts.empty()))
+    throw InputError("--regularisation, --epsilon and --effort mean nothing to --solver gauss-seidel", "--solver qp");
+  if ((arguments.turns || !arguments.height_text.empty()) && !arguments.circle && !arguments.lemniscate)
+    throw InputError("--turns and --height go with --circle or --lemniscate", "leave them out");
+}
+
+// Of what a run that goes on must have in common with the one that was saved.
+std::uint64_t request_of(const InverseSettings& inverse, const DriveSettings& settings, const GoalPath& path) {
+  std::vector<double> numbers{static_cast<double>(settings.integrator),
+                              settings.time_step,
+                              static_cast<double>(settings.last),
+                              static_cast<double>(inverse.solver),
+                              static_cast<double>(inverse.regularisation),
+                              inverse.epsilon,
+                              inverse.goal_speed,
+                              static_cast<double>(inverse.starts)};
+  numbers.insert(numbers.end(), inverse.effort.begin(), inverse.effort.end());
+  return path.hash(hash_bytes(numbers.data(), numbers.size() * sizeof(double)));
+}
+
+// The model that commands are replayed on, read before they are sought.
+FullModel open_replay(const Arguments& arguments, const Robot& robot, const DriveSettings& settings) {
+  Scene scene = read_scene(arguments.replay);
+  scene.integrator = settings.integrator;
+  scene.time_step = settings.time_step;
+  scene.implicit_velocity = robot.implicit_velocity;
+  scene.implicit_position = robot.implicit_position;
+  FullModel model = build_full_model(scene);
+  const auto same = [](const auto& a, const auto& b) {
+    return std::ranges::equal(a, b, [](const auto& x, const auto& y) { return x.name == y.name; });
+  };
+  if (!same(robot.actuators, model.robot.actuators) || !same(robot.effectors, model.robot.effectors) ||
+      !same(robot.motions, model.robot.motions))
+    throw InputError("the replayed scene has other actuators or effectors than the model",
+                     "the scene that the model was made from", {arguments.replay, 0, 0, ""});
+  return model;
+}
+
+ReplayRecord replay_on(Context& context, const FullModel& model, const InverseRecord& record, const GoalPath& path,
+                       const DriveSettings& settings) {
+  FullMechanics mechanics(model);
+  const InterruptGuard guard;
+  ProgressBar bar(context.common.quiet);
+  ReplayRecord replayed = replay(mechanics, record, path, settings, bar.progress());
+  bar.finish();
+  return replayed;
+}
+
+double median_us(std::vector<double> seconds) {
+  if (seconds.empty()) return 0;
+  std::nth_element(seconds.begin(), seconds.begin() + static_cast<long>((seconds.size() - 1) / 2), seconds.end());
+  return 1e6 * seconds[(seconds.size() - 1) / 2];
+}
+
+std::string millimetres(const TrackingError& error) {
+  return fmt::format("mean {:.4g} mm, median {:.4g} mm, largest {:.4g} mm", 1e3 * error.mean, 1e3 * error.median,
+                     1e3 * error.largest);
+}
+
+// What a run did, for its reports.
+struct Outcome {
+  const Subject& subject;
+  const Arguments& arguments;
+  const DriveSettings& settings;
+  const InverseSettings& inverse;
+  const InverseReportOfRun& report;
+  const ReplayRecord& replayed;
+  const State& state;
+  const std::vector<FailedRobot>& failures;
+  std::string pictures;  // a note on them
+  bool has_replay() const { return !arguments.replay.empty(); }
+  const Robot& robot() const { return subject.team->robot(); }
+  TrackingError tracking() const { return tracking_error(report.record.errors, state.robots); }
+  double qp_us() const { return median_us({report.record.qp_seconds.begin() + 1, report.record.qp_seconds.end()}); }
+};
+
+nlohmann::ordered_json report_json(const Context& context, const Outcome& of) {
+  const InverseReportOfRun& report = of.report;
+  const Robot& robot = of.robot();
+  const TrackingError tracking = of.tracking(), replay_tracking = tracking_error(of.replayed.errors);
+  nlohmann::ordered_json json = speed_facts(report.drive, of.settings, of.state.robots);
+  json.update(machine_facts(context, to_string(of.subject.device)));
+  json["integrator"] = integrator_name(of.settings.integrator);
+  json["tracking_error_mean"] = tracking.mean;
+  json["tracking_error_median"] = tracking.median;
+  json["tracking_error_max"] = tracking.largest;
+  json["qp_us_median"] = of.qp_us();
+  json["saturated_steps"] = report.saturated_steps;
+  json["held_steps"] = report.held.steps();
+  if (report.held.steps() > 0) json["held_reasons"] = held_json(report.held);
+  if (robot.pairs() > 0) {
+    json["contact"] = contact_figures_json(report.contact, of.state);
+    json["contact"]["pyramid_error"] = report.pyramid_error;
+    if (of.state.robots == 1)
+      json["contact"].update(touch_json(robot, report.record.touching, report.record.normal_forces));
+  }
+  if (of.has_replay()) {
+    json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
+                      {"tracking_error_median", replay_tracking.median},
+                      {"tracking_error_max", replay_tracking.largest}};
+    if (robot.pairs() > 0) {
+      json["replay"]["contact"] = touch_json(robot, of.replayed.touching, of.replayed.normal_forces);
+      json["replay"]["contact"].update(contact_solves_json(of.replayed.contact.figures));
+    }
+  }
+  if (of.subject.reduced) {
+    json["model_errors"] = errors_json(of.subject.reduced->errors);
+    json["warning"] = distrust(*of.subject.reduced);
+  }
+  if (of.state.robots > 1) json["failed"] = failed_json(of.failures, of.settings.time_step);
+  json["state_hash"] = hash_hex(hash(of.state));
+  return json;
+}
+
+void print_report(const Outcome& of) {
+  const InverseReportOfRun& report = of.report;
+  const Robot& robot = of.robot();
+  const State& state = of.state;
+  const Arguments& arguments = of.arguments;
+  const std::string& pictures = of.pictures;
+  const StepRate rate = step_rate(report.drive.seconds, state.robots, of.settings.time_step);
+  fmt::print("{}: {} control steps of {}{}, by the median step {:.4g} steps/s, {:.3g} x real time\n", robot.name,
+             report.drive.seconds.size(), format_quantity(of.settings.time_step, Dimension::time),
+             state.robots > 1 ? fmt::format(" of {} robots", state.robots) : "", rate.steps_per_s,
+             rate.realtime_factor);
+  const auto time = [](double us) { return format_quantity(1e-6 * us, Dimension::time); };
+  Facts facts{
+      {"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
+                                time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(of.qp_us()))},
+      {"tracking error", millimetres(of.tracking()) + (of.subject.reduced ? " (of the reduced model itself)" : "")}};
+  if (of.has_replay())
+    facts.emplace_back("on the full model", millimetres(tracking_error(of.replayed.errors)) + " (commands replayed)");
+  if (of.subject.reduced) facts.emplace_back("model's errors", errors_text(*of.subject.reduced));
+  if (state.robots > 1) facts.emplace_back("device", to_string(of.subject.device));
+  const std::vector<Input> inputs = inputs_of(robot);
+  for (std::size_t i = 0; state.robots == 1 && i < robot.actuators.size(); ++i)
+    facts.emplace_back(
+        robot.actuators[i].name,
+        fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
+                    robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
+                    format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
+  if (of.inverse.solver == InverseSolver::quadratic_program && of.inverse.regularisation == Regularisation::proximal)
+    facts.emplace_back("",
+                       "where several commands reach a goal, those nearest to the step before are taken: they "
+                       "depend on the way there (--regularisation energy: they do not)");
+  add_contact_facts(facts, report.contact, robot, state);
+  if (robot.pairs() > 0 && state.robots == 1) add_touch_facts(facts, robot, report.record, of.replayed);
+  if (report.pyramid_error > 0)
+    facts.emplace_back("",
+                       fmt::format("commands are sought with a pyramid for the cone of friction, which leads up to {} "
+                                   "astray in a step",
+                                   format_quantity(report.pyramid_error, Dimension::length)));
+  facts.emplace_back("state hash", hash_hex(hash(state)));
+  if (!arguments.output.empty())
+    facts.emplace_back("written", arguments.output + "/commands.csv, tracking.csv" +
+                                      (pictures.empty() && state.robots == 1 ? ", *.png" : ""));
+  if (!arguments.record.empty()) facts.emplace_back("recorded", arguments.record);
+  print_facts(facts);
+  if (!pictures.empty()) print_note(pictures);
+  if (report.saturated_steps > 0)
+    print_note(fmt::format("limits kept the robot from its goal in {} steps", report.saturated_steps));
+  print_contact_notes(report.contact);
+  print_weakened_note(report.drive);
+  if (report.held.steps() > 0) print_note(held_text(report.held));
+  if (of.subject.reduced && !of.has_replay())
+    print_note(
+        "the tracking error is that of the reduced model itself; --replay SCENE runs the commands on the full model "
+        "and measures its error");
+  if (of.subject.reduced) print_warning(distrust(*of.subject.reduced));
+}
+
+// Lines on standard input, answers on standard output.
+int converse(const Context& context, const Arguments& arguments, const Subject& subject,
+             const InverseSettings& inverse_of, const State& start) {
+  Mechanics& mechanics = subject.team->member(0);
+  InverseStep step(mechanics, inverse_of, subject.integrator, subject.time_step);
+  RunRecorder recorder(arguments.record, mechanics.robot(), subject.recorded, subject.integrator, subject.time_step,
+                       print_note);
+  if (subject.reduced && !context.common.quiet) print_warning(distrust(*subject.reduced));
+  stream_inverse(step, mechanics, start, std::cin, std::cout, recorder);
+  recorder.finish();
+  recorder.require_whole("all lines were answered");
+  return 0;
+}
+
+// Who takes the steps, from `start`.
+struct Led {
+  std::unique_ptr<RobotSteps> robots;
+  InverseAnswers* answers = nullptr;  // the same object
+};
+
+Led lead(const Subject& subject, const DriveSettings& settings, const InverseSettings& inverse_of, const GoalPath& path,
+         State start) {
+  Led led;
+  const auto take = [&](auto robots) {
+    led.answers = robots.get();
+    led.robots = std::move(robots);
+  };
+  if (subject.device.kind == Device::Kind::cpu) {
+    take(std::make_unique<InverseOnCpu>(*subject.team, settings, inverse_of, path, std::move(start)));
+    return led;
+  }
+  if (const auto why = cannot_run_on_device(*subject.reduced, settings, true)) throw InputError(*why);
+  take(std::make_unique<InverseOnDevice>(*subject.reduced, subject.device, settings, inverse_of, path, start));
+  return led;
+}
+
+void run_with_bar(const Context& context, InverseRun& run, SavedInverse& saved) {
+  const InterruptGuard guard;
+  ProgressBar bar(context.common.quiet);
+  run_inverse(run, bar.progress(), saved);
+  run.recorder.finish();
+  bar.finish();
+}
+
+int inverse(Context& context, Arguments& arguments) {
+  check_json_target(context);
+  check_arguments(arguments, context.common.json);
+  check_record(context, arguments.record, arguments.model);
+  if (!arguments.height_text.empty())
+    arguments.height = parse_quantity(arguments.height_text, Dimension::length, {"--height", 0, 0, ""});
+  const Device device = context.common.device == "auto" ? cpu() : parse_device(context.common.device);
+  check_place(arguments, device);
+  if (!arguments.output.empty() && !arguments.resume) check_inverse_folder(arguments.output, context.common.force);
+  const Subject subject = open_subject(arguments, device);
+  Mechanics& mechanics = subject.team->member(0);
+  const Robot& robot = mechanics.robot();
+  const InverseSettings inverse_of = inverse_settings(arguments, robot);
+  const State settled = settled_state(mechanics);
+  if (arguments.stream) return converse(context, arguments, subject, inverse_of, settled);
+  std::vector<double> y(static_cast<std::size_t>(robot.outputs()));
+  mechanics.evaluate_outputs(settled.q, settled.motions, y);
+  const GoalPath path = make_path(arguments, robot, y, subject.time_step);
+  DriveSettings settings;
+  settings.integrator = subject.integrator;
+  settings.time_step = subject.time_step;
+  const double duration = arguments.duration.value_or(path.end());
+  settings.last = arguments.steps.value_or(std::max(1L, std::lround(std::min(duration / settings.time_step, 1e9))));
+
+  std::optional<FullModel> replayed_model;
+  if (!arguments.replay.empty()) replayed_model = open_replay(arguments, robot, settings);
+
+  const int robots = subject.team->robots();
+  SavedInverse saved{.robot = subject.recorded.fingerprint,
+                     .request = request_of(inverse_of, settings, path),
+                     .state = repeated(settled, robots),
+                     .memory = {},
+                     .failures = {},
+                     .report = {}};
+  Led led = lead(subject, settings, inverse_of, path, saved.state);
+  saved.memory = led.answers->memory();
+  if (arguments.resume) {
+    saved = read_saved_inverse(arguments.output, saved, robot);
+    led = lead(subject, settings, inverse_of, path, saved.state);
+  }
+  RunRecorder recorder(arguments.record, robot, subject.recorded, settings.integrator, settings.time_step, print_note,
+                       static_cast<int>(arguments.record_robot.value_or(0)));
+  InverseRun run{*led.robots,      *led.answers, robot,     subject.reduced.get(), path, settings,
+                 arguments.output, recorder,     print_note};
+  if (arguments.resume) take_up(saved, run);
+  if (!arguments.resume && !arguments.output.empty()) remove_saved_inverse(arguments.output);  // --force
+  run_with_bar(context, run, saved);
+
+  const InverseReportOfRun& report = saved.report;
+  const std::string again = arguments.output.empty()   ? "run it again"
+                            : arguments.record.empty() ? "the same command with --resume (goes on)"
+                                                       : "the same command with --resume instead of --record (goes on)";
+  std::string pictures;
+  const auto write = [&](const ReplayRecord& replayed) {
+    if (!arguments.output.empty()) pictures = write_inverse_results(arguments.output, report.record, robot, replayed);
+  };
+  write({});
+  if (report.drive.stopped || (replayed_model && !report.drive.failed())) save_inverse(run, saved);
+  if (report.drive.failed() && robots == 1) throw_step_failure(report.drive, settings, "");
+  if (report.drive.stopped)
+    throw Interrupted(
+        fmt::format("interrupted after step {} of {}{}", report.drive.step, settings.last,
+                    arguments.output.empty() ? "" : ", the commands so far are in '" + arguments.output + "'"),
+        again);
+  ReplayRecord replayed;
+  if (replayed_model) {
+    try {
+      replayed = replay_on(context, *replayed_model, report.record, path, settings);
+    } catch (const Interrupted& stop) {
+      throw Interrupted(stop.what(), again);
+    }
+    write(replayed);
+  }
+  if (!arguments.output.empty()) remove_saved_inverse(arguments.output);
+
+  const State state = led.robots->state();
+  const Outcome outcome{subject, arguments, settings, inverse_of, report, replayed, state, led.robots->failures(),
+                        pictures};
+  write_json(context, report_json(context, outcome));
+  recorder.require_whole("the run itself is complete");
+  if (!context.common.quiet) print_report(outcome);
+  if (!outcome.failures.empty()) throw_robot_failures(outcome.failures, robots, settings, "");
+  return 0;
+}
+
+}  // namespace
+
+Command inverse_command() {
+  Command command;
+  command.name = "inverse";
+  command.description = "find the commands that bring a robot's effectors to their goals";
+  command.examples =
+      "  supple inverse diamond.rom.h5 --circle \"15 mm\" --replay assets/diamond -o circle\n"
+      "  supple inverse diamond.rom.h5 --goal path.csv -o path\n"
+      "  supple inverse assets/diamond --circle \"15 mm\" --integrator quasi-static --steps 60\n"
+      "  supple inverse diamond.rom.h5 --stdin\n"
+      "  supple inverse diamond.rom.h5 --batch 4096 --device cuda:0 --goal robots.csv -o /tmp/diamonds\n"
+      "\n"
+      "A file of goals has a header and numbers: time [s],tip x [mm],tip y [mm],tip z [mm] for an effector 'tip' by\n"
+      "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume; and\n"
+      "the name of an actuator whose command is known. --stdin reads one JSON object a line,\n"
+      "{\"goal\": {\"tip\": [0, 0, 0.12]}} in SI units, and answers each with one: commands, forces, what was\n"
+      "reached, contacts, and why commands were held if they were. \"limits\": {\"north\": [0, 5]} in a line limits "
+      "the\n"
+      "force [N] or pressure [Pa] of an actuator from that step on, within the limits of the scene.\n"
+      "The integrator says how far a control step goes: implicit-euler is one linearisation, implicit-euler-newton\n"
+      "converges in time, quasi-static converges to the equilibrium that reaches the goals best.\n";
+  command.examples += rate_words;
+  command.declare = [](Options& options) -> Run {
+    const auto a = std::make_shared<Arguments>();
+    options.positional("MODEL", a->model, "reduced model, or scene: its full model");
+    options.text("--goal", a->goal, "CSV", "goals of the effectors over time");
+    options.quantity("--circle", a->circle, Dimension::length, "RADIUS",
+                     "lead the first effector by position round a horizontal circle about its place at rest");
+    options.quantity("--lemniscate", a->lemniscate, Dimension::length, "RADIUS", "the same, a figure of eight");
+    options.text("--height", a->height_text, "LENGTH", "of the figure above that place (0; may be negative)");
+    options.whole("--turns", a->turns, 1, 1000000, "N", "turns of the figure (2)");
+    options.flag("--stdin", a->stream, "goals line by line, as JSON");
+    options.text("--replay", a->replay, "SCENE", "run the commands on the full model and measure its errors");
+    options.whole("--steps", a->steps, 1, 1'000'000'000, "N", "steps of the whole run");
+    options.quantity("--duration", a->duration, Dimension::time, "TIME",
+                     "time of the whole run; without both as long as the goals, figures 5 s a turn");
+    options.choice("--integrator", a->integrator, integrator_names(), "instead of the model's");
+    options.quantity("--time-step", a->time_step, Dimension::time, "TIME", "instead of the model's");
+    options.choice("--solver", a->solver, {"qp", "gauss-seidel"}, "of the problem in constraint space (qp)");
+    options.choice("--regularisation", a->regularisation, {"proximal", "energy", "none"},
+                   "what else is kept small where several commands reach a goal: the change of forces since the step "
+                   "before (commands depend on the way there), the work of the actuators (they do not), nothing "
+                   "(proximal)");
+    options.texts("--effort", a->efforts, "NAME=NUMBER", "what an actuator counts in that (1)");
+    options.text("--epsilon", a->epsilon, "NUMBER", "its size relative to the goals' term (1e-6)");
+    options.quantity("--goal-speed", a->goal_speed, Dimension::speed, "SPEED",
+                     "come no faster than this towards a goal, \"50 mm/s\"");
+    options.whole("--starts", a->starts, 0, 1000, "N",
+                  "in contact: look for better commands from N other starts in each step (0)");
+    options.text("-o,--output", a->output, "DIR", "write commands.csv, tracking.csv and pictures");
+    options.flag("--resume", a->resume, "go on with the interrupted run in that folder");
+    options.whole(
+        "--batch", a->batch, 1, most_robots, "N",
+        "so many robots of a reduced model at once; a column `robot` in the file of goals gives each its own");
+    declare_record(options, a->record);
+    options.whole("--record-robot", a->record_robot, 0, most_robots - 1, "I",
+                  "of a batch: index of the robot that --record records (0)");
+    return [a](Context& context) { return inverse(context, *a); };
+  };
+  return command;
+}
+
+}  // namespace supple::cli

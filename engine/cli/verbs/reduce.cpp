@@ -1,0 +1,295 @@
+// supple reduce: a scene to a reduced model, with its errors on actuation never seen.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/reports/json_report.hpp"
+#include "engine/cli/reports/model_facts.hpp"
+#include "engine/cli/reports/speed_facts.hpp"
+#include "engine/cli/shell/build_facts.hpp"
+#include "engine/cli/shell/command.hpp"
+#include "engine/cli/shell/interrupt.hpp"
+#include "engine/cli/shell/options.hpp"
+#include "engine/cli/shell/progress_bar.hpp"
+#include "engine/cli/shell/terminal.hpp"
+#include "engine/cli/verbs/snapshot_folder.hpp"
+#include "engine/io/model_file.hpp"
+#include "engine/reduction/model_errors.hpp"
+#include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/plots.hpp"
+#include "engine/reduction/snapshots/sweep_increment.hpp"
+#include "engine/scene/reader.hpp"
+
+namespace supple::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  std::string scene, output, snapshots, plots, batch, solver;
+  std::optional<long> jobs, modes, elements;
+  std::optional<double> tolerance, modes_tolerance, seconds;
+  bool accept_errors = false;
+};
+
+// What makes a model better; its snapshots are used again.
+std::string better_model(const ReductionScene& recipe) {
+  return fmt::format(
+      "{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), a tighter --tolerance of the elements, "
+      "or more training snapshots (`states` in [reduce])",
+      recipe.max_modes > 0 ? fmt::format("more modes (max_modes is {}), ", recipe.max_modes) : "",
+      0.1 * recipe.pod_tolerance, recipe.pod_tolerance);
+}
+
+// Of a model whose errors may be too large for its use; "" of any other.
+std::string error_warning(const ErrorSummary& errors, const ReductionScene& recipe) {
+  const ErrorLevel level = error_level(errors);
+  if (level != ErrorLevel::large && level != ErrorLevel::too_large) return "";
+  return fmt::format("the model's mean error on test states is {} (more than {:g} %); try {}", mean_errors_text(errors),
+                     100 * (level == ErrorLevel::large ? warned_error : refused_error), better_model(recipe));
+}
+
+nlohmann::ordered_json report_json(const Reduction& reduction, const std::string& warning) {
+  const ReducedModel& model = reduction.model;
+  const ReduceReport& report = reduction.report;
+  nlohmann::ordered_json json{{"nodes", model.provenance.nodes},
+                              {"elements", model.provenance.elements},
+                              {"actuators", model.robot.actuators.size()},
+                              {"snapshots", model.provenance.snapshots},
+                              {"modes", model.modes},
+                              {"pod_tolerance", model.provenance.pod_tolerance},
+                              {"rid", rid_json(model)},
+                              {"validation", errors_json(model.errors)}};
+  const auto number = [](bool known, double value) {
+    return known ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+  };
+  const DynamicError& dynamic = report.dynamic;
+  json["validation"]["dynamic_failed"] = dynamic.failed;
+  json["validation"]["dynamic_steps"] = dynamic.steps;
+  json["validation"]["dynamic_goal_error_mean"] = number(!dynamic.failed, dynamic.goal_mean);
+  json["validation"]["dynamic_goal_error_max"] = number(!dynamic.failed, dynamic.goal_max);
+  const auto rate = [&](std::size_t row) {
+    const Rate& measured = report.table.at(row).rate;
+    return number(measured.status == StepStatus::ok, measured.steps_per_s);
+  };
+  json["speed"] = {{"fom_steps_per_s", rate(0)}, {"rom_steps_per_s", rate(1)}, {"hrom_steps_per_s", rate(3)}};
+  const StageSeconds& seconds = report.seconds;
+  json["seconds"] = {{"snapshots", seconds.snapshots},   {"pod", seconds.pod},
+                     {"training", seconds.training},     {"selection", seconds.selection},
+                     {"validation", seconds.validation}, {"total", seconds.total}};
+  for (const auto& [key, rows] : {std::pair{"table", &report.table}, {"curve", &report.curve}}) {
+    json[key] = nlohmann::ordered_json::array();
+    for (const ModelRow& row : *rows) {
+      const bool ok = row.rate.status == StepStatus::ok;
+      auto sets = nlohmann::ordered_json::object();  // mean errors of the probes that are reported together
+      for (const ErrorSummary::Set& set : row.errors.sets) sets[set.name] = set.mean;
+      json[key].push_back({{"label", row.label},
+                           {"modes", row.modes},
+                           {"elements", row.elements},
+                           {"points", row.points},
+                           {"tolerance", row.tolerance},
+                           {"residual", row.residual},
+                           {"goal_error_mean", row.errors.goal_mean},
+                           {"goal_error_max", row.errors.goal_max},
+                           {"shape_error_mean", row.errors.shape_mean},
+                           {"shape_error_max", row.errors.shape_max},
+                           {"sets", sets},
+                           {"steps_per_s", number(ok, row.rate.steps_per_s)},
+                           {"p50_us", number(ok, row.rate.p50_us)}});
+    }
+  }
+  json["singular_values"] = report.singular_values;
+  json["notes"] = report.notes;
+  json["warning"] = warning;
+  json["refused"] = report.refused;
+  json["forced"] = !model.provenance.forced.empty();
+  return json;
+}
+
+// What was to be measured and could not be, among the notes.
+void note_failures(ReduceReport& report) {
+  for (const auto* rows : {&report.table, &report.curve})
+    for (const ModelRow& row : *rows)
+      if (row.rate.status != StepStatus::ok)
+        report.notes.push_back(fmt::format("no rate of '{}' ({} modes, {} elements): {}", row.label, row.modes,
+                                           row.elements, describe(row.rate.status)));
+  if (report.dynamic.failed)
+    report.notes.push_back(
+        fmt::format("driven along an unseen path the model or the full one failed after {} steps: no goal error in "
+                    "motion",
+                    report.dynamic.steps));
+}
+
+void print_report(const Reduction& reduction, const std::string& warning) {
+  const ReduceReport& report = reduction.report;
+  const ReducedModel& model = reduction.model;
+  const auto percent = [](double fraction) { return fmt::format("{:.3g} %", 100 * fraction); };
+  // Hexahedra have more points than there are of them.
+  const bool points = std::ranges::any_of(report.table, [](const ModelRow& row) { return row.points != row.elements; });
+  std::vector<std::string> head{"model", "modes", "elements"};
+  if (points) head.emplace_back("points");
+  head.insert(head.end(), {"goal error", "largest"});
+  for (const ErrorSummary::Set& set : model.errors.sets) head.push_back(set.name + " error");
+  for (const char* title : {"shape error", "largest", "steps/s", "p99 us"}) head.push_back(title);
+  std::vector<std::size_t> numbers;
+  for (std::size_t k = 1; k < head.size(); ++k) numbers.push_back(k);
+  std::vector<std::vector<std::string>> rows{head};
+  for (const ModelRow& row : report.table) {
+    const bool full = row.modes == 0;
+    const auto error = [&](double value) { return full ? std::string("-") : percent(value); };
+    std::vector<std::string> line{row.label, full ? "-" : fmt::format("{}", row.modes),
+                                  fmt::format("{}", full ? model.provenance.elements : row.elements)};
+    if (points) line.push_back(full ? "-" : fmt::format("{}", row.points));
+    line.push_back(error(row.errors.goal_mean));
+    line.push_back(error(row.errors.goal_max));
+    for (std::size_t k = 0; k < model.errors.sets.size(); ++k)
+      line.push_back(full ? "-" : percent(row.errors.sets[k].mean));
+    const bool ok = row.rate.status == StepStatus::ok;
+    for (const std::string& text : {error(row.errors.shape_mean), error(row.errors.shape_max),
+                                    ok ? fmt::format("{:.4g}", row.rate.steps_per_s) : std::string("failed"),
+                                    ok ? fmt::format("{:.4g}", row.rate.p99_us) : std::string("-")})
+      line.push_back(text);
+    rows.push_back(std::move(line));
+  }
+  fmt::print("{}", format_table(rows, numbers));
+  fmt::print("errors on {} {} never seen; steps on one thread\n", model.errors.states,
+             shaken_in_time(model.robot) ? "time steps along ramps between commands" : "equilibria under actuation");
+  if (!report.dynamic.failed)
+    fmt::print("driven along an unseen path: goal error {} on average, {} at most\n", percent(report.dynamic.goal_mean),
+               percent(report.dynamic.goal_max));
+  for (const std::string& note : report.notes) print_note(note);
+  print_warning(failed_states_text(model.errors));
+  // A refused model has its error at the end.
+  if (report.refused.empty() || !model.provenance.forced.empty()) print_warning(warning);
+}
+
+void check_tolerance(const char* option, const std::optional<double>& tolerance) {
+  if (tolerance && !(*tolerance > 0 && *tolerance < 1))
+    throw InputError(fmt::format("{}: {:g} is not between 0 and 1", option, *tolerance),
+                     fmt::format("{} 0.01", option));
+}
+
+int reduce_scene(Context& context, const Arguments& arguments) {
+  check_json_target(context);
+  check_tolerance("--tolerance", arguments.tolerance);
+  check_tolerance("--modes-tolerance", arguments.modes_tolerance);
+  Scene scene = read_scene(arguments.scene);
+  ReductionScene& recipe = scene.reduction;
+  if (context.common.seed) recipe.seed = *context.common.seed;
+  if (arguments.tolerance) recipe.ecsw_tolerance = *arguments.tolerance;
+  if (arguments.modes_tolerance) recipe.pod_tolerance = *arguments.modes_tolerance;
+  if (arguments.elements) recipe.elements = static_cast<int>(*arguments.elements);
+  if (arguments.modes) recipe.max_modes = static_cast<int>(*arguments.modes);
+  check_reducible(scene);
+  const std::string output = arguments.output.empty() ? scene.name + ".rom.h5" : arguments.output;
+  check_target("-o", output);
+  refuse_existing(output, context.common.force);
+  std::error_code error;
+  if (!arguments.plots.empty() && fs::exists(arguments.plots, error) && !fs::is_directory(arguments.plots, error))
+    throw InputError(fmt::format("--plots: '{}' is a file, not a folder", arguments.plots), "another name");
+  const FullModel model = build_full_model(scene);
+  ReduceSettings settings;
+  // States that are there are used if they are this scene's, and never replaced: they are what took the time.
+  settings.snapshots.folder = arguments.snapshots.empty() ? default_snapshots(output) : arguments.snapshots;
+  settings.snapshots.jobs = static_cast<int>(arguments.jobs.value_or(1));
+  settings.snapshots.executable = this_executable();
+  settings.snapshots.ranks = context.ranks;
+  settings.snapshots.batch = parse_state_batch(context, arguments.batch, arguments.solver);
+  check_jobs(context, settings.snapshots.jobs);
+  settings.rate_seconds = arguments.seconds.value_or(settings.rate_seconds);
+
+  // Before the snapshots, which are what takes the time.
+  const std::string unsettled = unsettled_sweep(model, recipe);
+  if (!context.common.quiet && context.ranks.rank == 0) print_warning(unsettled);
+
+  const InterruptGuard guard;
+  Reduction reduction;
+  try {
+    ProgressBar bar(context.common.quiet);
+    reduction = reduce(scene, model, settings, bar.progress());
+  } catch (const Interrupted&) {
+    std::string words = program_of(context);
+    for (const std::string& argument : context.arguments) words += fmt::format(" {}", shell_quoted(argument));
+    throw Interrupted(fmt::format("interrupted, finished states are in '{}'", settings.snapshots.folder),
+                      words + " (goes on)");
+  }
+  if (context.ranks.rank > 0) return 0;
+  note_failures(reduction.report);
+  const bool forced = reduction.report.forcible && arguments.accept_errors;
+  if (forced) reduction.model.provenance.forced = reduction.report.refused;
+  const std::string warning = error_warning(reduction.model.errors, recipe);
+  nlohmann::ordered_json json = report_json(reduction, warning);
+  json.update(machine_facts(context, to_string(settings.snapshots.batch.device)));
+  json["sweep_warning"] = unsettled;
+  json["jobs"] = settings.snapshots.jobs;
+  if (!arguments.batch.empty()) json["batch"] = arguments.batch;
+  json["ranks"] = settings.snapshots.ranks.size;
+  json["file"] = output;
+  if (!context.common.quiet) print_report(reduction, warning);
+  // The model first: nothing that goes wrong after it loses the work.
+  const bool refused = !reduction.report.refused.empty() && !forced;
+  if (!refused) write_model(reduction.model, output);
+  write_json(context, json);
+  if (!arguments.plots.empty()) {
+    const Plots plots = write_plots(reduction.report, scene.name, arguments.plots);
+    if (!plots.note.empty() && !context.common.quiet) print_note(plots.note);
+  }
+  if (refused)
+    throw RunError(fmt::format("the model is refused: {}", reduction.report.refused),
+                   fmt::format("{}; those in '{}' are used again{}", better_model(recipe), settings.snapshots.folder,
+                               reduction.report.forcible ? "; --accept-errors writes this model all the same" : ""));
+  if (!context.common.quiet)
+    fmt::print("written to {}{} in {}; states in {}\n", output, forced ? " by --accept-errors" : "",
+               format_duration(reduction.report.seconds.total), settings.snapshots.folder);
+  return 0;
+}
+
+}  // namespace
+
+Command reduce_command() {
+  Command command;
+  command.name = "reduce";
+  command.description = "make a reduced model of a scene and measure its errors";
+  command.examples =
+      "  supple reduce assets/diamond -o diamond.rom.h5 --jobs 4\n"
+      "  supple reduce assets/diamond --snapshots diamond.snapshots --tolerance 0.01 -o finer.rom.h5\n";
+  command.examples +=
+      "\nA model whose mean error on test states is above 5 % is warned of. One above 25 %, at the effectors or in "
+      "shape,\n"
+      "is not written (exit code 1), unless --accept-errors is given: it is marked then, and `info`, `run` and "
+      "`inverse` say "
+      "so.\n"
+      "A limit of the scene (goal_error_limit, shape_error_limit) holds with --accept-errors too.\n";
+  command.examples += rate_words;
+  command.declare = [](Options& options) -> Run {
+    const auto arguments = std::make_shared<Arguments>();
+    options.positional("SCENE", arguments->scene, "scene file, or a folder with a scene.toml");
+    options.text("-o,--output", arguments->output, "FILE", "the model; without it NAME.rom.h5");
+    options.text("--snapshots", arguments->snapshots, "DIR",
+                 "states of `supple snapshots`; what is missing is computed; without it NAME.snapshots");
+    options.text("--plots", arguments->plots, "DIR", "curves as CSV, gnuplot scripts and pictures");
+    options.whole("--jobs", arguments->jobs, 1, std::numeric_limits<int>::max(), "N",
+                  "worker processes for the states");
+    options.text("--batch", arguments->batch, "B", batch_words);
+    options.text("--solver", arguments->solver, "NAME", solver_words);
+    options.quantity("--tolerance", arguments->tolerance, Dimension::number, "T",
+                     "of the reduced integration domain, instead of the scene's");
+    options.quantity("--modes-tolerance", arguments->modes_tolerance, Dimension::number, "T",
+                     "of the modes, instead of the scene's");
+    options.whole("--elements", arguments->elements, 1, std::numeric_limits<int>::max(), "N",
+                  "exactly so many elements, or points of hexahedra");
+    options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
+    options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (2 s)");
+    options.flag("--accept-errors", arguments->accept_errors,
+                 "write a model whose mean error exceeds 25 %, and mark it");
+    return [arguments](Context& context) { return reduce_scene(context, *arguments); };
+  };
+  return command;
+}
+
+}  // namespace supple::cli

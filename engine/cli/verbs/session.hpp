@@ -1,0 +1,87 @@
+#pragma once
+// What `simulate` and `run` share: options, commands over time, results, saving, resuming, the report. A verb reads its
+// model between plan_session and perform.
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/cli/reports/contact_facts.hpp"
+#include "engine/cli/reports/shape_writer.hpp"
+#include "engine/run/forward_run.hpp"
+#include "kernels/array/device.hpp"
+
+namespace supple::cli {
+
+class Options;
+struct Context;
+
+struct SessionArguments {
+  std::string model;  // positional: scene or model file
+  std::string actuation, integrator, output, resume, record;
+  std::vector<std::string> assignments;
+  std::optional<long> steps, every, record_robot;
+  std::optional<double> duration, time_step, keep_tangent;
+  bool settle = false;
+  bool sweep = false;
+};
+// For the help: `owner` of the integrator and the time step ("scene"), `duration` where nothing else says it.
+void declare_session(Options& options, SessionArguments& arguments, const std::string& owner,
+                     const std::string& duration);
+
+// What can be known before the model is read.
+struct SessionPlan {
+  std::string model;
+  std::optional<std::string> integrator;  // where not the model's
+  std::optional<double> time_step;        // s
+  std::optional<SavedRun> saved;
+  std::string folder;  // of results; "" = none
+  std::string record;  // file of a recording; "" = none
+  int record_robot = 0;
+};
+// Refuses what does not go together, and a folder with results (unless --force). Throws InputError.
+SessionPlan plan_session(const Context& context, const SessionArguments& arguments, const std::string& verb,
+                         const std::string& what);
+
+// What runs.
+struct Subject {
+  const MechanicsTeam& team;
+  std::string verb, name;
+  std::string file;               // for resuming
+  std::uint64_t fingerprint = 0;  // see SavedRun
+  double duration = 1;            // s, where nothing else says it
+  WriteShape write_shape;         // empty: no shapes
+  SkinOf skin;                    // for robots among obstacles
+  const ReducedModel* reduced = nullptr;
+  Device device = cpu();  // a GPU: of a reduced model
+};
+
+struct SessionResult {
+  DriveReport report;
+  DriveSettings settings;  // also {integrator, time_step} in force
+  std::vector<double> times, values;
+  State state;
+  ContactRecord contact;
+  std::vector<FailedRobot> failures;  // of a batch
+};
+
+// `settings` holds the model's integrator and time step, already overridden by the plan. A failed step of one robot is
+// a RunError, Ctrl-C is Interrupted with the state saved. Robots of a batch fail alone: throw_failures, after the
+// report. `after` (may be empty) sees each step.
+SessionResult perform(const Context& context, const SessionArguments& arguments, SessionPlan& plan,
+                      const Subject& subject, DriveSettings settings,
+                      const std::function<void(long, const State&)>& after = {});
+
+// The keys of the contract; print_session says it to people.
+nlohmann::ordered_json session_json(const Context& context, const Subject& subject, const SessionResult& result);
+void print_session(const SessionPlan& plan, const Subject& subject, const SessionResult& result);
+
+// RunError if robots of a batch failed.
+void throw_failures(const SessionPlan& plan, const SessionResult& result);
+
+// The commands of a session, for running another model along with it.
+Actuation session_actuation(const SessionResult& result, const Robot& robot);
+
+}  // namespace supple::cli

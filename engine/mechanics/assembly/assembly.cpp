@@ -1,0 +1,282 @@
+// What an assembly is made of: blocks, mapped points and rows of all its bodies, inertia of its frames.
+
+#include "engine/mechanics/assembly/assembly.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/extent.hpp"
+#include "solvers/complementarity/box_complementarity.hpp"
+
+namespace supple {
+
+namespace {
+
+std::string joined(const std::string& body, const std::string& name) {
+  return body.empty() ? name : body + "/" + name;
+}
+
+}  // namespace
+
+AssemblyMechanics::AssemblyMechanics(Assembly assembly) : assembly_(std::move(assembly)) {
+  check();
+  lay_out();
+  gather_inertia();
+  for (const int f : free_frames_) {
+    FramePart& part = frames_[extent(f)];
+    const Assembly::Frame& frame = assembly_.frames[extent(f)];
+    part.q = coordinates_.nq;
+    coordinates_.add_rigid(frame.name, {frame.pose(part.origin), frame.pose.rotation});
+  }
+  alpha_.assign(extent(coordinates_.nq), 0.0);
+  coordinates_.rest(alpha_.data());
+  merge_robots();
+  y_.assign(extent(robot_.outputs()), 0.0);
+  std::vector<double> c(robot_.motions.size(), 0.0), q = alpha_;
+  evaluate_outputs(q, c, y_);
+  for (std::size_t p = extent(first_world_); p < robot_.rest_points.size(); ++p)
+    robot_.rest_points[p] = {{y_[3 * p], y_[3 * p + 1], y_[3 * p + 2]}};
+  rows_ = row_layout(robot_);
+  springs_ = spring_layout(robot_);
+}
+
+void AssemblyMechanics::check() const {
+  if (assembly_.bodies.empty() && assembly_.frames.empty())
+    throw InputError("the assembly has no body", "[[part]] or [[rigid]]");
+  if (assembly_.integrator == Integrator::quasi_static && !assembly_.obstacles.empty() &&
+      std::ranges::any_of(assembly_.frames,
+                          [](const Assembly::Frame& frame) { return frame.hold == Assembly::Hold::free; }))
+    throw InputError("equilibria of rigid bodies that move freely are not found among obstacles yet",
+                     "let them come to rest in time: another integrator, damping, and no --settle");
+  const Robot* first = assembly_.bodies.empty() ? nullptr : &assembly_.bodies[0].mechanics->robot();
+  for (const Assembly::Body& body : assembly_.bodies) {
+    SUPPLE_EXPECT(body.mechanics != nullptr && body.mechanics->robots() == 1 && body.frame >= 0 &&
+                  extent(body.frame) < assembly_.frames.size());
+    const Robot& robot = body.mechanics->robot();
+    const bool free = assembly_.frames[extent(body.frame)].hold == Assembly::Hold::free;
+    if (robot.pairs() > 0)
+      throw InputError(
+          fmt::format("'{}' has obstacles of its own (among several bodies they are those of the whole)", body.name),
+          "[[obstacle]] in the scene of the whole, and none in that of the part");
+    if (robot.floating)
+      throw InputError(fmt::format("nothing holds '{}' in its frame (the frame's place would not be known)", body.name),
+                       "[[fix]] in its scene");
+    if (free && !robot.motions.empty())
+      throw InputError(fmt::format("'{}' has driven regions and is carried by '{}', which moves freely", body.name,
+                                   assembly_.frames[extent(body.frame)].name),
+                       "a frame that is held or driven, or the body without motions");
+    if (free && (body.inertia.rotation.empty() || body.inertia.rest.mass <= 0))
+      throw InputError(
+          fmt::format("how '{}' resists turning is not known, and '{}', which carries it, turns freely (its model is "
+                      "imported, or its file older than this)",
+                      body.name, assembly_.frames[extent(body.frame)].name),
+          "the model made again by `supple reduce`, the scene of the part instead, or a frame that is held or driven");
+    if (robot.rayleigh_mass != first->rayleigh_mass || robot.rayleigh_stiffness != first->rayleigh_stiffness)
+      throw InputError(fmt::format("'{}' and '{}' have different damping", assembly_.bodies[0].name, body.name),
+                       "the same rayleigh_mass and rayleigh_stiffness in all parts");
+    if (robot.implicit_velocity != assembly_.implicit_velocity ||
+        robot.implicit_position != assembly_.implicit_position)
+      throw InputError(fmt::format("'{}' asks for other implicit factors than the whole has", body.name),
+                       fmt::format("implicit_velocity = {} and implicit_position = {} in its scene",
+                                   assembly_.implicit_velocity, assembly_.implicit_position));
+  }
+  for (const Assembly::Mass& mass : assembly_.masses)
+    if (mass.point.body >= 0) {
+      const Assembly::Body& body = assembly_.bodies[extent(mass.point.body)];
+      if (assembly_.frames[extent(body.frame)].hold == Assembly::Hold::free || !body.mechanics->robot().motions.empty())
+        throw InputError(fmt::format("a mass sits on '{}', whose frame is free or which has driven regions", body.name),
+                         "a mass on a rigid body, or on a part whose frame is held or driven");
+    }
+}
+
+// Bodies first: their velocities are their coordinates, so both have the same offsets.
+void AssemblyMechanics::lay_out() {
+  for (const Assembly::Body& body : assembly_.bodies) {
+    const Robot& robot = body.mechanics->robot();
+    Part part;
+    part.nv = body.mechanics->coordinates().nv;
+    part.v = coordinates_.nv;
+    part.outputs = static_cast<int>(robot.rest_points.size());
+    part.point = first_world_;
+    part.motions = static_cast<int>(robot.motions.size());
+    part.motion = static_cast<int>(robot_.motions.size());
+    for (const CoordinateBlock& block : body.mechanics->coordinates().blocks)
+      coordinates_.add(block.kind, joined(body.name, block.body), block.nv);
+    SUPPLE_EXPECT(coordinates_.nv == part.v + part.nv);
+    for (MotionInput motion : robot.motions) {
+      motion.name = joined(body.name, motion.name);
+      motion.rigid = false;
+      robot_.motions.push_back(motion);
+    }
+    first_world_ += part.outputs;
+    parts_.push_back(part);
+  }
+  int v = coordinates_.nv;
+  for (std::size_t f = 0; f < assembly_.frames.size(); ++f) {
+    const Assembly::Frame& frame = assembly_.frames[f];
+    FramePart part;
+    part.motion = static_cast<int>(robot_.motions.size());
+    if (frame.hold == Assembly::Hold::driven)
+      for (MotionInput motion : frame.motions) {
+        motion.name = joined(frame.name, motion.name);
+        robot_.motions.push_back(motion);
+      }
+    if (frame.hold == Assembly::Hold::free) {
+      part.v = v;
+      v += rigid_velocities;
+      free_frames_.push_back(static_cast<int>(f));
+    }
+    frames_.push_back(part);
+  }
+}
+
+// The coordinates of a free frame place the centre of mass of it and of all that it carries, so that its translation
+// and its turn are coupled by deformation alone.
+void AssemblyMechanics::gather_inertia() {
+  for (std::size_t f = 0; f < frames_.size(); ++f)
+    if (frames_[f].v >= 0) frames_[f].total = assembly_.frames[f].inertia;
+  for (const Assembly::Body& body : assembly_.bodies)
+    if (free(body.frame)) {
+      FramePart& frame = frames_[extent(body.frame)];
+      frame.total = frame.total + seen_from(body.place, body.inertia.rest);
+    }
+  for (const Assembly::Mass& mass : assembly_.masses)
+    if (mass.point.frame >= 0 && free(mass.point.frame)) {
+      FramePart& frame = frames_[extent(mass.point.frame)];
+      frame.total = frame.total + RigidInertia{mass.mass, mass.point.position, Mat3d::zero()};
+    }
+  for (const int f : free_frames_) {
+    FramePart& frame = frames_[extent(f)];
+    if (!(frame.total.mass > 0))
+      throw InputError(fmt::format("'{}' moves freely and has no mass", assembly_.frames[extent(f)].name),
+                       "mass = ...");
+    frame.origin = frame.total.centre;
+  }
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Assembly::Body& body = assembly_.bodies[b];
+    Part& part = parts_[b];
+    const Mat3d& R = body.place.rotation;
+    const Vec3d arm = body.place.position - frames_[extent(body.frame)].origin;
+    part.translation.resize(extent(part.nv, 3));
+    part.rotation.assign(extent(part.nv, 3), 0.0);
+    for (std::size_t j = 0; j < extent(part.nv); ++j) {
+      const auto row = [&](const std::vector<double>& values) {
+        return Vec3d{{values[3 * j], values[3 * j + 1], values[3 * j + 2]}};
+      };
+      const Vec3d translation = R * row(body.inertia.translation);
+      std::copy_n(translation.v, 3, part.translation.data() + 3 * j);
+      if (body.inertia.rotation.empty()) continue;
+      const Vec3d rotation = cross(arm, translation) + R * row(body.inertia.rotation);
+      std::copy_n(rotation.v, 3, part.rotation.data() + 3 * j);
+    }
+  }
+}
+
+void AssemblyMechanics::add_point(const Assembly::Point& point) {
+  SUPPLE_EXPECT((point.frame >= 0) != (point.body >= 0));
+  points_.push_back(point);
+  robot_.rest_points.push_back({{0, 0, 0}});
+}
+
+// One robot of all: every body's rows over its own mapped points, then the links over points in the world.
+void AssemblyMechanics::merge_robots() {
+  robot_.name = assembly_.name;
+  robot_.gravity = assembly_.gravity;
+  robot_.time_step = assembly_.time_step;
+  robot_.integrator = assembly_.integrator;
+  robot_.implicit_velocity = assembly_.implicit_velocity;
+  robot_.implicit_position = assembly_.implicit_position;
+  if (!assembly_.bodies.empty()) {
+    robot_.rayleigh_mass = assembly_.bodies[0].mechanics->robot().rayleigh_mass;
+    robot_.rayleigh_stiffness = assembly_.bodies[0].mechanics->robot().rayleigh_stiffness;
+  }
+  for (const Assembly::Body& body : assembly_.bodies) {
+    const std::vector<Vec3d>& points = body.mechanics->robot().rest_points;
+    robot_.rest_points.insert(robot_.rest_points.end(), points.begin(), points.end());
+  }
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    parts_[b].actuator = static_cast<int>(robot_.actuators.size());
+    for (ActuatorRow row : assembly_.bodies[b].mechanics->robot().actuators) {
+      row.name = joined(assembly_.bodies[b].name, row.name);
+      row.first_point += parts_[b].point;
+      parts_[b].rows.push_back(static_cast<int>(robot_.actuators.size()));
+      robot_.actuators.push_back(std::move(row));
+    }
+  }
+  const auto actuators = static_cast<int>(robot_.actuators.size());
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Robot& own = assembly_.bodies[b].mechanics->robot();
+    Part& part = parts_[b];
+    const auto moved = [&](ConstraintRow row) {
+      row.name = joined(assembly_.bodies[b].name, row.name);
+      row.first_point += part.point;
+      return row;
+    };
+    for (const ConstraintRow& row : own.constraints) {
+      part.rows.push_back(actuators + static_cast<int>(robot_.constraints.size()));
+      robot_.constraints.push_back(moved(row));
+    }
+    part.spring = static_cast<int>(robot_.springs.size());
+    part.springs = static_cast<int>(own.springs.size());
+    for (const ConstraintRow& row : own.springs) robot_.springs.push_back(moved(row));
+  }
+  first_link_row_ = static_cast<int>(robot_.constraints.size());
+  first_link_spring_ = static_cast<int>(robot_.springs.size());
+  for (const Assembly::Link& link : assembly_.links) {
+    ConstraintRow row = link.row;
+    row.first_point = static_cast<int>(robot_.rest_points.size());
+    row.point_count = static_cast<int>(link.points.size());
+    SUPPLE_EXPECT(row.point_count > 0 && (!link.as_force || (row.compliance > 0 && !row.one_sided)));
+    for (const Assembly::Point& point : link.points) add_point(point);
+    (link.as_force ? robot_.springs : robot_.constraints).push_back(std::move(row));
+  }
+  first_mass_ = static_cast<int>(robot_.rest_points.size());
+  for (const Assembly::Mass& mass : assembly_.masses) add_point(mass.point);
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Robot& own = assembly_.bodies[b].mechanics->robot();
+    const auto point = [&](int output, bool vector = false) {
+      add_point({.frame = -1, .body = static_cast<int>(b), .output = output, .position = {}, .vector = vector});
+      return static_cast<int>(robot_.rest_points.size()) - 1;
+    };
+    for (Effector effector : own.effectors) {
+      effector.name = joined(assembly_.bodies[b].name, effector.name);
+      effector.point = point(effector.point);
+      if (effector.kind == EffectorKind::orientation) {
+        const int first = effector.first_point;
+        effector.first_point = static_cast<int>(robot_.rest_points.size());
+        for (int k = 0; k < effector.point_count; ++k) point(first + k, true);
+      } else {
+        effector.first_point += parts_[b].point;
+      }
+      robot_.effectors.push_back(std::move(effector));
+    }
+    for (NamedPoint probe : own.probes) {
+      probe.name = joined(assembly_.bodies[b].name, probe.name);
+      if (!probe.set.empty()) probe.set = joined(assembly_.bodies[b].name, probe.set);
+      probe.point = point(probe.point);
+      robot_.probes.push_back(std::move(probe));
+    }
+  }
+  for (const Assembly::Probe& probe : assembly_.probes) {
+    robot_.probes.push_back({probe.name, probe.set, static_cast<int>(robot_.rest_points.size())});
+    add_point(probe.point);
+  }
+  robot_.obstacles = assembly_.obstacles;
+  robot_.contact_distance = assembly_.contact_distance;
+  robot_.first_collision_point = static_cast<int>(robot_.rest_points.size());
+  robot_.collision_points = static_cast<int>(assembly_.collision_points.size());
+  for (const Assembly::Point& point : assembly_.collision_points) {
+    SUPPLE_EXPECT(point.body >= 0 || free(point.frame));
+    add_point(point);
+  }
+  if (robot_.rows() > max_box_complementarity)
+    throw InputError(
+        fmt::format("{} rows of actuators and links, at most {} are possible", robot_.rows(), max_box_complementarity),
+        "fewer hard links (a joint has three rows), or springs");
+}
+
+}  // namespace supple

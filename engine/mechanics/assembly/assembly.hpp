@@ -1,0 +1,201 @@
+#pragma once
+// Several bodies as one mechanics. Coordinates: those of every soft body, in the axes of the frame that carries it,
+// then a pose for every frame that moves freely (engine/model/pose.hpp). Mapped points y: those of every body as its
+// own model has them, in which its own rows are written, then points in the world, chained from these through the
+// frames (a point on a rigid body, or carried by it):
+//   y = t + R x,   x = p fixed in the frame, or x = s + S y_body with (s, S) where the body sits in the frame.
+// Rows between points of different bodies are multimappings: H has a block for each. With F = lambda dphi/dy at y the
+// frame's map has the geometric stiffness -F . d^2 y, of which, with F' = R^T F,
+//   theta, theta: (F' . x) I - (F' x^T + x F'^T)/2      theta, body: [F']x S L      (turns to the frame's axes first)
+// and the row's own curvature couples all its points.
+//
+// A is blocks of bodies, bordered by the frames and by what couples points, S in A += P^T S P, with w = P u, mu = S w:
+//   [ D    B    P_b^T   0 ] [u ]   [r_b]
+//   [ B^T  A_f  P_f^T   0 ] [u_f] = [r_f]
+//   [ P_b  P_f  0      -I ] [mu]   [ 0 ]
+//   [ 0    0   -I       S ] [w ]   [ 0 ]
+// Each body factors its own block; the Schur complement on the border is a small dense symmetric matrix. A frame whose
+// pose is prescribed is no unknown.
+//
+// Collision points, of bodies and of frames, are points in the world too. Forces of contact have no geometric stiffness
+// of the frames' maps: their moment F x against inertia I/h^2 is F h^2/(m x), small, and Newton's method converges at
+// that rate. The curvature of obstacles comes as that of links does, or into the block of a body whose frame is held.
+//
+// Inertia: masses where the bodies are when deformed as far as they couple the frame's velocity with its turn (their
+// first moment c: so that gravity does not turn what falls), else where they are at rest. Momentum is carried over a
+// step, so that Euler's gyroscopic moments are there. Left out are forces on and of the soft
+// coordinates by Omega squared and by Omega times their rates (centrifugal, Coriolis): of relative size (Omega/omega)^2
+// and Omega/omega, omega the body's lowest frequency; and the change of the carried inertia with the deformation, first
+// order in the displacement over the size. Statics are exact: weight acts where the body is when deformed.
+
+#include <memory>
+#include <optional>
+
+#include "engine/mechanics/mechanics.hpp"
+#include "engine/model/body_inertia.hpp"
+
+namespace supple {
+
+struct Assembly {
+  enum class Hold { fixed, driven, free };
+  struct Frame {
+    std::string name;
+    Pose pose;  // at rest
+    Hold hold = Hold::free;
+    RigidInertia inertia;              // its own, in its axes; without effect unless free
+    std::vector<MotionInput> motions;  // driven: translations in the world
+  };
+  struct Body {
+    std::string name;                // stands before the names of all that is the body's own: "finger-1/north"
+    Mechanics* mechanics = nullptr;  // one robot, no obstacles, not floating; must outlive the assembly
+    BodyInertia inertia;
+    int frame = 0;
+    Pose place;  // in the frame
+  };
+  // A point in the world.
+  struct Point {
+    int frame = -1, body = -1;  // one of the two
+    int output = 0;             // body: its mapped point
+    Vec3d position{{0, 0, 0}};  // frame: in its axes
+    bool vector = false;        // body: only turned, as columns of a deformation gradient are
+  };
+  struct Link {
+    ConstraintRow row;  // its points are these, in the world
+    std::vector<Point> points;
+    bool as_force = false;  // a spring in f and A
+  };
+  struct Mass {
+    Point point;
+    double mass = 0;  // kg
+  };
+  struct Probe {
+    std::string name, set;
+    Point point;
+  };
+
+  std::string name;
+  Vec3d gravity{{0, 0, 0}};
+  double time_step = 0.01;
+  Integrator integrator = Integrator::implicit_euler;
+  double implicit_velocity = 1, implicit_position = 1;
+  std::vector<Frame> frames;
+  std::vector<Body> bodies;
+  std::vector<Link> links;
+  std::vector<Mass> masses;
+  std::vector<Probe> probes;
+  std::vector<PlacedObstacle> obstacles;  // in the world
+  double contact_distance = 0;
+  std::vector<Point> collision_points;  // on bodies and on free frames
+};
+
+class AssemblyMechanics final : public Mechanics {
+ public:
+  // Throws InputError for what cannot be assembled.
+  explicit AssemblyMechanics(Assembly assembly);
+
+  int robots() const override { return 1; }
+  const Robot& robot() const override { return robot_; }
+  const Coordinates& coordinates() const override { return coordinates_; }
+  const RowLayout& rows() const override { return rows_; }
+  void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
+  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                              std::span<double> f) override;
+  void external_forces(std::span<double> p) const override;
+  void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
+  void add_transport(std::span<const double> q, std::span<const double> v, std::span<const double> u,
+                     std::span<double> out) const override;
+  void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
+  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                      std::span<const double> multipliers) override;
+  void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
+                     std::span<double> H_c) const override;
+  void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
+  void solve(std::span<double> X, int count) override;
+  void multiply_rows(const PointRows& rows, std::span<const double> X, int count, std::span<double> out) const override;
+  void add_row_forces(const PointRows& rows, std::span<const double> lambda, std::span<double> f) const override;
+  void solve_robot(int robot, std::span<double> X, int count) override;
+  bool root_solve(int robot, std::span<double> X, int count) override;
+
+  const Assembly& assembly() const { return assembly_; }
+  // Of a frame, for coordinates and inputs; of a free one, of the axes of the assembly's description.
+  Pose frame_pose(int frame, std::span<const double> q, std::span<const double> c) const;
+  // Of a body's own axes.
+  Pose body_pose(int body, std::span<const double> q, std::span<const double> c) const;
+  // Where the coordinates, mapped points and motions of a body begin.
+  int first_coordinate(int body) const { return parts_[static_cast<std::size_t>(body)].v; }
+  int first_motion(int body) const { return parts_[static_cast<std::size_t>(body)].motion; }
+  int first_actuator(int body) const { return parts_[static_cast<std::size_t>(body)].actuator; }
+  // The body in whose axes a mapped point is; -1: it is one in the world.
+  int body_of_output(int point) const;
+  // f [nv] += generalised force on a frame of a force [N] at a place of the world that it carries: none where the frame
+  // is held or driven.
+  void add_frame_force(int frame, const Vec3d& place, const Vec3d& force, std::span<const double> q,
+                       std::span<double> f) const;
+  // Momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of the frames that are free, with what they
+  // carry at rest in them.
+  std::pair<Vec3d, Vec3d> frame_momentum(std::span<const double> q, std::span<const double> v) const;
+
+ private:
+  struct Part {  // of a body: where its blocks begin, and its rows among those of the assembly
+    int nv = 0, v = 0, outputs = 0, point = 0, motions = 0, motion = 0, springs = 0, spring = 0, actuator = 0;
+    std::vector<int> rows;
+    std::vector<double> translation, rotation;  // [nv][3] in the axes of the frame, about its origin
+  };
+  struct FramePart {
+    int q = -1, v = -1;       // free: blocks
+    int motion = 0;           // driven: its first
+    Vec3d origin{{0, 0, 0}};  // free: centre of mass of it and all it carries, which its coordinates place
+    RigidInertia total;
+  };
+  struct Border;
+
+  void check() const;
+  void lay_out();
+  void gather_inertia();
+  void merge_robots();
+  void add_point(const Assembly::Point& point);
+  void set_poses(std::span<const double> q, std::span<const double> c);
+  Pose block_pose(int frame, std::span<const double> q, std::span<const double> c) const;
+  bool free(int frame) const { return frames_[static_cast<std::size_t>(frame)].v >= 0; }
+  int frame_of(const Assembly::Point& point) const;
+  Mat3d axes(int body) const;
+  Vec3d moment_of(int frame, std::span<const double> alpha) const;
+  Vec3d in_frame(int point) const;
+  const Assembly::Point& world_point(int point) const;
+  // Rows at mapped points that move with a body's coordinates, in the body's axes; at: their places among all.
+  struct BodyRows {
+    std::vector<int> at;
+    PointRows rows;
+  };
+  std::vector<BodyRows> rows_of_bodies(const PointRows& rows) const;
+  // Whether the curvature of an obstacle at this collision point is stiffness of its body alone.
+  bool stiffens_body_alone(const PointStiffness& at) const;
+  void add_couplings(std::span<const double> v, std::span<const double> v_c, double scale, std::span<double> out) const;
+  void add_weight_of_masses(std::span<double> f) const;
+  void add_point_force(int point, const Vec3d& force, std::span<double> f) const;
+  Vec3d point_rate(int point, std::span<const double> v) const;
+  void add_frame_part(int point, const Vec3d& force, std::span<double> f) const;
+  Vec3d frame_rate(int point, std::span<const double> v) const;
+  SystemReport factor_border(const SystemCoefficients& coefficients, std::span<const double> y,
+                             std::span<const double> multipliers);
+  void add_geometric(std::span<const double> y, std::span<const double> multipliers, Border& border) const;
+  void frame_stiffness(int point, const Vec3d& force, Border& border) const;
+
+  Assembly assembly_;
+  Robot robot_;
+  Coordinates coordinates_;
+  RowLayout rows_, springs_;
+  std::vector<Part> parts_;
+  std::vector<FramePart> frames_;
+  std::vector<int> free_frames_;
+  std::vector<Assembly::Point> points_;   // in the world; mapped points from first_world_ on
+  int first_world_ = 0, first_mass_ = 0;  // mass k sits at world point first_mass_ + k
+  std::vector<int> link_rows_;            // of the links that are rows, in order
+  int first_link_row_ = 0, first_link_spring_ = 0;
+  std::vector<Pose> poses_;        // of the frames' blocks at the last evaluation
+  std::vector<double> y_, alpha_;  // mapped points, and coordinates, of the last evaluation
+  TangentKind tangent_ = TangentKind::none;
+  std::shared_ptr<Border> border_;
+};
+
+}  // namespace supple

@@ -1,0 +1,381 @@
+// The system matrix of an assembly: blocks of the bodies, a border of the frames and of what couples points
+// (assembly.hpp).
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/mechanics/assembly/assembly.hpp"
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+#include "solvers/dense/symmetric_factor.hpp"
+
+namespace supple {
+
+// Unknowns: six of every free frame, then three of w of every coupled point, then three of its mu.
+struct AssemblyMechanics::Border {
+  int size = 0, first_mu = 0;
+  std::vector<int> slot;  // of a point in the world: its place among the coupled ones, or -1
+  std::vector<int> coupled;
+  std::vector<PointStiffness> stiffness;
+  std::vector<double> E, scale;  // size x size, lower triangle; scaled to entries of about one, then factored
+  std::vector<int> pivots;
+  struct Columns {
+    std::vector<int> index;    // unknowns of the border that the body's equations see
+    std::vector<double> C, Z;  // [index][nv]: these columns, and D^-1 times them
+  };
+  std::vector<Columns> bodies;
+  std::vector<double> work, own;
+
+  void add(int i, int j, double value) { E[extent(std::max(i, j), size) + extent(std::min(i, j))] += value; }
+  // Column of an unknown in a body's equations.
+  std::span<double> column(int body, int unknown, int nv) {
+    Columns& of = bodies[extent(body)];
+    auto at = std::ranges::find(of.index, unknown);
+    if (at == of.index.end()) {
+      of.index.push_back(unknown);
+      of.C.resize(of.C.size() + extent(nv), 0.0);
+      at = of.index.end() - 1;
+    }
+    return std::span(of.C).subspan(extent(static_cast<int>(at - of.index.begin()), nv), extent(nv));
+  }
+};
+
+namespace {
+
+// Symmetric scaling d E d to rows of largest entry one, or nearly.
+void equilibrate(int n, std::vector<double>& E, std::vector<double>& d) {
+  d.assign(extent(n), 1.0);
+  std::vector<double> largest(extent(n));
+  for (int round = 0; round < 4; ++round) {
+    std::fill(largest.begin(), largest.end(), 0.0);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j <= i; ++j) {
+        const double size = std::abs(E[extent(i, n) + extent(j)]);
+        largest[extent(i)] = std::max(largest[extent(i)], size);
+        largest[extent(j)] = std::max(largest[extent(j)], size);
+      }
+    for (int i = 0; i < n; ++i) largest[extent(i)] = largest[extent(i)] > 0 ? 1 / std::sqrt(largest[extent(i)]) : 1;
+    for (int i = 0; i < n; ++i) {
+      d[extent(i)] *= largest[extent(i)];
+      for (int j = 0; j <= i; ++j) E[extent(i, n) + extent(j)] *= largest[extent(i)] * largest[extent(j)];
+    }
+  }
+}
+
+}  // namespace
+
+bool AssemblyMechanics::stiffens_body_alone(const PointStiffness& at) const {
+  if (at.i != at.j || at.i < robot_.first_collision_point || robot_.collision_points == 0) return false;
+  const Assembly::Point& point = world_point(at.i);
+  return point.body >= 0 && !free(frame_of(point));
+}
+
+SystemReport AssemblyMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                                       std::span<const double> multipliers) {
+  SUPPLE_EXPECT(tangent_ != TangentKind::none);
+  ++factorisations_;
+  SystemReport worst;
+  std::vector<PointStiffness> own_points;
+  std::vector<double> own_multipliers;
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Part& part = parts_[b];
+    own_points.clear();
+    for (PointStiffness at : coefficients.points)
+      if (body_of_output(at.i) == static_cast<int>(b)) {
+        SUPPLE_EXPECT(body_of_output(at.j) == static_cast<int>(b));
+        at.i -= part.point;
+        at.j -= part.point;
+        own_points.push_back(at);
+      } else if (stiffens_body_alone(at) && world_point(at.i).body == static_cast<int>(b)) {
+        const Mat3d turned = axes(static_cast<int>(b));
+        const int output = world_point(at.i).output;
+        own_points.push_back({at.robot, output, output, transpose(turned) * at.S * turned});
+      }
+    own_multipliers.clear();
+    for (const int row : part.rows) own_multipliers.push_back(multipliers[extent(row)]);
+    SystemCoefficients own = coefficients;
+    own.points = own_points;
+    const SystemReport report = assembly_.bodies[b].mechanics->factor(
+        own, y.subspan(extent(3, part.point), extent(3, part.outputs)), own_multipliers);
+    if (worst.status == SystemStatus::ok) worst.status = report.status;
+    worst.negative_pivots += report.negative_pivots;
+    worst.weakened += report.weakened;
+  }
+  if (worst.status != SystemStatus::ok) return worst;
+  const SystemReport border = factor_border(coefficients, y, multipliers);
+  worst.status = border.status;
+  worst.negative_pivots += border.negative_pivots;
+  if (worst.status == SystemStatus::ok && tangent_ == TangentKind::safe && worst.negative_pivots > 0)
+    worst.status = SystemStatus::not_positive;
+  return worst;
+}
+
+// A_theta,theta and A_theta,body of a force at a point, by the curvature of the frame's map.
+void AssemblyMechanics::frame_stiffness(int point, const Vec3d& force, Border& border) const {
+  const Assembly::Point& at = world_point(point);
+  const int frame = frame_of(at);
+  if (!free(frame)) return;
+  const Vec3d F = transpose(poses_[extent(frame)].rotation) * force, x = in_frame(point);
+  const auto slot = static_cast<int>(std::ranges::find(free_frames_, frame) - free_frames_.begin());
+  const int theta = rigid_velocities * slot + 3;
+  const Mat3d K = dot(F, x) * Mat3d::identity() - 0.5 * (outer(F, x) + outer(x, F));
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j <= i; ++j) border.add(theta + i, theta + j, K(i, j));
+  if (at.body < 0) return;
+  const Part& part = parts_[extent(at.body)];
+  const Assembly::Body& body = assembly_.bodies[extent(at.body)];
+  const PointRows rows{{at.output}, {skew(F) * body.place.rotation}};
+  for (int k = 0; k < 3; ++k) {
+    Vec3d unit{{0, 0, 0}};
+    unit[k] = 1;
+    body.mechanics->add_row_forces(rows, unit.v, border.column(at.body, theta + k, part.nv));
+  }
+}
+
+// Of the links' forces and of weight.
+void AssemblyMechanics::add_geometric(std::span<const double> y, std::span<const double> multipliers,
+                                      Border& border) const {
+  const auto actuators = static_cast<int>(robot_.actuators.size());
+  std::vector<double> gradient;
+  const auto add = [&](const ConstraintRow& row, double lambda) {
+    if (lambda == 0) return;
+    gradient.resize(extent(3, row.point_count));
+    (void)evaluate_constraint(row, y, gradient.data());
+    for (int i = 0; i < row.point_count; ++i) {
+      const double* g = gradient.data() + 3 * i;
+      frame_stiffness(row.first_point + i, lambda * Vec3d{{g[0], g[1], g[2]}}, border);
+    }
+  };
+  for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k)
+    add(robot_.constraints[k], multipliers[extent(actuators) + k]);
+  // Springs as forces: their curvature in y comes with the coefficients, that of the maps by what they pull at rest.
+  for (std::size_t k = extent(first_link_spring_); k < robot_.springs.size(); ++k) {
+    const ConstraintRow& spring = robot_.springs[k];
+    gradient.resize(extent(3, spring.point_count));
+    add(spring, -evaluate_constraint(spring, y, gradient.data()) / spring.compliance);
+  }
+  for (std::size_t s = 0; s < free_frames_.size(); ++s) {
+    const int frame = free_frames_[s], theta = rigid_velocities * static_cast<int>(s) + 3;
+    const Vec3d F = transpose(poses_[extent(frame)].rotation) * robot_.gravity, x = moment_of(frame, alpha_);
+    const Mat3d K = dot(F, x) * Mat3d::identity() - 0.5 * (outer(F, x) + outer(x, F));
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j <= i; ++j) border.add(theta + i, theta + j, K(i, j));
+    for (std::size_t b = 0; b < parts_.size(); ++b) {
+      if (assembly_.bodies[b].frame != frame) continue;
+      for (int k = 0; k < 3; ++k) {
+        const std::span<double> column = border.column(static_cast<int>(b), theta + k, parts_[b].nv);
+        for (std::size_t j = 0; j < column.size(); ++j) {
+          const double* g = parts_[b].translation.data() + 3 * j;
+          column[j] += cross(F, Vec3d{{g[0], g[1], g[2]}})[k];
+        }
+      }
+    }
+  }
+}
+
+SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coefficients, std::span<const double> y,
+                                              std::span<const double> multipliers) {
+  if (!border_) border_ = std::make_shared<Border>();
+  Border& border = *border_;
+  border.slot.assign(points_.size(), -1);
+  border.coupled.clear();
+  border.stiffness.clear();
+  const auto couple = [&](int i, int j, const Mat3d& S) {
+    for (const int point : {i, j}) {
+      int& slot = border.slot[extent(point - first_world_)];
+      if (slot >= 0) continue;
+      slot = static_cast<int>(border.coupled.size());
+      border.coupled.push_back(point);
+    }
+    border.stiffness.push_back({0, i, j, S});
+  };
+  for (const PointStiffness& at : coefficients.points)
+    if (at.i >= first_world_ && !stiffens_body_alone(at) &&
+        std::ranges::any_of(at.S.m, [](double s) { return s != 0; }))
+      couple(at.i, at.j, at.S);
+  if (coefficients.mass != 0)
+    for (std::size_t k = 0; k < assembly_.masses.size(); ++k)
+      if (assembly_.masses[k].point.body >= 0) {
+        const int point = first_mass_ + static_cast<int>(k);
+        couple(point, point, coefficients.mass * assembly_.masses[k].mass * Mat3d::identity());
+      }
+  const auto actuators = static_cast<int>(robot_.actuators.size());
+  if (coefficients.geometric)
+    for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k) {
+      const ConstraintRow& row = robot_.constraints[k];
+      visit_constraint_curvature(row, y, multipliers[extent(actuators) + k], [&](int i, int j, const Mat3d& S) {
+        couple(row.first_point + i, row.first_point + j, S);
+      });
+    }
+  const auto frames = static_cast<int>(free_frames_.size()), coupled = static_cast<int>(border.coupled.size());
+  const int first_w = rigid_velocities * frames;
+  border.first_mu = first_w + 3 * coupled;
+  const int n = border.size = border.first_mu + 3 * coupled;
+  border.E.assign(extent(n, n), 0.0);
+  border.bodies.resize(parts_.size());
+  for (Border::Columns& columns : border.bodies) {
+    columns.index.clear();
+    columns.C.clear();
+  }
+  if (n == 0) return {};
+
+  for (std::size_t s = 0; s < free_frames_.size(); ++s) {
+    const int frame = free_frames_[s], first = rigid_velocities * static_cast<int>(s);
+    const FramePart& part = frames_[extent(frame)];
+    if (coefficients.mass == 0) break;
+    for (int i = 0; i < 3; ++i) {
+      border.add(first + i, first + i, coefficients.mass * part.total.mass);
+      for (int j = 0; j <= i; ++j)
+        border.add(first + 3 + i, first + 3 + j, coefficients.mass * part.total.inertia(i, j));
+    }
+    const Mat3d coupling = -coefficients.mass * (poses_[extent(frame)].rotation * skew(moment_of(frame, alpha_)));
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) border.add(first + 3 + j, first + i, coupling(i, j));
+    for (std::size_t b = 0; b < parts_.size(); ++b) {
+      if (assembly_.bodies[b].frame != frame) continue;
+      const int nv = parts_[b].nv;
+      for (int k = 0; k < 6; ++k) {
+        const std::span<double> column = border.column(static_cast<int>(b), first + k, nv);
+        for (std::size_t j = 0; j < column.size(); ++j) {
+          const double *g = parts_[b].translation.data() + 3 * j, *turn = parts_[b].rotation.data() + 3 * j;
+          const Vec3d turned = poses_[extent(frame)].rotation * Vec3d{{g[0], g[1], g[2]}};
+          column[j] += coefficients.mass * (k < 3 ? turned[k] : turn[k - 3]);
+        }
+      }
+    }
+  }
+  if (coefficients.geometric) add_geometric(y, multipliers, border);
+
+  for (int s = 0; s < coupled; ++s) {
+    const int point = border.coupled[extent(s)], mu = border.first_mu + 3 * s;
+    const Assembly::Point& at = world_point(point);
+    const int frame = frame_of(at);
+    for (int k = 0; k < 3; ++k) border.add(mu + k, first_w + 3 * s + k, -1);
+    if (at.body >= 0) {
+      const PointRows rows{{at.output}, {axes(at.body)}};
+      for (int k = 0; k < 3; ++k) {
+        Vec3d unit{{0, 0, 0}};
+        unit[k] = 1;
+        assembly_.bodies[extent(at.body)].mechanics->add_row_forces(
+            rows, unit.v, border.column(at.body, mu + k, parts_[extent(at.body)].nv));
+      }
+    }
+    if (!free(frame)) continue;
+    const int first =
+        rigid_velocities * static_cast<int>(std::ranges::find(free_frames_, frame) - free_frames_.begin());
+    const Mat3d turn = -1.0 * (poses_[extent(frame)].rotation * skew(in_frame(point)));
+    for (int i = 0; i < 3; ++i) {
+      if (!at.vector) border.add(mu + i, first + i, 1);
+      for (int j = 0; j < 3; ++j) border.add(mu + i, first + 3 + j, turn(i, j));
+    }
+  }
+  for (const PointStiffness& at : border.stiffness) {
+    const int i = first_w + 3 * border.slot[extent(at.i - first_world_)],
+              j = first_w + 3 * border.slot[extent(at.j - first_world_)];
+    if (i < j) continue;  // its transpose is there too
+    for (int k = 0; k < 3; ++k)
+      for (int l = 0; l < (i == j ? k + 1 : 3); ++l) border.add(i + k, j + l, at.S(k, l));
+  }
+
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    Border::Columns& columns = border.bodies[b];
+    const auto count = static_cast<int>(columns.index.size());
+    const std::size_t nv = extent(parts_[b].nv);
+    if (count == 0) continue;
+    columns.Z = columns.C;
+    assembly_.bodies[b].mechanics->solve(columns.Z, count);
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j <= i; ++j) {
+        double sum = 0;
+        for (std::size_t k = 0; k < nv; ++k) sum += columns.C[extent(i) * nv + k] * columns.Z[extent(j) * nv + k];
+        border.add(columns.index[extent(i)], columns.index[extent(j)], -sum);
+      }
+  }
+  equilibrate(n, border.E, border.scale);
+  border.pivots.assign(extent(n), 0);
+  const DenseFactorReport report = ldlt_factor(border.E.data(), n, n, border.pivots.data());
+  // Each coupled point brings three pivots of either sign of its own.
+  return {report.status == DenseFactorStatus::ok ? SystemStatus::ok : SystemStatus::singular,
+          report.negative_pivots - 3 * coupled};
+}
+
+void AssemblyMechanics::solve(std::span<double> X, int count) {
+  SUPPLE_EXPECT(border_ != nullptr);
+  Border& border = *border_;
+  const int nv = coordinates_.nv, n = border.size;
+  const int frames = rigid_velocities * static_cast<int>(free_frames_.size()), first = nv - frames;
+  border.work.assign(extent(count, n), 0.0);
+  for (int r = 0; r < count; ++r)
+    std::copy_n(X.data() + extent(r, nv) + extent(first), frames, border.work.data() + extent(r, n));
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Part& part = parts_[b];
+    const std::size_t own_nv = extent(part.nv);
+    const Border::Columns& columns = border.bodies[b];
+    border.own.resize(extent(count) * own_nv);
+    for (int r = 0; r < count; ++r)
+      std::copy_n(X.data() + extent(r, nv) + extent(part.v), own_nv, border.own.data() + extent(r) * own_nv);
+    assembly_.bodies[b].mechanics->solve(border.own, count);
+    for (int r = 0; r < count; ++r) {
+      const double* x = border.own.data() + extent(r) * own_nv;
+      std::copy_n(x, own_nv, X.data() + extent(r, nv) + extent(part.v));
+      for (std::size_t i = 0; i < columns.index.size(); ++i) {
+        double sum = 0;
+        for (std::size_t k = 0; k < own_nv; ++k) sum += columns.C[i * own_nv + k] * x[k];
+        border.work[extent(r, n) + extent(columns.index[i])] -= sum;
+      }
+    }
+  }
+  if (n == 0) return;
+  for (int r = 0; r < count; ++r)
+    for (int i = 0; i < n; ++i) border.work[extent(r, n) + extent(i)] *= border.scale[extent(i)];
+  ldlt_solve(border.E.data(), n, n, border.pivots.data(), border.work.data(), count, n);
+  for (int r = 0; r < count; ++r) {
+    double* z = border.work.data() + extent(r, n);
+    for (int i = 0; i < n; ++i) z[i] *= border.scale[extent(i)];
+    std::copy_n(z, frames, X.data() + extent(r, nv) + extent(first));
+    for (std::size_t b = 0; b < parts_.size(); ++b) {
+      const std::size_t own_nv = extent(parts_[b].nv);
+      const Border::Columns& columns = border.bodies[b];
+      double* x = X.data() + extent(r, nv) + extent(parts_[b].v);
+      for (std::size_t i = 0; i < columns.index.size(); ++i)
+        for (std::size_t k = 0; k < own_nv; ++k) x[k] -= z[columns.index[i]] * columns.Z[i * own_nv + k];
+    }
+  }
+}
+
+void AssemblyMechanics::solve_robot(int, std::span<double> X, int count) {
+  solve(X, count);
+}
+
+bool AssemblyMechanics::root_solve(int, std::span<double>, int) {
+  return false;
+}
+
+// For laws that move inputs; none does yet where links or curved obstacles have stiffness.
+void AssemblyMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
+  SUPPLE_EXPECT(border_ != nullptr && border_->stiffness.empty());
+  const std::size_t nv = extent(coordinates_.nv);
+  std::fill(A_c.begin(), A_c.end(), 0.0);
+  std::vector<double> own;
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Part& part = parts_[b];
+    own.assign(extent(part.motions, part.nv), 0.0);
+    if (part.motions > 0) assembly_.bodies[b].mechanics->input_columns(coefficients, own);
+    for (int m = 0; m < part.motions; ++m)
+      std::copy_n(own.data() + extent(m, part.nv), part.nv, A_c.data() + extent(part.motion + m) * nv + extent(part.v));
+  }
+  std::vector<double> still(nv, 0.0), unit(robot_.motions.size(), 0.0), column(nv);
+  for (std::size_t f = 0; f < frames_.size(); ++f) {
+    if (assembly_.frames[f].hold != Assembly::Hold::driven) continue;
+    for (std::size_t m = 0; m < assembly_.frames[f].motions.size(); ++m) {
+      const std::size_t at = extent(frames_[f].motion) + m;
+      unit[at] = coefficients.mass;
+      std::fill(column.begin(), column.end(), 0.0);
+      add_couplings(still, unit, 1, column);
+      for (std::size_t i = 0; i < nv; ++i) A_c[at * nv + i] += column[i];
+      unit[at] = 0;
+    }
+  }
+}
+
+}  // namespace supple

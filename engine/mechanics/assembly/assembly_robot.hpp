@@ -1,0 +1,63 @@
+#pragma once
+// The mechanics of a scene of several bodies, with the models behind it.
+
+#include <functional>
+#include <memory>
+
+#include "engine/mechanics/assembly/assembly.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/scene/assembly_scene.hpp"
+
+namespace supple {
+
+class AssemblyRobot {
+ public:
+  // Reads the parts. Throws InputError.
+  explicit AssemblyRobot(AssemblyScene scene);
+
+  const AssemblyScene& scene() const { return scene_; }
+  AssemblyMechanics& mechanics() { return *mechanics_; }
+  const AssemblyMechanics& mechanics() const { return *mechanics_; }
+  // Of a part: one of both, the other is null.
+  const FullModel* full(int part) const { return parts_[static_cast<std::size_t>(part)].full.get(); }
+  const ReducedModel* reduced(int part) const { return parts_[static_cast<std::size_t>(part)].reduced.get(); }
+  // The number of a rigid body's frame in the assembly.
+  static int frame_of_rigid(int rigid) { return rigid + 1; }
+  // The box of a rigid body in the axes of its frame; empty where its scene gives it no size.
+  Surface box(int rigid) const;
+  // The skins of its parts, then the boxes of its rigid bodies, in the world: nodes for coordinates and inputs.
+  Surface surface(std::span<const double> q, std::span<const double> c) const;
+  // What may touch obstacles: of rigid bodies those that move freely alone.
+  std::vector<Vec3d> skin(std::span<const double> q, std::span<const double> c) const;
+  // Whether all laws have an exact tangent.
+  bool exact_tangent() const;
+  // "finger-1: 24 modes, 180 elements".
+  std::vector<std::string> part_texts() const;
+  // Of everything that decides how it moves but the integrator and the time step.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+
+ private:
+  struct Part {
+    std::unique_ptr<FullModel> full;
+    std::unique_ptr<ReducedModel> reduced;
+    std::unique_ptr<Mechanics> mechanics;
+    std::vector<int> skin;  // full: mesh nodes of its surface
+    std::vector<std::array<int, 3>> triangles;
+  };
+  void add_part(const PartScene& part, Assembly& assembly);
+  void add_contact(Assembly& assembly) const;
+  // Obstacles of the whole become those of a part's scene, for the choice of its collision points alone.
+  void add_obstacles(const PartScene& part, Scene& scene) const;
+  Assembly::Point point(const LinkScene& link, const std::string& text) const;
+  void add_link(const LinkScene& link, Assembly& assembly) const;
+  // Where the nodes of a part's skin are in its own axes.
+  std::vector<Vec3d> own_skin(std::size_t part, std::span<const double> q, std::span<const double> c) const;
+
+  AssemblyScene scene_;
+  std::vector<Part> parts_;
+  std::unique_ptr<AssemblyMechanics> mechanics_;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace supple

@@ -1,0 +1,216 @@
+#include "engine/mechanics/full/full_elements.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/array/launch.hpp"
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+#include "kernels/elements/element_ops.hpp"
+
+namespace supple {
+
+namespace {
+
+bool has_four_rows(const ElementField& field) {
+  return visit_law(field.law, [](auto law) { return four_rows_law<decltype(law)>; });
+}
+
+// Numbers of one robot.
+struct Sizes {
+  std::size_t blocks = 0, corners = 0, rows = 0, tiles = 0, points = 0;
+  std::size_t lists = 0;  // bytes of CornerLists
+};
+
+Sizes sizes_of(const FullModel& model) {
+  Sizes sizes;
+  sizes.lists = (model.free_nodes.size() + 1) * sizeof(int);
+  sizes.blocks = 9 * static_cast<std::size_t>(element_block_offsets(model).back());
+  for (const ElementField& field : model.fields) {
+    const std::size_t points = extent(padded(field.points()));
+    sizes.corners += extent(field.points(), field.nodes_per_element, 3);
+    sizes.tiles += 9 * points;
+    sizes.points += points;
+    if (has_four_rows(field)) sizes.rows = std::max(sizes.rows, points * four_row_components);
+    const auto free =
+        std::ranges::count_if(field.node, [&](int node) { return model.node_unknown[extent(node)] >= 0; });
+    sizes.lists += static_cast<std::size_t>(free) * extent(field.points_per_element) * sizeof(long);
+  }
+  return sizes;
+}
+
+CornerLists corner_lists(const FullModel& model) {
+  std::vector<std::vector<long>> by_node(model.free_nodes.size());
+  long corner = 0;
+  for (const ElementField& field : model.fields)
+    for (int p = 0; p < field.points(); ++p)
+      for (int a = 0; a < field.nodes_per_element; ++a, ++corner) {
+        const int e = p / field.points_per_element;
+        const int unknown = model.node_unknown[extent(field.node[extent(e, field.nodes_per_element) + extent(a)])];
+        if (unknown >= 0) by_node[extent(unknown)].push_back(corner);
+      }
+  CornerLists lists{{0}, {}};
+  for (const std::vector<long>& list : by_node) {
+    lists.corner.insert(lists.corner.end(), list.begin(), list.end());
+    lists.start.push_back(static_cast<int>(lists.corner.size()));
+  }
+  return lists;
+}
+
+}  // namespace
+
+FullElements::Field::Field(const ElementField& field, const Device& device, std::size_t corner, std::size_t block,
+                           int robots)
+    : elements(&field),
+      node(device, field.node),
+      region(device, field.region),
+      gradient(device, field.gradient),
+      volume(device, field.volume),
+      parameters(device, field.parameters),
+      edges(device, field.edges),
+      first_corner(corner),
+      first_block(block),
+      F(device, extent(robots, padded(field.points()), 9)),
+      P(device, F.size()),
+      status(device, extent(robots, padded(field.points()))) {}
+
+PointField<double> FullElements::Field::points() const {
+  return {elements->points(), volume.data(), region.data(), parameters.data(),
+          elements->edges.empty() ? nullptr : edges.data()};
+}
+
+FullElements::FullElements(const FullModel& model, const NodePattern& pattern, const Device& device, int robots)
+    : device_(device),
+      robots_(robots),
+      nodes_(static_cast<int>(model.free_nodes.size())),
+      mesh_nodes_(static_cast<int>(model.mesh.nodes.size())),
+      nonzeros_(pattern.scalar.row.size()),
+      corners_(corner_lists(model)),
+      corner_start_(device, corners_.start),
+      corner_(device, corners_.corner),
+      column_start_(device, pattern.column_start),
+      contribution_start_(device, pattern.contribution_start),
+      scalar_start_(device, pattern.scalar.column_start),
+      source_(device, pattern.source) {
+  SUPPLE_EXPECT(robots >= 0);
+  const Sizes sizes = sizes_of(model);
+  block_numbers_ = sizes.blocks;
+  corner_numbers_ = sizes.corners;
+  row_numbers_ = sizes.rows;
+  const std::vector<long> offset = element_block_offsets(model);
+  std::size_t corner = 0;
+  for (std::size_t k = 0; k < model.fields.size(); ++k) {
+    const ElementField& field = model.fields[k];
+    fields_.emplace_back(field, device, corner, 9 * static_cast<std::size_t>(offset[k]), robots);
+    corner += extent(field.points(), field.nodes_per_element, 3);
+  }
+  corner_forces_ = Array<double>(device, extent(robots) * corner_numbers_);
+  if (device != cpu()) reserve_tangent();
+}
+
+void FullElements::reserve_tangent() {
+  if (blocks_.size() == extent(robots_) * block_numbers_ && blocks_.device() == device_) return;
+  blocks_ = Array<double>(device_, extent(robots_) * block_numbers_);
+  rows_ = Array<double>(device_, extent(robots_) * row_numbers_);
+}
+
+FullElements::Memory FullElements::memory(const FullModel& model, const NodePattern& pattern, const Device& device) {
+  const auto of = [](const auto&... list) { return (std::size_t{0} + ... + (list.size() * sizeof(list[0]))); };
+  const Sizes sizes = sizes_of(model);
+  Memory memory{sizes.lists, sizes.points};
+  memory.of_robot += sizeof(double) * (sizes.blocks + sizes.corners + sizes.rows + 2 * sizes.tiles);
+  if (device == cpu()) return memory;
+  memory.shared += of(pattern.column_start, pattern.contribution_start, pattern.scalar.column_start, pattern.source);
+  for (const ElementField& field : model.fields)
+    memory.shared += of(field.node, field.region, field.gradient, field.volume, field.parameters, field.edges);
+  return memory;
+}
+
+std::size_t FullElements::bytes() const {
+  const auto of = [](const auto&... list) { return (std::size_t{0} + ... + list.bytes()); };
+  std::size_t sum = corners_.start.size() * sizeof(int) + corners_.corner.size() * sizeof(long);
+  sum += of(column_start_, contribution_start_, scalar_start_, source_);
+  std::size_t numbers = corner_forces_.size() + extent(robots_) * (block_numbers_ + row_numbers_);
+  for (const Field& field : fields_) {
+    sum += of(field.node, field.region, field.gradient, field.volume, field.parameters, field.edges);
+    sum += field.status.size();
+    numbers += field.F.size() + field.P.size();
+  }
+  return sum + numbers * sizeof(double);
+}
+
+void FullElements::evaluate_field(Field& field, int robots, const double* u, TangentKind kind) {
+  const ElementField& elements = *field.elements;
+  const int points = elements.points(), padded_points = robots * padded(points), nodes = elements.nodes_per_element,
+            points_per_element = elements.points_per_element;
+  const double* gradient = field.gradient.data();
+  double *F = field.F.data(), *P = field.P.data();
+  unsigned char* status = field.status.data();
+  launch(device_, padded_points,
+         GatherGradientOp<double>{points, nodes, points_per_element, field.node.data(), gradient, u, F,
+                                  extent(3, mesh_nodes_)});
+  visit_law(elements.law, [&](auto law) {
+    using Law = decltype(law);
+    double* blocks = blocks_.data() + field.first_block;
+    const int count = elements.elements();
+    if constexpr (four_rows_law<Law>) {
+      if (kind != TangentKind::none) {
+        double* rows = rows_.data();
+        launch(device_, padded_points, StressFourRowOp<Law, double>{field.points(), kind, F, P, status, rows});
+        launch(device_, robots * count,
+               FourRowStiffnessOp<double>{field.points(), count, nodes, points_per_element, gradient, rows, blocks,
+                                          block_numbers_});
+        return;
+      }
+    }
+    launch(device_, padded_points, StressOp<Law, double>{field.points(), F, P, status});
+    if constexpr (!four_rows_law<Law>)
+      if (kind != TangentKind::none)
+        launch(device_, robots * count,
+               ElementStiffnessOp<Law, double>{field.points(), kind, count, nodes, points_per_element, gradient, F,
+                                               blocks, block_numbers_});
+  });
+  launch(
+      device_, robots * points,
+      CornerForceOp<double>{points, nodes, gradient, P, corner_forces_.data() + field.first_corner, corner_numbers_});
+}
+
+void FullElements::report(const Field& field, std::span<PointReport> reports) const {
+  const ElementField& elements = *field.elements;
+  const int stride = padded(elements.points());
+  const unsigned char* status = field.status.data();
+  std::vector<unsigned char> copy;
+  if (device_ != cpu()) {
+    copy.resize(reports.size() * extent(stride));
+    field.status.download(copy);
+    status = copy.data();
+  }
+  for (PointReport& report : reports) {
+    for (int p = 0; p < elements.points(); ++p) {
+      const auto point = static_cast<PointStatus>(status[p]);
+      if (point == PointStatus::inverted) ++report.inverted;
+      if (point != PointStatus::undefined) continue;
+      if (report.undefined++ == 0) report.first_undefined = elements.element[extent(p / elements.points_per_element)];
+    }
+    status += stride;
+  }
+}
+
+void FullElements::evaluate(int robots, const double* u, TangentKind kind, double* f, double* magnitude,
+                            double* stiffness, std::span<PointReport> reports) {
+  SUPPLE_EXPECT(robots <= robots_ && reports.size() == extent(robots));
+  const bool tangent = kind != TangentKind::none;
+  if (tangent) reserve_tangent();
+  for (Field& field : fields_) evaluate_field(field, robots, u, kind);
+  launch(device_, robots * nodes_,
+         NodeForceOp<double>{nodes_, corner_start_.data(), corner_.data(), corner_forces_.data(), f, magnitude,
+                             corner_numbers_});
+  if (tangent)
+    launch(device_, robots * nodes_,
+           AssembleOp<double>{nodes_, column_start_.data(), contribution_start_.data(), source_.data(), blocks_.data(),
+                              scalar_start_.data(), stiffness, block_numbers_, nonzeros_});
+  std::ranges::fill(reports, PointReport{});
+  for (const Field& field : fields_) report(field, reports);
+}
+
+}  // namespace supple

@@ -1,0 +1,118 @@
+#pragma once
+// The three mechanics behind one time step: full model, reduced model, batch of reduced models. Everything is batched
+// over B robots, robot-major; nq, nv, outputs and rows are those of one robot.
+
+#include <span>
+
+#include "engine/model/coordinates.hpp"
+#include "engine/model/rows.hpp"
+#include "kernels/elements/point_stiffness.hpp"
+#include "kernels/materials/law.hpp"
+
+namespace supple {
+
+// Strains of a body at rest are rounding, 1e-16 and a little: what is relative to less never converges to 1e-9.
+inline constexpr double rounding_strain = 1e-6;
+
+// What the points found.
+struct PointReport {
+  int inverted = 0;          // points with det F <= 0
+  int undefined = 0;         // points where the law has no value: the result must not be used
+  int first_undefined = -1;  // element (mesh number) of the first of them, when known
+  // Norm of the element forces before they cancel [N], at least those of a strain of rounding_strain everywhere:
+  // residuals are judged against it.
+  double force_scale = 0;
+};
+
+// A = stiffness K + mass M with K the tangent of the last evaluate_forces, plus the rows' geometric stiffness. step.hpp
+// has the coefficients of a time step; quasi-static: mass = 0, stiffness = 1.
+struct SystemCoefficients {
+  double mass = 0;
+  double stiffness = 1;
+  bool geometric = false;                       // add the rows' geometric stiffness
+  std::span<const PointStiffness> points = {};  // and this one
+};
+
+// Rows at mapped points, three for each: the rows of `frame` are unit vectors across each other, for a contact normal,
+// tangent 1, tangent 2. Row 3k + i has the Jacobian frame_k[i] L_k.
+struct PointRows {
+  std::vector<int> point;
+  std::vector<Mat3d> frame;
+  int points() const { return static_cast<int>(point.size()); }
+  int rows() const { return 3 * points(); }
+};
+
+enum class SystemStatus { ok, singular, not_positive, out_of_memory };
+
+struct SystemReport {
+  SystemStatus status = SystemStatus::ok;
+  int negative_pivots = 0;
+  int weakened = 0;  // robots whose safe tangent lacks some geometric stiffness of strain modes (geometric_share.hpp)
+};
+
+class Mechanics {
+ public:
+  virtual ~Mechanics() = default;
+  virtual int robots() const = 0;
+  virtual const Robot& robot() const = 0;
+  virtual const Coordinates& coordinates() const = 0;
+  virtual const RowLayout& rows() const = 0;
+
+  // y [B x outputs] = y_rest + L q + L_c c; c [B x motions].
+  virtual void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) = 0;
+  // Internal force f [B x nv, N]; keeps the tangent of the given kind for factor(), or with `none` the one it has.
+  virtual PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                                      std::span<double> f) = 0;
+  // p [B x nv]: gravity [N].
+  virtual void external_forces(std::span<double> p) const = 0;
+  // How often the forces of external_forces() have changed.
+  virtual int changes() const { return 0; }
+  // Coulomb's coefficient of an obstacle.
+  virtual double friction(int robot, int obstacle) const;
+  // out = M v + M_c v_c [B x nv]; v_c [B x motions]: velocities of the prescribed inputs.
+  virtual void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const = 0;
+  // Where frames turn, M is of the pose at which forces were last evaluated, in the axes of that pose. out [B x nv] +=
+  // (the momentum M v at q, in the axes of q (+) u) - (what inertia() makes of v), so that momentum is carried from the
+  // start of a step to its end.
+  virtual void add_transport(std::span<const double> q, std::span<const double> v, std::span<const double> u,
+                             std::span<double> out) const;
+  // out = D v + D_c v_c, D = a M + b K with the tangent of the last evaluate_forces [B x nv]; v_c as in inertia: a body
+  // that is carried along without strain is damped by a M alone.
+  virtual void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) = 0;
+  // Assembles and factors A. y, multipliers: where geometric stiffness is evaluated.
+  virtual SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                              std::span<const double> multipliers) = 0;
+  // H [B x rows x nv] = (d phi/dy) L and H_c [B x rows x motions] = (d phi/dy) L_c of rows with these flat gradients [B
+  // x layout.gradients()].
+  virtual void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
+                             std::span<double> H_c) const = 0;
+  // A_c [B x motions x nv]: what a change of each prescribed input adds to the system's left side, such a sum of K and
+  // M between the free coordinates and the input. With the tangent of the last evaluate_forces and, where there is any,
+  // the stiffness of rows and points of the last factor.
+  virtual void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) = 0;
+  // X [B x count x nv] <- A^-1 X in place.
+  virtual void solve(std::span<double> X, int count) = 0;
+
+  // What contact needs; H are the rows' Jacobians. The same for every robot:
+  // out [count x rows] = X H^T, X [count x nv].
+  virtual void multiply_rows(const PointRows& rows, std::span<const double> X, int count,
+                             std::span<double> out) const = 0;
+  // f [nv] += H^T lambda.
+  virtual void add_row_forces(const PointRows& rows, std::span<const double> lambda, std::span<double> f) const = 0;
+  // Of one robot: X [count x nv] <- A^-1 X.
+  virtual void solve_robot(int robot, std::span<double> X, int count) = 0;
+  // Of one robot: X [count x nv] <- X R^-T with A = R R^T, so that H A^-1 H^T is the product of H R^-T with its
+  // transpose. False, and nothing is done: there is no such factor (A may be indefinite), or it does not pay.
+  virtual bool root_solve(int robot, std::span<double> X, int count) = 0;
+  // Of one robot: C [rows x rows] = H A^-1 H^T. The part of the first `known` rows alone (a multiple of three) is there
+  // already, found by this function with the same factor.
+  virtual void row_compliance(int robot, const PointRows& rows, int known, std::span<double> C);
+
+  // How often factor() was called: tells whether the factor at hand is still one's own.
+  long factorisations() const { return factorisations_; }
+
+ protected:
+  long factorisations_ = 0;
+};
+
+}  // namespace supple

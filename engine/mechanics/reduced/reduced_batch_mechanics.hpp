@@ -1,0 +1,83 @@
+#pragma once
+// Mechanics of a batch of reduced robots by batched dense algebra on a device (docs/architecture.md): deformation
+// gradients and forces are matrix products over the batch, one team of threads sums each robot's stiffness, the systems
+// are factored and solved together. The same source runs on the CPU and on a GPU; for robots on a CPU alone
+// ReducedMechanics is the faster choice.
+//
+// Systems are factored by Cholesky, so only the safe tangent is offered: one-linearisation steps. The exact tangent
+// (Newton, quasi-static; indefinite, with the rows' geometric stiffness) throws CapabilityError; force_scale, which
+// only those schemes read, is 0. A rigid motion of everything held is offered; driven regions that strain the body are
+// not (ReducedMechanics has them).
+//
+// Contacts are few rows of some robots, and different ones: their rows are taken through the factor on the host, robot
+// by robot, after all factors have come across together.
+//
+// The model is uploaded once. Every call takes and gives host memory and so crosses the bus: q in, y, f, H and the
+// solutions X out, per robot some (rows + 2) r numbers each way. ResidentStepper (resident_step.hpp) takes whole steps
+// with states that stay on the device.
+//
+// Bits do not depend on the number of CPU threads. No allocation after construction beyond what a wider solve(),
+// springs and, on a CPU, products that fill no panel of columns ask for. See mechanics.hpp.
+
+#include <memory>
+
+#include "engine/mechanics/reduced/reduced_robots.hpp"
+#include "kernels/array/device.hpp"
+
+namespace supple {
+
+// What is computed in single precision.
+// mixed: the stiffness of the points. Their part of K is then rounded to 1e-7 of its largest entries, everything else
+//   stays in double. A step's motion changes by what K does; equilibria, where forces vanish, do not.
+// fp32: points, forces, K, A, its factor and solves. Coordinates, rows and constraint space stay in double, so that
+//   motions smaller than the rounding of coordinates are not lost. Forces are rounded to 1e-7 of their largest terms,
+//   and equilibria move by what that does to the softest modes. The rows of contacts are taken through the rounded
+//   factor in double.
+enum class Precision { fp64, mixed, fp32 };
+
+struct BatchSettings {
+  Precision precision = Precision::fp64;
+};
+
+struct ResidentRobots;  // what lies on the device (resident_robots.hpp)
+
+// Mesh element of a point that is numbered across the force fields.
+int element_of_point(const ReducedModel& model, int point);
+
+class ReducedBatchMechanics final : public ReducedRobots {
+ public:
+  // The model must outlive this object. Throws CapabilityError for a device that is not there or a model whose motions
+  // strain the body, InputError for more robots than 32-bit indices can count (robots r^2 >= 2^31).
+  ReducedBatchMechanics(const ReducedModel& model, const Device& device, int robots,
+                        const BatchSettings& settings = {});
+  ~ReducedBatchMechanics() override;
+
+  void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
+  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                              std::span<double> f) override;
+  void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
+  void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
+  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                      std::span<const double> multipliers) override;
+  void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
+                     std::span<double> H_c) const override;
+  void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
+  void solve(std::span<double> X, int count) override;
+  void solve_robot(int robot, std::span<double> X, int count) override;
+  bool root_solve(int robot, std::span<double> X, int count) override;
+
+  const Device& device() const;
+  // Tangents K of all robots as left by evaluate_forces, copied: [B] r x r row-major, lower triangle.
+  std::vector<double> stiffness() const;
+  // For ResidentStepper, whose states stay on the device.
+  ResidentRobots& resident();
+
+ private:
+  void scale_materials() override;
+  void add_points(std::span<const PointStiffness> points);
+
+  TangentKind tangent_ = TangentKind::none;
+  std::unique_ptr<ResidentRobots> on_;
+};
+
+}  // namespace supple

@@ -1,0 +1,399 @@
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/each.hpp"
+#include "kernels/base/extent.hpp"
+#include "kernels/elements/batch_ops.hpp"
+#include "solvers/dense/symmetric_factor.hpp"
+
+namespace supple {
+
+namespace {
+
+constexpr int lanes = Lanes<double, SingleTeam>::width;
+
+// The points of tile `tile` as a field of its own; scale: of the field's regions, or null.
+PointField<double> tile_field(const ReducedField& field, int tile, const double* scale = nullptr) {
+  const int first = tile * tile_size;
+  return {.points = std::min(tile_size, field.points() - first),
+          .weight = field.weight.data() + first,
+          .region = field.region.data() + first,
+          .parameters = field.parameters.data(),
+          .edges = field.edges.empty() ? nullptr : field.edges.data() + first,
+          .scale = scale};
+}
+
+// K [columns x columns] += the constant term of the corotational fields' four-row form, of one region or of all (-1).
+void add_constant_term(const ReducedModel& model, int region, double* K) {
+  const int n = model.columns();
+  for (const ReducedField& field : model.fields) {
+    if (!has_four_rows(field.law)) continue;
+    AlignedVector<double> scaled(extent(n, tile_rows)), sums(stiffness_sums<double>(n), 0.0);
+    for (int tile = 0; tile < tile_count(field.points()); ++tile) {
+      const double* G = field.G.data() + extent(tile, n, tile_rows);
+      const PointField<double> points = tile_field(field, tile);
+      for (int j = 0; j < n; ++j)
+        for (int c = 0; c < gradient_components; ++c)
+          for (int l = 0; l < tile_size; ++l) {
+            const bool counts =
+                l < points.points && (region < 0 || points.region[l] + model.first_region(field) == region);
+            const double factor = counts ? 2 * points.parameters[points.region[l]].p[0] * points.weight[l] : 0.0;
+            const std::size_t k = extent(j, tile_rows) + extent(c, tile_size) + static_cast<std::size_t>(l);
+            scaled[k] = factor * G[k];
+          }
+      tile_rank_update(SingleTeam{}, n, tile_rows, 0, G, scaled.data(), sums.data());
+    }
+    add_block_sums(SingleTeam{}, n, sums.data(), K, n);
+  }
+}
+
+}  // namespace
+
+bool has_four_rows(LawId law) {
+  return visit_law(law, [](auto type) { return four_rows_law<decltype(type)>; });
+}
+
+std::vector<double> constant_stiffness(const ReducedModel& model) {
+  std::vector<double> K = model.stiffness;
+  add_constant_term(model, -1, K.data());
+  return K;
+}
+
+std::vector<double> constant_stiffness_by_region(const ReducedModel& model) {
+  std::vector<double> terms = model.stiffness;
+  const std::size_t size = terms.size();
+  terms.resize(size * extent(1 + model.regions()), 0.0);
+  for (int region = 0; region < model.regions(); ++region)
+    add_constant_term(model, region, terms.data() + size * extent(1 + region));
+  return terms;
+}
+
+void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::span<const double> gradients,
+                     std::span<double> H_c) {
+  const int m = model.motions(), n = layout.rows();
+  const int robots = m == 0 ? 0 : static_cast<int>(H_c.size() / std::max<std::size_t>(1, extent(n, m)));
+  std::fill(H_c.begin(), H_c.end(), 0.0);
+  for (int b = 0; b < robots; ++b)
+    for (int row = 0; row < n; ++row) {
+      const auto at = static_cast<std::size_t>(row);
+      const double* g = gradients.data() + extent(b, layout.gradients()) + extent(layout.offset[at]);
+      double* h = H_c.data() + extent(b, n, m) + extent(row, m);
+      for (int k = 0; k < layout.count[at]; ++k)
+        for (int i = 0; i < m; ++i) h[i] += g[k] * model.output_inputs[extent(layout.first[at] + k, m) + extent(i)];
+    }
+}
+
+void add_point_stiffness(const ReducedModel& model, const PointStiffness& at, double* A, double* A_c) {
+  const int r = model.modes, m = model.motions();
+  for (int a = 0; a < r; ++a) add_point_stiffness_row(at, r, model.outputs.data(), a, A + extent(a, r));
+  for (int k = 0; m > 0 && k < 3; ++k)
+    for (int l = 0; l < 3; ++l) {
+      const double* left = model.outputs.data() + extent(3 * at.i + k, r);
+      const double* input = model.output_inputs.data() + extent(3 * at.j + l, m);
+      for (int b = 0; b < m; ++b)
+        for (int a = 0; a < r; ++a) A_c[b * r + a] += at.S(k, l) * left[a] * input[b];
+    }
+}
+
+void add_row_curvature(const ReducedModel& model, int row, std::span<const double> y, double lambda, double* A,
+                       double* A_c, std::vector<double>& hessian) {
+  const int r = model.modes, m = model.motions();
+  const auto at = static_cast<std::size_t>(row);
+  if (lambda == 0) return;
+  if (at < model.robot.actuators.size() && !model.robot.actuators[at].volume.empty()) {
+    const ActuatorRow& actuator = model.robot.actuators[at];
+    const int n = actuator.volume.unknowns;  // alpha, c
+    hessian.resize(extent(n, n));
+    double* S = hessian.data();
+    actuator.volume.hessian(row_coordinates(actuator, y).data(), S);
+    for (int i = 0; i < r; ++i)
+      for (int j = 0; j <= i; ++j) A[i * r + j] -= lambda * S[i * n + j];
+    for (int k = 0; k < m; ++k)
+      for (int i = 0; i < r; ++i) A_c[k * r + i] -= lambda * S[(r + k) * n + i];
+    return;
+  }
+  const int first = first_point(model.robot, row);
+  visit_row_curvature(model.robot, row, y, lambda, [&](int a, int b, const Mat3d& curvature) {
+    add_point_stiffness(model, {.i = first + a, .j = first + b, .S = curvature}, A, A_c);
+  });
+}
+
+ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
+    : ReducedRobots(model, robots), n_(model.columns()), regions_(model.regions()) {
+  for (const ReducedField& field : model.fields) {
+    bool squares = has_four_rows(field.law);
+    for (const MaterialParameters<double>& m : field.parameters) squares = squares && m.p[0] >= 0 && m.p[1] >= 0;
+    field_squares_.push_back(squares);
+  }
+  // At a strain of one, roughly: the stress is the sum of the law's constants.
+  unit_forces_.assign(extent(r_, regions_), 0.0);
+  for (int j = 0; j < r_; ++j)
+    for (const ReducedField& field : model.fields) {
+      const StrainModes& strains = field.strains;
+      double linear = 0;
+      for (int k = 0; k < strains.count; ++k)
+        linear = std::hypot(linear, strains.linear[extent(k, n_) + static_cast<std::size_t>(j)]);
+      if (strains.count > 0)
+        unit_forces_[extent(j, regions_) + extent(model.first_region(field))] += strains.unit * linear;
+      for (int p = 0; p < field.points(); ++p) {
+        const int region = field.region[static_cast<std::size_t>(p)];
+        const auto& m = field.parameters[static_cast<std::size_t>(region)];
+        const double* G = field.G.data() + extent(p / tile_size, n_, tile_rows) + extent(j, tile_rows);
+        double square = 0;
+        for (int c = 0; c < gradient_components; ++c) {
+          const double g = G[c * tile_size + p % tile_size];
+          square += g * g;
+        }
+        unit_forces_[extent(j, regions_) + extent(model.first_region(field) + region)] +=
+            field.weight[static_cast<std::size_t>(p)] * (std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2])) *
+            std::sqrt(square);
+      }
+    }
+  scale_materials();
+  stiffness_.assign(extent(robots, n_, n_), 0.0);
+  geometric_.assign(extent(robots, m_, r_), 0.0);
+  system_.assign(extent(robots, r_, r_), 0.0);
+  pivots_.assign(extent(robots, r_), 0);
+  reports_.resize(static_cast<std::size_t>(robots));
+  system_reports_.resize(static_cast<std::size_t>(robots));
+  scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
+  int strain_modes = 0;
+  for (const ReducedField& field : model.fields) strain_modes = std::max(strain_modes, field.strains.count);
+  if (strain_modes > 0) {
+    strain_geometric_.assign(extent(robots, n_ * (n_ + 1) / 2), 0.0);
+    strain_share_.assign(extent(robots), 1.0);
+  }
+  int polynomial = 0;
+  for (const ActuatorRow& actuator : model.robot.actuators) polynomial = std::max(polynomial, actuator.volume.unknowns);
+  for (Scratch& s : scratch_) {
+    s.F.assign(tile_rows, 0.0);
+    s.P.assign(tile_rows, 0.0);
+    s.tangent.assign(extent(81, tile_size), 0.0);
+    s.X.assign(extent(n_, 4, tile_size), 0.0);
+    s.Y.assign(extent(n_, tile_rows), 0.0);
+    s.hessian.assign(extent(polynomial, polynomial), 0.0);
+    s.magnitude.assign(static_cast<std::size_t>(r_), 0.0);
+    s.force_lanes.assign(extent(2, n_, lanes), 0.0);
+    s.sums.assign(stiffness_sums<double>(n_), 0.0);
+    s.coordinates.assign(extent(n_), 0.0);
+    s.strains.reserve(strain_modes, n_);
+  }
+}
+
+void ReducedMechanics::scale_materials() {
+  const std::vector<double>& scale = variations_.material_scale;
+  // It depends on whether there are factors, not on which.
+  if (constant_stiffness_.size() != extent(n_, n_, scale.empty() ? 1 : 1 + regions_))
+    constant_stiffness_ = scale.empty() ? constant_stiffness(model_) : constant_stiffness_by_region(model_);
+  unit_force_.assign(scale.empty() ? 1 : extent(robots_), 0.0);
+  for (std::size_t b = 0; b < unit_force_.size(); ++b) {
+    for (int j = 0; j < r_; ++j) {
+      double unit = 0;
+      for (std::size_t g = 0; g < extent(regions_); ++g)
+        unit += (scale.empty() ? 1.0 : scale[b * extent(regions_) + g]) * unit_forces_[extent(j, regions_) + g];
+      unit_force_[b] += unit * unit;
+    }
+    unit_force_[b] = std::sqrt(unit_force_[b]);
+  }
+}
+
+void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
+  const int ny = model_.robot.outputs();
+  for_each_robot(robots_, [&](int b) {
+    for (int i = 0; i < ny; ++i) {
+      const double* row = model_.outputs.data() + extent(i, r_);
+      const double* a = q.data() + extent(b, r_);
+      double sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int j = 0; j < r_; ++j) sum += row[j] * a[j];
+      double& value = y[extent(b, ny) + static_cast<std::size_t>(i)];
+      value = model_.robot.rest_points[static_cast<std::size_t>(i / 3)][i % 3] + sum;
+      for (int k = 0; k < m_; ++k)
+        value += model_.output_inputs[extent(i, m_) + extent(k)] * c[extent(b, m_) + extent(k)];
+    }
+  });
+}
+
+PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKind kind, double* f, double* K,
+                                           Scratch& s) {
+  PointReport report;
+  const bool scaled = !variations_.material_scale.empty();
+  const double* scale = scaled ? variations_.material_scale.data() + extent(robot, regions_) : nullptr;
+  std::fill(f, f + r_, 0.0);
+  std::fill(s.magnitude.begin(), s.magnitude.end(), 0.0);
+  std::fill(s.force_lanes.begin(), s.force_lanes.end(), 0.0);
+  if (kind != TangentKind::none) std::fill(s.sums.begin(), s.sums.end(), 0.0);
+  double* const magnitude_lanes = s.force_lanes.data() + extent(n_, lanes);
+  const SingleTeam team;
+  for (std::size_t field_index = 0; field_index < model_.fields.size(); ++field_index) {
+    const ReducedField& field = model_.fields[field_index];
+    visit_law(field.law, [&](auto law) {
+      using Law = decltype(law);
+      for (int tile = 0; tile < tile_count(field.points()); ++tile) {
+        const double* G = field.G.data() + extent(tile, n_, tile_rows);
+        const PointField<double> points = tile_field(field, tile, scale ? scale + model_.first_region(field) : nullptr);
+        tile_gradient(team, n_, G, x, s.F.data());
+        const TileForces<double> forces{s.P.data(), s.force_lanes.data(), magnitude_lanes};
+        bool four = false;
+        if constexpr (four_rows_law<Law>)
+          if (kind != TangentKind::none) {
+            four = true;
+            run_tile(StressFourRowOp<Law, double>{points, kind, s.F.data(), s.P.data(), s.status, s.tangent.data()});
+            double *X = s.X.data(), *Y = s.Y.data();
+            if (kind == TangentKind::safe && field_squares_[field_index]) {
+              tile_four_rows<RowForm::squares>(team, n_, G, s.tangent.data(), X, Y, forces);
+              tile_rank_update(team, n_, tile_size, 3 * tile_size, X, X, s.sums.data());
+            } else {
+              tile_four_rows<RowForm::general>(team, n_, G, s.tangent.data(), X, Y, forces);
+              tile_rank_update(team, n_, 4 * tile_size, 0, X, Y, s.sums.data());
+            }
+          }
+        if (!four) {
+          run_tile(StressOp<Law, double>{points, s.F.data(), s.P.data(), s.status});
+          tile_forces(team, n_, G, forces);
+          if (kind != TangentKind::none) {
+            run_tile(TangentOp<Law, double>{points, kind, s.F.data(), s.tangent.data()});
+            tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
+            tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
+          }
+        }
+        for (int l = 0; l < points.points; ++l) {
+          const auto status = static_cast<PointStatus>(s.status[l]);
+          if (status == PointStatus::inverted) ++report.inverted;
+          if (status == PointStatus::undefined && report.undefined++ == 0)
+            report.first_undefined =
+                field.element[static_cast<std::size_t>((tile * tile_size + l) / field.points_per_element)];
+        }
+      }
+    });
+  }
+  if (!strain_geometric_.empty()) add_strain_fields(robot, x, kind, scale, f, s);
+  add_lanes(team, r_, s.force_lanes.data(), f);
+  add_lanes(team, r_, magnitude_lanes, s.magnitude.data());
+  if (kind != TangentKind::none) {
+    const ConstantStiffness<double> constant{constant_stiffness_.data(), n_ * n_, scale, regions_};
+    if (scaled)
+      for (int e = 0; e < constant.length; ++e) K[e] = constant.entry(0, e);
+    else
+      std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
+    add_block_sums(team, n_, s.sums.data(), K, n_);
+    if (!strain_geometric_.empty()) {
+      const double* geometric = strain_geometric_.data() + extent(robot, n_ * (n_ + 1) / 2);
+      for (int i = 0; i < n_; geometric += ++i)
+        for (int j = 0; j <= i; ++j) K[i * n_ + j] += geometric[j];
+    }
+  }
+  double squares = 0;
+  for (int i = 0; i < r_; ++i) {
+    double spring = 0;
+    for (int j = 0; j < n_; ++j) spring += model_.stiffness[extent(i, n_) + static_cast<std::size_t>(j)] * x[j];
+    f[i] += spring;
+    const double magnitude = s.magnitude[static_cast<std::size_t>(i)] + std::abs(spring);
+    squares += magnitude * magnitude;
+  }
+  report.force_scale = std::max(std::sqrt(squares), rounding_strain * unit_force_[scaled ? extent(robot) : 0]);
+  return report;
+}
+
+void ReducedMechanics::add_strain_fields(int robot, const double* x, TangentKind kind, const double* scale, double* f,
+                                         Scratch& s) {
+  const std::span<double> geometric =
+      std::span(strain_geometric_).subspan(extent(robot, n_ * (n_ + 1) / 2), extent(n_ * (n_ + 1) / 2));
+  if (kind != TangentKind::none) std::ranges::fill(geometric, 0.0);
+  for (const ReducedField& field : model_.fields) {
+    if (field.strains.count == 0) continue;
+    const double factor = scale ? scale[model_.first_region(field)] : 1;  // of all its regions (check_variations)
+    evaluate_strains(field.strains, n_, x, s.strains);
+    add_strain_forces(field.strains, n_, r_, factor, s.strains, f, s.magnitude.data());
+    if (kind != TangentKind::none)
+      add_strain_stiffness(field.strains, n_, factor, s.strains, s.sums.data(), geometric.data());
+  }
+}
+
+PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                                              std::span<double> f) {
+  if (kind != TangentKind::none) tangent_ = kind;
+  const int threads = static_cast<int>(scratch_.size());
+#pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
+  for (int b = 0; b < robots_; ++b) {
+    Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
+    const double* x = q.data() + extent(b, r_);
+    if (n_ > r_) {
+      std::copy_n(x, r_, s.coordinates.begin());
+      std::copy_n(c.data() + extent(b, m_), m_, s.coordinates.begin() + r_);
+      x = s.coordinates.data();
+    }
+    reports_[static_cast<std::size_t>(b)] =
+        robot_forces(b, x, kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, n_, n_), s);
+  }
+  PointReport total;
+  double scale = 0;
+  for (const PointReport& report : reports_) {
+    total.inverted += report.inverted;
+    total.undefined += report.undefined;
+    if (total.first_undefined < 0) total.first_undefined = report.first_undefined;
+    scale += report.force_scale * report.force_scale;
+  }
+  total.force_scale = std::sqrt(scale);
+  return total;
+}
+
+void ReducedMechanics::inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const {
+  const int inputs = v_c.empty() ? 0 : m_;  // without v_c they are at rest
+  for_each_robot(robots_, [&](int b) {
+    for (int i = 0; i < r_; ++i) {
+      const double* row = model_.mass.data() + extent(i, r_);
+      const double* x = v.data() + extent(b, r_);
+      double sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (int j = 0; j < r_; ++j) sum += row[j] * x[j];
+      for (int k = 0; k < inputs; ++k)
+        sum += model_.input_mass[extent(k, r_) + extent(i)] * v_c[extent(b, m_) + extent(k)];
+      out[extent(b, r_) + static_cast<std::size_t>(i)] = sum;
+    }
+  });
+}
+
+void ReducedMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
+  SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
+  inertia(v, v_c, out);
+  for_each_robot(robots_, [&](int b) {
+    const double* K = stiffness_.data() + extent(b, n_, n_);
+    const double* x = v.data() + extent(b, r_);
+    for (int i = 0; i < r_; ++i) {
+      double sum = 0;
+      for (int j = 0; j < r_; ++j) sum += (j <= i ? K[i * n_ + j] : K[j * n_ + i]) * x[j];
+      for (int k = 0; k < n_ - r_; ++k) sum += K[(r_ + k) * n_ + i] * v_c[extent(b, m_) + extent(k)];
+      double& value = out[extent(b, r_) + static_cast<std::size_t>(i)];
+      value = model_.robot.rayleigh_mass * value + model_.robot.rayleigh_stiffness * sum;
+    }
+  });
+}
+
+void ReducedMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
+                                     std::span<double> H_c) const {
+  const int n = layout.rows(), flat = layout.gradients();
+  for_each_robot(robots_, [&](int b) {
+    for (int row = 0; row < n; ++row) {
+      double* h = H.data() + extent(b, n, r_) + extent(row, r_);
+      std::fill(h, h + r_, 0.0);
+      const double* g = gradients.data() + extent(b, flat) + layout.offset[static_cast<std::size_t>(row)];
+      for (int k = 0; k < layout.count[static_cast<std::size_t>(row)]; ++k) {
+        const double* output = model_.outputs.data() + extent(layout.first[static_cast<std::size_t>(row)] + k, r_);
+        for (int j = 0; j < r_; ++j) h[j] += g[k] * output[j];
+      }
+    }
+  });
+  if (m_ > 0) input_jacobians(model_, layout, gradients, H_c);
+}
+
+std::span<const double> ReducedMechanics::stiffness(int robot) const {
+  return std::span<const double>(stiffness_).subspan(extent(robot, n_, n_), extent(n_, n_));
+}
+
+}  // namespace supple

@@ -1,0 +1,95 @@
+#pragma once
+// Mechanics of a reduced model on the CPU: one robot or a batch. Robots are independent and spread over threads; each
+// is computed by one thread in a fixed order, so the bits do not depend on the number of threads. No allocation after
+// construction. See mechanics.hpp.
+
+#include "engine/mechanics/reduced/reduced_robots.hpp"
+#include "engine/mechanics/reduced/strain_forces.hpp"
+#include "kernels/elements/point_ops.hpp"
+
+namespace supple {
+
+// The part of K that no state changes, columns x columns row-major, lower triangle (springs whole): linear springs and
+// the constant term of the corotational fields' four-row form, sum 2 mu w G^T G with the domain's own weights.
+std::vector<double> constant_stiffness(const ReducedModel& model);
+// The same in terms [1 + regions][columns x columns]: springs, then what each region adds.
+std::vector<double> constant_stiffness_by_region(const ReducedModel& model);
+// Laws whose tangent is that constant and four rows a point.
+bool has_four_rows(LawId law);
+
+// H_c [B x rows x motions] = (d phi/dy) L_c, see Mechanics::row_jacobians.
+void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::span<const double> gradients,
+                     std::span<double> H_c);
+
+// A [r x r, lower triangle] and A_c [m x r] += L_i^T S [L_j L_c,j] at two mapped points.
+void add_point_stiffness(const ReducedModel& model, const PointStiffness& at, double* A, double* A_c);
+// A [r x r, lower triangle] and A_c [m x r] += L^T S [L L_c], S the curvature of a row (visit_row_curvature). hessian:
+// scratch.
+void add_row_curvature(const ReducedModel& model, int row, std::span<const double> y, double lambda, double* A,
+                       double* A_c, std::vector<double>& hessian);
+
+class ReducedMechanics final : public ReducedRobots {
+ public:
+  // The model must outlive this object.
+  explicit ReducedMechanics(const ReducedModel& model, int robots = 1);
+
+  void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
+  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                              std::span<double> f) override;
+  void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
+  void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
+  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                      std::span<const double> multipliers) override;
+  void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
+                     std::span<double> H_c) const override;
+  void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
+  void solve(std::span<double> X, int count) override;
+  void solve_robot(int robot, std::span<double> X, int count) override;
+  bool root_solve(int robot, std::span<double> X, int count) override;
+
+  // Tangent of robot b as left by evaluate_forces, columns x columns row-major, lower triangle: K over the modes, below
+  // it K_c of the motions that strain the body.
+  std::span<const double> stiffness(int robot) const;
+
+ private:
+  // Scratch of one thread.
+  struct Scratch {
+    AlignedVector<double> F, P, tangent, X, Y;
+    std::vector<double> hessian;  // of a cavity's volume
+    unsigned char status[tile_size];
+    std::vector<double> magnitude;
+    AlignedVector<double> force_lanes, sums;  // forces, then magnitudes; the block sums of K (reduced_tile.hpp)
+    std::vector<double> coordinates;          // alpha and c of one robot
+    StrainScratch strains;
+  };
+  // x: alpha, and c where it strains the body [columns].
+  PointReport robot_forces(int robot, const double* x, TangentKind kind, double* f, double* K, Scratch& scratch);
+  // Adds the fields that are strain modes; scale as in robot_forces.
+  void add_strain_fields(int robot, const double* x, TangentKind kind, const double* scale, double* f,
+                         Scratch& scratch);
+  SystemReport factor_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
+                            std::span<const double> multipliers);
+  // A of a robot, and what rows and points add to its A_c.
+  void assemble_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
+                      std::span<const double> multipliers);
+  void scale_materials() override;
+
+  int n_, regions_;                         // n_ = r_, or r_ + m_ where motions strain the body
+  std::vector<double> unit_forces_;         // [r][regions] generalised forces at strains of one
+  std::vector<double> unit_force_;          // their norms: one, or one for each robot
+  std::vector<double> constant_stiffness_;  // of all robots, or by region
+  std::vector<char> field_squares_;         // whether the safe rows of a field may be squares: mu, lambda >= 0
+  TangentKind tangent_ = TangentKind::none;
+  AlignedVector<double> stiffness_, system_;  // per robot n x n, r x r
+  std::vector<double> geometric_;             // per robot m x r: stiffness of rows and points towards the inputs
+  // Per robot, packed lower triangle of n x n: sum_k s_k Q_k, the part of K that strain modes may have below zero.
+  // Empty: no field is strain modes.
+  std::vector<double> strain_geometric_;
+  std::vector<double> strain_share_;  // per robot: of strain_geometric_ in A and A_c
+  std::vector<int> pivots_;
+  std::vector<Scratch> scratch_;
+  std::vector<PointReport> reports_;
+  std::vector<SystemReport> system_reports_;
+};
+
+}  // namespace supple

@@ -1,0 +1,110 @@
+#include "engine/mechanics/reduced/reduced_robots.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "kernels/base/error.hpp"
+#include "kernels/base/extent.hpp"
+#include "kernels/math/inner_product.hpp"
+
+namespace supple {
+
+namespace {
+
+// `count` numbers for each robot, or none.
+template <class Allowed>
+void check(const std::vector<double>& values, int robots, int count, const std::string& what, const std::string& range,
+           Allowed allowed) {
+  if (values.empty()) return;
+  const std::string each = fmt::format("{} for each of the {} robots, or none at all", count, robots);
+  if (values.size() != extent(robots, count))
+    throw InputError(fmt::format("there are {} values of {} (expected are {})", values.size(), what, each), each);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (!std::isfinite(values[k]) || !allowed(values[k]))
+      throw InputError(fmt::format("robot {} has {} {}", k / extent(count), what, values[k]), range);
+}
+
+}  // namespace
+
+ReducedRobots::ReducedRobots(const ReducedModel& model, int robots)
+    : model_(model), robots_(robots), r_(model.modes), m_(model.motions()), rows_(row_layout(model.robot)) {
+  coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
+}
+
+void check_variations(const ReducedModel& model, int robots, const Variations& variations) {
+  check(variations.gravity, robots, 3, "gravity", "finite numbers [m/s^2]", [](double) { return true; });
+  check(variations.material_scale, robots, model.regions(), "material_scale", "factors above 0",
+        [](double value) { return value > 0; });
+  for (const ReducedField& field : model.fields) {
+    if (field.strains.count == 0 || variations.material_scale.empty()) continue;
+    const std::size_t first = extent(model.first_region(field)), count = field.parameters.size();
+    for (int b = 0; b < robots; ++b)
+      for (std::size_t g = first + 1; g < first + count; ++g)
+        if (variations.material_scale[extent(b, model.regions()) + g] !=
+            variations.material_scale[extent(b, model.regions()) + first])
+          throw InputError(
+              fmt::format("robot {} has different material_scale for its membranes (their strains are modes in common)",
+                          b),
+              "one factor for all membranes, or a model reduced with [reduce] membranes = \"elements\"");
+  }
+  check(variations.friction, robots, static_cast<int>(model.robot.obstacles.size()), "friction",
+        "coefficients of 0 or more", [](double value) { return value >= 0; });
+}
+
+void ReducedRobots::set_variations(Variations variations) {
+  check_variations(model_, robots_, variations);
+  variations_ = std::move(variations);
+  ++changes_;
+  scale_materials();
+}
+
+void ReducedRobots::external_forces(std::span<double> p) const {
+  for (int b = 0; b < robots_; ++b) {
+    const double* own =
+        variations_.gravity.empty() ? model_.robot.gravity.v : variations_.gravity.data() + extent(b, 3);
+    for (int i = 0; i < r_; ++i) {
+      const double* g = model_.gravity.data() + extent(i, 3);
+      p[extent(b, r_) + extent(i)] = g[0] * own[0] + g[1] * own[1] + g[2] * own[2];
+    }
+  }
+}
+
+double ReducedRobots::friction(int robot, int obstacle) const {
+  const auto k = static_cast<std::size_t>(obstacle);
+  const std::vector<PlacedObstacle>& obstacles = model_.robot.obstacles;
+  return variations_.friction.empty() ? obstacles[k].friction
+                                      : variations_.friction[extent(robot, static_cast<int>(obstacles.size())) + k];
+}
+
+void ReducedRobots::multiply_rows(const PointRows& rows, std::span<const double> X, int count,
+                                  std::span<double> out) const {
+  for (int j = 0; j < count; ++j) {
+    const double* x = X.data() + extent(j, r_);
+    for (int p = 0; p < rows.points(); ++p) {
+      const auto at = static_cast<std::size_t>(p);
+      Vec3d y;
+      for (int k = 0; k < 3; ++k)
+        y[k] = fast_inner_product(model_.outputs.data() + extent(3 * rows.point[at] + k, r_), x, r_);
+      const Vec3d value = rows.frame[at] * y;
+      for (int i = 0; i < 3; ++i) out[extent(j, rows.rows()) + extent(3 * p + i)] = value[i];
+    }
+  }
+}
+
+void ReducedRobots::add_row_forces(const PointRows& rows, std::span<const double> lambda, std::span<double> f) const {
+  for (int p = 0; p < rows.points(); ++p) {
+    const double* l = lambda.data() + extent(3, p);
+    if (l[0] == 0 && l[1] == 0 && l[2] == 0) continue;
+    const auto at = static_cast<std::size_t>(p);
+    const Vec3d force = transpose(rows.frame[at]) * Vec3d{{l[0], l[1], l[2]}};
+    for (int k = 0; k < 3; ++k) {
+      const double* output = model_.outputs.data() + extent(3 * rows.point[at] + k, r_);
+#pragma omp simd
+      for (int j = 0; j < r_; ++j) f[static_cast<std::size_t>(j)] += force[k] * output[j];
+    }
+  }
+}
+
+}  // namespace supple

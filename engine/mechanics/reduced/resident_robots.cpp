@@ -1,0 +1,419 @@
+#include "engine/mechanics/reduced/resident_robots.hpp"
+
+#include <algorithm>
+
+namespace supple {
+
+namespace {
+
+// The law's tangent at the points of `count` robots; true: stress and status too, by laws that find all with one
+// rotation.
+template <class Law, class S>
+bool launch_tangent(const Device& device, int count, const PointField<S>& field, TangentKind kind, const S* F, S* P,
+                    unsigned char* status, S* tangent) {
+  const int n = count * padded(field.points);
+  if constexpr (requires { Law::template four_rows<S>; }) {
+    launch(device, n, StressFourRowOp<Law, S>{field, kind, F, P, status, tangent});
+    return true;
+  } else {
+    launch(device, n, TangentOp<Law, S>{field, kind, F, tangent});
+    return false;
+  }
+}
+
+// Robots go through the points a portion at a time: on a CPU one that stays in its caches, on a GPU one that fits its
+// memory beside the rest and still fills it with work.
+std::size_t portion_bytes(const Device& device) {
+  return device.kind == Device::Kind::cpu ? std::size_t{4} << 20 : std::size_t{2} << 30;
+}
+constexpr int portion_multiple = 32;  // robots
+
+struct Portion {
+  int robots = 0;
+  std::size_t bytes = 0;  // of each
+  int strain_modes = 0;
+};
+
+Portion portion_of(const ReducedModel& model, const Device& device, int robots, Precision precision) {
+  const bool some = precision != Precision::fp64, all = precision == Precision::fp32;
+  std::size_t bytes = 0;
+  int strain_modes = 0;
+  for (const ReducedField& field : model.fields) {
+    strain_modes += field.strains.count;
+    if (field.strains.count > 0) continue;
+    const std::size_t gradients = 2 * gradient_components * ((all ? 0 : sizeof(double)) + (some ? sizeof(float) : 0));
+    const std::size_t tangent = extent(tangent_components(tangent_rows(field.law)));
+    bytes = std::max(bytes,
+                     extent(padded(field.points())) * (gradients + tangent * (some ? sizeof(float) : sizeof(double))));
+  }
+  const std::size_t of_strains = extent(strain_modes, model.modes) * (all ? sizeof(float) : sizeof(double));
+  const std::size_t larger = std::max<std::size_t>({bytes, of_strains, 1});
+  const std::size_t fitting = portion_bytes(device) / larger / portion_multiple * portion_multiple;
+  const std::size_t most = extent((robots + portion_multiple - 1) / portion_multiple) * portion_multiple;
+  return {std::min(static_cast<int>(std::clamp<std::size_t>(fitting, portion_multiple, most)), robots),
+          bytes + of_strains, strain_modes};
+}
+
+}  // namespace
+
+std::size_t ResidentRobots::bytes(const ReducedModel& model, const RowLayout& rows, const Device& device, int robots,
+                                  Precision precision) {
+  const int r = model.modes, n = rows.rows();
+  const bool some = precision != Precision::fp64, all = precision == Precision::fp32;
+  const std::size_t square = extent(r, r), rounded = some ? sizeof(float) : 0, exact = all ? 0 : sizeof(double);
+  const Portion portion = portion_of(model, device, robots, precision);
+  std::size_t numbers = extent(3 * r + model.motions() + model.robot.outputs() + rows.gradients()) +
+                        extent(2 * n + 1, r);  // q, v, f, c, y, gradients, H, X
+  const std::size_t systems = 2 * square * (all ? sizeof(float) : sizeof(double)) +
+                              (all && model.robot.pairs() > 0 ? square * sizeof(double) : 0);
+  const std::size_t copies = all ? extent(2 * r + (n + 1) * r) * sizeof(float) : 0;
+  const std::size_t modes = extent(portion.strain_modes), real = all ? sizeof(float) : sizeof(double);
+  const std::size_t strains = modes == 0 ? 0 : (modes + square) * real;  // and a system on trial
+  std::size_t of_model = extent(model.robot.outputs(), r) * sizeof(double) + 3 * square * (exact + rounded) +
+                         modes * (square + extent(r)) * real;
+  std::size_t team = 0, points = 0;
+  const TeamKind kind = team_kind(device);
+  for (const ReducedField& field : model.fields) {
+    of_model += field.G.size() * (exact + rounded);
+    if (field.strains.count > 0) continue;
+    const TangentRows form = tangent_rows(field.law);
+    team = std::max(team, some ? stiffness_scratch<float>(form, r, kind) * sizeof(float)
+                               : stiffness_scratch<double>(form, r, kind) * sizeof(double));
+    points = std::max(points, extent(padded(field.points())));
+  }
+  return of_model + extent(robots) * (numbers * sizeof(double) + systems + copies + strains) +
+         extent(portion.robots) * (portion.bytes + points + (some && !all ? square * sizeof(float) : 0)) +
+         extent(team_count(device, portion.robots)) * team;
+}
+
+ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int count,
+                               Precision wanted)
+    : device(on),
+      dense(on),
+      precision(wanted),
+      robots(count),
+      r(model.modes),
+      ny(model.robot.outputs()),
+      m(model.motions()),
+      regions(model.regions()),
+      input_mass(upload(on, model.input_mass)),
+      outputs(upload(on, model.outputs)),
+      output_inputs(upload(on, model.output_inputs)) {
+  const int n = rows.rows();
+  const bool some = precision != Precision::fp64, all = precision == Precision::fp32;
+  std::vector<double> rest_values;
+  for (const Vec3d& x : model.robot.rest_points) rest_values.insert(rest_values.end(), {x[0], x[1], x[2]});
+  rest = upload(on, rest_values);
+  exact.mass = upload(on, model.mass);
+  for (Array<double>* array : {&exact.q, &v, &exact.f}) *array = Array<double>(on, extent(robots, r));
+  c = Array<double>(on, extent(robots, model.motions()));
+  y = Array<double>(on, extent(robots, ny));
+  gradients = Array<double>(on, extent(robots, rows.gradients()));
+  H = Array<double>(on, extent(robots, n, r));
+  exact.X = Array<double>(on, extent(robots, n + 1, r));
+  info = Array<int>(on, extent(robots));
+  host_info.assign(extent(robots), 0);
+  host_counts.assign(extent(robots), {0, 0, -1});
+  counts = upload(on, host_counts);
+
+  int points_before = 0, most = 0;
+  for (const ReducedField& field : model.fields) {
+    strain_modes += field.strains.count;
+    if (field.strains.count > 0) continue;
+    fields.emplace_back(on, model, field, points_before, precision);
+    points_before += field.points();
+    most = std::max(most, padded(field.points()));
+  }
+  portion = portion_of(model, on, robots, precision).robots;
+  teams = team_count(on, portion);
+  status = Array<unsigned char>(on, extent(portion, most));
+  const auto points_in = [&]<class S>(PrecisionArrays<S>& arrays) {
+    for (Array<S>* array : {&arrays.F, &arrays.P}) *array = Array<S>(on, extent(portion, most, gradient_components));
+  };
+  const auto systems_in = [&]<class S>(PrecisionArrays<S>& arrays) {
+    arrays.springs = upload(on, std::vector<S>(model.stiffness.begin(), model.stiffness.end()));
+    for (Array<S>* array : {&arrays.K, &arrays.A}) *array = Array<S>(on, extent(robots, r, r));
+  };
+  if (some) {
+    points_in(rounded);
+    rounded.tangent = TangentScratch<float>(on, fields, r, portion, teams);
+  } else {
+    exact.tangent = TangentScratch<double>(on, fields, r, portion, teams);
+  }
+  all ? take_strain_modes(model, rounded) : take_strain_modes(model, exact);
+  if (!all) {
+    points_in(exact);
+    systems_in(exact);
+    if (some) rounded.K = Array<float>(on, extent(portion, r, r));
+    return;
+  }
+  systems_in(rounded);
+  rounded.mass = upload(on, std::vector<float>(model.mass.begin(), model.mass.end()));
+  for (Array<float>* array : {&rounded.q, &rounded.f}) *array = Array<float>(on, extent(robots, r));
+  rounded.X = Array<float>(on, exact.X.size());
+  // The rows of contacts are taken through half a factor in double.
+  if (model.robot.pairs() > 0) exact.A = Array<double>(on, extent(robots, r, r));
+}
+
+template <class S>
+void ResidentRobots::take_strain_modes(const ReducedModel& model, PrecisionArrays<S>& arrays) {
+  if (strain_modes == 0) return;
+  std::vector<S> linear, quadratic;
+  std::vector<int> region;
+  for (const ReducedField& field : model.fields) {
+    const StrainModes& modes = field.strains;
+    linear.insert(linear.end(), modes.linear.begin(), modes.linear.end());
+    region.insert(region.end(), extent(modes.count), model.first_region(field));
+    const double* Q = modes.quadratic.data();
+    for (int k = 0; k < modes.count; ++k) {
+      const std::size_t first = quadratic.size();
+      quadratic.resize(first + extent(r, r));
+      for (int i = 0; i < r; ++i)
+        for (int j = 0; j <= i; ++j, ++Q)
+          quadratic[first + extent(i, r) + extent(j)] = quadratic[first + extent(j, r) + extent(i)] =
+              static_cast<S>(*Q);
+    }
+  }
+  arrays.modes = {upload(device, linear), upload(device, quadratic)};
+  strain_region = upload(device, region);
+  arrays.strains = Array<S>(device, extent(robots, strain_modes));
+  arrays.W = Array<S>(device, extent(portion, strain_modes, r));
+  arrays.trial = Array<S>(device, extent(robots, r, r));
+  weakened = Array<int>(device, extent(robots));
+}
+
+// f += W^T e s and K += W^T e W + sum_k e_k s_k Q_k of robots [first, first + count).
+template <class S>
+void ResidentRobots::add_strains(int first, int count, TangentKind kind) {
+  const int modes = strain_modes;
+  PrecisionArrays<S>& mine = in<S>();
+  const S* alpha = mine.q.data() + extent(first, r);
+  const S* Q = mine.modes.quadratic.data();
+  S* strains = mine.strains.data() + extent(first, modes);
+  S* W = mine.W.data();
+  const StrainScale<S> factors = strain_scale_of<S>(first);
+  launch(device, count * modes * r, RepeatOp<S>{mine.modes.linear.data(), modes * r, W});
+  gemm(dense, modes * r, count, r, S(1), {Q, r, Transpose::yes}, {alpha, r}, S(1), {W, modes * r});
+  launch(device, count * modes, StrainOp<S>{modes, r, mine.modes.linear.data(), alpha, factors, W, strains});
+  launch(device, count * r, StrainForceOp<S>{modes, r, factors, W, strains, mine.f.data() + extent(first, r)});
+  if (kind == TangentKind::none) return;
+  S* stiffness = mine.K.data() + extent(first, r, r);
+  gemm(dense, r * r, count, modes, S(1), {Q, r * r}, {strains, modes}, S(1), {stiffness, r * r});
+  gemm(dense, r, r, modes, S(1), {W, r, Transpose::no, modes * r}, {W, r, Transpose::yes, modes * r}, S(1),
+       {stiffness, r, r * r}, count);
+}
+
+// K of `count` robots (+)= a field's share.
+template <class S>
+void ResidentRobots::add_stiffness(const ResidentField& field, const ConstantStiffness<S>& constant_part, int count,
+                                   S* stiffness) {
+  const bool begins = &field == &fields.front();
+  TangentScratch<S>& scratch = in<S>().tangent;
+  const auto sum = [&]<TangentRows rows>() {
+    launch_teams(
+        device, count, teams,
+        ReducedStiffnessTeamOp<S, rows>{r, field.tiles(), field.in<S>().G.data(), scratch.tangent.data(), begins,
+                                        constant_part, stiffness, scratch.teams.data(), scratch.team_length});
+  };
+  if (field.rows == TangentRows::four)
+    sum.template operator()<TangentRows::four>();
+  else
+    sum.template operator()<TangentRows::nine>();
+}
+
+// f, K and the points' counts of robots [first, first + count). S: of the forces.
+template <class S>
+void ResidentRobots::portion_forces(int first, int count, TangentKind kind) {
+  const bool mixed = precision == Precision::mixed, tangent_wanted = kind != TangentKind::none;
+  PrecisionArrays<S>& mine = in<S>();
+  const S* alpha = mine.q.data() + extent(first, r);
+  S* force = mine.f.data() + extent(first, r);
+  S* stiffness = mine.K.data() + extent(first, r, r);
+  // f = K_springs alpha
+  gemm(dense, r, count, r, S(1), {mine.springs.data(), r}, {alpha, r}, S(0), {force, r});
+  for (const ResidentField& field : fields) {
+    const int stride = padded(field.points), column = stride * gradient_components;
+    const S* G = field.in<S>().G.data();
+    const PointField<S> points_of_field = field.view<S>(scale_of<S>(first), regions);
+    // F = I + G_tile alpha: for each tile 288 rows of the columns of F.
+    launch(device, count * stride, IdentityOp<S>{mine.F.data()});
+    gemm(dense, tile_rows, count, r, S(1), {G, tile_rows, Transpose::no, tile_rows * r}, {alpha, r}, S(1),
+         {mine.F.data(), column, tile_rows}, field.tiles());
+    visit_law(field.law, [&](auto law) {
+      using Law = decltype(law);
+      bool stress_known = false;
+      if (tangent_wanted && !mixed)
+        stress_known = launch_tangent<Law, S>(device, count, points_of_field, kind, mine.F.data(), mine.P.data(),
+                                              status.data(), mine.tangent.tangent.data());
+      if constexpr (std::is_same_v<S, double>)
+        if (tangent_wanted && mixed) {
+          launch(device, count * column, CastOp<double, float>{mine.F.data(), rounded.F.data()});
+          // The stress of this precision goes nowhere: forces are of the other.
+          (void)launch_tangent<Law, float>(device, count, field.view<float>(scale_of<float>(first), regions), kind,
+                                           rounded.F.data(), rounded.P.data(), status.data(),
+                                           rounded.tangent.tangent.data());
+        }
+      if (!stress_known)
+        launch(device, count * stride, StressOp<Law, S>{points_of_field, mine.F.data(), mine.P.data(), status.data()});
+    });
+    const bool begins = &field == &fields.front();
+    launch(device, count, PointCountOp{status.data(), field.points, field.first, begins, counts.data() + first});
+    // f += G_tile^T P, tiles in order.
+    for (int tile = 0; tile < field.tiles(); ++tile)
+      gemm(dense, r, count, tile_rows, S(1), {G + extent(tile, r, tile_rows), tile_rows, Transpose::yes},
+           {mine.P.data() + extent(tile, tile_rows), column}, S(1), {force, r});
+    if (tangent_wanted && mixed)
+      add_stiffness<float>(field, {}, count, rounded.K.data());
+    else if (tangent_wanted)
+      add_stiffness<S>(field, constant_of<S>(first), count, stiffness);
+  }
+  if (tangent_wanted && (mixed || fields.empty()))
+    launch(device, count * r * r,
+           StiffnessSumOp<S>{constant_of<S>(first), fields.empty() ? nullptr : rounded.K.data(), stiffness});
+  if (strain_modes > 0) add_strains<S>(first, count, kind);
+}
+
+void ResidentRobots::set_materials(const ReducedModel& model, const std::vector<double>& material_scale) {
+  const auto set = [&]<class S>(PrecisionArrays<S>& arrays) {
+    // It depends on whether there are factors, not on which.
+    if (arrays.constant.size() != extent(r, r, material_scale.empty() ? 1 : 1 + regions)) {
+      const auto terms = material_scale.empty() ? constant_stiffness(model) : constant_stiffness_by_region(model);
+      arrays.constant = upload(device, std::vector<S>(terms.begin(), terms.end()));
+    }
+    arrays.scale = upload(device, std::vector<S>(material_scale.begin(), material_scale.end()));
+  };
+  if (precision != Precision::fp32) set(exact);
+  if (precision != Precision::fp64) set(rounded);
+}
+
+// y = y_rest + L alpha + L_c c
+void ResidentRobots::find_outputs() {
+  launch(device, robots * ny, RepeatOp<double>{rest.data(), ny, y.data()});
+  gemm(dense, ny, robots, r, 1.0, {outputs.data(), r, Transpose::yes}, {exact.q.data(), r}, 1.0, {y.data(), ny});
+  if (m > 0)
+    gemm(dense, ny, robots, m, 1.0, {output_inputs.data(), m, Transpose::yes}, {c.data(), m}, 1.0, {y.data(), ny});
+}
+
+void ResidentRobots::find_forces(TangentKind kind) {
+  const bool all = precision == Precision::fp32;
+  if (all) launch(device, robots * r, CastOp<double, float>{exact.q.data(), rounded.q.data()});
+  for (int first = 0; first < robots; first += portion) {
+    const int count = std::min(portion, robots - first);
+    if (all)
+      portion_forces<float>(first, count, kind);
+    else
+      portion_forces<double>(first, count, kind);
+  }
+  if (all) launch(device, robots * r, CastOp<float, double>{rounded.f.data(), exact.f.data()});
+}
+
+// M is symmetric: row-major is column-major.
+void ResidentRobots::multiply_mass(const Array<double>& velocity, Array<double>& out) {
+  gemm(dense, r, robots, r, 1.0, {exact.mass.data(), r}, {velocity.data(), r}, 0.0, {out.data(), r});
+}
+
+// Column b of row i: h = L_i^T g, L_i the outputs that the row touches (row-major [count][r]).
+void ResidentRobots::find_jacobians(const RowLayout& layout, const Array<double>& row_gradients,
+                                    Array<double>& jacobians) {
+  const int n = layout.rows();
+  for (int row = 0; row < n; ++row) {
+    const auto k = static_cast<std::size_t>(row);
+    gemm(dense, r, robots, layout.count[k], 1.0, {outputs.data() + extent(layout.first[k], r), r},
+         {row_gradients.data() + layout.offset[k], layout.gradients()}, 0.0,
+         {jacobians.data() + extent(row, r), n * r});
+  }
+}
+
+void ResidentRobots::find_system(const SystemCoefficients& coefficients) {
+  const auto sum = [&]<class S>(PrecisionArrays<S>& arrays) {
+    launch(device, robots * r * r,
+           SystemOp<S>{static_cast<S>(coefficients.stiffness), static_cast<S>(coefficients.mass), arrays.K.data(),
+                       arrays.mass.data(), r * r, arrays.A.data()});
+  };
+  precision == Precision::fp32 ? sum(rounded) : sum(exact);
+}
+
+void ResidentRobots::add_points() {
+  const auto add = [&]<class S>(PrecisionArrays<S>& arrays) {
+    launch(device, robots * r,
+           PointStiffnessOp<S>{r, outputs.data(), points.data(), first_point.data(), arrays.A.data()});
+  };
+  precision == Precision::fp32 ? add(rounded) : add(exact);
+}
+
+void ResidentRobots::damp(double mass, double stiffness) {
+  const auto damp = [&]<class S>(PrecisionArrays<S>& arrays) {
+    launch(device, robots * r, DampingOp<S>{r, mass, stiffness, arrays.K.data(), v.data(), exact.f.data()});
+  };
+  precision == Precision::fp32 ? damp(rounded) : damp(exact);
+}
+
+// Robots whose trial is positive with all of G, most of them, are done with one factorisation by the library.
+template <class S>
+void ResidentRobots::find_geometric_shares(const SystemCoefficients& coefficients) {
+  PrecisionArrays<S>& mine = in<S>();
+  const auto stiffness = static_cast<S>(coefficients.stiffness), mass = static_cast<S>(coefficients.mass);
+  const PointStiffness* springs = coefficients.points.empty() ? nullptr : points.data();
+  launch(device, robots * r * r,
+         SystemOp<S>{stiffness, mass * static_cast<S>(trial_mass), mine.K.data(), mine.mass.data(), r * r,
+                     mine.trial.data()});
+  if (springs != nullptr)
+    launch(device, robots * r, PointStiffnessOp<S>{r, outputs.data(), springs, first_point.data(), mine.trial.data()});
+  potrf_batched(dense, r, mine.trial.data(), r, r * r, info.data(), robots);
+  launch_teams(
+      device, robots, teams,
+      GeometricShareTeamOp<S>{strain_modes, r, stiffness, mass, mine.modes.quadratic.data(), mine.strains.data(),
+                              mine.K.data(), mine.mass.data(), outputs.data(), springs, first_point.data(), info.data(),
+                              mine.trial.data(), mine.A.data(), weakened.data()});
+}
+
+void ResidentRobots::factor_system(const SystemCoefficients& coefficients) {
+  factors_here = false;
+  const auto factor = [&]<class S>(PrecisionArrays<S>& arrays) {
+    if (strain_modes > 0) find_geometric_shares<S>(coefficients);
+    potrf_batched(dense, r, arrays.A.data(), r, r * r, info.data(), robots);
+  };
+  precision == Precision::fp32 ? factor(rounded) : factor(exact);
+  if (precision == Precision::fp32 && exact.A.size() > 0)
+    launch(device, robots * r * r, CastOp<float, double>{rounded.A.data(), exact.A.data()});
+}
+
+void ResidentRobots::solve_systems(Array<double>& right_sides, int count) {
+  if (precision != Precision::fp32) {
+    potrs_batched(dense, r, count, exact.A.data(), r, r * r, right_sides.data(), r, count * r, robots);
+    return;
+  }
+  const int numbers = robots * count * r;
+  if (rounded.X.size() < extent(numbers)) rounded.X = Array<float>(device, extent(numbers));
+  launch(device, numbers, CastOp<double, float>{right_sides.data(), rounded.X.data()});
+  potrs_batched(dense, r, count, rounded.A.data(), r, r * r, rounded.X.data(), r, count * r, robots);
+  launch(device, numbers, CastOp<float, double>{rounded.X.data(), right_sides.data()});
+}
+
+std::vector<double> ResidentRobots::stiffness() const {
+  const auto fetch = []<class S>(const Array<S>& from) {
+    std::vector<S> K(from.size());
+    from.download(K);
+    return std::vector<double>(K.begin(), K.end());
+  };
+  return precision == Precision::fp32 ? fetch(rounded.K) : fetch(exact.K);
+}
+
+// On the host. A GPU's factors come across together.
+const double* ResidentRobots::factor_of(int robot) {
+  if (device.kind == Device::Kind::cpu && exact.A.size() > 0) return exact.A.data() + extent(robot, r, r);
+  if (!factors_here) {
+    host_factors.resize(extent(robots, r, r));
+    if (exact.A.size() > 0) {
+      exact.A.download(host_factors);
+    } else {
+      std::vector<float> factors(host_factors.size());
+      rounded.A.download(factors);
+      host_factors.assign(factors.begin(), factors.end());
+    }
+    factors_here = true;
+  }
+  return host_factors.data() + extent(robot, r, r);
+}
+
+}  // namespace supple

@@ -1,0 +1,213 @@
+#pragma once
+// What ReducedBatchMechanics and ResidentStepper keep on a device: the model, all robots, and the stages of a step on
+// them. Included by their .cpp files alone.
+
+#include "engine/mechanics/reduced/reduced_batch_mechanics.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "kernels/array/array.hpp"
+#include "kernels/array/launch.hpp"
+#include "kernels/base/extent.hpp"
+#include "kernels/elements/batch_ops.hpp"
+#include "kernels/elements/strain_ops.hpp"
+#include "solvers/dense/batched.hpp"
+
+namespace supple {
+
+template <class T, class Allocator>
+Array<T> upload(const Device& device, const std::vector<T, Allocator>& values) {
+  return Array<T>(device, std::span<const T>(values));
+}
+
+// Point data of a force field on the device, in the precision of its tangent or its forces.
+template <class S>
+struct FieldArrays {
+  Array<S> weight, G;
+  Array<MaterialParameters<S>> parameters;
+  Array<Mat3<S>> edges;
+
+  FieldArrays() = default;
+  FieldArrays(const Device& device, const ReducedField& field) {
+    const auto converted = [](const auto& values) { return std::vector<S>(values.begin(), values.end()); };
+    std::vector<MaterialParameters<S>> moduli;
+    for (const auto& m : field.parameters)
+      moduli.push_back({{static_cast<S>(m.p[0]), static_cast<S>(m.p[1]), static_cast<S>(m.p[2])}});
+    std::vector<Mat3<S>> frames(field.edges.size());
+    for (std::size_t p = 0; p < frames.size(); ++p)
+      for (int c = 0; c < 9; ++c) frames[p][c] = static_cast<S>(field.edges[p][c]);
+    weight = upload(device, converted(field.weight));
+    G = upload(device, converted(field.G));
+    parameters = upload(device, moduli);
+    edges = upload(device, frames);
+  }
+};
+
+// The form in which a law's tangent is kept at the points, its numbers for each, and who sums the stiffness.
+inline TangentRows tangent_rows(LawId law) {
+  return has_four_rows(law) ? TangentRows::four : TangentRows::nine;
+}
+inline int tangent_components(TangentRows rows) {
+  return rows == TangentRows::four ? four_row_components : 81;
+}
+inline TeamKind team_kind(const Device& device) {
+  return device.kind == Device::Kind::cpu ? TeamKind::cpu : TeamKind::gpu;
+}
+
+// A force field's part of the model on the device.
+struct ResidentField {
+  LawId law;
+  TangentRows rows;
+  int points, first;  // first: number of its first point, counted across fields
+  int first_region;
+  Array<int> region;
+  FieldArrays<double> exact;   // unless everything is rounded
+  FieldArrays<float> rounded;  // unless nothing is
+
+  ResidentField(const Device& device, const ReducedModel& model, const ReducedField& field, int first_point,
+                Precision precision)
+      : law(field.law),
+        rows(tangent_rows(field.law)),
+        points(field.points()),
+        first(first_point),
+        first_region(model.first_region(field)),
+        region(upload(device, field.region)) {
+    if (precision != Precision::fp32) exact = FieldArrays<double>(device, field);
+    if (precision != Precision::fp64) rounded = FieldArrays<float>(device, field);
+  }
+
+  int tiles() const { return tile_count(points); }
+  template <class S>
+  const FieldArrays<S>& in() const {
+    if constexpr (std::is_same_v<S, double>)
+      return exact;
+    else
+      return rounded;
+  }
+  // scale: of the robots, by the model's regions, or null.
+  template <class S>
+  PointField<S> view(const S* scale, int scales) const {
+    const FieldArrays<S>& arrays = in<S>();
+    return {.points = points,
+            .weight = arrays.weight.data(),
+            .region = region.data(),
+            .parameters = arrays.parameters.data(),
+            .edges = arrays.edges.size() == 0 ? nullptr : arrays.edges.data(),
+            .scale = scale ? scale + first_region : nullptr,
+            .scales = scales};
+  }
+};
+
+// Membranes by modes of their strains, of all fields together: energies of modes add up.
+template <class S>
+struct StrainArrays {
+  Array<S> linear, quadratic;  // [K][r], [K] r x r
+};
+
+// What the tangent of a portion is made in.
+template <class S>
+struct TangentScratch {
+  Array<S> tangent;             // [robot of a portion][padded points][components]
+  Array<S> teams;               // [team][team_length]
+  std::size_t team_length = 0;  // scalars
+  TangentScratch() = default;
+  TangentScratch(const Device& device, const std::vector<ResidentField>& fields, int r, int portion, int team_count) {
+    int most = 0;
+    for (const ResidentField& field : fields) {
+      most = std::max(most, padded(field.points) * tangent_components(field.rows));
+      team_length = std::max(team_length, stiffness_scratch<S>(field.rows, r, team_kind(device)));
+    }
+    tangent = Array<S>(device, extent(portion, most));
+    teams = Array<S>(device, extent(team_count) * team_length);
+  }
+};
+
+// What one precision has of points and systems.
+template <class S>
+struct PrecisionArrays {
+  Array<S> mass, springs;  // r x r
+  Array<S> constant;       // constant_stiffness(), or by region
+  Array<S> scale;          // [robots][regions], or empty
+  Array<S> q, f, X;        // per robot; float: copies of those in double
+  Array<S> K, A;           // per robot; float beside double: K of a portion
+  Array<S> F, P;           // per robot of a portion
+  TangentScratch<S> tangent;
+  StrainArrays<S> modes;
+  Array<S> strains, W;  // [robots][K], [robots of a portion][K][r]: StrainOp
+  Array<S> trial;       // per robot, with strain modes: GeometricShareTeamOp
+};
+
+struct ResidentRobots {
+  Device device;
+  DenseContext dense;
+  Precision precision;
+  int robots, r, ny, m, regions;
+  std::vector<ResidentField> fields;                       // those of points
+  int strain_modes = 0;                                    // K
+  Array<int> strain_region, weakened;                      // [K], [robots]: GeometricShareTeamOp
+  Array<double> input_mass, outputs, output_inputs, rest;  // the model
+  Array<double> v, c, y, gradients, H;                     // per robot
+  PrecisionArrays<double> exact;
+  PrecisionArrays<float> rounded;
+  Array<int> info;
+  Array<PointCount> counts;
+  Array<PointStiffness> points;
+  Array<int> first_point;
+  int portion = 0, teams = 0;
+  Array<unsigned char> status;
+  std::vector<PointCount> host_counts;
+  std::vector<int> host_info, host_first;
+  std::vector<double> host_factors;  // of all robots, once one is asked for
+  bool factors_here = false;
+
+  ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots, Precision precision);
+  // Memory of the device that the constructor takes, without what has only a few numbers for each robot.
+  static std::size_t bytes(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots,
+                           Precision precision);
+  template <class S>
+  PrecisionArrays<S>& in() {
+    if constexpr (std::is_same_v<S, double>)
+      return exact;
+    else
+      return rounded;
+  }
+  // Factors of regions of robots from `first` on, or null.
+  template <class S>
+  const S* scale_of(int first) {
+    return in<S>().scale.size() > 0 ? in<S>().scale.data() + extent(first, regions) : nullptr;
+  }
+  template <class S>
+  ConstantStiffness<S> constant_of(int first) {
+    const S* scale = scale_of<S>(first);
+    return {.terms = in<S>().constant.data(), .length = r * r, .scale = scale, .scales = scale ? regions : 0};
+  }
+  template <class S>
+  void add_stiffness(const ResidentField& field, const ConstantStiffness<S>& constant, int count, S* K);
+  template <class S>
+  void portion_forces(int first, int count, TangentKind kind);
+  template <class S>
+  void take_strain_modes(const ReducedModel& model, PrecisionArrays<S>& arrays);
+  template <class S>
+  void add_strains(int first, int count, TangentKind kind);
+  template <class S>
+  void find_geometric_shares(const SystemCoefficients& coefficients);
+  template <class S>
+  StrainScale<S> strain_scale_of(int first) {
+    return {scale_of<S>(first), strain_region.data(), regions};
+  }
+
+  // The stages of a step on what lies here; nothing crosses the bus.
+  void set_materials(const ReducedModel& model, const std::vector<double>& material_scale);
+  void find_outputs();                 // y of q and c
+  void find_forces(TangentKind kind);  // f, K and counts of q
+  void multiply_mass(const Array<double>& velocity, Array<double>& out);
+  void damp(double mass, double stiffness);  // f = M v becomes mass M v + stiffness K v
+  void find_jacobians(const RowLayout& layout, const Array<double>& row_gradients, Array<double>& jacobians);
+  void find_system(const SystemCoefficients& coefficients);  // A of K
+  void add_points();                                         // A += that of `points`
+  // A, with the share of strain modes' geometric stiffness that keeps it positive, and info.
+  void factor_system(const SystemCoefficients& coefficients);
+  void solve_systems(Array<double>& right_sides, int count);
+  std::vector<double> stiffness() const;
+  const double* factor_of(int robot);
+};
+
+}  // namespace supple

@@ -1,0 +1,164 @@
+#pragma once
+// A hyper-reduced robot: everything the online step needs and nothing of the mesh. Coordinates alpha (r modes) and
+// prescribed inputs c (m motions of driven regions, robot.motions): u = Phi alpha + Psi c, Psi the lifting columns
+// (lifting.hpp). Where the motions strain the body, Psi stands behind the modes as m more columns of what forces are
+// made of; one that does not (MotionInput::rigid) moves outputs and mass alone. Immutable after building. Written to
+// and read from one HDF5 file (model_file.hpp).
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/mesh/mesh.hpp"
+#include "engine/model/pose.hpp"
+#include "engine/model/robot.hpp"
+#include "kernels/array/aligned.hpp"
+#include "kernels/materials/dispatch.hpp"
+
+namespace supple {
+
+// Tolerance and residual of a domain that was not selected here (imported).
+inline constexpr double unknown_tolerance = -1;
+
+inline constexpr int hexahedron_points = 8;
+
+// Green strains of a field in K modes of their own (strain_modes.hpp): s_k = L_k x + 1/2 x^T Q_k x of the n columns x
+// (the modes, then the motions that strain the body), energy 1/2 |s|^2.
+struct StrainModes {
+  int count = 0;                  // K; 0: the field is its elements
+  std::vector<double> linear;     // [K][n] L [J^1/2 per unit of x]
+  std::vector<double> quadratic;  // [K][n (n + 1) / 2] Q, symmetric: lower triangles, row by row
+  double unit = 0;                // |s| [J^1/2] of the field's triangles all stretched by one along their first edge
+};
+
+// A force field on its reduced integration domain, or without one by strain modes.
+struct ReducedField {
+  std::string name;
+  LawId law = LawId::corotational;
+  int total_elements = 0;  // of the full field
+  // point: each entry of `element`, `corners` and `xi` is of one point of a hexahedron, points_per_element is 1, and an
+  // element comes as often as it has points that are kept.
+  DomainUnit unit = DomainUnit::element;
+  int points_per_element = 1;
+  std::vector<int> element;    // of each unit kept (ElementField::element)
+  std::vector<int> corners;    // [units][3, 4 or 8] nodes of the skin, then of the interior; empty: not known
+  std::vector<double> xi;      // their weights
+  std::vector<double> weight;  // [points] xi V_p [m^3]
+  std::vector<int> region;     // [points]
+  std::vector<MaterialParameters<double>> parameters;
+  std::vector<Mat3d> edges;  // [points] or empty
+  AlignedVector<double> G;   // tiles: [tile][column][component][lane], see kernels/elements/tiles.hpp
+  StrainModes strains;       // instead of units
+  // tau asked for and reached on the training set (0: all elements with xi = 1), or unknown_tolerance; of strain modes
+  // the share of the training set's strains that they may leave out, and do
+  double tolerance = 0;
+  double residual = 0;
+  int points() const { return static_cast<int>(weight.size()); }
+  int units() const { return static_cast<int>(element.size()); }
+  int total_units() const { return unit == DomainUnit::point ? hexahedron_points * total_elements : total_elements; }
+  int corners_per_element() const {
+    return membrane_law(law) ? 3 : points_per_element == 1 && unit == DomainUnit::element ? 4 : 8;
+  }
+};
+
+// Skin for display: node positions at rest, triangles, modes at those nodes. Where they come from in the mesh is empty
+// in files that do not say so.
+struct ReducedSkin {
+  std::vector<Vec3d> rest;
+  std::vector<std::array<int, 3>> triangles;
+  std::vector<double> modes;   // [3 nodes][r]
+  std::vector<double> inputs;  // [3 nodes][m], Psi
+  std::vector<int> mesh_node;  // [nodes] ascending, or empty
+  std::vector<int> element;    // [triangles] element behind each, tetrahedra first, or empty
+};
+
+// The other nodes of the kept elements, those inside the body, in the order of the mesh: with the skin's they are the
+// corners of what forces are computed on. For display.
+struct ReducedInterior {
+  std::vector<Vec3d> rest;
+  std::vector<double> modes;   // [3 nodes][r]
+  std::vector<double> inputs;  // [3 nodes][m], Psi
+};
+
+// The walls of a cavity. For display: its volume is a polynomial (ActuatorRow::volume).
+struct ReducedWalls {
+  std::vector<Vec3d> rest;
+  Triangles triangles;
+  std::vector<double> modes;   // [3 corners][r]
+  std::vector<double> inputs;  // [3 corners][m], Psi
+};
+
+// Errors against the full model on actuation never seen before (docs/theory/reduction.md): fractions of the mean
+// displacement.
+struct ErrorSummary {
+  int states = 0;
+  int failed = 0;  // counted as errors of 1
+  double goal_mean = 0, goal_median = 0, goal_max = 0;
+  double shape_mean = 0, shape_median = 0, shape_max = 0;
+  struct Set {  // probes reported together
+    std::string name;
+    double mean = 0, median = 0, max = 0;
+  };
+  std::vector<Set> sets;
+  int worst_state = -1;
+  std::vector<double> worst_commands;
+};
+
+struct Provenance {
+  std::string scene_name;
+  std::string scene_text;  // canonical TOML of the scene; comments before it say where an imported model came from
+  std::uint64_t scene_hash = 0, mesh_hash = 0;
+  std::string version;
+  int nodes = 0, elements = 0;
+  int snapshots = 0;
+  double pod_tolerance = 0;
+  bool pod_tolerance_squared = false;
+  double pod_error = 0;
+  std::uint64_t seed = 0;
+  std::string forced;  // why `supple reduce` refused the model, which was written with --accept-errors; or empty
+};
+
+struct ReducedModel {
+  Robot robot;
+  int modes = 0;
+  std::vector<ReducedField> fields;
+  std::vector<double> mass;           // r x r, Phi^T M Phi [kg]
+  std::vector<double> input_mass;     // [m][r], Psi^T M Phi [kg]
+  std::vector<double> stiffness;      // columns x columns, linear springs projected [N/m]
+  std::vector<double> gravity;        // r x 3, Phi^T M e_x, e_y, e_z [kg]
+  std::vector<double> turning;        // r x 3, Phi^T M (e x X) [kg m] (body_inertia.hpp); empty: not known
+  RigidInertia rest_inertia;          // of the body at rest; without mass: not known
+  std::vector<double> outputs;        // [3 points][r], L_r = L Phi
+  std::vector<double> output_inputs;  // [3 points][m], L_c = L Psi
+  std::vector<double> singular_values;
+  ReducedSkin skin;
+  ReducedInterior interior;
+  std::vector<ReducedWalls> walls;  // [actuators], of those that are cavities; or empty: not known
+  // Of each collision point at rest [3 x 3, m/N], of the body and of its modes (contact_compliance.hpp); empty: not
+  // known.
+  std::vector<double> full_compliance, own_compliance;
+  Provenance provenance;
+  ErrorSummary errors;
+
+  int motions() const { return static_cast<int>(robot.motions.size()); }
+  // Of G and of the springs: the modes, then the motions where they strain the body (all of them or none).
+  int columns() const { return modes + robot.straining_motions(); }
+  // Regions of the body: its materials as the scene lists them, which every field of solids knows all, then its
+  // membranes.
+  int materials() const {
+    std::size_t count = 0;
+    for (const ReducedField& field : fields)
+      if (!membrane_law(field.law)) count = std::max(count, field.parameters.size());
+    return static_cast<int>(count);
+  }
+  int regions() const {
+    std::size_t membranes = 0;
+    for (const ReducedField& field : fields)
+      if (membrane_law(field.law)) membranes = std::max(membranes, field.parameters.size());
+    return materials() + static_cast<int>(membranes);
+  }
+  int first_region(const ReducedField& field) const { return membrane_law(field.law) ? materials() : 0; }
+};
+
+}  // namespace supple

@@ -1,0 +1,44 @@
+#pragma once
+// Modes of what contact does to a body and the snapshots' modes do not show: dents of the skin where it was pressed. At
+// rest a force f on the collision points moves the body by S H^T f, its modes by S_r H^T f (rest_response.hpp). With
+// W = diag(W_p) the weights of the points,
+// clang-format off
+//   W^1/2 H (S - S_r) H^T W^1/2 = V diag(e) V^T,      Z = S H^T W^1/2 V
+// clang-format on
+// (S - S_r) H^T is orthogonal to the modes in the norm of energy, so that its leading directions are those of the
+// largest e, and N modes Z take away sum_{i <= N} e_i of the missing compliance sum_p tr(W_p (C_p - C_r,p)): no others
+// take more (POD of the missing responses in the norm of energy). docs/theory/reduction.md#contact-modes
+//
+// Of a body that nothing holds K + w^2 M stands in the place of K, as in metric.hpp; the modes must hold its rigid
+// ones, which S - S_r is free of then.
+
+#include <string>
+#include <vector>
+
+#include "engine/model/full_model.hpp"
+#include "engine/reduction/snapshots/snapshots.hpp"
+
+namespace supple {
+
+// Weights of the collision points: the mean over the states of n n^T + mu^2 (I - n n^T), summed over the obstacles that
+// the point touches there, n their normals; zero where it never does. `robot`: with its friction. Throws RunError where
+// no state touches anything: modes that no training state moves along would leave the choice of elements open.
+struct PointWeights {
+  std::vector<Mat3d> weight;  // [collision points]
+  int touching = 0;           // points that touch in some state
+};
+PointWeights point_weights(const FullModel& model, const Robot& robot, const std::string& folder,
+                           const SnapshotSet& set);
+
+struct ContactModes {
+  std::vector<double> basis;  // nv x (modes + count), column-major, orthonormal: the given ones, then the contact modes
+  int count = 0;              // at most as many as were asked for: what remains is rounding
+  // Share of the weighted compliance sum_p tr(W_p C_p) that the given modes lack, and all modes.
+  double lacked = 0, lacks = 0;
+};
+// `count` contact modes for an orthonormal basis nv x modes. Throws InputError where the response at rest is not
+// determined, or there are more points than their matrix has room for.
+ContactModes join_contact_modes(const FullModel& model, std::vector<double> basis, int modes,
+                                const PointWeights& weights, int count);
+
+}  // namespace supple

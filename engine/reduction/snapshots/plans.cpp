@@ -1,0 +1,75 @@
+#include "engine/reduction/snapshots/plans.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "kernels/base/error.hpp"
+
+namespace supple {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+SamplingPlan draws(const Robot& robot, int count, const ReductionScene& recipe, std::uint64_t seed) {
+  SamplingPlan plan;
+  plan.kind = "uniform";
+  std::vector<Sample> samples = uniform_draws(robot, count, seed);
+  if (shaken_in_time(robot)) {
+    plan.converged = false;
+    plan.paths = paths_through(robot, samples, recipe.sweep_steps);
+    for (SamplePath& path : plan.paths) path.friction = slides_with_friction(robot);
+    return plan;
+  }
+  // Independent states: every path is one state from rest.
+  for (Sample& sample : samples) plan.paths.push_back({{std::move(sample)}});
+  return plan;
+}
+
+}  // namespace
+
+std::vector<SetPlan> sets_of(const SamplingPlans& plans, const std::string& folder, bool with_validation) {
+  std::vector<SetPlan> sets{{(fs::path(folder) / "training").string(), &plans.training}};
+  if (with_validation) {
+    sets.push_back({(fs::path(folder) / "selection").string(), &plans.selection});
+    sets.push_back({(fs::path(folder) / "test").string(), &plans.test});
+  }
+  return sets;
+}
+
+const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy) {
+  if (model.robot.obstacles.empty()) return model;
+  copy = model;
+  for (PlacedObstacle& obstacle : copy->robot.obstacles) obstacle.friction = 0;
+  return *copy;
+}
+
+void check_floating(const Scene& scene, const Robot& robot) {
+  if (!robot.floating) return;
+  const Place& place = scene.bodies.front().place;
+  for (const auto* rows : {&robot.constraints, &robot.springs})
+    for (const ConstraintRow& row : *rows)
+      if (row.in_space())
+        throw InputError("only constraints hold the body, '" + row.name +
+                             "' among them (its equilibria depend on where the body is)",
+                         "a [[fix]] region beside them", place);
+  if (shaken_in_time(robot)) return;
+  if (norm(robot.gravity) > 0)
+    throw InputError("nothing holds the body (under gravity it has no equilibrium, and a reduction is made of those)",
+                     "gravity = [0, 0, 0], or a [[fix]] region", place);
+  for (const ActuatorRow& actuator : robot.actuators)
+    if (actuator.kind == ActuatorKind::force || actuator.pull_point)
+      throw InputError("nothing holds the body, and '" + actuator.name +
+                           "' pulls at it from outside (its equilibria depend on where the body is)",
+                       "a cable that ends in the body, or a [[fix]] region", place);
+}
+
+SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
+  // Seeds of the validation sets are derived from the scene's by fixed odd offsets, used nowhere else.
+  return {make_plan(robot, recipe),
+          draws(robot, std::max(10, recipe.validation_states / 2), recipe, recipe.seed + 0x9e3779b97f4a7c15ULL),
+          draws(robot, recipe.validation_states, recipe, recipe.seed + 0xd1b54a32d192ed03ULL)};
+}
+
+}  // namespace supple

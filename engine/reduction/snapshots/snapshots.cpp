@@ -1,0 +1,359 @@
+#include "engine/reduction/snapshots/snapshots.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "engine/io/hdf5_file.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mechanics/full/shared_elements.hpp"
+#include "engine/reduction/snapshots/claims.hpp"
+#include "engine/reduction/snapshots/path_queue.hpp"
+#include "engine/scene/writer.hpp"
+#include "engine/step/equilibrium.hpp"
+#include "kernels/base/atomic_file.hpp"
+#include "kernels/base/contract.hpp"
+#include "kernels/base/hash.hpp"
+#include "solvers/sparse/lockstep.hpp"
+
+namespace supple {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// From state to state along a path. A jump that takes more and smaller increments is better made from rest: of 300
+// states of the coarse tentacle 12 were lost when all was tried from the state before, none now, for 28 % fewer
+// factorisations.
+constexpr EquilibriumSettings quick_continuation{.smallest_increment = 0.25, .patient_iterations = 0};
+
+constexpr const char* plan_format = "supple snapshots 1";
+constexpr std::chrono::milliseconds poll{100};  // for locks and paths of others
+
+std::string plan_text(const SceneIdentity& identity, const SamplingPlan& plan) {
+  nlohmann::ordered_json json;
+  json["format"] = plan_format;
+  json["scene_hash"] = hash_hex(identity.scene);
+  json["mesh_hash"] = hash_hex(identity.mesh);
+  json["sampling"] = plan.kind;
+  json["converged"] = plan.converged;
+  json["states"] = plan.states();
+  for (std::size_t k = 0; k < plan.paths.size(); ++k) {
+    json["paths"].push_back({{"file", fs::path(path_file("", static_cast<int>(k))).filename().string()},
+                             {"states", plan.paths[k].samples.size()},
+                             {"hash", hash_hex(path_identity(identity, plan.converged, plan.paths[k]))},
+                             {"commands", plan.paths[k].samples}});
+    if (plan.paths[k].friction) json["paths"].back()["friction"] = true;
+  }
+  for (const SamplingPlan::Prediction& prediction : plan.predictions)
+    json["predictions"].push_back({{"states", prediction.states}, {"error", prediction.error}});
+  return json.dump(1) + "\n";
+}
+
+std::string plan_file(const std::string& folder) {
+  return (fs::path(folder) / "plan.json").string();
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// Whether a folder holds anything that none of its users puts there before the plan.
+bool holds_other_files(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name != "claims" && name.rfind("plan.json", 0) != 0) return true;
+  }
+  return false;
+}
+
+void check_format(const std::string& file, const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto found = json.is_object() ? json.find("format") : json.end();
+  if (json.is_object() && found != json.end() && found->is_string() && *found != plan_format)
+    throw InputError(fmt::format("the snapshots in '{}' have the format '{}' (this version of Supple knows '{}')",
+                                 fs::path(file).parent_path().string(), found->get<std::string>(), plan_format),
+                     "the version that made them, or another folder with -o", {file, 0, 0, ""});
+}
+
+void wait_for_others(const Progress& progress) {
+  if (progress.stopped()) throw Interrupted("stopped while another run was at work there", "the same command again");
+  std::this_thread::sleep_for(poll);
+}
+
+}  // namespace
+
+bool is_path_of(const std::string& file, std::uint64_t identity) {
+  try {
+    return fs::exists(file) && Hdf5File(file, Hdf5File::Mode::read).read_text("/identity") == hash_hex(identity);
+  } catch (const InputError&) {
+    return false;  // cut off or foreign: computed again
+  }
+}
+
+std::uint64_t path_identity(const SceneIdentity& identity, bool converged, const SamplePath& path) {
+  std::uint64_t hash = hash_bytes(&identity, sizeof identity);
+  hash = hash_bytes(&converged, sizeof converged, hash);
+  for (const Sample& sample : path.samples) hash = hash_bytes(sample.data(), sample.size() * sizeof(double), hash);
+  if (path.friction) hash = hash_bytes(&path.friction, sizeof path.friction, hash);
+  return hash;
+}
+
+SceneIdentity identify(const Scene& scene) {
+  Scene essential = scene;
+  // Only what changes states. Where the samples lie and how they are solved is in the plan; where points are looked at
+  // changes nothing.
+  essential.reduction = ReductionScene{};  // and its text, whose keys may grow in number, is cut off
+  essential.name = "scene";
+  essential.duration = 1;
+  essential.effectors.clear();
+  essential.probes.clear();
+  const BodyScene& body = scene.bodies.front();
+  std::string text = write_scene(essential, fs::path(body.mesh_file).parent_path().string());
+  text.resize(std::min(text.size(), text.find("\n[reduce]")));
+  // Of the mesh alone where that is all the scene names.
+  const std::vector<std::string> files = input_files(essential);
+  std::string hashes;
+  for (const std::string& file : files) hashes += hash_hex(hash_file(file));
+  return {hash_text(text), files.size() == 1 ? hash_file(files.front()) : hash_text(hashes)};
+}
+
+InputError in_use(const std::string& folder) {
+  return {"another run is computing in '" + folder + "' (what it works on cannot be replaced)",
+          "stop it, wait for it, or another folder with -o",
+          {plan_file(folder), 0, 0, ""}};
+}
+
+std::string path_file(const std::string& folder, int path) {
+  return (fs::path(folder) / fmt::format("path_{:04}.h5", path)).string();
+}
+
+void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan,
+                             ExistingFolder existing, const Progress& progress, bool alone) {
+  const std::string stored = plan_file(folder), text = plan_text(identity, plan);
+  if (existing == ExistingFolder::resume && text_of(stored) == text) return;  // also where nothing can be written
+  // In this order: a plan that another process is writing just now is none that is missing.
+  if (holds_other_files(folder) && !fs::exists(stored))
+    throw InputError("'" + folder + "' is not empty and holds no snapshots", "give a new folder with -o",
+                     {folder, 0, 0, ""});
+  std::error_code error;
+  fs::create_directories(folder, error);
+  Claims claims(folder);
+  while (!claims.claim_plan()) wait_for_others(progress);
+  if (fs::exists(stored) && existing != ExistingFolder::replace) {
+    if (existing == ExistingFolder::refuse)
+      throw InputError("'" + folder + "' already holds snapshots",
+                       "--resume to go on with them, --force to start over, or another -o", {stored, 0, 0, ""});
+    const std::string present = text_of(stored);
+    check_format(stored, present);
+    // A greedy plan may have grown meanwhile.
+    if (present != text && grown_plan(folder, identity, plan).states() <= plan.states())
+      throw InputError("the snapshots in '" + folder + "' belong to another scene, mesh or sampling",
+                       fmt::format("another folder, or `supple snapshots SCENE -o {} --force` to start over", folder),
+                       {stored, 0, 0, ""});
+    return;
+  }
+  if (fs::exists(stored)) {
+    if (!alone && !claims.alone()) throw in_use(folder);
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string();
+      if (name.rfind("path_", 0) == 0) fs::remove(entry.path(), error);
+    }
+  }
+  write_file(stored, text);
+}
+
+SamplingPlan grown_plan(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan) {
+  if (plan.most_states == 0) return plan;
+  SamplingPlan grown = plan;
+  const std::string text = text_of(plan_file(folder));
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    grown.paths.clear();
+    for (const nlohmann::json& path : json.at("paths"))
+      grown.paths.push_back({path.at("commands").get<std::vector<Sample>>()});
+    if (json.contains("predictions"))
+      for (const nlohmann::json& prediction : json.at("predictions"))
+        grown.predictions.push_back({prediction.at("states").get<int>(), prediction.at("error").get<double>()});
+  } catch (const nlohmann::json::exception&) {
+    return plan;  // none, or damaged
+  }
+  const auto same = [](const SamplePath& a, const SamplePath& b) { return a.samples == b.samples; };
+  const bool begins = grown.paths.size() >= plan.paths.size() &&
+                      std::equal(plan.paths.begin(), plan.paths.end(), grown.paths.begin(), same);
+  return begins && grown.states() <= plan.most_states && plan_text(identity, grown) == text ? grown : plan;
+}
+
+void store_plan(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan) {
+  write_file(plan_file(folder), plan_text(identity, plan));
+}
+
+std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan) {
+  std::vector<int> missing;
+  for (std::size_t k = 0; k < plan.paths.size(); ++k)
+    if (!is_path_of(path_file(folder, static_cast<int>(k)), path_identity(identity, plan.converged, plan.paths[k])))
+      missing.push_back(static_cast<int>(k));
+  return missing;
+}
+
+namespace {
+
+// The states of one path after the other.
+class PathSolver {
+ public:
+  PathSolver(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan,
+             const FullMechanics::MakeSolver& make_solver, const EvaluateElements& evaluate = {})
+      : model_(model),
+        identity_(identity),
+        plan_(plan),
+        mechanics_(model, make_solver, evaluate),
+        patient_(mechanics_, {}),
+        quick_(mechanics_, quick_continuation),
+        stepper_(mechanics_, {.scheme = StepScheme::one_linearisation, .time_step = scene.time_step}) {}
+
+  // Path after path until the queue is empty.
+  void work(PathQueue& queue) {
+    while (const std::optional<int> path = queue.take()) compute(*path, queue);
+  }
+  const FullMechanics& mechanics() const { return mechanics_; }
+
+ private:
+  void compute(int index, PathQueue& queue) {
+    const SamplePath& path = plan_.paths[static_cast<std::size_t>(index)];
+    mechanics_.set_friction(path.friction);
+    State state = rest_state(mechanics_);
+    std::vector<double> commands, q, multipliers;
+    std::vector<int> status, factorisations;
+    for (const Sample& sample : path.samples) {
+      queue.before();
+      int iterations;
+      const StepStatus result = solve(control_of(model_.robot, sample), status.empty(), state, iterations);
+      status.push_back(static_cast<int>(result));
+      factorisations.push_back(iterations);
+      commands.insert(commands.end(), sample.begin(), sample.end());
+      q.insert(q.end(), state.q.begin(), state.q.end());
+      multipliers.insert(multipliers.end(), state.multipliers.begin(), state.multipliers.end());
+      queue.after(result, iterations);
+    }
+    const std::size_t n = path.samples.size();
+    queue.finish(index, [&](const std::string& file) {
+      write_hdf5_atomically(file, [&](Hdf5File& out) {
+        out.write("/identity", hash_hex(path_identity(identity_, plan_.converged, path)));
+        out.write("/commands", commands, {n, model_.robot.actuators.size() + model_.robot.motions.size()});
+        out.write("/q", q, {n, static_cast<std::size_t>(model_.coordinates.nv)});
+        out.write("/multipliers", multipliers, {n, static_cast<std::size_t>(model_.robot.rows())});
+        out.write("/status", status, {n});
+        out.write("/factorisations", factorisations, {n});
+      });
+    });
+  }
+
+  StepStatus solve(const Control& control, bool at_rest, State& state, int& iterations) {
+    if (!plan_.converged) {
+      const StepReport report = stepper_.step(control, state);
+      iterations = report.iterations;
+      return report.status;
+    }
+    const EquilibriumReport report = (at_rest ? patient_ : quick_).solve(control, state);
+    iterations = report.iterations;
+    if (report.status == StepStatus::ok || at_rest) return report.status;
+    state = rest_state(mechanics_);
+    const EquilibriumReport again = patient_.solve(control, state);
+    iterations += again.iterations;
+    return again.status;
+  }
+
+  const FullModel& model_;
+  const SceneIdentity& identity_;
+  const SamplingPlan& plan_;
+  FullMechanics mechanics_;
+  Equilibrium patient_, quick_;
+  Stepper stepper_;
+};
+
+// Robots of a batch, each with a solver of paths of its own.
+class PathBatch {
+ public:
+  PathBatch(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan,
+            const StateBatch& batch, int most) {
+    const auto solver = [&, this](int robot) {
+      EvaluateElements evaluate;
+      if (batch.shares_elements())
+        evaluate = [this, robot](const double* u, TangentKind kind, const ElementResults& results) {
+          return elements_->evaluate(robot, u, kind, results);
+        };
+      solvers_.push_back(std::make_unique<PathSolver>(
+          model, scene, identity, plan, [this, robot] { return lockstep_->solver(robot); }, evaluate));
+    };
+    solver(0);
+    const FullMechanics& first = solvers_.front()->mechanics();
+    const auto symbolic = std::make_shared<const BatchPlan>(
+        std::make_shared<const AssemblyTree>(assembly_tree(first.pattern())), batch_form(batch.device));
+    const int robots = batch_size(batch, *symbolic, first, most);
+    lockstep_ = std::make_unique<Lockstep>(batch.device, symbolic, robots);
+    if (batch.shares_elements())
+      elements_ = std::make_unique<SharedElements>(*lockstep_, model, first.node_pattern(), batch.device);
+    for (int robot = 1; robot < robots; ++robot) solver(robot);
+  }
+  void work(PathQueue& queue) {
+    lockstep_->run([&](int robot) { solvers_[static_cast<std::size_t>(robot)]->work(queue); });
+  }
+
+ private:
+  std::unique_ptr<Lockstep> lockstep_;
+  std::unique_ptr<SharedElements> elements_;
+  std::vector<std::unique_ptr<PathSolver>> solvers_;
+};
+
+// Another run may have started over between this one's look at the plan and its claim to be at work.
+void check_plan(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan) {
+  const nlohmann::json json = nlohmann::json::parse(text_of(plan_file(folder)), nullptr, /*allow_exceptions=*/false);
+  const auto paths = json.is_object() ? json.find("paths") : json.end();
+  bool same = json.is_object() && paths != json.end() && paths->size() >= plan.paths.size();
+  for (std::size_t k = 0; same && k < plan.paths.size(); ++k)
+    same = (*paths)[k].is_object() &&
+           (*paths)[k].value("hash", "") == hash_hex(path_identity(identity, plan.converged, plan.paths[k]));
+  if (!same)
+    throw InputError("'" + folder + "' has been given another plan meanwhile (another run has started over in it)",
+                     "one folder for each scene", {plan_file(folder), 0, 0, ""});
+}
+
+}  // namespace
+
+SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
+                          const SamplingPlan& plan, const std::string& folder, const PathShare& share,
+                          const Progress& progress, const StateBatch& batch) {
+  std::vector<int> todo;
+  for (int path : missing_paths(folder, identity, plan))
+    if (path % share.shards == share.shard) todo.push_back(path);
+  if (todo.empty()) return {};
+  Claims claims(folder);
+  while (!claims.enter()) wait_for_others(progress);
+  check_plan(folder, identity, plan);
+  const int most = static_cast<int>(todo.size());
+  PathQueue queue(identity, plan, folder, claims, std::move(todo), progress);
+  const auto drain = [&](auto&& solver) {
+    solver.work(queue);
+    while (share.wait && queue.take_over()) {
+      queue.before();
+      std::this_thread::sleep_for(poll);
+      solver.work(queue);
+    }
+  };
+  if (batch.robots)
+    drain(PathBatch(model, scene, identity, plan, batch, most));
+  else
+    drain(PathSolver(model, scene, identity, plan, [&] { return make_sparse_direct(batch.solver); }));
+  return queue.run();
+}
+
+}  // namespace supple

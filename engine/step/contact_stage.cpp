@@ -1,0 +1,389 @@
+#include "engine/step/contact_stage.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+#include "kernels/contact/contact_ops.hpp"
+
+namespace supple {
+
+namespace {
+
+// A force this close to its cone slides: it was put there by a projection.
+constexpr double at_the_cone = 1 - 1e-9;
+
+Vec3d point_of(std::span<const double> y, int point) {
+  const std::size_t k = extent(3, point);
+  return {{y[k], y[k + 1], y[k + 2]}};
+}
+
+}  // namespace
+
+void ContactFigures::include(const ContactFigures& step) {
+  rows = std::max(rows, step.rows);
+  touching = std::max(touching, step.touching);
+  solves += step.solves;
+  softened += step.softened;
+  loose += step.loose;
+  too_many = too_many || step.too_many;
+  residual = std::max(residual, step.residual);
+  violation = std::max(violation, step.violation);
+}
+
+ContactStage::ContactStage(Mechanics& mechanics)
+    : mechanics_(mechanics),
+      robot_(mechanics.robot()),
+      nv_(mechanics.coordinates().nv),
+      ny_(mechanics.robot().outputs()),
+      obstacles_(static_cast<int>(mechanics.robot().obstacles.size())) {
+  SUPPLE_EXPECT(robot_.pairs() > 0);
+  for (int p = 0; p < robot_.collision_points; ++p) all_points_.point.push_back(robot_.first_collision_point + p);
+  all_points_.frame.assign(all_points_.point.size(), Mat3d::identity());
+  moved_.assign(extent(all_points_.rows()), 0.0);
+  // Mapped points are affine in the inputs.
+  const int motions = static_cast<int>(robot_.motions.size()), B = mechanics.robots();
+  if (motions > 0) {
+    const int nq = mechanics.coordinates().nq;
+    std::vector<double> q(extent(B, nq), 0.0);
+    for (int b = 0; b < B; ++b) mechanics.coordinates().rest(q.data() + extent(b, nq));
+    std::vector<double> c(extent(B, motions), 0.0), y(extent(B, ny_)), y_rest(extent(B, ny_));
+    mechanics.evaluate_outputs(q, c, y_rest);
+    for (int k = 0; k < motions; ++k) {
+      c[extent(k)] = 1;
+      mechanics.evaluate_outputs(q, c, y);
+      c[extent(k)] = 0;
+      const auto moved = points_of(y, 0), rest = points_of(y_rest, 0);
+      for (std::size_t i = 0; i < moved.size(); ++i) carried_.push_back(moved[i] - rest[i]);
+    }
+  }
+  du_.assign(extent(nv_), 0.0);
+  robots_.resize(static_cast<std::size_t>(mechanics.robots()));
+  touch_.assign(robots_.size(), 0);
+  for (RobotContacts& r : robots_) {
+    r.rows_of_pair.assign(extent(robot_.pairs()), 0);
+    r.force.assign(extent(nv_), 0.0);
+    r.motion.assign(extent(nv_), 0.0);
+  }
+}
+
+std::span<const double> ContactStage::points_of(std::span<const double> y, int b) const {
+  return y.subspan(extent(b, ny_) + extent(3, robot_.first_collision_point), extent(3, robot_.collision_points));
+}
+
+// `force` in the world, until linearise_row() turns it.
+void ContactStage::add_row(int b, int pair, const Vec3d& force) {
+  RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+  ++r.rows_of_pair[static_cast<std::size_t>(pair)];
+  r.pair.push_back(pair);
+  r.rows.point.push_back(robot_.first_collision_point + pair / obstacles_);
+  r.rows.frame.push_back(Mat3d::identity());
+  r.friction.push_back(mechanics_.friction(b, pair % obstacles_));
+  r.phi.insert(r.phi.end(), 3, 0.0);
+  r.lambda.insert(r.lambda.end(), {force[0], force[1], force[2]});
+}
+
+void ContactStage::forget_rows(RobotContacts& r) {
+  for (int pair : r.pair) r.rows_of_pair[static_cast<std::size_t>(pair)] = 0;
+  r.pair.clear();
+  r.rows.point.clear();
+  r.rows.frame.clear();
+  r.friction.clear();
+  r.phi.clear();
+  r.lambda.clear();
+  r.known = 0;
+}
+
+void ContactStage::begin(const State& state, std::span<const double> y_start) {
+  SUPPLE_EXPECT(state.contact_forces.size() == extent(state.robots, robot_.pairs(), 3));
+  y_start_.assign(y_start.begin(), y_start.end());
+  figures_ = {};
+  for (int b = 0; b < mechanics_.robots(); ++b) {
+    forget_rows(robots_[static_cast<std::size_t>(b)]);
+    for (int pair = 0; pair < robot_.pairs(); ++pair) {
+      const Vec3d force = point_of(state.contact_forces, b * robot_.pairs() + pair);
+      if (!(force == Vec3d{{0, 0, 0}})) add_row(b, pair, force);
+    }
+  }
+}
+
+// Frame and values of row k at y_ + moved; its force stays the same vector.
+void ContactStage::linearise_row(int b, std::size_t k, const Vec3d& moved) {
+  RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+  const int point = r.pair[k] / obstacles_;
+  const Vec3d here = point_of(points_of(y_, b), point);
+  const PlacedObstacle& obstacle = robot_.obstacles[static_cast<std::size_t>(r.pair[k] % obstacles_)];
+  const Proximity near = obstacle.obstacle.at(obstacle.pose, here + moved);
+  const Vec3d force = transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k));
+  r.rows.frame[k] = frame_on(near.normal);
+  Vec3d phi = r.rows.frame[k] * (here - point_of(points_of(y_start_, b), point));
+  phi[0] = near.gap - dot(near.normal, moved) - robot_.contact_distance;
+  const Vec3d lambda = r.rows.frame[k] * force;
+  for (int i = 0; i < 3; ++i) {
+    r.phi[3 * k + extent(i)] = phi[i];
+    r.lambda[3 * k + extent(i)] = lambda[i];
+  }
+  if (lambda[0] > 0) stiffness_.push_back({b, r.rows.point[k], r.rows.point[k], -lambda[0] * near.curvature});
+}
+
+void ContactStage::linearise(std::span<const double> y) {
+  y_.assign(y.begin(), y.end());
+  stiffness_.clear();
+  for (int b = 0; b < mechanics_.robots(); ++b) {
+    RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+    // One row for each pair again, with all of its force.
+    former_pairs_ = r.pair;
+    former_forces_.clear();
+    for (std::size_t k = 0; k < r.pair.size(); ++k)
+      former_forces_.push_back(transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k)));
+    forget_rows(r);
+    for (std::size_t k = 0; k < former_pairs_.size(); ++k) {
+      const auto same = std::find(r.pair.begin(), r.pair.end(), former_pairs_[k]);
+      if (same == r.pair.end()) {
+        add_row(b, former_pairs_[k], former_forces_[k]);
+        continue;
+      }
+      double* sum = r.lambda.data() + 3 * (same - r.pair.begin());
+      for (int i = 0; i < 3; ++i) sum[i] += former_forces_[k][i];
+    }
+    touch_[extent(b)] = !r.pair.empty();
+    for (std::size_t k = 0; k < r.pair.size(); ++k) linearise_row(b, k, {{0, 0, 0}});
+    std::fill(r.force.begin(), r.force.end(), 0.0);
+    mechanics_.add_row_forces(r.rows, r.lambda, r.force);
+    r.worst_idle_gap = 0;
+    const auto here = points_of(y_, b);
+    for (int pair = 0; pair < robot_.pairs(); ++pair) {
+      if (r.rows_of_pair[static_cast<std::size_t>(pair)] > 0) continue;
+      const PlacedObstacle& obstacle = robot_.obstacles[static_cast<std::size_t>(pair % obstacles_)];
+      const double gap =
+          obstacle.obstacle.at(obstacle.pose, point_of(here, pair / obstacles_), robot_.contact_distance).gap;
+      r.worst_idle_gap = std::min(r.worst_idle_gap, gap - robot_.contact_distance);
+    }
+  }
+}
+
+double ContactStage::violation() const {
+  double worst = 0;
+  for (const RobotContacts& r : robots_) {
+    worst = std::max(worst, -r.worst_idle_gap);
+    for (std::size_t k = 0; k < r.pair.size(); ++k) {
+      const double *phi = r.phi.data() + 3 * k, *lambda = r.lambda.data() + 3 * k;
+      worst = std::max(worst, lambda[0] != 0 ? std::abs(phi[0]) : -phi[0]);
+      const double grip = r.friction[k] * lambda[0], pull = std::hypot(lambda[1], lambda[2]);
+      if (grip <= 0) continue;
+      const double slip = std::hypot(phi[1], phi[2]);
+      // Within the cone it sticks; at it the slip is against the force.
+      worst =
+          std::max(worst, pull < at_the_cone * grip
+                              ? slip
+                              : std::hypot(phi[1] * pull + lambda[1] * slip, phi[2] * pull + lambda[2] * slip) / pull);
+    }
+  }
+  return worst;
+}
+
+// Rows for what the motion du and changes dc of the inputs would leave below the distance; how many.
+int ContactStage::add_violated(int b, std::span<const double> du, std::span<const double> dc) {
+  RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+  mechanics_.multiply_rows(all_points_, du, 1, moved_);
+  for (std::size_t k = 0; k < dc.size(); ++k)
+    for (std::size_t i = 0; i < moved_.size(); ++i) moved_[i] += dc[k] * carried_[k * moved_.size() + i];
+  const auto here = points_of(y_, b);
+  int added = 0;
+  for (int pair = 0; pair < robot_.pairs(); ++pair) {
+    const int rows = r.rows_of_pair[static_cast<std::size_t>(pair)];
+    const PlacedObstacle& obstacle = robot_.obstacles[static_cast<std::size_t>(pair % obstacles_)];
+    const Vec3d from = point_of(here, pair / obstacles_), move = point_of(moved_, pair / obstacles_);
+    const auto add = [&](const Vec3d& moved) {
+      add_row(b, pair, {{0, 0, 0}});
+      linearise_row(b, r.pair.size() - 1, moved);
+      ++added;
+    };
+    if (rows == 0) {
+      const Proximity near = obstacle.obstacle.at(obstacle.pose, from, robot_.contact_distance + norm(move));
+      if (near.feature == Feature::none) continue;
+      if (near.gap + dot(near.normal, move) - robot_.contact_distance < -deepest_idle) {
+        add({{0, 0, 0}});
+        continue;
+      }
+    }
+    if (obstacle.obstacle.shape() == Obstacle::Shape::plane) continue;
+    const double depth =
+        robot_.contact_distance - obstacle.obstacle.at(obstacle.pose, from + move, robot_.contact_distance).gap;
+    if (depth > deepest_cut && rows < most_rows)
+      add(move);
+    else
+      figures_.violation = std::max(figures_.violation, depth);
+  }
+  return added;
+}
+
+// Brings the rows that came since the last call into constraint space: as roots, or H A^-1 H^T.
+void ContactStage::extend(int b, const ContactInputs& in) {
+  RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+  const int first = r.known, all = r.rows.points(), size = 3 * all;
+  if (first == all) return;
+  r.known = all;
+  if (first == 0) r.factored = mechanics_.root_solve(b, {}, 0);
+  if (r.factored) {
+    std::vector<double>& V = r.roots;
+    if (first == 0) V.assign(in.H.begin(), in.H.end());
+    const std::size_t before = V.size(), begin = first == 0 ? 0 : before;
+    V.resize(before + extent(size - 3 * first, nv_), 0.0);
+    unit_.assign(extent(size), 0.0);
+    for (int row = 3 * first; row < size; ++row) {
+      unit_[extent(row)] = 1;
+      mechanics_.add_row_forces(r.rows, unit_,
+                                std::span(V).subspan(before + extent(row - 3 * first, nv_), extent(nv_)));
+      unit_[extent(row)] = 0;
+    }
+    const std::span<double> fresh = std::span(V).subspan(begin);
+    (void)mechanics_.root_solve(b, fresh, static_cast<int>(fresh.size()) / nv_);
+    return;
+  }
+  grown_.resize(extent(size, size));
+  for (int i = 0; i < 3 * first; ++i)
+    std::copy_n(r.compliance.data() + extent(i, 3 * first), 3 * first, grown_.data() + extent(i, size));
+  mechanics_.row_compliance(b, r.rows, 3 * first, grown_);
+  std::swap(r.compliance, grown_);
+}
+
+// The space of the contacts of one robot: free_, W_ or roots, and how effectors and inputs come in.
+ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
+  RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+  const int n = in.alone.rows, inputs = in.alone.motions, effectors = in.alone.effector_rows;
+  const int m = r.rows.points(), N = n + 3 * m, columns = 1 + n + inputs;
+  extend(b, in);
+  cross_.resize(extent(columns, 3 * m));
+  mechanics_.multiply_rows(r.rows, in.free_motion, 1, std::span(cross_).first(extent(3 * m)));
+  mechanics_.multiply_rows(r.rows, in.X.subspan(extent(nv_)), columns - 1, std::span(cross_).subspan(extent(3 * m)));
+  free_.resize(extent(N));
+  std::copy_n(in.alone.free.begin(), n, free_.begin());
+  for (int i = 0; i < 3 * m; ++i) free_[extent(n + i)] = r.phi[extent(i)] + cross_[extent(i)];
+  obstacle_.clear();
+  for (int pair : r.pair) obstacle_.push_back(pair % obstacles_);
+  ContactSpace space{.rows = n,
+                     .contacts = m,
+                     .rank = 0,
+                     .free = free_,
+                     .W = {},
+                     .V = {},
+                     .compliance = {},
+                     .friction = r.friction,
+                     .obstacle = obstacle_,
+                     .alone = in.alone,
+                     .B = {},
+                     .effector_W = {}};
+  if (r.factored) {
+    space.rank = nv_;
+    space.V = r.roots;
+    if (std::any_of(in.compliance.begin(), in.compliance.end(), [](double c) { return c > 0; })) {
+      compliance_.assign(in.compliance.begin(), in.compliance.end());
+      compliance_.resize(extent(N), 0.0);
+      space.compliance = compliance_;
+    }
+  } else {
+    W_.resize(extent(N, N));
+    for (int i = 0; i < n; ++i) std::copy_n(in.alone.W.data() + extent(i, n), n, W_.data() + extent(i, N));
+    for (int i = 0; i < 3 * m; ++i) {
+      double* row = W_.data() + extent(n + i, N);
+      for (int j = 0; j < n; ++j) {
+        row[j] = cross_[extent(1 + j, 3 * m) + extent(i)];
+        W_[extent(j, N) + extent(n + i)] = row[j];
+      }
+      std::copy_n(r.compliance.data() + extent(i, 3 * m), 3 * m, row + n);
+    }
+    space.W = W_;
+  }
+  if (inputs > 0) {
+    B_.resize(extent(3 * m, inputs));
+    for (int k = 0; k < m; ++k) {
+      const int point = r.pair[extent(k)] / obstacles_;
+      for (int c = 0; c < inputs; ++c) {
+        const Vec3d carried = r.rows.frame[extent(k)] * point_of(carried_, c * robot_.collision_points + point);
+        for (int i = 0; i < 3; ++i)
+          B_[extent(3 * k + i, inputs) + extent(c)] = carried[i] - cross_[extent(1 + n + c, 3 * m) + extent(3 * k + i)];
+      }
+    }
+    space.B = B_;
+  }
+  if (effectors > 0) {
+    effector_cross_.resize(extent(effectors, 3 * m));
+    mechanics_.multiply_rows(r.rows, effector_X_, effectors, effector_cross_);
+    space.effector_W = effector_cross_;
+  }
+  return space;
+}
+
+bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers,
+                               std::span<double> dc) {
+  RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+  const int n = in.alone.rows;
+  SUPPLE_EXPECT(in.X.size() == extent(1 + n + in.alone.motions, nv_));
+  std::fill(r.motion.begin(), r.motion.end(), 0.0);
+  effector_X_.clear();
+  for (;;) {
+    const int m = r.rows.points();
+    if (m > most_contact_rows) {
+      figures_.too_many = true;
+      return false;
+    }
+    if (m > 0) {
+      if (effector_X_.empty() && in.alone.effector_rows > 0) {
+        effector_X_.assign(in.effector_H.begin(), in.effector_H.end());
+        mechanics_.solve_robot(b, effector_X_, in.alone.effector_rows);
+      }
+      const ContactSpace space = project_contacts(b, in);
+      lambda_.assign(multipliers.begin(), multipliers.end());
+      lambda_.insert(lambda_.end(), r.lambda.begin(), r.lambda.end());
+      const ContactReport report = law.solve_in_contact(b, space, lambda_, dc);
+      ++figures_.solves;
+      if (report.status == ContactStatus::not_finite) return false;
+      if (report.status == ContactStatus::infeasible) {
+        ++figures_.softened;
+      } else {
+        figures_.residual = std::max(figures_.residual, report.residual);
+        if (!(report.residual <= loose_residual)) return false;
+        if (report.residual > tight_residual) ++figures_.loose;
+      }
+      figures_.violation = std::max(figures_.violation, report.displacement);
+      std::copy_n(lambda_.begin(), n, multipliers.begin());
+      std::copy(lambda_.begin() + n, lambda_.end(), r.lambda.begin());
+      for (std::size_t k = 0; k < r.motion.size(); ++k) r.motion[k] = in.increments ? -r.force[k] : 0.0;
+      mechanics_.add_row_forces(r.rows, r.lambda, r.motion);
+      mechanics_.solve_robot(b, r.motion, 1);
+    }
+    for (int k = 0; k < nv_; ++k) du_[extent(k)] = in.X[extent(k)] + r.motion[extent(k)];
+    const auto add_column = [&](int column, double factor) {
+      for (int k = 0; k < nv_; ++k) du_[extent(k)] += in.X[extent(column, nv_) + extent(k)] * factor;
+    };
+    for (int i = 0; i < n; ++i) add_column(1 + i, multipliers[extent(i)] - in.held[extent(i)]);
+    for (std::size_t c = 0; c < dc.size(); ++c) add_column(1 + n + static_cast<int>(c), -dc[c]);
+    if (add_violated(b, du_, dc) == 0) break;
+  }
+  return true;
+}
+
+ContactFigures ContactStage::figures() const {
+  ContactFigures figures = figures_;
+  for (const RobotContacts& r : robots_) {
+    figures.rows += r.rows.points();
+    for (std::size_t k = 0; k < r.pair.size(); ++k) figures.touching += r.lambda[3 * k] > 0 ? 1 : 0;
+  }
+  return figures;
+}
+
+void ContactStage::finish(State& state) const {
+  std::fill(state.contact_forces.begin(), state.contact_forces.end(), 0.0);
+  for (std::size_t b = 0; b < robots_.size(); ++b) {
+    const RobotContacts& r = robots_[b];
+    for (std::size_t k = 0; k < r.pair.size(); ++k) {
+      const Vec3d force = transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k));
+      double* out = state.contact_forces.data() + extent(3, static_cast<int>(b) * robot_.pairs() + r.pair[k]);
+      for (int i = 0; i < 3; ++i) out[i] += force[i];
+    }
+  }
+}
+
+}  // namespace supple

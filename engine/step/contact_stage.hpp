@@ -1,0 +1,146 @@
+#pragma once
+// Contact in a time step: which pairs of a collision point and an obstacle may touch, their rows in constraint space,
+// and their forces. One for all robots of a Stepper (step.hpp), which has no other knowledge of contact.
+//
+// At a linearisation at the mapped points y a pair with gap g, normal n and tangents t has the rows
+//   g(y) - distance + n . dy >= 0,     t . (y - y_start + dy),     dy = L du
+// the gap left and the slip since the step began, under Signorini's and Coulomb's laws (solvers/contact/contact.hpp).
+// Only active pairs have rows: those that carried a force at the end of the last step, and those that the motion found
+// would leave below the distance; these are added, and the forces found again, until there are none. So all pairs obey,
+// and only few cost. Distances to convex obstacles are convex: there the linearised gap is never larger than the true
+// one. Elsewhere (within a tube, beside a wall that is not the nearest yet) a pair may get further rows, linearised
+// where the motion found would bring its point: cutting planes.
+//
+// Newton's method has the geometric stiffness -lambda_n d^2 g/dy^2; how tangents turn is left out (with friction on
+// curved obstacles its convergence is linear).
+
+#include <span>
+#include <vector>
+
+#include "engine/mechanics/mechanics.hpp"
+#include "engine/step/constraint_law.hpp"
+
+namespace supple {
+
+// What one robot brings to its contacts, all of the present linearisation.
+struct ContactInputs {
+  ConstraintSpace alone;                // without contacts; W with the rows' compliance on the diagonal
+  std::span<const double> X;            // [1 + rows + motions][nv]: A^-1 [r + H^T lambda_0, H^T, A_c] (step_rows.cpp)
+  std::span<const double> free_motion;  // [nv]: A^-1 r
+  bool increments = false;             // lambda_0 has the contacts' forces of the last linearisation; otherwise it is 0
+  std::span<const double> held;        // [rows]: lambda_0
+  std::span<const double> H;           // [rows][nv]
+  std::span<const double> effector_H;  // [effector_rows][nv]
+  std::span<const double> compliance;  // [rows]
+};
+
+// Sums over the robots, largest residuals of a step.
+struct ContactFigures {
+  int rows = 0;           // of pairs
+  int touching = 0;       // rows that press
+  int solves = 0;         // for the forces of a robot's contacts
+  int softened = 0;       // solves without an answer for hard contacts, answered by slightly soft ones
+  int loose = 0;          // solves that ended above tight_residual
+  bool too_many = false;  // rows: most_contact_rows
+  double residual = 0;    // of Signorini's and Coulomb's laws in constraint space, relative (ContactReport)
+  double violation = 0;   // the same [m]
+  // Of a run: rows and pressing ones at most, counts of solves in all, largest residuals.
+  void include(const ContactFigures& step);
+};
+
+// Forces are found to this relative residual. Where friction is strong the solver may end above it; forces within
+// loose_residual are taken, and counted. Beyond the step has failed.
+inline constexpr double tight_residual = 1e-8, loose_residual = 1e-2;
+
+// More rows of pairs than this are refused: their W alone would fill 72 MB, and be solved for minutes.
+inline constexpr int most_contact_rows = 1000;
+
+class ContactStage {
+ public:
+  // The robot has obstacles. `mechanics` must outlive this object.
+  explicit ContactStage(Mechanics& mechanics);
+
+  // Begins a step; y_start [B x outputs]: mapped points of `state`. Pairs with a force in it are active.
+  void begin(const State& state, std::span<const double> y_start);
+  // Linearises the active pairs at y [B x outputs].
+  void linearise(std::span<const double> y);
+  // Which robots have any [B]: their law need not be solved without.
+  std::span<const char> touch() const { return touch_; }
+  // Entry k of the contact forces on the coordinates of robot b, H^T lambda at the last linearisation.
+  double force(int b, int k) const { return robots_[static_cast<std::size_t>(b)].force[static_cast<std::size_t>(k)]; }
+  // How far the points of the last linearisation are from the laws under the present forces [m].
+  double violation() const;
+  // Geometric stiffness of the active pairs under the present forces.
+  std::span<const PointStiffness> stiffness() const { return stiffness_; }
+  // Finds the forces of all robots after the law has sought multipliers [B x rows] and dc [B x motions of the law] for
+  // no contact, which it finds anew where there is any; found: whether it had an answer. False: forces not found.
+  // `inputs` gives those of robot b.
+  template <class Inputs>
+  bool solve(ConstraintLaw& law, std::span<double> multipliers, std::span<double> dc, bool found, Inputs inputs) {
+    figures_ = {};
+    for (int b = 0; b < mechanics_.robots(); ++b) {
+      const ContactInputs in = inputs(b);
+      if (!found && robots_[static_cast<std::size_t>(b)].pair.empty()) return false;
+      const auto part = [b](std::span<double> values, int size) {
+        return values.subspan(static_cast<std::size_t>(b) * static_cast<std::size_t>(size),
+                              static_cast<std::size_t>(size));
+      };
+      if (!solve_robot(b, law, in, part(multipliers, in.alone.rows), part(dc, in.alone.motions))) return false;
+    }
+    return true;
+  }
+  // A^-1 H^T (lambda - lambda_0) of the contacts of robot b [nv].
+  std::span<const double> motion(int b) const { return robots_[static_cast<std::size_t>(b)].motion; }
+  // H^T lambda of the contacts of robot b, added to f [nv].
+  void add_forces(int b, std::span<double> f) const {
+    const RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+    mechanics_.add_row_forces(r.rows, r.lambda, f);
+  }
+  // The forces to the state, in the world.
+  void finish(State& state) const;
+  // Of the step so far; rows and those that press as they are now.
+  ContactFigures figures() const;
+
+ private:
+  // Rows in the order they came, three for each.
+  struct RobotContacts {
+    std::vector<int> pair;
+    std::vector<unsigned char> rows_of_pair;  // [pairs]
+    PointRows rows;
+    std::vector<double> friction;
+    std::vector<double> phi, lambda;    // [3 rows]
+    std::vector<double> force, motion;  // [nv]
+    std::vector<double> compliance;     // [3 rows]^2: H A^-1 H^T of contacts, or
+    std::vector<double> roots;          // [rows + 3 rows][nv]: H R^-T
+    int known = 0;                      // how many have them at this linearisation
+    bool factored = false;              // they are roots
+    double worst_idle_gap = 0;          // least gap of pairs without rows, below 0
+  };
+  bool solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers,
+                   std::span<double> dc);
+  ContactSpace project_contacts(int b, const ContactInputs& in);
+  static void forget_rows(RobotContacts& r);
+  void add_row(int b, int pair, const Vec3d& force);
+  void linearise_row(int b, std::size_t k, const Vec3d& moved);
+  int add_violated(int b, std::span<const double> du, std::span<const double> dc);
+  void extend(int b, const ContactInputs& in);
+  std::span<const double> points_of(std::span<const double> y, int b) const;
+
+  Mechanics& mechanics_;
+  const Robot& robot_;
+  int nv_, ny_, obstacles_;
+  PointRows all_points_;  // in the axes of the world
+  std::vector<double> y_, y_start_, moved_;
+  std::vector<double> carried_;  // [motions][3 collision points]: how inputs move the points
+  std::vector<RobotContacts> robots_;
+  std::vector<PointStiffness> stiffness_;
+  std::vector<char> touch_;
+  std::vector<int> former_pairs_;
+  std::vector<Vec3d> former_forces_;
+  std::vector<double> free_, W_, lambda_, du_, cross_, unit_, grown_, compliance_;
+  std::vector<double> effector_X_, effector_cross_, B_;
+  std::vector<int> obstacle_;
+  ContactFigures figures_;
+};
+
+}  // namespace supple

@@ -1,0 +1,77 @@
+#pragma once
+// Quasi-static equilibrium under given commands: Newton's method with the exact tangent and full steps (step.hpp),
+// continued from the given state. An increment of the commands that does not go well is given up early and made
+// smaller; on the way equilibria are only followed (`path_tolerance`), the last one is converged. A state that is no
+// equilibrium of its own commands (a body at rest that gravity is to bend) is made one by a load that vanishes along
+// the way. If small increments fail too (a limit point), one patient attempt at the whole rest remains.
+//
+// A body that nothing holds (Robot::floating) is in equilibrium wherever it is turned and moved to. Found is the
+// equilibrium nearest to where it started, in the norm of its mass: the limit, for a weak pull s M (q_start - q), of
+// s -> 0. The sum of such a pull and its moment vanish with those of all other forces, so that it moves neither the
+// centre of mass nor, in the sense of the best rotation between both shapes, the body's orientation. K + s M is
+// regular. The pull is made weaker until the shape no longer depends on it, what is left of it is extrapolated to
+// s = 0, and steps of the proximal point method (the same pull towards the state reached before, that is a time step
+// 1 / sqrt(s) from rest without the old velocity) bring the residual of the equilibrium itself below its tolerance. A
+// resultant that does not vanish with s (weight that nothing bears) is StepStatus::unbalanced. Among obstacles such a
+// body's equilibria are not sought, nor those of an assembly with frames that move freely:
+// StepStatus::loose_among_obstacles.
+
+#include "engine/step/step.hpp"
+
+namespace supple {
+
+struct EquilibriumSettings {
+  double tolerance = 1e-9;  // relative residual
+  int max_iterations = 15;  // per increment: quadratic convergence takes 4 to 8, more is failing slowly
+  // Relative residual and row violation [m] at which an equilibrium on the way is good enough to go on. Measured on the
+  // Mooney-Rivlin diamond (40 mm on one cable): 1e-4, 1e-3, 1e-2 take 40, 28, 22 factorisations to the same end.
+  double path_tolerance = 1e-2;
+  double path_row_tolerance = 1e-5;
+  double keep_factor_below = 0;  // see StepSettings
+  double first_increment = 1;    // fraction of the way tried first
+  double smallest_increment = 1.0 / 256;
+  int patient_iterations = 60;  // of the last attempt; 0 = none
+};
+
+struct [[nodiscard]] EquilibriumReport {
+  StepStatus status = StepStatus::ok;
+  int increments = 0;
+  int iterations = 0;  // factorisations in all
+  double residual = 0;
+  double force_scale = 0;   // largest that a residual on the way was relative to [N]
+  int inverted = 0;         // elements' points with det F <= 0 at the solution
+  int negative_pivots = 0;  // of the last tangent
+  int failed_element = -1;
+  StageTimes times;        // of all increments, failed ones too
+  ContactFigures contact;  // of the last increment
+};
+
+class Equilibrium {
+ public:
+  Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings);
+  // Moves `state` to the equilibrium under `control`. On failure the state is the last equilibrium reached, or as it
+  // was where it needed a load that vanishes or nothing holds the body.
+  EquilibriumReport solve(const Control& control, State& state);
+  const std::vector<double>& outputs() const { return stepper_.outputs(); }
+  void set_load(std::span<const double> load);  // see Stepper
+
+ private:
+  EquilibriumReport follow(const Control& control, State& state);          // to the commands, with any pull
+  EquilibriumReport solve_floating(const Control& control, State& state);  // until none is left
+  // One increment: from the state to `fraction` of the way from `start` to `control`.
+  StepReport advance(const State& start, const Control& control, double fraction, State& state);
+
+  const Robot& robot_;
+  const Coordinates& coordinates_;
+  EquilibriumSettings settings_;
+  Stepper stepper_;
+  Control partial_;
+  // [B x nv, N]; of the state that the way begins with, or reached without a pull; of an increment
+  std::vector<double> load_, imbalance_, eased_;
+  bool easing_ = false;  // the imbalance vanishes along the way
+};
+
+// Equilibrium under zero commands, motions at rest, from rest. Throws RunError.
+State settled_state(Mechanics& mechanics);
+
+}  // namespace supple

@@ -1,0 +1,122 @@
+#include "engine/model/effectors.hpp"
+#include "engine/step/resident_batch.hpp"
+
+namespace supple {
+
+namespace {
+
+// Shapes of rows in the order of their layout.
+class Shapes {
+ public:
+  explicit Shapes(const RowLayout& layout) : layout_(layout) {}
+
+  RowShape& add(RowShape::Kind kind) {
+    RowShape shape;
+    const std::size_t row = shapes.size();
+    shape.kind = kind;
+    shape.first_point = layout_.first[row] / 3;
+    shape.point_count = layout_.count[row] / 3;
+    shape.offset = layout_.offset[row];
+    return shapes.emplace_back(shape);
+  }
+  RowShape& add_along(const Vec3d& direction, const Vec3d& place) {
+    RowShape& shape = add(RowShape::Kind::along);
+    shape.direction = direction;
+    shape.place = place;
+    return shape;
+  }
+  RowShape& add_path(double rest_length, double side, const std::optional<Vec3d>& end) {
+    RowShape& shape = add(RowShape::Kind::path);
+    shape.rest = rest_length;
+    shape.side = side;
+    shape.anchored = end.has_value();
+    if (end) shape.place = *end;
+    return shape;
+  }
+  RowShape& add_volume(const VolumePolynomial& volume, double rest_volume, double size) {
+    RowShape& shape = add(RowShape::Kind::volume);
+    shape.unknowns = volume.unknowns;
+    shape.coefficients = coefficients.size();
+    for (const auto* part : {&volume.linear, &volume.quadratic, &volume.cubic})
+      coefficients.insert(coefficients.end(), part->begin(), part->end());
+    shape.rest = rest_volume;
+    shape.size = size;
+    return shape;
+  }
+
+  std::vector<RowShape> shapes;
+  std::vector<double> coefficients;
+
+ private:
+  const RowLayout& layout_;
+};
+
+}  // namespace
+
+ResidentRows::ResidentRows(const Device& device, const RowLayout& rows, const std::vector<RowShape>& shape,
+                           const std::vector<double>& polynomials, int robots, int r)
+    : layout(rows),
+      shapes(upload(device, shape)),
+      coefficients(upload(device, polynomials)),
+      gradients(device, extent(robots, rows.gradients())),
+      H(device, extent(robots, rows.rows(), r)) {
+  SUPPLE_EXPECT(shape.size() == extent(rows.rows()));
+}
+
+void ResidentRows::find(ResidentRobots& on, double* phi) {
+  const int n = layout.rows();
+  launch(on.device, on.robots * n,
+         RowValuesOp{shapes.data(), coefficients.data(), n, on.ny, layout.gradients(), on.y.data(), phi,
+                     gradients.data()});
+  on.find_jacobians(layout, gradients, H);
+}
+
+ResidentRows actuator_rows(const Device& device, const ReducedModel& model, int robots) {
+  const Robot& robot = model.robot;
+  const RowLayout layout = row_layout(robot);
+  Shapes shapes(layout);
+  for (const ActuatorRow& actuator : robot.actuators) {
+    if (actuator.kind == ActuatorKind::force)
+      shapes.add_along(actuator.direction, robot.rest_points[extent(actuator.first_point)]);
+    else if (actuator.kind == ActuatorKind::cavity)
+      shapes.add_volume(actuator.volume, 0, 1);
+    else
+      shapes.add_path(actuator.rest_length, 1, actuator.pull_point);
+  }
+  for (const ConstraintRow& row : robot.constraints) {
+    if (row.value == ConstraintRow::Value::along)
+      shapes.add_along(row.direction, row.place);
+    else
+      shapes.add_path(row.rest_length, row.side, row.anchor);
+  }
+  return {device, layout, shapes.shapes, shapes.coefficients, robots, model.modes};
+}
+
+ResidentRows effector_rows(const Device& device, const ReducedModel& model, int robots) {
+  const RowLayout layout = effector_layout(model.robot);
+  Shapes shapes(layout);
+  for (const Effector& effector : model.robot.effectors) {
+    SUPPLE_EXPECT(effector.kind != EffectorKind::orientation);
+    if (effector.kind == EffectorKind::position)
+      for (const Vec3d& direction : effector.directions) shapes.add_along(direction, {{0, 0, 0}});
+    else if (effector.kind == EffectorKind::length)
+      shapes.add_path(effector.rest_length, 1, effector.pull_point);
+    else
+      shapes.add_volume(effector.volume, effector.rest_volume, effector.rest_area);
+  }
+  return {device, layout, shapes.shapes, shapes.coefficients, robots, model.modes};
+}
+
+void goal_values(const Robot& robot, std::span<const double> goals, std::span<double> values) {
+  std::size_t row = 0;
+  for (std::size_t k = 0; k < robot.effectors.size(); ++k) {
+    const Effector& effector = robot.effectors[k];
+    const Vec3d goal{{goals[3 * k], goals[3 * k + 1], goals[3 * k + 2]}};
+    if (effector.kind == EffectorKind::position)
+      for (const Vec3d& direction : effector.directions) values[row++] = dot(direction, goal);
+    else
+      values[row++] = effector.kind == EffectorKind::volume ? goal[0] / effector.rest_area : goal[0];
+  }
+}
+
+}  // namespace supple

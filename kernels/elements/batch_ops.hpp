@@ -1,0 +1,175 @@
+#pragma once
+// What a batch of reduced robots needs beside point_ops.hpp and matrix products. Layouts, robot-major: F, P and the
+// tangent's components are [robot][tile][component][lane], so that F of all robots at one tile is the column-major
+// matrix of 288 rows, one column per robot and a column stride of 9 padded(points) that a product G_tile alpha writes.
+
+#include "kernels/elements/point_ops.hpp"
+#include "kernels/elements/reduced_tile.hpp"
+
+namespace supple {
+
+// F = I at every point, index k = robot * padded(points) + point. F is one array: tiles of all robots follow each
+// other.
+template <class S>
+struct IdentityOp {
+  S* F;
+  SUPPLE_HD void operator()(int k) const {
+    S* tile = F + static_cast<std::size_t>(k / tile_size) * tile_rows + k % tile_size;
+    for (int c = 0; c < gradient_components; ++c) tile[c * tile_size] = c % 4 == 0 ? S(1) : S(0);
+  }
+};
+
+// What a robot's points found, over all its force fields; `undefined_at` is the first such point, numbered across
+// fields, or -1.
+struct PointCount {
+  int inverted, undefined, undefined_at;
+};
+
+// Adds the statuses of one field to each robot's counts. Index: robot. first: number of the field's first point.
+struct PointCountOp {
+  const unsigned char* status;  // [robot][padded(points)]
+  int points, first;
+  bool begins;  // the first field: counts start from zero
+  PointCount* counts;
+  SUPPLE_HD void operator()(int robot) const {
+    PointCount count = begins ? PointCount{0, 0, -1} : counts[robot];
+    const unsigned char* mine = status + static_cast<std::size_t>(robot) * static_cast<std::size_t>(padded(points));
+    for (int p = 0; p < points; ++p) {
+      count.inverted += mine[p] == static_cast<unsigned char>(PointStatus::inverted);
+      if (mine[p] != static_cast<unsigned char>(PointStatus::undefined)) continue;
+      if (count.undefined_at < 0) count.undefined_at = first + p;
+      ++count.undefined;
+    }
+    counts[robot] = count;
+  }
+};
+
+// out_k = k-th entry of `pattern` repeated.
+template <class T>
+struct RepeatOp {
+  const T* pattern;
+  int length;
+  T* out;
+  SUPPLE_HD void operator()(int k) const { out[k] = pattern[k % length]; }
+};
+
+// out_k = in_k in another precision.
+template <class From, class To>
+struct CastOp {
+  const From* in;
+  To* out;
+  SUPPLE_HD void operator()(int k) const { out[k] = static_cast<To>(in[k]); }
+};
+
+// A = stiffness K + mass M for every robot; M repeats with period `length`.
+template <class S>
+struct SystemOp {
+  S stiffness, mass;
+  const S* K;
+  const S* M;
+  int length;
+  S* A;
+  SUPPLE_HD void operator()(int k) const { A[k] = stiffness * K[k] + mass * M[k % length]; }
+};
+
+// Rayleigh damping out = a out + b K v, with out = M v on entry. K: r x r row-major, lower triangle. Index: robot * r +
+// row.
+template <class S>
+struct DampingOp {
+  int r;
+  double mass, stiffness;
+  const S* K;
+  const double* v;
+  double* out;
+  SUPPLE_HD void operator()(int k) const {
+    const int i = k % r;
+    const double* x = v + (k - i);
+    const S* matrix = K + static_cast<std::size_t>(k / r) * static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
+    double sum = 0;
+    for (int j = 0; j < r; ++j) sum += (j <= i ? matrix[i * r + j] : matrix[j * r + i]) * x[j];
+    out[k] = mass * out[k] + stiffness * sum;
+  }
+};
+
+// The part of a robot's stiffness that no state changes: the first term, and where regions are scaled each further one
+// times the robot's factor of its region.
+template <class S>
+struct ConstantStiffness {
+  const S* terms = nullptr;  // [1 + scales][length]; null: none
+  int length = 0;            // entries of a matrix
+  const S* scale = nullptr;  // [robots][scales]
+  int scales = 0;
+  SUPPLE_INLINE S entry(int robot, int e) const {
+    if (terms == nullptr) return S(0);
+    S sum = terms[e];
+    for (int g = 0; g < scales; ++g)
+      sum += scale[static_cast<std::size_t>(robot) * static_cast<std::size_t>(scales) + static_cast<std::size_t>(g)] *
+             terms[static_cast<std::size_t>(1 + g) * static_cast<std::size_t>(length) + static_cast<std::size_t>(e)];
+    return sum;
+  }
+};
+
+// K = the constant part, and where there are sums in single precision these. Index: robot * length + entry.
+template <class S>
+struct StiffnessSumOp {
+  ConstantStiffness<S> constant;
+  const float* sums;  // [robot][length] or null
+  S* K;
+  SUPPLE_HD void operator()(int k) const {
+    K[k] = constant.entry(k / constant.length, k % constant.length) + (sums ? static_cast<S>(sums[k]) : S(0));
+  }
+};
+
+enum class TangentRows { four, nine };
+
+// Entries of S a team needs as scratch: X and Y, or Y alone, and the sums of K.
+template <class S>
+SUPPLE_INLINE constexpr std::size_t stiffness_scratch(TangentRows rows, int r, TeamKind team) {
+  return static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows) +
+         stiffness_sums<S>(r, team);
+}
+
+// Projected stiffness of one robot by one team: K (+)= sum over the tiles of a field of G^T (w dP/dF) G, tiles in
+// order. K begins with its constant part, or goes on from what it holds. Two fields: two launches.
+template <class S, TangentRows rows>
+struct ReducedStiffnessTeamOp {
+  int r, tiles;
+  const S* G;        // [tile][mode][component][lane]
+  const S* tangent;  // StressFourRowOp's or TangentOp's components of every robot
+  bool begins;
+  ConstantStiffness<S> constant;
+  S* K;                        // [robot] r x r row-major, lower triangle
+  S* scratch;                  // [slot][scratch_length]
+  std::size_t scratch_length;  // at least stiffness_scratch<S>(rows, r, kind of Team)
+
+  template <class Team>
+  SUPPLE_HD void operator()(Team team, int slot, int robot) const {
+    constexpr int components = rows == TangentRows::four ? four_row_components : 81;
+    const std::size_t tile_length = static_cast<std::size_t>(r) * tile_rows;
+    S* k = K + static_cast<std::size_t>(robot) * static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
+    S* X = scratch + static_cast<std::size_t>(slot) * scratch_length;
+    S* Y = X + static_cast<std::size_t>(r) * (4 * tile_size);
+    S* sums = X + static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
+    if (begins)
+      for (int e = team.rank(); e < r * r; e += team.size()) k[e] = constant.entry(robot, e);
+    constexpr TeamKind kind = stiffness_block<Team> == gpu_block ? TeamKind::gpu : TeamKind::cpu;
+    for (std::size_t e = team.rank(); e < stiffness_sums<S>(r, kind); e += team.size()) sums[e] = S(0);
+    team.sync();
+    for (int tile = 0; tile < tiles; ++tile) {
+      const S* g = G + static_cast<std::size_t>(tile) * tile_length;
+      const S* t = tangent + (static_cast<std::size_t>(robot) * static_cast<std::size_t>(tiles) +
+                              static_cast<std::size_t>(tile)) *
+                                 (components * tile_size);
+      if constexpr (rows == TangentRows::four) {
+        tile_four_rows<RowForm::general>(team, r, g, t, X, Y, NoForces{});
+        tile_rank_update(team, r, 4 * tile_size, 0, X, Y, sums);
+      } else {
+        tile_tangent_rows(team, r, g, t, X);
+        tile_rank_update(team, r, tile_rows, 0, g, X, sums);
+      }
+    }
+    add_block_sums(team, r, sums, k, r);
+  }
+};
+
+}  // namespace supple

@@ -1,0 +1,65 @@
+// States that are saved and compared: forces of obstacles are part of them where there are obstacles.
+
+#include "engine/io/saved_run.hpp"
+
+#include "engine/io/hdf5_file.hpp"
+#include "tests/engine/bodies/reduced_bodies.hpp"
+
+namespace supple {
+namespace {
+
+SavedRun example() {
+  SavedRun run;
+  run.state.robots = 2;
+  run.state.time = 0.3;
+  run.state.q = {1, 2, 3, 4};
+  run.state.v = {5, 6, 7, 8};
+  run.state.multipliers = {9, 10};
+  run.state.commands = {11, 12};
+  run.time_step = 0.01;
+  run.integrator = "implicit-euler";
+  run.inputs = {"a"};
+  run.times = {0, 1};
+  run.values = {0, 0.5};
+  return run;
+}
+
+TEST(SavedRuns, ComeBackWithTheForcesOfObstacles) {
+  const reduced_bodies::TemporaryFolder folder;
+  const std::string path = folder / "state.h5";
+  SavedRun run = example();
+  run.state.contact_forces = {0, 0, 1, 0.1, 0, 2};
+  write_state(path, run);
+  const SavedRun read = read_state(path);
+  EXPECT_EQ(read.state.contact_forces, run.state.contact_forces);
+  EXPECT_TRUE(same_sizes(read.state, run.state));
+  EXPECT_EQ(hash(read.state), hash(run.state));
+}
+
+// Files of robots without obstacles are what they were before there were any.
+TEST(SavedRuns, NeedNoObstacles) {
+  const reduced_bodies::TemporaryFolder folder;
+  const std::string path = folder / "state.h5";
+  const SavedRun run = example();
+  write_state(path, run);
+  EXPECT_FALSE(Hdf5File(path, Hdf5File::Mode::read).has("/state/contact_forces"));
+  const SavedRun read = read_state(path);
+  EXPECT_TRUE(read.state.contact_forces.empty());
+  EXPECT_EQ(hash(read.state), hash(run.state));
+}
+
+TEST(States, DifferInTheForcesOfObstacles) {
+  const State none = example().state;
+  EXPECT_EQ(hash(none), 12623669959706118918u);  // as before there were obstacles
+  State touching = none;
+  touching.contact_forces = {0, 0, 1, 0, 0, 0};
+  EXPECT_FALSE(same_sizes(none, touching));
+  EXPECT_NE(hash(none), hash(touching));
+  State other = touching;
+  other.contact_forces[2] = 2;
+  EXPECT_TRUE(same_sizes(other, touching));
+  EXPECT_NE(hash(other), hash(touching));
+}
+
+}  // namespace
+}  // namespace supple
