@@ -44,7 +44,7 @@ double distance(const std::vector<double>& y, const std::vector<double>& z) {
 }
 
 int run(const std::function<std::unique_ptr<Mechanics>()>& make, int steps) {
-  std::vector<Entry> entries;
+  std::deque<Entry> entries;
   entries.reserve(std::size(shares));
   const double h = make()->robot().time_step;
   for (const double share : shares) entries.emplace_back(make(), StepSettings{.time_step = h, .keep_tangent = share});

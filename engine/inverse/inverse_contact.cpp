@@ -375,7 +375,6 @@ ContactReport InverseLaw::solve_in_contact(int robot, const ContactSpace& space,
     report.pyramid_error = std::sqrt(sum);
   }
   movements_[extent(robot)] = promise(whole, in_order(multipliers), dc.data(), p, report);
-  movement_ = *std::max_element(movements_.begin(), movements_.end());
   return answer;
 }
 

@@ -30,7 +30,7 @@ InverseEquilibrium::InverseEquilibrium(Mechanics& mechanics, InverseLaw& law,
 // One attempt; `state` moves only if it went well. reach = 0: commands are held.
 bool InverseEquilibrium::attempt(double reach, int iterations, State& state, StepReport& report) {
   law_.set_trust(reach);
-  stepper_.set_patience(iterations, 12, in_contact_ && reach == unlimited ? contact_patience : 0);
+  stepper_.set_limits(iterations, 12, in_contact_ && reach == unlimited ? contact_patience : 0);
   trial_ = state;
   const StageTimes before = report.times;
   const int factorisations = report.iterations;

@@ -34,7 +34,7 @@ class InverseEquilibrium {
   // Moves `state` to where the goals are reached best; on under the last commands where none is found (the law's report
   // says so). On failure it is unchanged.
   StepReport solve(State& state);
-  const std::vector<double>& outputs() const { return stepper_.outputs(); }
+  std::vector<double> outputs() { return stepper_.outputs(); }
   void set_load(std::span<const double> load) { stepper_.set_load(load); }  // see Stepper
 
  private:

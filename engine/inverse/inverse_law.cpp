@@ -184,15 +184,12 @@ Interval InverseLaw::limits_of_command(int robot, int j) const {
 
 void InverseLaw::evaluate_effectors(int robot, std::span<const double> y, std::span<double> phi,
                                     std::span<double> gradients) const {
-  const std::size_t size = 3 * robot_.effectors.size();
-  supple::evaluate_effectors(robot_, layout_, y,
-                             std::span<const double>(goals_).subspan(static_cast<std::size_t>(robot) * size, size), phi,
-                             gradients);
+  supple::evaluate_effectors(robot_, layout_, y, goals(robot), phi, gradients);
 }
 
 int InverseLaw::begin(const State& state, double step, std::span<double> multipliers) {
   step_ = step;
-  movement_ = unlimited;
+  std::fill(movements_.begin(), movements_.end(), unlimited);
   qp_seconds_ = 0;
   begun_ = false;
   std::fill(found_.begin(), found_.end(), 0);
@@ -256,7 +253,6 @@ bool InverseLaw::solve(const ConstraintSpace& all, std::span<const char> touch, 
     movements_[static_cast<std::size_t>(b)] = promise(of_robot(all, b), lambda, x + n, problem, report);
   }
   begun_ = true;
-  movement_ = *std::max_element(movements_.begin(), movements_.end());
   qp_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return std::all_of(solved_.begin(), solved_.end(), [](char solved) { return solved != 0; });
 }
@@ -377,8 +373,8 @@ std::string InverseLaw::name_of(const QpConflict& conflict, const Problem& probl
   return "a limit";
 }
 
-double InverseLaw::violation(std::span<const double>, std::span<const double>) const {
-  return movement_;
+double InverseLaw::violation(int robot, std::span<const double>, std::span<const double>) const {
+  return movements_[extent(robot)];
 }
 
 void InverseLaw::commands(std::span<const double> phi, std::span<const double> multipliers,

@@ -98,6 +98,10 @@ class InverseLaw final : public ConstraintLaw {
   const RowLayout& effector_rows() const override { return layout_; }
   void evaluate_effectors(int robot, std::span<const double> y, std::span<double> phi,
                           std::span<double> gradients) const override;
+  std::span<const double> goals(int robot) const override {
+    const std::size_t size = 3 * robot_.effectors.size();
+    return std::span<const double>(goals_).subspan(static_cast<std::size_t>(robot) * size, size);
+  }
   bool moves_inputs() const override { return motions_ > 0; }
   int begin(const State& state, double step, std::span<double> multipliers) override;
   bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
@@ -105,7 +109,7 @@ class InverseLaw final : public ConstraintLaw {
   bool solved(int robot) const override { return solved_[static_cast<std::size_t>(robot)] != 0; }
   ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                  std::span<double> dc) override;
-  double violation(std::span<const double> phi, std::span<const double> multipliers) const override;
+  double violation(int robot, std::span<const double> phi, std::span<const double> multipliers) const override;
   void commands(std::span<const double> phi, std::span<const double> multipliers,
                 std::span<double> commands) const override;
 
@@ -156,12 +160,12 @@ class InverseLaw final : public ConstraintLaw {
   std::string hold_reason_;
   bool begun_ = false;  // the step has had its first linearisation
   double step_ = 0, trust_ = unlimited;
-  double movement_ = unlimited, qp_seconds_ = 0;
+  double qp_seconds_ = 0;
   std::vector<Problem> problems_;  // per thread
   std::vector<QpWorkspace> workspaces_;
   std::vector<QpSide> active_;
   std::vector<InverseReport> reports_;
-  std::vector<double> movements_;
+  std::vector<double> movements_;  // of the last linearisation [m]: how far it moves any row
   std::vector<char> solved_;
   std::vector<char> held_before_;  // before the present linearisation
   std::vector<char> found_;        // in this step, in contact: found_commands_ [B x actuators]

@@ -14,7 +14,7 @@ class InverseStep {
   InverseLaw& law() { return law_; }
   const InverseLaw& law() const { return law_; }
   // Mapped points at the end of the last step.
-  const std::vector<double>& outputs() const { return converged_ ? equilibrium_.outputs() : stepper_.outputs(); }
+  std::vector<double> outputs() { return converged_ ? equilibrium_.outputs() : stepper_.outputs(); }
   void set_load(std::span<const double> load);  // see Stepper
 
  private:

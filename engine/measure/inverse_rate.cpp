@@ -78,16 +78,16 @@ InverseRate measure_inverse_rate(Mechanics& mechanics, int steps, double seconds
   return rate;
 }
 
-InverseRate measure_resident_inverse_rate(const ReducedModel& model, const Device& device, int robots,
-                                          const ResidentSettings& settings, int steps, double seconds,
-                                          std::uint64_t seed) {
+InverseRate measure_batch_inverse_rate(const ReducedModel& model, const Device& device, int robots,
+                                       const BatchStepSettings& settings, int steps, double seconds,
+                                       std::uint64_t seed) {
   const Robot& robot = model.robot;
   const double h = robot.time_step;
-  ResidentSettings own = settings;
+  BatchStepSettings own = settings;
   own.time_step = h;
-  ResidentStepper forward(model, device, robots, own);
-  own.effectors = true;
-  ResidentStepper inverse(model, device, robots, own);
+  BatchStepper forward(model, device, robots, own);
+  own.laws = true;
+  BatchStepper inverse(model, device, robots, own);
   std::vector<std::unique_ptr<InverseLaw>> laws;
   std::vector<ConstraintLaw*> given;
   for (int k = 0; k < inverse.parts(); ++k) {
@@ -98,9 +98,9 @@ InverseRate measure_resident_inverse_rate(const ReducedModel& model, const Devic
   Answers answers;
   InverseRate rate;
   static_cast<Rate&>(rate) = measure_steps(robots, h, steps, seconds, [&](int k, double& wall) {
-    StepReport report;
-    report.status = forward.step(path.at(k).commands).status;
-    if (report.status != StepStatus::ok) return report;
+    const Control& control = path.at(k);
+    const StepReport led = forward.step(control.commands, control.motions);
+    if (led.status != StepStatus::ok) return led;
     const std::vector<double> goals = goals_at(robot, robots, forward.outputs());
     const std::size_t numbers = goals.size() / extent(robots);
     const auto begin = std::chrono::steady_clock::now();
@@ -108,10 +108,8 @@ InverseRate measure_resident_inverse_rate(const ReducedModel& model, const Devic
       const auto [first, count] = inverse.part(p);
       laws[extent(p)]->set_goals(std::span(goals).subspan(extent(first) * numbers, extent(count) * numbers));
     }
-    const ResidentReport found = inverse.step(given, goals);
+    const StepReport report = inverse.step(given, control.motions);
     wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    report.status = found.status;
-    report.times = found.times;
     double programs = 0;
     for (int p = 0; p < inverse.parts(); ++p) {
       answers.add(*laws[extent(p)], inverse.part(p).count, rate);

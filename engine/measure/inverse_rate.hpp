@@ -16,8 +16,8 @@ struct InverseRate : Rate {
 // forward along the same smooth path (its steps are not timed), so they are within reach and change at every step.
 InverseRate measure_inverse_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t seed);
 // As measure_resident_rate, inversely.
-InverseRate measure_resident_inverse_rate(const ReducedModel& model, const Device& device, int robots,
-                                          const ResidentSettings& settings, int steps, double seconds,
-                                          std::uint64_t seed);
+InverseRate measure_batch_inverse_rate(const ReducedModel& model, const Device& device, int robots,
+                                       const BatchStepSettings& settings, int steps, double seconds,
+                                       std::uint64_t seed);
 
 }  // namespace supple

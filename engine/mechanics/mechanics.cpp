@@ -1,11 +1,53 @@
 #include "engine/mechanics/mechanics.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <cmath>
 
+#include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
+
+const Device& Mechanics::device() const {
+  static const Device host = cpu();
+  return host;
+}
+
+PointReport Mechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                                       std::span<double> f) {
+  SUPPLE_EXPECT(device().kind == Device::Kind::cpu);
+  point_reports_.resize(extent(robots()));
+  evaluate_forces(q, c, kind, f, point_reports_);
+  PointReport total;
+  double scale = 0;
+  for (const PointReport& report : point_reports_) {
+    total.inverted += report.inverted;
+    total.undefined += report.undefined;
+    if (total.first_undefined < 0) total.first_undefined = report.first_undefined;
+    scale += report.force_scale * report.force_scale;
+  }
+  total.force_scale = robots() == 1 ? point_reports_.front().force_scale : std::sqrt(scale);
+  return total;
+}
+
+SystemReport Mechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                               std::span<const double> multipliers) {
+  SUPPLE_EXPECT(device().kind == Device::Kind::cpu);
+  system_reports_.resize(extent(robots()));
+  factor(coefficients, y, multipliers, system_reports_);
+  SystemReport worst;
+  for (const SystemReport& report : system_reports_) {
+    if (worst.status == SystemStatus::ok) worst.status = report.status;
+    worst.negative_pivots = std::max(worst.negative_pivots, report.negative_pivots);
+    worst.weakened += report.weakened;
+  }
+  return worst;
+}
+
+void Mechanics::find_space(const SystemCoefficients&, const RightSidesTeamOp&, const SpaceTeamOp&, const SpaceTeamOp&,
+                           std::span<SystemReport>) {
+  SUPPLE_EXPECT(finds_space());
+}
 
 double Mechanics::friction(int, int obstacle) const {
   return robot().obstacles[static_cast<std::size_t>(obstacle)].friction;

@@ -1,28 +1,23 @@
 #pragma once
-// The three mechanics behind one time step: full model, reduced model, batch of reduced models. Everything is batched
-// over B robots, robot-major; nq, nv, outputs and rows are those of one robot.
+// What a time step asks of a body or of several (step.hpp): the full model, reduced robots on a CPU, reduced robots on
+// a device, assemblies. Everything is batched over B robots, robot-major; nq, nv, outputs and rows are those of one
+// robot. Arrays that a step's stages are given lie on device(); on a GPU the stages are queued.
 
 #include <span>
+#include <vector>
 
 #include "engine/model/coordinates.hpp"
 #include "engine/model/rows.hpp"
+#include "kernels/array/device.hpp"
 #include "kernels/elements/point_stiffness.hpp"
+#include "kernels/elements/robot_reports.hpp"
 #include "kernels/materials/law.hpp"
+#include "kernels/step/step_ops.hpp"
 
 namespace supple {
 
 // Strains of a body at rest are rounding, 1e-16 and a little: what is relative to less never converges to 1e-9.
 inline constexpr double rounding_strain = 1e-6;
-
-// What the points found.
-struct PointReport {
-  int inverted = 0;          // points with det F <= 0
-  int undefined = 0;         // points where the law has no value: the result must not be used
-  int first_undefined = -1;  // element (mesh number) of the first of them, when known
-  // Norm of the element forces before they cancel [N], at least those of a strain of rounding_strain everywhere:
-  // residuals are judged against it.
-  double force_scale = 0;
-};
 
 // A = stiffness K + mass M with K the tangent of the last evaluate_forces, plus the rows' geometric stiffness. step.hpp
 // has the coefficients of a time step; quasi-static: mass = 0, stiffness = 1.
@@ -42,17 +37,10 @@ struct PointRows {
   int rows() const { return 3 * points(); }
 };
 
-enum class SystemStatus { ok, singular, not_positive, out_of_memory };
-
-struct SystemReport {
-  SystemStatus status = SystemStatus::ok;
-  int negative_pivots = 0;
-  int weakened = 0;  // robots whose safe tangent lacks some geometric stiffness of strain modes (geometric_share.hpp)
-};
-
 class Mechanics {
  public:
   virtual ~Mechanics() = default;
+  virtual const Device& device() const;  // a CPU
   virtual int robots() const = 0;
   virtual const Robot& robot() const = 0;
   virtual const Coordinates& coordinates() const = 0;
@@ -61,9 +49,13 @@ class Mechanics {
   // y [B x outputs] = y_rest + L q + L_c c; c [B x motions].
   virtual void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) = 0;
   // Internal force f [B x nv, N]; keeps the tangent of the given kind for factor(), or with `none` the one it has.
-  virtual PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
-                                      std::span<double> f) = 0;
-  // p [B x nv]: gravity [N].
+  // found [B]: on device(), as f is.
+  virtual void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                               std::span<double> f, std::span<PointReport> found) = 0;
+  // The same on a CPU; of all robots together: sums, the first undefined element, the norm of the scales.
+  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                              std::span<double> f);
+  // p [B x nv]: gravity [N]. On the host.
   virtual void external_forces(std::span<double> p) const = 0;
   // How often the forces of external_forces() have changed.
   virtual int changes() const { return 0; }
@@ -79,9 +71,13 @@ class Mechanics {
   // out = D v + D_c v_c, D = a M + b K with the tangent of the last evaluate_forces [B x nv]; v_c as in inertia: a body
   // that is carried along without strain is damped by a M alone.
   virtual void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) = 0;
-  // Assembles and factors A. y, multipliers: where geometric stiffness is evaluated.
-  virtual SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
-                              std::span<const double> multipliers) = 0;
+  // Assembles and factors A. y, multipliers: where geometric stiffness is evaluated, on the host. found [B]: on device().
+  virtual void factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                      std::span<const double> multipliers, std::span<SystemReport> found) = 0;
+  // The same on a CPU; of all robots together: the first status that is not ok, the most negative pivots, how many are
+  // weakened.
+  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                      std::span<const double> multipliers);
   // H [B x rows x nv] = (d phi/dy) L and H_c [B x rows x motions] = (d phi/dy) L_c of rows with these flat gradients [B
   // x layout.gradients()].
   virtual void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
@@ -93,7 +89,13 @@ class Mechanics {
   // X [B x count x nv] <- A^-1 X in place.
   virtual void solve(std::span<double> X, int count) = 0;
 
-  // What contact needs; H are the rows' Jacobians. The same for every robot:
+  // Whether it goes from the tangent to constraint space at once: factor(), the right sides, solve(), both spaces.
+  virtual bool finds_space() const { return false; }
+  // effectors: may have no rows.
+  virtual void find_space(const SystemCoefficients& coefficients, const RightSidesTeamOp& sides,
+                          const SpaceTeamOp& rows, const SpaceTeamOp& effectors, std::span<SystemReport> found);
+
+  // What contact needs, on the host; H are the rows' Jacobians. The same for every robot:
   // out [count x rows] = X H^T, X [count x nv].
   virtual void multiply_rows(const PointRows& rows, std::span<const double> X, int count,
                              std::span<double> out) const = 0;
@@ -113,6 +115,10 @@ class Mechanics {
 
  protected:
   long factorisations_ = 0;
+
+ private:
+  std::vector<PointReport> point_reports_;
+  std::vector<SystemReport> system_reports_;
 };
 
 }  // namespace supple

@@ -201,6 +201,7 @@ Rate measure_steps(int robots, double time_step, int steps, double seconds,
     }
     times.push_back(wall);
     stages.push_back(report.times);
+    rate.contact.include(report.contact);
     ++rate.steps;
     if (k >= 20 && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
   }
@@ -253,34 +254,19 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
   return rate;
 }
 
-Rate measure_resident_rate(const ReducedModel& model, const Device& device, int robots,
-                           const ResidentSettings& settings, int steps, double seconds, std::uint64_t seed) {
-  const double h = model.robot.time_step;
-  ResidentSettings own = settings;
-  own.time_step = h;
-  ResidentStepper stepper(model, device, robots, own);
+Rate measure_batch_rate(const ReducedModel& model, const Device& device, int robots, const BatchStepSettings& settings,
+                        int steps, double seconds, std::uint64_t seed) {
+  BatchStepSettings own = settings;
+  own.time_step = model.robot.time_step;
+  BatchStepper stepper(model, device, robots, own);
   PathCommands path(model.robot, robots, seed);
-  Rate in_contact;
-  Rate rate = measure_steps(robots, h, steps, seconds, [&](int k, double& wall) {
+  Rate rate = measure_steps(robots, own.time_step, steps, seconds, [&](int k, double& wall) {
     const Control& control = path.at(k);
     const auto begin = std::chrono::steady_clock::now();
-    const ResidentReport found = stepper.step(control.commands);
+    const StepReport report = stepper.step(control.commands, control.motions);
     wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    StepReport report;
-    report.status = found.status;
-    report.times = found.times;
-    in_contact.contact.include(found.contact);
-    in_contact.contact_problems += found.contact_problems;
-    in_contact.contact_on_host += found.contact_on_host;
-    in_contact.contact_sweeps += found.contact_sweeps;
-    in_contact.contact_newton_steps += found.contact_newton_steps;
     return report;
   });
-  rate.contact = in_contact.contact;
-  rate.contact_problems = in_contact.contact_problems;
-  rate.contact_on_host = in_contact.contact_on_host;
-  rate.contact_sweeps = in_contact.contact_sweeps;
-  rate.contact_newton_steps = in_contact.contact_newton_steps;
   rate.state_hash = hash(stepper.state());
   return rate;
 }

@@ -7,8 +7,8 @@
 #include "engine/reduction/basis/rigid_motion.hpp"
 #include "engine/reduction/snapshots/smooth_path.hpp"
 #include "engine/reduction/snapshots/snapshots.hpp"
+#include "engine/step/batch_stepper.hpp"
 #include "engine/step/equilibrium.hpp"
-#include "engine/step/resident_step.hpp"
 #include "engine/step/step_rate.hpp"
 
 namespace supple {
@@ -47,8 +47,7 @@ struct Rate : StepRate {
   StageTimes median;  // s, stage by stage, after warming up
   std::uint64_t state_hash = 0;
   StepStatus status = StepStatus::ok;
-  ContactFigures contact;  // of steps whose states stay on a device, warm-up included
-  long contact_problems = 0, contact_on_host = 0, contact_sweeps = 0, contact_newton_steps = 0;
+  ContactFigures contact;  // warm-up included
 };
 
 // Commands along SmoothPaths, one for each robot of a batch (seed, seed + 1, ...).
@@ -76,8 +75,8 @@ Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t
 // The same of robots whose states stay on a device, at the robot's time step. A step's time begins with the evaluation
 // at the states and ends when their motion is queued, which the next step waits for; states come to the host after the
 // last one.
-Rate measure_resident_rate(const ReducedModel& model, const Device& device, int robots,
-                           const ResidentSettings& settings, int steps, double seconds, std::uint64_t seed);
+Rate measure_batch_rate(const ReducedModel& model, const Device& device, int robots, const BatchStepSettings& settings,
+                        int steps, double seconds, std::uint64_t seed);
 
 struct DynamicError {
   int steps = 0;

@@ -8,29 +8,6 @@
 
 namespace supple {
 
-namespace {
-
-// Adds a robot's step to that of all.
-void include(const StepReport& one, StepReport& all) {
-  all.iterations = std::max(all.iterations, one.iterations);
-  all.residual = std::max(all.residual, one.residual);
-  all.inverted += one.inverted;
-  all.negative_pivots = std::max(all.negative_pivots, one.negative_pivots);
-  all.weakened += one.weakened;
-  all.limited_commands += one.limited_commands;
-  all.times += one.times;
-  all.contact.rows += one.contact.rows;
-  all.contact.touching += one.contact.touching;
-  all.contact.solves += one.contact.solves;
-  all.contact.softened += one.contact.softened;
-  all.contact.loose += one.contact.loose;
-  all.contact.too_many = all.contact.too_many || one.contact.too_many;
-  all.contact.residual = std::max(all.contact.residual, one.contact.residual);
-  all.contact.violation = std::max(all.contact.violation, one.contact.violation);
-}
-
-}  // namespace
-
 StepsOnCpu::StepsOnCpu(const MechanicsTeam& team, bool exact_time, State start)
     : RobotSteps(team.robots()),
       team_(team),
@@ -54,10 +31,18 @@ TakenStep StepsOnCpu::step(long number, double time) {
   if (together) end = state_.time;
   taken.report = together ? *together : step_one_by_one(number, end);
   taken.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (taken.report.status != StepStatus::ok) {
-    if (robots() == 1) add_failure({0, number, taken.report});
-    return taken;
+  if (together && robots() == 1) {
+    if (together->status != StepStatus::ok) add_failure({0, number, taken.report});
+  } else if (together) {
+    for (const RobotFailure& failure : together->failures) {
+      FailedRobot failed{failure.robot, number, taken.report};
+      failed.report.status = failure.status;
+      failed.report.failed_element = failure.element;
+      add_failure(failed);
+    }
+    if (!all_failed()) taken.report.status = StepStatus::ok;
   }
+  if (taken.report.status != StepStatus::ok) return taken;
   state_.time = exact_time_ ? time : end;
   outputs_known_ = false;
   return taken;
@@ -80,7 +65,7 @@ StepReport StepsOnCpu::step_one_by_one(long number, double& end) {
     if (report.status != StepStatus::ok)
       add_failure({b, number, report});
     else
-      include(report, all);
+      all.add(report, b);
   }
   for (double* stage : {&all.times.outputs, &all.times.forces, &all.times.factor, &all.times.solve, &all.times.rows})
     *stage /= team_.threads();
@@ -115,8 +100,7 @@ ForwardOnCpu::ForwardOnCpu(const MechanicsTeam& team, const DriveSettings& setti
 
 std::optional<StepReport> ForwardOnCpu::take_together(State& all) {
   if (!together_) return std::nullopt;
-  const StepReport report = together_->step(control_, all);
-  return report.status == StepStatus::ok ? std::optional(report) : std::nullopt;
+  return together_->step(control_, all);
 }
 
 int ForwardOnCpu::prepare(double time) {

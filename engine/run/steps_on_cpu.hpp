@@ -27,8 +27,7 @@ class StepsOnCpu : public RobotSteps {
   virtual int prepare(double time) = 0;
   // The step of a robot in `own`, a state of its own.
   virtual StepReport take(int robot, int member, State& own) = 0;
-  // The step of all robots of a batch at once, with the same bits. None: not possible, or one of them fails, and the
-  // state is as it was.
+  // The step of all robots of a batch at once, with the same bits. None: not possible.
   virtual std::optional<StepReport> take_together(State&) { return std::nullopt; }
   const MechanicsTeam& team() const { return team_; }
 

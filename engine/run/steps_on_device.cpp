@@ -10,7 +10,7 @@
 
 namespace supple {
 
-std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings, bool inverse) {
+std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings) {
   const auto refusal = [](const std::string& feature, const std::string& remedy) {
     return InputError("this run is not supported on a device (" + feature + ")", remedy);
   };
@@ -20,15 +20,18 @@ std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const 
                    "--device cpu, or --integrator implicit-euler");
   if (settings.keep_tangent > 0)
     return refusal("every step there has a tangent of its own", "--device cpu, or without --keep-tangent");
-  if (const std::optional<std::string> feature = feature_that_cannot_stay(model, inverse))
-    return refusal(*feature, "--device cpu");
-  return std::nullopt;
+  if (model.columns() > model.modes) return refusal("the model's prescribed motions strain the body", "--device cpu");
+  return cannot_step(model.robot, settings.integrator);
 }
 
 StepsOnDevice::StepsOnDevice(const ReducedModel& model, const Device& device, const DriveSettings& settings,
                              bool inverse, const State& start)
     : RobotSteps(start.robots),
-      stepper_(model, device, start.robots, {.time_step = settings.time_step, .effectors = inverse}),
+      stepper_(model, device, start.robots,
+               {.time_step = settings.time_step,
+                .implicit_velocity = model.robot.implicit_velocity,
+                .implicit_position = model.robot.implicit_position,
+                .laws = inverse}),
       state_(start) {
   stepper_.set_state(start);
 }
@@ -36,25 +39,21 @@ StepsOnDevice::StepsOnDevice(const ReducedModel& model, const Device& device, co
 TakenStep StepsOnDevice::step(long number, double time) {
   TakenStep taken;
   if (!failures().empty() && held_.q.empty()) held_ = state();  // the run goes on, and they failed before
-  prepare(time);
+  taken.limited = prepare(time);
   const auto begin = std::chrono::steady_clock::now();
-  const ResidentReport report = take();
+  const StepReport report = take();
   taken.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   state_known_ = outputs_known_ = false;
-  taken.report.iterations = 1;
-  taken.report.inverted = report.inverted;
-  taken.report.weakened = report.weakened;
-  taken.report.limited_commands = report.limited_commands;
-  taken.report.contact = report.contact;
-  taken.report.contact.solves = report.contact_problems;
-  taken.report.times = report.times;
+  taken.report = report;
+  taken.report.status = StepStatus::ok;
+  taken.report.failures.clear();
   hold_failed(number, report);
   if (all_failed()) taken.report = failures().front().report;
   return taken;
 }
 
 // A robot that failed is tried again in every step. Where it then succeeds it is put back: it has left the run.
-void StepsOnDevice::hold_failed(long number, const ResidentReport& report) {
+void StepsOnDevice::hold_failed(long number, const StepReport& report) {
   if (report.failures.empty() && failures().empty()) return;
   std::vector<char> failing(extent(robots()), 0);
   std::vector<FailedRobot> fresh;
@@ -97,14 +96,15 @@ ForwardOnDevice::ForwardOnDevice(const ReducedModel& model, const Device& device
                                  const Actuation& actuation, const State& start)
     : StepsOnDevice(model, device, settings, false, start), actuation_(actuation) {
   control_.commands.assign(start.commands.size(), 0.0);
+  control_.motions.assign(start.motions.size(), 0.0);
 }
 
-void ForwardOnDevice::prepare(double time) {
-  actuation_.evaluate(time, robots(), control_);
+int ForwardOnDevice::prepare(double time) {
+  return actuation_.evaluate(time, robots(), control_);
 }
 
-ResidentReport ForwardOnDevice::take() {
-  return stepper().step(control_.commands);
+StepReport ForwardOnDevice::take() {
+  return stepper().step(control_.commands, control_.motions);
 }
 
 InverseOnDevice::InverseOnDevice(const ReducedModel& model, const Device& device, const DriveSettings& settings,
@@ -117,7 +117,7 @@ InverseOnDevice::InverseOnDevice(const ReducedModel& model, const Device& device
     given_.push_back(laws_.back().get());
     path.prepare(*laws_.back());
   }
-  prepare(0);
+  (void)prepare(0);
 }
 
 std::vector<int> InverseOnDevice::memory() const {
@@ -139,7 +139,7 @@ void InverseOnDevice::recall(const std::vector<int>& memory) {
   }
 }
 
-void InverseOnDevice::prepare(double time) {
+int InverseOnDevice::prepare(double time) {
   const std::size_t numbers = goals_.size() / extent(robots());
   for (int b = 0; b < robots(); ++b) path_.goals(time, std::span(goals_).subspan(extent(b) * numbers, numbers), b);
   for (int k = 0; k < stepper().parts(); ++k) {
@@ -147,10 +147,11 @@ void InverseOnDevice::prepare(double time) {
     for (int b = 0; b < count; ++b) path_.know(time, *laws_[extent(k)], first + b, b);
     laws_[extent(k)]->set_goals(std::span(goals_).subspan(extent(first) * numbers, extent(count) * numbers));
   }
+  return 0;
 }
 
-ResidentReport InverseOnDevice::take() {
-  ResidentReport report = stepper().step(given_, goals_);
+StepReport InverseOnDevice::take() {
+  StepReport report = stepper().step(given_);
   qp_seconds_ = 0;
   for (int k = 0; k < stepper().parts(); ++k) {
     const auto [first, count] = stepper().part(k);

@@ -1,6 +1,6 @@
 #pragma once
-// Steps of the robots of a run whose states stay on a device (ResidentStepper): one linearisation of implicit Euler, of
-// reduced models. States are those of steps_on_cpu.hpp to rounding.
+// Steps of the robots of a run whose states stay on a device (BatchStepper): one linearisation, of reduced models.
+// States are those of steps_on_cpu.hpp to rounding.
 
 #include <memory>
 #include <optional>
@@ -8,12 +8,12 @@
 #include "engine/run/drive.hpp"
 #include "engine/run/goals.hpp"
 #include "engine/run/robot_steps.hpp"
-#include "engine/step/resident_step.hpp"
+#include "engine/step/batch_stepper.hpp"
 
 namespace supple {
 
 // Why a run of this model is not supported on a device: the feature that is missing there. None: it is supported.
-std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings, bool inverse);
+std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings);
 
 class StepsOnDevice : public RobotSteps {
  public:
@@ -22,19 +22,19 @@ class StepsOnDevice : public RobotSteps {
   const std::vector<double>& outputs() final;
 
  protected:
-  // Throws as ResidentStepper does.
+  // Throws as BatchStepper does.
   StepsOnDevice(const ReducedModel& model, const Device& device, const DriveSettings& settings, bool inverse,
                 const State& start);
-  // Commands or goals of the step to `time`.
-  virtual void prepare(double time) = 0;
-  virtual ResidentReport take() = 0;
-  ResidentStepper& stepper() { return stepper_; }
-  const ResidentStepper& stepper() const { return stepper_; }
+  // Commands or goals of the step to `time`; returns how many motions were cut.
+  virtual int prepare(double time) = 0;
+  virtual StepReport take() = 0;
+  BatchStepper& stepper() { return stepper_; }
+  const BatchStepper& stepper() const { return stepper_; }
 
  private:
-  void hold_failed(long number, const ResidentReport& report);
+  void hold_failed(long number, const StepReport& report);
 
-  ResidentStepper stepper_;
+  BatchStepper stepper_;
   State state_;
   State held_;  // of robots that have failed; empty until one has
   std::vector<double> y_;
@@ -48,8 +48,8 @@ class ForwardOnDevice final : public StepsOnDevice {
                   const Actuation& actuation, const State& start);
 
  private:
-  void prepare(double time) override;
-  ResidentReport take() override;
+  int prepare(double time) override;
+  StepReport take() override;
 
   const Actuation& actuation_;
   Control control_;
@@ -64,8 +64,8 @@ class InverseOnDevice final : public StepsOnDevice, public InverseAnswers {
   void recall(const std::vector<int>& memory) override;
 
  private:
-  void prepare(double time) override;
-  ResidentReport take() override;
+  int prepare(double time) override;
+  StepReport take() override;
 
   const GoalPath& path_;
   std::vector<std::unique_ptr<InverseLaw>> laws_;  // of each part of the stepper

@@ -55,6 +55,8 @@ class ConstraintLaw {
   virtual const RowLayout& effector_rows() const = 0;
   virtual void evaluate_effectors(int robot, std::span<const double> y, std::span<double> phi,
                                   std::span<double> gradients) const = 0;
+  // Goals [3 x effectors] that those values are relative to; empty: there are no effectors.
+  virtual std::span<const double> goals(int robot) const = 0;
   // Whether dc is unknown; otherwise a step takes the motions of its control.
   virtual bool moves_inputs() const = 0;
 
@@ -70,9 +72,9 @@ class ConstraintLaw {
   // The same for one robot and its contacts; multipliers [N], dc [motions].
   virtual ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                          std::span<double> dc) = 0;
-  // How far actuators with values phi [B x rows] are from what the law asks [m]: Newton's method goes on while this is
-  // above its tolerance.
-  virtual double violation(std::span<const double> phi, std::span<const double> multipliers) const = 0;
+  // How far actuators of a robot with values phi [rows] are from what the law asks [m]: Newton's method goes on while
+  // this is above its tolerance.
+  virtual double violation(int robot, std::span<const double> phi, std::span<const double> multipliers) const = 0;
   // What the actuators were told in this step [B x actuators: m or N]; phi [B x rows]: values that the rows end at.
   virtual void commands(std::span<const double> phi, std::span<const double> multipliers,
                         std::span<double> commands) const = 0;

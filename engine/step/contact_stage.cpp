@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/array/mirrored.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/contact/contact_ops.hpp"
@@ -21,17 +22,6 @@ Vec3d point_of(std::span<const double> y, int point) {
 
 }  // namespace
 
-void ContactFigures::include(const ContactFigures& step) {
-  rows = std::max(rows, step.rows);
-  touching = std::max(touching, step.touching);
-  solves += step.solves;
-  softened += step.softened;
-  loose += step.loose;
-  too_many = too_many || step.too_many;
-  residual = std::max(residual, step.residual);
-  violation = std::max(violation, step.violation);
-}
-
 ContactStage::ContactStage(Mechanics& mechanics)
     : mechanics_(mechanics),
       robot_(mechanics.robot()),
@@ -45,16 +35,24 @@ ContactStage::ContactStage(Mechanics& mechanics)
   // Mapped points are affine in the inputs.
   const int motions = static_cast<int>(robot_.motions.size()), B = mechanics.robots();
   if (motions > 0) {
+    const Device& device = mechanics.device();
     const int nq = mechanics.coordinates().nq;
-    std::vector<double> q(extent(B, nq), 0.0);
-    for (int b = 0; b < B; ++b) mechanics.coordinates().rest(q.data() + extent(b, nq));
-    std::vector<double> c(extent(B, motions), 0.0), y(extent(B, ny_)), y_rest(extent(B, ny_));
-    mechanics.evaluate_outputs(q, c, y_rest);
+    Mirrored<double> q(device, extent(B, nq)), c(device, extent(B, motions)), y(device, extent(B, ny_));
+    for (int b = 0; b < B; ++b) mechanics.coordinates().rest(q.host().data() + extent(b, nq));
+    q.send();
+    const auto points_at = [&](int moved) {
+      std::ranges::fill(c.host(), 0.0);
+      if (moved >= 0) c.host()[extent(moved)] = 1;
+      c.send();
+      mechanics.evaluate_outputs(q.span(), c.span(), y.span());
+      y.fetch();
+      synchronize(device);
+      const auto points = points_of(y.host(), 0);
+      return std::vector<double>(points.begin(), points.end());
+    };
+    const std::vector<double> rest = points_at(-1);
     for (int k = 0; k < motions; ++k) {
-      c[extent(k)] = 1;
-      mechanics.evaluate_outputs(q, c, y);
-      c[extent(k)] = 0;
-      const auto moved = points_of(y, 0), rest = points_of(y_rest, 0);
+      const std::vector<double> moved = points_at(k);
       for (std::size_t i = 0; i < moved.size(); ++i) carried_.push_back(moved[i] - rest[i]);
     }
   }
@@ -163,22 +161,20 @@ void ContactStage::linearise(std::span<const double> y) {
   }
 }
 
-double ContactStage::violation() const {
-  double worst = 0;
-  for (const RobotContacts& r : robots_) {
-    worst = std::max(worst, -r.worst_idle_gap);
-    for (std::size_t k = 0; k < r.pair.size(); ++k) {
-      const double *phi = r.phi.data() + 3 * k, *lambda = r.lambda.data() + 3 * k;
-      worst = std::max(worst, lambda[0] != 0 ? std::abs(phi[0]) : -phi[0]);
-      const double grip = r.friction[k] * lambda[0], pull = std::hypot(lambda[1], lambda[2]);
-      if (grip <= 0) continue;
-      const double slip = std::hypot(phi[1], phi[2]);
-      // Within the cone it sticks; at it the slip is against the force.
-      worst =
-          std::max(worst, pull < at_the_cone * grip
-                              ? slip
-                              : std::hypot(phi[1] * pull + lambda[1] * slip, phi[2] * pull + lambda[2] * slip) / pull);
-    }
+double ContactStage::violation(int b) const {
+  const RobotContacts& r = robots_[extent(b)];
+  double worst = std::max(0.0, -r.worst_idle_gap);
+  for (std::size_t k = 0; k < r.pair.size(); ++k) {
+    const double *phi = r.phi.data() + 3 * k, *lambda = r.lambda.data() + 3 * k;
+    worst = std::max(worst, lambda[0] != 0 ? std::abs(phi[0]) : -phi[0]);
+    const double grip = r.friction[k] * lambda[0], pull = std::hypot(lambda[1], lambda[2]);
+    if (grip <= 0) continue;
+    const double slip = std::hypot(phi[1], phi[2]);
+    // Within the cone it sticks; at it the slip is against the force.
+    worst =
+        std::max(worst, pull < at_the_cone * grip
+                            ? slip
+                            : std::hypot(phi[1] * pull + lambda[1] * slip, phi[2] * pull + lambda[2] * slip) / pull);
   }
   return worst;
 }
@@ -337,17 +333,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
       const ContactSpace space = project_contacts(b, in);
       lambda_.assign(multipliers.begin(), multipliers.end());
       lambda_.insert(lambda_.end(), r.lambda.begin(), r.lambda.end());
-      const ContactReport report = law.solve_in_contact(b, space, lambda_, dc);
-      ++figures_.solves;
-      if (report.status == ContactStatus::not_finite) return false;
-      if (report.status == ContactStatus::infeasible) {
-        ++figures_.softened;
-      } else {
-        figures_.residual = std::max(figures_.residual, report.residual);
-        if (!(report.residual <= loose_residual)) return false;
-        if (report.residual > tight_residual) ++figures_.loose;
-      }
-      figures_.violation = std::max(figures_.violation, report.displacement);
+      if (!figures_.take(law.solve_in_contact(b, space, lambda_, dc))) return false;
       std::copy_n(lambda_.begin(), n, multipliers.begin());
       std::copy(lambda_.begin() + n, lambda_.end(), r.lambda.begin());
       for (std::size_t k = 0; k < r.motion.size(); ++k) r.motion[k] = in.increments ? -r.force[k] : 0.0;
@@ -374,15 +360,14 @@ ContactFigures ContactStage::figures() const {
   return figures;
 }
 
-void ContactStage::finish(State& state) const {
-  std::fill(state.contact_forces.begin(), state.contact_forces.end(), 0.0);
-  for (std::size_t b = 0; b < robots_.size(); ++b) {
-    const RobotContacts& r = robots_[b];
-    for (std::size_t k = 0; k < r.pair.size(); ++k) {
-      const Vec3d force = transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k));
-      double* out = state.contact_forces.data() + extent(3, static_cast<int>(b) * robot_.pairs() + r.pair[k]);
-      for (int i = 0; i < 3; ++i) out[i] += force[i];
-    }
+void ContactStage::finish(int b, State& state) const {
+  const RobotContacts& r = robots_[extent(b)];
+  const std::size_t own = extent(robot_.pairs(), 3);
+  std::fill_n(state.contact_forces.data() + extent(b) * own, own, 0.0);
+  for (std::size_t k = 0; k < r.pair.size(); ++k) {
+    const Vec3d force = transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k));
+    double* out = state.contact_forces.data() + extent(3, b * robot_.pairs() + r.pair[k]);
+    for (int i = 0; i < 3; ++i) out[i] += force[i];
   }
 }
 

@@ -19,6 +19,7 @@
 
 #include "engine/mechanics/mechanics.hpp"
 #include "engine/step/constraint_law.hpp"
+#include "engine/step/contact_figures.hpp"
 
 namespace supple {
 
@@ -33,24 +34,6 @@ struct ContactInputs {
   std::span<const double> effector_H;  // [effector_rows][nv]
   std::span<const double> compliance;  // [rows]
 };
-
-// Sums over the robots, largest residuals of a step.
-struct ContactFigures {
-  int rows = 0;           // of pairs
-  int touching = 0;       // rows that press
-  int solves = 0;         // for the forces of a robot's contacts
-  int softened = 0;       // solves without an answer for hard contacts, answered by slightly soft ones
-  int loose = 0;          // solves that ended above tight_residual
-  bool too_many = false;  // rows: most_contact_rows
-  double residual = 0;    // of Signorini's and Coulomb's laws in constraint space, relative (ContactReport)
-  double violation = 0;   // the same [m]
-  // Of a run: rows and pressing ones at most, counts of solves in all, largest residuals.
-  void include(const ContactFigures& step);
-};
-
-// Forces are found to this relative residual. Where friction is strong the solver may end above it; forces within
-// loose_residual are taken, and counted. Beyond the step has failed.
-inline constexpr double tight_residual = 1e-8, loose_residual = 1e-2;
 
 // More rows of pairs than this are refused: their W alone would fill 72 MB, and be solved for minutes.
 inline constexpr int most_contact_rows = 1000;
@@ -68,27 +51,19 @@ class ContactStage {
   std::span<const char> touch() const { return touch_; }
   // Entry k of the contact forces on the coordinates of robot b, H^T lambda at the last linearisation.
   double force(int b, int k) const { return robots_[static_cast<std::size_t>(b)].force[static_cast<std::size_t>(k)]; }
-  // How far the points of the last linearisation are from the laws under the present forces [m].
-  double violation() const;
+  // How far the points of robot b at the last linearisation are from the laws under the present forces [m].
+  double violation(int b) const;
   // Geometric stiffness of the active pairs under the present forces.
   std::span<const PointStiffness> stiffness() const { return stiffness_; }
-  // Finds the forces of all robots after the law has sought multipliers [B x rows] and dc [B x motions of the law] for
-  // no contact, which it finds anew where there is any; found: whether it had an answer. False: forces not found.
-  // `inputs` gives those of robot b.
-  template <class Inputs>
-  bool solve(ConstraintLaw& law, std::span<double> multipliers, std::span<double> dc, bool found, Inputs inputs) {
-    figures_ = {};
-    for (int b = 0; b < mechanics_.robots(); ++b) {
-      const ContactInputs in = inputs(b);
-      if (!found && robots_[static_cast<std::size_t>(b)].pair.empty()) return false;
-      const auto part = [b](std::span<double> values, int size) {
-        return values.subspan(static_cast<std::size_t>(b) * static_cast<std::size_t>(size),
-                              static_cast<std::size_t>(size));
-      };
-      if (!solve_robot(b, law, in, part(multipliers, in.alone.rows), part(dc, in.alone.motions))) return false;
-    }
-    return true;
+  // Finds the forces of robot b after the law has sought its multipliers [rows] and dc [motions of the law] for no
+  // contact, which it finds anew where there is any; found: whether it had an answer. False: forces not found.
+  bool solve(int b, ConstraintLaw& law, const ContactInputs& in, bool found, std::span<double> multipliers,
+             std::span<double> dc) {
+    if (!found && robots_[static_cast<std::size_t>(b)].pair.empty()) return false;
+    return solve_robot(b, law, in, multipliers, dc);
   }
+  // Before the robots of a linearisation.
+  void begin_solve() { figures_ = {}; }
   // A^-1 H^T (lambda - lambda_0) of the contacts of robot b [nv].
   std::span<const double> motion(int b) const { return robots_[static_cast<std::size_t>(b)].motion; }
   // H^T lambda of the contacts of robot b, added to f [nv].
@@ -96,8 +71,8 @@ class ContactStage {
     const RobotContacts& r = robots_[static_cast<std::size_t>(b)];
     mechanics_.add_row_forces(r.rows, r.lambda, f);
   }
-  // The forces to the state, in the world.
-  void finish(State& state) const;
+  // The forces of robot b to the state, in the world.
+  void finish(int b, State& state) const;
   // Of the step so far; rows and those that press as they are now.
   ContactFigures figures() const;
 

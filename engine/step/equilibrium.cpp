@@ -143,7 +143,7 @@ EquilibriumReport Equilibrium::solve_floating(const Control& control, State& sta
   };
   if (report.status != StepStatus::ok) return give_up(report.status);
   if (measure()) return report;
-  stepper_.set_patience(settings_.max_iterations, halvings, patience);
+  stepper_.set_limits(settings_.max_iterations, halvings, patience);
 
   // Constraints may bear what is left of the resultant, once the body has sunk into them.
   const bool constrained = robot_.held_in_space();
@@ -197,7 +197,7 @@ EquilibriumReport Equilibrium::follow(const Control& control, State& state) {
     return step.status;
   };
 
-  stepper_.set_patience(settings_.max_iterations, halvings, patience);
+  stepper_.set_limits(settings_.max_iterations, halvings, patience);
   if (easing_) stepper_.set_load(load_);  // what the last way left behind
   easing_ = false;                        // the whole load at once, until that has failed
   double done = 0, increment = settings_.first_increment, failed = std::numeric_limits<double>::infinity();
@@ -224,7 +224,7 @@ EquilibriumReport Equilibrium::follow(const Control& control, State& state) {
   }
   stepper_.set_tolerances(exact.tolerance, exact.row_tolerance);
   if (done < 1 && settings_.patient_iterations > 0) {
-    stepper_.set_patience(settings_.patient_iterations, patient_halvings, 0);
+    stepper_.set_limits(settings_.patient_iterations, patient_halvings, 0);
     if (follow(1) == StepStatus::ok) done = 1;
   }
   if (done < 1 && report.status == StepStatus::ok) report.status = StepStatus::not_converged;

@@ -52,7 +52,7 @@ class Equilibrium {
   // Moves `state` to the equilibrium under `control`. On failure the state is the last equilibrium reached, or as it
   // was where it needed a load that vanishes or nothing holds the body.
   EquilibriumReport solve(const Control& control, State& state);
-  const std::vector<double>& outputs() const { return stepper_.outputs(); }
+  std::vector<double> outputs() { return stepper_.outputs(); }
   void set_load(std::span<const double> load);  // see Stepper
 
  private:

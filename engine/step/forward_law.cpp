@@ -83,15 +83,16 @@ ContactReport ForwardLaw::solve_in_contact(int robot, const ContactSpace& space,
                        multipliers, *workspace_, {.enough = tight_residual});
 }
 
-double ForwardLaw::violation(std::span<const double> phi, std::span<const double> multipliers) const {
+double ForwardLaw::violation(int robot, std::span<const double> phi, std::span<const double> multipliers) const {
   double worst = 0;
-  const std::size_t actuators = robot_.actuators.size(), rows = extent(robot_.rows());
-  for (std::size_t i = 0; i < target_.size(); ++i) {
-    if (i % rows >= actuators || lower_[i] == upper_[i]) continue;  // the force is the command
-    const double w = (phi[i] - target_[i]) / robot_.actuators[i % rows].size();
-    const double violation = multipliers[i] <= lower_[i]   ? std::max(0.0, -w)
-                             : multipliers[i] >= upper_[i] ? std::max(0.0, w)
-                                                           : std::abs(w);
+  const std::size_t first = extent(robot, robot_.rows());
+  for (std::size_t i = 0; i < robot_.actuators.size(); ++i) {
+    const double lower = lower_[first + i], upper = upper_[first + i];
+    if (lower == upper) continue;  // the force is the command
+    const double w = (phi[i] - target_[first + i]) / robot_.actuators[i].size();
+    const double violation = multipliers[i] <= lower   ? std::max(0.0, -w)
+                             : multipliers[i] >= upper ? std::max(0.0, w)
+                                                       : std::abs(w);
     worst = std::max(worst, violation);
   }
   return worst;

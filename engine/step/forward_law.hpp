@@ -24,6 +24,7 @@ class ForwardLaw final : public ConstraintLaw {
 
   const RowLayout& effector_rows() const override { return no_rows_; }
   void evaluate_effectors(int, std::span<const double>, std::span<double>, std::span<double>) const override {}
+  std::span<const double> goals(int) const override { return {}; }
   bool moves_inputs() const override { return false; }
   int begin(const State& state, double step, std::span<double> multipliers) override;
   bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
@@ -31,7 +32,7 @@ class ForwardLaw final : public ConstraintLaw {
   bool solved(int robot) const override { return solved_[static_cast<std::size_t>(robot)] != 0; }
   ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                  std::span<double> dc) override;
-  double violation(std::span<const double> phi, std::span<const double> multipliers) const override;
+  double violation(int robot, std::span<const double> phi, std::span<const double> multipliers) const override;
   void commands(std::span<const double> phi, std::span<const double> multipliers,
                 std::span<double> commands) const override;
 

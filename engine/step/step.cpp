@@ -2,306 +2,185 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
 
+#include "kernels/array/room.hpp"
 #include "kernels/base/contract.hpp"
-#include "kernels/base/each.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
 
 namespace {
 
-class Timer {
- public:
-  explicit Timer(double& sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
-  ~Timer() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-
- private:
-  double& sum_;
-  std::chrono::steady_clock::time_point start_;
-};
-
-double norm(const std::vector<double>& x) {
-  double sum = 0;
-  for (double value : x) sum += value * value;
-  return std::sqrt(sum);
+StepSize size_of(const Mechanics& mechanics) {
+  return {.robots = mechanics.robots(),
+          .nq = mechanics.coordinates().nq,
+          .nv = mechanics.coordinates().nv,
+          .outputs = mechanics.robot().outputs(),
+          .rows = mechanics.robot().rows(),
+          .motions = static_cast<int>(mechanics.robot().motions.size())};
 }
 
-bool all_finite(const std::vector<double>& x) {
-  double sum = 0;
-  for (double value : x) sum += value - value;  // NaN as soon as one entry is not finite
-  return sum == 0;
+// Throws CapabilityError where a GPU has no room for the arrays of a step.
+StepSize size_that_fits(const Mechanics& mechanics) {
+  const StepSize size = size_of(mechanics);
+  if (mechanics.device().kind == Device::Kind::cpu) return size;
+  const std::size_t nv = extent(size.nv), n = extent(size.rows), m = extent(size.motions);
+  const std::size_t numbers = 12 * nv + extent(size.nq + size.outputs + mechanics.rows().gradients()) +
+                              n * (2 * nv + 2 * m + n + 8) + nv + 6 * m;  // H, X; H_c, B; W
+  need_memory(mechanics.device(), extent(size.robots) * numbers * sizeof(double),
+              "the steps of " + std::to_string(size.robots) + " robots", "a smaller batch");
+  return size;
 }
 
-// What belongs to one robot.
-std::span<double> part(std::vector<double>& values, int robot, int size) {
-  return std::span<double>(values).subspan(extent(robot, size), extent(size));
+StepStatus status_of(RobotStatus status) {
+  switch (status) {
+    case RobotStatus::ok:
+      return StepStatus::ok;
+    case RobotStatus::undefined_points:
+      return StepStatus::undefined_points;
+    case RobotStatus::singular:
+      return StepStatus::singular;
+    case RobotStatus::not_positive:
+      return StepStatus::not_positive;
+    case RobotStatus::out_of_memory:
+      return StepStatus::out_of_memory;
+    case RobotStatus::not_finite:
+      return StepStatus::not_converged;
+  }
+  return StepStatus::not_converged;
 }
 
 }  // namespace
-
-const char* describe(StepStatus status) {
-  switch (status) {
-    case StepStatus::ok:
-      return "ok";
-    case StepStatus::not_converged:
-      return "Newton's method did not converge";
-    case StepStatus::undefined_points:
-      return "an element is inverted where its material has no stress";
-    case StepStatus::singular:
-      return "the system matrix is singular (is the body held anywhere?)";
-    case StepStatus::not_positive:
-      return "the system matrix is not positive definite";
-    case StepStatus::out_of_memory:
-      return "out of memory in the factorisation";
-    case StepStatus::rows_unsolved:
-      return "the forces of the actuators, constraints and contacts could not be found";
-    case StepStatus::too_many_contacts:
-      return "more points touch obstacles at once than can be solved for (of robots that stay on a device: than "
-             "most_contacts has room for)";
-    case StepStatus::loose_among_obstacles:
-      return "equilibria of bodies that nothing holds, or of rigid ones that move freely, are not found among "
-             "obstacles yet";
-    case StepStatus::unbalanced:
-      return "the forces on the body do not balance, and nothing holds it: it has no equilibrium";
-  }
-  return "";
-}
 
 Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
     : mechanics_(mechanics),
       settings_(settings),
       forward_(mechanics.robot(), mechanics.robots()),
-      robots_(mechanics.robots()),
-      nq_(mechanics.coordinates().nq),
-      nv_(mechanics.coordinates().nv),
-      ny_(mechanics.robot().outputs()),
-      rows_count_(mechanics.robot().rows()),
-      motions_count_(static_cast<int>(mechanics.robot().motions.size())),
-      columns_(1 + rows_count_) {
-  const int B = robots_;
-  for (auto* vector : {&u_, &du_, &f_, &p_, &inertia_, &damping_, &velocity_, &r_}) vector->assign(extent(B, nv_), 0.0);
-  q_.assign(extent(B, nq_), 0.0);
-  for (auto* vector : {&motions_, &motion_velocity_, &dc_}) vector->assign(extent(B, motions_count_), 0.0);
-  y_.assign(extent(B, ny_), 0.0);
-  for (auto* vector : {&phi_, &phi_end_, &free_, &lambda_, &held_}) vector->assign(extent(B, rows_count_), 0.0);
-  gradients_.assign(extent(B, mechanics.rows().gradients()), 0.0);
-  H_.assign(extent(B, rows_count_, nv_), 0.0);
-  for (auto* vector : {&H_c_, &B_}) vector->assign(extent(B, rows_count_, motions_count_), 0.0);
-  X_.assign(extent(B, columns_, nv_), 0.0);
-  W_.assign(extent(B, rows_count_, rows_count_), 0.0);
-  if (increments()) free_motion_.assign(extent(B, nv_), 0.0);
-  scheme_.resize(static_cast<std::size_t>(rows_count_));
-  compliance_.assign(extent(rows_count_), 0.0);
-  for (auto* vector : {&values_, &phi_start_, &phi_rate_}) vector->assign(extent(B, rows_count_), 0.0);
-  start_force_.assign(extent(B, nv_), 0.0);
-  springs_.layout = spring_layout(mechanics.robot());
-  const int springs = springs_.layout.rows();
-  for (auto* vector : {&springs_.phi, &springs_.lambda, &springs_.start, &springs_.rate})
-    vector->assign(extent(B, springs), 0.0);
-  springs_.gradients.assign(extent(B, springs_.layout.gradients()), 0.0);
-  springs_.H.assign(extent(B, springs, nv_), 0.0);
-  springs_.H_c.assign(extent(B, springs, motions_count_), 0.0);
-  springs_.force.assign(extent(B, nv_), 0.0);
-  points_.reserve(extent(B, 8, springs));
+      size_(size_that_fits(mechanics)),
+      motion_(mechanics.device(), size_, mechanics.robot().pairs() > 0),
+      inputs_(mechanics.device(), size_),
+      rows_(mechanics.device(), mechanics.rows(), size_),
+      springs_{RowArrays(mechanics.device(), spring_layout(mechanics.robot()), size_), {}, {}},
+      space_(mechanics.device(), size_, 0, 0),
+      scheme_(mechanics.device(), mechanics.robot()),
+      marks_(mechanics.device()),
+      robots_(extent(size_.robots)) {
+  const Device& device = mechanics.device();
+  const int B = size_.robots;
+  if (!on_cpu()) {
+    rows_.program = actuator_program(device, mechanics.robot());
+    springs_.rows.program = spring_program(device, mechanics.robot());
+  }
+  const std::size_t springs = extent(B, springs_.rows.rows());
+  springs_.lambda = Mirrored<double>(device, springs);
+  if (springs > 0) springs_.force = Mirrored<double>(device, extent(B, size_.nv));
+  for (Mirrored<double>* array : {&start_.phi, &start_.rate}) *array = Mirrored<double>(device, extent(B, size_.rows));
+  for (Mirrored<double>* array : {&start_.spring_phi, &start_.spring_rate}) *array = Mirrored<double>(device, springs);
+  found_.start_points = Mirrored<PointReport>(device, extent(B));
+  found_.points = Mirrored<PointReport>(device, extent(B));
+  found_.systems = Mirrored<SystemReport>(device, extent(B));
+  found_.all = Mirrored<RobotFinding>(device, extent(B));
+  found_.squares = Mirrored<ResidualSquares>(device, extent(B));
+  found_.goes = Mirrored<unsigned char>(device, extent(B));
+  host_.phi_end.assign(extent(B, size_.rows), 0.0);
+  host_.commands.assign(extent(B) * mechanics.robot().actuators.size(), 0.0);
+  host_.left_out.assign(extent(B), 0);
+  host_.point_stiffness.reserve(extent(B, 8, springs_.rows.rows()));
+  kept_.possible = !cannot_keep_tangent(mechanics.robot()).has_value() && on_cpu();
   set_load({});
-  cannot_keep_tangent_ = cannot_keep_tangent(mechanics.robot()).has_value();
   if (mechanics.robot().pairs() > 0) contact_.emplace(mechanics);
-  SUPPLE_EXPECT(implicit_velocity() > 0 && implicit_position() > 0 && (!contact_ || implicit_position() == 1));
+  SUPPLE_EXPECT(settings_.alpha() > 0 && settings_.beta() > 0 && (!contact_ || settings_.beta() == 1));
+}
+
+Stepper::Stepper(ReducedBatchMechanics& mechanics, const StepSettings& settings, const DeviceContactSettings& contact)
+    : Stepper(static_cast<Mechanics&>(mechanics), settings) {
+  SUPPLE_EXPECT(settings.scheme == StepScheme::one_linearisation && mechanics.robot().pairs() > 0);
+  if (const auto why = needs_contact_on_host(mechanics.robot()))
+    throw InputError("contact cannot be found on the device (" + *why + ")", "contact on the host");
+  device_contact_ = std::make_unique<DeviceContact>(mechanics, contact);
+}
+
+Stepper::~Stepper() {
+  try {
+    synchronize(mechanics_.device());  // copies to and from pinned memory may be under way
+  } catch (...) {                      // a device that is lost has nothing under way
+  }
 }
 
 void Stepper::set_load(std::span<const double> load) {
-  SUPPLE_EXPECT(load.empty() || load.size() == p_.size());
-  load_.assign(load.begin(), load.end());
+  SUPPLE_EXPECT(load.empty() || load.size() == motion_.p.size());
+  host_.load.assign(load.begin(), load.end());
   refresh_forces();
 }
 
 // Gravity and the load.
 void Stepper::refresh_forces() {
-  mechanics_.external_forces(p_);
-  for (std::size_t i = 0; i < load_.size(); ++i) p_[i] += load_[i];
-  changes_ = mechanics_.changes();
+  if (!on_cpu()) synchronize(mechanics_.device());
+  const std::span<double> p = motion_.p.host();
+  mechanics_.external_forces(p);
+  for (std::size_t i = 0; i < host_.load.size(); ++i) p[i] += host_.load[i];
+  motion_.p.send();
+  if (device_contact_) device_contact_->refresh_friction();
+  host_.changes = mechanics_.changes();
 }
 
 void Stepper::set_anchor(double shift, std::span<const double> anchor) {
-  SUPPLE_EXPECT(shift == 0 || (anchor.size() == q_.size() && nq_ == nv_));
-  shift_ = shift;
-  anchor_.assign(anchor.begin(), anchor.end());
+  SUPPLE_EXPECT(on_cpu() && (shift == 0 || (anchor.size() == motion_.q.size() && size_.nq == size_.nv)));
+  host_.shift = shift;
+  host_.anchor.assign(anchor.begin(), anchor.end());
 }
 
-double Stepper::imbalance(const State& state, std::span<double> r) {
-  q_ = state.q;
-  motions_ = state.motions;
-  lambda_ = state.multipliers;
-  size_for(forward_);
-  if (changes_ != mechanics_.changes()) refresh_forces();
-  evaluate_rows();
-  evaluate_springs(/*at_rest=*/true);
-  if (contact_) {
-    contact_->begin(state, y_);
-    contact_->linearise(y_);
-  }
-  const PointReport points = mechanics_.evaluate_forces(q_, motions_, TangentKind::none, f_);
-  if (points.undefined > 0 || !all_finite(f_)) return std::numeric_limits<double>::quiet_NaN();
-  for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
-  add_springs(1);
-  double scale = 0;
-  const double size = residual_with_rows(points.force_scale, scale);
-  for (int b = 0; b < robots_; ++b)
-    for (int k = 0; k < nv_; ++k) {
-      const std::size_t at = extent(b, nv_) + static_cast<std::size_t>(k);
-      r[at] = r_[at] + row_force(b, k);
-    }
-  return scale > 0 ? size / scale : 0;
+std::vector<double> Stepper::outputs() {
+  if (now_.ended) mechanics_.evaluate_outputs(motion_.q.span(), inputs_.motions.span(), motion_.y.span());
+  motion_.y.fetch();
+  synchronize(mechanics_.device());
+  const std::span<double> y = motion_.y.host();
+  return {y.begin(), y.end()};
+}
+
+std::vector<double> Stepper::row_values() {
+  rows_.phi.fetch();
+  synchronize(mechanics_.device());
+  const std::span<double> phi = rows_.phi.host();
+  return {phi.begin(), phi.end()};
+}
+
+std::vector<double> Stepper::compliance() {
+  const std::span<const double> W = space_.seen_by_law({}).W;
+  return {W.begin(), W.end()};
 }
 
 // Room for the rows that the law adds; nothing to do but the first time.
 void Stepper::size_for(const ConstraintLaw& law) {
   const RowLayout& layout = law.effector_rows();
-  const int columns = 1 + rows_count_ + (law.moves_inputs() ? motions_count_ : 0);
-  if (effector_rows_ == layout.rows() && columns_ == columns) return;
-  const int B = robots_, n = effector_rows_ = layout.rows();
-  columns_ = columns;
-  X_.assign(extent(B, columns_, nv_), 0.0);
-  A_c_.assign(extent(B, columns_ - 1 - rows_count_, nv_), 0.0);
-  for (auto* vector : {&effector_phi_, &effector_free_}) vector->assign(extent(B, n), 0.0);
-  effector_gradients_.assign(extent(B, layout.gradients()), 0.0);
-  effector_H_.assign(extent(B, n, nv_), 0.0);
-  for (auto* vector : {&effector_H_c_, &effector_B_}) vector->assign(extent(B, n, motions_count_), 0.0);
-  effector_W_.assign(extent(B, n, rows_count_), 0.0);
+  const int inputs = law.moves_inputs() ? size_.motions : 0;
+  if (effectors_.rows() == layout.rows() && space_.inputs == inputs) return;
+  const Device& device = mechanics_.device();
+  if (!on_cpu()) synchronize(device);
+  effectors_ = RowArrays(device, layout, size_);
+  if (!on_cpu() && layout.rows() > 0) effectors_.program = effector_program(device, mechanics_.robot());
+  host_.goal_values.assign(extent(layout.rows()), 0.0);
+  space_ = SpaceArrays(device, size_, layout.rows(), inputs);
+  inputs_.columns = Mirrored<double>(device, extent(size_.robots, inputs, size_.nv));
 }
 
-// y, then phi and H of all rows and springs.
-void Stepper::evaluate_rows() {
-  mechanics_.evaluate_outputs(q_, motions_, y_);
-  const RowLayout &rows = mechanics_.rows(), &springs = springs_.layout;
-  for_each_robot(robots_, [&](int b) {
-    const std::span<const double> y = part(y_, b, ny_);
-    supple::evaluate_rows(mechanics_.robot(), rows, y, part(phi_, b, rows_count_),
-                          part(gradients_, b, rows.gradients()));
-    for (int s = 0; s < springs.rows(); ++s) {
-      const auto k = static_cast<std::size_t>(s);
-      springs_.phi[extent(b, springs.rows()) + k] =
-          evaluate_constraint(mechanics_.robot().springs[k], y,
-                              springs_.gradients.data() + extent(b, springs.gradients()) + extent(springs.offset[k]));
-    }
-  });
-  mechanics_.row_jacobians(rows, gradients_, H_, H_c_);
-  if (springs.rows() > 0) mechanics_.row_jacobians(springs, springs_.gradients, springs_.H, springs_.H_c);
+bool Stepper::any(Progress::At at) const {
+  return std::ranges::any_of(robots_, [at](const Progress& robot) { return robot.at == at; });
 }
 
-void Stepper::evaluate_effectors(const ConstraintLaw& law) {
-  if (effector_rows_ == 0) return;
-  const RowLayout& effectors = law.effector_rows();
-  for_each_robot(robots_, [&](int b) {
-    law.evaluate_effectors(b, part(y_, b, ny_), part(effector_phi_, b, effector_rows_),
-                           part(effector_gradients_, b, effectors.gradients()));
-  });
-  mechanics_.row_jacobians(effectors, effector_gradients_, effector_H_, effector_H_c_);
+void Stepper::fail(int robot, StepStatus status, int element) {
+  Progress& progress = robots_[extent(robot)];
+  progress.at = Progress::At::failed;
+  progress.status = status;
+  progress.element = element;
 }
 
-// At the first linearisation: y_ is where the step starts from unless inputs have moved on.
-void Stepper::begin_contact(const State& state) {
-  if (motions_ == state.motions) {
-    contact_->begin(state, y_);
-    return;
-  }
-  y_start_.resize(y_.size());
-  mechanics_.evaluate_outputs(state.q, state.motions, y_start_);
-  contact_->begin(state, y_start_);
-}
-
-// One linearisation takes the turn that the velocity at the start announces.
-void Stepper::add_transport(const State& state) {
-  if (mechanics_.coordinates().flat()) return;
-  if (settings_.scheme != StepScheme::one_linearisation) {
-    mechanics_.add_transport(state.q, state.v, u_, inertia_);
-    return;
-  }
-  for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = settings_.time_step * state.v[i];
-  mechanics_.add_transport(state.q, state.v, velocity_, inertia_);
-}
-
-void Stepper::residual(const State& state) {
-  if (settings_.scheme == StepScheme::quasi_static) {
-    for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = p_[i] - f_[i];
-    add_springs(1);
-    if (shift_ == 0) return;
-    for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = shift_ * (anchor_[i] - q_[i]);
-    std::fill(motion_velocity_.begin(), motion_velocity_.end(), 0.0);
-    mechanics_.inertia(velocity_, motion_velocity_, inertia_);
-    for (std::size_t i = 0; i < r_.size(); ++i) r_[i] += inertia_[i];
-    return;
-  }
-  const double h = settings_.time_step, alpha = implicit_velocity(), beta = implicit_position();
-  for_each_number(velocity_.size(), [&](std::size_t i) { velocity_[i] = (state.v[i] - u_[i] / h) / beta; });
-  for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
-    motion_velocity_[i] = state.motion_velocities[i] - (motions_[i] - state.motions[i]) / h;
-  mechanics_.inertia(velocity_, motion_velocity_, inertia_);
-  add_transport(state);
-  for_each_number(r_.size(), [&](std::size_t i) { r_[i] = inertia_[i] / h + alpha * p_[i] - alpha * f_[i]; });
-  const Robot& robot = mechanics_.robot();
-  if (robot.rayleigh_mass != 0 || robot.rayleigh_stiffness != 0) {
-    for_each_number(velocity_.size(), [&](std::size_t i) { velocity_[i] = end_velocity(u_[i], state.v[i]); });
-    for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
-      motion_velocity_[i] = (motions_[i] - state.motions[i]) / h;
-    mechanics_.damping(velocity_, motion_velocity_, damping_);
-    for_each_number(r_.size(), [&](std::size_t i) { r_[i] -= alpha * damping_[i]; });
-  }
-  add_springs(alpha);
-  if (alpha != 1)
-    for (std::size_t i = 0; i < r_.size(); ++i) r_[i] += start_force_[i];
-}
-
-// Entry k of H^T lambda of robot b, contacts among them.
-double Stepper::row_force(int b, int k) const {
-  double sum = contact_ ? contact_->force(b, k) : 0;
-  for (int i = 0; i < rows_count_; ++i)
-    sum += H_[extent(b, rows_count_, nv_) + extent(i, nv_) + static_cast<std::size_t>(k)] *
-           lambda_[extent(b, rows_count_) + static_cast<std::size_t>(i)];
-  return sum;
-}
-
-// |r + H^T lambda| with the multipliers of the last iteration; scale: the forces at work.
-double Stepper::residual_with_rows(double force_scale, double& scale) const {
-  double sum = 0, row_forces = 0;
-  for (int b = 0; b < robots_; ++b)
-    for (int k = 0; k < nv_; ++k) {
-      const double rows = row_force(b, k);
-      const double value = r_[extent(b, nv_) + static_cast<std::size_t>(k)] + rows;
-      sum += value * value;
-      row_forces += rows * rows;
-    }
-  scale = force_scale + norm(p_) + std::sqrt(row_forces) + norm(springs_.force);
-  return std::sqrt(sum);
-}
-
-double Stepper::row_violation(const ConstraintLaw& law) const {
-  double worst = std::max(law.violation(values_, lambda_), contact_ ? contact_->violation() : 0.0);
-  const std::vector<ConstraintRow>& constraints = mechanics_.robot().constraints;
-  const int n = rows_count_, actuators = n - static_cast<int>(constraints.size());
-  for (int b = 0; b < robots_; ++b)
-    for (int row = actuators; row < n; ++row) {
-      const std::size_t k = extent(b, n) + static_cast<std::size_t>(row);
-      const double delta = values_[k] + compliance_[static_cast<std::size_t>(row)] * lambda_[k];
-      const bool idle = constraints[static_cast<std::size_t>(row - actuators)].one_sided && lambda_[k] <= 0;
-      worst = std::max(worst, idle ? -delta : std::abs(delta));
-    }
-  return worst;
-}
-
-// u <- u and then s du.
-void Stepper::add_increment(double s) {
-  const Coordinates& coordinates = mechanics_.coordinates();
-  if (coordinates.flat())
-    for_each_number(u_.size(), [&](std::size_t i) { u_[i] += s * du_[i]; });
-  else
-    for_each_robot(robots_,
-                   [&](int b) { coordinates.compose(u_.data() + extent(b, nv_), du_.data() + extent(b, nv_), s); });
+// Robots that take part: those that go on, or when the step has ended all that have not failed.
+void Stepper::send_mask(bool ended) {
+  const std::span<unsigned char> goes = found_.goes.host();
+  for (std::size_t b = 0; b < robots_.size(); ++b)
+    goes[b] = robots_[b].at == Progress::At::active || (ended && robots_[b].at == Progress::At::converged);
+  found_.goes.send();
 }
 
 StepReport Stepper::step(const Control& control, State& state) {
@@ -310,186 +189,221 @@ StepReport Stepper::step(const Control& control, State& state) {
 }
 
 StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, State& state) {
-  SUPPLE_EXPECT(state.q.size() == extent(robots_, nq_) && motions.size() == motions_.size());
-  StepReport report;
-  const bool dynamic = this->dynamic(), iterate = settings_.scheme != StepScheme::one_linearisation;
-  const double h = settings_.time_step, alpha = implicit_velocity(), beta = implicit_position();
-  const Robot& robot = mechanics_.robot();
-  const Coordinates& coordinates = mechanics_.coordinates();
-  const TangentKind tangent = this->tangent();
-  SystemCoefficients coefficients{shift_, 1, iterate}, input_coefficients = coefficients;
-  if (dynamic) {
-    const double a = alpha * robot.rayleigh_mass, b = robot.rayleigh_stiffness;
-    coefficients.mass = 1 / (beta * h * h) + a / (beta * h);
-    coefficients.stiffness = alpha * (1 + b / (beta * h));
-    input_coefficients.mass = 1 / (h * h) + a / h;
-    input_coefficients.stiffness = alpha * (1 + b / h);
-  }
-  size_for(law);
-  if (changes_ != mechanics_.changes()) refresh_forces();
-  report.limited_commands = law.begin(state, h, lambda_);
-  if (!begin_scheme(state)) {
-    report.status = StepStatus::undefined_points;
-    return report;
-  }
-  std::fill(u_.begin(), u_.end(), 0.0);
-  std::fill(dc_.begin(), dc_.end(), 0.0);
-  if (law.moves_inputs())
-    std::copy(state.motions.begin(), state.motions.end(), motions_.begin());
-  else
-    std::copy(motions.begin(), motions.end(), motions_.begin());
-  double first_scale = 0, largest_residual = 0, least_residual = std::numeric_limits<double>::infinity();
-  int least_at = 0, halvings = 0;
-  // A kept factor needs no tangent. Stiffness damping does, for the residual.
-  const bool may_keep_factor =
-      iterate && settings_.keep_factor_below > 0 && !(dynamic && robot.rayleigh_stiffness != 0);
-  const bool keeps = may_keep_tangent(), goes_on = keeps && this->goes_on(state);
-  for (;;) {
-    for_each_robot(robots_, [&](int b) {
-      std::copy_n(state.q.data() + extent(b, nq_), nq_, q_.data() + extent(b, nq_));
-      coordinates.integrate(q_.data() + extent(b, nq_), u_.data() + extent(b, nv_));
-    });
-    {
-      Timer timer(report.times.outputs);
-      evaluate_rows();
-      evaluate_effectors(law);
-      evaluate_springs(/*at_rest=*/!dynamic);
-      set_values();
-      if (contact_) {
-        if (report.iterations == 0) begin_contact(state);
-        contact_->linearise(y_);
-      }
-    }
-    PointReport points;
-    const bool without_tangent = (may_keep_factor && report.iterations > 0) || (goes_on && kept_.served);
-    {
-      Timer timer(report.times.forces);
-      points = mechanics_.evaluate_forces(q_, motions_, without_tangent ? TangentKind::none : tangent, f_);
-    }
-    report.inverted = points.inverted;
-    if (points.undefined > 0 || !all_finite(f_)) {
-      // Newton stepped too far: halve its last step. The first evaluation has no step to halve.
-      if (iterate && report.iterations > 0 && halvings < settings_.max_halvings) {
-        ++halvings;
-        for (double& du : du_) du *= 0.5;
-        add_increment(-1);
-        for (std::size_t i = 0; i < motions_.size(); ++i) {
-          dc_[i] *= 0.5;
-          motions_[i] -= dc_[i];
-        }
-        continue;
-      }
-      report.status = StepStatus::undefined_points;
-      report.failed_element = points.first_undefined;
-      return report;
-    }
-    halvings = 0;
-    residual(state);
-    if (keeps) kept_.served = !goes_on || tangent_served();
-    bool keep_factor = without_tangent && kept_.served;
-    if (iterate) {
-      // Judged against the forces at work now and, since they may vanish on the way (a body let go, a base that has
-      // moved on), those the step began with, inertia among them.
-      double scale = 0;
-      const double size = residual_with_rows(points.force_scale, scale);
-      if (report.iterations == 0) first_scale = std::max(scale, size);
-      scale = std::max(scale, first_scale);
-      const double before = report.residual;
-      report.residual = scale > 0 ? size / scale : 0;
-      report.force_scale = scale;
-      if (report.residual <= settings_.tolerance && row_violation(law) <= settings_.row_tolerance) break;
-      keep_factor = without_tangent && report.residual < settings_.keep_factor_below * before;
-      if (report.iterations >= settings_.max_iterations ||
-          (report.iterations > 3 && report.residual > 50 * largest_residual)) {
-        report.status = StepStatus::not_converged;
-        return report;
-      }
-      largest_residual = std::max(largest_residual, report.residual);
-      // The start is no measure of progress: where only the commands are new, it is an equilibrium.
-      if (report.iterations > 0 && report.residual < 0.5 * least_residual) {
-        least_residual = report.residual;
-        least_at = report.iterations;
-      } else if (settings_.patience > 0 && report.iterations - least_at >= settings_.patience) {
-        report.status = StepStatus::not_converged;
-        return report;
-      }
-    }
-    if (!keep_factor) {
-      if (without_tangent) {
-        Timer timer(report.times.forces);
-        (void)mechanics_.evaluate_forces(q_, motions_, tangent, f_);
-      }
-      Timer timer(report.times.factor);
-      spring_stiffness();
-      const std::size_t springs = points_.size();
-      if (contact_ && coefficients.geometric)
-        points_.insert(points_.end(), contact_->stiffness().begin(), contact_->stiffness().end());
-      coefficients.points = points_;
-      SystemReport system = mechanics_.factor(coefficients, y_, lambda_);
-      if (system.negative_pivots > 0 && points_.size() > springs) {
-        // Obstacles' curvature under the present forces would make W indefinite: slower without it, but an answer.
-        coefficients.points = std::span(points_).first(springs);
-        system = mechanics_.factor(coefficients, y_, lambda_);
-      }
-      input_coefficients.points = coefficients.points;
-      ++report.iterations;
-      report.negative_pivots = system.negative_pivots;
-      report.weakened += system.weakened;
-      if (system.status != SystemStatus::ok) {
-        report.status = system.status == SystemStatus::singular       ? StepStatus::singular
-                        : system.status == SystemStatus::not_positive ? StepStatus::not_positive
-                                                                      : StepStatus::out_of_memory;
-        return report;
-      }
-    }
-    {
-      Timer timer(report.times.solve);
-      solve_systems(input_coefficients);
-    }
-    {
-      Timer timer(report.times.rows);
-      project(law);
-      const std::span<const char> touch = contact_ ? contact_->touch() : std::span<const char>();
-      const bool solved = law.solve(space(), touch, lambda_, dc_), touched = contact_ && solve_contact(law, solved);
-      if (contact_) report.contact = contact_->figures();
-      if (contact_ ? !touched : !solved) {
-        report.status = report.contact.too_many ? StepStatus::too_many_contacts : StepStatus::rows_unsolved;
-        return report;
-      }
-      correct();
-    }
-    if (!all_finite(u_)) {
-      report.status = StepStatus::not_converged;
-      return report;
-    }
-    if (!iterate) break;
-  }
-  if (contact_) report.contact = contact_->figures();
-  if (iterate) phi_end_ = values_;
-  finish(law, state);
+  if (on_cpu() && !device_contact_) return step(law, motions, StateView{state, state.q.data(), state.v.data()});
+  DeviceState there(mechanics_.device(), state, device_contact_ != nullptr);
+  StepReport report = step(law, motions, there.view());
+  state = there.get();
   return report;
 }
 
-void Stepper::finish(const ConstraintLaw& law, State& state) {
-  const bool dynamic = this->dynamic(), keeps = may_keep_tangent();
-  const double h = settings_.time_step;
-  if (keeps) remember_balance(state);
-  for_each_robot(robots_, [&](int b) {
-    mechanics_.coordinates().integrate(state.q.data() + extent(b, nq_), u_.data() + extent(b, nv_));
-  });
-  for_each_number(u_.size(), [&](std::size_t i) { state.v[i] = dynamic ? end_velocity(u_[i], state.v[i]) : 0.0; });
-  for (std::size_t i = 0; i < motions_.size(); ++i) {
-    state.motion_velocities[i] = dynamic ? (motions_[i] - state.motions[i]) / h : 0.0;
-    state.motions[i] = motions_[i];
+void Stepper::prepare(const ConstraintLaw& law, StateView state) {
+  // Where commands come late, motions do too; effectors without a program need the goals.
+  const bool late = size_.motions > 0 || (law.effector_rows().rows() > 0 && !effectors_.program);
+  if (on_cpu() || prepared() || settings_.iterates() || late || contact_.has_value() != (device_contact_ != nullptr))
+    return;
+  begin(law, {}, state);
+  linearise(law, state);
+  (void)make_space();
+  now_.prepared = true;
+}
+
+// One step: rows, forces, residual; the system and constraint space; multipliers; the motion that they make. Newton's
+// method repeats it until every robot has converged or failed.
+StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, StateView state) {
+  StepReport report;
+  marks_.sent.wait();
+  const bool prepared = now_.prepared;
+  if (!prepared) begin(law, motions, state);
+  now_.prepared = false;
+  report.limited_commands = law.begin(state.host, settings_.time_step, space_.lambda.host());
+  if (settings_.iterates()) space_.lambda.send();
+  while (any(Progress::At::active)) {
+    if (!prepared) {
+      linearise(law, state);
+      if (settings_.iterates())
+        judge(law, report);
+      else if (on_cpu())
+        look_at_points(report);
+      if (any(Progress::At::active) && !make_space()) count_systems(report);
+    }
+    if (any(Progress::At::active)) {
+      collect(report);
+      find_multipliers(law, state, report);
+      correct();
+      marks_.host_ended.set();
+      report.times.rows += marks_.host_ended.seconds_since(on_cpu() ? marks_.solved : marks_.host_begun);
+    }
+    if (!settings_.iterates()) break;
+    step_back();
   }
-  state.multipliers = lambda_;
-  for (std::size_t k = 0; k < lambda_.size(); ++k)
-    if (scheme_[k % scheme_.size()].averaged) state.multipliers[k] /= implicit_velocity();
-  if (contact_) contact_->finish(state);
-  law.commands(phi_end_, lambda_, state.commands);
-  state.time += dynamic ? h : 0.0;
-  if (keeps) remember_end(state);
-  mechanics_.evaluate_outputs(state.q, state.motions, y_);
+  finish(law, state, report);
+  if (!on_cpu()) marks_.sent.set();
+  return report;
+}
+
+void Stepper::begin(const ConstraintLaw& law, std::span<const double> motions, const StateView& state) {
+  SUPPLE_EXPECT(state.host.robots == size_.robots);
+  size_for(law);
+  if (host_.changes != mechanics_.changes()) refresh_forces();
+  scheme_.set(settings_);
+  for (Progress& robot : robots_) {
+    robot.at = Progress::At::active;
+    robot.status = StepStatus::ok;
+    robot.element = -1;
+    robot.newton.begin();
+  }
+  begin_scheme(state);
+  for_robots(ZeroTeamOp{vectors(motion_.u)});
+  if (size_.motions > 0) {
+    const std::span<double> c = inputs_.motions.host(), dc = inputs_.dc.host();
+    SUPPLE_EXPECT(law.moves_inputs() || motions.size() == c.size());
+    std::copy_n(law.moves_inputs() ? state.host.motions.data() : motions.data(), c.size(), c.data());
+    std::fill(dc.begin(), dc.end(), 0.0);
+    inputs_.motions.send();
+  }
+  now_ = {};
+  now_.keeps = may_keep_tangent();
+  now_.goes_on = now_.keeps && goes_on(state.host);
+}
+
+void Stepper::linearise(const ConstraintLaw& law, const StateView& state) {
+  marks_.begun.set();
+  set_positions(state);
+  evaluate_rows(inputs_.motions.span());
+  evaluate_effectors(law);
+  evaluate_springs(/*at_rest=*/!settings_.dynamic());
+  set_values();
+  if (contact_ && !device_contact_) linearise_contact(state);
+  marks_.outputs.set();
+  const bool stiff = settings_.dynamic() && mechanics_.robot().rayleigh_stiffness != 0;
+  const bool may_keep_factor = settings_.iterates() && settings_.keep_factor_below > 0 && !stiff;
+  now_.without_tangent = (may_keep_factor && now_.iterations > 0) || (now_.goes_on && kept_.served);
+  evaluate_forces(now_.without_tangent ? TangentKind::none : settings_.tangent());
+  marks_.forces.set();
+  evaluate_residual(state);
+  if (now_.keeps) kept_.served = !now_.goes_on || tangent_served();
+}
+
+bool Stepper::make_space() {
+  if (!factor()) return false;
+  project();
+  if (on_cpu()) return true;
+  for_robots(FindingTeamOp{scheme_.looks_back() ? found_.start_points.data() : nullptr, found_.points.data(),
+                           found_.systems.data(), vectors(motion_.f), solutions(), found_.all.data()});
+  space_.block.fetch();
+  found_.all.fetch();
+  marks_.ready.set();
+  return true;
+}
+
+// What the stages have found. On a CPU points and systems were looked at as they came.
+void Stepper::collect(StepReport& report) {
+  if (on_cpu())
+    look_at_solutions(report);
+  else
+    look_at_findings(report);
+  if (!settings_.iterates()) {
+    report.times.outputs += marks_.outputs.seconds_since(marks_.begun);
+    report.times.forces += marks_.forces.seconds_since(marks_.outputs);
+  }
+  report.times.factor += marks_.factored.seconds_since(marks_.forces);
+  report.times.solve += marks_.solved.seconds_since(marks_.factored);
+  if (on_cpu()) return;
+  report.times.rows += marks_.ready.seconds_since(marks_.solved);
+  marks_.host_begun.set();
+}
+
+void Stepper::look_at_solutions(StepReport& report) {
+  report.negative_pivots = 0;
+  count_systems(report);
+  const ConstMatrices X = solutions();
+  for (int b = 0; b < size_.robots; ++b)
+    if (robots_[extent(b)].at == Progress::At::active && !all_finite(X.at(b), X.size[1] * X.size[2]))
+      fail(b, StepStatus::not_converged);
+}
+
+void Stepper::look_at_findings(StepReport& report) {
+  marks_.ready.wait();
+  report.inverted = report.negative_pivots = 0;
+  const std::span<RobotFinding> found = found_.all.host();
+  for (int b = 0; b < size_.robots; ++b) {
+    const RobotFinding& robot = found[extent(b)];
+    report.inverted += robot.points.inverted;
+    if (now_.factored) report.weakened += robot.system.weakened;
+    report.negative_pivots = std::max(report.negative_pivots, robot.system.negative_pivots);
+    if (robots_[extent(b)].at == Progress::At::active && robot.status != RobotStatus::ok)
+      fail(b, status_of(robot.status), robot.points.first_undefined);
+  }
+}
+
+void Stepper::count_systems(StepReport& report) {
+  for (const SystemReport& found : found_.systems.host()) {
+    if (now_.factored) report.weakened += found.weakened;
+    report.negative_pivots = std::max(report.negative_pivots, found.negative_pivots);
+  }
+}
+
+void Stepper::set_failures(StepReport& report) const {
+  for (int b = 0; b < size_.robots; ++b) {
+    const Progress& robot = robots_[extent(b)];
+    report.residual = std::max(report.residual, robot.newton.residual());
+    report.force_scale = std::max(report.force_scale, robot.newton.force_scale());
+    if (robot.at == Progress::At::failed) report.failures.push_back({b, robot.status, robot.element});
+  }
+  report.iterations = now_.iterations;
+  if (report.failures.empty()) return;
+  report.status = report.failures.front().status;
+  report.failed_element = report.failures.front().element;
+}
+
+// The state of all robots that have not failed.
+void Stepper::finish(ConstraintLaw& law, const StateView& state, StepReport& report) {
+  set_failures(report);
+  if (report.failures.size() == robots_.size()) return;
+  if (contact_ && !device_contact_) report.contact = contact_->figures();
+  const double h = settings_.time_step;
+  const int B = size_.robots;
+  if (settings_.iterates()) {
+    const Vectors values = space_.on_host().values;
+    std::copy_n(values.data, host_.phi_end.size(), host_.phi_end.data());
+  }
+  if (now_.keeps) remember_balance(state.host);
+  if (settings_.iterates()) send_mask(/*ended=*/true);
+  const Coordinates& coordinates = mechanics_.coordinates();
+  if (!coordinates.flat())
+    for_each_robot(B, [&](int b) {
+      if (found_.goes.host()[extent(b)] != 0)
+        coordinates.integrate(state.q + extent(b, size_.nq), motion_.u.data() + extent(b, size_.nv));
+    });
+  for_robots(FinishTeamOp{settings_.dynamic(), h, settings_.beta(), vectors(motion_.u), found_.goes.data(),
+                          coordinates.flat() ? Vectors(state.q, B, size_.nq) : Vectors(),
+                          Vectors(state.v, B, size_.nv)});
+  finish_host(law, state);
+  if (device_contact_) device_contact_->finish(state, found_.goes.data());
+  if (now_.keeps) remember_end(state.host);
+  // outputs() may be asked for
+  for_robots(CopyTeamOp{ConstVectors(state.q, B, size_.nq), nullptr, Vectors(motion_.q.data(), B, size_.nq)});
+  now_.ended = true;
+}
+
+// What of the state lies on the host.
+void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
+  State& host = state.host;
+  const std::span<const double> lambda = space_.lambda.host(), c = inputs_.motions.host();
+  law.commands(host_.phi_end, lambda, host_.commands);
+  const std::size_t n = extent(size_.rows), m = extent(size_.motions), actuators = mechanics_.robot().actuators.size();
+  for (std::size_t b = 0; b < robots_.size(); ++b) {
+    if (robots_[b].at == Progress::At::failed) continue;
+    for (std::size_t i = b * m; i < (b + 1) * m; ++i) {
+      host.motion_velocities[i] = settings_.dynamic() ? (c[i] - host.motions[i]) / settings_.time_step : 0.0;
+      host.motions[i] = c[i];
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      host.multipliers[b * n + i] = scheme_.averaged(i) ? lambda[b * n + i] / settings_.alpha() : lambda[b * n + i];
+    std::copy_n(host_.commands.data() + b * actuators, actuators, host.commands.data() + b * actuators);
+    if (contact_ && !device_contact_) contact_->finish(static_cast<int>(b), host);
+  }
+  host.time += settings_.dynamic() ? settings_.time_step : 0.0;
 }
 
 std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator) {

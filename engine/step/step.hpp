@@ -1,5 +1,5 @@
 #pragma once
-// One time step, written once for the full model, the reduced model and batches.
+// One time step, written once for the full model, the reduced model and batches on any device.
 //
 // A step of length h from (q, v) to (q', v') has the implicit factors alpha of velocity and beta of position (F. Faure,
 // The Compliant plugin, 2012, eqs. 4-5); F are all forces but those of rows with multipliers:
@@ -26,201 +26,140 @@
 // One pass from u = 0 is the paper's one-linearisation step (Goury & Duriez 2018, eqs. 4-9; the same system in dv has
 //   b = -h^2 K v + h (p - f)).
 // Repeated until the residual vanishes it is Newton's method on the implicit step or on the equilibrium.
+//
+// The stages are ops on arrays that lie on the mechanics' device (arrays.hpp, kernels/step/step_ops.hpp): one robot or
+// many, on a CPU or a GPU. To the host crosses what the law sees, and back what it finds. Each robot of a batch fares
+// on its own: one whose step fails stays as it was and is named in the report; Newton's method goes on for the others.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/mechanics/mechanics.hpp"
-#include "engine/model/state.hpp"
+#include "engine/step/arrays.hpp"
 #include "engine/step/contact_stage.hpp"
+#include "engine/step/device_contact.hpp"
+#include "engine/step/device_state.hpp"
 #include "engine/step/forward_law.hpp"
+#include "engine/step/newton.hpp"
+#include "engine/step/row_scheme.hpp"
+#include "engine/step/step_settings.hpp"
+#include "kernels/array/launch.hpp"
+#include "kernels/array/queued.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
 
-enum class StepScheme { one_linearisation, newton, quasi_static };
-
-struct StepSettings {
-  StepScheme scheme = StepScheme::one_linearisation;
-  double time_step = 0.01;  // s; quasi-static: used for rate limits only (0 = none)
-  // alpha and beta, above 0 (unconditionally stable from 1/2 on); without effect in statics.
-  double implicit_velocity = 1, implicit_position = 1;
-  double tolerance = 1e-9;       // Newton: residual relative to the forces at work, converged below
-  double row_tolerance = 1e-11;  // Newton: violation of a row's law [m]
-  int max_iterations = 40;
-  int max_halvings = 12;  // Newton: of one step that leads to points where a law has no stress
-  // Newton: after an iteration that brought the residual below this fraction of the one before, the factor is used once
-  // more, without a new tangent. 0 = never; 0.1 is a good choice. The residual that ends the iteration is always that
-  // of the new state, and nothing is kept from step to step. Without effect under stiffness damping.
-  double keep_factor_below = 0;
-  // One linearisation: the factor of an earlier step is used while the last step, with that factor, ended nearer than
-  // this share of its displacement to where the forces at its end ask it to be (norms over the coordinates; tangents
-  // and factors cost most of a step). 0 = never. Without effect under stiffness damping, dampers, inputs that the
-  // control moves, and implicit factors below 1. A run that was stopped goes on with a new one.
-  double keep_tangent = 0;
-  int patience =
-      0;  // Newton: gives up when the least residual since the first iteration has not halved in so many; 0 = never
-};
-
-enum class StepStatus {
-  ok,
-  not_converged,
-  undefined_points,
-  singular,
-  not_positive,
-  out_of_memory,
-  rows_unsolved,
-  too_many_contacts,
-  loose_among_obstacles,  // equilibrium of a body that nothing holds, with obstacles
-  unbalanced              // equilibrium of a body that nothing holds: its forces have a resultant
-};
-
-const char* describe(StepStatus status);
-
-// Seconds spent per stage, summed over iterations.
-struct StageTimes {
-  double outputs = 0, forces = 0, factor = 0, solve = 0, rows = 0;
-  double total() const { return outputs + forces + factor + solve + rows; }
-  StageTimes& operator+=(const StageTimes& other) {
-    outputs += other.outputs;
-    forces += other.forces;
-    factor += other.factor;
-    solve += other.solve;
-    rows += other.rows;
-    return *this;
-  }
-};
-
-struct [[nodiscard]] StepReport {
-  StepStatus status = StepStatus::ok;
-  int iterations = 0;        // factorisations; one linearisation: 0 if that of an earlier step served
-  double residual = 0;       // relative, at the accepted state (Newton)
-  double force_scale = 0;    // what it is relative to [N]
-  int inverted = 0;          // points with det F <= 0 at the last evaluation
-  int failed_element = -1;   // undefined_points: mesh element
-  int negative_pivots = 0;   // of the last exact factorisation
-  int weakened = 0;          // as in SystemReport, summed over the factorisations
-  int limited_commands = 0;  // commands cut to their range or rate
-  ContactFigures contact;    // of the last linearisation
-  StageTimes times;
-};
-
 class Stepper {
  public:
-  // Sizes all scratch; no allocation in step() beyond what a full model's sparse solver does. `mechanics` must outlive
-  // this object. Among obstacles, in dynamics, implicit_position is 1.
+  // Sizes all arrays; no allocation in step() beyond what a full model's sparse solver does. `mechanics` must outlive
+  // this object. In contact with obstacles, in dynamics, implicit_position is 1.
   Stepper(Mechanics& mechanics, const StepSettings& settings);
+  // With the forces of contacts found on the device of a batch, under a ForwardLaw in steps of one linearisation.
+  // Throws InputError where device_contact() has a reason.
+  Stepper(ReducedBatchMechanics& mechanics, const StepSettings& settings, const DeviceContactSettings& contact);
+  ~Stepper();
 
-  // Advances `state` by one step under `control`. On failure the state is unchanged.
+  // Advances `state` by one step under `control`. A robot that fails is unchanged.
   StepReport step(const Control& control, State& state);
   // The same under any law; `motions` [B x motions]: where prescribed inputs go unless the law moves them.
   StepReport step(ConstraintLaw& law, std::span<const double> motions, State& state);
+  // The same for states that stay on the device.
+  StepReport step(ConstraintLaw& law, std::span<const double> motions, StateView state);
+  // Queues what the next step from this state under this law does before its multipliers are found. On a GPU, where
+  // nothing depends on the host, the device then works meanwhile; otherwise nothing is done. set_state(), new loads,
+  // variations and the like make it void: forget().
+  void prepare(const ConstraintLaw& law, StateView state);
+  bool prepared() const { return now_.prepared; }
+  void forget() { now_.prepared = false; }
 
   const StepSettings& settings() const { return settings_; }
+  bool finds_contact_on_device() const { return device_contact_ != nullptr; }
   void set_time_step(double h) { settings_.time_step = h; }
   // Generalised forces beside gravity [B x nv, N], for the steps to come: a hand that pulls. Empty: none.
   void set_load(std::span<const double> load);
   // Quasi-static: a pull shift M (anchor - q) towards a state, for the steps to come, so that A = K + shift M.
-  // shift [1/s^2], 0: none; anchor [B x nq]. For bodies whose K is singular (equilibrium.hpp).
+  // shift [1/s^2], 0: none; anchor [B x nq]. For bodies whose K is singular (equilibrium.hpp). On a CPU.
   void set_anchor(double shift, std::span<const double> anchor);
   // r = p - f + H^T multipliers of a state at rest, p with the load and without an anchor [B x nv, N]: zero at an
-  // equilibrium. Returns its norm relative to the forces at work, NaN where a point has no stress.
+  // equilibrium. Returns its norm relative to the forces at work, NaN where a point has no stress. On a CPU.
   double imbalance(const State& state, std::span<double> r);
-  // How exactly and how stubbornly Newton's method solves; see StepSettings.
+  // How exactly Newton's method solves, and when it stops; see StepSettings.
   void set_tolerances(double residual, double rows) {
     settings_.tolerance = residual;
     settings_.row_tolerance = rows;
   }
-  void set_patience(int max_iterations, int max_halvings, int patience) {
+  void set_limits(int max_iterations, int max_halvings, int stagnation) {
     settings_.max_iterations = max_iterations;
     settings_.max_halvings = max_halvings;
-    settings_.patience = patience;
+    settings_.stagnation = stagnation;
   }
   // Mapped points y [B x outputs] at the end of the last step.
-  const std::vector<double>& outputs() const { return y_; }
+  std::vector<double> outputs();
   // phi(y) [B x rows] at the last linearisation.
-  const std::vector<double>& row_values() const { return phi_; }
+  std::vector<double> row_values();
   // Compliance W [B x rows x rows] of the last linearisation [m/N].
-  const std::vector<double>& compliance() const { return W_; }
+  std::vector<double> compliance();
 
  private:
-  // What the law sees of a row: phi/beta + start phi_n + rate phi'_n, with `diagonal` added to W.
-  struct RowScheme {
-    double start = 0, rate = 0, diagonal = 0;
-    bool averaged = false;  // a spring: lambda is alpha lambda_{n+1}
+  // How a robot fares in this step.
+  struct Progress {
+    enum class At { active, waits, converged, failed };  // waits: stepped back, evaluated again before it goes on
+    At at = At::active;
+    StepStatus status = StepStatus::ok;
+    int element = -1;
+    NewtonControl newton;
   };
-  // Springs that are forces, at the last linearisation; start, rate: phi and phi' at the start of the step.
+  // Springs that are forces, at the last linearisation.
   struct Springs {
-    RowLayout layout;
-    std::vector<double> phi, gradients, H, H_c, lambda, start, rate;
-    std::vector<double> force;  // H^T lambda [B x nv]
+    RowArrays rows;
+    Mirrored<double> lambda, force;  // [B x springs], H^T lambda [B x nv]
   };
-
-  bool dynamic() const { return settings_.scheme != StepScheme::quasi_static; }
-  double implicit_velocity() const { return dynamic() ? settings_.implicit_velocity : 1; }
-  double implicit_position() const { return dynamic() ? settings_.implicit_position : 1; }
-  TangentKind tangent() const {
-    return settings_.scheme == StepScheme::one_linearisation ? TangentKind::safe : TangentKind::exact;
-  }
-  double end_velocity(double increment, double start_velocity) const;
-  bool is_spring(int row) const;
-  void size_for(const ConstraintLaw& law);
-  void refresh_forces();
-  bool begin_scheme(const State& state);
-  bool evaluate_start_force(const State& state);
-  void evaluate_rows();
-  void evaluate_effectors(const ConstraintLaw& law);
-  void evaluate_springs(bool at_rest);
-  void set_values();
-  void row_rates(const State& state, const RowLayout& layout, const std::vector<double>& H,
-                 const std::vector<double>& H_c, std::vector<double>& rates) const;
-  void add_springs(double share);
-  void spring_stiffness();
-  void begin_contact(const State& state);
-  void add_transport(const State& state);
-  void residual(const State& state);
-  double row_force(int b, int k) const;
-  double residual_with_rows(double force_scale, double& scale) const;
-  double row_violation(const ConstraintLaw& law) const;
-  // Whether multipliers are found by increments (step_rows.cpp).
-  bool increments() const { return settings_.scheme != StepScheme::one_linearisation; }
-  void solve_systems(const SystemCoefficients& input_coefficients);
-  void find_free_motion();
-  std::span<const double> free_motion(int b) const;
-  void project(const ConstraintLaw& law);
-  ConstraintSpace space() const;
-  bool solve_contact(ConstraintLaw& law, bool solved);
-  bool may_keep_tangent() const;
-  bool goes_on(const State& state) const;
-  bool tangent_served();
-  void remember_balance(const State& state);
-  void remember_end(const State& state);
-  void add_increment(double s);
-  void correct();
-  void finish(const ConstraintLaw& law, State& state);
-
-  Mechanics& mechanics_;
-  StepSettings settings_;
-  ForwardLaw forward_;
-  std::optional<ContactStage> contact_;  // where there are obstacles
-  int robots_, nq_, nv_, ny_, rows_count_, motions_count_, effector_rows_ = 0;
-  int columns_;  // of X: free motion, multipliers, and prescribed inputs where the law moves them
-  std::vector<double> q_, u_, du_, f_, p_, inertia_, damping_, velocity_, motions_, motion_velocity_, y_, y_start_,
-      phi_, phi_end_, gradients_, H_, H_c_, A_c_, X_, W_, free_, B_, lambda_, dc_, r_;
-  std::vector<double> held_, free_motion_;  // lambda_0 [B x rows]; increments: u_f [B x nv]
-  std::vector<double> effector_phi_, effector_gradients_, effector_H_, effector_H_c_, effector_W_, effector_free_,
-      effector_B_, anchor_;
-  std::vector<RowScheme> scheme_;   // of the rows of a robot
-  std::vector<double> compliance_;  // their diagonals
-  bool plain_rows_ = true;          // what the law sees is phi(y)
-  std::vector<double> values_;      // what the law sees [B x rows]
-  std::vector<double> phi_start_, phi_rate_, start_force_;
-  Springs springs_;
-  std::vector<PointStiffness> points_;  // of springs, then of contacts
-  double shift_ = 0;
-  // Of the last step, with whose tangent the next may do (step_kept_tangent.cpp).
+  // Values and rates of rows at the start of the step [B x rows], [B x springs].
+  struct Start {
+    Mirrored<double> phi, rate, spring_phi, spring_rate;
+  };
+  // What the stages report of each robot, and who takes part in what comes next.
+  struct Found {
+    Mirrored<PointReport> start_points, points;
+    Mirrored<SystemReport> systems;
+    Mirrored<RobotFinding> all;
+    Mirrored<ResidualSquares> squares;
+    Mirrored<unsigned char> goes;
+  };
+  struct Marks {
+    explicit Marks(const Device& device)
+        : begun(device),
+          outputs(device),
+          forces(device),
+          factored(device),
+          solved(device),
+          ready(device),
+          sent(device),
+          host_begun(cpu()),
+          host_ended(cpu()) {
+      sent.set();
+    }
+    Mark begun, outputs, forces, factored, solved;
+    Mark ready;                   // GPU: constraint space is on the host
+    Mark sent;                    // GPU: all that the step sends has arrived
+    Mark host_begun, host_ended;  // the law and the motion
+  };
+  // Of the present step.
+  struct Now {
+    bool prepared = false;  // up to the multipliers
+    int iterations = 0;
+    bool keeps = false, goes_on = false;  // kept tangents
+    bool without_tangent = false;         // the last evaluation of forces
+    bool factored = false;                // in this linearisation
+    bool space_known = false;             // with the factor (Mechanics::find_space)
+    bool contact_begun = false;
+    bool ended = false;  // q is where the step ended
+  };
+  // Of the last step, with whose tangent the next may do (kept_tangent.cpp).
   struct KeptTangent {
+    bool possible = true;
     long factorisation = -1;
     double time_step = 0;
     std::vector<double> q, v, motions, motion_velocities;  // where it ended
@@ -228,10 +167,112 @@ class Stepper {
     std::vector<double> moved;                             // [B] |u|
     bool served = true;                                    // the last step ended near enough, for all that is known
   };
+  // What lies on the host alone.
+  struct OnHost {
+    std::vector<double> load, anchor;             // [B x nv], [B x nq]
+    double shift = 0;                             // 1/s^2
+    int changes = 0;                              // of the mechanics' forces that p has
+    std::vector<double> phi_end, commands;        // [B x rows], [B x actuators]
+    std::vector<double> goal_values;              // of one robot's effectors
+    std::vector<char> left_out;                   // robots that the law leaves out
+    std::vector<PointStiffness> point_stiffness;  // of springs, then of contacts
+  };
+
+  bool on_cpu() const { return mechanics_.device().kind == Device::Kind::cpu; }
+  bool any(Progress::At at) const;
+  void fail(int robot, StepStatus status, int element = -1);
+  Vectors vectors(Mirrored<double>& array) { return {array.data(), size_.robots, size_.nv}; }
+  Vectors rows_of(Mirrored<double>& array) { return {array.data(), size_.robots, size_.rows}; }
+  Vectors inputs_of(Mirrored<double>& array) { return {array.data(), size_.robots, size_.motions}; }
+  Matrices solutions() { return {space_.X.data(), size_.robots, space_.columns(), size_.nv}; }
+  template <class Op>
+  void for_robots(const Op& op) {
+    launch_robots(mechanics_.device(), size_.robots, op);
+  }
+
+  // step.cpp
+  void size_for(const ConstraintLaw& law);
+  void refresh_forces();
+  void begin(const ConstraintLaw& law, std::span<const double> motions, const StateView& state);
+  void linearise(const ConstraintLaw& law, const StateView& state);
+  bool make_space();
+  void look_at_solutions(StepReport& report);
+  void look_at_findings(StepReport& report);
+  void count_systems(StepReport& report);
+  void collect(StepReport& report);
+  void finish(ConstraintLaw& law, const StateView& state, StepReport& report);
+  void finish_host(ConstraintLaw& law, const StateView& state);
+  void set_failures(StepReport& report) const;
+  void send_mask(bool ended);
+
+  // step_rows.cpp
+  void set_positions(const StateView& state);
+  void evaluate_rows(std::span<const double> inputs);
+  template <class Evaluate>
+  void evaluate(RowArrays& rows, const Evaluate& on_host);
+  void evaluate_effectors(const ConstraintLaw& law);
+  void evaluate_springs(bool at_rest);
+  void set_values();
+  void begin_scheme(const StateView& state);
+  void evaluate_start_force(const StateView& state);
+  void linearise_contact(const StateView& state);
+
+  // step_forces.cpp
+  void evaluate_forces(TangentKind kind);
+  void evaluate_residual(const StateView& state);
+  void add_transport(const StateView& state);
+  void evaluate_squares(Vectors out);
+  void judge(const ConstraintLaw& law, StepReport& report);
+  void step_back();
+  double row_violation(const ConstraintLaw& law, int b);
+  ResidualNorms norms_of(int b);
+  void look_at_points(StepReport& report);
+
+  // step_system.cpp
+  void add_spring_stiffness();
+  bool keeps_factor() const;
+  bool factor();
+  void factor(SystemCoefficients& coefficients, std::size_t springs);
+  bool look_at_systems();
+  void project();
+  RightSidesTeamOp right_sides();
+  SpaceTeamOp row_space();
+  SpaceTeamOp effector_space();
+  void find_free_motion();
+  void find_multipliers(ConstraintLaw& law, const StateView& state, StepReport& report);
+  void subtract_goals(const ConstraintLaw& law);
+  void clear_space(int b);
+  void find_contact_on_device(const ConstraintLaw& law, const StateView& state, StepReport& report);
+  void find_contact_forces(ConstraintLaw& law, StepReport& report);
+  void set_row_ends();
+  void correct();
+
+  // kept_tangent.cpp
+  bool may_keep_tangent() const;
+  bool goes_on(const State& state);
+  bool tangent_served();
+  void remember_balance(const State& state);
+  void remember_end(const State& state);
+
+  Mechanics& mechanics_;
+  StepSettings settings_;
+  ForwardLaw forward_;
+  StepSize size_;
+  MotionArrays motion_;
+  InputArrays inputs_;
+  RowArrays rows_, effectors_;
+  Springs springs_;
+  SpaceArrays space_;
+  RowScheme scheme_;
+  Start start_;
+  Found found_;
+  Marks marks_;
+  std::vector<Progress> robots_;
+  OnHost host_;
+  Now now_;
   KeptTangent kept_;
-  bool cannot_keep_tangent_;
-  std::vector<double> load_;
-  int changes_ = 0;  // of the mechanics' forces that p_ has
+  std::optional<ContactStage> contact_;  // where there are obstacles
+  std::unique_ptr<DeviceContact> device_contact_;
 };
 
 // Why steps of the robot never keep a tangent (StepSettings::keep_tangent). None: they may.

@@ -1,164 +1,178 @@
-// Constraint space in a step (step.hpp): what the law sees, and the motion that its answer makes.
-//
-// Newton's method moves by increments of the multipliers, from those held at its last residual, lambda_0:
-//   du = A^-1 (r + H^T lambda_0) + A^-1 H^T (lambda - lambda_0)
-// Both vanish with the residual. A^-1 r and A^-1 H^T lambda do not: where rows hold what A nearly does not, they are
-// huge and cancel, and what their rounding leaves bounds the residual from below. The law still sees all of lambda:
-//   u_f = A^-1 (r + H^T lambda_0) - A^-1 H^T lambda_0
-// A step of one linearisation holds none (lambda_0 = 0): it ends after one du.
+// Positions and rows in a step (step.hpp): mapped points, actuators and constraints, effectors, springs, and what of
+// them at the start of the step implicit factors and dampers take. Derivation: docs/theory/full-model.md, "Time steps"
+// and "Constraints".
 
 #include <algorithm>
 
 #include "engine/step/step.hpp"
-#include "kernels/base/each.hpp"
 #include "kernels/base/extent.hpp"
-#include "kernels/math/inner_product.hpp"
 
 namespace supple {
 
-// X <- A^-1 [r + H^T lambda_0, H^T, A_c]: the residual's motion, and how the robot follows multipliers and prescribed
-// inputs.
-void Stepper::solve_systems(const SystemCoefficients& input_coefficients) {
-  const int inputs = columns_ - 1 - rows_count_;
-  const bool increments = this->increments();
-  if (inputs > 0) mechanics_.input_columns(input_coefficients, A_c_);
-  for_each_robot(robots_, [&](int b) {
-    double* X = X_.data() + extent(b, columns_, nv_);
-    std::copy_n(r_.data() + extent(b, nv_), nv_, X);
-    if (increments)
-      for (int k = 0; k < nv_; ++k) X[k] += row_force(b, k);
-    std::copy_n(H_.data() + extent(b, rows_count_, nv_), extent(rows_count_, nv_), X + nv_);
-    std::copy_n(A_c_.data() + extent(b, inputs, nv_), extent(inputs, nv_), X + extent(1 + rows_count_, nv_));
-  });
-  mechanics_.solve(X_, columns_);
-  if (increments) find_free_motion();
-}
-
-// u_f of all robots; the multipliers are held.
-void Stepper::find_free_motion() {
-  held_ = lambda_;
-  for (int b = 0; b < robots_; ++b) {
-    const double* X = X_.data() + extent(b, columns_, nv_);
-    const std::span<double> u_f = std::span(free_motion_).subspan(extent(b, nv_), extent(nv_));
-    std::fill(u_f.begin(), u_f.end(), 0.0);
-    if (contact_ && contact_->touch()[extent(b)] != 0) {
-      for (int k = 0; k < nv_; ++k) u_f[extent(k)] = contact_->force(b, k);
-      mechanics_.solve_robot(b, u_f, 1);
-    }
-    for (int i = 0; i < rows_count_; ++i) {
-      const double lambda = held_[extent(b, rows_count_) + extent(i)];
-      for (int k = 0; k < nv_; ++k) u_f[extent(k)] += lambda * X[extent(1 + i, nv_) + extent(k)];
-    }
-    for (int k = 0; k < nv_; ++k) u_f[extent(k)] = X[k] - u_f[extent(k)];
-  }
-}
-
-// u_f of one robot.
-std::span<const double> Stepper::free_motion(int b) const {
-  return increments() ? std::span(free_motion_).subspan(extent(b, nv_), extent(nv_))
-                      : std::span(X_).subspan(extent(b, columns_, nv_), extent(nv_));
-}
-
 namespace {
 
-// For rows with values phi and Jacobians beta H, beta H_c of one robot: free = phi + H u_f, W = H X_a, B = H_c - H X_c,
-// with X = [X_0, X_a (n), X_c (m)] the solved systems. lower: W is symmetric, and only its lower triangle is written.
-void project_rows(int rows, int n, int m, int nv, double beta, bool lower, const double* phi, const double* H,
-                  const double* H_c, const double* u_f, const double* X, double* free, double* W, double* B) {
-  for (int i = 0; i < rows; ++i) {
-    const double* h = H + extent(i, nv);
-    free[i] = phi[i] + inner_product(h, u_f, nv) / beta;
-    for (int j = 0; j < (lower ? i + 1 : n); ++j) W[i * n + j] = inner_product(h, X + extent(1 + j, nv), nv) / beta;
-    for (int j = 0; j < m; ++j)
-      B[i * m + j] = (H_c[i * m + j] - inner_product(h, X + extent(1 + n + j, nv), nv)) / beta;
-  }
+// What belongs to one robot.
+std::span<double> part(std::span<double> values, int robot, int size) {
+  return values.subspan(extent(robot, size), extent(size));
 }
 
 }  // namespace
 
-// Everything that the law sees.
-void Stepper::project(const ConstraintLaw& law) {
-  const int n = rows_count_, e = law.effector_rows().rows(), m = columns_ - 1 - n, all = motions_count_;
-  for_each_robot(robots_, [&](int b) {
-    const double* X = X_.data() + extent(b, columns_, nv_);
-    const double* u_f = free_motion(b).data();
-    double* W = W_.data() + extent(b, n, n);
-    project_rows(n, n, m, nv_, implicit_position(), true, values_.data() + extent(b, n), H_.data() + extent(b, n, nv_),
-                 H_c_.data() + extent(b, n, all), u_f, X, free_.data() + extent(b, n), W,
-                 B_.data() + extent(b, n, all));
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < i; ++j) W[j * n + i] = W[i * n + j];
-      W[i * n + i] += compliance_[static_cast<std::size_t>(i)];
-    }
-    project_rows(e, n, m, nv_, 1, false, effector_phi_.data() + extent(b, e), effector_H_.data() + extent(b, e, nv_),
-                 effector_H_c_.data() + extent(b, e, all), u_f, X, effector_free_.data() + extent(b, e),
-                 effector_W_.data() + extent(b, e, n), effector_B_.data() + extent(b, e, all));
+// q = q_n (+) u
+void Stepper::set_positions(const StateView& state) {
+  const Coordinates& coordinates = mechanics_.coordinates();
+  if (coordinates.flat()) {
+    for_robots(PositionTeamOp{ConstVectors(state.q, size_.robots, size_.nv), vectors(motion_.u), vectors(motion_.q)});
+    return;
+  }
+  for_each_robot(size_.robots, [&](int b) {
+    double* q = motion_.q.data() + extent(b, size_.nq);
+    std::copy_n(state.q + extent(b, size_.nq), size_.nq, q);
+    coordinates.integrate(q, motion_.u.data() + extent(b, size_.nv));
   });
 }
 
-ConstraintSpace Stepper::space() const {
-  const int motions = columns_ - 1 - rows_count_;
-  return {.robots = robots_,
-          .rows = rows_count_,
-          .effector_rows = effector_rows_,
-          .motions = motions,
-          .phi = values_,
-          .free = free_,
-          .W = W_,
-          .B = B_,
-          .effector_phi = effector_phi_,
-          .effector_free = effector_free_,
-          .effector_W = effector_W_,
-          .effector_B = effector_B_,
-          .inputs = motions_};
+// phi and H of rows at y; on_host(b, y, phi, gradients): those of robot b.
+template <class Evaluate>
+void Stepper::evaluate(RowArrays& rows, const Evaluate& on_host) {
+  if (rows.rows() == 0) return;
+  if (rows.program) {
+    launch(mechanics_.device(), size_.robots * rows.rows(),
+           RowValuesOp{rows.program->shapes.data(), rows.program->coefficients.data(), rows.rows(), size_.outputs,
+                       rows.layout.gradients(), motion_.y.data(), rows.phi.data(), rows.gradients.data()});
+  } else {
+    if (!on_cpu()) {
+      motion_.y.fetch();
+      synchronize(mechanics_.device());
+    }
+    const std::span<double> y = motion_.y.host(), phi = rows.phi.host(), gradients = rows.gradients.host();
+    for_each_robot(size_.robots, [&](int b) {
+      on_host(b, part(y, b, size_.outputs), part(phi, b, rows.rows()), part(gradients, b, rows.layout.gradients()));
+    });
+    rows.phi.send();
+    rows.gradients.send();
+  }
+  mechanics_.row_jacobians(rows.layout, rows.gradients.span(), rows.H.span(), rows.H_c.span());
 }
 
-// The multipliers again, with those of contacts; solved: whether those without are an answer.
-bool Stepper::solve_contact(ConstraintLaw& law, bool solved) {
-  return contact_->solve(law, lambda_, dc_, solved, [&](int b) {
-    const auto one = [&](const std::vector<double>& values, int rows) {
-      return std::span<const double>(values).subspan(extent(b, rows, nv_), extent(rows, nv_));
-    };
-    return ContactInputs{.alone = of_robot(space(), b),
-                         .X = one(X_, columns_),
-                         .free_motion = free_motion(b),
-                         .increments = increments(),
-                         .held = std::span<const double>(held_).subspan(extent(b, rows_count_), extent(rows_count_)),
-                         .H = one(H_, rows_count_),
-                         .effector_H = one(effector_H_, effector_rows_),
-                         .compliance = compliance_};
+// y, then all rows and springs.
+void Stepper::evaluate_rows(std::span<const double> inputs) {
+  mechanics_.evaluate_outputs(motion_.q.span(), inputs, motion_.y.span());
+  const supple::Robot& robot = mechanics_.robot();
+  evaluate(rows_, [&](int, std::span<const double> y, std::span<double> phi, std::span<double> gradients) {
+    supple::evaluate_rows(robot, rows_.layout, y, phi, gradients);
+  });
+  evaluate(springs_.rows, [&](int, std::span<const double> y, std::span<double> phi, std::span<double> gradients) {
+    for (std::size_t s = 0; s < robot.springs.size(); ++s)
+      phi[s] = evaluate_constraint(robot.springs[s], y, gradients.data() + extent(springs_.rows.layout.offset[s]));
   });
 }
 
-// du = A^-1 (r + H^T lambda_0) + A^-1 (H^T (lambda - lambda_0) - A_c dc), and where the rows end by this linearisation
-// where it is the only one.
-void Stepper::correct() {
-  const int n = rows_count_, m = columns_ - 1 - n;
-  const bool increments = this->increments();
-  for_each_robot(robots_, [&](int b) {
-    const double* X = X_.data() + extent(b, columns_, nv_);
-    const double *lambda = lambda_.data() + extent(b, n), *held = held_.data() + extent(b, n),
-                 *dc = dc_.data() + extent(b, motions_count_);
-    double* du = du_.data() + extent(b, nv_);
-    std::copy_n(X, nv_, du);
-    for (int i = 0; i < n; ++i) {
-      const double change = lambda[i] - held[i];
-      for (int k = 0; k < nv_; ++k) du[k] += X[extent(1 + i, nv_) + extent(k)] * change;
-    }
-    for (int i = 0; i < m; ++i)
-      for (int k = 0; k < nv_; ++k) du[k] -= X[extent(1 + n + i, nv_) + extent(k)] * dc[i];
-    const std::span<const double> moved = contact_ ? contact_->motion(b) : std::span<const double>();
-    for (std::size_t k = 0; k < moved.size(); ++k) du[k] += moved[k];
-    if (increments) return;
-    for (int i = 0; i < n; ++i) {
-      double& end = phi_end_[extent(b, n) + extent(i)];
-      end = free_[extent(b, n) + extent(i)] + inner_product(W_.data() + extent(b, n, n) + extent(i, n), lambda, n) +
-            inner_product(B_.data() + extent(b, n, motions_count_) + extent(i, m), dc, m);
-      if (contact_) end += inner_product(H_.data() + extent(b, n, nv_) + extent(i, nv_), moved.data(), nv_);
-    }
+// With a program without their goals: subtract_goals().
+void Stepper::evaluate_effectors(const ConstraintLaw& law) {
+  evaluate(effectors_, [&](int b, std::span<const double> y, std::span<double> phi, std::span<double> gradients) {
+    law.evaluate_effectors(b, y, phi, gradients);
   });
-  add_increment(1);
-  for (std::size_t i = 0; i < motions_.size(); ++i) motions_[i] += dc_[i];
+}
+
+void Stepper::evaluate_springs(bool at_rest) {
+  if (springs_.rows.rows() == 0) return;
+  const int springs = springs_.rows.rows();
+  for_robots(SpringTeamOp{at_rest,
+                          settings_.time_step,
+                          settings_.beta(),
+                          scheme_.springs(),
+                          springs_.rows.values(),
+                          {start_.spring_phi.data(), size_.robots, springs},
+                          {start_.spring_rate.data(), size_.robots, springs},
+                          springs_.rows.jacobians(),
+                          {springs_.lambda.data(), size_.robots, springs},
+                          vectors(springs_.force)});
+}
+
+// What the law sees of the rows at this linearisation.
+void Stepper::set_values() {
+  const SpaceViews& space = space_.on_device();
+  if (size_.rows > 0)
+    for_robots(RowValuesSeenTeamOp{settings_.beta(), scheme_.weights(), rows_.values(), rows_of(start_.phi),
+                                   rows_of(start_.rate), space.values});
+  if (effectors_.rows() > 0) for_robots(CopyTeamOp{effectors_.values(), nullptr, space.effector_phi});
+}
+
+// What the law will see of the rows, and what of the start of the step it takes: their values and rates, forces.
+void Stepper::begin_scheme(const StateView& state) {
+  if (!scheme_.looks_back()) return;
+  const int B = size_.robots;
+  for_robots(CopyTeamOp{{state.q, B, size_.nq}, nullptr, {motion_.q.data(), B, size_.nq}});
+  const auto take = [&](const std::vector<double>& from, Mirrored<double>& to) {
+    if (from.empty()) return;
+    std::ranges::copy(from, to.host().begin());
+    to.send();
+  };
+  take(state.host.motions, inputs_.start);
+  take(state.host.motion_velocities, inputs_.start_velocity);
+  evaluate_rows(inputs_.start.span());
+  const auto remember = [&](RowArrays& rows, Mirrored<double>& phi, Mirrored<double>& rate) {
+    if (rows.rows() == 0) return;
+    for_robots(CopyTeamOp{rows.values(), nullptr, {phi.data(), B, rows.rows()}});
+    for_robots(RowRatesTeamOp{rows.jacobians(),
+                              rows.input_jacobians(),
+                              {state.v, B, size_.nv},
+                              inputs_of(inputs_.start_velocity),
+                              {rate.data(), B, rows.rows()}});
+  };
+  remember(rows_, start_.phi, start_.rate);
+  remember(springs_.rows, start_.spring_phi, start_.spring_rate);
+  evaluate_start_force(state);
+}
+
+// (1 - alpha) F: gravity, load, stress, damping, springs of both forms.
+void Stepper::evaluate_start_force(const StateView& state) {
+  if (settings_.alpha() == 1) return;
+  const supple::Robot& robot = mechanics_.robot();
+  const bool stiff = robot.rayleigh_stiffness != 0, damped = stiff || robot.rayleigh_mass != 0;
+  const int B = size_.robots, springs = springs_.rows.rows();
+  mechanics_.evaluate_forces(motion_.q.span(), inputs_.start.span(), stiff ? settings_.tangent() : TangentKind::none,
+                             motion_.f.span(), found_.start_points.span());
+  if (damped) mechanics_.damping({state.v, motion_.u.size()}, inputs_.start_velocity.span(), motion_.damping.span());
+  for_robots(
+      StartForceTeamOp{settings_.alpha(),
+                       vectors(motion_.p),
+                       vectors(motion_.f),
+                       damped ? ConstVectors(vectors(motion_.damping)) : ConstVectors(),
+                       {scheme_.constraint_springs(), rows_of(start_.phi), rows_of(start_.rate), rows_.jacobians()},
+                       {scheme_.springs(), Vectors(start_.spring_phi.data(), B, springs),
+                        Vectors(start_.spring_rate.data(), B, springs), springs_.rows.jacobians()},
+                       vectors(motion_.start_force)});
+}
+
+// At the first linearisation y is where the step starts from unless inputs have moved on.
+void Stepper::linearise_contact(const StateView& state) {
+  const std::span<double> y = motion_.y.host();
+  motion_.y.fetch();
+  if (!now_.contact_begun) {
+    now_.contact_begun = true;
+    if (std::ranges::equal(inputs_.motions.host(), state.host.motions)) {
+      if (!on_cpu()) synchronize(mechanics_.device());
+      contact_->begin(state.host, y);
+    } else {
+      Mirrored<double> start(mechanics_.device(), motion_.y.size());
+      if (!on_cpu()) synchronize(mechanics_.device());
+      std::ranges::copy(state.host.motions, inputs_.start.host().begin());
+      inputs_.start.send();
+      mechanics_.evaluate_outputs({state.q, motion_.q.size()}, inputs_.start.span(), start.span());
+      start.fetch();
+      if (!on_cpu()) synchronize(mechanics_.device());
+      contact_->begin(state.host, start.host());
+    }
+  } else if (!on_cpu()) {
+    synchronize(mechanics_.device());
+  }
+  contact_->linearise(y);
+  const std::span<double> force = motion_.contact_force.host();
+  for (int b = 0; b < size_.robots; ++b)
+    for (int k = 0; k < size_.nv; ++k) force[extent(b, size_.nv) + extent(k)] = contact_->force(b, k);
+  motion_.contact_force.send();
 }
 
 }  // namespace supple

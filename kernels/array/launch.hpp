@@ -7,6 +7,7 @@
 
 #include "kernels/array/device.hpp"
 #include "kernels/array/gpu.hpp"
+#include "kernels/base/each.hpp"
 #include "kernels/base/team.hpp"
 
 namespace supple {
@@ -17,13 +18,11 @@ inline constexpr int launch_serial_below = 512;
 // An op with lanes(k) (kernels/elements/point_ops.hpp) does Op::lane_width indices at once; n is a multiple of it.
 template <class Op>
 void launch_cpu(int n, const Op& op) {
-  if constexpr (requires { op.lanes(0); }) {
-#pragma omp parallel for schedule(static) if (n >= launch_serial_below)
-    for (int i = 0; i < n / Op::lane_width; ++i) op.lanes(i * Op::lane_width);
-  } else {
-#pragma omp parallel for schedule(static) if (n >= launch_serial_below)
-    for (int i = 0; i < n; ++i) op(i);
-  }
+  if constexpr (requires { op.lanes(0); })
+    for_each_index(n / Op::lane_width, launch_serial_below / Op::lane_width,
+                   [&](std::ptrdiff_t i) { op.lanes(static_cast<int>(i) * Op::lane_width); });
+  else
+    for_each_index(n, launch_serial_below, [&](std::ptrdiff_t i) { op(static_cast<int>(i)); });
 }
 
 template <class Op>
@@ -54,6 +53,16 @@ void launch_teams(const Device& device, int n, int teams, const Op& op) {
     return;
   }
   launch_teams_cuda(device.index, n, teams, op);
+}
+
+// The same for ops on robots that need no scratch; on a CPU few robots are done by the calling thread.
+template <class Op>
+void launch_robots(const Device& device, int robots, const Op& op) {
+  if (device.kind == Device::Kind::cpu) {
+    for_each_robot(robots, [&](int b) { op(SingleTeam{}, 0, b); });
+    return;
+  }
+  launch_teams_cuda(device.index, robots, team_count(device, robots), op);
 }
 
 }  // namespace supple

@@ -219,21 +219,6 @@ struct ContactRowsTeamOp {
   }
 };
 
-// q += u, v = u/h of the motion u with contacts, of the robots that may go on. Index: robot * r + k.
-struct ContactMoveOp {
-  ContactArrays a;
-  double time_step;
-  const unsigned char* goes;  // [robot]
-  double* q;                  // [robot][r]
-  double* v;
-  SUPPLE_HD void operator()(int at) const {
-    if (goes[at / a.r] == 0) return;
-    const double u = a.motion[at];
-    q[at] += u;
-    v[at] = u / time_step;
-  }
-};
-
 // Forces in the world, summed over the rows of a pair, of the robots that may go on. Index: robot.
 struct ContactForcesOp {
   ContactArrays a;

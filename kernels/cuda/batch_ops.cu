@@ -8,6 +8,9 @@
 namespace supple {
 
 SUPPLE_LAUNCH(PointCountOp);
+SUPPLE_LAUNCH(NoPointsOp);
+SUPPLE_LAUNCH(ScaledRepeatOp);
+SUPPLE_LAUNCH(SystemReportOp);
 SUPPLE_LAUNCH(CastOp<double, float>);
 SUPPLE_LAUNCH(CastOp<float, double>);
 

@@ -9,7 +9,6 @@ namespace supple {
 
 SUPPLE_LAUNCH_TEAMS(ContactRowsTeamOp);
 SUPPLE_LAUNCH_TEAMS(ContactSolveTeamOp);
-SUPPLE_LAUNCH(ContactMoveOp);
 SUPPLE_LAUNCH(ContactForcesOp);
 
 }  // namespace supple

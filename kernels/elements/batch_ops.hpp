@@ -5,6 +5,7 @@
 
 #include "kernels/elements/point_ops.hpp"
 #include "kernels/elements/reduced_tile.hpp"
+#include "kernels/elements/robot_reports.hpp"
 
 namespace supple {
 
@@ -19,28 +20,42 @@ struct IdentityOp {
   }
 };
 
-// What a robot's points found, over all its force fields; `undefined_at` is the first such point, numbered across
-// fields, or -1.
-struct PointCount {
-  int inverted, undefined, undefined_at;
-};
-
-// Adds the statuses of one field to each robot's counts. Index: robot. first: number of the field's first point.
+// Adds the statuses of one field to each robot's report. Index: robot.
 struct PointCountOp {
   const unsigned char* status;  // [robot][padded(points)]
-  int points, first;
+  int points;
+  const int* element;  // mesh number of each unit of points
+  int points_per_element;
   bool begins;  // the first field: counts start from zero
-  PointCount* counts;
+  PointReport* reports;
   SUPPLE_HD void operator()(int robot) const {
-    PointCount count = begins ? PointCount{0, 0, -1} : counts[robot];
+    PointReport report = begins ? PointReport{} : reports[robot];
     const unsigned char* mine = status + static_cast<std::size_t>(robot) * static_cast<std::size_t>(padded(points));
     for (int p = 0; p < points; ++p) {
-      count.inverted += mine[p] == static_cast<unsigned char>(PointStatus::inverted);
+      report.inverted += mine[p] == static_cast<unsigned char>(PointStatus::inverted);
       if (mine[p] != static_cast<unsigned char>(PointStatus::undefined)) continue;
-      if (count.undefined_at < 0) count.undefined_at = first + p;
-      ++count.undefined;
+      if (report.undefined == 0) report.first_undefined = element[p / points_per_element];
+      ++report.undefined;
     }
-    counts[robot] = count;
+    reports[robot] = report;
+  }
+};
+
+// A body without points has nothing to report. Index: robot.
+struct NoPointsOp {
+  PointReport* reports;
+  SUPPLE_HD void operator()(int robot) const { reports[robot] = PointReport{}; }
+};
+
+// What became of a batch of Cholesky factorisations. Index: robot.
+struct SystemReportOp {
+  const int* info;      // 0, or the number (from 1) of the pivot that is not positive
+  const int* weakened;  // GeometricShareTeamOp's, or null
+  SystemReport* reports;
+  SUPPLE_HD void operator()(int robot) const {
+    const bool positive = info[robot] == 0;
+    reports[robot] = {positive ? SystemStatus::ok : SystemStatus::not_positive, positive ? 0 : 1,
+                      weakened == nullptr ? 0 : weakened[robot]};
   }
 };
 
@@ -51,6 +66,15 @@ struct RepeatOp {
   int length;
   T* out;
   SUPPLE_HD void operator()(int k) const { out[k] = pattern[k % length]; }
+};
+
+// The same times a factor.
+struct ScaledRepeatOp {
+  double factor;
+  const double* pattern;
+  int length;
+  double* out;
+  SUPPLE_HD void operator()(int k) const { out[k] = factor * pattern[k % length]; }
 };
 
 // out_k = in_k in another precision.

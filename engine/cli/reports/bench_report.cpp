@@ -250,23 +250,16 @@ std::optional<Shares> shares_of(const BenchRow& row, const BenchMachine& machine
 Json contact_json(const BenchRow& row) {
   ContactFigures figures;
   constexpr const char* solvers[] = {"device", "sweeps", "host"};  // as ContactSolver has them
-  long problems = 0, on_host = 0, sweeps = 0, steps = 0;
-  for (const Rate& round : row.rounds) {
-    figures.include(round.contact);
-    problems += round.contact_problems;
-    on_host += round.contact_on_host;
-    sweeps += round.contact_sweeps;
-    steps += round.contact_newton_steps;
-  }
+  for (const Rate& round : row.rounds) figures.include(round.contact);
   return {{"solver", solvers[static_cast<std::size_t>(row.contact_solver)]},
           {"most_rows", figures.rows},
           {"most_touching", figures.touching},
           {"largest_residual", figures.residual},
           {"softened", figures.softened},
-          {"problems", problems},
-          {"left_to_host", on_host},
-          {"sweeps", sweeps},
-          {"newton_steps", steps}};
+          {"problems", figures.on_device},
+          {"left_to_host", figures.on_host},
+          {"sweeps", figures.sweeps},
+          {"newton_steps", figures.newton_steps}};
 }
 
 Json bench_json(const Context& context, const BenchMachine& machine, const std::vector<BenchRow>& rows) {

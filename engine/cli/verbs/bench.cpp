@@ -30,7 +30,7 @@
 #include "engine/reduction/model_errors.hpp"
 #include "engine/run/actuation.hpp"
 #include "engine/scene/reader.hpp"
-#include "engine/step/resident_step.hpp"
+#include "engine/step/batch_stepper.hpp"
 #include "kernels/array/device.hpp"
 
 namespace supple::cli {
@@ -154,15 +154,13 @@ class Bench {
       row.error = std::max(row.error.value_or(0), found.residual);
       rate = found;
     } else if (subject.inverse) {
-      const InverseRate found = row.resident
-                                    ? measure_resident_inverse_rate(*subject.reduced, device_, row.batch,
-                                                                    resident_settings(), steps, seconds, path_seed)
-                                    : measure_inverse_rate(*mechanics_of(subject), steps, seconds, path_seed);
+      const InverseRate found = row.resident ? measure_batch_inverse_rate(*subject.reduced, device_, row.batch,
+                                                                          batch_settings(), steps, seconds, path_seed)
+                                             : measure_inverse_rate(*mechanics_of(subject), steps, seconds, path_seed);
       row.control = {found.median_error, 1e6 * found.qp_seconds, found.held, found.saturated};
       rate = found;
     } else if (row.resident) {
-      rate =
-          measure_resident_rate(*subject.reduced, device_, row.batch, resident_settings(), steps, seconds, path_seed);
+      rate = measure_batch_rate(*subject.reduced, device_, row.batch, batch_settings(), steps, seconds, path_seed);
     } else {
       rate = measure_rate(*mechanics_of(subject), steps, seconds, path_seed);
     }
@@ -176,11 +174,11 @@ class Bench {
     return arguments_.sweep_contact ? ContactSolver::sweeps : ContactSolver::device;
   }
 
-  ResidentSettings resident_settings() const {
-    ResidentSettings settings;
+  BatchStepSettings batch_settings() const {
+    BatchStepSettings settings;
     settings.precision = batched_->precision;
     settings.algebra = arguments_.fused ? SystemAlgebra::fused : SystemAlgebra::library;
-    settings.contact = contact_solver();
+    settings.contact.solver = contact_solver();
     return settings;
   }
 
@@ -261,10 +259,6 @@ class Bench {
       }
     }
     if (arguments_.resident) {
-      if (const auto why = cannot_stay(model, subject.inverse)) {
-        notes.push_back(fmt::format("{} is left out: {}", entry.name, why->what()));
-        return;
-      }
       row.resident = true;
       row.fused = arguments_.fused;
       row.contact = model.robot.pairs() > 0;
@@ -323,7 +317,7 @@ int bench(Context& context, const BenchArguments& arguments) {
   }
   for (const BenchRow& row : rows) {
     long problems = 0, on_host = 0;
-    for (const Rate& rate : row.rounds) problems += rate.contact_problems, on_host += rate.contact_on_host;
+    for (const Rate& rate : row.rounds) problems += rate.contact.on_device, on_host += rate.contact.on_host;
     if (on_host > 0)
       notes.push_back(fmt::format("{}, batch {}: {} of {} problems of contact were left to the host", row.name,
                                   row.batch, on_host, problems));

@@ -98,15 +98,17 @@ class AssemblyMechanics final : public Mechanics {
   const Coordinates& coordinates() const override { return coordinates_; }
   const RowLayout& rows() const override { return rows_; }
   void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
-  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
-                              std::span<double> f) override;
+  using Mechanics::evaluate_forces;
+  void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
+                       std::span<PointReport> found) override;
   void external_forces(std::span<double> p) const override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
   void add_transport(std::span<const double> q, std::span<const double> v, std::span<const double> u,
                      std::span<double> out) const override;
   void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
-  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
-                      std::span<const double> multipliers) override;
+  using Mechanics::factor;
+  void factor(const SystemCoefficients& coefficients, std::span<const double> y, std::span<const double> multipliers,
+              std::span<SystemReport> found) override;
   void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
                      std::span<double> H_c) const override;
   void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
@@ -136,6 +138,8 @@ class AssemblyMechanics final : public Mechanics {
   std::pair<Vec3d, Vec3d> frame_momentum(std::span<const double> q, std::span<const double> v) const;
 
  private:
+  SystemReport factor_system(const SystemCoefficients& coefficients, std::span<const double> y,
+                             std::span<const double> multipliers);
   struct Part {  // of a body: where its blocks begin, and its rows among those of the assembly
     int nv = 0, v = 0, outputs = 0, point = 0, motions = 0, motion = 0, springs = 0, spring = 0, actuator = 0;
     std::vector<int> rows;

@@ -70,8 +70,13 @@ bool AssemblyMechanics::stiffens_body_alone(const PointStiffness& at) const {
   return point.body >= 0 && !free(frame_of(point));
 }
 
-SystemReport AssemblyMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
-                                       std::span<const double> multipliers) {
+void AssemblyMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                               std::span<const double> multipliers, std::span<SystemReport> found) {
+  found[0] = factor_system(coefficients, y, multipliers);
+}
+
+SystemReport AssemblyMechanics::factor_system(const SystemCoefficients& coefficients, std::span<const double> y,
+                                              std::span<const double> multipliers) {
   SUPPLE_EXPECT(tangent_ != TangentKind::none);
   ++factorisations_;
   SystemReport worst;

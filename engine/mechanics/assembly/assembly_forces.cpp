@@ -42,8 +42,8 @@ Vec3d AssemblyMechanics::moment_of(int frame, std::span<const double> alpha) con
   return moment;
 }
 
-PointReport AssemblyMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
-                                               std::span<double> f) {
+void AssemblyMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                                        std::span<double> f, std::span<PointReport> found) {
   set_poses(q, c);
   if (kind != TangentKind::none) tangent_ = kind;
   PointReport report;
@@ -74,7 +74,7 @@ PointReport AssemblyMechanics::evaluate_forces(std::span<const double> q, std::s
     }
   }
   report.force_scale = std::sqrt(scale);
-  return report;
+  found[0] = report;
 }
 
 void AssemblyMechanics::inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const {

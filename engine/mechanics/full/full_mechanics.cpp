@@ -114,8 +114,8 @@ void FullMechanics::evaluate_outputs(std::span<const double> q, std::span<const 
   }
 }
 
-PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
-                                           std::span<double> f) {
+void FullMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                                    std::span<double> f, std::span<PointReport> found) {
   node_displacements(model_, q, c, u_);
   const bool tangent = kind != TangentKind::none;
   if (tangent) stiffness_.resize(pattern_.scalar.row.size());
@@ -144,7 +144,7 @@ PointReport FullMechanics::evaluate_forces(std::span<const double> q, std::span<
         stiffness_[static_cast<std::size_t>(pattern_.scalar.column_start[static_cast<std::size_t>(3 * i + k)])] +=
             model_.node_spring[static_cast<std::size_t>(i)];
   }
-  return report;
+  found[0] = report;
 }
 
 double FullMechanics::friction(int robot, int obstacle) const {
@@ -276,8 +276,13 @@ void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span
   }
 }
 
-SystemReport FullMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
-                                   std::span<const double> multipliers) {
+void FullMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                           std::span<const double> multipliers, std::span<SystemReport> found) {
+  found[0] = factor_system(coefficients, y, multipliers);
+}
+
+SystemReport FullMechanics::factor_system(const SystemCoefficients& coefficients, std::span<const double> y,
+                                          std::span<const double> multipliers) {
   SUPPLE_EXPECT(tangent_ != TangentKind::none);
   ++factorisations_;
   system_.resize(stiffness_.size());

@@ -26,13 +26,15 @@ class FullMechanics final : public Mechanics {
   const Coordinates& coordinates() const override { return model_.coordinates; }
   const RowLayout& rows() const override { return rows_; }
   void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
-  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
-                              std::span<double> f) override;
+  using Mechanics::evaluate_forces;
+  void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
+                       std::span<PointReport> found) override;
   void external_forces(std::span<double> p) const override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
   void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
-  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
-                      std::span<const double> multipliers) override;
+  using Mechanics::factor;
+  void factor(const SystemCoefficients& coefficients, std::span<const double> y, std::span<const double> multipliers,
+              std::span<SystemReport> found) override;
   void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
                      std::span<double> H_c) const override;
   void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
@@ -58,6 +60,8 @@ class FullMechanics final : public Mechanics {
   std::span<const double> weighted_stress(int field) const;
 
  private:
+  SystemReport factor_system(const SystemCoefficients& coefficients, std::span<const double> y,
+                             std::span<const double> multipliers);
   void add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const;
   void add_point_stiffness(int a, int b, const Mat3d& S, double* values, std::span<double> inputs) const;
   void add_geometric_stiffness(std::span<const double> y, std::span<const double> multipliers, double* values,

@@ -6,27 +6,45 @@
 
 #include "engine/mechanics/reduced/resident_robots.hpp"
 #include "kernels/array/room.hpp"
+#include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
-#include "kernels/elements/point_stiffness.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
 namespace supple {
 
+namespace {
+
+void check_fused(const ReducedModel& model) {
+  const auto refuse = [](const std::string& what, const std::string& why) {
+    throw InputError("fused algebra cannot step robots " + what + " (" + why + ")",
+                     "the algebra of libraries: without --fused");
+  };
+  if (std::ranges::any_of(model.fields, [](const ReducedField& field) { return field.strains.count > 0; }))
+    refuse("with membranes by strain modes", "a system that is not positive is not factored again");
+  if (model.robot.pairs() > 0) refuse("in contact with obstacles", "it keeps no factor for the rows of contacts");
+  if (!model.robot.springs.empty()) refuse("with springs between points", "their stiffness is added to systems");
+  if (!model.robot.motions.empty()) refuse("with prescribed motions", "it keeps no factor for their columns");
+}
+
+}  // namespace
+
 ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const Device& device, int robots,
                                              const BatchSettings& settings)
-    : ReducedRobots(model, robots) {
+    : ReducedRobots(model, robots), algebra_(settings.algebra) {
   if (model.columns() > r_)
     throw CapabilityError(
         "a batch on " + to_string(device) + " cannot step this model (its driven regions strain the body)",
         "--device cpu");
+  if (algebra_ == SystemAlgebra::fused) check_fused(model);
   const std::size_t widest = std::max({extent(r_, r_), extent(rows_.rows() + 1, r_), extent(model.robot.outputs())});
   if (extent(robots) * widest >= static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw InputError("a batch of " + std::to_string(robots) + " robots is too large (" + std::to_string(r_) +
                          " modes leave 32-bit indices for fewer)",
                      "several batches, one after the other");
-  need_memory(device, ResidentRobots::bytes(model, rows_, device, robots, settings.precision),
+  need_memory(device, ResidentRobots::bytes(model, device, robots, settings.precision),
               "a batch of " + std::to_string(robots) + " robots", "a smaller batch");
-  on_ = std::make_unique<ResidentRobots>(model, rows_, device, robots, settings.precision);
+  on_ = std::make_unique<ResidentRobots>(model, device, robots, settings.precision);
+  if (algebra_ == SystemAlgebra::fused) on_->reserve_fused(rows_.rows());
   scale_materials();
 }
 
@@ -42,59 +60,28 @@ void ReducedBatchMechanics::scale_materials() {
 
 void ReducedBatchMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c,
                                              std::span<double> y) {
-  if (on_->ny == 0) return;
-  on_->exact.q.upload(q);
-  if (m_ > 0) on_->c.upload(c);
-  on_->find_outputs();
-  on_->y.download(y);
+  on_->find_outputs(q.data(), c.data(), y.data());
 }
 
-PointReport ReducedBatchMechanics::evaluate_forces(std::span<const double> q, std::span<const double>, TangentKind kind,
-                                                   std::span<double> f) {
+void ReducedBatchMechanics::evaluate_forces(std::span<const double> q, std::span<const double>, TangentKind kind,
+                                            std::span<double> f, std::span<PointReport> found) {
   if (kind == TangentKind::exact)
     throw CapabilityError(
         "a batch on " + to_string(on_->device) + " has no exact tangent (its systems are factored by Cholesky)",
         "the implicit-euler integrator: one linearisation per step");
   if (kind != TangentKind::none) tangent_ = kind;
-  on_->exact.q.upload(q);
-  on_->find_forces(kind);
-  on_->exact.f.download(f);
-  on_->counts.download(on_->host_counts);
-  PointReport report;
-  for (const PointCount& count : on_->host_counts) {
-    report.inverted += count.inverted;
-    report.undefined += count.undefined;
-    if (count.undefined_at >= 0 && report.first_undefined < 0)
-      report.first_undefined = element_of_point(model_, count.undefined_at);
-  }
-  return report;
-}
-
-int element_of_point(const ReducedModel& model, int point) {
-  for (const ReducedField& field : model.fields) {
-    if (point < field.points()) return field.element[extent(point / field.points_per_element)];
-    point -= field.points();
-  }
-  return -1;
+  on_->find_forces(q.data(), kind, f.data(), found.data());
 }
 
 void ReducedBatchMechanics::inertia(std::span<const double> v, std::span<const double> v_c,
                                     std::span<double> out) const {
-  on_->v.upload(v);
-  on_->multiply_mass(on_->v, on_->exact.f);
-  if (!v_c.empty()) {
-    on_->c.upload(v_c);
-    gemm(on_->dense, r_, robots_, m_, 1.0, {on_->input_mass.data(), r_}, {on_->c.data(), m_}, 1.0,
-         {on_->exact.f.data(), r_});
-  }
-  on_->exact.f.download(out);
+  on_->multiply_mass(v.data(), v_c.empty() ? nullptr : v_c.data(), out.data());
 }
 
 void ReducedBatchMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
   SUPPLE_EXPECT(model_.robot.rayleigh_stiffness == 0 || tangent_ != TangentKind::none);
   inertia(v, v_c, out);
-  on_->damp(model_.robot.rayleigh_mass, model_.robot.rayleigh_stiffness);
-  on_->exact.f.download(out);
+  on_->damp(model_.robot.rayleigh_mass, model_.robot.rayleigh_stiffness, v.data(), out.data());
 }
 
 // A += L_i^T S L_j, entries in the order of their robots.
@@ -112,49 +99,37 @@ void ReducedBatchMechanics::add_points(std::span<const PointStiffness> points) {
   on_->add_points();
 }
 
-SystemReport ReducedBatchMechanics::factor(const SystemCoefficients& coefficients, std::span<const double>,
-                                           std::span<const double>) {
+void ReducedBatchMechanics::factor(const SystemCoefficients& coefficients, std::span<const double>,
+                                   std::span<const double>, std::span<SystemReport> found) {
   SUPPLE_EXPECT(tangent_ == TangentKind::safe && !coefficients.geometric);
   ++factorisations_;
   on_->find_system(coefficients);
   add_points(coefficients.points);
-  on_->factor_system(coefficients);
-  on_->info.download(on_->host_info);
-  const bool positive = std::all_of(on_->host_info.begin(), on_->host_info.end(), [](int info) { return info == 0; });
-  SystemReport report{positive ? SystemStatus::ok : SystemStatus::not_positive};
-  if (on_->strain_modes > 0) {
-    on_->weakened.download(on_->host_info);
-    report.weakened = std::accumulate(on_->host_info.begin(), on_->host_info.end(), 0);
-  }
-  return report;
+  on_->factor_system(coefficients, found.data());
+}
+
+void ReducedBatchMechanics::find_space(const SystemCoefficients& coefficients, const RightSidesTeamOp& sides,
+                                       const SpaceTeamOp& rows, const SpaceTeamOp& effectors,
+                                       std::span<SystemReport> found) {
+  SUPPLE_EXPECT(tangent_ == TangentKind::safe && coefficients.points.empty());
+  ++factorisations_;
+  on_->find_fused_space(coefficients, sides, rows, effectors, found.data());
 }
 
 void ReducedBatchMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients,
                                           std::span<double> H, std::span<double> H_c) const {
-  if (m_ > 0) input_jacobians(model_, layout, gradients, H_c);
-  if (layout.rows() == 0) return;
-  if (gradients.size() > on_->gradients.size()) on_->gradients = Array<double>(on_->device, gradients.size());
-  if (H.size() > on_->H.size()) on_->H = Array<double>(on_->device, H.size());
-  on_->gradients.upload(gradients);
-  on_->find_jacobians(layout, on_->gradients, on_->H);
-  on_->H.download(H);
+  on_->find_jacobians(layout, gradients.data(), H.data(), H_c.data());
 }
 
 void ReducedBatchMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
   SUPPLE_EXPECT(A_c.size() == extent(robots_, m_, r_) && !coefficients.geometric);
   // A rigid motion has no stiffness, nor do springs that hold the body to itself alone.
-  for (std::size_t k = 0; k < A_c.size(); ++k) A_c[k] = coefficients.mass * model_.input_mass[k % extent(m_, r_)];
+  launch(on_->device, robots_ * m_ * r_,
+         ScaledRepeatOp{coefficients.mass, on_->input_mass.data(), m_ * r_, A_c.data()});
 }
 
 void ReducedBatchMechanics::solve(std::span<double> X, int count) {
-  if (X.size() > on_->exact.X.size()) on_->exact.X = Array<double>(on_->device, X.size());
-  on_->exact.X.upload(X);
-  on_->solve_systems(on_->exact.X, count);
-  on_->exact.X.download(X);
-}
-
-ResidentRobots& ReducedBatchMechanics::resident() {
-  return *on_;
+  on_->solve_systems(X.data(), count);
 }
 
 void ReducedBatchMechanics::solve_robot(int robot, std::span<double> X, int count) {

@@ -9,12 +9,9 @@
 // only those schemes read, is 0. A rigid motion of everything held is offered; driven regions that strain the body are
 // not (ReducedMechanics has them).
 //
-// Contacts are few rows of some robots, and different ones: their rows are taken through the factor on the host, robot
-// by robot, after all factors have come across together.
-//
-// The model is uploaded once. Every call takes and gives host memory and so crosses the bus: q in, y, f, H and the
-// solutions X out, per robot some (rows + 2) r numbers each way. ResidentStepper (resident_step.hpp) takes whole steps
-// with states that stay on the device.
+// The model is uploaded once, and every stage works on arrays of the device. What contact needs on the host
+// (Mechanics::solve_robot and the like) is taken through the factor there, robot by robot, after all factors have come
+// across together.
 //
 // Bits do not depend on the number of CPU threads. No allocation after construction beyond what a wider solve(),
 // springs and, on a CPU, products that fill no panel of columns ask for. See mechanics.hpp.
@@ -35,48 +32,57 @@ namespace supple {
 //   factor in double.
 enum class Precision { fp64, mixed, fp32 };
 
+// From K to constraint space: batched algebra of libraries, or one team of threads for each robot, all in one
+// (FusedSystemTeamOp), which keeps no factor. The same to rounding.
+enum class SystemAlgebra { library, fused };
+
 struct BatchSettings {
   Precision precision = Precision::fp64;
+  SystemAlgebra algebra = SystemAlgebra::library;
 };
 
 struct ResidentRobots;  // what lies on the device (resident_robots.hpp)
 
-// Mesh element of a point that is numbered across the force fields.
-int element_of_point(const ReducedModel& model, int point);
-
 class ReducedBatchMechanics final : public ReducedRobots {
  public:
   // The model must outlive this object. Throws CapabilityError for a device that is not there or a model whose motions
-  // strain the body, InputError for more robots than 32-bit indices can count (robots r^2 >= 2^31).
+  // strain the body, InputError for more robots than 32-bit indices can count (robots r^2 >= 2^31) and for fused
+  // algebra where a factor is needed again: contacts, strain modes, springs between points.
   ReducedBatchMechanics(const ReducedModel& model, const Device& device, int robots,
                         const BatchSettings& settings = {});
   ~ReducedBatchMechanics() override;
 
+  const Device& device() const override;
   void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
-  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
-                              std::span<double> f) override;
+  using Mechanics::evaluate_forces;
+  void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
+                       std::span<PointReport> found) override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
   void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
-  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
-                      std::span<const double> multipliers) override;
+  using Mechanics::factor;
+  void factor(const SystemCoefficients& coefficients, std::span<const double> y, std::span<const double> multipliers,
+              std::span<SystemReport> found) override;
   void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
                      std::span<double> H_c) const override;
   void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
   void solve(std::span<double> X, int count) override;
+  bool finds_space() const override { return algebra_ == SystemAlgebra::fused; }
+  void find_space(const SystemCoefficients& coefficients, const RightSidesTeamOp& sides, const SpaceTeamOp& rows,
+                  const SpaceTeamOp& effectors, std::span<SystemReport> found) override;
   void solve_robot(int robot, std::span<double> X, int count) override;
   bool root_solve(int robot, std::span<double> X, int count) override;
 
-  const Device& device() const;
   // Tangents K of all robots as left by evaluate_forces, copied: [B] r x r row-major, lower triangle.
   std::vector<double> stiffness() const;
-  // For ResidentStepper, whose states stay on the device.
-  ResidentRobots& resident();
+  // For contact on the device.
+  ResidentRobots& resident() { return *on_; }
 
  private:
   void scale_materials() override;
   void add_points(std::span<const PointStiffness> points);
 
   TangentKind tangent_ = TangentKind::none;
+  SystemAlgebra algebra_;
   std::unique_ptr<ResidentRobots> on_;
 };
 

@@ -67,8 +67,8 @@ SystemReport ReducedMechanics::factor_robot(int b, const SystemCoefficients& coe
   return found;
 }
 
-SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
-                                      std::span<const double> multipliers) {
+void ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                              std::span<const double> multipliers, std::span<SystemReport> found) {
   SUPPLE_EXPECT(tangent_ != TangentKind::none);
   ++factorisations_;
   const int threads = static_cast<int>(scratch_.size());
@@ -82,15 +82,8 @@ SystemReport ReducedMechanics::factor(const SystemCoefficients& coefficients, st
       own.points = own.points.subspan(static_cast<std::size_t>(first - own.points.begin()),
                                       static_cast<std::size_t>(last - first));
     }
-    system_reports_[static_cast<std::size_t>(b)] = factor_robot(b, own, y, multipliers);
+    found[extent(b)] = factor_robot(b, own, y, multipliers);
   }
-  SystemReport worst;
-  for (const SystemReport& report : system_reports_) {
-    if (worst.status == SystemStatus::ok) worst.status = report.status;
-    worst.negative_pivots = std::max(worst.negative_pivots, report.negative_pivots);
-    worst.weakened += report.weakened;
-  }
-  return worst;
 }
 
 void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {

@@ -159,8 +159,6 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
   geometric_.assign(extent(robots, m_, r_), 0.0);
   system_.assign(extent(robots, r_, r_), 0.0);
   pivots_.assign(extent(robots, r_), 0);
-  reports_.resize(static_cast<std::size_t>(robots));
-  system_reports_.resize(static_cast<std::size_t>(robots));
   scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
   int strain_modes = 0;
   for (const ReducedField& field : model.fields) strain_modes = std::max(strain_modes, field.strains.count);
@@ -315,8 +313,8 @@ void ReducedMechanics::add_strain_fields(int robot, const double* x, TangentKind
   }
 }
 
-PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
-                                              std::span<double> f) {
+void ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
+                                       std::span<double> f, std::span<PointReport> found) {
   if (kind != TangentKind::none) tangent_ = kind;
   const int threads = static_cast<int>(scratch_.size());
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
@@ -328,19 +326,8 @@ PointReport ReducedMechanics::evaluate_forces(std::span<const double> q, std::sp
       std::copy_n(c.data() + extent(b, m_), m_, s.coordinates.begin() + r_);
       x = s.coordinates.data();
     }
-    reports_[static_cast<std::size_t>(b)] =
-        robot_forces(b, x, kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, n_, n_), s);
+    found[extent(b)] = robot_forces(b, x, kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, n_, n_), s);
   }
-  PointReport total;
-  double scale = 0;
-  for (const PointReport& report : reports_) {
-    total.inverted += report.inverted;
-    total.undefined += report.undefined;
-    if (total.first_undefined < 0) total.first_undefined = report.first_undefined;
-    scale += report.force_scale * report.force_scale;
-  }
-  total.force_scale = std::sqrt(scale);
-  return total;
 }
 
 void ReducedMechanics::inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const {

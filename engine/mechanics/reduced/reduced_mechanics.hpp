@@ -34,12 +34,14 @@ class ReducedMechanics final : public ReducedRobots {
   explicit ReducedMechanics(const ReducedModel& model, int robots = 1);
 
   void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
-  PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
-                              std::span<double> f) override;
+  using Mechanics::evaluate_forces;
+  void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
+                       std::span<PointReport> found) override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
   void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
-  SystemReport factor(const SystemCoefficients& coefficients, std::span<const double> y,
-                      std::span<const double> multipliers) override;
+  using Mechanics::factor;
+  void factor(const SystemCoefficients& coefficients, std::span<const double> y, std::span<const double> multipliers,
+              std::span<SystemReport> found) override;
   void row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
                      std::span<double> H_c) const override;
   void input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) override;
@@ -88,8 +90,6 @@ class ReducedMechanics final : public ReducedRobots {
   std::vector<double> strain_share_;  // per robot: of strain_geometric_ in A and A_c
   std::vector<int> pivots_;
   std::vector<Scratch> scratch_;
-  std::vector<PointReport> reports_;
-  std::vector<SystemReport> system_reports_;
 };
 
 }  // namespace supple

@@ -56,17 +56,14 @@ Portion portion_of(const ReducedModel& model, const Device& device, int robots, 
 
 }  // namespace
 
-std::size_t ResidentRobots::bytes(const ReducedModel& model, const RowLayout& rows, const Device& device, int robots,
-                                  Precision precision) {
-  const int r = model.modes, n = rows.rows();
+std::size_t ResidentRobots::bytes(const ReducedModel& model, const Device& device, int robots, Precision precision) {
+  const int r = model.modes;
   const bool some = precision != Precision::fp64, all = precision == Precision::fp32;
   const std::size_t square = extent(r, r), rounded = some ? sizeof(float) : 0, exact = all ? 0 : sizeof(double);
   const Portion portion = portion_of(model, device, robots, precision);
-  std::size_t numbers = extent(3 * r + model.motions() + model.robot.outputs() + rows.gradients()) +
-                        extent(2 * n + 1, r);  // q, v, f, c, y, gradients, H, X
   const std::size_t systems = 2 * square * (all ? sizeof(float) : sizeof(double)) +
                               (all && model.robot.pairs() > 0 ? square * sizeof(double) : 0);
-  const std::size_t copies = all ? extent(2 * r + (n + 1) * r) * sizeof(float) : 0;
+  const std::size_t copies = all ? extent(2 * r) * sizeof(float) : 0;
   const std::size_t modes = extent(portion.strain_modes), real = all ? sizeof(float) : sizeof(double);
   const std::size_t strains = modes == 0 ? 0 : (modes + square) * real;  // and a system on trial
   std::size_t of_model = extent(model.robot.outputs(), r) * sizeof(double) + 3 * square * (exact + rounded) +
@@ -81,13 +78,12 @@ std::size_t ResidentRobots::bytes(const ReducedModel& model, const RowLayout& ro
                                : stiffness_scratch<double>(form, r, kind) * sizeof(double));
     points = std::max(points, extent(padded(field.points())));
   }
-  return of_model + extent(robots) * (numbers * sizeof(double) + systems + copies + strains) +
+  return of_model + extent(robots) * (systems + copies + strains) +
          extent(portion.robots) * (portion.bytes + points + (some && !all ? square * sizeof(float) : 0)) +
          extent(team_count(device, portion.robots)) * team;
 }
 
-ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int count,
-                               Precision wanted)
+ResidentRobots::ResidentRobots(const ReducedModel& model, const Device& on, int count, Precision wanted)
     : device(on),
       dense(on),
       precision(wanted),
@@ -99,29 +95,18 @@ ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows,
       input_mass(upload(on, model.input_mass)),
       outputs(upload(on, model.outputs)),
       output_inputs(upload(on, model.output_inputs)) {
-  const int n = rows.rows();
   const bool some = precision != Precision::fp64, all = precision == Precision::fp32;
   std::vector<double> rest_values;
   for (const Vec3d& x : model.robot.rest_points) rest_values.insert(rest_values.end(), {x[0], x[1], x[2]});
   rest = upload(on, rest_values);
-  exact.mass = upload(on, model.mass);
-  for (Array<double>* array : {&exact.q, &v, &exact.f}) *array = Array<double>(on, extent(robots, r));
-  c = Array<double>(on, extent(robots, model.motions()));
-  y = Array<double>(on, extent(robots, ny));
-  gradients = Array<double>(on, extent(robots, rows.gradients()));
-  H = Array<double>(on, extent(robots, n, r));
-  exact.X = Array<double>(on, extent(robots, n + 1, r));
+  mass = upload(on, model.mass);
   info = Array<int>(on, extent(robots));
-  host_info.assign(extent(robots), 0);
-  host_counts.assign(extent(robots), {0, 0, -1});
-  counts = upload(on, host_counts);
 
-  int points_before = 0, most = 0;
+  int most = 0;
   for (const ReducedField& field : model.fields) {
     strain_modes += field.strains.count;
     if (field.strains.count > 0) continue;
-    fields.emplace_back(on, model, field, points_before, precision);
-    points_before += field.points();
+    fields.emplace_back(on, model, field, precision);
     most = std::max(most, padded(field.points()));
   }
   portion = portion_of(model, on, robots, precision).robots;
@@ -132,6 +117,7 @@ ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows,
   };
   const auto systems_in = [&]<class S>(PrecisionArrays<S>& arrays) {
     arrays.springs = upload(on, std::vector<S>(model.stiffness.begin(), model.stiffness.end()));
+    arrays.mass = upload(on, std::vector<S>(model.mass.begin(), model.mass.end()));
     for (Array<S>* array : {&arrays.K, &arrays.A}) *array = Array<S>(on, extent(robots, r, r));
   };
   if (some) {
@@ -148,9 +134,7 @@ ResidentRobots::ResidentRobots(const ReducedModel& model, const RowLayout& rows,
     return;
   }
   systems_in(rounded);
-  rounded.mass = upload(on, std::vector<float>(model.mass.begin(), model.mass.end()));
   for (Array<float>* array : {&rounded.q, &rounded.f}) *array = Array<float>(on, extent(robots, r));
-  rounded.X = Array<float>(on, exact.X.size());
   // The rows of contacts are taken through half a factor in double.
   if (model.robot.pairs() > 0) exact.A = Array<double>(on, extent(robots, r, r));
 }
@@ -184,10 +168,10 @@ void ResidentRobots::take_strain_modes(const ReducedModel& model, PrecisionArray
 
 // f += W^T e s and K += W^T e W + sum_k e_k s_k Q_k of robots [first, first + count).
 template <class S>
-void ResidentRobots::add_strains(int first, int count, TangentKind kind) {
+void ResidentRobots::add_strains(const S* q, S* f, int first, int count, TangentKind kind) {
   const int modes = strain_modes;
   PrecisionArrays<S>& mine = in<S>();
-  const S* alpha = mine.q.data() + extent(first, r);
+  const S* alpha = q + extent(first, r);
   const S* Q = mine.modes.quadratic.data();
   S* strains = mine.strains.data() + extent(first, modes);
   S* W = mine.W.data();
@@ -195,7 +179,7 @@ void ResidentRobots::add_strains(int first, int count, TangentKind kind) {
   launch(device, count * modes * r, RepeatOp<S>{mine.modes.linear.data(), modes * r, W});
   gemm(dense, modes * r, count, r, S(1), {Q, r, Transpose::yes}, {alpha, r}, S(1), {W, modes * r});
   launch(device, count * modes, StrainOp<S>{modes, r, mine.modes.linear.data(), alpha, factors, W, strains});
-  launch(device, count * r, StrainForceOp<S>{modes, r, factors, W, strains, mine.f.data() + extent(first, r)});
+  launch(device, count * r, StrainForceOp<S>{modes, r, factors, W, strains, f + extent(first, r)});
   if (kind == TangentKind::none) return;
   S* stiffness = mine.K.data() + extent(first, r, r);
   gemm(dense, r * r, count, modes, S(1), {Q, r * r}, {strains, modes}, S(1), {stiffness, r * r});
@@ -223,11 +207,11 @@ void ResidentRobots::add_stiffness(const ResidentField& field, const ConstantSti
 
 // f, K and the points' counts of robots [first, first + count). S: of the forces.
 template <class S>
-void ResidentRobots::portion_forces(int first, int count, TangentKind kind) {
+void ResidentRobots::portion_forces(const S* q, S* f, PointReport* found, int first, int count, TangentKind kind) {
   const bool mixed = precision == Precision::mixed, tangent_wanted = kind != TangentKind::none;
   PrecisionArrays<S>& mine = in<S>();
-  const S* alpha = mine.q.data() + extent(first, r);
-  S* force = mine.f.data() + extent(first, r);
+  const S* alpha = q + extent(first, r);
+  S* force = f + extent(first, r);
   S* stiffness = mine.K.data() + extent(first, r, r);
   // f = K_springs alpha
   gemm(dense, r, count, r, S(1), {mine.springs.data(), r}, {alpha, r}, S(0), {force, r});
@@ -257,7 +241,9 @@ void ResidentRobots::portion_forces(int first, int count, TangentKind kind) {
         launch(device, count * stride, StressOp<Law, S>{points_of_field, mine.F.data(), mine.P.data(), status.data()});
     });
     const bool begins = &field == &fields.front();
-    launch(device, count, PointCountOp{status.data(), field.points, field.first, begins, counts.data() + first});
+    launch(device, count,
+           PointCountOp{status.data(), field.points, field.element.data(), field.points_per_element, begins,
+                        found + first});
     // f += G_tile^T P, tiles in order.
     for (int tile = 0; tile < field.tiles(); ++tile)
       gemm(dense, r, count, tile_rows, S(1), {G + extent(tile, r, tile_rows), tile_rows, Transpose::yes},
@@ -270,7 +256,7 @@ void ResidentRobots::portion_forces(int first, int count, TangentKind kind) {
   if (tangent_wanted && (mixed || fields.empty()))
     launch(device, count * r * r,
            StiffnessSumOp<S>{constant_of<S>(first), fields.empty() ? nullptr : rounded.K.data(), stiffness});
-  if (strain_modes > 0) add_strains<S>(first, count, kind);
+  if (strain_modes > 0) add_strains<S>(q, f, first, count, kind);
 }
 
 void ResidentRobots::set_materials(const ReducedModel& model, const std::vector<double>& material_scale) {
@@ -287,41 +273,45 @@ void ResidentRobots::set_materials(const ReducedModel& model, const std::vector<
 }
 
 // y = y_rest + L alpha + L_c c
-void ResidentRobots::find_outputs() {
-  launch(device, robots * ny, RepeatOp<double>{rest.data(), ny, y.data()});
-  gemm(dense, ny, robots, r, 1.0, {outputs.data(), r, Transpose::yes}, {exact.q.data(), r}, 1.0, {y.data(), ny});
-  if (m > 0)
-    gemm(dense, ny, robots, m, 1.0, {output_inputs.data(), m, Transpose::yes}, {c.data(), m}, 1.0, {y.data(), ny});
+void ResidentRobots::find_outputs(const double* q, const double* c, double* y) {
+  if (ny == 0) return;
+  launch(device, robots * ny, RepeatOp<double>{rest.data(), ny, y});
+  gemm(dense, ny, robots, r, 1.0, {outputs.data(), r, Transpose::yes}, {q, r}, 1.0, {y, ny});
+  if (m > 0) gemm(dense, ny, robots, m, 1.0, {output_inputs.data(), m, Transpose::yes}, {c, m}, 1.0, {y, ny});
 }
 
-void ResidentRobots::find_forces(TangentKind kind) {
+void ResidentRobots::find_forces(const double* q, TangentKind kind, double* f, PointReport* found) {
   const bool all = precision == Precision::fp32;
-  if (all) launch(device, robots * r, CastOp<double, float>{exact.q.data(), rounded.q.data()});
+  if (all) launch(device, robots * r, CastOp<double, float>{q, rounded.q.data()});
+  if (fields.empty()) launch(device, robots, NoPointsOp{found});
   for (int first = 0; first < robots; first += portion) {
     const int count = std::min(portion, robots - first);
     if (all)
-      portion_forces<float>(first, count, kind);
+      portion_forces<float>(rounded.q.data(), rounded.f.data(), found, first, count, kind);
     else
-      portion_forces<double>(first, count, kind);
+      portion_forces<double>(q, f, found, first, count, kind);
   }
-  if (all) launch(device, robots * r, CastOp<float, double>{rounded.f.data(), exact.f.data()});
+  if (all) launch(device, robots * r, CastOp<float, double>{rounded.f.data(), f});
 }
 
 // M is symmetric: row-major is column-major.
-void ResidentRobots::multiply_mass(const Array<double>& velocity, Array<double>& out) {
-  gemm(dense, r, robots, r, 1.0, {exact.mass.data(), r}, {velocity.data(), r}, 0.0, {out.data(), r});
+void ResidentRobots::multiply_mass(const double* v, const double* v_c, double* out) {
+  gemm(dense, r, robots, r, 1.0, {mass.data(), r}, {v, r}, 0.0, {out, r});
+  if (m > 0 && v_c != nullptr) gemm(dense, r, robots, m, 1.0, {input_mass.data(), r}, {v_c, m}, 1.0, {out, r});
 }
 
-// Column b of row i: h = L_i^T g, L_i the outputs that the row touches (row-major [count][r]).
-void ResidentRobots::find_jacobians(const RowLayout& layout, const Array<double>& row_gradients,
-                                    Array<double>& jacobians) {
+// Column b of row i: h = L_i^T g, L_i the outputs that the row touches (row-major [count][r]); the same for the inputs.
+void ResidentRobots::find_jacobians(const RowLayout& layout, const double* gradients, double* H, double* H_c) {
   const int n = layout.rows();
-  for (int row = 0; row < n; ++row) {
-    const auto k = static_cast<std::size_t>(row);
-    gemm(dense, r, robots, layout.count[k], 1.0, {outputs.data() + extent(layout.first[k], r), r},
-         {row_gradients.data() + layout.offset[k], layout.gradients()}, 0.0,
-         {jacobians.data() + extent(row, r), n * r});
-  }
+  const auto find = [&](int columns, const Array<double>& L, double* out) {
+    for (int row = 0; columns > 0 && row < n; ++row) {
+      const auto k = static_cast<std::size_t>(row);
+      gemm(dense, columns, robots, layout.count[k], 1.0, {L.data() + extent(layout.first[k], columns), columns},
+           {gradients + layout.offset[k], layout.gradients()}, 0.0, {out + extent(row, columns), n * columns});
+    }
+  };
+  find(r, outputs, H);
+  find(m, output_inputs, H_c);
 }
 
 void ResidentRobots::find_system(const SystemCoefficients& coefficients) {
@@ -341,9 +331,9 @@ void ResidentRobots::add_points() {
   precision == Precision::fp32 ? add(rounded) : add(exact);
 }
 
-void ResidentRobots::damp(double mass, double stiffness) {
+void ResidentRobots::damp(double of_mass, double of_stiffness, const double* v, double* f) {
   const auto damp = [&]<class S>(PrecisionArrays<S>& arrays) {
-    launch(device, robots * r, DampingOp<S>{r, mass, stiffness, arrays.K.data(), v.data(), exact.f.data()});
+    launch(device, robots * r, DampingOp<S>{r, of_mass, of_stiffness, arrays.K.data(), v, f});
   };
   precision == Precision::fp32 ? damp(rounded) : damp(exact);
 }
@@ -352,22 +342,22 @@ void ResidentRobots::damp(double mass, double stiffness) {
 template <class S>
 void ResidentRobots::find_geometric_shares(const SystemCoefficients& coefficients) {
   PrecisionArrays<S>& mine = in<S>();
-  const auto stiffness = static_cast<S>(coefficients.stiffness), mass = static_cast<S>(coefficients.mass);
+  const auto stiffness = static_cast<S>(coefficients.stiffness), mass_factor = static_cast<S>(coefficients.mass);
   const PointStiffness* springs = coefficients.points.empty() ? nullptr : points.data();
   launch(device, robots * r * r,
-         SystemOp<S>{stiffness, mass * static_cast<S>(trial_mass), mine.K.data(), mine.mass.data(), r * r,
+         SystemOp<S>{stiffness, mass_factor * static_cast<S>(trial_mass), mine.K.data(), mine.mass.data(), r * r,
                      mine.trial.data()});
   if (springs != nullptr)
     launch(device, robots * r, PointStiffnessOp<S>{r, outputs.data(), springs, first_point.data(), mine.trial.data()});
   potrf_batched(dense, r, mine.trial.data(), r, r * r, info.data(), robots);
   launch_teams(
       device, robots, teams,
-      GeometricShareTeamOp<S>{strain_modes, r, stiffness, mass, mine.modes.quadratic.data(), mine.strains.data(),
+      GeometricShareTeamOp<S>{strain_modes, r, stiffness, mass_factor, mine.modes.quadratic.data(), mine.strains.data(),
                               mine.K.data(), mine.mass.data(), outputs.data(), springs, first_point.data(), info.data(),
                               mine.trial.data(), mine.A.data(), weakened.data()});
 }
 
-void ResidentRobots::factor_system(const SystemCoefficients& coefficients) {
+void ResidentRobots::factor_system(const SystemCoefficients& coefficients, SystemReport* found) {
   factors_here = false;
   const auto factor = [&]<class S>(PrecisionArrays<S>& arrays) {
     if (strain_modes > 0) find_geometric_shares<S>(coefficients);
@@ -376,18 +366,37 @@ void ResidentRobots::factor_system(const SystemCoefficients& coefficients) {
   precision == Precision::fp32 ? factor(rounded) : factor(exact);
   if (precision == Precision::fp32 && exact.A.size() > 0)
     launch(device, robots * r * r, CastOp<float, double>{rounded.A.data(), exact.A.data()});
+  launch(device, robots, SystemReportOp{info.data(), strain_modes > 0 ? weakened.data() : nullptr, found});
 }
 
-void ResidentRobots::solve_systems(Array<double>& right_sides, int count) {
+void ResidentRobots::solve_systems(double* X, int count) {
   if (precision != Precision::fp32) {
-    potrs_batched(dense, r, count, exact.A.data(), r, r * r, right_sides.data(), r, count * r, robots);
+    potrs_batched(dense, r, count, exact.A.data(), r, r * r, X, r, count * r, robots);
     return;
   }
   const int numbers = robots * count * r;
   if (rounded.X.size() < extent(numbers)) rounded.X = Array<float>(device, extent(numbers));
-  launch(device, numbers, CastOp<double, float>{right_sides.data(), rounded.X.data()});
+  launch(device, numbers, CastOp<double, float>{X, rounded.X.data()});
   potrs_batched(dense, r, count, rounded.A.data(), r, r * r, rounded.X.data(), r, count * r, robots);
-  launch(device, numbers, CastOp<float, double>{rounded.X.data(), right_sides.data()});
+  launch(device, numbers, CastOp<float, double>{rounded.X.data(), X});
+}
+
+void ResidentRobots::reserve_fused(int n) {
+  fused_teams = team_count(device, robots);
+  if (precision == Precision::fp32)
+    rounded.fused = Array<float>(device, extent(fused_teams) * FusedSystemTeamOp<float>::scratch_length(r, n));
+  else
+    exact.fused = Array<double>(device, extent(fused_teams) * FusedSystemTeamOp<double>::scratch_length(r, n));
+}
+
+void ResidentRobots::find_fused_space(const SystemCoefficients& coefficients, const RightSidesTeamOp& sides,
+                                      const SpaceTeamOp& rows, const SpaceTeamOp& effectors, SystemReport* found) {
+  const auto find = [&]<class S>(PrecisionArrays<S>& in) {
+    launch_teams(device, robots, fused_teams,
+                 FusedSystemTeamOp<S>{static_cast<S>(coefficients.stiffness), static_cast<S>(coefficients.mass),
+                                      in.K.data(), in.mass.data(), sides, rows, effectors, found, in.fused.data()});
+  };
+  precision == Precision::fp32 ? find(rounded) : find(exact);
 }
 
 std::vector<double> ResidentRobots::stiffness() const {

@@ -1,6 +1,6 @@
 #pragma once
-// What ReducedBatchMechanics and ResidentStepper keep on a device: the model, all robots, and the stages of a step on
-// them. Included by their .cpp files alone.
+// What ReducedBatchMechanics keeps on a device: the model, what its robots' stages work in, and these stages. Arrays of
+// states and rows are the caller's. Included by .cpp files alone.
 
 #include "engine/mechanics/reduced/reduced_batch_mechanics.hpp"
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
@@ -9,6 +9,7 @@
 #include "kernels/base/extent.hpp"
 #include "kernels/elements/batch_ops.hpp"
 #include "kernels/elements/strain_ops.hpp"
+#include "kernels/step/step_ops.hpp"
 #include "solvers/dense/batched.hpp"
 
 namespace supple {
@@ -56,20 +57,20 @@ inline TeamKind team_kind(const Device& device) {
 struct ResidentField {
   LawId law;
   TangentRows rows;
-  int points, first;  // first: number of its first point, counted across fields
+  int points, points_per_element;
   int first_region;
-  Array<int> region;
+  Array<int> region, element;  // element: mesh number of each unit
   FieldArrays<double> exact;   // unless everything is rounded
   FieldArrays<float> rounded;  // unless nothing is
 
-  ResidentField(const Device& device, const ReducedModel& model, const ReducedField& field, int first_point,
-                Precision precision)
+  ResidentField(const Device& device, const ReducedModel& model, const ReducedField& field, Precision precision)
       : law(field.law),
         rows(tangent_rows(field.law)),
         points(field.points()),
-        first(first_point),
+        points_per_element(field.points_per_element),
         first_region(model.first_region(field)),
-        region(upload(device, field.region)) {
+        region(upload(device, field.region)),
+        element(upload(device, field.element)) {
     if (precision != Precision::fp32) exact = FieldArrays<double>(device, field);
     if (precision != Precision::fp64) rounded = FieldArrays<float>(device, field);
   }
@@ -126,13 +127,14 @@ struct PrecisionArrays {
   Array<S> mass, springs;  // r x r
   Array<S> constant;       // constant_stiffness(), or by region
   Array<S> scale;          // [robots][regions], or empty
-  Array<S> q, f, X;        // per robot; float: copies of those in double
+  Array<S> q, f, X;        // per robot; float: copies of what is given in double
   Array<S> K, A;           // per robot; float beside double: K of a portion
   Array<S> F, P;           // per robot of a portion
   TangentScratch<S> tangent;
   StrainArrays<S> modes;
   Array<S> strains, W;  // [robots][K], [robots of a portion][K][r]: StrainOp
   Array<S> trial;       // per robot, with strain modes: GeometricShareTeamOp
+  Array<S> fused;       // per team: FusedSystemTeamOp
 };
 
 struct ResidentRobots {
@@ -140,28 +142,24 @@ struct ResidentRobots {
   DenseContext dense;
   Precision precision;
   int robots, r, ny, m, regions;
-  std::vector<ResidentField> fields;                       // those of points
-  int strain_modes = 0;                                    // K
-  Array<int> strain_region, weakened;                      // [K], [robots]: GeometricShareTeamOp
-  Array<double> input_mass, outputs, output_inputs, rest;  // the model
-  Array<double> v, c, y, gradients, H;                     // per robot
+  std::vector<ResidentField> fields;                             // those of points
+  int strain_modes = 0;                                          // K
+  Array<int> strain_region, weakened;                            // [K], [robots]: GeometricShareTeamOp
+  Array<double> mass, input_mass, outputs, output_inputs, rest;  // the model; mass: always in double
   PrecisionArrays<double> exact;
   PrecisionArrays<float> rounded;
   Array<int> info;
-  Array<PointCount> counts;
   Array<PointStiffness> points;
   Array<int> first_point;
-  int portion = 0, teams = 0;
+  int portion = 0, teams = 0, fused_teams = 0;
   Array<unsigned char> status;
-  std::vector<PointCount> host_counts;
-  std::vector<int> host_info, host_first;
+  std::vector<int> host_first;
   std::vector<double> host_factors;  // of all robots, once one is asked for
   bool factors_here = false;
 
-  ResidentRobots(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots, Precision precision);
+  ResidentRobots(const ReducedModel& model, const Device& on, int robots, Precision precision);
   // Memory of the device that the constructor takes, without what has only a few numbers for each robot.
-  static std::size_t bytes(const ReducedModel& model, const RowLayout& rows, const Device& on, int robots,
-                           Precision precision);
+  static std::size_t bytes(const ReducedModel& model, const Device& on, int robots, Precision precision);
   template <class S>
   PrecisionArrays<S>& in() {
     if constexpr (std::is_same_v<S, double>)
@@ -182,11 +180,11 @@ struct ResidentRobots {
   template <class S>
   void add_stiffness(const ResidentField& field, const ConstantStiffness<S>& constant, int count, S* K);
   template <class S>
-  void portion_forces(int first, int count, TangentKind kind);
+  void portion_forces(const S* q, S* f, PointReport* found, int first, int count, TangentKind kind);
   template <class S>
   void take_strain_modes(const ReducedModel& model, PrecisionArrays<S>& arrays);
   template <class S>
-  void add_strains(int first, int count, TangentKind kind);
+  void add_strains(const S* q, S* f, int first, int count, TangentKind kind);
   template <class S>
   void find_geometric_shares(const SystemCoefficients& coefficients);
   template <class S>
@@ -196,16 +194,20 @@ struct ResidentRobots {
 
   // The stages of a step on what lies here; nothing crosses the bus.
   void set_materials(const ReducedModel& model, const std::vector<double>& material_scale);
-  void find_outputs();                 // y of q and c
-  void find_forces(TangentKind kind);  // f, K and counts of q
-  void multiply_mass(const Array<double>& velocity, Array<double>& out);
-  void damp(double mass, double stiffness);  // f = M v becomes mass M v + stiffness K v
-  void find_jacobians(const RowLayout& layout, const Array<double>& row_gradients, Array<double>& jacobians);
+  void find_outputs(const double* q, const double* c, double* y);
+  void find_forces(const double* q, TangentKind kind, double* f, PointReport* found);  // and K
+  void multiply_mass(const double* v, const double* v_c, double* out);                 // M v + M_c v_c; v_c: or null
+  void damp(double of_mass, double of_stiffness, const double* v, double* f);          // f = M v becomes (a M + b K) v
+  void find_jacobians(const RowLayout& layout, const double* gradients, double* H, double* H_c);
   void find_system(const SystemCoefficients& coefficients);  // A of K
   void add_points();                                         // A += that of `points`
-  // A, with the share of strain modes' geometric stiffness that keeps it positive, and info.
-  void factor_system(const SystemCoefficients& coefficients);
-  void solve_systems(Array<double>& right_sides, int count);
+  // A, with the share of strain modes' geometric stiffness that keeps it positive, and what became of it.
+  void factor_system(const SystemCoefficients& coefficients, SystemReport* found);
+  void solve_systems(double* X, int count);
+  // Scratch of find_fused_space() for n rows.
+  void reserve_fused(int n);
+  void find_fused_space(const SystemCoefficients& coefficients, const RightSidesTeamOp& sides, const SpaceTeamOp& rows,
+                        const SpaceTeamOp& effectors, SystemReport* found);
   std::vector<double> stiffness() const;
   const double* factor_of(int robot);
 };

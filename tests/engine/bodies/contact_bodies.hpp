@@ -5,6 +5,7 @@
 
 #include "engine/mesh/boundary.hpp"
 #include "tests/engine/bodies/boxes.hpp"
+#include "tests/engine/bodies/hosted.hpp"
 
 namespace supple::contact_bodies {
 
@@ -31,7 +32,7 @@ inline PlacedObstacle floor(double friction = 0) {
 inline double least_gap(Mechanics& mechanics, const State& state) {
   const Robot& robot = mechanics.robot();
   std::vector<double> y(static_cast<std::size_t>(state.robots) * static_cast<std::size_t>(robot.outputs()));
-  mechanics.evaluate_outputs(state.q, state.motions, y);
+  test::Hosted(mechanics).evaluate_outputs(state.q, state.motions, y);
   double least = 1e9;
   for (int b = 0; b < state.robots; ++b)
     for (int p = 0; p < robot.collision_points; ++p) {

@@ -192,7 +192,7 @@ TEST(HeavyBody, SettlesAlongAVanishingLoad) {
   StepSettings at_once;
   at_once.scheme = StepScheme::quasi_static;
   Stepper stepper(mechanics, at_once);
-  stepper.set_patience(15, 1, 3);
+  stepper.set_limits(15, 1, 3);
   State state = rest_state(mechanics);
   ASSERT_NE(stepper.step(zero_control(mechanics), state).status, StepStatus::ok);  // what the way is for
   std::vector<double> r(state.q.size());

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
-#include "engine/step/resident_step.hpp"
+#include "engine/step/batch_stepper.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/devices.hpp"
@@ -76,11 +76,11 @@ TEST_P(StrainBatch, StaysOnTheDevice) {
   const ReducedModel model = covered_bar();
   ReducedMechanics one_by_one(model, robots);
   one_by_one.set_variations(of_their_own(model));
-  ResidentStepper stepper(model, GetParam(), robots, {.parts = 2});
+  BatchStepper stepper(model, GetParam(), robots, {.parts = 2});
   stepper.set_variations(of_their_own(model));
   for (int step = 1; step <= 30; ++step) EXPECT_EQ(stepper.step(commands_at(step)).status, StepStatus::ok);
   EXPECT_LT(boxes::difference(stepper.state().q, run(one_by_one, 30).q), 1e-10);
-  EXPECT_THROW(ResidentStepper(model, GetParam(), 2, {.algebra = SystemAlgebra::fused}), InputError);
+  EXPECT_THROW(BatchStepper(model, GetParam(), 2, {.algebra = SystemAlgebra::fused}), InputError);
 }
 
 // One strain mode, stretched in some robots and compressed in others, the further the less of its geometric stiffness
@@ -135,11 +135,11 @@ TEST_P(StrainBatch, StaysOnTheDeviceWithAWeakenedTangent) {
   Stepper stepper(mechanics, {.time_step = 0.01});
   State state = rest_state(mechanics);
   for (int b = 0; b < robots; ++b) state.q[extent(b, modes)] = b % 3 == 0 ? 0.001 : -0.3;
-  ResidentStepper resident(model, GetParam(), robots, {.time_step = 0.01, .parts = 2});
+  BatchStepper resident(model, GetParam(), robots, {.time_step = 0.01, .parts = 2});
   resident.set_state(state);
   const Control control = zero_control(mechanics);
   const StepReport expected = stepper.step(control, state);
-  const ResidentReport found = resident.step(control.commands);
+  const StepReport found = resident.step(control.commands);
   EXPECT_EQ(expected.status, StepStatus::ok);
   EXPECT_EQ(found.status, StepStatus::ok);
   EXPECT_EQ(expected.weakened, 4);

@@ -247,36 +247,28 @@ TEST(ContactOpsOnCpu, ATeamOfThreadsFindsTheSameBits) {
   }
 }
 
-TEST_P(ContactOps, MovesAndForces) {
+TEST_P(ContactOps, Forces) {
   Data data;
   Outcome out = by_device(cpu(), data, 2);
   for (std::size_t k = 0; k < out.lambda.size(); ++k) out.lambda[k] = std::sin(static_cast<double>(k));
-  const std::vector<double> q(robots * r, 0.25), v(robots * r, 0.5);
   const std::vector<unsigned char> goes{1, 0, 0};
   const Device& device = GetParam();
-  Array<double> q_there = on(device, q), v_there = on(device, v), motion = on(device, out.motion),
-                frame = on(device, out.frame), lambda = on(device, out.lambda), forces = on(device, data.forces);
+  Array<double> frame = on(device, out.frame), lambda = on(device, out.lambda), forces = on(device, data.forces);
   Array<int> pair = on(device, out.pair);
   Array<ContactFinding> findings = on(device, out.findings);
   const Array<unsigned char> goes_there = on(device, goes);
   ContactArrays a = sizes();
-  a.motion = motion.data(), a.frame = frame.data(), a.lambda = lambda.data(), a.forces = forces.data();
+  a.frame = frame.data(), a.lambda = lambda.data(), a.forces = forces.data();
   a.pair = pair.data(), a.findings = findings.data();
-  launch(device, robots * r, ContactMoveOp{a, 0.5, goes_there.data(), q_there.data(), v_there.data()});
   launch(device, robots, ContactForcesOp{a, goes_there.data()});
-  std::vector<double> q_after(q.size()), v_after(v.size()), forces_after(data.forces.size());
-  q_there.download(q_after), v_there.download(v_after), forces.download(forces_after);
+  std::vector<double> forces_after(data.forces.size());
+  forces.download(forces_after);
   std::vector<double> expected(data.forces);
   std::fill_n(expected.begin(), 3 * pairs, 0.0);
   for (int c = 0; c < out.of(0).contacts; ++c)
     Vector3d::Map(expected.data() + 3 * out.pair_of(0, c)) +=
         out.frame_of(0, c).transpose() * Vector3d::Map(out.lambda.data() + n + 3 * c);
   for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(forces_after[k], expected[k], 1e-14) << k;
-  for (std::size_t k = 0; k < q.size(); ++k) {
-    const double u = k < r ? out.motion[k] : 0;
-    EXPECT_DOUBLE_EQ(q_after[k], 0.25 + u);
-    EXPECT_DOUBLE_EQ(v_after[k], k < r ? u / 0.5 : 0.5);
-  }
 }
 
 }  // namespace

@@ -220,22 +220,26 @@ TEST_P(DeviceOps, Casts) {
 TEST_P(DeviceOps, Counts) {
   std::vector<unsigned char> status(static_cast<std::size_t>(all_points));
   for (std::size_t k = 0; k < status.size(); ++k) status[k] = static_cast<unsigned char>(k * k % 7 % 3);
-  std::vector<PointCount> expected(robots), found(robots);
-  Array<PointCount> counts(GetParam(), robots);
+  std::vector<int> element(static_cast<std::size_t>(points));
+  for (std::size_t k = 0; k < element.size(); ++k) element[k] = 100 + static_cast<int>(k);
+  std::vector<PointReport> expected(robots), found(robots);
+  Array<PointReport> reports(GetParam(), robots);
   const Array<unsigned char> status_there = on(GetParam(), status);
+  const Array<int> element_there = on(GetParam(), element);
   for (const bool begins : {true, false}) {
-    const int first = begins ? 0 : 100;
-    const PointCountOp op{status.data(), points, first, begins, expected.data()};
+    const int per_element = begins ? 1 : 2;
+    const PointCountOp op{status.data(), points, element.data(), per_element, begins, expected.data()};
     for (int robot = 0; robot < robots; ++robot) op(robot);
-    launch(GetParam(), robots, PointCountOp{status_there.data(), points, first, begins, counts.data()});
+    launch(GetParam(), robots,
+           PointCountOp{status_there.data(), points, element_there.data(), per_element, begins, reports.data()});
   }
-  counts.download(found);
+  reports.download(found);
   for (std::size_t b = 0; b < robots; ++b) {
     EXPECT_EQ(found[b].inverted, expected[b].inverted);
     EXPECT_EQ(found[b].undefined, expected[b].undefined);
-    EXPECT_EQ(found[b].undefined_at, expected[b].undefined_at);
+    EXPECT_EQ(found[b].first_undefined, expected[b].first_undefined);
     EXPECT_GT(expected[b].inverted, 0);
-    EXPECT_GE(expected[b].undefined_at, 0);
+    EXPECT_GE(expected[b].first_undefined, 100);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "kernels/elements/batch_ops.hpp"
 #include "tests/devices.hpp"
 #include "tests/engine/bodies/driven_bodies.hpp"
+#include "tests/engine/bodies/hosted.hpp"
 #include "tests/engine/bodies/strain_bodies.hpp"
 #include "tests/thread_team.hpp"
 
@@ -153,10 +154,10 @@ TEST_P(ReducedBatch, SlidesAsRobotByRobot) {
       H_c(static_cast<std::size_t>(robots * rows.rows())), J_c(H_c.size()),
       A_c(static_cast<std::size_t>(robots * model.modes)), B_c(A_c.size());
   one_by_one.row_jacobians(rows, gradients, H, H_c);
-  batch.row_jacobians(rows, gradients, J, J_c);
-  EXPECT_EQ(H_c, J_c);
+  test::Hosted(batch).row_jacobians(rows, gradients, J, J_c);
+  EXPECT_LT(boxes::difference(J_c, H_c), 1e-15);  // a product of a library
   one_by_one.input_columns({1e4, 1.2, false}, A_c);
-  batch.input_columns({1e4, 1.2, false}, B_c);
+  test::Hosted(batch).input_columns({1e4, 1.2, false}, B_c);
   EXPECT_EQ(A_c, B_c);
 }
 
@@ -186,7 +187,7 @@ TEST_P(ReducedBatch, ForcesStiffnessAndCountsFarFromRest) {
     std::vector<double> q = boxes::random_vector(robots * modes, 1.0), f(q.size()), f_batch(q.size());
     for (const TangentKind kind : {TangentKind::safe, TangentKind::none}) {
       const PointReport expected = one_by_one.evaluate_forces(q, {}, kind, f);
-      const PointReport report = batch.evaluate_forces(q, {}, kind, f_batch);
+      const PointReport report = test::Hosted(batch).evaluate_forces(q, {}, kind, f_batch);
       EXPECT_LT(boxes::difference(f_batch, f), 1e-12);
       EXPECT_EQ(report.inverted, expected.inverted);
       EXPECT_EQ(report.undefined, expected.undefined);
@@ -220,8 +221,8 @@ TEST_P(ReducedBatch, TangentInSinglePrecision) {
     ReducedBatchMechanics mixed(model, GetParam(), robots, {.precision = Precision::mixed});
     const std::vector<double> q = boxes::random_vector(robots * modes, 0.003);
     std::vector<double> f(q.size()), f_mixed(q.size());
-    const PointReport expected = exact.evaluate_forces(q, {}, TangentKind::safe, f);
-    const PointReport report = mixed.evaluate_forces(q, {}, TangentKind::safe, f_mixed);
+    const PointReport expected = test::Hosted(exact).evaluate_forces(q, {}, TangentKind::safe, f);
+    const PointReport report = test::Hosted(mixed).evaluate_forces(q, {}, TangentKind::safe, f_mixed);
     EXPECT_EQ(report.inverted, expected.inverted);
     EXPECT_EQ(report.undefined, expected.undefined);
     EXPECT_LT(boxes::difference(f_mixed, f), 1e-12);
@@ -259,8 +260,8 @@ TEST_P(ReducedBatch, SinglePrecision) {
       mechanics->set_variations({.gravity = {}, .material_scale = {1, 1.5, 0.7, 1, 2, 1, 1}, .friction = {}});
     const std::vector<double> q = boxes::random_vector(robots * modes, 0.003);
     std::vector<double> f(q.size()), f_rounded(q.size());
-    (void)exact.evaluate_forces(q, {}, TangentKind::safe, f);
-    (void)rounded.evaluate_forces(q, {}, TangentKind::safe, f_rounded);
+    (void)test::Hosted(exact).evaluate_forces(q, {}, TangentKind::safe, f);
+    (void)test::Hosted(rounded).evaluate_forces(q, {}, TangentKind::safe, f_rounded);
     const double lost = boxes::difference(f_rounded, f),
                  lost_of_K = boxes::difference(rounded.stiffness(), exact.stiffness());
     EXPECT_LT(lost, 2e-5);
@@ -288,9 +289,9 @@ TEST_P(ReducedBatch, SaysThatASystemIsNotPositive) {
   ReducedModel model = bar(boxes::all_laws()[0]);
   ReducedBatchMechanics batch(model, GetParam(), 3);
   std::vector<double> f(3 * modes);
-  batch.evaluate_forces(std::vector<double>(3 * modes, 0.0), {}, TangentKind::safe, f);
-  EXPECT_EQ(batch.factor({0, 1, false}, {}, {}).status, SystemStatus::ok);
-  EXPECT_EQ(batch.factor({0, -1, false}, {}, {}).status, SystemStatus::not_positive);
+  (void)test::Hosted(batch).evaluate_forces(std::vector<double>(3 * modes, 0.0), {}, TangentKind::safe, f);
+  EXPECT_EQ(test::Hosted(batch).factor({0, 1, false}, {}, {}).status, SystemStatus::ok);
+  EXPECT_EQ(test::Hosted(batch).factor({0, -1, false}, {}, {}).status, SystemStatus::not_positive);
 }
 
 TEST_P(ReducedBatch, OffersNoExactTangent) {
@@ -334,17 +335,16 @@ TEST_P(ReducedBatch, MemoryIsCounted) {
   ASSERT_GT(strained.fields.back().strains.count, 0);
   for (const ReducedModel& model : {bar(boxes::all_laws()[0]), strained}) {
     constexpr int robots = 2000;
-    const RowLayout rows = row_layout(model.robot);
     for (const Precision precision : {Precision::fp64, Precision::mixed, Precision::fp32}) {
       const std::size_t before = free_bytes(GetParam());
       const ReducedBatchMechanics mechanics(model, GetParam(), robots, {precision});
       const double taken = static_cast<double>(before - free_bytes(GetParam()));
-      const double counted = static_cast<double>(ResidentRobots::bytes(model, rows, GetParam(), robots, precision));
+      const double counted = static_cast<double>(ResidentRobots::bytes(model, GetParam(), robots, precision));
       // Small arrays, whole pages.
       EXPECT_NEAR(counted / taken, 1, 0.1) << static_cast<int>(precision);
     }
     int many = robots;
-    while (ResidentRobots::bytes(model, rows, GetParam(), many, Precision::fp64) <= free_bytes(GetParam())) many *= 2;
+    while (ResidentRobots::bytes(model, GetParam(), many, Precision::fp64) <= free_bytes(GetParam())) many *= 2;
     EXPECT_THROW(ReducedBatchMechanics(model, GetParam(), many), CapabilityError) << many;
   }
 }

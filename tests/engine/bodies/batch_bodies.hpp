@@ -1,5 +1,5 @@
 #pragma once
-// Reduced robots for the tests of ResidentStepper: their models, commands, and how their states are compared.
+// Reduced robots for the tests of BatchStepper: their models, commands, and how their states are compared.
 
 #include <cmath>
 #include <string>
@@ -9,7 +9,7 @@
 #include "tests/engine/bodies/constrained_bodies.hpp"
 #include "tests/engine/bodies/hollow_bodies.hpp"
 
-namespace supple::resident_bodies {
+namespace supple::batch_bodies {
 
 inline constexpr int modes = 10;
 inline constexpr double time_step = 0.01;
@@ -60,4 +60,4 @@ inline void expect_same_robot(const State& a, int robot, const State& b, int oth
     EXPECT_EQ(of_robot(a.*list, a.robots, robot), of_robot(b.*list, b.robots, other)) << robot;
 }
 
-}  // namespace supple::resident_bodies
+}  // namespace supple::batch_bodies

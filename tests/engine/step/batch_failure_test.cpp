@@ -6,28 +6,28 @@
 #include <limits>
 
 #include "engine/inverse/inverse_law.hpp"
-#include "engine/step/resident_step.hpp"
+#include "engine/step/batch_stepper.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/devices.hpp"
-#include "tests/engine/bodies/resident_bodies.hpp"
+#include "tests/engine/bodies/batch_bodies.hpp"
 
 namespace supple {
 namespace {
 
-using namespace resident_bodies;
+using namespace batch_bodies;
 
-class ResidentFailure : public test::OnDevice {};
-INSTANTIATE_TEST_SUITE_P(Devices, ResidentFailure, test::every_device(), test::device_name);
+class BatchFailure : public test::OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, BatchFailure, test::every_device(), test::device_name);
 
 // Runs two batches, of which one has a robot that fails in the way that `spoil` prepares, and compares.
 template <class Spoil>
 void expect_one_fails(const ReducedModel& model, const Device& device, const Variations& own, int failing,
                       StepStatus status, bool keeps, const Spoil& spoil,
-                      const ResidentSettings& settings = {.parts = 2}) {
+                      const BatchStepSettings& settings = {.parts = 2}) {
   constexpr int robots = 6;
-  ResidentSettings ahead = settings;
+  BatchStepSettings ahead = settings;
   ahead.ahead = true;
-  ResidentStepper stepper(model, device, robots, ahead), undisturbed(model, device, robots, settings);
+  BatchStepper stepper(model, device, robots, ahead), undisturbed(model, device, robots, settings);
   stepper.set_variations(own);
   undisturbed.set_variations(own);
   for (int step = 0; step < 5; ++step) {
@@ -39,7 +39,7 @@ void expect_one_fails(const ReducedModel& model, const Device& device, const Var
     std::vector<double> commands = commands_at(step, model.robot, robots);
     ASSERT_EQ(undisturbed.step(commands).status, StepStatus::ok);
     spoil(stepper, commands);
-    const ResidentReport report = stepper.step(commands);
+    const StepReport report = stepper.step(commands);
     EXPECT_EQ(report.status, status) << describe(report.status);
     ASSERT_EQ(report.failures.size(), 1U);
     EXPECT_EQ(report.failures[0].robot, failing);
@@ -57,11 +57,11 @@ void expect_one_fails(const ReducedModel& model, const Device& device, const Var
   EXPECT_NE(of_robot(stepper.state().q, robots, failing), of_robot(good.q, robots, failing));
 }
 
-TEST_P(ResidentFailure, ARobotWithoutAForceFailsAlone) {
+TEST_P(BatchFailure, ARobotWithoutAForceFailsAlone) {
   // No number is no state to keep.
   const ReducedModel model = cavity();
   expect_one_fails(model, GetParam(), {}, 4, StepStatus::undefined_points, false,
-                   [&](ResidentStepper& stepper, std::vector<double>&) {
+                   [&](BatchStepper& stepper, std::vector<double>&) {
                      State nowhere = stepper.state();
                      nowhere.q[extent(4, modes)] = std::nan("");
                      const int four[] = {4};
@@ -69,15 +69,15 @@ TEST_P(ResidentFailure, ARobotWithoutAForceFailsAlone) {
                    });
 }
 
-TEST_P(ResidentFailure, ARobotWithoutAnswerFailsAlone) {
+TEST_P(BatchFailure, ARobotWithoutAnswerFailsAlone) {
   const ReducedModel model = cables();
   ASSERT_EQ(model.robot.actuators[0].control, ActuatorControl::displacement);
   expect_one_fails(model, GetParam(), {}, 1, StepStatus::rows_unsolved, true,
-                   [&](ResidentStepper&, std::vector<double>& commands) { commands[3] = std::nan(""); });
+                   [&](BatchStepper&, std::vector<double>& commands) { commands[3] = std::nan(""); });
 }
 
 // A mass below zero, which only stiff robots stand.
-void expect_not_positive_alone(const Device& device, int failing, const ResidentSettings& settings) {
+void expect_not_positive_alone(const Device& device, int failing, const BatchStepSettings& settings) {
   ReducedModel model = cavity();
   for (double& entry : model.mass) entry *= -1e-4;
   Variations stiff, soft;
@@ -87,31 +87,31 @@ void expect_not_positive_alone(const Device& device, int failing, const Resident
   for (int g = 0; g < model.regions(); ++g) soft.material_scale[extent(failing, model.regions()) + extent(g)] = 1e-8;
   expect_one_fails(
       model, device, stiff, failing, StepStatus::not_positive, true,
-      [&](ResidentStepper& stepper, std::vector<double>&) { stepper.set_variations(soft); }, settings);
+      [&](BatchStepper& stepper, std::vector<double>&) { stepper.set_variations(soft); }, settings);
 }
 
-TEST_P(ResidentFailure, ARobotThatIsNotPositiveFailsAlone) {
+TEST_P(BatchFailure, ARobotThatIsNotPositiveFailsAlone) {
   expect_not_positive_alone(GetParam(), 2, {.parts = 2});
 }
 
 // Its team leaves in the middle of a factorisation. Where teams are fewer than robots, as on the emulated GPU with four,
 // the same team and scratch then serve another robot (5 after 1).
-TEST_P(ResidentFailure, ARobotThatIsNotPositiveFailsAloneByFusedAlgebra) {
+TEST_P(BatchFailure, ARobotThatIsNotPositiveFailsAloneByFusedAlgebra) {
   for (const Precision precision : {Precision::fp64, Precision::mixed, Precision::fp32})
     expect_not_positive_alone(GetParam(), 1, {.precision = precision, .algebra = SystemAlgebra::fused, .parts = 1});
 }
 
 // Found on the device first, on the host afterwards: told by number, the status is that of the first.
-TEST_P(ResidentFailure, AreToldInTheOrderOfTheRobots) {
+TEST_P(BatchFailure, AreToldInTheOrderOfTheRobots) {
   const ReducedModel model = cables();
-  ResidentStepper stepper(model, GetParam(), 6, {.parts = 1});
+  BatchStepper stepper(model, GetParam(), 6, {.parts = 1});
   State nowhere = stepper.state();
   nowhere.q[extent(4, modes)] = std::nan("");
   const int four[] = {4};
   stepper.reset(four, nowhere);
   std::vector<double> commands = commands_at(1, model.robot, 6);
   commands[3] = std::nan("");
-  const ResidentReport report = stepper.step(commands);
+  const StepReport report = stepper.step(commands);
   ASSERT_EQ(report.failures.size(), 2U);
   EXPECT_EQ(report.failures[0].robot, 1);
   EXPECT_EQ(report.failures[1].robot, 4);
@@ -119,16 +119,8 @@ TEST_P(ResidentFailure, AreToldInTheOrderOfTheRobots) {
   EXPECT_EQ(report.status, StepStatus::rows_unsolved);
 }
 
-TEST_P(ResidentFailure, GoalsOfAnotherLengthAreRefused) {
-  const ReducedModel model = cables();
-  ResidentStepper stepper(model, GetParam(), 2, {.effectors = true, .parts = 1});
-  InverseLaw law(model.robot, 2, {});
-  ConstraintLaw* const laws[] = {&law};
-  EXPECT_THROW((void)stepper.step(laws), InputError);
-}
-
 // The programs of the others are those of a batch in which nothing happened, also where rows are eliminated first.
-TEST_P(ResidentFailure, LeavesTheProgramsOfTheOthers) {
+TEST_P(BatchFailure, LeavesTheProgramsOfTheOthers) {
   constexpr int robots = 4, failing = 2;
   Scene scene = cable_scene();
   std::erase_if(scene.constraints, [](const ConstraintScene& c) { return c.kind == ConstraintKind::limit; });
@@ -151,7 +143,7 @@ TEST_P(ResidentFailure, LeavesTheProgramsOfTheOthers) {
                                             {&State::q, std::nan(""), StepStatus::undefined_points},
                                             {&State::v, infinity, StepStatus::not_converged}}) {
     const bool disturbed = list != nullptr;
-    ResidentStepper stepper(model, GetParam(), robots, {.effectors = true, .parts = 1});
+    BatchStepper stepper(model, GetParam(), robots, {.laws = true, .parts = 1});
     InverseLaw law(model.robot, robots, {});
     ConstraintLaw* const laws[] = {&law};
     law.set_goals(goals);
@@ -160,7 +152,7 @@ TEST_P(ResidentFailure, LeavesTheProgramsOfTheOthers) {
       if (disturbed) (nowhere.*list)[extent(failing, modes)] = value;
       const int one[] = {failing};
       if (disturbed && step >= 4) stepper.reset(one, nowhere);
-      const ResidentReport report = stepper.step(laws, goals);
+      const StepReport report = stepper.step(laws, goals);
       ASSERT_EQ(report.failures.size(), disturbed && step >= 4 ? 1U : 0U);
       if (!report.failures.empty()) {
         EXPECT_EQ(report.failures[0].robot, failing);
@@ -186,6 +178,7 @@ class Watched final : public ConstraintLaw {
 
   const RowLayout& effector_rows() const override { return law_.effector_rows(); }
   void evaluate_effectors(int, std::span<const double>, std::span<double>, std::span<double>) const override {}
+  std::span<const double> goals(int) const override { return {}; }
   bool moves_inputs() const override { return false; }
   int begin(const State& state, double step, std::span<double> multipliers) override {
     return law_.begin(state, step, multipliers);
@@ -202,8 +195,8 @@ class Watched final : public ConstraintLaw {
                                  std::span<double> dc) override {
     return law_.solve_in_contact(robot, space, multipliers, dc);
   }
-  double violation(std::span<const double> phi, std::span<const double> multipliers) const override {
-    return law_.violation(phi, multipliers);
+  double violation(int robot, std::span<const double> phi, std::span<const double> multipliers) const override {
+    return law_.violation(robot, phi, multipliers);
   }
   void commands(std::span<const double> phi, std::span<const double> multipliers,
                 std::span<double> commands) const override {
@@ -212,10 +205,10 @@ class Watched final : public ConstraintLaw {
 };
 
 // A law may look at all robots before it solves any: those that failed are left out, and no number is missing.
-TEST_P(ResidentFailure, IsNotForTheLaw) {
+TEST_P(BatchFailure, IsNotForTheLaw) {
   constexpr int robots = 3;
   const ReducedModel model = cables();
-  ResidentStepper stepper(model, GetParam(), robots, {.parts = 1});
+  BatchStepper stepper(model, GetParam(), robots, {.parts = 1});
   Watched law(model.robot, robots);
   ConstraintLaw* const laws[] = {&law};
   const std::vector<double> commands = commands_at(3, model.robot, robots);

@@ -8,15 +8,16 @@
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/model/touches.hpp"
 #include "engine/scene/reader.hpp"
-#include "engine/step/resident_step.hpp"
+#include "engine/step/batch_stepper.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/devices.hpp"
+#include "tests/engine/bodies/batch_bodies.hpp"
 #include "tests/engine/bodies/contact_models.hpp"
 #include "tests/engine/bodies/floating_bodies.hpp"
 #include "tests/engine/bodies/hollow_bodies.hpp"
+#include "tests/engine/bodies/hosted.hpp"
 #include "tests/engine/bodies/obstacle_scenes.hpp"
-#include "tests/engine/bodies/resident_bodies.hpp"
 
 namespace supple {
 namespace {
@@ -25,8 +26,8 @@ using contact_models::floor_at, contact_models::reduced;
 
 constexpr int robots = 5;
 
-class ResidentContacts : public test::OnDevice {};
-INSTANTIATE_TEST_SUITE_P(Devices, ResidentContacts, test::every_device(), test::device_name);
+class BatchContacts : public test::OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, BatchContacts, test::every_device(), test::device_name);
 
 struct Case {
   const char* name;
@@ -129,15 +130,15 @@ Outcome by_stepper(const Case& c, const Device& device, int steps) {
   return run;
 }
 
-void advance(const Case& c, ResidentStepper& stepper, int begin, int end, Outcome& run, int first = 0) {
+void advance(const Case& c, BatchStepper& stepper, int begin, int end, Outcome& run, int first = 0) {
   for (int step = begin; step <= end; ++step) {
-    const ResidentReport report = stepper.step(commands_of(c, step, stepper.robots(), first));
+    const StepReport report = stepper.step(commands_of(c, step, stepper.robots(), first));
     EXPECT_EQ(report.status, StepStatus::ok) << step << ": " << describe(report.status);
     EXPECT_LE(report.contact.residual, tight_residual);
     run.touching = std::max(run.touching, report.contact.touching);
     run.rows = std::max(run.rows, report.contact.rows);
-    run.problems += report.contact_problems;
-    run.on_host += report.contact_on_host;
+    run.problems += report.contact.on_device;
+    run.on_host += report.contact.on_host;
   }
   run.state = stepper.state();
 }
@@ -146,23 +147,23 @@ void advance(const Case& c, ResidentStepper& stepper, int begin, int end, Outcom
 // Newton's method where that is quicker), which the steps damp like every other motion: as BatchInContact.
 constexpr double tolerance = 1e-7;
 
-std::vector<ResidentSettings> every_way(const Case& c) {
-  ResidentSettings device, host, both;
-  host.contact = ContactSolver::host;
-  both.contact_sweeps = 1;  // alone not enough for several contacts: the host's solver steps in
-  both.contact_newton_steps = 0;
+std::vector<BatchStepSettings> every_way(const Case& c) {
+  BatchStepSettings device, host, both;
+  host.contact.solver = ContactSolver::host;
+  both.contact.sweeps = 1;  // alone not enough for several contacts: the host's solver steps in
+  both.contact.newton_steps = 0;
   both.parts = 2;
   both.ahead = true;
-  std::vector<ResidentSettings> all{device, host, both};
-  for (ResidentSettings& settings : all) {
+  std::vector<BatchStepSettings> all{device, host, both};
+  for (BatchStepSettings& settings : all) {
     settings.time_step = c.model.robot.time_step;
-    settings.most_contacts = 64;
+    settings.contact.most_contacts = 64;
   }
   return all;
 }
 
 // Without friction the motion is unique, and with few contacts it is with friction too.
-TEST_P(ResidentContacts, MoveAsStepper) {
+TEST_P(BatchContacts, MoveAsStepper) {
   constexpr int steps = 30;
   std::vector<Case> cases{hollow(), loose(), curved()};
   for (std::size_t k = 1; k < cases.size(); ++k)
@@ -171,14 +172,14 @@ TEST_P(ResidentContacts, MoveAsStepper) {
     SCOPED_TRACE(c.name);
     const Outcome expected = by_stepper(c, GetParam(), steps);
     EXPECT_GE(expected.touching, robots);
-    for (const ResidentSettings& settings : every_way(c)) {
-      ResidentStepper stepper(c.model, GetParam(), robots, settings);
+    for (const BatchStepSettings& settings : every_way(c)) {
+      BatchStepper stepper(c.model, GetParam(), robots, settings);
       Outcome found;
       advance(c, stepper, 1, steps, found);
       for (const auto list : {&State::q, &State::v, &State::multipliers, &State::commands})
         EXPECT_LT(boxes::difference(found.state.*list, expected.state.*list), tolerance);
       EXPECT_GT(found.problems, steps);
-      if (settings.contact_sweeps == 1) {
+      if (settings.contact.sweeps == 1) {
         EXPECT_GT(found.on_host, 0);
       }
       if (c.model.robot.obstacles[0].friction == 0) continue;  // forces need not be unique
@@ -190,13 +191,14 @@ TEST_P(ResidentContacts, MoveAsStepper) {
 }
 
 // The rows of contacts go through the rounded factor in double. Without friction, as the motion is unique then.
-TEST_P(ResidentContacts, SinglePrecision) {
+TEST_P(BatchContacts, SinglePrecision) {
   for (Case c : {hollow(), loose()}) {
     SCOPED_TRACE(c.name);
     for (PlacedObstacle& obstacle : c.model.robot.obstacles) obstacle.friction = 0;
     const Outcome expected = by_stepper(c, GetParam(), 30);
-    ResidentStepper stepper(c.model, GetParam(), robots,
-                            {.time_step = c.model.robot.time_step, .precision = Precision::fp32, .most_contacts = 64});
+    BatchStepper stepper(
+        c.model, GetParam(), robots,
+        {.time_step = c.model.robot.time_step, .precision = Precision::fp32, .contact = {.most_contacts = 64}});
     Outcome found;
     advance(c, stepper, 1, 30, found);
     const double lost = boxes::difference(found.state.q, expected.state.q);
@@ -209,27 +211,27 @@ TEST_P(ResidentContacts, SinglePrecision) {
 // More contacts than modes, with friction: neither motion nor forces are unique, and each solver finds a solution of
 // its own. From the same states: the same rows, forces within their cones at residuals below the tolerance, and no
 // point of a floor or a room, whose gaps are linear, below it.
-TEST_P(ResidentContacts, FindTheRowsOfStepper) {
+TEST_P(BatchContacts, FindTheRowsOfStepper) {
   for (const Case& c : {loose(), curved()}) {
     SCOPED_TRACE(c.name);
     ReducedBatchMechanics mechanics(c.model, GetParam(), robots);
     Stepper stepper(mechanics, {.time_step = c.model.robot.time_step});
-    for (const ResidentSettings& settings : every_way(c)) {
+    for (const BatchStepSettings& settings : every_way(c)) {
       State state = rest_state(mechanics);
       Control control = zero_control(mechanics);
-      ResidentStepper resident(c.model, GetParam(), robots, settings);
+      BatchStepper resident(c.model, GetParam(), robots, settings);
       int rows = 0;
       for (int step = 1; step <= 15; ++step) {
         resident.set_state(state);
         control.commands = commands_of(c, step, robots);
         const StepReport expected = stepper.step(control, state);
-        const ResidentReport found = resident.step(control.commands);
+        const StepReport found = resident.step(control.commands);
         ASSERT_EQ(expected.status, StepStatus::ok);
         ASSERT_EQ(found.status, StepStatus::ok);
         EXPECT_LE(found.contact.residual, tight_residual);
         EXPECT_EQ(found.contact.loose, 0);
         // Where a turn is left to several solutions the next one may see other points.
-        if (found.contact_problems == robots) {
+        if (found.contact.on_device == robots) {
           EXPECT_EQ(found.contact.rows, expected.contact.rows) << step;
         }
         rows += found.contact.rows;
@@ -264,7 +266,7 @@ Hard run_crawler(const Device& device, ContactSolver solver, int steps) {
   const Case c = crawler();
   ReducedBatchMechanics mechanics(c.model, device, 2);
   Stepper stepper(mechanics, {.time_step = c.model.robot.time_step});
-  ResidentStepper resident(c.model, device, 2, {.time_step = c.model.robot.time_step, .contact = solver});
+  BatchStepper resident(c.model, device, 2, {.time_step = c.model.robot.time_step, .contact = {.solver = solver}});
   State state = rest_state(mechanics);
   Control control = zero_control(mechanics);
   Hard run;
@@ -272,17 +274,17 @@ Hard run_crawler(const Device& device, ContactSolver solver, int steps) {
     resident.set_state(state);
     control.commands = commands_of(c, step, 2);
     const StepReport expected = stepper.step(control, state);
-    const ResidentReport found = resident.step(control.commands);
+    const StepReport found = resident.step(control.commands);
     EXPECT_EQ(expected.status, StepStatus::ok);
     EXPECT_EQ(found.status, StepStatus::ok);
     EXPECT_LE(found.contact.residual, tight_residual);
     EXPECT_EQ(found.contact.loose, 0);
-    run.problems += found.contact_problems;
-    run.on_host += found.contact_on_host;
-    run.steps += found.contact_newton_steps;
+    run.problems += found.contact.on_device;
+    run.on_host += found.contact.on_host;
+    run.steps += found.contact.newton_steps;
     const State end = resident.state();
     EXPECT_GT(contact_bodies::least_gap(mechanics, end), -1e-9);
-    if (found.contact_on_host == 0 && expected.contact.loose == 0) {
+    if (found.contact.on_host == 0 && expected.contact.loose == 0) {
       ++run.alike;
       run.apart = std::max(run.apart, boxes::difference(end.q, state.q));
     }
@@ -297,7 +299,7 @@ Hard run_crawler(const Device& device, ContactSolver solver, int steps) {
 // Where Gauss-Seidel leaves nearly all to the host, Newton's method on the device leaves at most one in twenty. With
 // more contacts than modes and friction there are several solutions; one method from one start finds the same, to the
 // residual of 1e-8 that both may end at.
-TEST_P(ResidentContacts, TheCrawlerIsSolvedOnTheDevice) {
+TEST_P(BatchContacts, TheCrawlerIsSolvedOnTheDevice) {
   const Hard device = run_crawler(GetParam(), ContactSolver::device, 25);
   EXPECT_GE(device.problems, 50);
   EXPECT_LE(20 * device.on_host, device.problems);
@@ -305,23 +307,23 @@ TEST_P(ResidentContacts, TheCrawlerIsSolvedOnTheDevice) {
   EXPECT_GE(device.alike, 20);
   EXPECT_LT(device.apart, 1e-7);
 }
-TEST_P(ResidentContacts, SweepsLeaveTheCrawlerToTheHost) {
+TEST_P(BatchContacts, SweepsLeaveTheCrawlerToTheHost) {
   const Hard sweeps = run_crawler(GetParam(), ContactSolver::sweeps, 4);
   EXPECT_GE(sweeps.on_host, 6);
   EXPECT_EQ(sweeps.steps, 0);
 }
 
-TEST_P(ResidentContacts, RobotsWithTooManyFailAlone) {
+TEST_P(BatchContacts, RobotsWithTooManyFailAlone) {
   Case c = loose();
-  ResidentSettings settings{.time_step = c.model.robot.time_step, .most_contacts = 2};
-  ResidentStepper stepper(c.model, GetParam(), 3, settings);
+  BatchStepSettings settings{.time_step = c.model.robot.time_step, .contact = {.most_contacts = 2}};
+  BatchStepper stepper(c.model, GetParam(), 3, settings);
   // The middle one is a metre above the floor; mode 2 lifts.
   State start = stepper.state();
   ReducedBatchMechanics mechanics(c.model, GetParam(), 1);
   std::vector<double> y(extent(c.model.robot.outputs())), lifted = y, q(extent(c.model.modes), 0.0);
-  mechanics.evaluate_outputs(q, {}, y);
+  test::Hosted(mechanics).evaluate_outputs(q, {}, y);
   q[2] = 1;
-  mechanics.evaluate_outputs(q, {}, lifted);
+  test::Hosted(mechanics).evaluate_outputs(q, {}, lifted);
   const std::size_t z = 3 * extent(c.model.robot.first_collision_point) + 2;
   ASSERT_GT(std::abs(lifted[z] - y[z]), 1e-3);
   start.q[extent(c.model.modes) + 2] = 1 / (lifted[z] - y[z]);
@@ -329,11 +331,11 @@ TEST_P(ResidentContacts, RobotsWithTooManyFailAlone) {
   int failed = 0;
   for (int step = 1; step <= 20; ++step) {
     const State before = stepper.state();
-    const ResidentReport report = stepper.step(commands_of(c, 0, 3));
+    const StepReport report = stepper.step(commands_of(c, 0, 3));
     for (const RobotFailure& failure : report.failures) {
       EXPECT_EQ(failure.status, StepStatus::too_many_contacts);
       EXPECT_NE(failure.robot, 1);
-      resident_bodies::expect_same_robot(stepper.state(), failure.robot, before, failure.robot);
+      batch_bodies::expect_same_robot(stepper.state(), failure.robot, before, failure.robot);
       ++failed;
     }
     EXPECT_EQ(report.contact.too_many, !report.failures.empty());
@@ -342,10 +344,10 @@ TEST_P(ResidentContacts, RobotsWithTooManyFailAlone) {
 }
 
 // A run that is cut in two, and one robot that is put to another's state, go on as they did; on a CPU bit by bit.
-TEST_P(ResidentContacts, GoOnFromStates) {
+TEST_P(BatchContacts, GoOnFromStates) {
   const Case c = hollow();
-  const ResidentSettings settings{.time_step = c.model.robot.time_step, .parts = 2};
-  ResidentStepper whole(c.model, GetParam(), robots, settings), second(c.model, GetParam(), robots, settings);
+  const BatchStepSettings settings{.time_step = c.model.robot.time_step, .parts = 2};
+  BatchStepper whole(c.model, GetParam(), robots, settings), second(c.model, GetParam(), robots, settings);
   Outcome run, other;
   advance(c, whole, 1, 20, run);
   ASSERT_GT(boxes::norm(run.state.contact_forces), 0);
@@ -366,17 +368,17 @@ TEST_P(ResidentContacts, GoOnFromStates) {
   }
 }
 
-TEST_P(ResidentContacts, FrictionOfTheirOwn) {
+TEST_P(BatchContacts, FrictionOfTheirOwn) {
   const Case c = loose();
-  const ResidentSettings settings{.time_step = c.model.robot.time_step, .most_contacts = 64};
-  ResidentStepper stepper(c.model, GetParam(), 2, settings), same(c.model, GetParam(), 2, settings);
+  const BatchStepSettings settings{.time_step = c.model.robot.time_step, .contact = {.most_contacts = 64}};
+  BatchStepper stepper(c.model, GetParam(), 2, settings), same(c.model, GetParam(), 2, settings);
   Variations own;
   own.friction = {0.6, 0};
   stepper.set_variations(own);
   Outcome run, plain;
   advance(c, stepper, 1, 30, run);
   advance(c, same, 1, 30, plain);
-  const auto of = [](const std::vector<double>& all, int b) { return resident_bodies::of_robot(all, 2, b); };
+  const auto of = [](const std::vector<double>& all, int b) { return batch_bodies::of_robot(all, 2, b); };
   EXPECT_EQ(of(run.state.q, 0), of(plain.state.q, 0));
   EXPECT_GT(boxes::difference(of(run.state.q, 1), of(plain.state.q, 1)), 1e-6);
   // Without friction a floor pushes upwards alone.
@@ -388,23 +390,18 @@ TEST_P(ResidentContacts, FrictionOfTheirOwn) {
   EXPECT_GT(boxes::norm(forces), 0);
 }
 
-TEST_P(ResidentContacts, LawsAndFusedAlgebraAreRefused) {
-  const Case c = hollow();
-  ResidentStepper stepper(c.model, GetParam(), 2);
-  InverseLaw law(c.model.robot, 2, {});
-  ConstraintLaw* const laws[] = {&law};
-  EXPECT_THROW((void)stepper.step(laws), InputError);
-  EXPECT_THROW(ResidentStepper(c.model, GetParam(), 2, {.algebra = SystemAlgebra::fused}), InputError);
+TEST_P(BatchContacts, FusedAlgebraIsRefused) {
+  EXPECT_THROW(BatchStepper(hollow().model, GetParam(), 2, {.algebra = SystemAlgebra::fused}), InputError);
 }
 
-TEST(ResidentContactsOnCpu, BitsDependNeitherOnTheBatchNorOnThreads) {
+TEST(BatchContactsOnCpu, BitsDependNeitherOnTheBatchNorOnThreads) {
   const Case c = loose();
-  const ResidentSettings settings{.time_step = c.model.robot.time_step, .most_contacts = 64};
+  const BatchStepSettings settings{.time_step = c.model.robot.time_step, .contact = {.most_contacts = 64}};
   const int threads = omp_get_max_threads();
   std::vector<State> states;
   for (const int count : {1, 2, 8}) {
     omp_set_num_threads(count);
-    ResidentStepper stepper(c.model, cpu(), 9, settings);
+    BatchStepper stepper(c.model, cpu(), 9, settings);
     Outcome run;
     advance(c, stepper, 1, 12, run);
     states.push_back(run.state);
@@ -412,10 +409,10 @@ TEST(ResidentContactsOnCpu, BitsDependNeitherOnTheBatchNorOnThreads) {
   omp_set_num_threads(threads);
   EXPECT_EQ(hash(states[0]), hash(states[1]));
   EXPECT_EQ(hash(states[0]), hash(states[2]));
-  ResidentStepper alone(c.model, cpu(), 1, settings);
+  BatchStepper alone(c.model, cpu(), 1, settings);
   Outcome run;
   advance(c, alone, 1, 12, run, 7);
-  resident_bodies::expect_same_robot(states[0], 7, run.state, 0);
+  batch_bodies::expect_same_robot(states[0], 7, run.state, 0);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Steps of robots whose states stay on a device, against a Stepper with the same mechanics; robots that are put back,
 // that differ.
 
-#include "engine/step/resident_step.hpp"
+#include "engine/step/batch_stepper.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -10,13 +10,13 @@
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/devices.hpp"
+#include "tests/engine/bodies/batch_bodies.hpp"
 #include "tests/engine/bodies/contact_bodies.hpp"
-#include "tests/engine/bodies/resident_bodies.hpp"
 
 namespace supple {
 namespace {
 
-using namespace resident_bodies;
+using namespace batch_bodies;
 
 State run(ReducedRobots& mechanics, int steps, std::vector<double>* outputs = nullptr) {
   Stepper stepper(mechanics, {.time_step = time_step});
@@ -31,9 +31,9 @@ State run(ReducedRobots& mechanics, int steps, std::vector<double>* outputs = nu
   return state;
 }
 
-void advance(ResidentStepper& stepper, const Robot& robot, int begin, int end) {
+void advance(BatchStepper& stepper, const Robot& robot, int begin, int end) {
   for (int step = begin; step < end; ++step) {
-    const ResidentReport report = stepper.step(commands_at(step, robot, stepper.robots()));
+    const StepReport report = stepper.step(commands_at(step, robot, stepper.robots()));
     EXPECT_EQ(report.status, StepStatus::ok) << describe(report.status);
     EXPECT_TRUE(report.failures.empty());
   }
@@ -50,10 +50,10 @@ void expect_same(const State& found, const State& expected) {
     EXPECT_LE(boxes::difference(found.*list, expected.*list), rounding);
 }
 
-class ResidentStep : public test::OnDevice {};
-INSTANTIATE_TEST_SUITE_P(Devices, ResidentStep, test::every_device(), test::device_name);
+class BatchSteps : public test::OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, BatchSteps, test::every_device(), test::device_name);
 
-TEST_P(ResidentStep, MovesAsStepperWithAnyNumberOfParts) {
+TEST_P(BatchSteps, MovesAsStepperWithAnyNumberOfParts) {
   constexpr int robots = 7, steps = 150;
   for (const ReducedModel& model : {cables(), cavity()}) {
     SCOPED_TRACE(model.robot.actuators[0].name);
@@ -63,9 +63,9 @@ TEST_P(ResidentStep, MovesAsStepperWithAnyNumberOfParts) {
     EXPECT_GT(boxes::norm(expected.multipliers), 0);
     EXPECT_GT(boxes::difference(of_robot(expected.q, robots, 1), of_robot(expected.q, robots, 0)), 1e-3);
     std::vector<std::uint64_t> hashes;
-    for (const ResidentSettings& settings :
-         {ResidentSettings{}, ResidentSettings{.parts = 2}, ResidentSettings{.parts = 3, .ahead = true}}) {
-      ResidentStepper stepper(model, GetParam(), robots, settings);
+    for (const BatchStepSettings& settings :
+         {BatchStepSettings{}, BatchStepSettings{.parts = 2}, BatchStepSettings{.parts = 3, .ahead = true}}) {
+      BatchStepper stepper(model, GetParam(), robots, settings);
       EXPECT_EQ(stepper.parts(), settings.parts > 0 ? settings.parts : GetParam().kind == Device::Kind::cpu ? 1 : 2);
       advance(stepper, model.robot, 0, steps);
       const State found = stepper.state();
@@ -79,21 +79,21 @@ TEST_P(ResidentStep, MovesAsStepperWithAnyNumberOfParts) {
   }
 }
 
-TEST_P(ResidentStep, RobotsWithoutRowsFall) {
+TEST_P(BatchSteps, RobotsWithoutRowsFall) {
   ReducedModel model = cavity();
   model.robot.actuators.clear();
   ReducedBatchMechanics mechanics(model, GetParam(), 3);
-  ResidentStepper stepper(model, GetParam(), 3, {.parts = 2});
+  BatchStepper stepper(model, GetParam(), 3, {.parts = 2});
   advance(stepper, model.robot, 0, 20);
   const State expected = run(mechanics, 20);
   EXPECT_GT(boxes::norm(expected.q), 0);
   EXPECT_LE(boxes::difference(stepper.state().q, expected.q), rounding);
 }
 
-TEST_P(ResidentStep, TangentInSinglePrecision) {
+TEST_P(BatchSteps, TangentInSinglePrecision) {
   const ReducedModel model = cavity();
   ReducedBatchMechanics mechanics(model, GetParam(), 5, {.precision = Precision::mixed});
-  ResidentStepper stepper(model, GetParam(), 5, {.precision = Precision::mixed, .parts = 2});
+  BatchStepper stepper(model, GetParam(), 5, {.precision = Precision::mixed, .parts = 2});
   advance(stepper, model.robot, 0, 30);
   // States that are apart by their rounding may round to other numbers in single precision: 1e-7 of K.
   EXPECT_LT(boxes::difference(stepper.state().q, run(mechanics, 30).q), 1e-6);
@@ -103,14 +103,14 @@ TEST_P(ResidentStep, TangentInSinglePrecision) {
 
 // By libraries and by teams of its own: both round their sums in another order, which the model's condition number of
 // 1e4 shows.
-TEST_P(ResidentStep, SinglePrecision) {
+TEST_P(BatchSteps, SinglePrecision) {
   for (const ReducedModel& model : {cables(), cavity()}) {
     SCOPED_TRACE(model.robot.actuators[0].name);
     ReducedBatchMechanics mechanics(model, GetParam(), 5, {.precision = Precision::fp32}), exact(model, GetParam(), 5);
     const std::vector<double> expected = run(mechanics, 30).q;
     EXPECT_GT(boxes::difference(expected, run(exact, 30).q), 1e-9);
     for (const SystemAlgebra algebra : {SystemAlgebra::library, SystemAlgebra::fused}) {
-      ResidentStepper stepper(model, GetParam(), 5, {.precision = Precision::fp32, .algebra = algebra, .parts = 2});
+      BatchStepper stepper(model, GetParam(), 5, {.precision = Precision::fp32, .algebra = algebra, .parts = 2});
       advance(stepper, model.robot, 0, 30);
       EXPECT_LT(boxes::difference(stepper.state().q, expected), 1e-5);
     }
@@ -119,7 +119,7 @@ TEST_P(ResidentStep, SinglePrecision) {
 
 // The values of effectors are found for goals of zero and the goals taken from them afterwards: another rounding of
 // 1e-16 m, through programs whose regularisation is 1e-6.
-TEST_P(ResidentStep, LeadsAsStepper) {
+TEST_P(BatchSteps, LeadsAsStepper) {
   constexpr int robots = 5, steps = 100;
   Scene scene = cable_scene();
   std::erase_if(scene.constraints, [](const ConstraintScene& c) { return c.kind == ConstraintKind::limit; });
@@ -137,7 +137,7 @@ TEST_P(ResidentStep, LeadsAsStepper) {
     Stepper forward(leaders, {.time_step = time_step}), inverse(mechanics, {.time_step = time_step});
     State leader = rest_state(leaders), expected = leader;
     InverseLaw law(robot, robots, {});
-    ResidentStepper stepper(model, GetParam(), robots, {.time_step = time_step, .effectors = true, .parts = 2});
+    BatchStepper stepper(model, GetParam(), robots, {.time_step = time_step, .laws = true, .parts = 2});
     std::vector<std::unique_ptr<InverseLaw>> laws;
     std::vector<ConstraintLaw*> given;
     for (int k = 0; k < stepper.parts(); ++k) {
@@ -150,16 +150,17 @@ TEST_P(ResidentStep, LeadsAsStepper) {
     for (int step = 0; step < steps; ++step) {
       control.commands = commands_at(step, robot, robots);
       ASSERT_EQ(forward.step(control, leader).status, StepStatus::ok);
+      const std::vector<double> y = forward.outputs();
       for (int b = 0; b < robots; ++b)
         for (int e = 0; e < effectors; ++e)
-          effector_state(robot, e, std::span(forward.outputs()).subspan(extent(b, ny), extent(ny)),
+          effector_state(robot, e, std::span<const double>(y).subspan(extent(b, ny), extent(ny)),
                          std::span(goals).subspan(extent(b, 3, effectors) + extent(3, e), 3));
       law.set_goals(goals);
       ASSERT_EQ(inverse.step(law, expected.motions, expected).status, StepStatus::ok);
       for (int k = 0; k < stepper.parts(); ++k)
         laws[extent(k)]->set_goals(std::span<const double>(goals).subspan(extent(stepper.part(k).first, 3, effectors),
                                                                           extent(stepper.part(k).count, 3, effectors)));
-      ASSERT_EQ(stepper.step(given, goals).status, StepStatus::ok);
+      ASSERT_EQ(stepper.step(given).status, StepStatus::ok);
     }
     const State found = stepper.state();
     EXPECT_GT(boxes::norm(expected.multipliers), 0);
@@ -171,14 +172,14 @@ TEST_P(ResidentStep, LeadsAsStepper) {
 }
 
 // A robot's bits do not depend on how many there are, on the CPU.
-TEST(ResidentStepOnCpu, BitsDependNeitherOnTheBatchNorOnThreads) {
+TEST(BatchStepperOnCpu, BitsDependNeitherOnTheBatchNorOnThreads) {
   const int threads = omp_get_max_threads();
   for (const ReducedModel& model : {cables(), cavity()}) {
     constexpr int robots = 37, steps = 12;
     std::vector<State> states;
     for (const int count : {1, 2, 8}) {
       omp_set_num_threads(count);
-      ResidentStepper stepper(model, cpu(), robots, {.parts = 2});
+      BatchStepper stepper(model, cpu(), robots, {.parts = 2});
       advance(stepper, model.robot, 0, steps);
       states.push_back(stepper.state());
     }
@@ -186,7 +187,7 @@ TEST(ResidentStepOnCpu, BitsDependNeitherOnTheBatchNorOnThreads) {
     EXPECT_EQ(hash(states[0]), hash(states[1]));
     EXPECT_EQ(hash(states[0]), hash(states[2]));
     for (const int b : {0, 5, 36}) {
-      ResidentStepper alone(model, cpu(), 1);
+      BatchStepper alone(model, cpu(), 1);
       for (int step = 0; step < steps; ++step)
         ASSERT_EQ(alone.step(commands_at(step, model.robot, 1, b)).status, StepStatus::ok);
       expect_same_robot(states[0], b, alone.state(), 0);
@@ -195,7 +196,7 @@ TEST(ResidentStepOnCpu, BitsDependNeitherOnTheBatchNorOnThreads) {
 }
 
 // What is put back moves on as what begins, what is not does not notice: bit by bit.
-TEST_P(ResidentStep, RobotsArePutBackAlone) {
+TEST_P(BatchSteps, RobotsArePutBackAlone) {
   const ReducedModel model = cables();
   constexpr int robots = 6, steps = 15;
   const auto same_commands = [&](int step) {
@@ -205,17 +206,17 @@ TEST_P(ResidentStep, RobotsArePutBackAlone) {
     return all;
   };
   for (const bool ahead : {false, true}) {
-    ResidentStepper stepper(model, GetParam(), robots, {.parts = 2, .ahead = ahead}),
+    BatchStepper stepper(model, GetParam(), robots, {.parts = 2, .ahead = ahead}),
         undisturbed(model, GetParam(), robots, {.parts = 2});
     for (int step = 0; step < steps; ++step) {
       (void)stepper.step(same_commands(step));
       (void)undisturbed.step(same_commands(step));
     }
     const State once = stepper.state();
-    ResidentStepper one(model, GetParam(), 1);
+    BatchStepper one(model, GetParam(), 1);
     const int first[] = {4}, second[] = {0, 5};
     stepper.reset(first, one.state());
-    stepper.reset(second, ResidentStepper(model, GetParam(), robots).state());
+    stepper.reset(second, BatchStepper(model, GetParam(), robots).state());
     EXPECT_EQ(stepper.state().time, once.time);
     for (int step = 0; step < steps; ++step) {
       ASSERT_EQ(stepper.step(same_commands(step)).status, StepStatus::ok);
@@ -227,7 +228,7 @@ TEST_P(ResidentStep, RobotsArePutBackAlone) {
   }
 }
 
-TEST_P(ResidentStep, RobotsOfTheirOwn) {
+TEST_P(BatchSteps, RobotsOfTheirOwn) {
   const ReducedModel model = cables();
   constexpr int robots = 5;
   Variations own;
@@ -237,7 +238,7 @@ TEST_P(ResidentStep, RobotsOfTheirOwn) {
   }
   ReducedBatchMechanics mechanics(model, GetParam(), robots);
   mechanics.set_variations(own);
-  ResidentStepper stepper(model, GetParam(), robots, {.parts = 2, .ahead = true});
+  BatchStepper stepper(model, GetParam(), robots, {.parts = 2, .ahead = true});
   const State start = stepper.state();
   advance(stepper, model.robot, 0, 3);
   stepper.set_variations(own);
@@ -256,60 +257,20 @@ TEST_P(ResidentStep, RobotsOfTheirOwn) {
 }
 
 // One team for each robot from K to constraint space: sums in another order. What fails is found there too.
-TEST_P(ResidentStep, FusedAlgebraMovesAsTheLibraries) {
+TEST_P(BatchSteps, FusedAlgebraMovesAsTheLibraries) {
   const ReducedModel model = cables();
   constexpr int robots = 5;
   ReducedBatchMechanics mechanics(model, GetParam(), robots);
-  const ResidentSettings settings{.algebra = SystemAlgebra::fused, .parts = 2};
-  ResidentStepper stepper(model, GetParam(), robots, settings);
+  const BatchStepSettings settings{.algebra = SystemAlgebra::fused, .parts = 2};
+  BatchStepper stepper(model, GetParam(), robots, settings);
   advance(stepper, model.robot, 0, 100);
   expect_same(stepper.state(), run(mechanics, 100));
   ReducedModel heavy = model;
   for (double& entry : heavy.mass) entry *= -1e6;
-  ResidentStepper failing(heavy, GetParam(), 3, settings);
-  const ResidentReport report = failing.step(commands_at(0, heavy.robot, 3));
+  BatchStepper failing(heavy, GetParam(), 3, settings);
+  const StepReport report = failing.step(commands_at(0, heavy.robot, 3));
   EXPECT_EQ(report.status, StepStatus::not_positive);
   EXPECT_EQ(report.failures.size(), 3U);
-}
-
-TEST_P(ResidentStep, SaysWhoCannotStay) {
-  const auto why = [](const ReducedModel& model, bool effectors = false) {
-    const auto reason = cannot_stay(model, effectors);
-    return reason ? std::string(reason->what()) : "";
-  };
-  const auto expect = [&](const ReducedModel& model, const std::string& words, bool effectors = false) {
-    EXPECT_NE(why(model, effectors).find(words), std::string::npos) << why(model, effectors);
-    EXPECT_THROW(ResidentStepper(model, GetParam(), 2, {.effectors = effectors}), InputError);
-  };
-  const ReducedModel model = cables();
-  EXPECT_EQ(why(model, true), "");
-  ReducedModel other = model;
-  other.robot.implicit_position = 0.5;
-  expect(other, "implicit_position");
-  other = model;
-  other.robot.constraints[0].damping_time = 0.1;
-  expect(other, "'" + other.robot.constraints[0].name + "' has damping");
-  other = model;
-  other.robot.springs.push_back(other.robot.constraints.back());
-  expect(other, "springs");
-  other = model;
-  other.robot.motions.emplace_back();
-  expect(other, "driven regions");
-  other = model;
-  other.robot.obstacles.push_back(contact_bodies::floor(0.4));
-  other.robot.collision_points = 1;
-  EXPECT_EQ(why(other), "");
-  expect(other, "inverse control among obstacles", true);
-  other.robot.obstacles[0].name = "skin";
-  Surface skin;
-  skin.nodes = {{{0, 0, 0}}, {{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};
-  skin.triangles = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};
-  other.robot.obstacles[0].obstacle = Obstacle::mesh(skin);
-  expect(other, "'skin' is a mesh");
-  other = model;
-  other.robot.effectors[0].kind = EffectorKind::orientation;
-  EXPECT_EQ(why(other), "");
-  expect(other, "'tip' is an orientation", true);
 }
 
 }  // namespace

@@ -37,24 +37,25 @@ std::optional<InputError> cannot_keep_tangent(const Robot& robot) {
 
 // Whether the tangent may be an old one in this kind of step at all.
 bool Stepper::may_keep_tangent() const {
-  return settings_.keep_tangent > 0 && settings_.scheme == StepScheme::one_linearisation && implicit_velocity() == 1 &&
-         implicit_position() == 1 && !cannot_keep_tangent_ && mechanics_.coordinates().flat();
+  return settings_.keep_tangent > 0 && !settings_.iterates() && settings_.alpha() == 1 && settings_.beta() == 1 &&
+         kept_.possible && mechanics_.coordinates().flat();
 }
 
 // Whether the factor at hand is of the last step, and `state` where that ended.
-bool Stepper::goes_on(const State& state) const {
+bool Stepper::goes_on(const State& state) {
   return kept_.factorisation == mechanics_.factorisations() && kept_.time_step == settings_.time_step &&
-         state.q == kept_.q && state.v == kept_.v && motions_ == kept_.motions && state.motions == kept_.motions &&
-         state.motion_velocities == kept_.motion_velocities;
+         state.q == kept_.q && state.v == kept_.v && std::ranges::equal(inputs_.motions.host(), kept_.motions) &&
+         state.motions == kept_.motions && state.motion_velocities == kept_.motion_velocities;
 }
 
 // Whether the last step, with that factor, ended near enough; r: right side of the step to come.
 bool Stepper::tangent_served() {
-  for (std::size_t i = 0; i < r_.size(); ++i) kept_.error[i] = r_[i] + kept_.carried[i];
+  const std::span<const double> r = motion_.r.span();
+  for (std::size_t i = 0; i < r.size(); ++i) kept_.error[i] = r[i] + kept_.carried[i];
   mechanics_.solve(kept_.error, 1);
-  for (int b = 0; b < robots_; ++b) {
+  for (int b = 0; b < size_.robots; ++b) {
     const double moved = std::max(kept_.moved[extent(b)], least_move);
-    if (!(norm(kept_.error.data() + extent(b, nv_), nv_) <= settings_.keep_tangent * moved)) return false;
+    if (!(norm(kept_.error.data() + extent(b, size_.nv), size_.nv) <= settings_.keep_tangent * moved)) return false;
   }
   return true;
 }
@@ -62,23 +63,25 @@ bool Stepper::tangent_served() {
 // Before the state is advanced.
 void Stepper::remember_balance(const State& state) {
   const double h = settings_.time_step, a = mechanics_.robot().rayleigh_mass;
+  const int nv = size_.nv, n = size_.rows;
   const auto momentum = [&](double moved, double before) { return -((2 * moved / h - before) / h + a * moved / h); };
-  for (std::size_t i = 0; i < velocity_.size(); ++i) velocity_[i] = momentum(u_[i], state.v[i]);
-  for (std::size_t i = 0; i < motion_velocity_.size(); ++i)
-    motion_velocity_[i] = momentum(motions_[i] - state.motions[i], state.motion_velocities[i]);
-  kept_.carried.resize(u_.size());
-  kept_.error.resize(u_.size());
-  kept_.moved.resize(extent(robots_));
-  mechanics_.inertia(velocity_, motion_velocity_, kept_.carried);
-  for (int b = 0; b < robots_; ++b) {
-    double* carried = kept_.carried.data() + extent(b, nv_);
-    for (int i = 0; i < rows_count_; ++i) {
-      const double* H = H_.data() + extent(b, rows_count_, nv_) + extent(i, nv_);
-      const double lambda = lambda_[extent(b, rows_count_) + extent(i)];
-      for (int k = 0; k < nv_; ++k) carried[k] += lambda * H[k];
+  const std::span<double> velocity = motion_.velocity.span(), u = motion_.u.span(), rate = inputs_.momentum.span(),
+                          c = inputs_.motions.span();
+  for (std::size_t i = 0; i < velocity.size(); ++i) velocity[i] = momentum(u[i], state.v[i]);
+  for (std::size_t i = 0; i < rate.size(); ++i) rate[i] = momentum(c[i] - state.motions[i], state.motion_velocities[i]);
+  kept_.carried.resize(u.size());
+  kept_.error.resize(u.size());
+  kept_.moved.resize(extent(size_.robots));
+  mechanics_.inertia(velocity, rate, kept_.carried);
+  for (int b = 0; b < size_.robots; ++b) {
+    double* carried = kept_.carried.data() + extent(b, nv);
+    for (int i = 0; i < n; ++i) {
+      const double* H = rows_.H.data() + extent(b, n, nv) + extent(i, nv);
+      const double lambda = space_.lambda.data()[extent(b, n) + extent(i)];
+      for (int k = 0; k < nv; ++k) carried[k] += lambda * H[k];
     }
-    if (contact_) contact_->add_forces(b, {carried, extent(nv_)});
-    kept_.moved[extent(b)] = norm(u_.data() + extent(b, nv_), nv_);
+    if (contact_) contact_->add_forces(b, {carried, extent(nv)});
+    kept_.moved[extent(b)] = norm(u.data() + extent(b, nv), nv);
   }
   kept_.factorisation = mechanics_.factorisations();
   kept_.time_step = h;

@@ -1,5 +1,8 @@
+#include "engine/step/row_program.hpp"
+
 #include "engine/model/effectors.hpp"
-#include "engine/step/resident_batch.hpp"
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
 
 namespace supple {
 
@@ -51,60 +54,59 @@ class Shapes {
   const RowLayout& layout_;
 };
 
+RowProgram uploaded(const Device& device, const RowLayout& layout, const Shapes& shapes) {
+  SUPPLE_EXPECT(shapes.shapes.size() == extent(layout.rows()));
+  return {Array<RowShape>(device, std::span<const RowShape>(shapes.shapes)),
+          Array<double>(device, std::span<const double>(shapes.coefficients))};
+}
+
+void add_constraint(const ConstraintRow& row, Shapes& shapes) {
+  if (row.value == ConstraintRow::Value::along)
+    shapes.add_along(row.direction, row.place);
+  else
+    shapes.add_path(row.rest_length, row.side, row.anchor);
+}
+
 }  // namespace
 
-ResidentRows::ResidentRows(const Device& device, const RowLayout& rows, const std::vector<RowShape>& shape,
-                           const std::vector<double>& polynomials, int robots, int r)
-    : layout(rows),
-      shapes(upload(device, shape)),
-      coefficients(upload(device, polynomials)),
-      gradients(device, extent(robots, rows.gradients())),
-      H(device, extent(robots, rows.rows(), r)) {
-  SUPPLE_EXPECT(shape.size() == extent(rows.rows()));
-}
-
-void ResidentRows::find(ResidentRobots& on, double* phi) {
-  const int n = layout.rows();
-  launch(on.device, on.robots * n,
-         RowValuesOp{shapes.data(), coefficients.data(), n, on.ny, layout.gradients(), on.y.data(), phi,
-                     gradients.data()});
-  on.find_jacobians(layout, gradients, H);
-}
-
-ResidentRows actuator_rows(const Device& device, const ReducedModel& model, int robots) {
-  const Robot& robot = model.robot;
+std::optional<RowProgram> actuator_program(const Device& device, const Robot& robot) {
   const RowLayout layout = row_layout(robot);
   Shapes shapes(layout);
   for (const ActuatorRow& actuator : robot.actuators) {
     if (actuator.kind == ActuatorKind::force)
       shapes.add_along(actuator.direction, robot.rest_points[extent(actuator.first_point)]);
-    else if (actuator.kind == ActuatorKind::cavity)
+    else if (actuator.kind == ActuatorKind::cable)
+      shapes.add_path(actuator.rest_length, 1, actuator.pull_point);
+    else if (!actuator.volume.empty())
       shapes.add_volume(actuator.volume, 0, 1);
     else
-      shapes.add_path(actuator.rest_length, 1, actuator.pull_point);
+      return std::nullopt;
   }
-  for (const ConstraintRow& row : robot.constraints) {
-    if (row.value == ConstraintRow::Value::along)
-      shapes.add_along(row.direction, row.place);
-    else
-      shapes.add_path(row.rest_length, row.side, row.anchor);
-  }
-  return {device, layout, shapes.shapes, shapes.coefficients, robots, model.modes};
+  for (const ConstraintRow& row : robot.constraints) add_constraint(row, shapes);
+  return uploaded(device, layout, shapes);
 }
 
-ResidentRows effector_rows(const Device& device, const ReducedModel& model, int robots) {
-  const RowLayout layout = effector_layout(model.robot);
+std::optional<RowProgram> spring_program(const Device& device, const Robot& robot) {
+  const RowLayout layout = spring_layout(robot);
   Shapes shapes(layout);
-  for (const Effector& effector : model.robot.effectors) {
-    SUPPLE_EXPECT(effector.kind != EffectorKind::orientation);
+  for (const ConstraintRow& spring : robot.springs) add_constraint(spring, shapes);
+  return uploaded(device, layout, shapes);
+}
+
+std::optional<RowProgram> effector_program(const Device& device, const Robot& robot) {
+  const RowLayout layout = effector_layout(robot);
+  Shapes shapes(layout);
+  for (const Effector& effector : robot.effectors) {
     if (effector.kind == EffectorKind::position)
       for (const Vec3d& direction : effector.directions) shapes.add_along(direction, {{0, 0, 0}});
     else if (effector.kind == EffectorKind::length)
       shapes.add_path(effector.rest_length, 1, effector.pull_point);
-    else
+    else if (effector.kind == EffectorKind::volume && !effector.volume.empty())
       shapes.add_volume(effector.volume, effector.rest_volume, effector.rest_area);
+    else
+      return std::nullopt;
   }
-  return {device, layout, shapes.shapes, shapes.coefficients, robots, model.modes};
+  return uploaded(device, layout, shapes);
 }
 
 void goal_values(const Robot& robot, std::span<const double> goals, std::span<double> values) {

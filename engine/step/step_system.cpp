@@ -1,0 +1,356 @@
+// From the residual to the motion in a step (step.hpp): the system, constraint space, multipliers.
+//
+// Newton's method moves by increments of the multipliers, from those held at its last residual, lambda_0:
+//   du = A^-1 (r + H^T lambda_0) + A^-1 H^T (lambda - lambda_0)
+// Both vanish with the residual. A^-1 r and A^-1 H^T lambda do not: where rows hold what A nearly does not, they are
+// huge and cancel, and what their rounding leaves bounds the residual from below. The law still sees all of lambda:
+//   u_f = A^-1 (r + H^T lambda_0) - A^-1 H^T lambda_0
+// A step of one linearisation holds none (lambda_0 = 0): it ends after one du.
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/step/step.hpp"
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+#include "kernels/math/inner_product.hpp"
+
+namespace supple {
+
+// alpha (1 + d/(beta h))/c H^T H and alpha times the geometric stiffness, of which the safe tangent has what is
+// positive.
+void Stepper::add_spring_stiffness() {
+  host_.point_stiffness.clear();
+  const RowLayout& layout = springs_.rows.layout;
+  if (layout.rows() == 0) return;
+  if (!on_cpu()) {
+    springs_.rows.gradients.fetch();
+    springs_.lambda.fetch();
+    motion_.y.fetch();
+    synchronize(mechanics_.device());
+  }
+  const std::span<const double> gradients = springs_.rows.gradients.host(), lambdas = springs_.lambda.host(),
+                                y = motion_.y.host();
+  const double alpha = settings_.alpha(), beta = settings_.beta(), h = settings_.time_step;
+  for (int b = 0; b < size_.robots; ++b)
+    for (int s = 0; s < layout.rows(); ++s) {
+      const auto k = static_cast<std::size_t>(s);
+      const ConstraintRow& spring = mechanics_.robot().springs[k];
+      const double stiffness =
+          alpha * (settings_.dynamic() ? 1 + spring.damping_time / (beta * h) : 1) / spring.compliance;
+      const double* g = gradients.data() + extent(b, layout.gradients()) + extent(layout.offset[k]);
+      const auto gradient = [&](int i) { return Vec3d{{g[3 * i], g[3 * i + 1], g[3 * i + 2]}}; };
+      const auto add = [&](int i, int j, const Mat3d& S) {
+        host_.point_stiffness.push_back({b, spring.first_point + i, spring.first_point + j, S});
+      };
+      for (int i = 0; i < spring.point_count; ++i)
+        for (int j = 0; j < spring.point_count; ++j) add(i, j, stiffness * outer(gradient(i), gradient(j)));
+      const double lambda = alpha * lambdas[extent(b, layout.rows()) + k];
+      if (settings_.tangent() == TangentKind::safe && spring.side * lambda < 0) continue;
+      visit_constraint_curvature(spring, y.subspan(extent(b, size_.outputs), extent(size_.outputs)), lambda, add);
+    }
+}
+
+// Whether the factor of the last iteration, or step, serves once more.
+bool Stepper::keeps_factor() const {
+  if (!now_.without_tangent) return false;
+  if (!settings_.iterates()) return kept_.served;
+  return std::ranges::all_of(robots_, [&](const Progress& robot) {
+    return robot.at != Progress::At::active || robot.newton.keeps_factor(settings_);
+  });
+}
+
+// Row forces are those of the last residual.
+RightSidesTeamOp Stepper::right_sides() {
+  return {vectors(motion_.r), settings_.iterates() ? ConstVectors(vectors(motion_.row_force)) : ConstVectors(),
+          rows_.jacobians(), Matrices(inputs_.columns.data(), size_.robots, space_.inputs, size_.nv), solutions()};
+}
+
+SpaceTeamOp Stepper::row_space() {
+  const SpaceViews& space = space_.on_device();
+  return {size_.rows,
+          space_.inputs,
+          true,
+          settings_.beta(),
+          space.values,
+          rows_.jacobians(),
+          rows_.input_jacobians(),
+          solutions(),
+          settings_.iterates() ? ConstVectors(vectors(motion_.free_motion)) : ConstVectors(),
+          scheme_.compliance_on_device(),
+          space.free,
+          space.W,
+          space.B};
+}
+
+SpaceTeamOp Stepper::effector_space() {
+  const SpaceViews& space = space_.on_device();
+  SpaceTeamOp op = row_space();
+  op.own = false;
+  op.beta = 1;
+  op.phi = space.effector_phi;
+  op.H = effectors_.jacobians();
+  op.H_c = effectors_.input_jacobians();
+  op.compliance = nullptr;
+  op.free = space.effector_free;
+  op.W = space.effector_W;
+  op.B = space.effector_B;
+  return op;
+}
+
+// A = m M + k K and X = A^-1 [r + H^T lambda_0, H^T, A_c]; where a batch does so in one go, constraint space too. False
+// on a CPU where no robot has a factor.
+bool Stepper::factor() {
+  const supple::Robot& robot = mechanics_.robot();
+  SystemCoefficients coefficients{host_.shift, 1, settings_.iterates()}, of_inputs = coefficients;
+  if (settings_.dynamic()) {
+    const double h = settings_.time_step, alpha = settings_.alpha(), beta = settings_.beta();
+    const double a = alpha * robot.rayleigh_mass, b = robot.rayleigh_stiffness;
+    coefficients.mass = 1 / (beta * h * h) + a / (beta * h);
+    coefficients.stiffness = alpha * (1 + b / (beta * h));
+    of_inputs.mass = 1 / (h * h) + a / h;
+    of_inputs.stiffness = alpha * (1 + b / h);
+  }
+  now_.space_known = false;
+  now_.factored = !keeps_factor();
+  if (now_.factored) {
+    if (now_.without_tangent) evaluate_forces(settings_.tangent());
+    add_spring_stiffness();
+    std::vector<PointStiffness>& points = host_.point_stiffness;
+    const std::size_t springs = points.size();
+    if (contact_ && coefficients.geometric)
+      points.insert(points.end(), contact_->stiffness().begin(), contact_->stiffness().end());
+    coefficients.points = points;
+    ++now_.iterations;
+    now_.space_known = mechanics_.finds_space();
+    if (now_.space_known)
+      mechanics_.find_space(coefficients, right_sides(), row_space(), effector_space(), found_.systems.span());
+    else
+      factor(coefficients, springs);
+    of_inputs.points = coefficients.points;
+    if (on_cpu() && !look_at_systems()) return false;
+  }
+  marks_.factored.set();
+  if (!now_.space_known) {
+    if (space_.inputs > 0) mechanics_.input_columns(of_inputs, inputs_.columns.span());
+    for_robots(right_sides());
+    mechanics_.solve(space_.X.span(), space_.columns());
+    if (settings_.iterates()) find_free_motion();
+  }
+  marks_.solved.set();
+  return true;
+}
+
+// springs: how many of the coefficients' points are springs; the others are obstacles' curvature under the present
+// forces. Where that would make W indefinite: slower without it, but an answer.
+void Stepper::factor(SystemCoefficients& coefficients, std::size_t springs) {
+  const std::span<double> y = motion_.y.host(), lambda = space_.lambda.host();
+  mechanics_.factor(coefficients, y, lambda, found_.systems.span());
+  if (coefficients.points.size() == springs) return;
+  found_.systems.fetch();
+  if (!on_cpu()) synchronize(mechanics_.device());
+  if (std::ranges::none_of(found_.systems.host(), [](const SystemReport& found) { return found.negative_pivots > 0; }))
+    return;
+  coefficients.points = coefficients.points.first(springs);
+  mechanics_.factor(coefficients, y, lambda, found_.systems.span());
+}
+
+// Robots without a factor fail. False: none is left.
+bool Stepper::look_at_systems() {
+  for (int b = 0; b < size_.robots; ++b) {
+    if (robots_[extent(b)].at != Progress::At::active) continue;
+    switch (found_.systems.host()[extent(b)].status) {
+      case SystemStatus::ok:
+        break;
+      case SystemStatus::singular:
+        fail(b, StepStatus::singular);
+        break;
+      case SystemStatus::not_positive:
+        fail(b, StepStatus::not_positive);
+        break;
+      case SystemStatus::out_of_memory:
+        fail(b, StepStatus::out_of_memory);
+        break;
+    }
+  }
+  return any(Progress::At::active);
+}
+
+// u_f of all robots; the multipliers are held.
+void Stepper::find_free_motion() {
+  for_robots(CopyTeamOp{rows_of(space_.lambda), nullptr, rows_of(space_.held)});
+  if (contact_) {
+    const std::span<double> u_f = motion_.free_motion.host(), force = motion_.contact_force.host();
+    std::ranges::fill(u_f, 0.0);
+    for (int b = 0; b < size_.robots; ++b) {
+      if (contact_->touch()[extent(b)] == 0) continue;
+      const std::span<double> own = u_f.subspan(extent(b, size_.nv), extent(size_.nv));
+      std::copy_n(force.data() + extent(b, size_.nv), size_.nv, own.data());
+      mechanics_.solve_robot(b, own, 1);
+    }
+    motion_.free_motion.send();
+  } else {
+    for_robots(ZeroTeamOp{vectors(motion_.free_motion)});
+  }
+  for_robots(FreeMotionTeamOp{solutions(), rows_of(space_.held), vectors(motion_.free_motion)});
+}
+
+// Everything that the law sees.
+void Stepper::project() {
+  if (now_.space_known) return;
+  if (size_.rows > 0) for_robots(row_space());
+  if (effectors_.rows() > 0) for_robots(effector_space());
+  if (!contact_ || device_contact_) return;
+  for (Mirrored<double>* array : {&space_.X, &motion_.free_motion, &rows_.H, &effectors_.H}) array->fetch();
+}
+
+// Effectors evaluated by a program lack their goals.
+void Stepper::subtract_goals(const ConstraintLaw& law) {
+  if (!effectors_.program) return;
+  const SpaceViews& space = space_.on_host();
+  for (int b = 0; b < size_.robots; ++b) {
+    goal_values(mechanics_.robot(), law.goals(b), host_.goal_values);
+    for (int i = 0; i < effectors_.rows(); ++i) {
+      space.effector_free(b, i) -= host_.goal_values[extent(i)];
+      space.effector_phi(b, i) -= host_.goal_values[extent(i)];
+    }
+  }
+}
+
+// Robots that have failed get a space that any law can look at, and that none is to solve.
+void Stepper::clear_space(int b) {
+  const SpaceViews& space = space_.on_host();
+  const auto zero = [b](const auto& view) {
+    if (view.size[1] == 0) return;
+    double* begin = view.at(b);
+    std::fill(begin, b + 1 < view.size[0] ? view.at(b + 1) : view.end(), 0.0);
+  };
+  zero(space.W);
+  zero(space.free);
+  zero(space.B);
+  zero(space.values);
+  zero(space.effector_W);
+  zero(space.effector_free);
+  zero(space.effector_B);
+  zero(space.effector_phi);
+  for (int i = 0; i < size_.rows; ++i) space.W(b, i, i) = 1;
+}
+
+// Multipliers and changes of inputs, of robots that have a linearisation.
+void Stepper::find_multipliers(ConstraintLaw& law, const StateView& state, StepReport& report) {
+  if (!any(Progress::At::active)) return;
+  subtract_goals(law);
+  const std::span<double> lambda = space_.lambda.host(), dc = inputs_.dc.host();
+  bool some_left_out = false;
+  for (std::size_t b = 0; b < robots_.size(); ++b) {
+    if (robots_[b].at == Progress::At::failed) clear_space(static_cast<int>(b));
+    const bool touches = device_contact_ ? state.touching[b] != 0 : contact_ && contact_->touch()[b] != 0;
+    host_.left_out[b] = robots_[b].at != Progress::At::active || touches;
+    some_left_out = some_left_out || host_.left_out[b] != 0;
+  }
+  const bool all_solved =
+      law.solve(space_.seen_by_law(inputs_.motions.host()),
+                some_left_out ? std::span<const char>(host_.left_out) : std::span<const char>(), lambda, dc);
+  if (device_contact_)
+    find_contact_on_device(law, state, report);
+  else if (contact_)
+    find_contact_forces(law, report);
+  const std::size_t n = extent(size_.rows);
+  for (int b = 0; b < size_.robots; ++b) {
+    if (robots_[extent(b)].at != Progress::At::active) continue;
+    const bool solved = all_solved || contact_ || law.solved(b);
+    if (!solved || !all_finite(lambda.data() + extent(b) * n, size_.rows)) fail(b, StepStatus::rows_unsolved);
+  }
+  if (!settings_.iterates()) set_row_ends();
+  for (std::size_t i = 0; i < dc.size() && space_.inputs > 0; ++i)
+    if (robots_[i / extent(size_.motions)].at == Progress::At::active) inputs_.motions.host()[i] += dc[i];
+  space_.lambda.send();
+  if (space_.inputs > 0) {
+    inputs_.dc.send();
+    inputs_.motions.send();
+  }
+}
+
+void Stepper::find_contact_on_device(const ConstraintLaw& law, const StateView& state, StepReport& report) {
+  const auto* forward = dynamic_cast<const ForwardLaw*>(&law);
+  SUPPLE_EXPECT(forward != nullptr);
+  for (std::size_t b = 0; b < robots_.size(); ++b) host_.left_out[b] = robots_[b].at != Progress::At::active;
+  std::vector<RobotFailure> failures;
+  report.contact = {};
+  device_contact_->solve(*forward,
+                         {.y = motion_.y.data(),
+                          .H = rows_.H.data(),
+                          .X = space_.X.data(),
+                          .free = space_.on_device().free.data,
+                          .compliance = scheme_.compliance_on_device()},
+                         state, space_.lambda.host(), host_.left_out, failures, report.contact);
+  for (const RobotFailure& failure : failures) fail(failure.robot, failure.status);
+}
+
+// The multipliers again, with those of contacts.
+void Stepper::find_contact_forces(ConstraintLaw& law, StepReport& report) {
+  const ConstraintSpace all = space_.seen_by_law(inputs_.motions.host());
+  const auto one = [&](Mirrored<double>& values, int b, int rows) {
+    return std::span<const double>(values.host()).subspan(extent(b, rows, size_.nv), extent(rows, size_.nv));
+  };
+  const std::size_t n = extent(size_.rows), m = extent(space_.inputs);
+  const std::span<double> motion = motion_.contact_motion.host();
+  contact_->begin_solve();
+  for (int b = 0; b < size_.robots; ++b) {
+    if (robots_[extent(b)].at != Progress::At::active) continue;
+    const std::span<const double> X = one(space_.X, b, space_.columns());
+    const ContactInputs in{
+        .alone = of_robot(all, b),
+        .X = X,
+        .free_motion = settings_.iterates() ? one(motion_.free_motion, b, 1) : X.first(extent(size_.nv)),
+        .increments = settings_.iterates(),
+        .held = std::span<const double>(space_.held.host()).subspan(extent(b) * n, n),
+        .H = one(rows_.H, b, size_.rows),
+        .effector_H = one(effectors_.H, b, effectors_.rows()),
+        .compliance = scheme_.compliance()};
+    const bool found = contact_->solve(b, law, in, law.solved(b), space_.lambda.host().subspan(extent(b) * n, n),
+                                       inputs_.dc.host().subspan(extent(b) * m, m));
+    report.contact = contact_->figures();
+    if (!found) fail(b, report.contact.too_many ? StepStatus::too_many_contacts : StepStatus::rows_unsolved);
+    std::ranges::copy(contact_->motion(b), motion.data() + extent(b, size_.nv));
+  }
+  motion_.contact_motion.send();
+}
+
+// Where the rows end by this linearisation, the only one.
+void Stepper::set_row_ends() {
+  const SpaceViews& space = space_.on_host();
+  const std::span<const double> lambda = space_.lambda.host(), dc = inputs_.dc.host();
+  const int n = size_.rows, m = space_.inputs;
+  for_each_robot(size_.robots, [&](int b) {
+    for (int i = 0; i < n; ++i) {
+      double& end = host_.phi_end[extent(b, n) + extent(i)];
+      end = space.free(b, i) + inner_product(space.W.at(b, i), lambda.data() + extent(b, n), n);
+      if (m > 0) end += inner_product(space.B.at(b, i), dc.data() + extent(b, m), m);
+      if (contact_ && !device_contact_)
+        end += inner_product(rows_.H.host().data() + extent(b, n, size_.nv) + extent(i, size_.nv),
+                             contact_->motion(b).data(), size_.nv);
+    }
+  });
+}
+
+// u <- u (+) du of the robots that go on.
+void Stepper::correct() {
+  send_mask(/*ended=*/false);
+  if (device_contact_) {
+    device_contact_->move(vectors(motion_.u), found_.goes.data());
+    return;
+  }
+  const Coordinates& coordinates = mechanics_.coordinates();
+  for_robots(CorrectTeamOp{
+      solutions(), rows_of(space_.lambda), settings_.iterates() ? ConstVectors(rows_of(space_.held)) : ConstVectors(),
+      inputs_of(inputs_.dc), contact_ ? ConstVectors(vectors(motion_.contact_motion)) : ConstVectors(),
+      found_.goes.data(), vectors(motion_.du), coordinates.flat() ? vectors(motion_.u) : Vectors()});
+  if (coordinates.flat()) return;
+  for_each_robot(size_.robots, [&](int b) {
+    if (found_.goes.host()[extent(b)] != 0)
+      coordinates.compose(motion_.u.data() + extent(b, size_.nv), motion_.du.data() + extent(b, size_.nv), 1);
+  });
+}
+
+}  // namespace supple
