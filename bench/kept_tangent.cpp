@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -45,7 +46,6 @@ double distance(const std::vector<double>& y, const std::vector<double>& z) {
 
 int run(const std::function<std::unique_ptr<Mechanics>()>& make, int steps) {
   std::deque<Entry> entries;
-  entries.reserve(std::size(shares));
   const double h = make()->robot().time_step;
   for (const double share : shares) entries.emplace_back(make(), StepSettings{.time_step = h, .keep_tangent = share});
   Entry exact(make(), {.scheme = StepScheme::newton, .time_step = h});
