@@ -18,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MODES = ["now,up,back", "late,down,front", "late,random:1,back"]
 
-FUSED = ("engine", "*ResidentFailure.*Fused*/cuda:*ResidentStep.FusedAlgebra*/cuda")
-RESIDENT = ("engine", "*ResidentStep.RobotsArePutBackAlone/cuda:*ResidentStep.LeadsAsStepper/cuda:"
-            "*ResidentFailure.ARobotWithoutAnswer*/cuda")
+FUSED = ("engine", "*BatchFailure.*Fused*/cuda:*BatchSteps.FusedAlgebra*/cuda")
+RESIDENT = ("engine", "*BatchSteps.RobotsArePutBackAlone/cuda:*BatchSteps.LeadsAsStepper/cuda:"
+            "*BatchFailure.ARobotWithoutAnswer*/cuda")
 FACTORS = ("solvers", "*BatchedDense.*/cuda")
 OPS = ("kernels", "*/cuda")
 
@@ -38,8 +38,9 @@ BUGS = [
      "      x[c * ldx + i] -= a[k * ld + i] * (x[c * ldx + k] * inverse);\n    }\n    team.sync();",
      "      x[c * ldx + i] -= a[k * ld + i] * (x[c * ldx + k] * inverse);\n    }", FUSED),
     ("a barrier that one thread alone reaches", "kernels/step/step_ops.hpp",
-     "if (team.rank() == 0) info[robot] = factored == r ? 0 : factored + 1;",
-     "if (team.rank() == 0) info[robot] = factored == r ? 0 : factored + 1, team.sync();", FUSED),
+     "    if (factored < r) return;\n    if constexpr (std::is_same_v<S, double>) {\n      cholesky_solve",
+     "    if (team.rank() == 0) team.sync();\n    if (factored < r) return;\n"
+     "    if constexpr (std::is_same_v<S, double>) {\n      cholesky_solve", FUSED),
     ("no barrier between a tile's rows and their products", "kernels/elements/reduced_tile.hpp",
      "magnitude + static_cast<std::size_t>(j) * width) += size;\n    }\n  }\n  team.sync();",
      "magnitude + static_cast<std::size_t>(j) * width) += size;\n    }\n  }", OPS),
@@ -71,9 +72,8 @@ BUGS = [
     ("addresses with the wrong stride", "solvers/dense/batched_cuda.cpp",
      "stride * static_cast<std::ptrdiff_t>(sizeof(S)), batch)", "stride * static_cast<std::ptrdiff_t>(sizeof(float)), batch)",
      FACTORS),
-    ("an address of the host in an op", "engine/step/resident_batch.cpp",
-     "on_.counts.data(), on_.exact.f.data(), on_.info.data(),", "on_.host_counts.data(), on_.exact.f.data(), on_.info.data(),",
-     RESIDENT),
+    ("an address of the host in an op", "engine/step/step.cpp",
+     "found_.systems.data(), vectors(motion_.f)", "found_.systems.host().data(), vectors(motion_.f)", RESIDENT),
     ("scratch that is too short", "engine/mechanics/reduced/resident_robots.hpp",
      "stiffness_scratch<S>(field.rows, r, team_kind(device))", "stiffness_scratch<S>(field.rows, r, team_kind(device)) - 1", RESIDENT),
 ]

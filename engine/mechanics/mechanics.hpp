@@ -71,7 +71,8 @@ class Mechanics {
   // out = D v + D_c v_c, D = a M + b K with the tangent of the last evaluate_forces [B x nv]; v_c as in inertia: a body
   // that is carried along without strain is damped by a M alone.
   virtual void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) = 0;
-  // Assembles and factors A. y, multipliers: where geometric stiffness is evaluated, on the host. found [B]: on device().
+  // Assembles and factors A. y, multipliers: where geometric stiffness is evaluated, on the host. found [B]: on
+  // device().
   virtual void factor(const SystemCoefficients& coefficients, std::span<const double> y,
                       std::span<const double> multipliers, std::span<SystemReport> found) = 0;
   // The same on a CPU; of all robots together: the first status that is not ok, the most negative pivots, how many are
@@ -110,7 +111,7 @@ class Mechanics {
   // already, found by this function with the same factor.
   virtual void row_compliance(int robot, const PointRows& rows, int known, std::span<double> C);
 
-  // How often factor() was called: tells whether the factor at hand is still one's own.
+  // How often factor() was called: tells whether the present factor is still one's own.
   long factorisations() const { return factorisations_; }
 
  protected:

@@ -38,7 +38,7 @@ StepsOnDevice::StepsOnDevice(const ReducedModel& model, const Device& device, co
 
 TakenStep StepsOnDevice::step(long number, double time) {
   TakenStep taken;
-  if (!failures().empty() && held_.q.empty()) held_ = state();  // the run goes on, and they failed before
+  if (!failures().empty() && held_.q.empty()) held_ = state();  // a continued run, in which they failed before
   taken.limited = prepare(time);
   const auto begin = std::chrono::steady_clock::now();
   const StepReport report = take();
@@ -52,7 +52,7 @@ TakenStep StepsOnDevice::step(long number, double time) {
   return taken;
 }
 
-// A robot that failed is tried again in every step. Where it then succeeds it is put back: it has left the run.
+// A robot that failed is tried again in every step. Where it then succeeds it is reset: it has left the run.
 void StepsOnDevice::hold_failed(long number, const StepReport& report) {
   if (report.failures.empty() && failures().empty()) return;
   std::vector<char> failing(extent(robots()), 0);

@@ -18,7 +18,7 @@ struct StepSize {
   int robots = 0, nq = 0, nv = 0, outputs = 0, rows = 0, motions = 0;
 };
 
-// [B x nv], unless it says otherwise.
+// [B x nv], unless stated otherwise.
 struct MotionArrays {
   Mirrored<double> q;               // [B x nq]: q_n (+) u
   Mirrored<double> u;               // increment since the start of the step [m]

@@ -1,7 +1,8 @@
 #pragma once
 // Steps of a batch of reduced robots whose states stay on a device: one linearisation, forward under commands or under
-// any laws. The step is that of step.hpp; of each robot the bus sees W and delta on their way to the host, lambda on its
-// way back, one finding and one answer, states only where they are asked for (docs/decisions/0017-batches-on-a-gpu.md).
+// any laws. The step is that of step.hpp; of each robot the bus sees W and delta on their way to the host, lambda on
+// its way back, one finding and one answer, states only where they are asked for (docs/decisions/0017-batches-on-a-
+// gpu.md).
 //
 // A batch is stepped in parts, each with its own rows in flight: while the host solves one, the device works on the
 // next. On the CPU a robot's bits depend neither on the parts nor on the size of the batch nor on threads; on a GPU the
@@ -31,7 +32,7 @@ struct BatchStepSettings {
   bool laws = false;  // steps are taken under laws, not commands
   int parts = 0;      // 0: two on a GPU, one on a CPU
   // The device linearises at the new states before it is told to step again: it works while the host makes up the next
-  // commands. Wasted for parts of which robots are then put somewhere else. Without effect where the host is needed
+  // commands. Wasted for parts of which robots are then reset. Without effect where the host is needed
   // before (Stepper::prepare).
   bool ahead = false;
 };

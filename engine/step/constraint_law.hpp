@@ -51,7 +51,7 @@ class ConstraintLaw {
  public:
   virtual ~ConstraintLaw() = default;
 
-  // Effector rows that the law wants in constraint space (none), and their values and gradients for one robot.
+  // Effector rows that the law requires in constraint space (or none), and their values and gradients for one robot.
   virtual const RowLayout& effector_rows() const = 0;
   virtual void evaluate_effectors(int robot, std::span<const double> y, std::span<double> phi,
                                   std::span<double> gradients) const = 0;
@@ -72,8 +72,8 @@ class ConstraintLaw {
   // The same for one robot and its contacts; multipliers [N], dc [motions].
   virtual ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                          std::span<double> dc) = 0;
-  // How far actuators of a robot with values phi [rows] are from what the law asks [m]: Newton's method goes on while
-  // this is above its tolerance.
+  // How far actuators of a robot with values phi [rows] are from what the law asks [m]: Newton's method continues
+  // while this is above its tolerance.
   virtual double violation(int robot, std::span<const double> phi, std::span<const double> multipliers) const = 0;
   // What the actuators were told in this step [B x actuators: m or N]; phi [B x rows]: values that the rows end at.
   virtual void commands(std::span<const double> phi, std::span<const double> multipliers,

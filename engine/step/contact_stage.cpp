@@ -56,7 +56,7 @@ ContactStage::ContactStage(Mechanics& mechanics)
       for (std::size_t i = 0; i < moved.size(); ++i) carried_.push_back(moved[i] - rest[i]);
     }
   }
-  du_.assign(extent(nv_), 0.0);
+  scratch_.du.assign(extent(nv_), 0.0);
   robots_.resize(static_cast<std::size_t>(mechanics.robots()));
   touch_.assign(robots_.size(), 0);
   for (RobotContacts& r : robots_) {
@@ -131,19 +131,19 @@ void ContactStage::linearise(std::span<const double> y) {
   for (int b = 0; b < mechanics_.robots(); ++b) {
     RobotContacts& r = robots_[static_cast<std::size_t>(b)];
     // One row for each pair again, with all of its force.
-    former_pairs_ = r.pair;
-    former_forces_.clear();
+    scratch_.former_pairs = r.pair;
+    scratch_.former_forces.clear();
     for (std::size_t k = 0; k < r.pair.size(); ++k)
-      former_forces_.push_back(transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k)));
+      scratch_.former_forces.push_back(transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k)));
     forget_rows(r);
-    for (std::size_t k = 0; k < former_pairs_.size(); ++k) {
-      const auto same = std::find(r.pair.begin(), r.pair.end(), former_pairs_[k]);
+    for (std::size_t k = 0; k < scratch_.former_pairs.size(); ++k) {
+      const auto same = std::find(r.pair.begin(), r.pair.end(), scratch_.former_pairs[k]);
       if (same == r.pair.end()) {
-        add_row(b, former_pairs_[k], former_forces_[k]);
+        add_row(b, scratch_.former_pairs[k], scratch_.former_forces[k]);
         continue;
       }
       double* sum = r.lambda.data() + 3 * (same - r.pair.begin());
-      for (int i = 0; i < 3; ++i) sum[i] += former_forces_[k][i];
+      for (int i = 0; i < 3; ++i) sum[i] += scratch_.former_forces[k][i];
     }
     touch_[extent(b)] = !r.pair.empty();
     for (std::size_t k = 0; k < r.pair.size(); ++k) linearise_row(b, k, {{0, 0, 0}});
@@ -227,47 +227,48 @@ void ContactStage::extend(int b, const ContactInputs& in) {
     if (first == 0) V.assign(in.H.begin(), in.H.end());
     const std::size_t before = V.size(), begin = first == 0 ? 0 : before;
     V.resize(before + extent(size - 3 * first, nv_), 0.0);
-    unit_.assign(extent(size), 0.0);
+    scratch_.unit.assign(extent(size), 0.0);
     for (int row = 3 * first; row < size; ++row) {
-      unit_[extent(row)] = 1;
-      mechanics_.add_row_forces(r.rows, unit_,
+      scratch_.unit[extent(row)] = 1;
+      mechanics_.add_row_forces(r.rows, scratch_.unit,
                                 std::span(V).subspan(before + extent(row - 3 * first, nv_), extent(nv_)));
-      unit_[extent(row)] = 0;
+      scratch_.unit[extent(row)] = 0;
     }
     const std::span<double> fresh = std::span(V).subspan(begin);
     (void)mechanics_.root_solve(b, fresh, static_cast<int>(fresh.size()) / nv_);
     return;
   }
-  grown_.resize(extent(size, size));
+  scratch_.grown.resize(extent(size, size));
   for (int i = 0; i < 3 * first; ++i)
-    std::copy_n(r.compliance.data() + extent(i, 3 * first), 3 * first, grown_.data() + extent(i, size));
-  mechanics_.row_compliance(b, r.rows, 3 * first, grown_);
-  std::swap(r.compliance, grown_);
+    std::copy_n(r.compliance.data() + extent(i, 3 * first), 3 * first, scratch_.grown.data() + extent(i, size));
+  mechanics_.row_compliance(b, r.rows, 3 * first, scratch_.grown);
+  std::swap(r.compliance, scratch_.grown);
 }
 
-// The space of the contacts of one robot: free_, W_ or roots, and how effectors and inputs come in.
+// The space of the contacts of one robot: scratch_.free, scratch_.W or roots, and how effectors and inputs come in.
 ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
   RobotContacts& r = robots_[static_cast<std::size_t>(b)];
   const int n = in.alone.rows, inputs = in.alone.motions, effectors = in.alone.effector_rows;
   const int m = r.rows.points(), N = n + 3 * m, columns = 1 + n + inputs;
   extend(b, in);
-  cross_.resize(extent(columns, 3 * m));
-  mechanics_.multiply_rows(r.rows, in.free_motion, 1, std::span(cross_).first(extent(3 * m)));
-  mechanics_.multiply_rows(r.rows, in.X.subspan(extent(nv_)), columns - 1, std::span(cross_).subspan(extent(3 * m)));
-  free_.resize(extent(N));
-  std::copy_n(in.alone.free.begin(), n, free_.begin());
-  for (int i = 0; i < 3 * m; ++i) free_[extent(n + i)] = r.phi[extent(i)] + cross_[extent(i)];
-  obstacle_.clear();
-  for (int pair : r.pair) obstacle_.push_back(pair % obstacles_);
+  scratch_.cross.resize(extent(columns, 3 * m));
+  mechanics_.multiply_rows(r.rows, in.free_motion, 1, std::span(scratch_.cross).first(extent(3 * m)));
+  mechanics_.multiply_rows(r.rows, in.X.subspan(extent(nv_)), columns - 1,
+                           std::span(scratch_.cross).subspan(extent(3 * m)));
+  scratch_.free.resize(extent(N));
+  std::copy_n(in.alone.free.begin(), n, scratch_.free.begin());
+  for (int i = 0; i < 3 * m; ++i) scratch_.free[extent(n + i)] = r.phi[extent(i)] + scratch_.cross[extent(i)];
+  scratch_.obstacle.clear();
+  for (int pair : r.pair) scratch_.obstacle.push_back(pair % obstacles_);
   ContactSpace space{.rows = n,
                      .contacts = m,
                      .rank = 0,
-                     .free = free_,
+                     .free = scratch_.free,
                      .W = {},
                      .V = {},
                      .compliance = {},
                      .friction = r.friction,
-                     .obstacle = obstacle_,
+                     .obstacle = scratch_.obstacle,
                      .alone = in.alone,
                      .B = {},
                      .effector_W = {}};
@@ -275,39 +276,40 @@ ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
     space.rank = nv_;
     space.V = r.roots;
     if (std::any_of(in.compliance.begin(), in.compliance.end(), [](double c) { return c > 0; })) {
-      compliance_.assign(in.compliance.begin(), in.compliance.end());
-      compliance_.resize(extent(N), 0.0);
-      space.compliance = compliance_;
+      scratch_.compliance.assign(in.compliance.begin(), in.compliance.end());
+      scratch_.compliance.resize(extent(N), 0.0);
+      space.compliance = scratch_.compliance;
     }
   } else {
-    W_.resize(extent(N, N));
-    for (int i = 0; i < n; ++i) std::copy_n(in.alone.W.data() + extent(i, n), n, W_.data() + extent(i, N));
+    scratch_.W.resize(extent(N, N));
+    for (int i = 0; i < n; ++i) std::copy_n(in.alone.W.data() + extent(i, n), n, scratch_.W.data() + extent(i, N));
     for (int i = 0; i < 3 * m; ++i) {
-      double* row = W_.data() + extent(n + i, N);
+      double* row = scratch_.W.data() + extent(n + i, N);
       for (int j = 0; j < n; ++j) {
-        row[j] = cross_[extent(1 + j, 3 * m) + extent(i)];
-        W_[extent(j, N) + extent(n + i)] = row[j];
+        row[j] = scratch_.cross[extent(1 + j, 3 * m) + extent(i)];
+        scratch_.W[extent(j, N) + extent(n + i)] = row[j];
       }
       std::copy_n(r.compliance.data() + extent(i, 3 * m), 3 * m, row + n);
     }
-    space.W = W_;
+    space.W = scratch_.W;
   }
   if (inputs > 0) {
-    B_.resize(extent(3 * m, inputs));
+    scratch_.B.resize(extent(3 * m, inputs));
     for (int k = 0; k < m; ++k) {
       const int point = r.pair[extent(k)] / obstacles_;
       for (int c = 0; c < inputs; ++c) {
         const Vec3d carried = r.rows.frame[extent(k)] * point_of(carried_, c * robot_.collision_points + point);
         for (int i = 0; i < 3; ++i)
-          B_[extent(3 * k + i, inputs) + extent(c)] = carried[i] - cross_[extent(1 + n + c, 3 * m) + extent(3 * k + i)];
+          scratch_.B[extent(3 * k + i, inputs) + extent(c)] =
+              carried[i] - scratch_.cross[extent(1 + n + c, 3 * m) + extent(3 * k + i)];
       }
     }
-    space.B = B_;
+    space.B = scratch_.B;
   }
   if (effectors > 0) {
-    effector_cross_.resize(extent(effectors, 3 * m));
-    mechanics_.multiply_rows(r.rows, effector_X_, effectors, effector_cross_);
-    space.effector_W = effector_cross_;
+    scratch_.effector_cross.resize(extent(effectors, 3 * m));
+    mechanics_.multiply_rows(r.rows, scratch_.effector_X, effectors, scratch_.effector_cross);
+    space.effector_W = scratch_.effector_cross;
   }
   return space;
 }
@@ -318,7 +320,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
   const int n = in.alone.rows;
   SUPPLE_EXPECT(in.X.size() == extent(1 + n + in.alone.motions, nv_));
   std::fill(r.motion.begin(), r.motion.end(), 0.0);
-  effector_X_.clear();
+  scratch_.effector_X.clear();
   for (;;) {
     const int m = r.rows.points();
     if (m > most_contact_rows) {
@@ -326,27 +328,27 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
       return false;
     }
     if (m > 0) {
-      if (effector_X_.empty() && in.alone.effector_rows > 0) {
-        effector_X_.assign(in.effector_H.begin(), in.effector_H.end());
-        mechanics_.solve_robot(b, effector_X_, in.alone.effector_rows);
+      if (scratch_.effector_X.empty() && in.alone.effector_rows > 0) {
+        scratch_.effector_X.assign(in.effector_H.begin(), in.effector_H.end());
+        mechanics_.solve_robot(b, scratch_.effector_X, in.alone.effector_rows);
       }
       const ContactSpace space = project_contacts(b, in);
-      lambda_.assign(multipliers.begin(), multipliers.end());
-      lambda_.insert(lambda_.end(), r.lambda.begin(), r.lambda.end());
-      if (!figures_.take(law.solve_in_contact(b, space, lambda_, dc))) return false;
-      std::copy_n(lambda_.begin(), n, multipliers.begin());
-      std::copy(lambda_.begin() + n, lambda_.end(), r.lambda.begin());
+      scratch_.lambda.assign(multipliers.begin(), multipliers.end());
+      scratch_.lambda.insert(scratch_.lambda.end(), r.lambda.begin(), r.lambda.end());
+      if (!figures_.take(law.solve_in_contact(b, space, scratch_.lambda, dc))) return false;
+      std::copy_n(scratch_.lambda.begin(), n, multipliers.begin());
+      std::copy(scratch_.lambda.begin() + n, scratch_.lambda.end(), r.lambda.begin());
       for (std::size_t k = 0; k < r.motion.size(); ++k) r.motion[k] = in.increments ? -r.force[k] : 0.0;
       mechanics_.add_row_forces(r.rows, r.lambda, r.motion);
       mechanics_.solve_robot(b, r.motion, 1);
     }
-    for (int k = 0; k < nv_; ++k) du_[extent(k)] = in.X[extent(k)] + r.motion[extent(k)];
+    for (int k = 0; k < nv_; ++k) scratch_.du[extent(k)] = in.X[extent(k)] + r.motion[extent(k)];
     const auto add_column = [&](int column, double factor) {
-      for (int k = 0; k < nv_; ++k) du_[extent(k)] += in.X[extent(column, nv_) + extent(k)] * factor;
+      for (int k = 0; k < nv_; ++k) scratch_.du[extent(k)] += in.X[extent(column, nv_) + extent(k)] * factor;
     };
     for (int i = 0; i < n; ++i) add_column(1 + i, multipliers[extent(i)] - in.held[extent(i)]);
     for (std::size_t c = 0; c < dc.size(); ++c) add_column(1 + n + static_cast<int>(c), -dc[c]);
-    if (add_violated(b, du_, dc) == 0) break;
+    if (add_violated(b, scratch_.du, dc) == 0) break;
   }
   return true;
 }

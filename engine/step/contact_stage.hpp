@@ -26,7 +26,7 @@ namespace supple {
 // What one robot brings to its contacts, all of the present linearisation.
 struct ContactInputs {
   ConstraintSpace alone;                // without contacts; W with the rows' compliance on the diagonal
-  std::span<const double> X;            // [1 + rows + motions][nv]: A^-1 [r + H^T lambda_0, H^T, A_c] (step_rows.cpp)
+  std::span<const double> X;            // [1 + rows + motions][nv]: A^-1 [r + H^T lambda_0, H^T, A_c] (step_system.cpp)
   std::span<const double> free_motion;  // [nv]: A^-1 r
   bool increments = false;             // lambda_0 has the contacts' forces of the last linearisation; otherwise it is 0
   std::span<const double> held;        // [rows]: lambda_0
@@ -35,7 +35,7 @@ struct ContactInputs {
   std::span<const double> compliance;  // [rows]
 };
 
-// More rows of pairs than this are refused: their W alone would fill 72 MB, and be solved for minutes.
+// More rows of pairs than this are not supported: their W alone would fill 72 MB, and take minutes to solve.
 inline constexpr int most_contact_rows = 1000;
 
 class ContactStage {
@@ -110,11 +110,13 @@ class ContactStage {
   std::vector<RobotContacts> robots_;
   std::vector<PointStiffness> stiffness_;
   std::vector<char> touch_;
-  std::vector<int> former_pairs_;
-  std::vector<Vec3d> former_forces_;
-  std::vector<double> free_, W_, lambda_, du_, cross_, unit_, grown_, compliance_;
-  std::vector<double> effector_X_, effector_cross_, B_;
-  std::vector<int> obstacle_;
+  // Of one robot at a time.
+  struct Scratch {
+    std::vector<int> former_pairs, obstacle;
+    std::vector<Vec3d> former_forces;
+    std::vector<double> free, W, lambda, du, cross, unit, grown, compliance;
+    std::vector<double> effector_X, effector_cross, B;
+  } scratch_;
   ContactFigures figures_;
 };
 

@@ -47,13 +47,13 @@ class DeviceContact {
   struct Inputs {
     const double *y, *H, *X, *free, *compliance;
   };
-  // Multipliers [B x rows] after those without contact, or for robots in touch those to begin with. left_out [B]: robots
-  // that are not looked at. Robots whose forces are not found are added to `failures`.
+  // Multipliers [B x rows] after those without contact, or for robots in touch those to begin with. left_out [B]:
+  // robots that are not looked at. Robots whose forces are not found are added to `failures`.
   void solve(const ForwardLaw& law, const Inputs& inputs, const StateView& state, std::span<double> multipliers,
              std::span<const char> left_out, std::vector<RobotFailure>& failures, ContactFigures& figures);
-  // The increment u [B x nv] of the step, contacts included, of the robots that go on; on the device.
+  // The increment u [B x nv] of the step, contacts included, of the robots that take part; on the device.
   void move(Vectors u, RobotMask goes);
-  // The state's forces, of the robots that go on.
+  // The state's forces, of the robots that take part.
   void finish(const StateView& state, RobotMask goes);
 
  private:

@@ -24,7 +24,7 @@ constexpr int patient_halvings = 12;
 // A state with less than so many times the residual asked for is an equilibrium.
 constexpr double equilibrium_already = 100;
 
-// Bodies that nothing holds. The pull becomes weaker by `weaker`, less where that fails, until the way from the start
+// Free-floating bodies. The pull becomes weaker by `weaker`, less where that fails, until the way from the start
 // changes by less than `settled` of it.
 constexpr double weaker = 100, least_weaker = 2, settled = 2e-3;
 constexpr int most_pulls = 20, most_proximal_steps = 12;

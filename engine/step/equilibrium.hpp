@@ -1,19 +1,19 @@
 #pragma once
 // Quasi-static equilibrium under given commands: Newton's method with the exact tangent and full steps (step.hpp),
-// continued from the given state. An increment of the commands that does not go well is given up early and made
+// continued from the given state. An increment of the commands that does not converge quickly is stopped early and made
 // smaller; on the way equilibria are only followed (`path_tolerance`), the last one is converged. A state that is no
 // equilibrium of its own commands (a body at rest that gravity is to bend) is made one by a load that vanishes along
-// the way. If small increments fail too (a limit point), one patient attempt at the whole rest remains.
+// the way. If small increments fail too (a limit point), one attempt at the whole rest with more iterations remains.
 //
-// A body that nothing holds (Robot::floating) is in equilibrium wherever it is turned and moved to. Found is the
+// A free-floating body (Robot::floating) is in equilibrium wherever it is turned and moved to. Found is the
 // equilibrium nearest to where it started, in the norm of its mass: the limit, for a weak pull s M (q_start - q), of
 // s -> 0. The sum of such a pull and its moment vanish with those of all other forces, so that it moves neither the
 // centre of mass nor, in the sense of the best rotation between both shapes, the body's orientation. K + s M is
 // regular. The pull is made weaker until the shape no longer depends on it, what is left of it is extrapolated to
 // s = 0, and steps of the proximal point method (the same pull towards the state reached before, that is a time step
 // 1 / sqrt(s) from rest without the old velocity) bring the residual of the equilibrium itself below its tolerance. A
-// resultant that does not vanish with s (weight that nothing bears) is StepStatus::unbalanced. Among obstacles such a
-// body's equilibria are not sought, nor those of an assembly with frames that move freely:
+// resultant that does not vanish with s (weight that nothing bears) is StepStatus::unbalanced. In contact with
+// obstacles such a body's equilibria are not computed, nor those of an assembly with frames that move freely:
 // StepStatus::loose_among_obstacles.
 
 #include "engine/step/step.hpp"
@@ -23,8 +23,9 @@ namespace supple {
 struct EquilibriumSettings {
   double tolerance = 1e-9;  // relative residual
   int max_iterations = 15;  // per increment: quadratic convergence takes 4 to 8, more is failing slowly
-  // Relative residual and row violation [m] at which an equilibrium on the way is good enough to go on. Measured on the
-  // Mooney-Rivlin diamond (40 mm on one cable): 1e-4, 1e-3, 1e-2 take 40, 28, 22 factorisations to the same end.
+  // Relative residual and row violation [m] at which an equilibrium on the way is good enough to continue from.
+  // Measured on the Mooney-Rivlin diamond (40 mm on one cable): 1e-4, 1e-3, 1e-2 take 40, 28, 22 factorisations to the
+  // same end.
   double path_tolerance = 1e-2;
   double path_row_tolerance = 1e-5;
   double keep_factor_below = 0;  // see StepSettings
@@ -50,7 +51,7 @@ class Equilibrium {
  public:
   Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings);
   // Moves `state` to the equilibrium under `control`. On failure the state is the last equilibrium reached, or as it
-  // was where it needed a load that vanishes or nothing holds the body.
+  // was where it needed a load that vanishes or the body is free-floating.
   EquilibriumReport solve(const Control& control, State& state);
   std::vector<double> outputs() { return stepper_.outputs(); }
   void set_load(std::span<const double> load);  // see Stepper

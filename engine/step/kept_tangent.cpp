@@ -41,7 +41,7 @@ bool Stepper::may_keep_tangent() const {
          kept_.possible && mechanics_.coordinates().flat();
 }
 
-// Whether the factor at hand is of the last step, and `state` where that ended.
+// Whether the present factor is of the last step, and `state` where that ended.
 bool Stepper::goes_on(const State& state) {
   return kept_.factorisation == mechanics_.factorisations() && kept_.time_step == settings_.time_step &&
          state.q == kept_.q && state.v == kept_.v && std::ranges::equal(inputs_.motions.host(), kept_.motions) &&

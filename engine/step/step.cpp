@@ -175,7 +175,7 @@ void Stepper::fail(int robot, StepStatus status, int element) {
   progress.element = element;
 }
 
-// Robots that take part: those that go on, or when the step has ended all that have not failed.
+// Robots that take part: those that are active, or when the step has ended all that have not failed.
 void Stepper::send_mask(bool ended) {
   const std::span<unsigned char> goes = found_.goes.host();
   for (std::size_t b = 0; b < robots_.size(); ++b)
@@ -410,7 +410,7 @@ std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator)
   if (integrator == Integrator::quasi_static || robot.implicit_position == 1) return std::nullopt;
   if (robot.pairs() > 0)
     return InputError(
-        "steps among obstacles need implicit_position = 1 (a body would end within what it meets at speed)",
+        "steps in contact with obstacles need implicit_position = 1 (a body would end within what it meets at speed)",
         "implicit_position = 1, or the scene without [[obstacle]]");
   for (const ConstraintRow& row : robot.constraints)
     if (row.one_sided)

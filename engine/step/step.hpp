@@ -10,7 +10,7 @@
 //   residual  r = M (v - u/h)/(beta h) + alpha F' + (1 - alpha) F    v' = (u/h - (1 - beta) v)/beta, F = p - f - D v
 //   system    A = M/(beta h^2) + alpha (D/(beta h) + K)              quasi-static: r = p - f(q + u), A = K
 //   free      u_f = A^-1 r - A^-1 H^T lambda_0, r with H^T lambda_0
-//   space     W = H A^-1 H^T/beta, d = phi + H u_f/beta; the same without beta for effectors if the law wants them
+//   space     W = H A^-1 H^T/beta, d = phi + H u_f/beta; the same without beta for effectors if the law requires them
 //   lambda    found by a law (constraint_law.hpp): forward, complementarity of lambda and W lambda + d - target   [N]
 //   correct   u <- u + u_f + A^-1 H^T lambda = u + A^-1 r + A^-1 H^T (lambda - lambda_0)
 // lambda_0: the forces of the iteration before where it is repeated, so that increments vanish together; else 0.
@@ -29,7 +29,8 @@
 //
 // The stages are ops on arrays that lie on the mechanics' device (arrays.hpp, kernels/step/step_ops.hpp): one robot or
 // many, on a CPU or a GPU. To the host crosses what the law sees, and back what it finds. Each robot of a batch fares
-// on its own: one whose step fails stays as it was and is named in the report; Newton's method goes on for the others.
+// on its own: one whose step fails stays as it was and is named in the report; Newton's method continues for the
+// others.
 
 #include <memory>
 #include <optional>
@@ -105,7 +106,7 @@ class Stepper {
  private:
   // How a robot fares in this step.
   struct Progress {
-    enum class At { active, waits, converged, failed };  // waits: stepped back, evaluated again before it goes on
+    enum class At { active, waits, converged, failed };  // waits: stepped back, evaluated again before it continues
     At at = At::active;
     StepStatus status = StepStatus::ok;
     int element = -1;
@@ -190,7 +191,7 @@ class Stepper {
     launch_robots(mechanics_.device(), size_.robots, op);
   }
 
-  // step.cpp
+  // The loop: step.cpp
   void size_for(const ConstraintLaw& law);
   void refresh_forces();
   void begin(const ConstraintLaw& law, std::span<const double> motions, const StateView& state);
@@ -205,7 +206,7 @@ class Stepper {
   void set_failures(StepReport& report) const;
   void send_mask(bool ended);
 
-  // step_rows.cpp
+  // Positions and rows: step_rows.cpp
   void set_positions(const StateView& state);
   void evaluate_rows(std::span<const double> inputs);
   template <class Evaluate>
@@ -217,7 +218,7 @@ class Stepper {
   void evaluate_start_force(const StateView& state);
   void linearise_contact(const StateView& state);
 
-  // step_forces.cpp
+  // Forces and Newton's method: step_forces.cpp
   void evaluate_forces(TangentKind kind);
   void evaluate_residual(const StateView& state);
   void add_transport(const StateView& state);
@@ -228,7 +229,7 @@ class Stepper {
   ResidualNorms norms_of(int b);
   void look_at_points(StepReport& report);
 
-  // step_system.cpp
+  // From the residual to the motion: step_system.cpp
   void add_spring_stiffness();
   bool keeps_factor() const;
   bool factor();
@@ -247,7 +248,7 @@ class Stepper {
   void set_row_ends();
   void correct();
 
-  // kept_tangent.cpp
+  // Tangents of earlier steps: kept_tangent.cpp
   bool may_keep_tangent() const;
   bool goes_on(const State& state);
   bool tangent_served();

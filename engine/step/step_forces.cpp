@@ -114,7 +114,7 @@ double Stepper::row_violation(const ConstraintLaw& law, int b) {
   return worst;
 }
 
-// Who has converged, goes on, steps back or stops.
+// Which robots have converged, continue, step back or stop.
 void Stepper::judge(const ConstraintLaw& law, StepReport& report) {
   evaluate_squares({});
   for (const auto fetch : {&Found::start_points, &Found::points}) (found_.*fetch).fetch();
@@ -151,7 +151,7 @@ void Stepper::judge(const ConstraintLaw& law, StepReport& report) {
   }
 }
 
-// Half of the last motion back, of the robots that it led to points without stress; they go on from there.
+// Half of the last motion back, of the robots that it led to points without stress; they continue from there.
 void Stepper::step_back() {
   if (!any(Progress::At::waits)) return;
   if (!on_cpu()) synchronize(mechanics_.device());

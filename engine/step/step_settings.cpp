@@ -24,10 +24,10 @@ const char* describe(StepStatus status) {
       return "more points touch obstacles at once than can be solved for (of robots that stay on a device: than "
              "most_contacts has room for)";
     case StepStatus::loose_among_obstacles:
-      return "equilibria of bodies that nothing holds, or of rigid ones that move freely, are not found among "
-             "obstacles yet";
+      return "equilibria of free-floating bodies, or of rigid ones that move freely, are not computed in contact "
+             "with obstacles yet";
     case StepStatus::unbalanced:
-      return "the forces on the body do not balance, and nothing holds it: it has no equilibrium";
+      return "the forces on the free-floating body do not balance: it has no equilibrium";
   }
   return "";
 }

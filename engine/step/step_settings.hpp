@@ -26,7 +26,7 @@ struct StepSettings {
   // One linearisation: the factor of an earlier step is used while the last step, with that factor, ended nearer than
   // this share of its displacement to where the forces at its end ask it to be (norms over the coordinates; tangents
   // and factors cost most of a step). 0 = never. Without effect under stiffness damping, dampers, inputs that the
-  // control moves, and implicit factors below 1. A run that was stopped goes on with a new one.
+  // control moves, and implicit factors below 1. A run that was stopped continues with a new one.
   double keep_tangent = 0;
   // Newton: stops when the least residual since the first iteration has not halved in so many; 0 = never
   int stagnation = 0;
@@ -47,8 +47,8 @@ enum class StepStatus {
   out_of_memory,
   rows_unsolved,
   too_many_contacts,
-  loose_among_obstacles,  // equilibrium of a body that nothing holds, with obstacles
-  unbalanced              // equilibrium of a body that nothing holds: its forces have a resultant
+  loose_among_obstacles,  // equilibrium of a free-floating body, with obstacles
+  unbalanced              // equilibrium of a free-floating body: its forces have a resultant
 };
 
 const char* describe(StepStatus status);

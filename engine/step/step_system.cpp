@@ -334,7 +334,7 @@ void Stepper::set_row_ends() {
   });
 }
 
-// u <- u (+) du of the robots that go on.
+// u <- u (+) du of the active robots.
 void Stepper::correct() {
   send_mask(/*ended=*/false);
   if (device_contact_) {

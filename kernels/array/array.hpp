@@ -18,7 +18,7 @@ void* allocate_bytes(const Device& device, std::size_t bytes);
 void release_bytes(const Device& device, void* data) noexcept;
 // Between any two devices; returns when the bytes are there and may be read or reused.
 void copy_bytes(const Device& to, void* target, const Device& from, const void* source, std::size_t bytes);
-// Memory that is free on a device now; of the main memory what Linux says is available, if it says so. Throws as
+// Memory that is free on a device now; of the main memory what Linux reports as available, where it does. Throws as
 // allocate_bytes does.
 std::size_t free_bytes(const Device& device);
 // Waits for all work queued on the device; throws RunError if some of it failed.

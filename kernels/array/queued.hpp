@@ -13,7 +13,7 @@
 
 namespace supple {
 
-// Zeroed host memory for copies to and from a device. Throws CapabilityError where it cannot be had.
+// Zeroed host memory for copies to and from a device. Throws CapabilityError where there is none.
 void* allocate_pinned(const Device& device, std::size_t bytes);
 void release_pinned(const Device& device, void* data) noexcept;
 // Comes after earlier work of the device and before later; the pinned side must be left alone until a later mark is

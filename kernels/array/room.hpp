@@ -1,5 +1,5 @@
 #pragma once
-// How much of a device's memory a job may take that can be done in portions.
+// How much of a device's memory a job may take that can be done in chunks.
 
 #include <algorithm>
 #include <cstddef>
@@ -32,13 +32,13 @@ struct DeviceRoom {
   DeviceRoom(const Device& on, std::size_t bytes = 0) : device(on), most(bytes) {}
   std::size_t bytes() const { return most > 0 ? most : free_bytes(device) / 2; }
 
-  // How many items of a portion have room beside what is fixed, at most `most_items`. Throws CapabilityError where
+  // How many items of a chunk have room beside what is fixed, at most `most_items`. Throws CapabilityError where
   // `least` have none; what: "the element forces of 32 states".
   std::size_t portion(const std::string& what, std::size_t fixed, std::size_t of_item, std::size_t least,
                       std::size_t most_items) const {
     const std::size_t room = bytes(), needed = fixed + least * of_item;
     if (needed > room)
-      throw CapabilityError("no memory for " + what + " (the smallest portion takes " + memory_words(needed) + ", " +
+      throw CapabilityError("no memory for " + what + " (the smallest chunk takes " + memory_words(needed) + ", " +
                                 memory_words(room, false) + " of " + to_string(device) + " may be used" +
                                 (most > 0 ? "" : ": half of what is free") + ")",
                             "another device, or --device cpu");

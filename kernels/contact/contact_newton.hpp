@@ -256,9 +256,9 @@ struct NewtonLimits {
   double smallest_shift = least_shift;
 };
 
-// From and to p.lambda; `last` belongs to it. Ends at the tolerance, after that many steps, where stop() says so after
-// a proximal point step (before which forces were work.prior), and below `enough` once rounding shows. Returns the
-// number of steps.
+// From and to p.lambda; `last` belongs to it. Ends at the tolerance, after that many steps, where stop() returns true
+// after a proximal point step (before which forces were work.prior), and below `enough` once rounding shows. Returns
+// the number of steps.
 template <class Rows, class Stop>
 SUPPLE_HD int newton(Rows& rows, const ScaledContact& p, const NewtonWork& work, const NewtonLimits& limits,
                      Residuals& last, Stop stop) {

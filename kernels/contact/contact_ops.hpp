@@ -219,7 +219,7 @@ struct ContactRowsTeamOp {
   }
 };
 
-// Forces in the world, summed over the rows of a pair, of the robots that may go on. Index: robot.
+// Forces in the world, summed over the rows of a pair, of the robots that take part. Index: robot.
 struct ContactForcesOp {
   ContactArrays a;
   const unsigned char* goes;  // [robot]

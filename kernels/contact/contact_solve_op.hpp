@@ -44,7 +44,7 @@ struct ContactSolveTeamOp {
       search.sweeps(limits.sweeps, limits.relaxation, false);
     }
     rows.each(p.n, [&](int i) { forces[i] = p.lambda[i] * p.scale[i]; });
-    // Residuals do not see a NaN.
+    // A comparison with NaN is false: the residuals would miss it.
     const bool finite = rows.sum(p.n, [&](int i) { return 0 * (p.lambda[i] * p.scale[i]); }) == 0;
     if (team.rank() != 0) return;
     found.sweeps += search.report.sweeps;

@@ -17,7 +17,7 @@ struct Proximity {
   Vec3d nearest{{0, 0, 0}};                      // point of the surface: x - gap normal
   Mat3d curvature{{0, 0, 0, 0, 0, 0, 0, 0, 0}};  // d normal / dx = d^2 gap / dx^2, symmetric [1/m]
   Feature feature = Feature::none;
-  int index = -1;  // which one of its kind; obstacle.hpp says how each shape counts
+  int index = -1;  // which one of its kind; obstacle.hpp has the numbering of each shape
 };
 
 // The projector on what is across the unit vectors n, and n and t, of which t is across n.

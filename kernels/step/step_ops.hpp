@@ -289,7 +289,7 @@ struct FindingTeamOp {
 };
 
 // du = X_0 + sum_i X_1+i (lambda_i - lambda_0,i) - sum_j X_1+n+j dc_j + what contacts do, and u += du where velocities
-// are the rates of the coordinates; of the robots that go on.
+// are the rates of the coordinates; of the robots that take part.
 struct CorrectTeamOp {
   ConstMatrices X;
   ConstVectors lambda, held, dc, contact;  // held, contact: empty for none
@@ -321,7 +321,7 @@ struct CorrectTeamOp {
 };
 
 // q += u (where velocities are the rates of the coordinates) and v = the velocity at the end, zero in statics; of the
-// robots that go on.
+// robots that take part.
 struct FinishTeamOp {
   bool dynamic;
   double time_step, beta;

@@ -50,7 +50,7 @@ void AssemblyMechanics::check() const {
   if (assembly_.integrator == Integrator::quasi_static && !assembly_.obstacles.empty() &&
       std::ranges::any_of(assembly_.frames,
                           [](const Assembly::Frame& frame) { return frame.hold == Assembly::Hold::free; }))
-    throw InputError("equilibria of rigid bodies that move freely are not found among obstacles yet",
+    throw InputError("equilibria of rigid bodies that move freely are not computed in contact with obstacles yet",
                      "let them come to rest in time: another integrator, damping, and no --settle");
   const Robot* first = assembly_.bodies.empty() ? nullptr : &assembly_.bodies[0].mechanics->robot();
   for (const Assembly::Body& body : assembly_.bodies) {
@@ -66,9 +66,10 @@ void AssemblyMechanics::check() const {
       throw InputError(fmt::format("nothing holds '{}' in its frame (the frame's place would not be known)", body.name),
                        "[[fix]] in its scene");
     if (free && !robot.motions.empty())
-      throw InputError(fmt::format("'{}' has driven regions and is carried by '{}', which moves freely", body.name,
-                                   assembly_.frames[extent(body.frame)].name),
-                       "a frame that is held or driven, or the body without motions");
+      throw InputError(
+          fmt::format("'{}' has regions with a prescribed motion and is carried by '{}', which moves freely", body.name,
+                      assembly_.frames[extent(body.frame)].name),
+          "a frame that is held or driven, or the body without motions");
     if (free && (body.inertia.rotation.empty() || body.inertia.rest.mass <= 0))
       throw InputError(
           fmt::format("how '{}' resists turning is not known, and '{}', which carries it, turns freely (its model is "
@@ -88,8 +89,10 @@ void AssemblyMechanics::check() const {
     if (mass.point.body >= 0) {
       const Assembly::Body& body = assembly_.bodies[extent(mass.point.body)];
       if (assembly_.frames[extent(body.frame)].hold == Assembly::Hold::free || !body.mechanics->robot().motions.empty())
-        throw InputError(fmt::format("a mass sits on '{}', whose frame is free or which has driven regions", body.name),
-                         "a mass on a rigid body, or on a part whose frame is held or driven");
+        throw InputError(
+            fmt::format("a mass sits on '{}', whose frame is free or which has regions with a prescribed motion",
+                        body.name),
+            "a mass on a rigid body, or on a part whose frame is held or driven");
     }
 }
 

@@ -88,7 +88,7 @@ void AssemblyRobot::add_part(const PartScene& part, Assembly& assembly) {
     if (scene_.obstacles.empty() != own.reduced->robot.obstacles.empty())
       throw InputError(
           scene_.obstacles.empty()
-              ? fmt::format("part '{}' was reduced among obstacles, and the whole has none", part.name)
+              ? fmt::format("part '{}' was reduced in contact with obstacles, and the whole has none", part.name)
               : fmt::format("part '{}' touches no obstacle (it was reduced without, and has no collision points)",
                             part.name),
           scene_.obstacles.empty() ? "[[obstacle]] in the scene of the whole, or a model reduced without"

@@ -9,7 +9,7 @@ namespace supple {
 
 namespace {
 
-// Points of a portion, about: two for each thread that the largest GPUs of today hold at a time.
+// Points of a chunk, about: two for each thread that the largest GPUs of today hold at a time.
 constexpr int points_at_once = 1 << 19;
 
 int portion_of(const FullModel& model, int robots) {

@@ -1,6 +1,6 @@
 #pragma once
-// Elements of robots in lockstep (solvers/sparse/lockstep.hpp): a robot that wants its forces waits for the others, and
-// those of all that wait are evaluated together on a device.
+// Elements of robots in lockstep (solvers/sparse/lockstep.hpp): a robot that requires its forces waits for the others,
+// and those of all that wait are evaluated together on a device.
 
 #include <span>
 #include <vector>
@@ -12,8 +12,8 @@ namespace supple {
 
 class SharedElements {
  public:
-  // All but the device must outlive this object; it is what the lockstep shares (Lockstep::share). portion: robots
-  // evaluated together, 0: as many as fill a GPU. Throws as FullElements does.
+  // All but the device must outlive this object; it is what the lockstep shares (Lockstep::share). portion: the chunk
+  // size, robots evaluated together, 0: as many as fill a GPU. Throws as FullElements does.
   SharedElements(Lockstep& lockstep, const FullModel& model, const NodePattern& pattern, const Device& device,
                  int portion = 0);
 
@@ -21,7 +21,7 @@ class SharedElements {
   PointReport evaluate(int slot, const double* u, TangentKind kind, const ElementResults& results);
 
   // On the device, for a lockstep of so many robots. It does not grow with them for ever: they are evaluated in
-  // portions that fill a GPU.
+  // chunks that fill a GPU.
   static std::size_t bytes(const FullModel& model, const NodePattern& pattern, const Device& device, int robots);
 
  private:

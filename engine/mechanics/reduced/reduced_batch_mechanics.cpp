@@ -33,7 +33,7 @@ ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const De
     : ReducedRobots(model, robots), algebra_(settings.algebra) {
   if (model.columns() > r_)
     throw CapabilityError(
-        "a batch on " + to_string(device) + " cannot step this model (its driven regions strain the body)",
+        "a batch on " + to_string(device) + " cannot step this model (its prescribed motions strain the body)",
         "--device cpu");
   if (algebra_ == SystemAlgebra::fused) check_fused(model);
   const std::size_t widest = std::max({extent(r_, r_), extent(rows_.rows() + 1, r_), extent(model.robot.outputs())});

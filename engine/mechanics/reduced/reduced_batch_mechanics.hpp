@@ -6,7 +6,7 @@
 //
 // Systems are factored by Cholesky, so only the safe tangent is offered: one-linearisation steps. The exact tangent
 // (Newton, quasi-static; indefinite, with the rows' geometric stiffness) throws CapabilityError; force_scale, which
-// only those schemes read, is 0. A rigid motion of everything held is offered; driven regions that strain the body are
+// only those schemes read, is 0. Prescribed motions that carry the whole body are supported; those that strain it are
 // not (ReducedMechanics has them).
 //
 // The model is uploaded once, and every stage works on arrays of the device. What contact needs on the host

@@ -21,7 +21,7 @@ bool launch_tangent(const Device& device, int count, const PointField<S>& field,
   }
 }
 
-// Robots go through the points a portion at a time: on a CPU one that stays in its caches, on a GPU one that fits its
+// Robots go through the points a chunk at a time: on a CPU one that stays in its caches, on a GPU one that fits its
 // memory beside the rest and still fills it with work.
 std::size_t portion_bytes(const Device& device) {
   return device.kind == Device::Kind::cpu ? std::size_t{4} << 20 : std::size_t{2} << 30;

@@ -103,10 +103,10 @@ struct StrainArrays {
   Array<S> linear, quadratic;  // [K][r], [K] r x r
 };
 
-// What the tangent of a portion is made in.
+// What the tangent of a chunk of robots is made in.
 template <class S>
 struct TangentScratch {
-  Array<S> tangent;             // [robot of a portion][padded points][components]
+  Array<S> tangent;             // [robot of a chunk][padded points][components]
   Array<S> teams;               // [team][team_length]
   std::size_t team_length = 0;  // scalars
   TangentScratch() = default;
@@ -128,11 +128,11 @@ struct PrecisionArrays {
   Array<S> constant;       // constant_stiffness(), or by region
   Array<S> scale;          // [robots][regions], or empty
   Array<S> q, f, X;        // per robot; float: copies of what is given in double
-  Array<S> K, A;           // per robot; float beside double: K of a portion
-  Array<S> F, P;           // per robot of a portion
+  Array<S> K, A;           // per robot; float beside double: K of a chunk
+  Array<S> F, P;           // per robot of a chunk
   TangentScratch<S> tangent;
   StrainArrays<S> modes;
-  Array<S> strains, W;  // [robots][K], [robots of a portion][K][r]: StrainOp
+  Array<S> strains, W;  // [robots][K], [robots of a chunk][K][r]: StrainOp
   Array<S> trial;       // per robot, with strain modes: GeometricShareTeamOp
   Array<S> fused;       // per team: FusedSystemTeamOp
 };

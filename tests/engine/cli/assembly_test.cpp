@@ -210,7 +210,7 @@ TEST_F(Assembly, BodiesFallOnObstacles) {
     arguments.insert(arguments.end(), statics.begin(), statics.end());
     const Outcome refusal = simulate(arguments);
     EXPECT_EQ(refusal.code, 2);
-    EXPECT_NE(refusal.err.find("not found among obstacles yet"), std::string::npos) << refusal.err;
+    EXPECT_NE(refusal.err.find("not computed in contact with obstacles yet"), std::string::npos) << refusal.err;
   }
 }
 

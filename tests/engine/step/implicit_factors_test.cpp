@@ -336,7 +336,8 @@ TEST(ImplicitFactors, ContactWithAPositionFactorIsRefused) {
       const ForwardStep step(mechanics, integrator, 0.01);
       ADD_FAILURE();
     } catch (const InputError& error) {
-      EXPECT_NE(std::string(error.what()).find("steps among obstacles need implicit_position = 1"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("steps in contact with obstacles need implicit_position = 1"),
+                std::string::npos);
     }
   }
   const ForwardStep statics(mechanics, Integrator::quasi_static, 0.01);

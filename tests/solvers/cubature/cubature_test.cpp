@@ -236,10 +236,10 @@ TEST_P(CubatureOn, PortionsOfColumnsChooseTheSame) {
   }
   try {
     (void)device_columns({GetParam(), room.most - 1000}, view(G), rows, columns, DeviceSelections::all);
-    FAIL() << "less than the smallest portion";
+    FAIL() << "less than the smallest chunk";
   } catch (const CapabilityError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "no memory for the scores of 900 candidates (the smallest portion takes 1942 kB, 1940 kB of " +
+              "no memory for the scores of 900 candidates (the smallest chunk takes 1942 kB, 1940 kB of " +
                   to_string(GetParam()) + " may be used)");
   }
 }

@@ -141,7 +141,7 @@ TEST_P(PodOn, NoRoomIsSaidInWords) {
     FAIL() << "90 columns in 1000 bytes";
   } catch (const CapabilityError& error) {
     const std::string words = error.what();
-    EXPECT_TRUE(words.starts_with("no memory for the modes (the smallest portion takes ")) << words;
+    EXPECT_TRUE(words.starts_with("no memory for the modes (the smallest chunk takes ")) << words;
     EXPECT_TRUE(words.ends_with(" kB, 1 kB of " + to_string(GetParam()) + " may be used)")) << words;
   }
 }

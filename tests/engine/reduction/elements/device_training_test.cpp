@@ -192,8 +192,7 @@ TEST_P(DeviceTraining, NoRoomIsSaidInWords) {
     FAIL() << "a tile in 5000 bytes";
   } catch (const CapabilityError& error) {
     const std::string words = error.what();
-    EXPECT_TRUE(words.starts_with("no memory for the element forces of 32 states (the smallest portion takes "))
-        << words;
+    EXPECT_TRUE(words.starts_with("no memory for the element forces of 32 states (the smallest chunk takes ")) << words;
     EXPECT_TRUE(words.ends_with(" kB, 5 kB of " + to_string(GetParam()) + " may be used)")) << words;
     EXPECT_EQ(error.suggestion(), "another device, or --device cpu");
   }
