@@ -32,7 +32,7 @@ class InverseEquilibrium {
   // `mechanics` and `law` must outlive this object.
   InverseEquilibrium(Mechanics& mechanics, InverseLaw& law, const InverseEquilibriumSettings& settings = {});
   // Moves `state` to where the goals are reached best; on under the last commands where none is found (the law's report
-  // says so). On failure it is unchanged.
+  // reports it). On failure it is unchanged.
   StepReport solve(State& state);
   std::vector<double> outputs() { return stepper_.outputs(); }
   void set_load(std::span<const double> load) { stepper_.set_load(load); }  // see Stepper

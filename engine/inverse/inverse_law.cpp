@@ -25,7 +25,7 @@ Interval command_limits(const ActuatorRow& actuator, double previous, double ste
   return {std::min(std::max(actuator.range.lower, low), high), std::max(std::min(actuator.range.upper, high), low)};
 }
 
-// Unknowns of the program of a robot, and rows beside the goals that are sought in the mean: limits on lengths, exact
+// Unknowns of the program of a robot, and rows beside the goals that are computed in the mean: limits on lengths, exact
 // goals.
 struct ProgramSize {
   int unknowns = 0, rows = 0;

@@ -19,7 +19,7 @@
 // them. One-sided ones stay in it, as contacts without friction. In both, changes of inputs are penalised by
 //   epsilon |B_e^T B_e| dc^2.
 // Where the program has no solution the last commands are held: the robot moves on under the forward law and the report
-// says why.
+// states why.
 
 #include <memory>
 #include <optional>
@@ -63,7 +63,7 @@ struct InverseReport {
   double predicted_error = 0;  // |Omega delta_e| of steered effectors at the end of the step [m], by the linearisation
   int saturated = 0;           // limits of ranges and rates that hold the robot back
   // In contact, of the last linearisation: contacts that were looked at, how far the program's pyramid leads the
-  // effectors astray from the exact cone [m].
+  // effectors away from the exact cone [m].
   int contacts = 0;
   double pyramid_error = 0;
 };
@@ -115,7 +115,7 @@ class InverseLaw final : public ConstraintLaw {
 
   // Of the last solve.
   const InverseReport& report(int robot) const { return reports_[static_cast<std::size_t>(robot)]; }
-  // Why commands were held, in words with units: which limits contradict each other. "" if they were not.
+  // Why commands were held, in words with units: which limits are in conflict. "" if they were not.
   const std::string& conflict(int robot) const { return conflicts_[static_cast<std::size_t>(robot)]; }
   // Seconds spent in quadratic programs since the beginning of the step.
   double qp_seconds() const { return qp_seconds_; }

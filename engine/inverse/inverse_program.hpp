@@ -75,9 +75,9 @@ struct InverseLaw::Problem {
 };
 
 // Solves the program: `once` does with the limits as they are, `hold` finds the forces of the last commands (x). A
-// cable that only pulls may hang loose (lambda = 0) and then be shorter than its command: the upper limit of its
-// displacement binds only while it is taut. Which cables are loose is not convex. Where the limits contradict each
-// other although forward simulation with commands in their ranges finds an answer, the cables that hang loose in that
+// cable that only pulls may hang slack (lambda = 0) and then be shorter than its command: the upper limit of its
+// displacement binds only while it is taut. Which cables are slack is not convex. Where the limits are in conflict
+// although forward simulation with commands in their ranges finds an answer, the cables that hang slack in that
 // are let go; where an upper limit holds a cable at lambda = 0, it is let go if that helps.
 template <class Once, class Hold>
 QpReport InverseLaw::solve_program(Problem& problem, const Once& once, const Hold& hold) const {
@@ -108,7 +108,7 @@ QpReport InverseLaw::solve_program(Problem& problem, const Once& once, const Hol
     if (!any) return report;
     const QpReport loose = once();
     if (loose.status == QpStatus::solved) return loose;
-    problem.restore_limits();  // the contradiction that is reported is one of the scene's
+    problem.restore_limits();  // the conflict that is reported is one of the scene's
     return once();
   }
   for (int round = 0; round < n_ && report.status == QpStatus::solved; ++round) {

@@ -47,7 +47,7 @@ int format_of(const ReducedModel& model) {
                                     : 2;
 }
 
-// Driven regions and what they add. A robot without them has none of these.
+// Regions with a prescribed motion and what they add. A robot without them has none of these.
 void write_motions(Hdf5File& file, const ReducedModel& model) {
   const std::size_t r = extent(model.modes), m = model.robot.motions.size();
   if (m == 0) return;
@@ -355,7 +355,7 @@ void check_cavities(const Checked& checked, const ReducedModel& model) {
 ReducedModel read_model(const std::string& path) {
   const Hdf5File file(path, Hdf5File::Mode::read);
   const Checked checked(file);
-  // Without checksums HDF5 believes whatever a damaged file says of its own structure.
+  // Without checksums HDF5 believes whatever a damaged file states about its own structure.
   if (!file.checksummed() || !file.has("/format") || file.read_text("/format") != magic)
     throw InputError("this HDF5 file is not a reduced model", "give a .rom.h5 written by `supple reduce`",
                      {path, 0, 0, ""});

@@ -1,5 +1,5 @@
 #pragma once
-// A run saved between two steps: everything that lets it go on as if it had not stopped. One HDF5 file, SI.
+// A run saved between two steps: everything that lets it continue as if it had not stopped. One HDF5 file, SI.
 
 #include <cstdint>
 #include <string>
@@ -31,7 +31,7 @@ struct SavedRun {
   double time_step = 0;           // s
   std::string integrator;         // word of the scene file
   std::string model;              // absolute path of the scene or model file
-  std::uint64_t fingerprint = 0;  // of what is simulated: a changed scene or mesh must not go on from this state
+  std::uint64_t fingerprint = 0;  // of what is simulated: a changed scene or mesh must not continue from this state
   // The commands: names of all inputs, times [T, s] and values [T][inputs] in SI, linear in between. rows: where each
   // robot has a table of its own, how many of the T it has; empty: one for all.
   std::vector<std::string> inputs;

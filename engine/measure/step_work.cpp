@@ -6,7 +6,7 @@
 namespace supple {
 
 StepWork reduced_step_work(const ReducedModel& model) {
-  // G has further columns where driven regions strain the body.
+  // G has further columns where prescribed motions strain the body.
   const double r = model.modes, c = model.columns(), n = model.robot.rows(), outputs = model.robot.outputs(),
                row_coordinates = row_layout(model.robot).gradients(), triangle = r * (r + 1) / 2,
                whole = c * (c + 1) / 2;

@@ -9,7 +9,7 @@
 namespace supple {
 
 struct MeshReport {
-  int nodes = 0, tetrahedra = 0, hexahedra = 0, triangles = 0;  // after mending
+  int nodes = 0, tetrahedra = 0, hexahedra = 0, triangles = 0;  // after corrections
   int flipped = 0;                                              // elements whose negative volume was turned positive
   int unused_nodes = 0;                                         // dropped: no element uses them
   int dropped_triangles = 0;                                    // dropped with them
@@ -26,7 +26,7 @@ struct MeshReport {
   std::vector<std::string> notes;  // all of it worth saying, the reader's notes first, in plain words
 };
 
-// Checks and mends in place: turns elements of negative volume, drops nodes no element uses; groups stay consistent.
+// Checks and corrects in place: turns elements of negative volume, drops nodes no element uses; groups stay consistent.
 // Throws InputError if there is no element, a coordinate is not finite or beyond 1e30, an element has repeated or
 // unknown nodes or no volume (|V| <= 1e-12 of its longest edge cubed), a hexahedron is folded, two elements are the
 // same, or a face belongs to more than two elements.

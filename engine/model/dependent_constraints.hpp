@@ -1,5 +1,5 @@
 #pragma once
-// Hard constraints that depend on each other have no unique forces, and may contradict each other.
+// Hard constraints that depend on each other have no unique forces, and may be in conflict.
 
 #include "engine/model/full_model.hpp"
 

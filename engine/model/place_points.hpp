@@ -2,13 +2,16 @@
 // Mapped points of a model (full_model.hpp: Interpolation), added one after the other while it is built.
 //
 // clang-format off
-//   point         the element that contains it, or with a radius the nodes around it, so that linear fields are followed
+//   point         the element that contains it, or with a radius the nodes around it, so that linear fields are
+// followed
 //   surface mean  sum_f A_f (mean over f) / sum_f A_f over the boundary's faces with all their nodes in a region: each
 //                 node of a triangle has a third of its area (a quadrilateral: the mean of its two divisions). A force
 //                 on it is a uniform load: the same resultant and moment
-//   mean          sum_i w_i x_i / sum_i w_i over a region's nodes, w_i the shares of the elements' volumes (each element
+//   mean          sum_i w_i x_i / sum_i w_i over a region's nodes, w_i the shares of the elements' volumes (each
+// element
 //                 gives its nodes equal shares), so that it does not depend on the grading of the mesh
-//   fit           the columns of A = sum_i w_i x_i (C^-1 r_i)^T, C = sum_i w_i r_i r_i^T with the same w_i, r_i the rest
+//   fit           the columns of A = sum_i w_i x_i (C^-1 r_i)^T, C = sum_i w_i r_i r_i^T with the same w_i, r_i the
+// rest
 //                 positions from the mean: the linear map nearest to the region's deformation, I at rest
 //                 (engine/model/effectors.hpp)
 //   walls         the corners of a closed surface, nodes of the mesh or embedded points
@@ -35,8 +38,8 @@ struct PlacedPath {
 
 class PointPlacer {
  public:
-  // size: diagonal of the mesh [m]; a point further away than 5 % of it is refused. The model must outlive this object;
-  // its nodes are held or free already.
+  // size: diagonal of the mesh [m]; a point further away than 5 % of it is rejected. The model must outlive this
+  // object; its nodes are held or free already.
   PointPlacer(FullModel& model, double size);
 
   double size() const { return size_; }
@@ -81,9 +84,9 @@ class PointPlacer {
   WeightedNodes weighted_by_volume(const Region& region, const std::string& what, const Place& place);
   WeightedNodes weighted(const std::vector<int>& nodes, const std::vector<double>& weight_of_node) const;
   int push(Interpolation interpolation, const Vec3d& rest);
-  // The element that contains x or is nearest to it; refuses one too far away.
+  // The element that contains x or is nearest to it; rejects one too far away.
   EmbeddedPoint locate(const Vec3d& x, const std::string& what, const Place& place) const;
-  // Corners of a surface; a note says how far outside they lie.
+  // Corners of a surface; a note states how far outside they lie.
   std::vector<Interpolation> embed(const std::vector<Vec3d>& corners, const std::string& what, const Place& place);
   // Checks and measures it. turned: whether its triangles may be turned any way; otherwise they know where the body is.
   Walls close(Surface& surface, bool turned, const std::string& what, const Place& place) const;

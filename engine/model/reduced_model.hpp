@@ -1,9 +1,9 @@
 #pragma once
 // A hyper-reduced robot: everything the online step needs and nothing of the mesh. Coordinates alpha (r modes) and
-// prescribed inputs c (m motions of driven regions, robot.motions): u = Phi alpha + Psi c, Psi the lifting columns
-// (lifting.hpp). Where the motions strain the body, Psi stands behind the modes as m more columns of what forces are
-// made of; one that does not (MotionInput::rigid) moves outputs and mass alone. Immutable after building. Written to
-// and read from one HDF5 file (model_file.hpp).
+// prescribed inputs c (m motions of regions with a prescribed motion, robot.motions): u = Phi alpha + Psi c, Psi the
+// lifting columns (lifting.hpp). Where the motions strain the body, Psi stands behind the modes as m more columns of
+// what forces are made of; one that does not (MotionInput::rigid) moves outputs and mass alone. Immutable after
+// building. Written to and read from one HDF5 file (model_file.hpp).
 
 #include <algorithm>
 #include <cstdint>
@@ -89,7 +89,7 @@ struct ReducedWalls {
   std::vector<double> inputs;  // [3 corners][m], Psi
 };
 
-// Errors against the full model on actuation never seen before (docs/theory/reduction.md): fractions of the mean
+// Errors against the full model on unseen actuation before (docs/theory/reduction.md): fractions of the mean
 // displacement.
 struct ErrorSummary {
   int states = 0;

@@ -7,8 +7,8 @@
 //   d = S r,   S = K^-1 - K^-1 J^T (J K^-1 J^T + C)^-1 J K^-1,
 // K the full tangent at that state, J the rows held at a displacement (metric.hpp): one step of Newton's method.
 // Candidates are chosen one after the other by the largest part of d, in shape and at the effectors, that those before
-// have not: two neighbours with the same fault do not both come. Contacts are not among the rows of J: among obstacles
-// predictions are too large. Measurements: docs/decisions/0013-sampling.md.
+// have not: two neighbours with the same fault do not both come. Contacts are not among the rows of J: in contact with
+// obstacles predictions are too large. Measurements: docs/decisions/0013-sampling.md.
 
 #include <string>
 #include <vector>

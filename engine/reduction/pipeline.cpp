@@ -254,7 +254,7 @@ TrainingSet ReductionJob::take_snapshots() {
   return training;
 }
 
-// False: another rank goes on.
+// False: another rank continues.
 bool ReductionJob::find_modes(const TrainingSet& training, const ColumnBlocks& displacements) {
   mark_ = now();
   progress_("POD", 0, 1);
@@ -488,7 +488,7 @@ void ReductionJob::judge() {
   ReduceReport& report = result_.report;
   const ErrorSummary& errors = result_.model.errors;
   const auto exceeds = [&](const char* what, double error, const std::optional<double>& limit) {
-    // Written so that an error that is not a number (no effector moves) is refused too.
+    // Written so that an error that is not a number (no effector moves) is rejected too.
     if (!limit || error <= *limit) return false;
     report.refused =
         fmt::format("mean {} error {:.3g} % exceeds its limit of {:.3g} %", what, 100 * error, 100 * *limit);

@@ -1,6 +1,6 @@
 #pragma once
 // The main job (Goury & Duriez 2018, Algorithm 1): scene -> full-order states -> POD -> reduced integration domain ->
-// validation on actuation never seen
+// validation on unseen actuation
 // -> reduced model.
 
 #include <optional>

@@ -20,8 +20,8 @@ struct SnapshotJob {
   int jobs = 1;
   std::string executable;  // program whose `snapshots` verb the workers run; needed for jobs > 1
   int shard = 0, shards = 1;
-  // Only paths that nobody else is at work on, without waiting for those of others and without choosing more: what a
-  // worker of `jobs` does.
+  // Only paths that no other process is at work on, without waiting for those of others and without choosing more: what
+  // a worker of `jobs` does.
   bool worker = false;
   bool with_validation = true;
   StateBatch batch;

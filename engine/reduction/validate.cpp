@@ -284,7 +284,7 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
   const std::vector<int> points = effector_points(full.robot);
   Deviations goal;
   Control control = control_of(full.robot, path.at(0));
-  // Of a body that nothing holds: the shapes of its skin.
+  // Of a free-floating body: the shapes of its skin.
   const ReducedSkin& skin = reduced.skin;
   const RigidFit fit(skin.rest, std::vector<double>(skin.rest.size(), 1.0));
   const std::vector<double> still(3 * skin.rest.size(), 0.0);

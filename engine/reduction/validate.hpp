@@ -1,5 +1,5 @@
 #pragma once
-// Errors of a reduced model against full-order equilibria it has never seen, and rates of both, measured the same way.
+// Errors of a reduced model against full-order equilibria of the test set, and rates of both, measured the same way.
 
 #include <optional>
 
@@ -14,7 +14,7 @@
 namespace supple {
 
 // Full equilibria to compare with: samples, node displacements of the unknowns without their lifting (lifting.hpp)
-// [count][nv], how far they are from rest in all [count], and mapped points [count][ny]. Of a body that nothing holds
+// [count][nv], how far they are from rest in all [count], and mapped points [count][ny]. Of a free-floating body
 // they are brought as near to rest as a rigid motion can (rigid_motion.hpp).
 struct ReferenceStates {
   int count = 0, failed = 0, nv = 0, ny = 0;  // ny: outputs of the full robot, of which a reduced one may have fewer
@@ -24,7 +24,7 @@ struct ReferenceStates {
   std::vector<double> q;
   std::vector<double> displacement;
   std::vector<double> outputs;
-  std::optional<RigidFit> fit;  // of a body that nothing holds
+  std::optional<RigidFit> fit;  // of a free-floating body
 };
 ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set);
 
@@ -36,7 +36,7 @@ std::vector<double> carried_rest(const Robot& robot, std::span<const double> out
 //   goal = mean_i |p_i - p_i^full| / mean_i |p_i^full - p_rest|
 // with p the effectors' positions stacked, max and median with the same denominator; shape the same over all free nodes
 // (needs the basis, nv x modes column-major); sets the same per probe set. A failed solve counts as an error of 1 (its
-// deviation is the mean displacement). Equilibria of a body that nothing holds say nothing of where it is: the best
+// deviation is the mean displacement). Equilibria of a free-floating body say nothing of where it is: the best
 // rigid motion from the reduced shape to the full one is taken out of all of its errors.
 ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
                              const ReferenceStates& reference);
@@ -63,8 +63,8 @@ class PathCommands {
   Control control_;
 };
 
-// Runs `step`, which says its own wall time [s], so many times or seconds, whichever comes first (at least 20 times);
-// the first tenth is warm-up. Without a hash.
+// Runs `step`, which returns its own wall time [s], so many times or seconds, whichever comes first (at least 20
+// times); the first tenth is warm-up. Without a hash.
 Rate measure_steps(int robots, double time_step, int steps, double seconds,
                    const std::function<StepReport(int, double&)>& step);
 
@@ -82,12 +82,12 @@ struct DynamicError {
   int steps = 0;
   bool failed = false;
   double goal_mean = 0, goal_max = 0;  // over the path, denominator mean |p^full - p_rest|
-  Whereabouts where;                   // largest, of the skins of a body that nothing holds
+  Whereabouts where;                   // largest, of the skins of a free-floating body
 };
-// Both models settle under the path's first commands, or are put down at rest where they lie loose among obstacles;
-// then they are driven along the same smooth unseen path with one-linearisation steps. Where nothing holds the body,
-// goal errors are those without the rigid motion between both skins, which `where` tells of: in flight a body turns by
-// changing its shape, and linearised rotations do not follow.
+// Both models settle under the path's first commands, or are put down at rest where they lie free-floating in contact
+// with obstacles; then they are driven along the same smooth unseen path with one-linearisation steps. Where the body
+// is free-floating, goal errors are those without the rigid motion between both skins, which `where` tells of: in
+// flight a body turns by changing its shape, and linearised rotations do not follow.
 DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced, int steps, std::uint64_t seed,
                               const Progress& progress);
 

@@ -1,6 +1,7 @@
 #pragma once
 // What the inputs of one robot or of a batch do over time: straight lines between given instants, the first and the
-// last value held before and after. Inputs are the actuators' commands followed by the motions of driven regions.
+// last value held before and after. Inputs are the actuators' commands followed by the motions of regions with a
+// prescribed motion.
 
 #include <span>
 #include <string>
@@ -41,8 +42,8 @@ class Actuation {
 
   // "north=20 mm": held at that value throughout. Throws InputError: unknown input, bad value.
   void set(const std::string& assignment);
-  // The commands of `robots` robots at `time`; `control` keeps its size. Motions of driven regions are cut to their
-  // range (a step does that to commands); returns how many were, over all robots.
+  // The commands of `robots` robots at `time`; `control` keeps its size. Motions of regions with a prescribed motion
+  // are cut to their range (a step does that to commands); returns how many were, over all robots.
   int evaluate(double time, int robots, Control& control) const;
   // All inputs of a robot at `time` [inputs], uncut.
   void sample(double time, std::span<double> values, int robot = 0) const;

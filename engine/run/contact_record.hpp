@@ -1,5 +1,5 @@
 #pragma once
-// What a run met on its way among obstacles.
+// What a run in contact with obstacles met on its way.
 
 #include <functional>
 #include <optional>

@@ -37,11 +37,11 @@ struct DriveReport {
   bool failed() const { return final.status != StepStatus::ok; }
 };
 
-// What is kept of a run while it goes on.
+// What is kept of a run while it continues.
 struct Keeping {
   // After each step, outside the timing: results, recordings.
   std::function<void(long step, const TakenStep& taken)> record;
-  // What the run is gone on from: `interval` after the last time, later where saving takes long. Empty: never.
+  // What the run is continued from: `interval` after the last time, later where saving takes long. Empty: never.
   std::function<void()> save;
   std::chrono::seconds interval{30};
 };

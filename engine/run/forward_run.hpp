@@ -1,5 +1,5 @@
 #pragma once
-// A forward run of one robot or a batch with all that is kept of it: results, a recording, what it is gone on from.
+// A forward run of one robot or a batch with all that is kept of it: results, a recording, what it is continued from.
 
 #include "engine/io/saved_run.hpp"
 #include "engine/run/contact_record.hpp"
@@ -20,7 +20,7 @@ struct ForwardRun {
   std::string folder;      // of results; "": none
   bool goes_on = false;    // from what was saved
   WriteShape write_shape;  // for results of one robot
-  SkinOf skin;             // for one robot among obstacles
+  SkinOf skin;             // for one robot in contact with obstacles
   RunRecorder& recorder;
   std::function<void(long step, const State& state)> after;  // sees each step; may be empty
 };

@@ -1,6 +1,6 @@
 #pragma once
 // A run of inverse control of one robot or a batch along a path of goals, with all that is kept of it: a record, a
-// recording, what it is gone on from.
+// recording, what it is continued from.
 
 #include "engine/run/inverse_record.hpp"
 #include "engine/run/inverse_saved.hpp"
@@ -23,9 +23,9 @@ struct InverseRun {
 // Takes up a run that was saved: `saved` is what is there (read_saved_inverse).
 void take_up(const SavedInverse& saved, InverseRun& run);
 // Steps saved.report.drive.step to the last of the settings, each added to saved.report (at first empty). A run that
-// cannot be saved goes on, with a note.
+// cannot be saved continues, with a note.
 void run_inverse(InverseRun& run, const Progress& progress, SavedInverse& saved);
-// What `saved` is gone on from, to the folder, if there is one.
+// What `saved` is continued from, to the folder, if there is one.
 void save_inverse(const InverseRun& run, SavedInverse& saved);
 
 }  // namespace supple

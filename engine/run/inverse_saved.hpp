@@ -1,5 +1,5 @@
 #pragma once
-// An inverse run saved between two steps, in its folder: what it needs to go on with the same bits, and all it has
+// An inverse run saved between two steps, in its folder: what it needs to continue with the same bits, and all it has
 // recorded. Only while the run is unfinished.
 
 #include <cstdint>

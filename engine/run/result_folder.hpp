@@ -2,7 +2,8 @@
 // The folder of a run: trajectory.csv, step_000010.vtu and result.pvd (of one robot, every few steps), state.h5 (to go
 // on). The trajectory has a line for every step of one robot; of a batch, with a column `robot`, one for each robot at
 // every few steps until it fails. It grows at its end, before the state is replaced: after a crash it may be longer
-// than the state is old, and going on cuts it. All others are replaced whole, so that a reader never sees half of one.
+// than the state is old, and continuing cuts it. All others are replaced whole, so that a reader never sees half of
+// one.
 
 #include <functional>
 #include <memory>
@@ -22,7 +23,8 @@ using WriteShape = std::function<void(const std::string& path, const State& stat
 
 class ResultFolder {
  public:
-  // Refuses a folder that holds results already, unless `force`, or that could not be made. Nothing is touched.
+  // Throws InputError for a folder that holds results already, unless `force`, or that could not be made. Nothing is
+  // touched.
   static void check(const std::string& folder, bool force);
   static std::string state_file(const std::string& folder) { return folder + "/state.h5"; }
 

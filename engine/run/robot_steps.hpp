@@ -2,8 +2,8 @@
 // The robots of a run and who takes their steps: a CPU, robot by robot (steps_on_cpu.hpp), or a device, all together
 // (steps_on_device.hpp); forward under commands or inversely towards goals.
 //
-// A robot whose step fails stays as it was before that step for the rest of the run, and the others go on. A run of one
-// robot is a batch of one.
+// A robot whose step fails stays as it was before that step for the rest of the run, and the others continue. A run of
+// one robot is a batch of one.
 
 #include <string>
 #include <vector>

@@ -12,15 +12,15 @@
 
 namespace supple {
 
-// Tells people of what a run goes on without.
+// Tells people of what a run continues without.
 using Note = std::function<void(const std::string&)>;
 
-// A recording that cannot be written does not take the run with it: that is noted at once, the run goes on unrecorded,
-// and its end throws it.
+// A recording that cannot be written does not take the run with it: that is noted at once, the run continues
+// unrecorded, and its end throws it.
 class RunRecorder {
  public:
-  // "": records nothing. robot: of the mechanics, which must outlive this object; recorded: what the file says of it;
-  // of_batch: index of the recorded robot.
+  // "": records nothing. robot: of the mechanics, which must outlive this object; recorded: what the file states about
+  // it; of_batch: index of the recorded robot.
   RunRecorder(const std::string& file, const Robot& robot, const RecordedRobot& recorded, Integrator integrator,
               double time_step, Note note, int of_batch = 0);
   ~RunRecorder() { finish(); }
@@ -36,7 +36,7 @@ class RunRecorder {
            std::span<const char> steered, const InverseReport& report, double qp_seconds);
   // After the last step, whether it succeeded or not.
   void finish();
-  // Throws RunError if the recording is not whole; `rest` says what became of the run.
+  // Throws RunError if the recording is not whole; `rest` states what became of the run.
   void require_whole(const std::string& rest) const;
 
  private:

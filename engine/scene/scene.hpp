@@ -217,7 +217,7 @@ struct ObstacleScene {
 
 // How the body touches obstacles: at collision points, nodes of its boundary, or corners of a surface that it carries.
 struct ContactScene {
-  double distance = 0;                  // m: gap at which points are held off
+  double distance = 0;                  // m: gap at which points are kept
   double spacing = 0;                   // m: points are at least so far apart at rest; 0: every node
   Region region;                        // of the boundary, or of the surface: then no group
   std::optional<SurfaceScene> surface;  // without spacing
@@ -257,8 +257,8 @@ struct ReductionScene {
   std::optional<double> ecsw_tolerance;  // tau (engine/reduction/elements/selection.hpp)
   int elements = 0;                      // units of the domain, exactly; 0 = by the rule
   Place elements_every_place;
-  int elements_every = 0;  // units are chosen on every so-manieth state; 0 = as pipeline.cpp says
-  int contact_modes = 0;   // beside the snapshots', of the skin among obstacles (contact_modes.hpp)
+  int elements_every = 0;  // units are chosen on every n-th state; 0 = as pipeline.cpp says
+  int contact_modes = 0;   // beside the snapshots', of the skin in contact with obstacles (contact_modes.hpp)
   MembraneForm membranes = MembraneForm::elements;
   double strain_tolerance = 0.05;  // as pod_tolerance, of the strains in the norm of energy
   int max_strain_modes = 0;        // 0 = by tolerance alone
@@ -268,7 +268,7 @@ struct ReductionScene {
   std::string ecsw_selection = "displacement";
   std::uint64_t seed = 1;
   int validation_states = 30;
-  std::optional<double> goal_error_limit, shape_error_limit;  // fractions; exceeding one refuses the model
+  std::optional<double> goal_error_limit, shape_error_limit;  // fractions; exceeding one rejects the model
 };
 
 struct Scene {

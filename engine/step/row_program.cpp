@@ -54,8 +54,7 @@ class Shapes {
   const RowLayout& layout_;
 };
 
-RowProgram uploaded(const Device& device, const RowLayout& layout, const Shapes& shapes) {
-  SUPPLE_EXPECT(shapes.shapes.size() == extent(layout.rows()));
+RowProgram uploaded(const Device& device, const Shapes& shapes) {
   return {Array<RowShape>(device, std::span<const RowShape>(shapes.shapes)),
           Array<double>(device, std::span<const double>(shapes.coefficients))};
 }
@@ -83,14 +82,14 @@ std::optional<RowProgram> actuator_program(const Device& device, const Robot& ro
       return std::nullopt;
   }
   for (const ConstraintRow& row : robot.constraints) add_constraint(row, shapes);
-  return uploaded(device, layout, shapes);
+  return uploaded(device, shapes);
 }
 
 std::optional<RowProgram> spring_program(const Device& device, const Robot& robot) {
   const RowLayout layout = spring_layout(robot);
   Shapes shapes(layout);
   for (const ConstraintRow& spring : robot.springs) add_constraint(spring, shapes);
-  return uploaded(device, layout, shapes);
+  return uploaded(device, shapes);
 }
 
 std::optional<RowProgram> effector_program(const Device& device, const Robot& robot) {
@@ -106,7 +105,7 @@ std::optional<RowProgram> effector_program(const Device& device, const Robot& ro
     else
       return std::nullopt;
   }
-  return uploaded(device, layout, shapes);
+  return uploaded(device, shapes);
 }
 
 void goal_values(const Robot& robot, std::span<const double> goals, std::span<double> values) {

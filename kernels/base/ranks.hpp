@@ -13,7 +13,7 @@ struct Ranks {
   int rank = 0, size = 1;
   std::function<void(int to, std::span<const double> values)> send;
   std::function<std::vector<double>(int from)> receive;
-  // Waits until all have come here; the lowest rank that says it has failed, or -1.
+  // Waits until all have come here; the lowest rank that states it has failed, or -1.
   std::function<int(bool failed)> agree;
 };
 

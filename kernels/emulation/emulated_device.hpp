@@ -9,7 +9,7 @@
 //   up | down | random:N    order of blocks and of the threads of a block; N: seed
 //   back | front            the guard page lies behind | before each piece of device memory
 //   memory:MB               of the device (4096)
-// What is wrong stops the program (abort) with one line that says where.
+// What is wrong stops the program (abort) with one line that states where.
 
 #include <pthread.h>
 
@@ -39,8 +39,8 @@ struct Mode {
 // Stops on a word that is not understood.
 Mode parse_mode(const std::string& words);
 
-// Device memory in pages of its own. A piece is opened when queued work first touches it and closed before the host goes
-// on; an address is never given twice, so that what was freed stays closed.
+// Device memory in pages of its own. A piece is opened when queued work first touches it and closed before the host
+// goes on; an address is never given twice, so that what was freed stays closed.
 class DeviceMemory {
  public:
   explicit DeviceMemory(const Mode& mode);

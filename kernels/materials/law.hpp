@@ -10,7 +10,7 @@
 
 namespace supple {
 
-// Up to three parameters; each law says which.
+// Up to three parameters; each law states which.
 template <class S>
 struct MaterialParameters {
   S p[3];

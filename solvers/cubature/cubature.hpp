@@ -22,7 +22,7 @@ struct CubatureSettings {
   int max_columns = 0;      // 0 = no limit
   bool prune = true;        // backward elimination after the selection, then re-grow; keeps the tolerance
   int regrow_rounds = 2;
-  // The selection goes on to selection_fraction * tau before it is pruned back to tau: pruning from a tight set finds
+  // The selection continues to selection_fraction * tau before it is pruned back to tau: pruning from a tight set finds
   // better domains.
   double selection_fraction = 1.0;
   // G where the products with all of it are taken (device_columns()), for any number of selections from it; null: here.
@@ -79,7 +79,7 @@ Cubature prune_and_regrow(std::span<const double> G, int rows, int columns, std:
 Cubature refit_weights(std::span<const double> G, int rows, int columns, std::span<const double> y,
                        std::span<const double> start);
 
-// G on a device, whole or in portions, with room kept for the score of select_lawson_hanson without pruning, or of all
+// G on a device, whole or in chunks, with room kept for the score of select_lawson_hanson without pruning, or of all
 // these selections. Throws CapabilityError where there is none. G must outlive it.
 enum class DeviceSelections { lawson_hanson, all };
 std::shared_ptr<DeviceColumns> device_columns(const DeviceRoom& room, std::span<const double> G, int rows, int columns,

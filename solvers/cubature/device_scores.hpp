@@ -13,11 +13,11 @@
 
 namespace supple {
 
-// G on a device: all of it where there is room, else portions of its columns, which come anew for every product.
+// G on a device: all of it where there is room, else chunks of its columns, which come anew for every product.
 class DeviceColumns {
  public:
   // beside: what callers keep there [bytes]. Throws CapabilityError where the device does not exist or has no room
-  // for it and the smallest portion.
+  // for it and the smallest chunk.
   DeviceColumns(const DeviceRoom& room, const ColumnMatrix& G, std::size_t beside);
   bool whole() const { return width_ == G_.columns; }
   DenseContext& context() { return context_; }

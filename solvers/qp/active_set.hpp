@@ -10,10 +10,10 @@ namespace supple::qp {
 struct ActiveSet {
   const ScaledQp& qp;
   ActiveFactor& factor;
-  QpSide* side = nullptr;             // n + m; none outside the working set
-  int* ignored = nullptr;             // n + m; limits that could neither be met nor be proved contradictory
-  double *x = nullptr, *u = nullptr;  // ld; u in the order of factor.constraint
-  double* g = nullptr;                // ld; the gradient at 0 of the dual method
+  QpSide* side = nullptr;                           // n + m; none outside the working set
+  int* ignored = nullptr;                           // n + m; limits that could neither be met nor be proved in conflict
+  double *x = nullptr, *u = nullptr;                // ld; u in the order of factor.constraint
+  double* g = nullptr;                              // ld; the gradient at 0 of the dual method
   double *d = nullptr, *t = nullptr, *z = nullptr;  // scratch, ld
   int iterations = 0, max_iterations = 0;
 

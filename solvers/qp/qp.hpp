@@ -62,7 +62,7 @@ struct [[nodiscard]] QpReport {
 };
 
 // One limit of a proof of infeasibility. constraint: i < n is the bound of x_i, n + k is row k. With weights w > 0 and
-// normals a (unit vectors and rows of C) the limits contradict each other:
+// normals a (unit vectors and rows of C) the limits are in conflict:
 //   sum_upper w a - sum_lower w a = 0   and   sum_upper w limit - sum_lower w limit = -1.
 // No limit can be left out: the others have a common point. A pair lower > upper is reported as its two sides.
 struct QpConflict {

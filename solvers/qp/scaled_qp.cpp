@@ -77,7 +77,7 @@ void scale_flat_columns(const QpProblem& problem, ScaledQp& s) {
 
 }  // namespace
 
-QpStatus scale_qp(const QpProblem& problem, ScaledQp& s, int& contradiction) {
+QpStatus scale_qp(const QpProblem& problem, ScaledQp& s, int& conflict) {
   const int n = s.n, m = s.m, ld = s.ld;
   if (!all_finite(problem.g) || !all_finite(problem.C) || !all_finite(problem.centre)) return QpStatus::not_finite;
   double sum = 0;
@@ -88,12 +88,12 @@ QpStatus scale_qp(const QpProblem& problem, ScaledQp& s, int& contradiction) {
     }
   if (!(sum == 0)) return QpStatus::not_finite;
 
-  contradiction = -1;
+  conflict = -1;
   const auto take = [&](std::span<const double> low, std::span<const double> high, int offset, int count) {
     for (int k = 0; k < count; ++k) {
       const double a = low.empty() ? -infinity : low[extent(k)], b = high.empty() ? infinity : high[extent(k)];
       if (!(a < infinity) || !(b > -infinity)) return false;
-      if (a > b && contradiction < 0) contradiction = offset + k;
+      if (a > b && conflict < 0) conflict = offset + k;
       s.lower[offset + k] = a;
       s.upper[offset + k] = b;
     }
@@ -120,7 +120,7 @@ QpStatus scale_qp(const QpProblem& problem, ScaledQp& s, int& contradiction) {
       row[j] = s.P[j * ld + i] = problem.P[extent(i, n) + extent(j)] * (s.column[i] * s.column[j]);
     row[i] = s.column[i] > 0 ? 1 : 0;
   }
-  if (contradiction >= 0) {
+  if (conflict >= 0) {
     for (int i = 0; i < n; ++i) s.column[i] = s.column[i] > 0 ? s.column[i] : 1;
     std::fill_n(s.row, m, 1.0);
     return QpStatus::infeasible;

@@ -40,7 +40,7 @@ struct ScaledQp {
 };
 
 // Fills the arrays of `s` from the data. `solved`: ready; `not_finite`, `not_convex` (of a diagonal <= 0 only); or
-// `infeasible`, and `contradiction` is a constraint with lower > upper.
-QpStatus scale_qp(const QpProblem& problem, ScaledQp& s, int& contradiction);
+// `infeasible`, and `conflict` is a constraint with lower > upper.
+QpStatus scale_qp(const QpProblem& problem, ScaledQp& s, int& conflict);
 
 }  // namespace supple::qp

@@ -71,8 +71,8 @@ enum class QpccCertificate { none, strong, enumerated };
 // Residuals without units. Forces and displacements of a contact are scaled by the mean of its diagonal of W, x by
 // P_ii^-1/2.
 struct [[nodiscard]] QpccReport {
-  // As in qp.hpp. infeasible: no piece that was tried has a feasible point; QpccWorkspace::conflicts() says why not the
-  // one with the least violation (none: it would need forces beyond 1e6 times the load). iteration_limit: also an
+  // As in qp.hpp. infeasible: no piece that was tried has a feasible point; QpccWorkspace::conflicts() states why not
+  // the one with the least violation (none: it would need forces beyond 1e6 times the load). iteration_limit: also an
   // answer that could not be proved; x is the best one.
   QpStatus status = QpStatus::solved;
   QpccCertificate certificate = QpccCertificate::none;
@@ -88,7 +88,7 @@ struct [[nodiscard]] QpccReport {
   double cone = 0;             // distance of lambda to the pyramid, of the largest force
 };
 
-// One limit of a contradiction: constraint i < n is the bound of x_i, n + k is row k, n + rows + c the law of contact c
+// One limit of a conflict: constraint i < n is the bound of x_i, n + k is row k, n + rows + c the law of contact c
 // on its piece (weights of its rows added; without sign). Without the laws of the contacts, which hold on one piece
 // only, it is a proof as in QpConflict.
 struct QpccConflict {

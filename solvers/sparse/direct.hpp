@@ -41,7 +41,7 @@ class SparseDirect {
   virtual FactorReport factor(const double* values) = 0;
   // Solves for `count` right-hand sides in place, column-major with leading dimension n. Needs a successful factor().
   virtual void solve(double* x, int count = 1) = 0;
-  // For few sparse columns B that come in portions, the first of them with `begin`: products [new x all] = B_new^T A^-1
+  // For few sparse columns B that come in chunks, the first of them with `begin`: products [new x all] = B_new^T A^-1
   // B_all, row-major, in about the time of half of a solve where the factor is touched. False: not offered by what
   // factored A.
   virtual bool multiply_inverse(const SparseColumns& columns, bool begin, double* products) = 0;

@@ -95,7 +95,7 @@ int eliminate_diagonal(const Front& front, const double* assembled, int first, i
 }  // namespace detail
 
 // Eliminates the front's columns. assembled: column-major [columns][padded_rows], lower part. valid(column, pivot) says
-// whether to go on; returns the column where it did not, else -1.
+// whether to continue; returns the column where it did not, else -1.
 template <class ValidPivot>
 int eliminate(const Front& front, const double* assembled, const ValidPivot& valid) {
   using namespace detail;

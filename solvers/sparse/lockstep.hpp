@@ -2,8 +2,8 @@
 // Many robots of one pattern, each with an algorithm of its own (increments, Newton iterations, steps that are cut),
 // whose matrices are factored together by BatchedCholesky. Each robot runs on a thread of its own and sees a
 // SparseDirect. In factor() or solve() it waits until every robot at work waits in one of them: then those that ask for
-// a solution get it and go on; where none does, all are factored. A robot with its work done is waited for no longer.
-// Other work that pays together comes before both (share).
+// a solution get it and continue; where none does, all are factored. A robot with its work done is waited for no
+// longer. Other work that pays together comes before both (share).
 //
 // What a robot gets depends on its own matrices and right-hand sides alone, to the last bit: others, their number and
 // the threads only decide when. A matrix that is not positive definite goes to make_sparse_pivoting, one by one.

@@ -51,7 +51,7 @@ void App::open(const OpenRequest& request) {
   pending_ = std::make_unique<Document>(request, document_ ? &document_->thread() : nullptr);
 }
 
-// When the file is open it takes the place of the one before; when it is not, that one goes on.
+// When the file is open it takes the place of the one before; when it is not, that one continues.
 void App::take_over() {
   if (!pending_ || pending_->status() == SimulationThread::Status::opening) return;
   if (pending_->status() == SimulationThread::Status::failed) {
@@ -62,7 +62,7 @@ void App::take_over() {
       document_->intent().running = resume_;
       document_->send();
     }
-    if (!document_) failed_ = std::move(pending_);  // watched: it may be mended
+    if (!document_) failed_ = std::move(pending_);  // watched: it may be corrected
     pending_.reset();
     return;
   }

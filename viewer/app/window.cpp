@@ -58,7 +58,7 @@ void read_pointer(GLFWwindow* window, Heard& heard) {
   int width = 1, height = 1, pixels = 1, rows = 1;
   glfwGetWindowSize(window, &width, &height);
   glfwGetFramebufferSize(window, &pixels, &rows);
-  // Where the window's own measure is pixels (X11), the desktop says how much larger words should be.
+  // Where the window's own measure is pixels (X11), the desktop states how much larger words should be.
   float scale = 1;
   if (pixels == width) glfwGetWindowContentScale(window, &scale, nullptr);
   const double enlarged = std::max(scale, 1.0f);

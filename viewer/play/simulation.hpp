@@ -23,7 +23,7 @@ struct SimulationSettings {
 
 class Simulation {
  public:
-  // Starts from the equilibrium under zero commands (from rest where there is none, and says so in the first frame).
+  // Starts from the equilibrium under zero commands (from rest where there is none, and states so in the first frame).
   // `beside` (may be null) follows the commands of the first; it must have the same controls.
   Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<OpenedRobot> beside,
              const SimulationSettings& settings = {});
@@ -37,7 +37,7 @@ class Simulation {
   double time_step() const { return time_step_; }
   Integrator integrator() const { return integrator_; }
 
-  // One step under the intent. False: it failed, the state is as before and frame().failure says why. Of a recording:
+  // One step under the intent. False: it failed, the state is as before and frame().failure states why. Of a recording:
   // the next frame; false after the last one.
   bool step(const Intent& intent);
   // To the state before the last step, while there is one; to a place on the timeline, as near as states are kept.

@@ -1,5 +1,5 @@
 #pragma once
-// What a run met on its way among obstacles, for its report.
+// What a run in contact with obstacles met on its way, for its report.
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What an inverse run says of steps that were held and of what its robot touched.
+// What an inverse run states about steps that were held and of what its robot touched.
 
 #include <nlohmann/json.hpp>
 #include <string>

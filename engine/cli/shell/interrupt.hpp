@@ -9,7 +9,7 @@ namespace supple::cli {
 // ignored where it was (nohup).
 class InterruptGuard {
  public:
-  // restart: system calls go on after the signal; false: a blocking read ends.
+  // restart: system calls continue after the signal; false: a blocking read ends.
   explicit InterruptGuard(bool restart = true);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;

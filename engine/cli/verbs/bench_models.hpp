@@ -19,9 +19,9 @@ std::string default_model_folder();
 std::string kept_model_file(const Scene& scene, const std::string& folder);
 
 // The model of kept_model_file; one that is missing or damaged, or that is another scene's, is made by `jobs` processes
-// and written there, and `notes` says why if it is made again. Throws InputError if the scene cannot be reduced or the
-// folder not be written, RunError if the full model fails, Interrupted (states that are done stay in the folder and are
-// used the next time).
+// and written there, and `notes` states why if it is made again. Throws InputError if the scene cannot be reduced or
+// the folder not be written, RunError if the full model fails, Interrupted (states that are done stay in the folder and
+// are used the next time).
 ReducedModel kept_model(const Scene& scene, const std::string& folder, int jobs, std::vector<std::string>& notes,
                         const Progress& progress);
 

@@ -19,18 +19,18 @@ struct TrajectoryPoint {
 using Trajectory = std::vector<TrajectoryPoint>;
 
 // Fractions of the mean displacement of the full model over the run, as seen from a base that carries the robot along
-// (carried_rest), of a body that nothing holds without the rigid motion between both and that to rest: goal at the
+// (carried_rest), of a free-floating body without the rigid motion between both and that to rest: goal at the
 // effectors, shape over the nodes of the skin (a reduced model holds no others).
 struct Comparison {
   int states = 0;
   double goal_mean = 0, goal_median = 0, goal_max = 0;
   double shape_mean = 0, shape_median = 0, shape_max = 0;
-  std::optional<Whereabouts> where;  // of bodies that nothing holds: largest over the run
+  std::optional<Whereabouts> where;  // of free-floating bodies: largest over the run
   double full_steps_per_s = 0, speedup = 0;
 };
 
 // `settle`: both began in equilibrium. Throws InputError if the names of the effectors differ or the skins or the
-// driven regions do, RunError if the full model fails, Interrupted.
+// regions with a prescribed motion do, RunError if the full model fails, Interrupted.
 Comparison compare_with_full(const FullModel& full, const ReducedModel& model, const SessionResult& result,
                              const Trajectory& reduced, bool settle, bool quiet);
 

@@ -173,7 +173,7 @@ void check_arguments(const Arguments& arguments, const std::string& json) {
     throw InputError("--turns and --height go with --circle or --lemniscate", "leave them out");
 }
 
-// Of what a run that goes on must have in common with the one that was saved.
+// What a continued run must have in common with the one that was saved.
 std::uint64_t request_of(const InverseSettings& inverse, const DriveSettings& settings, const GoalPath& path) {
   std::vector<double> numbers{static_cast<double>(settings.integrator),
                               settings.time_step,
@@ -187,7 +187,7 @@ std::uint64_t request_of(const InverseSettings& inverse, const DriveSettings& se
   return path.hash(hash_bytes(numbers.data(), numbers.size() * sizeof(double)));
 }
 
-// The model that commands are replayed on, read before they are sought.
+// The model that commands are replayed on, read before that.
 FullModel open_replay(const Arguments& arguments, const Robot& robot, const DriveSettings& settings) {
   Scene scene = read_scene(arguments.replay);
   scene.integrator = settings.integrator;

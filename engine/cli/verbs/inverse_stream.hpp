@@ -5,8 +5,9 @@
 //        effector without a goal keeps the one it had, or is not steered if it never had one; limits: of the force [N]
 //        or pressure [Pa] of an actuator, within the robot's own, until they are given again (null: the robot's own)
 //   out  {"time", "commands": {...}, "forces": {...}, "reached": {...}, "distance", "saturated", "contact", "held",
-//        "step_us"}; contact, of a robot among obstacles: {"pressing", "forces": {...}, "solves", "residual", "loose",
-//        "softened"} (contact_facts.hpp); held says why there was no answer, or is null; a line that cannot be
+//        "step_us"}; contact, of a robot in contact with obstacles: {"pressing", "forces": {...}, "solves", "residual",
+// "loose",
+//        "softened"} (contact_facts.hpp); held states why there was no answer, or is null; a line that cannot be
 //        understood gets {"error": "..."} and no step
 
 #include <iosfwd>

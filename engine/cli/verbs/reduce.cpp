@@ -1,4 +1,4 @@
-// supple reduce: a scene to a reduced model, with its errors on actuation never seen.
+// supple reduce: a scene to a reduced model, with its errors on unseen actuation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -164,7 +164,7 @@ void print_report(const Reduction& reduction, const std::string& warning) {
                percent(report.dynamic.goal_max));
   for (const std::string& note : report.notes) print_note(note);
   print_warning(failed_states_text(model.errors));
-  // A refused model has its error at the end.
+  // A rejected model has its error at the end.
   if (report.refused.empty() || !model.provenance.forced.empty()) print_warning(warning);
 }
 

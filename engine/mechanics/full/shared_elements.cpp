@@ -12,7 +12,7 @@ namespace {
 // Points of a chunk, about: two for each thread that the largest GPUs of today hold at a time.
 constexpr int points_at_once = 1 << 19;
 
-int portion_of(const FullModel& model, int robots) {
+int chunk_of(const FullModel& model, int robots) {
   int points = 1;
   for (const ElementField& field : model.fields) points += padded(field.points());
   return std::min(robots, std::max(1, points_at_once / points));
@@ -25,10 +25,10 @@ std::size_t displacements_of(const FullModel& model) {
 }  // namespace
 
 SharedElements::SharedElements(Lockstep& lockstep, const FullModel& model, const NodePattern& pattern,
-                               const Device& device, int portion)
+                               const Device& device, int chunk)
     : lockstep_(lockstep),
       elements_(model, pattern, device,
-                portion > 0 ? std::min(portion, lockstep.robots()) : portion_of(model, lockstep.robots())),
+                chunk > 0 ? std::min(chunk, lockstep.robots()) : chunk_of(model, lockstep.robots())),
       displacements_(displacements_of(model)),
       unknowns_(extent(pattern.scalar.n)),
       nonzeros_(pattern.scalar.row.size()),
@@ -42,9 +42,9 @@ SharedElements::SharedElements(Lockstep& lockstep, const FullModel& model, const
 
 std::size_t SharedElements::bytes(const FullModel& model, const NodePattern& pattern, const Device& device,
                                   int robots) {
-  const int portion = portion_of(model, robots);
+  const int chunk = chunk_of(model, robots);
   const std::size_t numbers = displacements_of(model) + 2 * extent(pattern.scalar.n) + pattern.scalar.row.size();
-  return FullElements::memory(model, pattern, device).of(portion) + extent(portion) * numbers * sizeof(double);
+  return FullElements::memory(model, pattern, device).of(chunk) + extent(chunk) * numbers * sizeof(double);
 }
 
 PointReport SharedElements::evaluate(int slot, const double* u, TangentKind kind, const ElementResults& results) {
@@ -59,13 +59,13 @@ void SharedElements::serve(std::span<const int> slots) {
     std::vector<int> alike;
     std::ranges::copy_if(slots, std::back_inserter(alike),
                          [&](int slot) { return requests_[extent(slot)].kind == kind; });
-    const std::size_t portion = extent(elements_.robots());
-    for (std::size_t first = 0; first < alike.size(); first += portion)
-      evaluate_portion(std::span(alike).subspan(first, std::min(portion, alike.size() - first)), kind);
+    const std::size_t chunk = extent(elements_.robots());
+    for (std::size_t first = 0; first < alike.size(); first += chunk)
+      evaluate_chunk(std::span(alike).subspan(first, std::min(chunk, alike.size() - first)), kind);
   }
 }
 
-void SharedElements::evaluate_portion(std::span<const int> slots, TangentKind kind) {
+void SharedElements::evaluate_chunk(std::span<const int> slots, TangentKind kind) {
   const Device& device = elements_.device();
   const auto request = [&](std::size_t k) -> Request& { return requests_[extent(slots[k])]; };
   for (std::size_t k = 0; k < slots.size(); ++k)

@@ -12,10 +12,10 @@ namespace supple {
 
 class SharedElements {
  public:
-  // All but the device must outlive this object; it is what the lockstep shares (Lockstep::share). portion: the chunk
-  // size, robots evaluated together, 0: as many as fill a GPU. Throws as FullElements does.
+  // All but the device must outlive this object; it is what the lockstep shares (Lockstep::share). chunk: how
+  // many robots are evaluated together, 0: as many as fill a GPU. Throws as FullElements does.
   SharedElements(Lockstep& lockstep, const FullModel& model, const NodePattern& pattern, const Device& device,
-                 int portion = 0);
+                 int chunk = 0);
 
   // Of the robot `slot`, only within Lockstep::run.
   PointReport evaluate(int slot, const double* u, TangentKind kind, const ElementResults& results);
@@ -32,7 +32,7 @@ class SharedElements {
     PointReport report;
   };
   void serve(std::span<const int> slots);
-  void evaluate_portion(std::span<const int> slots, TangentKind kind);
+  void evaluate_chunk(std::span<const int> slots, TangentKind kind);
 
   Lockstep& lockstep_;
   FullElements elements_;

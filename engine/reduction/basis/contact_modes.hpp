@@ -9,7 +9,7 @@
 // largest e, and N modes Z take away sum_{i <= N} e_i of the missing compliance sum_p tr(W_p (C_p - C_r,p)): no others
 // take more (POD of the missing responses in the norm of energy). docs/theory/reduction.md#contact-modes
 //
-// Of a body that nothing holds K + w^2 M stands in the place of K, as in metric.hpp; the modes must hold its rigid
+// Of a free-floating body K + w^2 M stands in the place of K, as in metric.hpp; the modes must hold its rigid
 // ones, which S - S_r is free of then.
 
 #include <string>

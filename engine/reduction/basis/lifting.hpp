@@ -1,11 +1,11 @@
 #pragma once
-// How a body follows its driven regions: u = Phi alpha + Psi c with one lifting column per prescribed input. Psi is the
-// motion's direction on its nodes, 0 on the other nodes that are held, and on the free nodes the linear response at
-// rest: K_ff Psi_f = -K_fc (exact tangent, springs included). A rigid motion needs no solve: Psi is its direction
-// everywhere, to the last bit. Snapshots enter the basis without it, as q - Psi_f c.
-// A body that nothing holds has no driven regions; its snapshots enter without their rigid part (rigid_motion.hpp), but
-// those of one that lies loose among obstacles as they are: it turns while it bends, rotations are linear in the modes,
-// and the shapes that make up for that have to be learnt.
+// How a body follows its regions with a prescribed motion: u = Phi alpha + Psi c with one lifting column per prescribed
+// input. Psi is the motion's direction on its nodes, 0 on the other nodes that are held, and on the free nodes the
+// linear response at rest: K_ff Psi_f = -K_fc (exact tangent, springs included). A rigid motion needs no solve: Psi is
+// its direction everywhere, to the last bit. Snapshots enter the basis without it, as q - Psi_f c.
+// A free-floating body has no regions with a prescribed motion; its snapshots enter without their rigid part
+// (rigid_motion.hpp), but those of one that lies free-floating in contact with obstacles as they are: it turns while it
+// bends, rotations are linear in the modes, and the shapes that make up for that have to be learnt.
 
 #include <span>
 #include <string>

@@ -9,7 +9,7 @@
 // effectors (L their rows, g their mean displacement); of states in time u and g are those of the shape, without the
 // rigid modes. docs/theory/reduction.md.
 //
-// Of a body that nothing holds K is singular: K + w^2 M stands in its place, w the lowest frequency at which the body
+// Of a free-floating body K is singular: K + w^2 M stands in its place, w the lowest frequency at which the body
 // vibrates about rest. A missing force then moves the body as a whole as far as it does in the time that its softest
 // shape takes to answer.
 
@@ -36,7 +36,7 @@ struct HeldRow {
 // H [rows][any number of coordinates], multipliers [rows].
 std::vector<HeldRow> held_rows(const Robot& robot, std::span<const double> H, std::span<const double> multipliers);
 
-// w^2 [1/s^2] of a body that nothing holds.
+// w^2 [1/s^2] of a free-floating body.
 double lowest_frequency_squared(const ReducedModel& all);
 
 }  // namespace supple

@@ -1,5 +1,5 @@
 #pragma once
-// Rigid motions of bodies that nothing holds (Robot::floating): where a body is and how it is turned says nothing of
+// Rigid motions of free-floating bodies (Robot::floating): where a body is and how it is turned states nothing of
 // its shape. Snapshots enter the basis, and states are compared, without their rigid part; six rigid modes give the
 // reduced body its freedom back (Goury & Duriez 2018, eq. 22).
 
@@ -38,7 +38,7 @@ class RigidFit {
   std::vector<double> mass_;  // [nodes, kg]
 };
 
-// How two copies of a body that nothing holds, full and reduced, lie to each other and to rest; means over the nodes.
+// How two copies of a free-floating body, full and reduced, lie to each other and to rest; means over the nodes.
 struct Whereabouts {
   double turned = 0;                       // angle of the best rotation of the reduced copy onto the full one [rad]
   double travelled = 0;                    // of the full one's mean from rest [m]

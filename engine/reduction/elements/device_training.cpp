@@ -15,7 +15,7 @@ namespace supple {
 
 namespace {
 
-constexpr int most_states = 32;              // of a portion: wide enough for products
+constexpr int most_states = 32;              // of a chunk: wide enough for products
 constexpr std::size_t most_tiles = 1 << 15;  // 32-bit indices of its points in 32 states
 
 template <class T>

@@ -1,7 +1,7 @@
 #pragma once
 // Training data (training.hpp) on a device: forces of units by products and the ops of batches, weighted with the
 // metric, added up to the target and sketched there, so that what is large never leaves it. Units and states are taken
-// in portions that fit; on the CPU their sizes do not change the forces' bits.
+// in chunks that fit; on the CPU their sizes do not change the forces' bits.
 
 #include <functional>
 #include <span>

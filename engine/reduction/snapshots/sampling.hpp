@@ -1,8 +1,8 @@
 #pragma once
 // Where in the actuation box to look: the paper's grid sweep (figure 1, Algorithm 1), Latin hypercubes, smooth random
 // paths, independent draws; greedy.hpp where the states so far ask for more. A sample is one command per actuator, then
-// one value per motion of a driven region. Own generator arithmetic on std::mt19937_64, so the same seed gives the same
-// numbers everywhere.
+// one value per motion of a region with a prescribed motion. Own generator arithmetic on std::mt19937_64, so the same
+// seed gives the same numbers everywhere.
 //
 // Training leaves a motion at rest that equilibria do not depend on: a rigid one (MotionInput::rigid) of a robot that
 // nothing but its base ties to the world, no cable to a point fixed in space and no command of a displacement in space.
@@ -71,8 +71,8 @@ struct SamplingPlan {
   std::vector<Prediction> predictions;
 };
 
-// Whether a robot is shaken, learnt and judged in time: one that lies loose among obstacles has no equilibrium but with
-// its contacts, and those depend on the way.
+// Whether a robot is shaken, learnt and judged in time: one that lies free-floating in contact with obstacles has no
+// equilibrium but with its contacts, and those depend on the way.
 bool shaken_in_time(const Robot& robot);
 // And some obstacle has friction: what is drawn to judge a model goes with it, whatever the model learnt from.
 bool slides_with_friction(const Robot& robot);
@@ -93,7 +93,7 @@ std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Samp
 
 // The plan a scene asks for, over training_ranges. Grid: one path, sweep_steps increments between neighbours. Latin
 // hypercube: the samples ordered by a walk and cut into paths of equal length. A grid above the budget falls back to
-// the hypercube (Algorithm 1) and says so in `note`. Random paths: waves of incommensurate periods about six states
+// the hypercube (Algorithm 1) and states so in `note`. Random paths: waves of incommensurate periods about six states
 // (smooth_path.hpp); in time sweep_steps steps for each state. Greedy: the hypercube
 // that it begins with, which does not depend on the number of states asked for. With `corners` the corners of the box
 // and the released sample are visited too, by all but the grid.

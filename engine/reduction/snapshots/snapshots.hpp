@@ -59,7 +59,7 @@ struct SnapshotRun {
   double seconds = 0;
 };
 
-// Which of the missing paths a process computes: those k with k % shards == shard that nobody else is at work on
+// Which of the missing paths a process computes: those k with k % shards == shard that no other process is at work on
 // (claims.hpp). `wait`: it returns when the others have finished theirs, and takes over what they leave behind.
 struct PathShare {
   int shard = 0, shards = 1;
