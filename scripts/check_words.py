@@ -96,13 +96,14 @@ def source(text):
         kept.append(re.sub(r"[^\n]", " ", text[last:match.start()]))
         word = match.group(0)
         include = text.rfind("\n", 0, match.start())
-        if match.group("char") or text[include + 1:match.start()].lstrip().startswith("#include"):
+        key = match.group("string") and re.fullmatch(r'"[\w/-]*"', word)  # of a file format, or an option
+        if match.group("char") or key or text[include + 1:match.start()].lstrip().startswith("#include"):
             word = blank(match)
         kept.append(word)
         last = match.end()
     kept.append(re.sub(r"[^\n]", " ", text[last:]))
-    # A comment runs over several lines: its slashes are no words.
-    return re.sub(r"//", "  ", "".join(kept))
+    # A comment runs over several lines: its slashes are no words. Nor are keys of file formats that it names.
+    return re.sub(r'"[\w/-]+"', blank, re.sub(r"//", "  ", "".join(kept)))
 
 
 def findings(name, text):

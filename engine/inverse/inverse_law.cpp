@@ -321,7 +321,7 @@ std::string InverseLaw::explain(std::span<const QpConflict> conflicts, const Pro
       break;
   }
   if (settings_.solver == InverseSolver::gauss_seidel)
-    return "limits of forces and of displacements contradict each other";
+    return "limits of forces and of displacements are infeasible together";
   std::vector<std::string> named;
   for (const QpConflict& conflict : conflicts) {
     std::string text = name_of(conflict, problem);

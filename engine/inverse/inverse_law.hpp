@@ -78,7 +78,7 @@ class InverseLaw final : public ConstraintLaw {
   void set_goals(std::span<const double> goals);
   // Whether an effector is steered (all are at first).
   void steer(int effector, bool steered) { steered_[static_cast<std::size_t>(effector)] = steered; }
-  // An actuator whose command [m or N] is known, not sought; it is cut to its range. NaN: sought again.
+  // An actuator whose command [m or N] is known; it is cut to its range. NaN: unknown again.
   void know(int robot, int actuator, double command);
   // Limits of an actuator's force [N] or pressure [Pa] from the next step on; they lie within own_force_limits().
   void limit_force(int actuator, const Interval& limits) { force_limits_[static_cast<std::size_t>(actuator)] = limits; }

@@ -355,7 +355,7 @@ void check_cavities(const Checked& checked, const ReducedModel& model) {
 ReducedModel read_model(const std::string& path) {
   const Hdf5File file(path, Hdf5File::Mode::read);
   const Checked checked(file);
-  // Without checksums HDF5 believes whatever a damaged file states about its own structure.
+  // Without checksums HDF5 trusts whatever a damaged file states about its own structure.
   if (!file.checksummed() || !file.has("/format") || file.read_text("/format") != magic)
     throw InputError("this HDF5 file is not a reduced model", "give a .rom.h5 written by `supple reduce`",
                      {path, 0, 0, ""});

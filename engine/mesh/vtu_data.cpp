@@ -48,9 +48,9 @@ std::string decode_payload(const Payload& payload, const VtuEncoding& encoding, 
     if (head.size() < width) fail_binary("a binary array has no length", place);
     const std::uint64_t length = header_number(head, 0, encoding);
     if (length > available)
-      fail_binary("a binary array says it has " + std::to_string(length) + " bytes (more than the file)", place);
+      fail_binary("a binary array is said to have " + std::to_string(length) + " bytes (more than the file)", place);
     std::string all = payload.front(width + length);
-    if (all.size() < width + length) fail_binary("a binary array is shorter than it says", place);
+    if (all.size() < width + length) fail_binary("a binary array is shorter than its header states", place);
     return all.substr(width);
   }
   const std::string head = payload.front(3 * width);
@@ -71,7 +71,7 @@ std::string decode_payload(const Payload& payload, const VtuEncoding& encoding, 
     stored += size;
   }
   const std::string all = payload.front(head_size + stored);
-  if (all.size() < head_size + stored) fail_binary("a compressed array is shorter than it says", place);
+  if (all.size() < head_size + stored) fail_binary("a compressed array is shorter than its header states", place);
   std::string out;
   std::size_t at = head_size;
   for (std::size_t b = 0; b < blocks; ++b) {

@@ -11,7 +11,7 @@
 
 namespace supple {
 
-// What the VTKFile element says about all its arrays.
+// What the VTKFile element states about all its arrays.
 struct VtuEncoding {
   std::string_view bytes;  // the whole file
   std::string file;

@@ -1,5 +1,5 @@
 #pragma once
-// What of a soft body's mass a frame that carries it feels, and the other way round; of its rest shape X.
+// Inertial coupling of a soft body and a frame that carries it; of its rest shape X.
 
 #include <span>
 #include <vector>

@@ -294,7 +294,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   }
   if (const int row = dependent_constraint(model); row >= 0)
     throw InputError("constraint '" + robot.constraints[static_cast<std::size_t>(row)].name +
-                         "' asks for what others before it ask for already, or contradicts them",
+                         "' asks for what others before it ask for already, or is in conflict with them",
                      "leave one of them out, or give it a compliance", row_places[static_cast<std::size_t>(row)]);
   std::vector<PointPlacer::Walls> volumes(scene.effectors.size());
   for (std::size_t i = 0; i < volumes.size(); ++i) add_effector(scene.effectors[i], placer, robot, volumes[i]);

@@ -116,7 +116,7 @@ struct Provenance {
   bool pod_tolerance_squared = false;
   double pod_error = 0;
   std::uint64_t seed = 0;
-  std::string forced;  // why `supple reduce` refused the model, which was written with --accept-errors; or empty
+  std::string forced;  // why `supple reduce` rejected the model, which was written with --accept-errors; or empty
 };
 
 struct ReducedModel {

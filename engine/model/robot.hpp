@@ -147,7 +147,7 @@ struct Robot {
     };
     return ties(constraints) || ties(springs);
   }
-  // Nothing holds the body: no node of it is fixed, driven or on a spring. Its stiffness is singular, its place and
+  // Free-floating: no node of it is fixed, driven or on a spring. Its stiffness is singular, its place and
   // orientation are free. The basis of a reduced model begins with its six rigid motions, translations first.
   bool floating = false;
   // Of constraint space: the actuators', then the constraints'. Commands are those of the actuators alone.

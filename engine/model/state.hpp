@@ -31,7 +31,7 @@ bool same_sizes(const State& a, const State& b);
 
 // Puts these robots (numbers below state.robots, in any order) back to `start`, a state of one robot or of as many as
 // `state` has, from which each takes its own. The others keep their bits; `state.time` is everyone's and stays. Nothing
-// else remembers a forward step, so a robot that is put back moves as one that begins.
+// else remembers a forward step, so a robot that is reset moves as one that begins.
 void reset(State& state, std::span<const int> robots, const State& start);
 
 // Robot `a` of a state becomes robot `b` of another of the same kind, except for the time.

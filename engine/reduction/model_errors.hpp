@@ -26,7 +26,7 @@ std::string mean_errors_text(const ErrorSummary& errors);
 // "8 of 15 test states failed in the reduced model, each counted as 100 %; without them the mean error is 0.5 % at the
 // effectors, 0.4 % in shape"; "" if none failed.
 std::string failed_states_text(const ErrorSummary& errors);
-// Why a model is not to be trusted, for those who use it: it was written although `supple reduce` refused it, or its
+// Why a model is not to be trusted, for those who use it: it was written although `supple reduce` rejected it, or its
 // errors are that large. "" for any other.
 std::string distrust(const ReducedModel& model);
 

@@ -168,11 +168,11 @@ SelectionRule rule_of(const ReductionScene& recipe) {
 void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (shaken_in_time(full.robot) && recipe.ecsw_training == "rerun")
     throw InputError(
-        "the second pass of [reduce] training = \"rerun\" solves equilibria, and a robot that lies loose among "
-        "obstacles is learnt in time",
+        "the second pass of [reduce] training = \"rerun\" solves equilibria, and a free-floating robot in "
+        "contact with obstacles is trained on transient trajectories",
         "training = \"projected\"");
   if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
-    throw InputError("[reduce] contact_modes is for robots among obstacles, and the scene has none",
+    throw InputError("[reduce] contact_modes is for robots in contact with obstacles, and the scene has none",
                      "[[obstacle]], or without contact_modes");
   const bool strains = recipe.membranes == MembraneForm::strains;
   if (strains && membrane_field(full) < 0)
@@ -180,7 +180,7 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
                      "[[body.membrane]], or without membranes");
   if (recipe.elements == 0) return;
   if (recipe.ecsw_tolerance)
-    throw InputError("a number of elements and their tolerance contradict each other", "one of them");
+    throw InputError("a number of elements and their tolerance are in conflict", "one of them");
   if (full.fields.size() > (strains ? 2 : 1))
     throw InputError("a number of elements is for bodies with one force field, and this one has several",
                      "elements_tolerance, or elements_acceptance");
@@ -218,7 +218,7 @@ class ReductionJob {
 
   void check_stop() const {
     if (progress_.stopped())
-      throw Interrupted("stopped; the full-order states are kept", "the same command again: it goes on from there");
+      throw Interrupted("stopped; the full-order states are kept", "the same command again: it continues from there");
   }
   void note(std::string text) { result_.report.notes.push_back(std::move(text)); }
   ModelRow row(const std::string& label, const ReducedModel& model, const ReferenceStates& reference, double seconds);
@@ -442,7 +442,7 @@ void ReductionJob::make_table(std::size_t best, std::size_t small) {
   all_ = {};
 }
 
-// How much the skin gives way at each contact point, of the body and in the model's modes.
+// Compliance of the skin at each contact point, of the body and in the model's modes.
 void ReductionJob::add_compliance() {
   if (full_.robot.pairs() == 0) return;
   ReducedModel& model = result_.model;
@@ -463,10 +463,10 @@ void ReductionJob::compare_in_motion() {
     const char* trained = !friction                                   ? ""
                           : recipe_.friction == ShakingFriction::none ? " without friction"
                                                                       : " with friction";
-    note(
-        fmt::format("the robot lies loose among obstacles: it was shaken in time{}, {} steps of {:.3g} ms for each "
-                    "state, and judged so{}",
-                    trained, recipe_.sweep_steps, 1e3 * full_.robot.time_step, friction ? " with friction" : ""));
+    note(fmt::format(
+        "the robot is free-floating in contact with obstacles: it was trained on transient trajectories{}, {} steps of "
+        "{:.3g} ms for each state, and measured on such{}",
+        trained, recipe_.sweep_steps, 1e3 * full_.robot.time_step, friction ? " with friction" : ""));
   }
   report.dynamic = compare_dynamics(full_, result_.model, settings_.dynamic_steps, recipe_.seed + 11, progress_);
   const auto& where = report.dynamic.where;

@@ -84,10 +84,10 @@ std::string failure_remedy(StepStatus status, Integrator integrator) {
       return "hold the body with a [[fix]] region, take gravity away, or let it move: --integrator implicit-euler";
     case StepStatus::rows_unsolved:
       return "slower commands or a shorter --time-step; `supple check` finds constraints that ask for the same or "
-             "contradict "
-             "each other";
+             "are in conflict";
     case StepStatus::too_many_contacts:
-      return "fewer points: `spacing` or a region in [contact]; `supple check` says which lie in an obstacle at rest";
+      return "fewer points: `spacing` or a region in [contact]; `supple check` lists those that lie in an obstacle at "
+             "rest";
     case StepStatus::out_of_memory:
       return "a coarser mesh, or a machine with more memory";
     default:

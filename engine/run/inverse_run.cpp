@@ -71,7 +71,7 @@ void run_inverse(InverseRun& run, const Progress& progress, SavedInverse& saved)
     try {
       save_inverse(run, saved);
     } catch (const Error& problem) {  // the run itself continues
-      if (!told && run.note) run.note(fmt::format("{}: not saved to go on from", problem.what()));
+      if (!told && run.note) run.note(fmt::format("{}: not saved to continue from", problem.what()));
       told = true;
     }
   };

@@ -59,7 +59,7 @@ void ResultFolder::check(const std::string& folder, bool force) {
   if (!found.empty() && !force)
     throw InputError(
         fmt::format("'{}' holds the results of a run already ({})", folder, found.front().filename().string()),
-        "another folder, --force to replace them, or --resume to go on");
+        "another folder, --force to replace them, or --resume to continue");
 }
 
 ResultFolder::ResultFolder(Common, const std::string& folder, const Robot& robot, int robots, WriteShape write_shape,

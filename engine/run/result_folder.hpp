@@ -1,9 +1,9 @@
 #pragma once
-// The folder of a run: trajectory.csv, step_000010.vtu and result.pvd (of one robot, every few steps), state.h5 (to go
-// on). The trajectory has a line for every step of one robot; of a batch, with a column `robot`, one for each robot at
-// every few steps until it fails. It grows at its end, before the state is replaced: after a crash it may be longer
-// than the state is old, and continuing cuts it. All others are replaced whole, so that a reader never sees half of
-// one.
+// The folder of a run: trajectory.csv, step_000010.vtu and result.pvd (of one robot, every few steps), state.h5 (to
+// continue). The trajectory has a line for every step of one robot; of a batch, with a column `robot`, one for each
+// robot at every few steps until it fails. It grows at its end, before the state is replaced: after a crash it may be
+// longer than the state is old, and continuing cuts it. All others are replaced whole, so that a reader never sees half
+// of one.
 
 #include <functional>
 #include <memory>

@@ -14,7 +14,7 @@ std::uint64_t scene_fingerprint(Scene scene);
 // The same of several bodies; of the scene itself, every byte counts. Reads the files of its parts.
 std::uint64_t assembly_fingerprint(const AssemblyScene& scene);
 
-// The text of write_scene without what holds anyway: keys that scenes have got since leave it as it is while nobody
+// The text of write_scene without what holds anyway: keys that scenes have got since leave it as it is while no scene
 // uses them, and so does a default that is spelled out.
 std::string without_defaults(const std::string& written);
 

@@ -13,14 +13,14 @@ using D = Dimension;
 
 // clang-format off
 constexpr std::array root_keys{
-    Key{.name = "include", .kind = text, .fallback = "none", .meaning = "scene file to build on: tables are merged, anything else written here replaces what it says"},
+    Key{.name = "include", .kind = text, .fallback = "none", .meaning = "scene file to build on: tables are merged, anything else written here replaces what it has"},
     Key{.name = "name", .kind = text, .fallback = "the file's name", .meaning = "name of the robot"},
     Key{.name = "gravity", .kind = vector, .dimension = D::acceleration, .fallback = "[0, 0, \"-9.81 m/s^2\"]", .meaning = "gravity; z is up"},
     Key{.name = "time_step", .kind = quantity, .dimension = D::time, .fallback = "\"10 ms\"", .meaning = "length of a step", .bound = Bound::positive},
     Key{.name = "duration", .kind = quantity, .dimension = D::time, .fallback = "\"1 s\"", .meaning = "time that `simulate` covers unless told otherwise", .bound = Bound::positive},
     Key{.name = "integrator", .kind = choice, .fallback = "\"implicit-euler\"", .meaning = "how time advances: one linearisation a step, Newton to convergence, or static equilibria", .choices = "implicit-euler | implicit-euler-newton | quasi-static"},
     Key{.name = "implicit_velocity", .kind = quantity, .fallback = "1", .meaning = "share of the forces at the end of a step in the change of velocity, 0.5 to 1; not of quasi-static. With `implicit_position`: both 1 implicit Euler, both 0.5 keeps the energy of what is linear and is of second order", .bound = Bound::positive},
-    Key{.name = "implicit_position", .kind = quantity, .fallback = "1", .meaning = "share of the velocity at the end of a step in the change of position, 0.5 to 1; 1 among obstacles and beside limits", .bound = Bound::positive},
+    Key{.name = "implicit_position", .kind = quantity, .fallback = "1", .meaning = "share of the velocity at the end of a step in the change of position, 0.5 to 1; 1 in contact with obstacles and beside limits", .bound = Bound::positive},
     Key{.name = "body", .kind = table, .fallback = "required", .meaning = "the deformable body", .subtable = "[body]"},
     Key{.name = "fix", .kind = tables, .fallback = "none", .meaning = "parts of the body that are held, moved or tied", .subtable = "[[fix]]"},
     Key{.name = "actuator", .kind = tables, .fallback = "none", .meaning = "what drives the robot", .subtable = "[[actuator]]"},
@@ -45,7 +45,7 @@ constexpr std::array body_keys{
 };
 
 constexpr std::array mesh_keys{
-    Key{.name = "file", .kind = text, .fallback = "required", .meaning = "path from the scene file that says it"},
+    Key{.name = "file", .kind = text, .fallback = "required", .meaning = "path from the scene file that has it"},
     Key{.name = "unit", .kind = text, .dimension = D::length, .fallback = "\"m\"", .meaning = "unit of length of the mesh file, for instance \"mm\""},
     Key{.name = "scale", .kind = quantity, .fallback = "1", .meaning = "factor after the unit", .bound = Bound::positive},
     Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "turns about x, then y, then z, after scaling"},
@@ -137,7 +137,7 @@ constexpr std::array constraint_keys{
     Key{.name = "directions", .kind = vectors, .fallback = "x, y and z", .meaning = "fixed-point: along which it is held, at most three, independent of each other; only their directions count"},
     Key{.name = "normal", .kind = vector, .fallback = "required for a plane", .meaning = "plane: its normal; only its direction counts"},
     Key{.name = "attachment_radius", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "spreads each point over the nodes this near, as a cable's", .bound = Bound::non_negative},
-    Key{.name = "compliance", .kind = quantity, .dimension = D::compliance, .fallback = "none: hard", .meaning = "of the spring that it is, for each row; 0: it gives nothing", .bound = Bound::non_negative},
+    Key{.name = "compliance", .kind = quantity, .dimension = D::compliance, .fallback = "none: hard", .meaning = "of the spring that it is, for each row; 0: rigid", .bound = Bound::non_negative},
     Key{.name = "stiffness", .kind = quantity, .dimension = D::stiffness, .fallback = "`compliance`", .meaning = "1 / compliance", .bound = Bound::positive},
     Key{.name = "damping_time", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "d in force = -(violation + d rate) / compliance; of a hard one: the time in which a violation decays", .bound = Bound::non_negative},
     Key{.name = "as", .kind = choice, .fallback = "force for a spring, constraint for what is hard or a limit", .meaning = "how a spring is computed: as rows with forces of their own, which are reported; or among the body's forces and stiffness, which holds large turns better. Equal where its direction does not turn", .choices = "constraint | force"},
@@ -185,7 +185,7 @@ constexpr std::array obstacle_keys{
 };
 
 constexpr std::array contact_keys{
-    Key{.name = "distance", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "how far from obstacles points are held off", .bound = Bound::non_negative},
+    Key{.name = "distance", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "distance from obstacles at which points are kept", .bound = Bound::non_negative},
     Key{.name = "spacing", .kind = quantity, .dimension = D::length, .fallback = "every node", .meaning = "points are at least this far from each other at rest, corners and edges of the body first", .bound = Bound::non_negative},
     Key{.name = "surface", .kind = table, .fallback = "nodes of the body", .meaning = "points are the corners of this surface, embedded in the body, as of a collision mesh of its own; without `spacing` and `group`", .subtable = "surface"},
     Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "the whole body", .meaning = "points in this box only"},
@@ -194,21 +194,21 @@ constexpr std::array contact_keys{
 };
 
 constexpr std::array reduce_keys{
-    Key{.name = "sampling", .kind = choice, .fallback = "\"latin-hypercube\"", .meaning = "which commands are simulated to learn from", .choices = "latin-hypercube | grid | random-paths | greedy"},
-    Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "number of states, without those of corners; not of a grid; of ramps' ends where the robot lies loose among obstacles", .least = 1},
+    Key{.name = "sampling", .kind = choice, .fallback = "\"latin-hypercube\"", .meaning = "which commands are simulated for the training set", .choices = "latin-hypercube | grid | random-paths | greedy"},
+    Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "number of states, without those of corners; not of a grid; of ramps' ends where the robot is free-floating in contact with obstacles", .least = 1},
     Key{.name = "states_tolerance", .kind = quantity, .fallback = "none", .meaning = "greedy: no more states once the mean error predicted for those not simulated is below this share of the mean displacement", .bound = Bound::positive},
-    Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points; where the robot lies loose among obstacles: time steps from each state to the next, or for each state of random paths", .least = 1},
-    Key{.name = "friction", .kind = choice, .fallback = "\"none\"", .meaning = "where the robot lies loose among obstacles, friction while it is shaken to learn: none, or the obstacles' own. Errors are measured with their own", .choices = "none | own"},
+    Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points; where the robot is free-floating in contact with obstacles: time steps from each state to the next, or for each state of random paths", .least = 1},
+    Key{.name = "friction", .kind = choice, .fallback = "\"none\"", .meaning = "where the robot is free-floating in contact with obstacles, friction of the training trajectories: none, or the obstacles' own. Errors are measured with their own", .choices = "none | own"},
     Key{.name = "budget", .kind = integer, .fallback = "4096", .meaning = "grid: with more points than this the hypercube is used instead", .least = 1},
     Key{.name = "corners", .kind = boolean, .fallback = "true", .meaning = "all but the grid: when the actuation box has at most 64 corners, learn them too, and the robot with all actuators released"},
-    Key{.name = "converged", .kind = boolean, .fallback = "true", .meaning = "learn from converged equilibria; false, and always where the robot lies loose among obstacles: one linearised step for each increment"},
+    Key{.name = "converged", .kind = boolean, .fallback = "true", .meaning = "train on converged equilibria; false, and always where the robot is free-floating in contact with obstacles: one linearised step for each increment"},
     Key{.name = "modes_tolerance", .kind = quantity, .fallback = "1e-3", .meaning = "share of the snapshots that the modes may leave out", .bound = Bound::positive},
     Key{.name = "modes_tolerance_squared", .kind = boolean, .fallback = "false", .meaning = "compare the share of the squared singular values itself, not its square root"},
     Key{.name = "max_modes", .kind = integer, .fallback = "0", .meaning = "most modes to keep; 0: as the tolerance asks"},
-    Key{.name = "contact_modes", .kind = integer, .fallback = "0", .meaning = "among obstacles: at most so many further modes, not counted by max_modes, for how the skin gives way where states of the training touched something"},
+    Key{.name = "contact_modes", .kind = integer, .fallback = "0", .meaning = "in contact with obstacles: at most this number of further modes, not counted by max_modes, for the compliance of the skin where states of the training touched something"},
     Key{.name = "elements_tolerance", .kind = quantity, .fallback = "none", .meaning = "displacement: relative displacement, by prediction, that the elements left out may cause, instead of elements_acceptance; the other rules: residual of the forces, 0.02 if not given", .bound = Bound::positive},
     Key{.name = "elements", .kind = integer, .fallback = "0", .meaning = "keep so many elements, whatever their errors; 0: as the other keys ask"},
-    Key{.name = "elements_every", .kind = integer, .fallback = "0", .meaning = "choose elements on every so-manieth of the states that the modes are made of; 0: on all, and where the robot lies loose among obstacles, whose states follow each other in time, on every eighth or, of fewer than 512, on more"},
+    Key{.name = "elements_every", .kind = integer, .fallback = "0", .meaning = "choose elements on every n-th of the states that the modes are made of; 0: on all, and where the robot is free-floating in contact with obstacles, whose states follow each other in time, on every eighth or, of fewer than 512, on more"},
     Key{.name = "membranes", .kind = choice, .fallback = "\"elements\"", .meaning = "what reduced membranes are made of: some of their triangles, with weights, or modes of their strains, for layers that bend but hardly stretch", .choices = "elements | strains"},
     Key{.name = "strain_tolerance", .kind = quantity, .fallback = "0.05", .meaning = "share of the membranes' strains in the training states, in the norm of energy, that strain modes may leave out; more modes are not always better", .bound = Bound::positive},
     Key{.name = "max_strain_modes", .kind = integer, .fallback = "0", .meaning = "most strain modes to keep; 0: as the tolerance asks"},
@@ -217,8 +217,8 @@ constexpr std::array reduce_keys{
     Key{.name = "training", .kind = choice, .fallback = "\"projected\"", .meaning = "states for the choice of elements: snapshots projected on the modes, or a second pass with the modes", .choices = "projected | rerun"},
     Key{.name = "selection", .kind = choice, .fallback = "\"displacement\"", .meaning = "how elements are chosen: by the displacement that the forces left out cause, or by the forces (the paper: lawson-hanson)", .choices = "displacement | lawson-hanson-pruned | lawson-hanson"},
     Key{.name = "seed", .kind = integer, .fallback = "1", .meaning = "seed of the sampling"},
-    Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen states that the model is measured on; of ramps' ends where the robot lies loose among obstacles", .least = 1},
-    Key{.name = "goal_error_limit", .kind = quantity, .fallback = "none", .meaning = "mean error at the effectors (0.01 or \"1 %\") above which the model is refused", .bound = Bound::positive},
+    Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen states that the model is measured on; of ramps' ends where the robot is free-floating in contact with obstacles", .least = 1},
+    Key{.name = "goal_error_limit", .kind = quantity, .fallback = "none", .meaning = "mean error at the effectors (0.01 or \"1 %\") above which the model is rejected", .bound = Bound::positive},
     Key{.name = "shape_error_limit", .kind = quantity, .fallback = "none", .meaning = "the same over all nodes", .bound = Bound::positive},
 };
 
@@ -287,17 +287,17 @@ constexpr std::array tables_of_scene{
     TableKeys{"[body]", "The deformable body; one in a scene so far.", body_keys},
     TableKeys{"mesh", "`mesh = {...}` in `[body]`. Formats: `.msh` 2.2 and 4.1, `.vtu`, `.vtk`.", mesh_keys},
     TableKeys{"[[body.material]]", "A material of the body.", material_keys},
-    TableKeys{"[[body.membrane]]", "A layer that resists stretching in its plane and does not resist bending, such as a sheet under a soft body: triangles in plane stress on the nodes of the body. Exactly one of `box`, `sphere` and `group` says where; membranes do not overlap.", membrane_keys},
+    TableKeys{"[[body.membrane]]", "A layer that resists stretching in its plane and does not resist bending, such as a sheet under a soft body: triangles in plane stress on the nodes of the body. Exactly one of `box`, `sphere` and `group` selects where; membranes do not overlap.", membrane_keys},
     TableKeys{"region", "`region = {...}` in `[[body.material]]`: exactly one of these.", region_keys},
     TableKeys{"sphere", "`sphere = {...}` wherever a region is given.", sphere_keys},
-    TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` says which.", fix_keys},
+    TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` selects them.", fix_keys},
     TableKeys{"[[actuator]]", "Something that drives the robot: a cable, a force or a cavity. A force acts on exactly one of `point`, `box`, `sphere` and `group`. The walls of a cavity are exactly one of `box`, `sphere`, `group` and `surface`, and closed.", actuator_keys},
     TableKeys{"surface", "`surface = {...}` of a cavity, a volume, an obstacle or `[contact]`. Formats: `.stl`, `.obj`. Triangles of a cavity may be turned either way, those of an obstacle face outwards; of `[contact]` corners alone count.", surface_keys},
     TableKeys{"[[constraint]]", "Something that holds points of the body, to each other or to places fixed in space: hard, or a spring with damping. A fixed point has a row for each of its directions, all others one.", constraint_keys},
     TableKeys{"[[effector]]", "Something that is steered. A position is that of exactly one of `point`, `box`, `sphere` and `group`; an orientation is that of one of the last three; a length has either `points` or `cable`; a volume one of `cavity`, `surface` and the regions, whose faces are closed walls. Goals of a volume are the volume itself, and its row is what is missing over the area of the walls at rest: the mean distance by which they are off.", effector_keys},
     TableKeys{"[[probe]]", "A point that is reported.", probe_keys},
     TableKeys{"[[obstacle]]", "A rigid thing that does not move and that the body cannot enter.", obstacle_keys},
-    TableKeys{"[contact]", "What of the body touches obstacles: collision points, nodes of its outer surface that can move, not those on walls of cavities, or corners of a surface that it carries. At most one of `box`, `sphere` and `group` says which.", contact_keys},
+    TableKeys{"[contact]", "What of the body touches obstacles: collision points, nodes of its outer surface that can move, not those on walls of cavities, or corners of a surface that it carries. At most one of `box`, `sphere` and `group` selects them.", contact_keys},
     TableKeys{"[reduce]", "How `supple reduce` samples, reduces and validates.", reduce_keys},
 };
 // clang-format on

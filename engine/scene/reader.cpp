@@ -258,9 +258,10 @@ Scene read(const Document& document, const std::string& name) {
   }
   for (const TableReader& obstacle : table.tables("obstacle")) scene.obstacles.push_back(read_obstacle(obstacle));
   if (!scene.obstacles.empty() && scene.implicit_position != 1 && scene.integrator != Integrator::quasi_static)
-    table.fail("implicit_position",
-               "implicit_position is below 1 among obstacles (a body would end within what it meets at speed)",
-               "implicit_position = 1; implicit_velocity may be below");
+    table.fail(
+        "implicit_position",
+        "implicit_position is below 1 in contact with obstacles (a body would end within what it meets at speed)",
+        "implicit_position = 1; implicit_velocity may be below");
   if (scene.implicit_position != 1 && scene.integrator != Integrator::quasi_static &&
       std::ranges::any_of(scene.constraints, [](const auto& c) { return c.kind == ConstraintKind::limit; }))
     table.fail("implicit_position",

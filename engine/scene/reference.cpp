@@ -50,7 +50,7 @@ Generated from `engine/scene/keys.cpp`; a test compares.
 
 A scene is a TOML file. A quantity is a text with its unit, `"450 kPa"`, `"40 mm"`, `"-9.81 m/s^2"`, or a bare number in SI (m, kg,
 s, N, Pa, rad). Units are those of UDUNITS-2 with `deg` and `rev`; a wrong dimension is an error, and so is an unknown key.
-`inf` leaves an end of a range open. Z is up. Paths start from the folder of the file that says them. Names of actuators, motions,
+`inf` leaves an end of a range open. Z is up. Paths start from the folder of the file that has them. Names of actuators, motions,
 constraints, effectors, probes and obstacles are all different.
 
 )";

@@ -231,7 +231,7 @@ enum class DomainUnit { element, point };
 
 enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 
-// Friction of the obstacles while a robot is shaken in time to learn: none (the paper) or their own.
+// Friction of the obstacles on transient training trajectories: none (the paper) or their own.
 enum class ShakingFriction { none, own };
 
 // What a reduced membrane is made of: some of its triangles, or modes of its strains
@@ -245,7 +245,7 @@ struct ReductionScene {
   int states = 272;                        // all but the grid: number of states
   bool corners = true;                     // all but the grid: also the corners of the box, when there are at most 64
   std::optional<double> states_tolerance;  // greedy: predicted mean error that is small enough, a fraction
-  int sweep_steps = 9;  // grid, and all that is shaken in time: increments between neighbours (figure 1)
+  int sweep_steps = 9;                     // grid and transient trajectories: increments between neighbours (figure 1)
   ShakingFriction friction = ShakingFriction::none;  // while the training states are made
   Place friction_place;
   int budget = 4096;  // grid points above which the grid falls back to the hypercube (Algorithm 1)
@@ -257,7 +257,7 @@ struct ReductionScene {
   std::optional<double> ecsw_tolerance;  // tau (engine/reduction/elements/selection.hpp)
   int elements = 0;                      // units of the domain, exactly; 0 = by the rule
   Place elements_every_place;
-  int elements_every = 0;  // units are chosen on every n-th state; 0 = as pipeline.cpp says
+  int elements_every = 0;  // units are chosen on every n-th state; 0 = as in pipeline.cpp
   int contact_modes = 0;   // beside the snapshots', of the skin in contact with obstacles (contact_modes.hpp)
   MembraneForm membranes = MembraneForm::elements;
   double strain_tolerance = 0.05;  // as pod_tolerance, of the strains in the norm of energy

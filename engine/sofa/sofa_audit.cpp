@@ -130,12 +130,13 @@ Audit audit_basis(std::span<const double> basis, int rows, int modes, bool round
     line.remedy = *least > dependent ? "--orthonormalise" : "--orthonormalise drops it";
   }
   audit.push_back(line);
-  audit.push_back({"digits of the modes",
-                   rounded ? AuditLevel::note : AuditLevel::good,
-                   rounded ? "rounded to five decimals: every value may be wrong by 5e-6" : "more than five decimals",
-                   "",
-                   std::nan(""),
-                   {}});
+  audit.push_back(
+      {"digits of the modes",
+       rounded ? AuditLevel::note : AuditLevel::good,
+       rounded ? "rounded to five decimals: every value may have an error of 5e-6" : "more than five decimals",
+       "",
+       std::nan(""),
+       {}});
   return audit;
 }
 
@@ -276,7 +277,7 @@ Audit audit_domain(const SofaDomain& domain, const ElementField& field) {
   add("volume", near_one(volumes) ? AuditLevel::good : AuditLevel::warning,
       fmt::format("the elements kept, times their weights, have {:.6g} of {:.6g} cm^3: {:.3g} of it", 1e6 * volume,
                   1e6 * whole, volumes),
-      "--validate says whether that matters", volumes);
+      "--validate measures whether that matters", volumes);
   return audit;
 }
 

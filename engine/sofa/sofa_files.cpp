@@ -74,7 +74,7 @@ Scanner read_row(Lines& lines, int row, int rows) {
 void expect_end_of_row(Scanner& line, const std::string& expected) {
   if (line.at_end()) return;
   (void)line.word("nothing");
-  line.fail(fmt::format("the line goes on after {}", expected), "correct this line, or write the file again");
+  line.fail(fmt::format("the line continues after {}", expected), "correct this line, or write the file again");
 }
 
 // A file of one column.

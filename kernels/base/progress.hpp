@@ -1,5 +1,5 @@
 #pragma once
-// How long work tells how far it is, and learns that it should stop. The command line draws bars from it and sets
+// How long work reports how far it is, and is told that it should stop. The command line draws bars from it and sets
 // `stop` on Ctrl-C; tests and libraries leave it empty.
 
 #include <functional>

@@ -20,7 +20,7 @@ struct Ranks {
 // What a rank throws where only another one has failed, which has an error of its own.
 class RankFailed final : public Error {
  public:
-  explicit RankFailed(int rank) : Error("rank " + std::to_string(rank) + " failed", "what it says") {}
+  explicit RankFailed(int rank) : Error("rank " + std::to_string(rank) + " failed", "its own message") {}
   int exit_code() const override { return 1; }
 };
 

@@ -40,7 +40,7 @@ struct Mode {
 Mode parse_mode(const std::string& words);
 
 // Device memory in pages of its own. A piece is opened when queued work first touches it and closed before the host
-// goes on; an address is never given twice, so that what was freed stays closed.
+// continues; an address is never given twice, so that what was freed stays closed.
 class DeviceMemory {
  public:
   explicit DeviceMemory(const Mode& mode);

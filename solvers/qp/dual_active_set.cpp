@@ -88,7 +88,7 @@ Violation most_violated(const ActiveSet& set, double tolerance, double reach) {
 enum class Proof { none, unsure, proved };
 
 // The constraint's normal is a combination of the working set's, sign a = sum r_j a_j, in which no multiplier could
-// give way. That proves a conflict if it holds within rounding and the limits differ by more than rounding.
+// move. That proves a conflict if it holds within rounding and the limits differ by more than rounding.
 Proof contradicts(ActiveSet& set) {
   const ScaledQp& qp = set.qp;
   const double sign = set.conflict_side == QpSide::lower ? 1 : -1, limit = qp.limit(set.conflict, set.conflict_side);

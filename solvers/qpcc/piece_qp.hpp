@@ -1,8 +1,8 @@
 #pragma once
 // The convex quadratic program on one piece per contact. Where the pieces' equations are regular in the forces, these
 // are eliminated (lambda = L x + l) and the program is one in x; otherwise it keeps them as unknowns. `relaxed`: the
-// least t >= 0 by which all limits have to give way (bounds by t, rows by t |C_k|, in scaled unknowns) in place of the
-// objective.
+// least t >= 0 by which all limits have to be relaxed (bounds by t, rows by t |C_k|, in scaled unknowns) in place of
+// the objective.
 
 #include <vector>
 

@@ -94,8 +94,8 @@ int eliminate_diagonal(const Front& front, const double* assembled, int first, i
 
 }  // namespace detail
 
-// Eliminates the front's columns. assembled: column-major [columns][padded_rows], lower part. valid(column, pivot) says
-// whether to continue; returns the column where it did not, else -1.
+// Eliminates the front's columns. assembled: column-major [columns][padded_rows], lower part. valid(column, pivot)
+// returns whether to continue; returns the column where it did not, else -1.
 template <class ValidPivot>
 int eliminate(const Front& front, const double* assembled, const ValidPivot& valid) {
   using namespace detail;

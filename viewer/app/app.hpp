@@ -35,7 +35,7 @@ class App {
   void finish();
   void say(const Banner& banner) { banner_ = banner; }
 
-  // The open file, or null; whether another is being read; what the banner says.
+  // The open file, or null; whether another is being read; the text of the banner.
   Document* document() { return document_.get(); }
   bool opening() const { return pending_ != nullptr; }
   const Banner& banner() const { return banner_; }

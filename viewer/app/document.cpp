@@ -210,7 +210,7 @@ bool Document::at_limit(std::size_t input) const {
   const State& state = frame().state;
   if (input >= r.actuators.size())
     return reached(state.motions[input - r.actuators.size()], r.motions[input - r.actuators.size()].range);
-  // A cable that hangs slack, or a cavity without pressure, is at no limit that anybody feels.
+  // A cable that hangs slack, or a cavity without pressure, is at no limit that has a force.
   const ActuatorRow& actuator = r.actuators[input];
   if (actuator.kind != ActuatorKind::force && !actuator.bilateral && state.multipliers[input] <= 0) return false;
   return reached(state.commands[input], actuator.range) || reached(state.multipliers[input], actuator.force);

@@ -44,7 +44,7 @@ const std::vector<Gesture>& gestures() {
       {"right drag, or Shift and left drag", "shifts the view"},
       {"wheel", "nearer or further"},
       {"Ctrl and left drag on the body", "pulls at the body"},
-      {"left click on the body", "says what is there: element, place"},
+      {"left click on the body", "shows what is there: element, place"},
       {"dropping a file on the window", "opens it"},
   };
   return table;

@@ -69,7 +69,7 @@ void check(const cli::RenderArguments& a) {
         fmt::format("--elevation {} is beyond the vertical (a number without a unit is in radians)", a.elevation),
         "an angle within 90 deg of the horizontal, \"-15 deg\" from below");
   if (leads(a) > 1)
-    throw InputError("several options say where the robot is to go",
+    throw InputError("several options give goals for the robot",
                      "one of --goal, --circle, --lemniscate, or --set and --actuation");
   if (!a.height.empty() && !a.circle && !a.lemniscate)
     throw InputError("--height goes with --circle or --lemniscate", "leave it out");

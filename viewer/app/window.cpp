@@ -94,7 +94,7 @@ Banner save_screenshot(const InputFrame& input) {
   return {fmt::format("written to {}", file), false};
 }
 
-// A film of the window, a picture every thirtieth of a second of the clock, while the app wants one.
+// A film of the window, a picture every thirtieth of a second of the clock, while the app requests one.
 class Recorder {
  public:
   void update(App& app, const InputFrame& input) {

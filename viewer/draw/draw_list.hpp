@@ -30,7 +30,7 @@ struct Surfaces {
   std::vector<Vertex> vertices;
   std::vector<std::uint32_t> triangles;  // three indices each
   // Whether some triangles are seen from both sides; otherwise they close solids and are oriented outwards, so that
-  // their backs are never seen from outside.
+  // their backs face inwards.
   bool open = false;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 std::unique_ptr<Simulation> open_recording(const OpenRequest& request) {
   if (!request.compare.empty() || request.settings.integrator || request.settings.time_step)
-    throw InputError("--compare, --integrator and --time-step do not go with a recording (it says them itself)",
+    throw InputError("--compare, --integrator and --time-step do not go with a recording (it has its own)",
                      "leave them out", {request.file, 0, 0, ""});
   auto recording = std::make_unique<RecordingReader>(request.file, request.check);
   const RecordingFacts facts = recording->facts();

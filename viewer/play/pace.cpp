@@ -6,8 +6,8 @@ namespace supple::view {
 
 namespace {
 
-constexpr double window = 0.5;    // s, over which the speed is measured
-constexpr double patience = 0.1;  // s behind, beyond which lost time is given up
+constexpr double window = 0.5;         // s, over which the speed is measured
+constexpr double longest_delay = 0.1;  // s behind, beyond which lost time is dropped
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Pace::Clock::time_point Pace::after_step(Clock::time_point now, double time_step
   }
   if (!std::isfinite(speed)) return now;
   due_ += seconds(time_step / speed);
-  if (now - due_ > seconds(patience)) due_ = now;
+  if (now - due_ > seconds(longest_delay)) due_ = now;
   return due_;
 }
 

@@ -76,11 +76,11 @@ void print_contact_notes(const ContactRecord& record) {
     print_note(fmt::format("{} of {} contact solves were accepted with a residual above {:.0e}, the largest {:.1e}",
                            contact.loose, contact.solves, tight_residual, contact.residual));
   if (record.outside && record.outside->share > outside_modes_warning)
-    print_note(
-        fmt::format("{:.2g} % of what contact does to the body lies outside the modes (up to {} at a point): "
-                    "errors may be larger than those of the model; reduce it among its obstacles with contact_modes, "
-                    "or more states and modes, and look at --compare or --replay SCENE",
-                    100 * record.outside->share, length(record.outside->depth)));
+    print_note(fmt::format(
+        "{:.2g} % of what contact does to the body lies outside the modes (up to {} at a point): "
+        "errors may be larger than those of the model; reduce it in contact with its obstacles with contact_modes, "
+        "or more states and modes, and look at --compare or --replay SCENE",
+        100 * record.outside->share, length(record.outside->depth)));
 }
 
 }  // namespace supple::cli

@@ -120,7 +120,7 @@ void check_inverse_folder(const std::string& folder, bool force) {
                            "path.gp", "path.png", "inverse.h5"})
     if (!force && fs::exists(fs::path(folder) / file, error))
       throw InputError(fmt::format("'{}' holds results already ({})", folder, file),
-                       "another folder, --force to replace them, or --resume to go on with an unfinished run");
+                       "another folder, --force to replace them, or --resume to continue an unfinished run");
   if (fs::exists(folder, error) && !fs::is_directory(folder, error))
     throw InputError(fmt::format("'{}' is not a folder", folder), "another name");
 }

@@ -99,7 +99,7 @@ Facts model_facts(const ReducedModel& model) {
     };
     facts.emplace_back("goal error", line(errors.goal_mean, errors.goal_median, errors.goal_max));
     facts.emplace_back("shape error", line(errors.shape_mean, errors.shape_median, errors.shape_max));
-    facts.emplace_back("measured on", fmt::format("{} {} under actuation never seen, {} failed", errors.states,
+    facts.emplace_back("measured on", fmt::format("{} {} under unseen actuation, {} failed", errors.states,
                                                   unseen(model), errors.failed));
     if (errors.failed > 0) facts.emplace_back("failed", failed_states_text(errors));
   } else {

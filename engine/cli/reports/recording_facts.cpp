@@ -66,7 +66,7 @@ Facts recording_facts(const RecordingSummary& summary) {
       "frames", fmt::format("{}, from {} to {}", summary.frames, time(summary.first_time), time(summary.last_time)));
   facts.emplace_back("steps",
                      fmt::format("{}, {}", time(summary.facts.time_step), integrator_name(summary.facts.integrator)));
-  facts.emplace_back("state", fmt::format("{} unknowns, {} actuators, {} driven regions, {} effectors",
+  facts.emplace_back("state", fmt::format("{} unknowns, {} actuators, {} prescribed motions, {} effectors",
                                           summary.unknowns, summary.actuators, summary.motions, summary.effectors));
   facts.emplace_back("commands", summary.inverse == 0 ? "given"
                                                       : fmt::format("found for goals in {} frames, held in {}, at a "

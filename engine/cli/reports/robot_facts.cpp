@@ -235,7 +235,7 @@ nlohmann::ordered_json obstacle_json(const PlacedObstacle& placed) {
 }
 
 std::string contact_text(const Robot& robot) {
-  return fmt::format("{} points, held off by {}", robot.collision_points,
+  return fmt::format("{} points, kept at a distance of {}", robot.collision_points,
                      format_quantity(robot.contact_distance, Dimension::length));
 }
 

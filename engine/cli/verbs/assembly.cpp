@@ -82,7 +82,7 @@ std::string try_equilibrium(AssemblyRobot& robot, nlohmann::ordered_json& json) 
   json = {{"status", "not looked for"}};
   if (!robot.exact_tangent()) return "not looked for: rotations from element edges have no exact tangent";
   if (free_among_obstacles(robot))
-    return "not looked for: how bodies that move freely come to lie among obstacles is a matter of the way there";
+    return "not computed: how bodies that move freely come to lie on obstacles depends on the way there";
   State state = rest_state(robot.mechanics());
   const EquilibriumReport report = Equilibrium(robot.mechanics(), {}).solve(zero_control(robot.mechanics()), state);
   json = {{"status", describe(report.status)},
@@ -122,7 +122,7 @@ int simulate_assembly(Context& context, const SessionArguments& arguments, Sessi
     throw InputError("this needs the exact tangent, which rotations from element edges do not have",
                      "rotation = \"polar\" in the materials of the parts");
   if (arguments.settle && free_among_obstacles(robot))
-    throw InputError("equilibria of rigid bodies that move freely are not found among obstacles yet",
+    throw InputError("equilibria of rigid bodies that move freely are not computed in contact with obstacles yet",
                      "without --settle they come to rest in time");
   const MechanicsTeam team(robot.mechanics());
   Subject subject{team,           "simulate",          scene.name, scene.file, robot.fingerprint(),

@@ -254,7 +254,7 @@ class Bench {
       row.precision = arguments_.precision.empty() ? "fp64" : arguments_.precision;
       if (model.columns() > model.modes) {
         notes.push_back(fmt::format(
-            "{} is left out: driven regions that strain the body are stepped robot by robot only", entry.name));
+            "{} is left out: prescribed motions that strain the body are stepped robot by robot only", entry.name));
         return;
       }
     }
@@ -266,8 +266,8 @@ class Bench {
       if (!row.contact && (arguments_.host_contact || arguments_.sweep_contact))
         notes.push_back(fmt::format("{} touches nothing: who finds forces of contact is without effect", entry.name));
       if (row.contact && row.fused) {
-        notes.push_back(
-            fmt::format("{} is left out: among obstacles --fused has no factor for the rows of contacts", entry.name));
+        notes.push_back(fmt::format(
+            "{} is left out: in contact with obstacles --fused has no factor for the rows of contacts", entry.name));
         return;
       }
     }

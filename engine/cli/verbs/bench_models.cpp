@@ -63,7 +63,7 @@ ReducedModel make_model(const Scene& scene, const std::string& file, int jobs, c
     model = reduce(scene, full, settings, {tell, progress.stop}).model;
   } catch (const Interrupted&) {
     throw Interrupted(fmt::format("interrupted, finished states are in '{}'", settings.snapshots.folder),
-                      "the same command again (goes on)");
+                      "the same command again (continues)");
   }
   write_model(model, file);
   fs::remove_all(settings.snapshots.folder, error);

@@ -27,9 +27,9 @@ namespace {
 // Why there is no equilibrium under gravity to look for, or "".
 std::string no_equilibrium(const Scene& scene, const FullModel& model) {
   if (model.robot.floating && model.robot.pairs() > 0)
-    return "nothing holds the body, and how it comes to lie on obstacles is a matter of the way there";
+    return "the body is free-floating, and how it comes to lie on obstacles depends on the way there";
   if (model.robot.floating && !model.robot.held_in_space() && norm(scene.gravity) > 0)
-    return "nothing holds the body, so that it falls";
+    return "the body is free-floating, so that it falls";
   for (const ElementField& field : model.fields)
     if (!has_exact_tangent(field.law)) return "rotations from element edges have no exact tangent";
   return "";

@@ -61,7 +61,7 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
     throw InputError("the scene's robot and the model's cannot be compared (another mesh)",
                      "the scene the model was made from");
   if (full.robot.motions.size() != model.robot.motions.size())
-    throw InputError("the scene's robot has other driven regions than the model's",
+    throw InputError("the scene's robot has other prescribed motions than the model's",
                      "the scene the model was made from");
   FullMechanics mechanics(full);
   State state = rest_state(mechanics);

@@ -67,8 +67,9 @@ int export_to_sofa(Context& context, const SofaExport& arguments) {
   const ReducedModel model = read_model(arguments.model);
   if (!context.common.quiet) print_warning(distrust(model));
   if (!model.robot.motions.empty())
-    throw InputError("a model with driven regions cannot be written for SOFA (its formats hold modes, and no motion)",
-                     "a scene whose [[fix]] regions have no motion", {arguments.model, 0, 0, ""});
+    throw InputError(
+        "a model with prescribed motions cannot be written for SOFA (its formats hold modes, and no motion)",
+        "a scene whose [[fix]] regions have no motion", {arguments.model, 0, 0, ""});
   if (std::ranges::any_of(model.fields, [](const ReducedField& field) { return field.unit == DomainUnit::point; }))
     throw InputError(
         "a model of single points cannot be written for SOFA (its formats hold one weight for each element)",

@@ -153,9 +153,8 @@ void check_arguments(const Arguments& arguments, const std::string& json) {
   const int sources = (arguments.goal.empty() ? 0 : 1) + (arguments.circle ? 1 : 0) + (arguments.lemniscate ? 1 : 0) +
                       (arguments.stream ? 1 : 0);
   if (sources != 1)
-    throw InputError(
-        sources == 0 ? "nothing says where the robot is to go" : "several options say where the robot is to go",
-        "one of --goal CSV, --circle RADIUS, --lemniscate RADIUS, --stdin");
+    throw InputError(sources == 0 ? "there are no goals for the robot" : "several options give goals for the robot",
+                     "one of --goal CSV, --circle RADIUS, --lemniscate RADIUS, --stdin");
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
   if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty() || !json.empty() || arguments.steps ||
@@ -163,7 +162,7 @@ void check_arguments(const Arguments& arguments, const std::string& json) {
     throw InputError("-o, --json, --replay, --steps and --duration do not go with --stdin",
                      "save the lines that come out, or --record FILE");
   if (arguments.resume && arguments.output.empty())
-    throw InputError("nothing says which run is to go on", "--resume goes with the -o DIR of that run");
+    throw InputError("there is no folder of a run to continue", "--resume goes with the -o DIR of that run");
   if (arguments.resume && !arguments.record.empty())
     throw InputError("--record does not go with --resume", "record a run from its beginning");
   if (arguments.solver == "gauss-seidel" &&
@@ -315,10 +314,10 @@ void print_report(const Outcome& of) {
   add_contact_facts(facts, report.contact, robot, state);
   if (robot.pairs() > 0 && state.robots == 1) add_touch_facts(facts, robot, report.record, of.replayed);
   if (report.pyramid_error > 0)
-    facts.emplace_back("",
-                       fmt::format("commands are sought with a pyramid for the cone of friction, which leads up to {} "
-                                   "astray in a step",
-                                   format_quantity(report.pyramid_error, Dimension::length)));
+    facts.emplace_back(
+        "", fmt::format("commands are computed with a pyramid for the cone of friction, which makes errors of up to {} "
+                        "in a step",
+                        format_quantity(report.pyramid_error, Dimension::length)));
   facts.emplace_back("state hash", hash_hex(hash(state)));
   if (!arguments.output.empty())
     facts.emplace_back("written", arguments.output + "/commands.csv, tracking.csv" +
@@ -431,9 +430,10 @@ int inverse(Context& context, Arguments& arguments) {
   run_with_bar(context, run, saved);
 
   const InverseReportOfRun& report = saved.report;
-  const std::string again = arguments.output.empty()   ? "run it again"
-                            : arguments.record.empty() ? "the same command with --resume (goes on)"
-                                                       : "the same command with --resume instead of --record (goes on)";
+  const std::string again = arguments.output.empty() ? "run it again"
+                            : arguments.record.empty()
+                                ? "the same command with --resume (continues)"
+                                : "the same command with --resume instead of --record (continues)";
   std::string pictures;
   const auto write = [&](const ReplayRecord& replayed) {
     if (!arguments.output.empty()) pictures = write_inverse_results(arguments.output, report.record, robot, replayed);
@@ -487,7 +487,7 @@ Command inverse_command() {
       "reached, contacts, and why commands were held if they were. \"limits\": {\"north\": [0, 5]} in a line limits "
       "the\n"
       "force [N] or pressure [Pa] of an actuator from that step on, within the limits of the scene.\n"
-      "The integrator says how far a control step goes: implicit-euler is one linearisation, implicit-euler-newton\n"
+      "The integrator sets how far a control step goes: implicit-euler is one linearisation, implicit-euler-newton\n"
       "converges in time, quasi-static converges to the equilibrium that reaches the goals best.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
@@ -518,7 +518,7 @@ Command inverse_command() {
     options.whole("--starts", a->starts, 0, 1000, "N",
                   "in contact: look for better commands from N other starts in each step (0)");
     options.text("-o,--output", a->output, "DIR", "write commands.csv, tracking.csv and pictures");
-    options.flag("--resume", a->resume, "go on with the interrupted run in that folder");
+    options.flag("--resume", a->resume, "continue the interrupted run in that folder");
     options.whole(
         "--batch", a->batch, 1, most_robots, "N",
         "so many robots of a reduced model at once; a column `robot` in the file of goals gives each its own");

@@ -157,7 +157,7 @@ void print_report(const Reduction& reduction, const std::string& warning) {
     rows.push_back(std::move(line));
   }
   fmt::print("{}", format_table(rows, numbers));
-  fmt::print("errors on {} {} never seen; steps on one thread\n", model.errors.states,
+  fmt::print("errors on {} unseen {}; steps on one thread\n", model.errors.states,
              shaken_in_time(model.robot) ? "time steps along ramps between commands" : "equilibria under actuation");
   if (!report.dynamic.failed)
     fmt::print("driven along an unseen path: goal error {} on average, {} at most\n", percent(report.dynamic.goal_mean),
@@ -216,7 +216,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
     std::string words = program_of(context);
     for (const std::string& argument : context.arguments) words += fmt::format(" {}", shell_quoted(argument));
     throw Interrupted(fmt::format("interrupted, finished states are in '{}'", settings.snapshots.folder),
-                      words + " (goes on)");
+                      words + " (continues)");
   }
   if (context.ranks.rank > 0) return 0;
   note_failures(reduction.report);
@@ -240,7 +240,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
     if (!plots.note.empty() && !context.common.quiet) print_note(plots.note);
   }
   if (refused)
-    throw RunError(fmt::format("the model is refused: {}", reduction.report.refused),
+    throw RunError(fmt::format("the model is rejected: {}", reduction.report.refused),
                    fmt::format("{}; those in '{}' are used again{}", better_model(recipe), settings.snapshots.folder,
                                reduction.report.forcible ? "; --accept-errors writes this model all the same" : ""));
   if (!context.common.quiet)

@@ -136,7 +136,8 @@ Command run_command() {
       "A file of commands is one as for `supple simulate`. Without commands the robot settles and then sweeps\n"
       "smoothly through its inputs' ranges (--settle --sweep). In a batch a column `robot` holds the index of the\n"
       "robot that a line is for, from 0; without that column all robots have the same commands. trajectory.csv has\n"
-      "such a column too. A robot that fails leaves the run at that step and is named at the end; the others go on.\n";
+      "such a column too. A robot that fails leaves the run at that step and is named at the end; the others "
+      "continue.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();

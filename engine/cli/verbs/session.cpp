@@ -109,7 +109,7 @@ void declare_session(Options& options, SessionArguments& arguments, const std::s
   const char* batch = owner == "model" ? "; of a batch, between two lines of each robot (1)" : "";
   options.whole("--every", arguments.every, 1, std::numeric_limits<int>::max(), "K",
                 fmt::format("steps between two shapes (default: about 100 in all){}", batch));
-  options.text("--resume", arguments.resume, "DIR", "go on with the run saved there");
+  options.text("--resume", arguments.resume, "DIR", "continue the run saved there");
   declare_record(options, arguments.record);
 }
 
@@ -243,7 +243,7 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
     throw Interrupted(
         fmt::format("interrupted after step {} of {}, the state is in '{}'", done.report.step, settings.last,
                     plan.folder),
-        fmt::format("supple {} --resume {} (goes on from there)", subject.verb, shell_quoted(plan.folder)));
+        fmt::format("supple {} --resume {} (continues from there)", subject.verb, shell_quoted(plan.folder)));
   recorder.require_whole(plan.folder.empty() ? "the run itself is complete"
                                              : fmt::format("the run itself is complete, in '{}'", plan.folder));
   SessionResult result;

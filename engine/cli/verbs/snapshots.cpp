@@ -1,4 +1,4 @@
-// supple snapshots: the full-order states a reduction learns from.
+// supple snapshots: the full-order states a reduction is trained on.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -42,7 +42,7 @@ void parse_shard(const std::string& text, SnapshotJob& job) {
 void check_combination(const Context& context, const Arguments& arguments, const SnapshotJob& job) {
   const char* part = !arguments.shard.empty() ? "--shard" : arguments.worker ? "--worker" : nullptr;
   if (!arguments.shard.empty() && arguments.worker)
-    throw InputError("--shard and --worker do not go together (a fixed part, or what nobody else computes)",
+    throw InputError("--shard and --worker do not go together (a fixed part, or what no other process computes)",
                      "one of them");
   if (part && context.common.force)
     throw InputError(
@@ -89,7 +89,7 @@ int snapshots(Context& context, const Arguments& arguments) {
     for (const std::string& argument : context.arguments)
       if (argument != "--force") words += fmt::format(" {}", shell_quoted(argument));
     if (!arguments.resume) words += " --resume";
-    throw Interrupted(fmt::format("interrupted, finished paths are in '{}'", job.folder), words + " (goes on)");
+    throw Interrupted(fmt::format("interrupted, finished paths are in '{}'", job.folder), words + " (continues)");
   }
   nlohmann::ordered_json json = machine_facts(context, to_string(job.batch.device));
   json["snapshots"] = totals.states;
@@ -138,7 +138,7 @@ Command snapshots_command() {
     options.text("--shard", arguments->shard, "I/N", "only the I-th of N parts, counted from 0 (on several machines)");
     options.flag("--worker", arguments->worker,
                  "only what no other run in the folder is computing, without waiting for them");
-    options.flag("--resume", arguments->resume, "go on with what is in the folder");
+    options.flag("--resume", arguments->resume, "continue with what is in the folder");
     options.flag("--with-validation", arguments->with_validation, "also the states that a reduction is tested on");
     return [arguments](Context& context) { return snapshots(context, *arguments); };
   };

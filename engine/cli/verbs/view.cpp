@@ -88,7 +88,7 @@ Command render_command(std::function<int(Context&, const RenderArguments&)> run)
     options.text("--size", a.size, "WxH", "pixels");
     options.choice("--colour", a.colour,
                    {"plain", "displacement", "stress", "weight", "difference", "mode", "pressure"},
-                   "what the body's colour says");
+                   "what the body's colour shows");
     options.whole("--mode", a.mode, 1, 1000, "K", "the mode shown with --colour mode, from 1");
     options.flag("--domain", a.domain, "the elements of the reduced integration domain, the body a ghost");
     options.flag("--edges", a.edges, "edges of the mesh");

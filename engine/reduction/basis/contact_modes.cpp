@@ -118,7 +118,7 @@ ContactModes join_contact_modes(const FullModel& model, std::vector<double> basi
   if (!body.known() || !own.known())
     throw InputError(
         "contact_modes: what a force does to the body at rest is not determined (it is unstable, or a part of it is "
-        "loose)",
+        "not connected)",
         "without contact_modes: more states and modes_tolerance");
 
   const int n = rows.rows();

@@ -27,8 +27,9 @@ std::vector<double> static_response(const FullModel& model) {
   mechanics.evaluate_outputs(q, c, y);
   (void)mechanics.evaluate_forces(q, c, exact ? TangentKind::exact : TangentKind::safe, f);
   if (mechanics.factor(stiffness, y, multipliers).status != SystemStatus::ok)
-    throw InputError("how the body follows its driven regions is not determined (its stiffness at rest is singular)",
-                     "hold every part of it: [[fix]]");
+    throw InputError(
+        "how the body follows its prescribed motions is not determined (its stiffness at rest is singular)",
+        "hold every part of it: [[fix]]");
   mechanics.input_columns(stiffness, X);
   mechanics.solve(X, static_cast<int>(c.size()));
   for (double& x : X) x = -x;

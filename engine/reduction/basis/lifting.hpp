@@ -5,7 +5,7 @@
 // its direction everywhere, to the last bit. Snapshots enter the basis without it, as q - Psi_f c.
 // A free-floating body has no regions with a prescribed motion; its snapshots enter without their rigid part
 // (rigid_motion.hpp), but those of one that lies free-floating in contact with obstacles as they are: it turns while it
-// bends, rotations are linear in the modes, and the shapes that make up for that have to be learnt.
+// bends, rotations are linear in the modes, and the shapes that make up for that have to be in the training set.
 
 #include <span>
 #include <string>

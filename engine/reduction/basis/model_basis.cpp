@@ -29,10 +29,11 @@ ModelBasis model_basis(const FullModel& full, const TrainingSet& training, const
   ModelBasis basis{snapshots.modes, std::move(snapshots.vectors), std::move(snapshots.pod), {}};
   if (ranks.rank > 0) return basis;
   if (full.robot.floating)
-    basis.notes.push_back(fmt::format(
-        "nothing holds the body: {} rigid modes stand before {} of its shapes, and errors are those of the shape, the "
-        "rigid motion between both models taken out",
-        rigid_mode_count, basis.pod.modes));
+    basis.notes.push_back(
+        fmt::format("the body is free-floating: {} rigid modes stand before {} of its shapes, and errors are those of "
+                    "the shape, the "
+                    "rigid motion between both models taken out",
+                    rigid_mode_count, basis.pod.modes));
   if (recipe.contact_modes > 0) {
     progress("contact modes", 0, 1);
     const PointWeights weights = point_weights(full, full.robot, training.folder, training.snapshots);
@@ -41,7 +42,8 @@ ModelBasis model_basis(const FullModel& full, const TrainingSet& training, const
     basis.vectors = std::move(joined.basis);
     basis.modes += joined.count;
     basis.notes.push_back(fmt::format(
-        "{} contact modes: of what the skin gives way where {} of {} collision points touched in training, the other "
+        "{} contact modes: of the compliance of the skin where {} of {} collision points touched in training, the "
+        "other "
         "modes lack {:.3g} %, with them {:.3g} %",
         joined.count, weights.touching, full.robot.collision_points, 100 * joined.lacked, 100 * joined.lacks));
   }

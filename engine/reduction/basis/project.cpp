@@ -81,7 +81,7 @@ std::size_t tile_entry(int point, int column, int component, int columns) {
 }
 
 // Volumes of cavities from the corners of their walls to polynomials of the coordinates alpha, c; the corners, which
-// are the last mapped points and are kept for display alone, give way to ceil((r + m)/3) points that hold the
+// are the last mapped points and are kept for display alone, are replaced by ceil((r + m)/3) points that hold the
 // coordinates.
 void replace_walls_by_polynomials(ReducedModel& model) {
   Robot& robot = model.robot;

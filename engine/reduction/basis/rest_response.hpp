@@ -13,7 +13,7 @@ namespace supple {
 class RestResponse {
  public:
   // One robot, brought to rest; `mechanics` must outlive this object and stay as this leaves it. shift [1/s^2]: of a
-  // body that nothing holds, K + shift M stands in the place of K.
+  // free-floating body, K + shift M stands in the place of K.
   explicit RestResponse(Mechanics& mechanics, double shift = 0);
   ~RestResponse();
   // False: K is singular or the body unstable at rest, and nothing else may be asked.

@@ -161,7 +161,7 @@ StrainBasis strain_basis(const FullModel& model, int index, const ColumnBlocks& 
   if (!(basis.off_law <= largest_off_law))
     throw InputError(
         fmt::format("[reduce] membranes = \"strains\": the membranes stretch too much, by up to {:.3g} % (strain modes "
-                    "are of Green strains, which are {:.2g} % off the membrane's law over the training states)",
+                    "are of Green strains, which are {:.2g} % away from the membrane's law over the training states)",
                     100 * basis.largest, 100 * basis.off_law),
         "membranes = \"elements\"");
   return basis;

@@ -56,11 +56,12 @@ void check_floating(const Scene& scene, const Robot& robot) {
                          "a [[fix]] region beside them", place);
   if (shaken_in_time(robot)) return;
   if (norm(robot.gravity) > 0)
-    throw InputError("nothing holds the body (under gravity it has no equilibrium, and a reduction is made of those)",
-                     "gravity = [0, 0, 0], or a [[fix]] region", place);
+    throw InputError(
+        "the body is free-floating (under gravity it has no equilibrium, and a reduction is made of those)",
+        "gravity = [0, 0, 0], or a [[fix]] region", place);
   for (const ActuatorRow& actuator : robot.actuators)
     if (actuator.kind == ActuatorKind::force || actuator.pull_point)
-      throw InputError("nothing holds the body, and '" + actuator.name +
+      throw InputError("the body is free-floating, and '" + actuator.name +
                            "' pulls at it from outside (its equilibria depend on where the body is)",
                        "a cable that ends in the body, or a [[fix]] region", place);
 }

@@ -21,9 +21,9 @@ SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe);
 // moved to, are not all that it can do: forces from outside, unless it lies in contact with obstacles (shaken_in_time).
 void check_floating(const Scene& scene, const Robot& robot);
 
-// Equilibria of a robot in contact with obstacles are found, learnt and judged without friction, under which shapes
-// depend on the way to them; the model made of them has its friction back. What is shaken in time has the friction of
-// its paths. `copy` holds what is returned where there are obstacles.
+// Equilibria of a robot in contact with obstacles are computed, trained on and measured without friction, under which
+// shapes depend on the way to them; the model made of them has its friction back. Transient trajectories have the
+// friction of its paths. `copy` holds what is returned where there are obstacles.
 const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy);
 
 // The sets of a folder of snapshots, training first; `plans` must outlive them.

@@ -263,8 +263,9 @@ SamplingPlan plan_of(const Robot& robot, const ReductionScene& recipe) {
     plan.paths = random_paths(robot, recipe);
   } else if (recipe.sampling == SamplingKind::greedy) {
     if (in_time)
-      throw InputError("greedy sampling compares equilibria, and a robot that lies loose among obstacles has none",
-                       "[reduce] sampling = \"latin-hypercube\" or \"random-paths\"", recipe.place);
+      throw InputError(
+          "greedy sampling compares equilibria, and a free-floating robot in contact with obstacles has none",
+          "[reduce] sampling = \"latin-hypercube\" or \"random-paths\"", recipe.place);
     plan.kind = "greedy";
     const auto moved =
         std::ranges::count_if(training_ranges(robot), [](const auto& input) { return input.samples > 1; });
@@ -288,9 +289,9 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
   const bool friction = recipe.friction == ShakingFriction::own;
   if (friction && !shaken_in_time(robot))
     throw InputError(
-        "[reduce] friction is for robots that lie loose among obstacles and are shaken in time (equilibria with "
-        "friction "
-        "depend on the way to them)",
+        "[reduce] friction is for free-floating robots in contact with obstacles (equilibria with friction depend on "
+        "the "
+        "way to them)",
         "without this key", recipe.friction_place);
   if (friction && !slides_with_friction(robot))
     throw InputError("[reduce] friction = \"own\", and no obstacle has friction",

@@ -48,7 +48,7 @@ Sample released_sample(const Robot& robot);
 std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t seed);
 
 // A path: samples visited one after the other, each continued from the one before, the first from rest; an equilibrium
-// that is not soon found so is sought from rest too.
+// that is not soon found so is computed from rest too.
 struct SamplePath {
   std::vector<Sample> samples;
   bool friction = false;  // in time: obstacles have theirs
@@ -71,10 +71,10 @@ struct SamplingPlan {
   std::vector<Prediction> predictions;
 };
 
-// Whether a robot is shaken, learnt and judged in time: one that lies free-floating in contact with obstacles has no
-// equilibrium but with its contacts, and those depend on the way.
+// Whether a robot is trained and measured on transient trajectories: one that lies free-floating in contact with
+// obstacles has no equilibrium but with its contacts, and those depend on the way.
 bool shaken_in_time(const Robot& robot);
-// And some obstacle has friction: what is drawn to judge a model goes with it, whatever the model learnt from.
+// And some obstacle has friction: what is drawn to judge a model goes with it, whatever the model was trained on.
 bool slides_with_friction(const Robot& robot);
 
 // Index of the sample nearest to this one, ranges having length one; the first of several.

@@ -152,7 +152,7 @@ void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& ide
   if (fs::exists(stored) && existing != ExistingFolder::replace) {
     if (existing == ExistingFolder::refuse)
       throw InputError("'" + folder + "' already holds snapshots",
-                       "--resume to go on with them, --force to start over, or another -o", {stored, 0, 0, ""});
+                       "--resume to continue with them, --force to start over, or another -o", {stored, 0, 0, ""});
     const std::string present = text_of(stored);
     check_format(stored, present);
     // A greedy plan may have grown meanwhile.

@@ -32,7 +32,7 @@ enum class ExistingFolder { refuse, resume, replace };
 // The error of replacing what another run works on.
 InputError in_use(const std::string& folder);
 // Makes the folder ready: writes plan.json. An existing folder is resumed only if its plan is this plan, and replaced
-// only while nobody computes in it. Throws InputError otherwise. Several processes may do so at the same time.
+// only while no process computes in it. Throws InputError otherwise. Several processes may do so at the same time.
 // `alone`: whether the caller is the only one there already (Claims::alone).
 void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan,
                              ExistingFolder existing, const Progress& progress = {}, bool alone = false);

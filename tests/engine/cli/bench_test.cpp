@@ -264,7 +264,7 @@ TEST_F(Bench, AnInterruptedModelGoesOn) {
   kill(child, SIGINT);
   const Outcome stopped = finish(child);
   ASSERT_EQ(stopped.code, 130) << stopped.err;
-  EXPECT_TRUE(contains(stopped.err, "the same command again (goes on)"));
+  EXPECT_TRUE(contains(stopped.err, "the same command again (continues)"));
   EXPECT_TRUE(fs::exists(states() + "/training/path_0000.h5"));
   EXPECT_EQ(run(words).code, 0);
   ASSERT_EQ(files("kept").size(), 1u);

@@ -55,7 +55,7 @@ TEST_F(Inspect, Obstacles) {
   for (const char* words : {"plane, normal (0, 0, 1)", "at (0, 0, 1) mm", "friction 0.5",
                             "inside of a cylinder, radius 500 mm, length 2 m, axis (1, 0, 0)",
                             "tube, inner radius 300 mm, wall 5 mm, length 1 m, axis (0, 0, 1)",
-                            "friction 0.1, at most 2 N in inverse control", "points, held off by 2 mm",
+                            "friction 0.1, at most 2 N in inverse control", "points, kept at a distance of 2 mm",
                             "too near to obstacle 'floor' at rest", "mm by 3 mm"})
     EXPECT_TRUE(contains(outcome.out, words)) << words << "\n" << outcome.out;
   const json scene = json::parse(read_text(path("info.json")))["scene"];

@@ -125,7 +125,7 @@ length = "40.5 mm"
     kill(child, SIGINT);
     const Outcome stopped = finish(child);
     ASSERT_EQ(stopped.code, 130) << scene << integrator << stopped.err;
-    EXPECT_TRUE(contains(stopped.err, "--resume (goes on)"));
+    EXPECT_TRUE(contains(stopped.err, "--resume (continues)"));
     EXPECT_LT(read_text(path("parts/commands.csv")).size(), read_text(path("whole/commands.csv")).size());
 
     std::vector<std::string> other = with({"-o", "parts", "--resume"});
@@ -162,7 +162,7 @@ TEST_F(InverseCommand, AnInterruptedReplayIsGoneOnWith) {
   kill(child, SIGINT);
   const Outcome stopped = finish(child);
   ASSERT_EQ(stopped.code, 130) << stopped.err;
-  EXPECT_TRUE(contains(stopped.err, "--resume (goes on)")) << stopped.err;
+  EXPECT_TRUE(contains(stopped.err, "--resume (continues)")) << stopped.err;
   const Outcome rest = run(with({"parts", "--resume", "--json", "parts.json"}));
   ASSERT_EQ(rest.code, 0) << rest.err;
   EXPECT_EQ(json("parts.json")["replay"], json("whole.json")["replay"]);

@@ -325,7 +325,9 @@ TEST_F(FloatingPipeline, LearnsInTimeOnAFloor) {
   const auto noted = [](const Reduction& r, const std::string& text) {
     return std::ranges::any_of(r.report.notes, [&](const std::string& n) { return n.find(text) != std::string::npos; });
   };
-  EXPECT_TRUE(noted(result, "shaken in time without friction, 8 steps of 10 ms for each state, and judged so with"));
+  EXPECT_TRUE(noted(result,
+                    "trained on transient trajectories without friction, 8 steps of 10 ms for each state, and measured "
+                    "on such with"));
   // 20 draws, 4 corners (the released bar among them), 6 unseen ones, half as many (at least 10) to select by: ramps
   // of 8.
   EXPECT_EQ(result.report.snapshots.states, 8 * (24 + 6 + 10));

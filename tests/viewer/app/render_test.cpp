@@ -90,7 +90,7 @@ TEST_F(Render, SaysWhatIsWrongAndLeavesNothingBehind) {
       {{"-o", "a.png", "--mode", "2"}, "--mode goes with --colour mode"},
       {{"-o", "a.png", "--height", "5 mm"}, "--height goes with --circle or --lemniscate"},
       {{"-o", "a.png", "--side-by-side"}, "--side-by-side needs a second robot"},
-      {{"-o", "a.png", "--circle", "5 mm", "--set", "bend=1 mm"}, "several options say where the robot is to go"},
+      {{"-o", "a.png", "--circle", "5 mm", "--set", "bend=1 mm"}, "several options give goals for the robot"},
       {{"-o", "a.png", "--set", "curl=1 mm"}, "curl"},
       {{"-o", "a.png", "--azimuth", "20 mm"}, "--azimuth"},
       {{"-o", "a.png", "--elevation", "20"}, "--elevation 20 is beyond the vertical"},
