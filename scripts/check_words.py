@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Finds idioms in the documentation and names the term to use instead.
+"""Finds idioms in the documentation and the sources, and names the term to use instead.
 
-  scripts/check_words.py            README.md, CHANGELOG.md, CONTRIBUTING.md, mkdocs.yml and docs/**/*.md
-  scripts/check_words.py --source   also help texts, messages and comments in kernels, solvers, engine and viewer,
-                                    and the pages that are generated from them
-  scripts/check_words.py FILE...    these files only
+  scripts/check_words.py            README.md, CHANGELOG.md, CONTRIBUTING.md, mkdocs.yml, docs/**/*.md, and the help
+                                    texts, messages and comments in kernels, solvers, engine and viewer
+  scripts/check_words.py PATH...    these files and folders only
   scripts/check_words.py --list     the list of words
 
 Prints "file:line: word -> use instead". Exit code 1 if there are findings, 2 for wrong usage.
-In Markdown, code (fenced or inline) and the targets of links are skipped; in C++, everything but comments and strings.
+In Markdown, code (fenced or inline) and the targets of links are skipped. In C++, only comments and strings are checked;
+names in them are skipped: text in backticks, and a string of one word, such as the key of a JSON object.
+docs/reference/{command-line,scene,viewer}.md are generated: correct their words in the source, then write them anew.
 """
 
 import pathlib
@@ -17,8 +18,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Pages that tests compare with the source: their words are corrected there.
-GENERATED = {"docs/reference/command-line.md", "docs/reference/scene.md", "docs/reference/viewer.md"}
+# Endings of C++ and CUDA sources.
+SOURCES = {".hpp", ".cpp", ".cu", ".cuh"}
 
 # (what is found, what to write instead)
 WORDS = [
@@ -96,14 +97,17 @@ def source(text):
         kept.append(re.sub(r"[^\n]", " ", text[last:match.start()]))
         word = match.group(0)
         include = text.rfind("\n", 0, match.start())
-        key = match.group("string") and re.fullmatch(r'"[\w/-]*"', word)  # of a file format, or an option
-        if match.group("char") or key or text[include + 1:match.start()].lstrip().startswith("#include"):
+        if match.group("char") or text[include + 1:match.start()].lstrip().startswith("#include"):
+            word = blank(match)
+        elif match.group("comment"):
+            word = re.sub(r"`[^`\n]*`|\"[\w/.-]+\"", blank, word)
+        elif re.fullmatch(r'"[\w/.-]+"', word):
             word = blank(match)
         kept.append(word)
         last = match.end()
     kept.append(re.sub(r"[^\n]", " ", text[last:]))
-    # A comment runs over several lines: its slashes are no words. Nor are keys of file formats that it names.
-    return re.sub(r'"[\w/-]+"', blank, re.sub(r"//", "  ", "".join(kept)))
+    # A comment runs over several lines: its slashes are not words.
+    return re.sub(r"//+[!<]?", blank, "".join(kept))
 
 
 def findings(name, text):
@@ -119,16 +123,17 @@ def findings(name, text):
 def documents():
     names = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "mkdocs.yml"]
     names += [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))]
-    return [name for name in names if name not in GENERATED and (ROOT / name).is_file()]
+    return [name for name in names if (ROOT / name).is_file()]
 
 
-def sources():
-    names = []
-    for folder in ("kernels", "solvers", "engine", "viewer"):
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in {".hpp", ".cpp", ".cu", ".cuh"}:
-                names.append(str(path.relative_to(ROOT)))
-    return names + sorted(GENERATED)
+def sources(folder):
+    return [str(path.relative_to(ROOT)) for path in sorted((ROOT / folder).rglob("*")) if path.suffix in SOURCES]
+
+
+def given(argument):
+    path = pathlib.Path(argument).resolve()
+    name = str(path.relative_to(ROOT))
+    return sources(name) + [str(page.relative_to(ROOT)) for page in sorted(path.rglob("*.md"))] if path.is_dir() else [name]
 
 
 def main(arguments):
@@ -139,13 +144,14 @@ def main(arguments):
         for pattern, term in WORDS:
             print(f"{pattern}  ->  {term}")
         return 0
-    unknown = [a for a in arguments if a.startswith("-") and a != "--source"]
+    unknown = [a for a in arguments if a.startswith("-")]
     if unknown:
         print(f"check_words.py: unknown option '{unknown[0]}' (try --help)", file=sys.stderr)
         return 2
-    names = [str(pathlib.Path(a).resolve().relative_to(ROOT)) for a in arguments if not a.startswith("-")]
-    if not names:
-        names = documents() + (sources() if "--source" in arguments else [])
+    names = [name for a in arguments for name in given(a)]
+    if not arguments:
+        of_folders = [name for folder in ("kernels", "solvers", "engine", "viewer") for name in sources(folder)]
+        names = documents() + of_folders
     count = 0
     for name in names:
         for line, word, term in findings(name, (ROOT / name).read_text(encoding="utf-8")):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the documentation site in build-docs/site: MkDocs, and the pages of the C++ libraries where Doxygen is installed.
 #   scripts/docs.sh            build; open build-docs/site/index.html
-#   scripts/docs.sh --check    for CI: words (scripts/check_words.py) and links; a warning is an error; without the C++ pages
+#   scripts/docs.sh --check    for CI: scripts/check_words.py, and links; a warning is an error; without the C++ pages
 # Python packages are installed once, into build-docs/venv (docs/requirements.txt); after that no network is needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -15,14 +15,14 @@ namespace supple {
 
 class EqualityRows {
  public:
-  // Of a robot: rows kept (the first ones), rows that end at zero, effectors' rows, motions.
+  /// Counts of a robot: rows kept (the first ones), rows that end at zero, rows of effectors, motions.
   EqualityRows(int robots, int kept, int equal, int effector_rows, int motions);
   int kept() const { return n_; }
-  // The space of the kept rows; valid until the next call. Zero for robots that are not independent().
+  /// The space of the kept rows; valid until the next call. Zero for robots that are not independent().
   const ConstraintSpace& eliminate(const ConstraintSpace& space);
-  // Whether the rows that leave do not depend on each other.
+  /// Whether the rows that leave do not depend on each other.
   bool independent(int robot) const { return s_ == 0 || independent_[static_cast<std::size_t>(robot)] != 0; }
-  // lambda_s [equal] of one robot.
+  /// lambda_s [equal] of one robot.
   void multipliers(int robot, const double* lambda_a, const double* dc, double* lambda_s) const;
 
  private:

@@ -23,9 +23,9 @@ class HeldSteps {
     reasons_.push_back({reason, steps, time});
   }
   long steps() const { return steps_; }
-  // In the order in which they came.
+  /// In the order in which they came.
   const std::vector<Reason>& reasons() const { return reasons_; }
-  // The one of most steps, the first of equals. There is one.
+  /// The reason of most steps, the first of equals. Requires that there is one.
   const Reason& most_frequent() const {
     const Reason* most = &reasons_.front();
     for (const Reason& reason : reasons_)

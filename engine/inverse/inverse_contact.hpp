@@ -7,23 +7,24 @@
 
 namespace supple {
 
-// Entry of W between rows i and j of the robot and its contacts.
+/// Entry of W between rows i and j of the robot and its contacts.
 double compliance(const ContactSpace& space, int i, int j);
 
 struct InverseLaw::Contact {
   Contact(const Robot& robot, int robots, int effector_rows, int motions, int program_rows);
-  // The same space with one-sided constraints as further contacts without friction, behind the others: a row each, and
-  // two that are zero. Without such constraints the space itself.
+  /// The same space with one-sided constraints as further contacts without friction, behind the others: a row each, and
+  /// two that are zero. Without such constraints the space itself.
   ContactSpace limits_as_contacts(const ContactSpace& space);
-  // Forces [actuators, constraints, contacts] in the order of limits_as_contacts(), and back.
+  /// Forces [actuators, constraints, contacts] in the order of limits_as_contacts(), and back.
   void split_forces(std::span<const double> lambda, std::vector<double>& split) const;
   void join_forces(std::span<const double> split, std::span<double> lambda) const;
-  // The robot's space with rows of actuators, contacts, constraints, and the first rows of its W.
+  /// The robot's space with rows of actuators, contacts, constraints, and the first rows of its W.
   ConstraintSpace with_contacts(const ContactSpace& space, int actuators, int rows_of_W);
-  // The robot's space with the contacts that the program has room for: those that press under `lambda` [actuators,
-  // constraints, contacts], then the nearest. The others are free in the program, and in the way of the forward law.
+  /// The robot's space with the contacts that the program has room for: those that are active under `lambda`
+  /// [actuators, constraints, contacts], then the nearest. The others are ignored in the program, but not by the
+  /// forward law.
   ContactSpace nearest(const ContactSpace& space, std::span<const double> lambda);
-  // Forces [actuators, constraints, contacts] under these commands and changes of inputs, by the exact cone.
+  /// Forces [actuators, constraints, contacts] under these commands and changes of inputs, by the exact cone.
   ContactReport follow(const ContactSpace& space, std::span<const double> commands, std::span<const double> dc,
                        std::span<double> lambda);
 

@@ -22,17 +22,17 @@ struct InverseEquilibriumSettings {
   double tolerance = 1e-9;                              // relative residual
   double row_tolerance = 1e-9;                          // largest movement that the last program asks for [m]
   int max_iterations = 60;                              // with full steps
-  // Where they fail: how far an effector is asked to come in a linearisation [m], halved so many times.
+  /// Fallback where they fail: limit of the motion of an effector in a linearisation [m], and how often it is halved.
   double first_reach = 4e-3;
   int max_halvings = 4;
 };
 
 class InverseEquilibrium {
  public:
-  // `mechanics` and `law` must outlive this object.
+  /// `mechanics` and `law` must outlive this object.
   InverseEquilibrium(Mechanics& mechanics, InverseLaw& law, const InverseEquilibriumSettings& settings = {});
-  // Moves `state` to where the goals are reached best; on under the last commands where none is found (the law's report
-  // reports it). On failure it is unchanged.
+  /// Moves `state` to the equilibrium that reaches the goals best. If none is found, the state moves under the last
+  /// commands (stated in the law's report). On failure it is unchanged.
   StepReport solve(State& state);
   std::vector<double> outputs() { return stepper_.outputs(); }
   void set_load(std::span<const double> load) { stepper_.set_load(load); }  // see Stepper

@@ -18,7 +18,7 @@
 // Constraints of the robot leave the program first (equality_rows.hpp); W and free are those of the robot that obeys
 // them. One-sided ones stay in it, as contacts without friction. In both, changes of inputs are penalised by
 //   epsilon |B_e^T B_e| dc^2.
-// Where the program has no solution the last commands are held: the robot moves on under the forward law and the report
+// Where the program has no solution the last commands are held: the robot moves under the forward law and the report
 // states why.
 
 #include <memory>
@@ -35,8 +35,8 @@
 namespace supple {
 
 enum class Regularisation { proximal, energy, none };
-// Gauss-Seidel: eqs. 6-10 (solvers/qp/gauss_seidel.hpp): without regularisation and exact goals, and it can
-// stall where displacements are limited. For comparison.
+/// Gauss-Seidel: eqs. 6-10 (solvers/qp/gauss_seidel.hpp): without regularisation and exact goals, and it can
+/// stall where displacements are limited. For comparison.
 enum class InverseSolver { quadratic_program, gauss_seidel };
 
 struct InverseSettings {
@@ -44,55 +44,59 @@ struct InverseSettings {
   Regularisation regularisation = Regularisation::proximal;
   double epsilon = 1e-6;
   std::vector<double> effort = {};  // per actuator, factors of the regularisation; empty: 1
-  // Soft limit on the speed of the goal [m/s]: a step asks each effector to come nearer by at most speed times step.
+  /// Soft limit on the speed of the goal [m/s]: a step asks each effector to come nearer by at most speed times step.
   double goal_speed = unlimited;
   bool moves_inputs = true;  // whether prescribed inputs are unknowns
   int starts = 0;            // in contact: further starts of the search for commands (QpccSettings::starts)
 };
 
-// Limits of an actuator's force [N] or pressure [Pa] as the scene gives them; what cannot push does not.
+/// Limits of an actuator's force [N] or pressure [Pa] as the scene gives them; the lower limit of a unilateral actuator
+/// is at least 0.
 Interval own_force_limits(const ActuatorRow& actuator);
 
-// Why inverse control cannot lead a robot: no effector, nothing to lead it by, too many actuators. None: it can.
+/// The reason why inverse control does not support a robot: no effector, no input, too many actuators. Empty: it is
+/// supported.
 std::optional<InputError> cannot_lead(const Robot& robot);
 
-// What a robot was asked in a step and what the linearisation promises.
+/// The goals of a robot in a step, and the prediction of the linearisation.
 struct InverseReport {
   QpReport qp;
   bool held = false;           // no answer (see conflict()): the last commands were held instead
   double predicted_error = 0;  // |Omega delta_e| of steered effectors at the end of the step [m], by the linearisation
   int saturated = 0;           // limits of ranges and rates that hold the robot back
-  // In contact, of the last linearisation: contacts that were looked at, how far the program's pyramid leads the
-  // effectors away from the exact cone [m].
+  /// In contact, of the last linearisation: candidate contacts of the program, and the position error of the effectors
+  /// that its pyramid causes relative to the exact cone [m].
   int contacts = 0;
   double pyramid_error = 0;
 };
 
 class InverseLaw final : public ConstraintLaw {
  public:
-  // The robot must outlive this object.
+  /// The robot must outlive this object.
   InverseLaw(const Robot& robot, int robots, const InverseSettings& settings);
   ~InverseLaw() override;
 
-  // Goals [B x 3 x effectors] of the steps to come (engine/model/effectors.hpp).
+  /// Goals [B x 3 x effectors] of the steps to come (engine/model/effectors.hpp).
   void set_goals(std::span<const double> goals);
-  // Whether an effector is steered (all are at first).
+  /// Whether an effector is steered (all are at first).
   void steer(int effector, bool steered) { steered_[static_cast<std::size_t>(effector)] = steered; }
-  // An actuator whose command [m or N] is known; it is cut to its range. NaN: unknown again.
+  /// Prescribes the command [m or N] of an actuator instead of solving for it; it is clamped to its range. NaN: solved
+  /// for again.
   void know(int robot, int actuator, double command);
-  // Limits of an actuator's force [N] or pressure [Pa] from the next step on; they lie within own_force_limits().
+  /// Limits of an actuator's force [N] or pressure [Pa] from the next step on; they lie within own_force_limits().
   void limit_force(int actuator, const Interval& limits) { force_limits_[static_cast<std::size_t>(actuator)] = limits; }
-  // At most so far is an effector asked to come in one linearisation [m]. For Newton's method.
+  /// Limits the motion of an effector in one linearisation to `radius` [m]. For Newton's method.
   void set_trust(double radius) { trust_ = radius; }
-  // Holds the last commands in the steps to come, for this reason; "": no longer.
+  /// Holds the last commands in the steps to come, for this reason; "": no longer.
   void hold_commands(const std::string& reason) { hold_reason_ = reason; }
-  // Contacts at once that a program with so many unknowns and rows has room for.
+  /// Maximum number of contacts of a program with these numbers of unknowns and rows.
   static int most_contacts(int unknowns, int rows);
-  // What a step remembers beside the state, the limits that its programs begin with: a law that recalls them takes the
-  // next step with the same bits.
+  /// Data of a step beside the state: the active limits that its programs start from. A law that recalls them takes the
+  /// next step with the same bits.
   std::vector<int> memory() const;
   void recall(std::span<const int> memory);
-  // As new: nothing steered, no command known, the robot's own limits of forces, programs start cold.
+  /// Resets the law: no effector is steered, no command is known, force limits are those of the robot, programs start
+  /// cold.
   void forget();
 
   const RowLayout& effector_rows() const override { return layout_; }
@@ -113,11 +117,11 @@ class InverseLaw final : public ConstraintLaw {
   void commands(std::span<const double> phi, std::span<const double> multipliers,
                 std::span<double> commands) const override;
 
-  // Of the last solve.
+  /// Report of the last solve.
   const InverseReport& report(int robot) const { return reports_[static_cast<std::size_t>(robot)]; }
-  // Why commands were held, in words with units: which limits are in conflict. "" if they were not.
+  /// Why commands were held, as text with units: which limits conflict with each other. "" if they were not held.
   const std::string& conflict(int robot) const { return conflicts_[static_cast<std::size_t>(robot)]; }
-  // Seconds spent in quadratic programs since the beginning of the step.
+  /// Seconds spent in quadratic programs since the beginning of the step.
   double qp_seconds() const { return qp_seconds_; }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace supple {
 
-// The program of one robot; N unknowns and M rows. In contact its forces are unknowns after those, Z in all.
+/// The program of one robot; N unknowns and M rows. In contact its forces are unknowns after those, Z in all.
 struct InverseLaw::Problem {
   int effector_rows, unknowns, rows, contact_rows = 0;
   std::vector<double> J, shift, weight;  // effector rows x Z; delta_e_free - delta_e_asked; Omega by row
@@ -45,7 +45,7 @@ struct InverseLaw::Problem {
     row_multipliers = kept_row_multipliers;
   }
 
-  // Room for so many forces of contacts.
+  /// Room for so many forces of contacts.
   void resize(int contacts) {
     if (contacts == contact_rows && !P.empty()) return;
     contact_rows = contacts;
@@ -74,11 +74,12 @@ struct InverseLaw::Problem {
   }
 };
 
-// Solves the program: `once` does with the limits as they are, `hold` finds the forces of the last commands (x). A
-// cable that only pulls may hang slack (lambda = 0) and then be shorter than its command: the upper limit of its
-// displacement binds only while it is taut. Which cables are slack is not convex. Where the limits are in conflict
-// although forward simulation with commands in their ranges finds an answer, the cables that hang slack in that
-// are let go; where an upper limit holds a cable at lambda = 0, it is let go if that helps.
+/// Solves the program: `once` solves it with the limits as they are, `hold` computes the forces of the last commands
+/// (x). A cable that only pulls may be slack (lambda = 0) and its path then shorter than its command: the upper limit
+/// of its displacement is active only while the cable is taut. Which cables are slack is not a convex choice. If the
+/// limits are infeasible although forward simulation with commands in their ranges has a solution, the limits of the
+/// cables that are slack in that solution are released. If an upper limit holds a cable at lambda = 0, the limit is
+/// released unless that raises the objective.
 template <class Once, class Hold>
 QpReport InverseLaw::solve_program(Problem& problem, const Once& once, const Hold& hold) const {
   const int Z = problem.unknowns + problem.contact_rows;
@@ -108,7 +109,7 @@ QpReport InverseLaw::solve_program(Problem& problem, const Once& once, const Hol
     if (!any) return report;
     const QpReport loose = once();
     if (loose.status == QpStatus::solved) return loose;
-    problem.restore_limits();  // the conflict that is reported is one of the scene's
+    problem.restore_limits();  // the conflict that is reported is one of the limits of the scene
     return once();
   }
   for (int round = 0; round < n_ && report.status == QpStatus::solved; ++round) {

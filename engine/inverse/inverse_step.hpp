@@ -7,9 +7,9 @@ namespace supple {
 
 class InverseStep {
  public:
-  // `mechanics` (one robot) must outlive this object; time_step [s].
+  /// `mechanics` (one robot) must outlive this object; time_step [s].
   InverseStep(Mechanics& mechanics, const InverseSettings& settings, Integrator integrator, double time_step);
-  // Towards goals [3 x effectors] at the end of the step; advances the state's time.
+  /// Towards goals [3 x effectors] at the end of the step; advances the state's time.
   StepReport step(std::span<const double> goals, State& state);
   InverseLaw& law() { return law_; }
   const InverseLaw& law() const { return law_; }

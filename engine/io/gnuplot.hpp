@@ -5,13 +5,13 @@
 
 namespace supple {
 
-// A script that draws NAME.png from comma-separated files beside it.
+/// A script that draws NAME.png from comma-separated files beside it.
 std::string gnuplot_script(const std::string& name, const std::string& title, const std::string& body);
 
-// Runs folder/NAME.gp in its folder. False where gnuplot is not installed or fails.
+/// Runs folder/NAME.gp in its folder. False where gnuplot is not installed or fails.
 bool run_gnuplot(const std::string& folder, const std::string& name);
 
-// What to tell where it is false.
+/// The note for users where run_gnuplot() returns false.
 inline constexpr const char* no_gnuplot =
     "no pictures: gnuplot is not installed or failed (apt-get install gnuplot-nox, then gnuplot *.gp)";
 

@@ -72,7 +72,7 @@ H5FD_file_image_callbacks_t image_callbacks(MemoryImage& image) {
   return callbacks;
 }
 
-// What a thread leaves of its errors HDF5 cannot clear away when the program ends, and reports it.
+// HDF5 cannot release the error stack of a thread when the program ends, and prints an error.
 void forget_errors() {
   H5Eclear2(H5E_DEFAULT);
 }

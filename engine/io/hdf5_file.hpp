@@ -15,7 +15,7 @@
 
 namespace supple {
 
-// The bytes of a file that was made in memory, once HDF5 is done with it.
+/// The bytes of a file that was made in memory, once HDF5 is done with it.
 struct MemoryImage {
   struct Free {
     void operator()(char* data) const { std::free(data); }
@@ -24,23 +24,23 @@ struct MemoryImage {
   std::size_t size = 0;
 };
 
-// One object is for one thread at a time.
+/// An HDF5 file. One object may be used by one thread at a time.
 class Hdf5File {
  public:
-  // `create` makes the file in memory, `grow` beside its place on disk (FileAside): for files larger than memory should
-  // be. close() puts it there, and without close() there is none.
+  /// `create` makes the file in memory, `grow` beside its place on disk (FileAside): for files larger than memory
+  /// should be. close() puts it there, and without close() there is none.
   enum class Mode { read, create, grow };
   Hdf5File(const std::string& path, Mode mode);
   ~Hdf5File();
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
 
-  // Written by Hdf5File, or otherwise in the format of HDF5 1.8 or later: damage to the file's structure is detected.
+  /// Written by Hdf5File, or otherwise in the format of HDF5 1.8 or later: damage to the file's structure is detected.
   bool checksummed() const;
-  // Throws InputError if damage leaves that open.
+  /// Whether the object exists. Throws InputError if damage to the file prevents the answer.
   bool has(const std::string& object) const;
   std::vector<std::size_t> shape(const std::string& object) const;
-  // Names of the objects in a group.
+  /// Names of the objects in a group.
   std::vector<std::string> list(const std::string& group) const;
 
   std::vector<double> read_doubles(const std::string& object) const;
@@ -48,25 +48,25 @@ class Hdf5File {
   std::string read_text(const std::string& object) const;
   double read_double(const std::string& object) const;
   std::int64_t read_int(const std::string& object) const;
-  // `count` rows from row `first` of an array of numbers [rows, ...].
+  /// `count` rows from row `first` of an array of numbers [rows, ...].
   std::vector<double> read_rows(const std::string& object, std::size_t first, std::size_t count) const;
-  // As above, and the array must have exactly this shape.
+  /// As above, and the array must have exactly this shape.
   std::vector<double> read_doubles(const std::string& object, const std::vector<std::size_t>& shape) const;
   std::vector<int> read_ints(const std::string& object, const std::vector<std::size_t>& shape) const;
 
-  // Groups on the way are created. Row-major. A text longer than 32 KiB is stored as an array of one text.
+  /// Parent groups are created. Row-major. A text longer than 32 KiB is stored as an array of one text.
   void write(const std::string& object, const std::vector<double>& values, const std::vector<std::size_t>& shape);
   void write(const std::string& object, const std::vector<int>& values, const std::vector<std::size_t>& shape);
   void write(const std::string& object, const std::string& text);
   void write(const std::string& object, double value);
   void write(const std::string& object, std::int64_t value);
-  // Mode::grow: takes the room on the disk for `bytes` of rows that are going to be added. Throws RunError where there
-  // is none; then the file is as before and can still be closed.
+  /// Mode::grow: reserves disk space for `bytes` of rows that will be added. Throws RunError where there is none; then
+  /// the file is unchanged and can still be closed.
   void reserve(std::uintmax_t bytes);
-  // Adds rows of shape `row` (its extents above 0) to an array; the first ones make it, and say how many rows are read
-  // at a time, and take room, from then on.
+  /// Adds rows of shape `row` (its extents above 0) to an array; the first call creates the array and sets the chunk
+  /// size, in which rows are read and stored from then on.
   void append(const std::string& object, const std::vector<double>& values, const std::vector<std::size_t>& row);
-  // Writes the whole file as write_file (kernels/base/atomic_file.hpp) does, with its errors.
+  /// Writes the whole file as write_file (kernels/base/atomic_file.hpp) does, with its errors.
   void close();
 
   const std::string& path() const { return path_; }
@@ -87,7 +87,7 @@ class Hdf5File {
   mutable std::vector<std::string> checked_;  // objects whose storage read_rows has looked at
 };
 
-// Makes a file: `fill` is called with it. Readers see the old file or the whole new one.
+/// Makes a file: `fill` is called with it. Readers see the old file or the whole new one.
 template <class Fill>
 void write_hdf5_atomically(const std::string& path, Fill fill) {
   Hdf5File file(path, Hdf5File::Mode::create);

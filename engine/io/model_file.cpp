@@ -47,7 +47,7 @@ int format_of(const ReducedModel& model) {
                                     : 2;
 }
 
-// Regions with a prescribed motion and what they add. A robot without them has none of these.
+// Prescribed motions and the data that they add. A robot without prescribed motions has none of these.
 void write_motions(Hdf5File& file, const ReducedModel& model) {
   const std::size_t r = extent(model.modes), m = model.robot.motions.size();
   if (m == 0) return;
@@ -355,7 +355,7 @@ void check_cavities(const Checked& checked, const ReducedModel& model) {
 ReducedModel read_model(const std::string& path) {
   const Hdf5File file(path, Hdf5File::Mode::read);
   const Checked checked(file);
-  // Without checksums HDF5 trusts whatever a damaged file states about its own structure.
+  // Without checksums HDF5 does not detect damage in the structure of a file.
   if (!file.checksummed() || !file.has("/format") || file.read_text("/format") != magic)
     throw InputError("this HDF5 file is not a reduced model", "give a .rom.h5 written by `supple reduce`",
                      {path, 0, 0, ""});

@@ -13,16 +13,16 @@ namespace supple {
 
 using Numbers = std::vector<double>;
 
-// "00", "01", ...: an entry of a list.
+/// "00", "01", ...: an entry of a list.
 std::string entry_name(std::size_t index);
 
-// [n][3]
+/// [n][3]
 std::vector<double> flat_points(const std::vector<Vec3d>& points);
 std::vector<Vec3d> points_of(const std::vector<double>& values);
-// [triangles x 3]
+/// [triangles x 3]
 void write_triangles(Hdf5File& file, const std::string& object, const Triangles& triangles);
 
-// What a damaged or foreign file breaks first.
+/// Reads values and checks them, as a damaged or foreign file would fail first.
 class Checked {
  public:
   explicit Checked(const Hdf5File& file) : file_(file) {}
@@ -30,7 +30,7 @@ class Checked {
   std::vector<double> doubles(const std::string& object, const std::vector<std::size_t>& shape) const;
   double number(const std::string& object) const;
   int count(const std::string& object, int lowest, int highest) const;
-  // A text among `words`; its number.
+  /// A text among `words`; its number.
   int word(const std::string& object, std::span<const std::string_view> words) const;
 
  private:
@@ -38,21 +38,21 @@ class Checked {
 };
 
 void write_robot(Hdf5File& file, const Robot& robot);
-// Throws InputError for what no robot can be.
+/// Reads a robot. Throws InputError for inconsistent data.
 Robot read_robot(const Hdf5File& file, const Checked& checked);
 
-// Constraints, springs and the implicit factors; nothing for a robot without them. Read after the robot's mapped
-// points.
+/// Constraints, springs and the implicit factors; nothing for a robot without them. Read after the robot's mapped
+/// points.
 void write_constraints(Hdf5File& file, const Robot& robot);
 void read_constraints(const Hdf5File& file, const Checked& checked, Robot& robot);
 
-// Obstacles and collision points; nothing for a robot without obstacles. Read after the robot's mapped points.
+/// Obstacles and collision points; nothing for a robot without obstacles. Read after the robot's mapped points.
 void write_contact(Hdf5File& file, const ReducedModel& model);
 void read_contact(const Hdf5File& file, const Checked& checked, ReducedModel& model);
 
-// Skin, interior and the corners of the kept elements.
+/// Skin, interior and the corners of the kept elements.
 void write_shape(Hdf5File& file, const ReducedModel& model);
-// After the model's modes, motions and fields.
+/// After the model's modes, motions and fields.
 void read_shape(const Hdf5File& file, const Checked& checked, ReducedModel& model);
 
 }  // namespace supple

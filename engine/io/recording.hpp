@@ -36,21 +36,22 @@ struct RecordedFrame {
   double qp_seconds = 0;      // and of that the quadratic program
   State state, other;         // one robot each
   std::vector<double> goals;  // [3 x effectors]
-  // Whether each effector was led to its goal [effectors]; empty: all of them were.
+  /// Whether each effector was led to its goal [effectors]; empty: all of them were.
   std::vector<double> steered;
-  // A hand that pulled at the skin: triangle (-1: none), weights of its corners, where to [m], N/m. [8]; empty: none.
+  /// The spring of the mouse that pulled at the skin [8]: triangle (-1: none), weights of its corners, its end [m], its
+  /// stiffness [N/m]; empty: none.
   std::vector<double> pull;
 };
 
 class RecordingWriter {
  public:
-  // The file is written beside `path` and takes its name in finish(); without finish() there is none. Throws
-  // InputError.
+  /// The file is written beside `path` and takes its name in finish(); without finish() there is none. Throws
+  /// InputError.
   RecordingWriter(const std::string& path, const RecordingFacts& facts);
-  // All frames have the same sizes. Throws RunError where the disk takes no more: the recording is finished with the
-  // blocks that it has, and there is none without any.
+  /// All frames have the same sizes. Throws RunError if the disk is full: the recording is finished with the blocks
+  /// that it has; without any block there is no recording.
   void add(const RecordedFrame& frame);
-  // Throws as add() does, and RunError where another program has made the file meanwhile.
+  /// Throws as add() does, and RunError where another program has made the file meanwhile.
   void finish();
   long frames() const { return frames_; }
   const std::string& path() const { return file_.path(); }
@@ -66,14 +67,14 @@ class RecordingWriter {
 
 class RecordingReader {
  public:
-  // Reads all of the file once, or only what is asked for: then damage is found when it is met. Throws InputError: no
-  // recording, damaged, of another version.
+  /// `whole` reads all of the file once; `as_read` reads only requested frames, so that damage is found when it is
+  /// read. Throws InputError for a file that is not a recording, is damaged, or is of another version.
   enum class Check { whole, as_read };
   explicit RecordingReader(const std::string& path, Check check = Check::whole);
-  // Files are where they were (find_robot).
+  /// Files are where they were (find_robot).
   const RecordingFacts& facts() const { return facts_; }
   long frames() const { return frames_; }
-  // Frame k of frames(). Throws InputError if the file has been damaged since.
+  /// Frame k of frames(). Throws InputError if the file has been damaged since.
   const RecordedFrame& frame(long k);
   const std::string& path() const { return file_.path(); }
 
@@ -86,11 +87,11 @@ class RecordingReader {
   std::vector<RecordedFrame> read_;  // from frame first_ on
 };
 
-// Where a robot of a recording is now: beside the recording as it was, or where it was, whichever has its fingerprint.
-// Throws InputError where neither has, with what is there.
+/// Where a robot of a recording is now: beside the recording as it was, or where it was, whichever has its fingerprint.
+/// Throws InputError where neither has, with what is there.
 std::string find_robot(const RecordedRobot& robot, const std::string& recording);
 
-// True if the file is HDF5 and calls itself a recording.
+/// True if the file is HDF5 and is marked as a recording.
 bool is_recording_file(const std::string& path);
 
 }  // namespace supple

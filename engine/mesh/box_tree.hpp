@@ -26,8 +26,8 @@ class BoxTree {
   // Of all items.
   const BoundingBox& bounds() const { return nodes_.front().bounds; }
 
-  // visit(item) for every item whose box is not further from x than limit() returns at that time, near branches first,
-  // in an order that is always the same. Allocates nothing.
+  // visit(item) for every item whose box is not further from x than limit() at the time of the visit, near branches
+  // first, in an order that is always the same. Allocates nothing.
   template <class Limit, class Visit>
   void search(const Vec3d& x, Limit limit, Visit visit) const;
 

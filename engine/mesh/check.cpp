@@ -66,7 +66,7 @@ double longest_edge(const Mesh& mesh, int element) {
   return longest;
 }
 
-// Flips elements of negative volume, rejects those of none, sums the volume and finds the worst shape.
+// Flips elements of negative volume, throws for elements without volume, sums the volume and finds the worst shape.
 void check_shapes(Mesh& mesh, MeshReport& report) {
   const int tetrahedra = static_cast<int>(mesh.tetrahedra.size());
   report.min_quality = 2;

@@ -9,7 +9,7 @@
 namespace supple {
 
 struct MeshReport {
-  int nodes = 0, tetrahedra = 0, hexahedra = 0, triangles = 0;  // after corrections
+  int nodes = 0, tetrahedra = 0, hexahedra = 0, triangles = 0;  // after the corrections
   int flipped = 0;                                              // elements whose negative volume was turned positive
   int unused_nodes = 0;                                         // dropped: no element uses them
   int dropped_triangles = 0;                                    // dropped with them
@@ -21,15 +21,15 @@ struct MeshReport {
   int boundary_faces = 0;  // faces of one element only
   double volume = 0;       // in the cube of the mesh's unit
   Vec3d lower{{0, 0, 0}}, upper{{0, 0, 0}};
-  // Node i of the mesh as it was is node node_of_original[i] now, -1 if dropped.
+  /// Node i of the mesh as it was is node node_of_original[i] now, -1 if dropped.
   std::vector<int> node_of_original;
   std::vector<std::string> notes;  // all of it worth saying, the reader's notes first, in plain words
 };
 
-// Checks and corrects in place: turns elements of negative volume, drops nodes no element uses; groups stay consistent.
-// Throws InputError if there is no element, a coordinate is not finite or beyond 1e30, an element has repeated or
-// unknown nodes or no volume (|V| <= 1e-12 of its longest edge cubed), a hexahedron is folded, two elements are the
-// same, or a face belongs to more than two elements.
+/// Checks the mesh and corrects it in place: flips elements of negative volume, drops nodes that no element uses;
+/// groups stay consistent. Throws InputError if there is no element, a coordinate is not finite or beyond 1e30, an
+/// element has repeated or unknown nodes or no volume (|V| <= 1e-12 of its longest edge cubed), a hexahedron is folded,
+/// two elements are the same, or a face belongs to more than two elements.
 MeshReport check_mesh(Mesh& mesh);
 
 }  // namespace supple

@@ -198,7 +198,7 @@ void GmshReader::add_cell(const CellKind& kind, int type, const std::vector<std:
     const std::pair<DimTag, CellType> key{{known->second.type == CellType::triangle ? 2 : 3, physical.front()},
                                           known->second.type};
     const auto& members = groups_[key];
-    // The same cell in another group is that cell; twice in one group is left for check_mesh to reject.
+    // The same cell in another group is that cell; a cell that is twice in one group is an error of check_mesh.
     if (members.empty() || !std::binary_search(members.begin(), members.end(), known->second.first))
       added = known->second;
   }

@@ -12,7 +12,7 @@ namespace supple {
 
 enum class CellType { triangle, tetrahedron, hexahedron };
 
-// Named set of cells of one type ("physical group" of gmsh): indices into the array of that type.
+/// Named set of cells of one type ("physical group" of gmsh): indices into the array of that type.
 struct CellGroup {
   std::string name;
   CellType type = CellType::tetrahedron;
@@ -27,11 +27,11 @@ struct Mesh {
   std::vector<CellGroup> groups;
   std::string name;                // the file it came from, for messages; "" when made in memory
   std::vector<std::string> notes;  // what the reader left out or changed, in plain words
-  // Elements are numbered tetrahedra first, then hexahedra.
+  /// Elements are numbered tetrahedra first, then hexahedra.
   int element_count() const { return static_cast<int>(tetrahedra.size() + hexahedra.size()); }
 };
 
-// Triangulated surface (STL, OBJ, or the boundary of a mesh), metres.
+/// Triangulated surface (STL, OBJ, or the boundary of a mesh), metres.
 struct Surface {
   std::vector<Vec3d> nodes;
   std::vector<std::array<int, 3>> triangles;
@@ -39,18 +39,18 @@ struct Surface {
   std::vector<std::string> notes;
 };
 
-// x -> scale * R x + translation, R = Rz Ry Rx of the given angles [rad] (rotated about x first, then y, then z).
+/// x -> scale * R x + translation, R = Rz Ry Rx of the given angles [rad] (rotated about x first, then y, then z).
 struct Transform {
   Vec3d rotation{{0, 0, 0}};
   Vec3d translation{{0, 0, 0}};
   double scale = 1;
 };
 
-// R of the transform, without its scale.
+/// R of the transform, without its scale.
 Mat3d rotation_matrix(const Transform& transform);
 Vec3d apply(const Transform& transform, const Vec3d& x);
-// x -> transform(unit * x) for every node; unit = metres per file unit. Throws InputError if unit or scale is not
-// positive and finite.
+/// x -> transform(unit * x) for every node; unit = metres per file unit. Throws InputError if unit or scale is not
+/// positive and finite.
 void transform_mesh(Mesh& mesh, double unit, const Transform& transform);
 void transform_surface(Surface& surface, double unit, const Transform& transform);
 

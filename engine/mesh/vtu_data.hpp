@@ -11,7 +11,7 @@
 
 namespace supple {
 
-// What the VTKFile element states about all its arrays.
+// Encoding of all arrays of a VTKFile element, from its attributes.
 struct VtuEncoding {
   std::string_view bytes;  // the whole file
   std::string file;

@@ -1,5 +1,5 @@
 #pragma once
-// Inertial coupling of a soft body and a frame that carries it; of its rest shape X.
+// Inertial coupling between a soft body and the frame that carries it; X is the rest shape of the body.
 
 #include <span>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// Hard constraints that depend on each other have no unique forces, and may be in conflict.
+// Hard constraints that depend on each other linearly have no unique forces, and may be infeasible together.
 
 #include "engine/model/full_model.hpp"
 

@@ -20,15 +20,15 @@ namespace supple {
 
 RowLayout effector_layout(const Robot& robot);
 
-// goals [3 x effectors]; phi [layout.rows()], gradients [layout.gradients()] for one robot's y. An orientation has no
-// gradient half a turn away from its goal, and none where its region is turned inside out: zero there.
+/// goals [3 x effectors]; phi [layout.rows()], gradients [layout.gradients()] for one robot's y. An orientation has no
+/// gradient half a turn away from its goal, and none where its region is turned inside out: zero there.
 void evaluate_effectors(const Robot& robot, const RowLayout& layout, std::span<const double> y,
                         std::span<const double> goals, std::span<double> phi, std::span<double> gradients);
 
-// Where effector `e` is: what its goal would have to be for its rows to vanish [3].
+/// Present value of an effector [3]: the goal for which its rows vanish.
 void effector_state(const Robot& robot, int effector, std::span<const double> y, std::span<double> state);
 
-// Rotation matrix of a rotation vector [rad], and back (of length pi at most).
+/// Rotation matrix of a rotation vector [rad], and back (of length pi at most).
 Mat3d rotation_of_vector(const Vec3d& theta);
 Vec3d vector_of_rotation(const Mat3d& R);
 

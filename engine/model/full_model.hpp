@@ -15,13 +15,13 @@
 
 namespace supple {
 
-// One force field: the elements that share a law and a shape; hyper-reduction selects within one.
+/// One force field: the elements that share a law and a shape; hyper-reduction selects within one.
 struct ElementField {
   std::string name;
   LawId law = LawId::corotational;
   int nodes_per_element = 4;
   int points_per_element = 1;
-  // [E] number in the mesh: tetrahedra, then hexahedra; after them the triangles of membranes, membrane by membrane
+  /// [E] number in the mesh: tetrahedra, then hexahedra; after them the triangles of membranes, membrane by membrane
   std::vector<int> element;
   std::vector<int> node;         // [E][nodes_per_element]
   std::vector<double> gradient;  // [points][nodes_per_element][3]: rest gradients of the shape functions [1/m]
@@ -33,15 +33,15 @@ struct ElementField {
   int points() const { return elements() * points_per_element; }
 };
 
-// A mapped point: y = y_rest + sum_k weight_k u_{node_k}, a point of the body or a mean over many nodes (the weights
-// sum to one), or a mapped vector such as a column of a region's deformation gradient (they sum to zero [1/m]).
+/// A mapped point: y = y_rest + sum_k weight_k u_{node_k}, a point of the body or a mean over many nodes (the weights
+/// sum to one), or a mapped vector such as a column of a region's deformation gradient (they sum to zero [1/m]).
 struct Interpolation {
   std::vector<int> node;
   std::vector<double> weight;
 };
 
-// Symmetric matrix over nodes, one scalar per node pair (mass times I3): lower triangle in compressed columns, diagonal
-// first.
+/// Symmetric matrix over nodes, one scalar per node pair (mass times I3): lower triangle in compressed columns,
+/// diagonal first.
 struct NodeMatrix {
   std::vector<int> column_start;
   std::vector<int> row;
@@ -63,13 +63,13 @@ struct FullModel {
   std::vector<std::string> notes;            // what building found, for the user
 };
 
-// Displacement of every mesh node [nodes][3] for coordinates q and prescribed inputs c [m].
+/// Displacement of every mesh node [nodes][3] for coordinates q and prescribed inputs c [m].
 void node_displacements(const FullModel& model, std::span<const double> q, std::span<const double> c,
                         std::span<double> u);
 
-// Builds the model of a scene's body from its mesh (already read; checked, transformed here). Throws InputError.
+/// Builds the model of a scene's body from its mesh (already read; checked, transformed here). Throws InputError.
 FullModel build_full_model(const Scene& scene, Mesh mesh);
-// Reads the mesh named in the scene, then as above.
+/// Reads the mesh named in the scene, then builds the model as above.
 FullModel build_full_model(const Scene& scene);
 
 }  // namespace supple

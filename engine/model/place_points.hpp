@@ -38,7 +38,7 @@ struct PlacedPath {
 
 class PointPlacer {
  public:
-  // size: diagonal of the mesh [m]; a point further away than 5 % of it is rejected. The model must outlive this
+  // size: diagonal of the mesh [m]; a point further away than 5 % of it is an error. The model must outlive this
   // object; its nodes are held or free already.
   PointPlacer(FullModel& model, double size);
 
@@ -84,7 +84,7 @@ class PointPlacer {
   WeightedNodes weighted_by_volume(const Region& region, const std::string& what, const Place& place);
   WeightedNodes weighted(const std::vector<int>& nodes, const std::vector<double>& weight_of_node) const;
   int push(Interpolation interpolation, const Vec3d& rest);
-  // The element that contains x or is nearest to it; rejects one too far away.
+  // The element that contains x or is nearest to it; throws if it is too far away.
   EmbeddedPoint locate(const Vec3d& x, const std::string& what, const Place& place) const;
   // Corners of a surface; a note states how far outside they lie.
   std::vector<Interpolation> embed(const std::vector<Vec3d>& corners, const std::string& what, const Place& place);

@@ -1,9 +1,9 @@
 #pragma once
 // A hyper-reduced robot: everything the online step needs and nothing of the mesh. Coordinates alpha (r modes) and
-// prescribed inputs c (m motions of regions with a prescribed motion, robot.motions): u = Phi alpha + Psi c, Psi the
-// lifting columns (lifting.hpp). Where the motions strain the body, Psi stands behind the modes as m more columns of
-// what forces are made of; one that does not (MotionInput::rigid) moves outputs and mass alone. Immutable after
-// building. Written to and read from one HDF5 file (model_file.hpp).
+// prescribed inputs c (m prescribed motions, robot.motions): u = Phi alpha + Psi c, Psi the lifting columns
+// (lifting.hpp). Where the motions strain the body, Psi stands behind the modes as m more columns of what forces are
+// made of; one that does not (MotionInput::rigid) moves outputs and mass alone. Immutable after building. Written to
+// and read from one HDF5 file (model_file.hpp).
 
 #include <algorithm>
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace supple {
 
-// Tolerance and residual of a domain that was not selected here (imported).
+/// Tolerance and residual of a domain that was not selected here (imported).
 inline constexpr double unknown_tolerance = -1;
 
 inline constexpr int hexahedron_points = 8;
 
-// Green strains of a field in K modes of their own (strain_modes.hpp): s_k = L_k x + 1/2 x^T Q_k x of the n columns x
-// (the modes, then the motions that strain the body), energy 1/2 |s|^2.
+/// Green strains of a field in K modes of their own (strain_modes.hpp): s_k = L_k x + 1/2 x^T Q_k x of the n columns x
+/// (the modes, then the motions that strain the body), energy 1/2 |s|^2.
 struct StrainModes {
   int count = 0;                  // K; 0: the field is its elements
   std::vector<double> linear;     // [K][n] L [J^1/2 per unit of x]
@@ -32,13 +32,13 @@ struct StrainModes {
   double unit = 0;                // |s| [J^1/2] of the field's triangles all stretched by one along their first edge
 };
 
-// A force field on its reduced integration domain, or without one by strain modes.
+/// A force field on its reduced integration domain, or without one by strain modes.
 struct ReducedField {
   std::string name;
   LawId law = LawId::corotational;
   int total_elements = 0;  // of the full field
-  // point: each entry of `element`, `corners` and `xi` is of one point of a hexahedron, points_per_element is 1, and an
-  // element comes as often as it has points that are kept.
+  /// point: each entry of `element`, `corners` and `xi` is of one point of a hexahedron, points_per_element is 1, and
+  /// an element is listed once for each of its points that is kept.
   DomainUnit unit = DomainUnit::element;
   int points_per_element = 1;
   std::vector<int> element;    // of each unit kept (ElementField::element)
@@ -50,8 +50,9 @@ struct ReducedField {
   std::vector<Mat3d> edges;  // [points] or empty
   AlignedVector<double> G;   // tiles: [tile][column][component][lane], see kernels/elements/tiles.hpp
   StrainModes strains;       // instead of units
-  // tau asked for and reached on the training set (0: all elements with xi = 1), or unknown_tolerance; of strain modes
-  // the share of the training set's strains that they may leave out, and do
+  /// Tolerance tau and the residual reached on the training set (0: all elements with xi = 1), or unknown_tolerance.
+  /// For strain modes: the fraction of the strains of the training set that they may leave out, and the fraction that
+  /// they leave out.
   double tolerance = 0;
   double residual = 0;
   int points() const { return static_cast<int>(weight.size()); }
@@ -62,8 +63,8 @@ struct ReducedField {
   }
 };
 
-// Skin for display: node positions at rest, triangles, modes at those nodes. Where they come from in the mesh is empty
-// in files that do not say so.
+/// Skin for display: node positions at rest, triangles, modes at those nodes. Their numbers in the mesh are empty where
+/// the file does not contain them.
 struct ReducedSkin {
   std::vector<Vec3d> rest;
   std::vector<std::array<int, 3>> triangles;
@@ -73,15 +74,15 @@ struct ReducedSkin {
   std::vector<int> element;    // [triangles] element behind each, tetrahedra first, or empty
 };
 
-// The other nodes of the kept elements, those inside the body, in the order of the mesh: with the skin's they are the
-// corners of what forces are computed on. For display.
+/// Nodes of the kept elements inside the body, in the order of the mesh. With the nodes of the skin they are the
+/// corners of the reduced integration domain. For display.
 struct ReducedInterior {
   std::vector<Vec3d> rest;
   std::vector<double> modes;   // [3 nodes][r]
   std::vector<double> inputs;  // [3 nodes][m], Psi
 };
 
-// The walls of a cavity. For display: its volume is a polynomial (ActuatorRow::volume).
+/// The walls of a cavity. For display: its volume is a polynomial (ActuatorRow::volume).
 struct ReducedWalls {
   std::vector<Vec3d> rest;
   Triangles triangles;
@@ -89,8 +90,7 @@ struct ReducedWalls {
   std::vector<double> inputs;  // [3 corners][m], Psi
 };
 
-// Errors against the full model on unseen actuation before (docs/theory/reduction.md): fractions of the mean
-// displacement.
+/// Errors against the full model on the test set (docs/theory/reduction.md): fractions of the mean displacement.
 struct ErrorSummary {
   int states = 0;
   int failed = 0;  // counted as errors of 1
@@ -116,7 +116,7 @@ struct Provenance {
   bool pod_tolerance_squared = false;
   double pod_error = 0;
   std::uint64_t seed = 0;
-  std::string forced;  // why `supple reduce` rejected the model, which was written with --accept-errors; or empty
+  std::string forced;  // the error limit that the model, written with --accept-errors, exceeds; or empty
 };
 
 struct ReducedModel {
@@ -135,17 +135,17 @@ struct ReducedModel {
   ReducedSkin skin;
   ReducedInterior interior;
   std::vector<ReducedWalls> walls;  // [actuators], of those that are cavities; or empty: not known
-  // Of each collision point at rest [3 x 3, m/N], of the body and of its modes (contact_compliance.hpp); empty: not
-  // known.
+  /// Compliance at each collision point at rest [3 x 3, m/N], of the full body and of its modes
+  /// (contact_compliance.hpp); empty: not known.
   std::vector<double> full_compliance, own_compliance;
   Provenance provenance;
   ErrorSummary errors;
 
   int motions() const { return static_cast<int>(robot.motions.size()); }
-  // Of G and of the springs: the modes, then the motions where they strain the body (all of them or none).
+  /// Columns of G and of the springs: the modes, then the motions where they strain the body (all of them or none).
   int columns() const { return modes + robot.straining_motions(); }
-  // Regions of the body: its materials as the scene lists them, which every field of solids knows all, then its
-  // membranes.
+  /// Regions of the body: its materials as the scene lists them, which every field of solids knows all, then its
+  /// membranes.
   int materials() const {
     std::size_t count = 0;
     for (const ReducedField& field : fields)

@@ -14,13 +14,13 @@
 
 namespace supple {
 
-// An actuator as one constraint row: value phi(y), multiplier lambda with generalised force H^T lambda. phi [m], lambda
-// [N]; of a cavity m^3 and Pa.
-//   cable   phi = L0 - L(y), positive when shortened; lambda is its tension
-//   force   phi = direction . (y - y_rest) of one mapped point (the mean of a region for a load spread over it); lambda
-//           is the force along the direction, which does not turn with the body
-//   cavity  phi = V(y) - V0 of the closed surface on its points; lambda is the pressure above that outside. In a
-//           reduced model phi is a polynomial of the coordinates, which stand among the mapped points (`volume`)
+/// An actuator as one constraint row: value phi(y), multiplier lambda with generalised force H^T lambda. phi [m],
+/// lambda [N]; of a cavity m^3 and Pa.
+///   cable   phi = L0 - L(y), positive when shortened; lambda is its tension
+///   force   phi = direction . (y - y_rest) of one mapped point (the mean of a region for a load spread over it);
+///           lambda is the force along the direction, which does not turn with the body
+///   cavity  phi = V(y) - V0 of the closed surface on its points; lambda is the pressure above that outside. In a
+///           reduced model phi is a polynomial of the coordinates, which stand among the mapped points (`volume`)
 struct ActuatorRow : CavityShape {
   std::string name;
   ActuatorKind kind = ActuatorKind::cable;
@@ -35,19 +35,20 @@ struct ActuatorRow : CavityShape {
   Interval force;  // of the multiplier [N or Pa]
   double rate = unlimited;
   int samples = 2;
-  // Of phi per metre that the row's points move: what tolerances of lengths are multiplied by.
+  /// Change of phi per metre of motion of the row's points: the factor from tolerances of lengths to tolerances of phi.
   double size() const { return kind == ActuatorKind::cavity ? rest_area : 1; }
 };
 
-// What holds points of the body to each other or to places fixed in space ([[constraint]]), as one row: value phi(y)
-// [m], multiplier lambda [N], generalised force H^T lambda. With compliance c and damping time d it is a spring,
-//   lambda = -(phi + d phi')/c,
-// which becomes the hard phi = 0 for c = 0; a one-sided row has phi >= 0 and lambda >= 0 instead. Source: F. Faure,
-// The Compliant plugin (2012), eqs. 1-3.
-//   length  phi = side (L0 - L(y)) of the path through its points; lambda pulls its ends together where side = 1 and
-//           pushes them apart where it is -1
-//   along   phi = direction . (y - place) of one mapped point, or direction . (y_1 - y_2 - place) of two
-//           No direction (0): a hard row of a reduced model that all of its modes obey; its lambda is 0
+/// A constraint between points of the body, or between points and places fixed in space ([[constraint]]), as one row:
+/// value phi(y) [m], multiplier lambda [N], generalised force H^T lambda. With compliance c and damping time d it is a
+/// spring,
+///   lambda = -(phi + d phi')/c,
+/// which becomes the hard phi = 0 for c = 0; a one-sided row has phi >= 0 and lambda >= 0 instead. Source: F. Faure,
+/// The Compliant plugin (2012), eqs. 1-3.
+///   length  phi = side (L0 - L(y)) of the path through its points; lambda pulls its ends together where side = 1 and
+///           pushes them apart where it is -1
+///   along   phi = direction . (y - place) of one mapped point, or direction . (y_1 - y_2 - place) of two
+///           No direction (0): a hard row of a reduced model that all of its modes obey; its lambda is 0
 struct ConstraintRow {
   enum class Value { length, along };
   std::string name;
@@ -62,7 +63,7 @@ struct ConstraintRow {
   double compliance = 0;        // c [m/N]
   double damping_time = 0;      // d [s]
   bool one_sided = false;
-  // Ties the body to a place.
+  /// Whether the constraint ties the body to a place fixed in space.
   bool in_space() const { return value == Value::along ? point_count == 1 : anchor.has_value(); }
 };
 
@@ -72,14 +73,16 @@ struct NamedPoint {
   int point = 0;    // mapped point
 };
 
-// Translations and rotations of a body.
+/// Number of rigid modes of a body: three translations and three rotations.
 inline constexpr int rigid_mode_count = 6;
 
-// What inverse control steers: rows phi_e(y) that vanish at the goal (engine/model/effectors.hpp), in metres.
-//   position     one row direction . (x - goal) for each direction; x a point, or the mean of a region
-//   orientation  rows lever * direction . theta, theta the rotation vector from the goal's orientation to the region's
-//   length       L0 - L - goal of a cable's path, the length by which it is shortened
-//   volume       (V - goal) / A of a cavity, A the area of its walls at rest: the mean distance by which they are off
+/// An effector, which inverse control steers: rows phi_e(y) that vanish at the goal (engine/model/effectors.hpp), in
+/// metres.
+///   position     one row direction . (x - goal) for each direction; x a point, or the mean of a region
+///   orientation  rows lever * direction . theta, theta the rotation vector from the goal's orientation to the region's
+///   length       L0 - L - goal of a cable's path, the length by which it is shortened
+///   volume       (V - goal) / A of a cavity, A the area of its walls at rest: the mean distance of the walls to their
+///                goal
 struct Effector : CavityShape {
   std::string name;
   EffectorKind kind = EffectorKind::position;
@@ -94,24 +97,24 @@ struct Effector : CavityShape {
   double rest_length = 0;           // length: L0 [m]
   bool scalar() const { return kind == EffectorKind::length || kind == EffectorKind::volume; }
   int rows() const { return scalar() ? 1 : static_cast<int>(directions.size()); }
-  // Numbers of its goal that count: the first one, or three.
+  /// Number of goal components that are used: the first one, or all three.
   int goal_numbers() const { return scalar() ? 1 : 3; }
 };
 
-// A prescribed translation: input value [m] along `direction`, moving the nodes of one fixed region.
+/// A prescribed translation: input value [m] along `direction`, moving the nodes of one fixed region.
 struct MotionInput {
   std::string name;
   Vec3d direction{{0, 0, 0}};
   Interval range;
-  // Everything that is held moves with it and no spring ties the body to its place: it carries the body along without
-  // strain. Such a motion is the robot's only one.
+  /// The motion moves all held nodes and no spring ties the body to its place: it carries the body along without
+  /// strain. A rigid motion is the only motion of its robot.
   bool rigid = false;
-  // Where the motion is at rest: 0, or the end of its range that is nearest.
+  /// Where the motion is at rest: 0, or the end of its range that is nearest.
   double rest() const { return std::clamp(0.0, range.lower, range.upper); }
 };
 
-// What may be touched, with Coulomb's coefficient of friction against the body. Inverse control keeps the sum of the
-// normal forces on it at or below max_force [N]; forward simulation is not limited.
+/// An obstacle with Coulomb's coefficient of friction against the body. Inverse control keeps the sum of the normal
+/// forces on it at or below max_force [N]; forward simulation is not limited.
 struct PlacedObstacle {
   std::string name;
   Obstacle obstacle;
@@ -134,29 +137,29 @@ struct Robot {
   std::vector<Effector> effectors;
   std::vector<NamedPoint> probes;
   std::vector<MotionInput> motions;
-  // Collision points are consecutive mapped points, kept `contact_distance` [m] off each obstacle. A pair is a
-  // collision point and an obstacle: number point * obstacles + obstacle, the point counted from the first.
+  /// Collision points are consecutive mapped points, kept at least `contact_distance` [m] from each obstacle. A pair is
+  /// a collision point and an obstacle: its index is point * obstacles + obstacle, the point counted from the first.
   std::vector<PlacedObstacle> obstacles;
   int first_collision_point = 0, collision_points = 0;
   double contact_distance = 0;
   int pairs() const { return collision_points * static_cast<int>(obstacles.size()); }
-  // Whether a constraint or spring ties it to a place in space.
+  /// Whether a constraint or spring ties the robot to a place in space.
   bool held_in_space() const {
     const auto ties = [](const std::vector<ConstraintRow>& rows) {
       return std::any_of(rows.begin(), rows.end(), [](const ConstraintRow& row) { return row.in_space(); });
     };
     return ties(constraints) || ties(springs);
   }
-  // Free-floating: no node of it is fixed, driven or on a spring. Its stiffness is singular, its place and
-  // orientation are free. The basis of a reduced model begins with its six rigid motions, translations first.
+  /// The body is free-floating: no node of it is fixed, driven or on a spring. Its stiffness is singular, its position
+  /// and orientation are free. The basis of a reduced model begins with its six rigid motions, translations first.
   bool floating = false;
-  // Of constraint space: the actuators', then the constraints'. Commands are those of the actuators alone.
+  /// Rows of constraint space: those of the actuators, then those of the constraints. Only actuators have commands.
   int rows() const { return static_cast<int>(actuators.size() + constraints.size()); }
-  // A model is strained by all of its motions or by none: a rigid one is alone.
+  /// A model is strained by all of its motions or by none: a rigid one is alone.
   int straining_motions() const {
     return static_cast<int>(std::count_if(motions.begin(), motions.end(), [](const auto& m) { return !m.rigid; }));
   }
-  // Where the effectors are, then the probes.
+  /// The points of the effectors, then the probes.
   std::vector<NamedPoint> reported_points() const {
     std::vector<NamedPoint> points;
     for (const Effector& effector : effectors) points.push_back({effector.name, "", effector.point});

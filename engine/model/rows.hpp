@@ -30,7 +30,8 @@ struct RowLayout {
 RowLayout row_layout(const Robot& robot);
 RowLayout spring_layout(const Robot& robot);
 
-// Calls visit(i, j, a, b) per segment between its points i and j (local numbers; j = -1: the end) at positions a and b.
+/// Calls visit(i, j, a, b) per segment between its points i and j (local numbers; j = -1: the end) at positions a and
+/// b.
 template <class Visitor>
 void for_each_segment(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
                       Visitor visit) {
@@ -42,13 +43,13 @@ void for_each_segment(std::span<const double> y, int first_point, int count, con
   if (end) visit(count - 1, -1, point(count - 1), *end);
 }
 
-// A path of straight segments through `count` mapped points from `first_point` on, to `end` where it is given: its
-// length [m], and its gradient [3 count] unless null.
+/// A path of straight segments through `count` mapped points from `first_point` on, to `end` where it is given: its
+/// length [m], and its gradient [3 count] unless null.
 double path_length(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
                    double* gradient);
 
-// Calls visit(j, k, B) for blocks that add up to d^2 L / dy_j dy_k, j and k points of the path counted from its first:
-// for a segment d of length l, e = d/l, (I - e e^T)/l at its ends and the opposite across.
+/// Calls visit(j, k, B) for blocks that add up to d^2 L / dy_j dy_k, j and k points of the path counted from its first:
+/// for a segment d of length l, e = d/l, (I - e e^T)/l at its ends and the opposite across.
 template <class Visitor>
 void visit_path_curvature(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
                           Visitor visit) {
@@ -65,19 +66,19 @@ void visit_path_curvature(std::span<const double> y, int first_point, int count,
   });
 }
 
-// The row's own part of y.
+/// The row's own part of y.
 inline std::span<const double> row_coordinates(const ActuatorRow& actuator, std::span<const double> y) {
   return y.subspan(3 * static_cast<std::size_t>(actuator.first_point),
                    3 * static_cast<std::size_t>(actuator.point_count));
 }
 
-// phi [rows] and gradients [layout.gradients()] for one robot's y.
+/// phi [rows] and gradients [layout.gradients()] for one robot's y.
 void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const double> y, std::span<double> phi,
                    std::span<double> gradients);
-// phi and gradient [3 point_count] of one of the constraints or springs.
+/// phi and gradient [3 point_count] of one of the constraints or springs.
 double evaluate_constraint(const ConstraintRow& constraint, std::span<const double> y, double* gradient);
 
-// Calls visit(j, k, B) as visit_row_curvature does.
+/// Calls visit(j, k, B) as visit_row_curvature does.
 template <class Visitor>
 void visit_constraint_curvature(const ConstraintRow& constraint, std::span<const double> y, double lambda,
                                 Visitor visit) {
@@ -86,16 +87,16 @@ void visit_constraint_curvature(const ConstraintRow& constraint, std::span<const
                        [&](int j, int k, const Mat3d& block) { visit(j, k, constraint.side * lambda * block); });
 }
 
-// First mapped point of a row.
+/// First mapped point of a row.
 inline int first_point(const Robot& robot, int row) {
   const std::size_t k = static_cast<std::size_t>(row), n = robot.actuators.size();
   return k < n ? robot.actuators[k].first_point : robot.constraints[k - n].first_point;
 }
 
-// Curvature of row i, -lambda d^2 phi / dy^2: the geometric stiffness the row adds to K in y [N/m]. Positive
-// semidefinite for tension, zero for forces, indefinite for pressure. Calls visit(j, k, B) for 3x3 blocks B that add up
-// to it, j and k points of the row counted from its first; block (k, j) comes too. Not for a cavity's polynomial, whose
-// curvature is -lambda times its Hessian.
+/// Curvature of row i, -lambda d^2 phi / dy^2: the geometric stiffness the row adds to K in y [N/m]. Positive
+/// semidefinite for tension, zero for forces, indefinite for pressure. Calls visit(j, k, B) for 3x3 blocks B that add
+/// up to it, j and k points of the row counted from its first; block (k, j) comes too. Not for a cavity's polynomial,
+/// whose curvature is -lambda times its Hessian.
 template <class Visitor>
 void visit_row_curvature(const Robot& robot, int row, std::span<const double> y, double lambda, Visitor visit) {
   const std::size_t at = static_cast<std::size_t>(row), actuators = robot.actuators.size();
@@ -113,15 +114,14 @@ void visit_row_curvature(const Robot& robot, int row, std::span<const double> y,
                            [&](int j, int k, const Mat3d& block) { visit(j, k, -lambda * block); });
 }
 
-// What a command asks of the multipliers: lambda in [lower, upper], complementary to phi - target
-// (solvers/complementarity).
+/// Target of a row under a command: lambda in [lower, upper], complementary to phi - target (solvers/complementarity).
 struct RowTarget {
   double target = 0;  // of phi
   double lower = 0, upper = 0;
   bool limited = false;  // the command was outside its range or rate and was cut
 };
 
-// `previous` is the last command (rate limits), step the time step [s]; step = 0: no rate limit.
+/// `previous` is the last command (rate limits), step the time step [s]; step = 0: no rate limit.
 RowTarget row_target(const ActuatorRow& actuator, double command, double previous, double step);
 
 }  // namespace supple

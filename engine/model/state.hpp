@@ -1,5 +1,6 @@
 #pragma once
-// State: exactly what restarts a run. Control: what drives a step. Both batched over B robots, robot-major.
+// State: exactly the data that restarts a run. Control: the inputs of a step. Both are batches of B robots,
+// robot-major.
 
 #include <cstdint>
 #include <span>
@@ -12,9 +13,9 @@ struct State {
   double time = 0;        // s
   std::vector<double> q;  // B x nq: m for node displacements
   std::vector<double> v;  // B x nv
-  // B x rows: forces of actuators and constraints in the last step [N, Pa], warm start of the next.
+  /// B x rows: forces of actuators and constraints in the last step [N, Pa], warm start of the next.
   std::vector<double> multipliers;
-  // B x pairs x 3: forces of obstacles on the body's collision points [N], in the world; as the multipliers.
+  /// B x pairs x 3: forces of obstacles on the body's collision points [N], in the world; as the multipliers.
   std::vector<double> contact_forces;
   std::vector<double> commands;           // B x actuators: commands of the last step (rate limits)
   std::vector<double> motions;            // B x motions: prescribed inputs of the last step [m]
@@ -26,22 +27,22 @@ struct Control {
   std::vector<double> motions;   // B x motions [m]
 };
 
-// Whether both belong to as many robots of the same kind, by their sizes.
+/// Whether both states belong to the same number of robots of the same kind, by their sizes.
 bool same_sizes(const State& a, const State& b);
 
-// Puts these robots (numbers below state.robots, in any order) back to `start`, a state of one robot or of as many as
-// `state` has, from which each takes its own. The others keep their bits; `state.time` is everyone's and stays. Nothing
-// else remembers a forward step, so a robot that is reset moves as one that begins.
+/// Resets these robots (indices below state.robots, in any order) to `start`, a state of one robot or of as many as
+/// `state` has, from which each takes its own. The others keep their bits; `state.time` is common to all robots and
+/// stays. A forward step keeps no other history, so a robot that is reset moves as one that begins.
 void reset(State& state, std::span<const int> robots, const State& start);
 
-// Robot `a` of a state becomes robot `b` of another of the same kind, except for the time.
+/// Robot `a` of a state becomes robot `b` of another of the same kind, except for the time.
 void copy_robot(const State& from, int a, State& to, int b);
-// Robot b of a state, alone.
+/// State of robot b alone.
 State one_robot(const State& state, int b);
-// As many robots in the state of one.
+/// State of `robots` robots, each a copy of `one`.
 State repeated(const State& one, int robots);
 
-// 64-bit hash of all bits of the state (xxHash), independent of the machine's endianness only.
+/// 64-bit hash of all bits of the state (xxHash), independent of the machine's endianness only.
 std::uint64_t hash(const State& state);
 
 }  // namespace supple

@@ -1,5 +1,5 @@
 // supple-mpi: `supple snapshots` and `supple reduce` in several processes of MPI, on one machine or many that share a
-// folder. Every rank computes on its own core; one thread each unless OMP_NUM_THREADS or --threads sets another number.
+// folder. Every rank computes on its own core; one thread each by default (OMP_NUM_THREADS, --threads).
 
 #include <omp.h>
 

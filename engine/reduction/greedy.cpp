@@ -56,7 +56,7 @@ std::vector<State> reduced_states(const ReducedModel& all, std::span<const doubl
 // d of one state after the other.
 class Correction {
  public:
-  // mass: of K + mass M, of a free-floating body.
+  // mass [1/s^2]: K + mass M replaces K for a free-floating body.
   Correction(const FullModel& model, double mass)
       : model_(model), mass_(mass), mechanics_(model), stepper_(mechanics_, {.scheme = StepScheme::quasi_static}) {}
   // False: there is no prediction.

@@ -1,14 +1,14 @@
 #pragma once
-// Which commands to simulate next: those at which a model of the states so far is most wrong, by prediction (POD-greedy
-// sampling; B. Haasdonk & M. Ohlberger, ESAIM: M2AN 42, 2008).
+// Which commands to simulate next: those with the largest predicted error of a model made of the snapshots so far
+// (POD-greedy sampling; B. Haasdonk & M. Ohlberger, ESAIM: M2AN 42, 2008).
 //
 // The model has all elements. At a candidate it is solved from the nearest known state; what is left of the full
 // model's forces there, r, moves the full robot by about
 //   d = S r,   S = K^-1 - K^-1 J^T (J K^-1 J^T + C)^-1 J K^-1,
 // K the full tangent at that state, J the rows held at a displacement (metric.hpp): one step of Newton's method.
 // Candidates are chosen one after the other by the largest part of d, in shape and at the effectors, that those before
-// have not: two neighbours with the same fault do not both come. Contacts are not among the rows of J: in contact with
-// obstacles predictions are too large. Measurements: docs/decisions/0013-sampling.md.
+// have not: of two neighbours with the same error only one is chosen. Contacts are not among the rows of J: predictions
+// in contact with obstacles are too large. Measurements: docs/decisions/0013-sampling.md.
 
 #include <string>
 #include <vector>

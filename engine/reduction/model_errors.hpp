@@ -26,8 +26,8 @@ std::string mean_errors_text(const ErrorSummary& errors);
 // "8 of 15 test states failed in the reduced model, each counted as 100 %; without them the mean error is 0.5 % at the
 // effectors, 0.4 % in shape"; "" if none failed.
 std::string failed_states_text(const ErrorSummary& errors);
-// Why a model is not to be trusted, for those who use it: it was written although `supple reduce` rejected it, or its
-// errors are that large. "" for any other.
+// A warning for users of a model whose errors are too large: it was written with --accept-errors, or its errors exceed
+// the same limit. "" for any other model.
 std::string distrust(const ReducedModel& model);
 
 }  // namespace supple

@@ -1,7 +1,6 @@
 #pragma once
-// The main job (Goury & Duriez 2018, Algorithm 1): scene -> full-order states -> POD -> reduced integration domain ->
-// validation on unseen actuation
-// -> reduced model.
+// The main job (Goury & Duriez 2018, Algorithm 1):
+//   scene -> full-order snapshots -> POD -> reduced integration domain -> errors on a test set -> reduced model.
 
 #include <optional>
 #include <string>
@@ -13,7 +12,7 @@
 
 namespace supple {
 
-// One line of the table (the paper's Table I), errors on the test set.
+/// One line of the table (the paper's Table I), errors on the test set.
 struct ModelRow {
   std::string label;
   int modes = 0, elements = 0;  // 0 = full
@@ -36,31 +35,31 @@ struct ReduceReport {
   SnapshotTotals snapshots;
   StageSeconds seconds;
   std::vector<std::string> notes;
-  // Empty, or why the model is not to be written: its errors are above a limit of the scene, or above refused_error
-  // (model_errors.hpp), which the user may overrule (`forcible`).
+  /// Empty, or why the model is not to be written: its errors are above a limit of the scene, or above refused_error
+  /// (model_errors.hpp), which the user may overrule (`forcible`).
   std::string refused;
   bool forcible = false;
 };
 
 struct ReduceSettings {
   SnapshotJob snapshots;
-  // Where modes, element forces and the choice of elements are computed; none: on the GPU of the batch of states if
-  // there is one, else here.
+  /// Where modes, element forces and the choice of elements are computed; none: on the GPU of the batch of states if
+  /// there is one, else here.
   std::optional<DeviceRoom> device = std::nullopt;
   int dynamic_steps = 200;
   double rate_seconds = 2;         // measuring time per model
   std::vector<double> tolerances;  // of the curve of elements against error; empty: those of the selection rule
 };
 
-// Throws InputError for what can be known to be wrong with a recipe before the states are computed.
+/// Throws InputError for errors of a recipe that are known before the snapshots are computed.
 void check_recipe(const ReductionScene& recipe, const FullModel& model);
 
 struct Reduction {
   ReducedModel model;
   ReduceReport report;
 };
-// Several ranks (settings.snapshots.ranks) share the states and the modes; the first does the rest, and the others
-// return empty results.
+/// Several ranks (settings.snapshots.ranks) share the states and the modes; the first does the rest, and the others
+/// return empty results.
 Reduction reduce(const Scene& scene, const FullModel& model, const ReduceSettings& settings, const Progress& progress);
 
 }  // namespace supple

@@ -225,7 +225,7 @@ bool Job::grow() {
   return !is_complete(plans_.training, scene_.reduction) && choose_more();
 }
 
-// From the states it has, trained as the model will be: without friction.
+// From the present states, without friction, as the model will be trained.
 bool Job::choose_more() {
   std::optional<FullModel> copy;
   const FullModel& model = without_friction(model_, copy);

@@ -13,15 +13,15 @@
 
 namespace supple {
 
-// Folder layout: scene.toml (canonical copy), training/, selection/, test/ (snapshots.hpp).
+/// Folder layout: scene.toml (canonical copy), training/, selection/, test/ (snapshots.hpp).
 struct SnapshotJob {
   std::string folder;
   ExistingFolder existing = ExistingFolder::resume;
   int jobs = 1;
   std::string executable;  // program whose `snapshots` verb the workers run; needed for jobs > 1
   int shard = 0, shards = 1;
-  // Only paths that no other process is at work on, without waiting for those of others and without choosing more: what
-  // a worker of `jobs` does.
+  /// Only paths that no other process computes, without waiting for those of others and without choosing more: the work
+  /// of a worker of `jobs`.
   bool worker = false;
   bool with_validation = true;
   StateBatch batch;
@@ -34,12 +34,13 @@ struct SnapshotTotals {
   int left = 0;        // paths of this shard that another run was at work on
   double seconds = 0;  // of this call
   bool locks = true;   // false: the folder's file system has none, and runs that share it compute everything each
-  // While this lives no other run replaces what is in the folder. None where it cannot be written.
+  /// While this object exists no other run replaces the contents of the folder. Null where the folder cannot be
+  /// written.
   std::shared_ptr<const std::vector<Claims>> present;
 };
-// Any number of runs may be at work in one folder, on one machine or several: they share what is missing (claims.hpp).
-// A greedy plan grows round by round, its states being looked at in between by one run at a time; not in a shard or a
-// worker, which compute their part of what is planned and count no totals.
+/// Any number of runs may be at work in one folder, on one machine or several: they share what is missing (claims.hpp).
+/// A greedy plan grows round by round, with one run at a time evaluating the states in between. A shard or a worker
+/// does not extend the plan: it computes its part of it and counts no totals.
 SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, const SnapshotJob& job,
                                  const Progress& progress);
 

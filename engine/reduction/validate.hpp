@@ -28,8 +28,9 @@ struct ReferenceStates {
 };
 ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set);
 
-// Mapped points at rest, carried along by a rigid motion [outputs]: displacements count from there, as an observer on
-// the base sees them, or a long way of the base would make every error small. output_inputs: ReducedModel's.
+/// Mapped points at rest, carried along by a rigid motion [outputs]: displacements are measured from there, in the
+/// frame of the base; otherwise a large motion of the base would make every relative error small. output_inputs:
+/// ReducedModel's.
 std::vector<double> carried_rest(const Robot& robot, std::span<const double> output_inputs, std::span<const double> c);
 
 // The reduced model solves every state from rest to the same tolerance, or runs along the paths as the full one did.
@@ -50,7 +51,7 @@ struct Rate : StepRate {
   ContactFigures contact;  // warm-up included
 };
 
-// Commands along SmoothPaths, one for each robot of a batch (seed, seed + 1, ...).
+/// Commands along SmoothPaths, one for each robot of a batch (seed, seed + 1, ...).
 class PathCommands {
  public:
   PathCommands(const Mechanics& mechanics, std::uint64_t seed);
@@ -68,9 +69,9 @@ class PathCommands {
 Rate measure_steps(int robots, double time_step, int steps, double seconds,
                    const std::function<StepReport(int, double&)>& step);
 
-// One-linearisation implicit Euler steps at the robot's time step, every robot of the batch along a SmoothPath of its
-// own (seed, seed + 1, ...); the first tenth is warm-up. Stops after `seconds` or `steps`, whichever comes first (at
-// least 20 steps).
+/// One-linearisation implicit Euler steps at the robot's time step, every robot of the batch along a SmoothPath of its
+/// own (seed, seed + 1, ...); the first tenth is warm-up. Stops after `seconds` or `steps`, whichever comes first (at
+/// least 20 steps).
 Rate measure_rate(Mechanics& mechanics, int steps, double seconds, std::uint64_t seed);
 // The same of robots whose states stay on a device, at the robot's time step. A step's time begins with the evaluation
 // at the states and ends when their motion is queued, which the next step waits for; states come to the host after the

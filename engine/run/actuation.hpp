@@ -1,7 +1,6 @@
 #pragma once
 // What the inputs of one robot or of a batch do over time: straight lines between given instants, the first and the
-// last value held before and after. Inputs are the actuators' commands followed by the motions of regions with a
-// prescribed motion.
+// last value held before and after. Inputs are the actuators' commands followed by the prescribed motions.
 
 #include <span>
 #include <string>
@@ -20,50 +19,50 @@ struct Input {
   bool motion = false;
 };
 
-// All inputs of a robot, in the order of Control.
+/// All inputs of a robot, in the order of Control.
 std::vector<Input> inputs_of(const Robot& robot);
 std::vector<std::string> names_of(const std::vector<Input>& inputs);
-// The first input without a finite range, which no sweep can go through; "" if there is none.
+/// The first input without a finite range, which no sweep can go through; "" if there is none.
 std::string unbounded_input(const Robot& robot);
 
-// The unit people see for an input: "mm", "N", "kPa" or "mL", and its size in SI.
+/// The unit in which an input is displayed: "mm", "N", "kPa" or "mL", and its size in SI.
 std::string display_unit(Dimension dimension);
 double display_scale(Dimension dimension);
 
-// One table for all robots, or one for each. Robots of a file have the same columns and instants of their own.
+/// One table for all robots, or one for each. Robots of a file have the same columns and instants of their own.
 class Actuation {
  public:
-  // Every input at zero.
+  /// Every input at zero.
   explicit Actuation(std::vector<Input> inputs);
-  // From tables of a saved run: times [T], ascending within a table, values [T][inputs]; rows of each robot's table in
-  // turn, or empty: one table for all. Throws InputError if they do not fit.
+  /// From tables of a saved run: times [T], ascending within a table, values [T][inputs]; rows of each robot's table in
+  /// turn, or empty: one table for all. Throws InputError if they do not fit.
   Actuation(std::vector<Input> inputs, const std::vector<std::string>& names, std::vector<double> times,
             std::vector<double> values, const std::vector<int>& rows = {});
 
-  // "north=20 mm": held at that value throughout. Throws InputError: unknown input, bad value.
+  /// "north=20 mm": held at that value throughout. Throws InputError: unknown input, bad value.
   void set(const std::string& assignment);
-  // The commands of `robots` robots at `time`; `control` keeps its size. Motions of regions with a prescribed motion
-  // are cut to their range (a step does that to commands); returns how many were, over all robots.
+  /// The commands of `robots` robots at `time`; `control` keeps its size. Prescribed motions are clamped to their range
+  /// (a step clamps commands); returns how many were, over all robots.
   int evaluate(double time, int robots, Control& control) const;
-  // All inputs of a robot at `time` [inputs], uncut.
+  /// All inputs of a robot at `time` [inputs], not clamped.
   void sample(double time, std::span<double> values, int robot = 0) const;
-  // Whether a file had a column for the input.
+  /// Whether a file had a column for the input.
   bool given(std::size_t input) const { return given_[input]; }
-  // As if these inputs alone had columns.
+  /// Treats these inputs, and no others, as if they had columns.
   void give(std::size_t first, std::size_t count);
-  // As if this input had no column.
+  /// Treats this input as if it had no column.
   void withhold(std::size_t input) { given_[input] = false; }
 
   const std::vector<Input>& inputs() const { return inputs_; }
-  // Of all tables, one after the other.
+  /// Instants of all tables, one after the other [s].
   const std::vector<double>& times() const { return times_; }
   const std::vector<double>& values() const { return values_; }
-  // Rows of each robot's table; empty: one table for all.
+  /// Rows of each robot's table; empty: one table for all.
   std::vector<int> rows() const;
   bool for_each_robot() const { return each_robot_; }
-  // Of the table that ends last.
+  /// End of the table that ends last [s].
   double end() const;
-  // Commands and motions beyond their range, one line for each input: they are cut.
+  /// Commands and motions beyond their range, which are clamped; one line for each input.
   std::vector<std::string> notes() const;
 
  private:
@@ -81,16 +80,16 @@ class Actuation {
   std::vector<std::size_t> first_{};  // row of each robot's table, then the number of rows; empty: one table for all
 };
 
-// CSV: a header of `time [s]` and names of inputs, each with a unit in brackets or in SI, then numbers; `#` begins a
-// comment. Inputs without a column stay at zero. A column `robot` holds the robot index of each row, 0 to robots - 1:
-// the rows of a robot have ascending times, and every robot has some; without it the table is for all robots. (A robot
-// with an input of that name has no such column.) Errors: InputError with file and line.
+/// CSV: a header of `time [s]` and names of inputs, each with a unit in brackets or in SI, then numbers; `#` begins a
+/// comment. Inputs without a column stay at zero. A column `robot` holds the robot index of each row, 0 to robots - 1:
+/// the rows of a robot have ascending times, and every robot has some; without it the table is for all robots. (A robot
+/// with an input of that name has no such column.) Errors: InputError with file and line.
 Actuation read_actuation(const std::string& path, const Robot& robot, int robots = 1);
-// The same for any inputs.
+/// The same for any inputs.
 Actuation read_table(const std::string& path, const std::vector<Input>& inputs, int robots = 1);
 Actuation parse_table(const std::string& text, const std::string& name, const std::vector<Input>& inputs,
                       int robots = 1);
-// The input of that name. Throws InputError with what there is.
+/// The input of that name. Throws InputError with what there is.
 std::size_t find_input(const std::vector<Input>& inputs, const std::string& name, const Place& place);
 
 }  // namespace supple

@@ -1,5 +1,5 @@
 #pragma once
-// What a run in contact with obstacles met on its way.
+// Contact with obstacles over a run.
 
 #include <functional>
 #include <optional>
@@ -10,16 +10,16 @@
 
 namespace supple {
 
-// Where the nodes of the skin of robot 0 are [m].
+/// Positions of the nodes of the skin of robot 0 [m].
 using SkinOf = std::function<std::vector<Vec3d>(const State&)>;
 
 struct ContactRecord {
   ContactFigures figures;               // rows and pressing ones at most, softened in all, largest residuals
   std::optional<OutsideModes> outside;  // the most of each
   std::optional<double> least_gap;      // of the skin [m], where it was looked at
-  // One step more; `model` is null for a full model.
+  /// Adds a step; `model` is null for a full model.
   void add(const ContactFigures& step, const ReducedModel* model, const State& state);
-  // Where the skin is now.
+  /// Adds the smallest gap [m] of the present skin.
   void add_gap(const Robot& robot, const std::vector<Vec3d>& skin);
 };
 

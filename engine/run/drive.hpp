@@ -37,30 +37,31 @@ struct DriveReport {
   bool failed() const { return final.status != StepStatus::ok; }
 };
 
-// What is kept of a run while it continues.
+/// What is kept of a run while it continues.
 struct Keeping {
-  // After each step, outside the timing: results, recordings.
+  /// After each step, outside the timing: results, recordings.
   std::function<void(long step, const TakenStep& taken)> record;
-  // What the run is continued from: `interval` after the last time, later where saving takes long. Empty: never.
+  /// Saves the state that the run is resumed from: `interval` after the last time, later where saving takes long.
+  /// Empty: never.
   std::function<void()> save;
   std::chrono::seconds interval{30};
 };
 
-// Steps report.step + 1 to settings.last; step k goes to time k h under the commands or goals of that time (implicit).
-// Quasi-static steps obey the actuators' rates too: h between two equilibria. Adds to `report`. A step after which no
-// robot is left has failed, and ends the run; the robots are then as they were before it. `doing`: for the progress,
-// "simulating".
+/// Steps report.step + 1 to settings.last; step k goes to time k h under the commands or goals of that time (implicit).
+/// Quasi-static steps obey the actuators' rates too: h between two equilibria. Adds to `report`. A step after which no
+/// robot is left has failed, and ends the run; the robots are then as they were before it. `doing`: for the progress,
+/// "simulating".
 void drive(RobotSteps& robots, const DriveSettings& settings, const std::string& doing, const Progress& progress,
            const Keeping& keeping, DriveReport& report);
 
-// What happened to a robot whose step failed, without what it was doing: "step 3 (to 30 ms) failed: ..., element 5".
+/// Description of a failed step of a robot: "step 3 (to 30 ms) failed: ..., element 5".
 std::string failure_text(const FailedRobot& failure, double time_step);
-// What may help.
+/// The remedy for a failed step.
 std::string failure_remedy(StepStatus status, Integrator integrator);
-// The RunError for a run of one robot; saved: folder with its last good state, or "".
+/// The RunError for a run of one robot; saved: folder with its last good state, or "".
 [[noreturn]] void throw_step_failure(const DriveReport& report, const DriveSettings& settings,
                                      const std::string& saved);
-// The RunError for a batch of which these robots failed.
+/// The RunError for a batch of which these robots failed.
 [[noreturn]] void throw_robot_failures(const std::vector<FailedRobot>& failures, int robots,
                                        const DriveSettings& settings, const std::string& saved);
 

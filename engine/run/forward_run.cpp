@@ -44,13 +44,13 @@ std::unique_ptr<ResultFolder> open_results(const ForwardRun& run) {
   return results;
 }
 
-// Saves what the run is continued from.
+// Saves the state that the run is resumed from.
 void save(const ForwardRun& run, const std::string& folder, long done, ResultFolder* results) {
   if (folder.empty()) return;
   SavedRun saved = run.about;
   saved.state = run.robots.state();
   saved.step = done;
-  // A run of one robot may be continued under other commands.
+  // A run of one robot may be resumed with other commands.
   if (run.robots.robots() > 1) saved.failures = saved_failures(run.robots.failures());
   if (results != nullptr)
     results->save(saved);

@@ -1,5 +1,5 @@
 #pragma once
-// A forward run of one robot or a batch with all that is kept of it: results, a recording, what it is continued from.
+// A forward run of one robot or a batch with its output: results, a recording, and the state that it is resumed from.
 
 #include "engine/io/saved_run.hpp"
 #include "engine/run/contact_record.hpp"
@@ -31,12 +31,12 @@ struct ForwardResult {
   std::string folder;     // of results, or of the state of an interrupted run that has none
 };
 
-// An interrupted run has its state saved, in a new folder NAME-interrupted if it has no other. Throws InputError or
-// RunError where results cannot be written, with the state saved if that can be.
+/// An interrupted run has its state saved, in a new folder NAME-interrupted if it has no other. Throws InputError or
+/// RunError where results cannot be written, with the state saved if that can be.
 ForwardResult run_forward(ForwardRun& run, const Progress& progress);
 
-// Brings all robots of `state`, which are in the same one, to equilibrium under their commands at time 0. Throws
-// RunError.
+/// Brings all robots of `state`, which are in the same one, to equilibrium under their commands at time 0. Throws
+/// RunError.
 void settle(const MechanicsTeam& team, const Actuation& actuation, State& state);
 
 SavedFailures saved_failures(const std::vector<FailedRobot>& failures);

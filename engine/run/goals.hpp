@@ -16,17 +16,17 @@
 
 namespace supple {
 
-// Columns of a file of goals, in order: effectors, then actuators.
+/// Columns of a file of goals, in order: effectors, then actuators.
 std::vector<Input> goal_inputs(const Robot& robot);
 
 class GoalPath {
  public:
-  // Throws InputError: no effector has a goal, or one only in part.
+  /// Throws InputError if no effector has a goal, or if a goal is incomplete.
   GoalPath(const Robot& robot, Actuation table);
-  // Goals of a robot at `time` [3 x effectors]; effectors that are not steered stay as they are in `goals`.
+  /// Goals of a robot at `time` [3 x effectors]; effectors that are not steered stay as they are in `goals`.
   void goals(double time, std::span<double> goals, int robot = 0) const;
-  // Tells the law which effectors are steered, and the known commands of a robot at `time`; in the law it has the
-  // number `of_law`.
+  /// Tells the law which effectors are steered, and the known commands of a robot at `time`; its index in the law is
+  /// `of_law`.
   void prepare(InverseLaw& law) const;
   void know(double time, InverseLaw& law, int robot = 0, int of_law = 0) const;
   const std::vector<char>& steered() const { return steered_; }  // [effectors]
@@ -42,9 +42,9 @@ class GoalPath {
 
 GoalPath read_goals(const std::string& path, const Robot& robot, int robots = 1);
 
-// A closed figure in the horizontal plane about the rest position of the first effector by position, `height` above it:
-// from where the effector is (y: mapped points) to the figure in the first of `turns + 1` equal parts of `duration`,
-// then round it once in each of the others.
+/// A closed figure in the horizontal plane about the rest position of the first effector by position, `height` above
+/// it: from where the effector is (y: mapped points) to the figure in the first of `turns + 1` equal parts of
+/// `duration`, then round it once in each of the others.
 enum class Figure { circle, lemniscate };
 struct FigureSettings {
   Figure figure = Figure::circle;

@@ -12,7 +12,7 @@
 
 namespace supple {
 
-// Step 0 is the start. Robots that have failed keep their last rows, but for errors, which are NaN.
+/// Step 0 is the start. Robots that have failed keep their last rows, but for errors, which are NaN.
 struct InverseRecord {
   int robots = 1;
   std::vector<double> times;           // [steps + 1] s
@@ -27,20 +27,20 @@ struct InverseRecord {
   std::vector<double> normal_forces;   // [steps + 1][robots][obstacles]: sums on each [N]
 };
 
-// Adds a row for each robot, as they are after a step to `time`, or with null at the start.
+/// Adds a row for each robot, as they are after a step to `time`, or with null at the start.
 void record_step(const Robot& robot, RobotSteps& robots, const InverseAnswers& answers, const GoalPath& path,
                  double time, const TakenStep* taken, InverseRecord& record);
 
-// Errors of all robots over steps 1 to the last.
+/// Errors of all robots over steps 1 to the last.
 struct TrackingError {
   double mean = 0, median = 0, largest = 0;
 };
 TrackingError tracking_error(const std::vector<double>& errors, int robots = 1);
 
-// Commands of one robot as a table for forward runs.
+/// Commands of one robot as a table for forward runs.
 Actuation recorded_actuation(const InverseRecord& record, const Robot& robot);
 
-// What the commands do on another model at each step.
+/// Response of another model to the commands at each step.
 struct ReplayRecord {
   std::vector<double> errors;         // [steps + 1]: distance to the goals [m]
   std::vector<double> reached;        // [steps + 1][3 x effectors]
@@ -49,8 +49,8 @@ struct ReplayRecord {
   ContactRecord contact;
 };
 
-// Runs `mechanics` forward under the recorded commands of one robot from equilibrium under the first of them. Throws
-// RunError, Interrupted.
+/// Runs `mechanics` forward under the recorded commands of one robot from equilibrium under the first of them. Throws
+/// RunError, Interrupted.
 ReplayRecord replay(Mechanics& mechanics, const InverseRecord& record, const GoalPath& path,
                     const DriveSettings& settings, const Progress& progress);
 

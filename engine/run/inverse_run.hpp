@@ -1,6 +1,6 @@
 #pragma once
-// A run of inverse control of one robot or a batch along a path of goals, with all that is kept of it: a record, a
-// recording, what it is continued from.
+// A run of inverse control of one robot or a batch along a path of goals, with its output: a record, a recording, and
+// the state that it is resumed from.
 
 #include "engine/run/inverse_record.hpp"
 #include "engine/run/inverse_saved.hpp"
@@ -20,12 +20,12 @@ struct InverseRun {
   Note note;
 };
 
-// Takes up a run that was saved: `saved` is what is there (read_saved_inverse).
+/// Continues a saved run; `saved`: the data that read_saved_inverse returned.
 void take_up(const SavedInverse& saved, InverseRun& run);
-// Steps saved.report.drive.step to the last of the settings, each added to saved.report (at first empty). A run that
-// cannot be saved continues, with a note.
+/// Steps saved.report.drive.step to the last of the settings, each added to saved.report (at first empty). A run that
+/// cannot be saved continues, with a note.
 void run_inverse(InverseRun& run, const Progress& progress, SavedInverse& saved);
-// What `saved` is continued from, to the folder, if there is one.
+/// Writes the state that the run is resumed from to the folder, if there is one.
 void save_inverse(const InverseRun& run, SavedInverse& saved);
 
 }  // namespace supple

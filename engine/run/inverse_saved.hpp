@@ -1,6 +1,6 @@
 #pragma once
-// An inverse run saved between two steps, in its folder: what it needs to continue with the same bits, and all it has
-// recorded. Only while the run is unfinished.
+// An inverse run saved between two steps, in its folder: what is needed to continue it with the same bits, and all that
+// it has recorded. Only while the run is unfinished.
 
 #include <cstdint>
 #include <string>
@@ -30,12 +30,12 @@ struct SavedInverse {
 };
 
 std::string saved_inverse_file(const std::string& folder);
-// Written aside and renamed. Throws InputError or RunError (disk full).
+/// Written aside and renamed. Throws InputError or RunError (disk full).
 void write_saved_inverse(const std::string& folder, const SavedInverse& run);
-// Throws InputError: there is none, it is damaged, another version of the program wrote it, or its robot, its request
-// or sizes are not those expected.
+/// Throws InputError if there is no saved run, if it is damaged or written by another version of the program, or if its
+/// robot, its request or its sizes are not those expected.
 SavedInverse read_saved_inverse(const std::string& folder, const SavedInverse& expected, const Robot& robot);
-// And what a kill left of one that was being written.
+/// Removes the saved run, and a partial file that a killed process left.
 void remove_saved_inverse(const std::string& folder);
 
 }  // namespace supple

@@ -14,12 +14,12 @@ namespace supple {
 
 class MechanicsTeam {
  public:
-  // One robot. `alone` must outlive this object.
+  /// One robot. `alone` must outlive this object.
   explicit MechanicsTeam(Mechanics& alone);
-  // How many members a team has: one for each thread, or one for each robot, whose mechanics then remember nothing of
-  // another (StepSettings::keep_tangent).
+  /// How many members a team has: one for each thread, or one for each robot, whose mechanics then keep no data of
+  /// another robot (StepSettings::keep_tangent).
   enum class Members { threads, robots };
-  // The model must outlive this object.
+  /// The model must outlive this object.
   MechanicsTeam(const ReducedModel& model, int robots, Members members = Members::threads);
 
   int robots() const { return robots_; }
@@ -28,12 +28,12 @@ class MechanicsTeam {
   Mechanics& member(int number) const { return *members_[static_cast<std::size_t>(number)]; }
   const Robot& robot() const { return member(0).robot(); }
 
-  // Mechanics of all robots at once, for steps without a look at each; null for one robot.
+  /// Mechanics of all robots at once, for steps without a look at each; null for one robot.
   std::unique_ptr<Mechanics> make_batch() const;
-  // Calls action(robot, member) for all robots, each member from one thread at a time. The first exception is thrown
-  // when all have been called.
+  /// Calls action(robot, member) for all robots, each member from one thread at a time. The first exception is thrown
+  /// when all have been called.
   void each_robot(const std::function<void(int, int)>& action) const;
-  // y [robots x outputs] of a state of all robots.
+  /// y [robots x outputs] of a state of all robots.
   void evaluate_outputs(const State& state, std::vector<double>& y) const;
 
  private:

@@ -1,9 +1,8 @@
 #pragma once
 // The folder of a run: trajectory.csv, step_000010.vtu and result.pvd (of one robot, every few steps), state.h5 (to
-// continue). The trajectory has a line for every step of one robot; of a batch, with a column `robot`, one for each
-// robot at every few steps until it fails. It grows at its end, before the state is replaced: after a crash it may be
-// longer than the state is old, and continuing cuts it. All others are replaced whole, so that a reader never sees half
-// of one.
+// resume). The trajectory has a line for every step of one robot; of a batch, with a column `robot`, one for each robot
+// at every few steps until it fails. It grows at its end, before the state is replaced: after a crash it may extend
+// beyond the saved state, and resuming cuts it. All others are replaced whole, so that a reader never sees half of one.
 
 #include <functional>
 #include <memory>
@@ -18,27 +17,27 @@
 
 namespace supple {
 
-// Writes the robot's shape in a state to a .vtu file.
+/// Writes the robot's shape in a state to a .vtu file.
 using WriteShape = std::function<void(const std::string& path, const State& state)>;
 
 class ResultFolder {
  public:
-  // Throws InputError for a folder that holds results already, unless `force`, or that could not be made. Nothing is
-  // touched.
+  /// Throws InputError for a folder that holds results already, unless `force`, or that could not be made. Nothing is
+  /// changed.
   static void check(const std::string& folder, bool force);
   static std::string state_file(const std::string& folder) { return folder + "/state.h5"; }
 
-  // Creates the folder; results in it are replaced. The robot must outlive this object. every: steps between two
-  // shapes of one robot, between two lines of each robot of a batch.
+  /// Creates the folder; results in it are replaced. The robot must outlive this object. every: steps between two
+  /// shapes of one robot, between two lines of each robot of a batch.
   ResultFolder(const std::string& folder, const Robot& robot, int robots, WriteShape write_shape, long every);
-  // Takes up what is there, as it was after `step` steps; later lines are cut off the trajectory. Throws InputError if
-  // the trajectory is not that long.
+  /// Continues the results in the folder after `step` steps; later lines of the trajectory are removed. Throws
+  /// InputError if the trajectory is not that long.
   ResultFolder(const std::string& folder, const Robot& robot, int robots, WriteShape write_shape, long every, long step,
                const std::vector<FailedRobot>& failures);
 
-  // Lines of the trajectory and a shape, where this step has any.
+  /// Lines of the trajectory and a shape, where this step has any.
   void record(long step, RobotSteps& robots);
-  // Writes what the trajectory has gained, then the state. Throws InputError if that fails.
+  /// Writes what the trajectory has gained, then the state. Throws InputError if that fails.
   void save(const SavedRun& run);
 
   const std::string& folder() const { return folder_; }

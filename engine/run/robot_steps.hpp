@@ -2,7 +2,7 @@
 // The robots of a run and who takes their steps: a CPU, robot by robot (steps_on_cpu.hpp), or a device, all together
 // (steps_on_device.hpp); forward under commands or inversely towards goals.
 //
-// A robot whose step fails stays as it was before that step for the rest of the run, and the others continue. A run of
+// A robot whose step fails keeps its state before that step for the rest of the run, and the others continue. A run of
 // one robot is a batch of one.
 
 #include <string>
@@ -23,26 +23,26 @@ struct FailedRobot {
 struct TakenStep {
   double seconds = 0;  // without the time that commands and goals take to be made up
   int limited = 0;     // motions cut to their range
-  // Of one robot its own. Of many: counts are sums, iterations and residuals the largest, times those of a thread on
-  // average. status: of the first failure where no robot is left, else ok.
+  /// For one robot its own report. For a batch: counts are sums, iterations and residuals are the largest, times are
+  /// averages over the threads. status: that of the first failure if no robot is left, else ok.
   StepReport report;
 };
 
 class RobotSteps {
  public:
   virtual ~RobotSteps() = default;
-  // Step `number` of all robots that have not failed, from where they are to `time`.
+  /// Step `number` of all robots that have not failed, from where they are to `time`.
   virtual TakenStep step(long number, double time) = 0;
-  // As they are; copied from a device when asked for. References are good until the next step.
+  /// The present states, copied from a device on request. References are valid until the next step.
   virtual const State& state() = 0;
-  // Mapped points there [robots x outputs].
+  /// Mapped points there [robots x outputs].
   virtual const std::vector<double>& outputs() = 0;
 
   int robots() const { return static_cast<int>(failed_.size()); }
-  // In the order in which they failed.
+  /// In the order in which they failed.
   const std::vector<FailedRobot>& failures() const { return failures_; }
   bool failed(int robot) const { return failed_[static_cast<std::size_t>(robot)] != 0; }
-  // Those that failed before the run was saved.
+  /// Those that failed before the run was saved.
   void set_failures(const std::vector<FailedRobot>& failures) {
     for (const FailedRobot& failure : failures) add_failure(failure);
   }
@@ -60,19 +60,19 @@ class RobotSteps {
   std::vector<FailedRobot> failures_;
 };
 
-// What inverse steps say beside. Robots that have failed keep their last answers.
+/// Results of inverse steps beside the states. Robots that have failed keep their last results.
 class InverseAnswers {
  public:
   virtual ~InverseAnswers() = default;
-  // Of the last step [robots].
+  /// Of the last step [robots].
   const std::vector<InverseReport>& reports() const { return reports_; }
-  // Why commands were held, "" where they were not [robots].
+  /// Why commands were held, "" where they were not [robots].
   const std::vector<std::string>& conflicts() const { return conflicts_; }
-  // [robots x 3 x effectors]
+  /// [robots x 3 x effectors]
   const std::vector<double>& goals() const { return goals_; }
-  // Spent in quadratic programs, of all robots.
+  /// Time spent in quadratic programs by all robots [s].
   double qp_seconds() const { return qp_seconds_; }
-  // As InverseLaw::memory(), robot after robot.
+  /// As InverseLaw::memory(), robot after robot.
   virtual std::vector<int> memory() const = 0;
   virtual void recall(const std::vector<int>& memory) = 0;
 

@@ -12,31 +12,31 @@
 
 namespace supple {
 
-// Tells people of what a run continues without.
+/// Prints a note on a problem that does not end the run.
 using Note = std::function<void(const std::string&)>;
 
-// A recording that cannot be written does not take the run with it: that is noted at once, the run continues
-// unrecorded, and its end throws it.
+/// A recording that cannot be written does not end the run: a note is printed at once, the run continues without a
+/// recording, and the error is thrown at its end.
 class RunRecorder {
  public:
-  // "": records nothing. robot: of the mechanics, which must outlive this object; recorded: what the file states about
-  // it; of_batch: index of the recorded robot.
+  /// "": records nothing. robot: of the mechanics, which must outlive this object; recorded: what the file states about
+  /// it; of_batch: index of the recorded robot.
   RunRecorder(const std::string& file, const Robot& robot, const RecordedRobot& recorded, Integrator integrator,
               double time_step, Note note, int of_batch = 0);
   ~RunRecorder() { finish(); }
   RunRecorder(const RunRecorder&) = delete;
   RunRecorder& operator=(const RunRecorder&) = delete;
-  // Whether add() records.
+  /// Whether add() records.
   bool records() const { return writer_ != nullptr; }
   int robot() const { return of_batch_; }
-  // A step under given commands, and one under commands that were found for goals [3 x effectors] of the effectors that
-  // are steered [effectors]. state and y (mapped points): of all robots; goals and report: of the recorded one.
+  /// A step under given commands, and one under commands that were found for goals [3 x effectors] of the effectors
+  /// that are steered [effectors]. state and y (mapped points): of all robots; goals and report: of the recorded one.
   void add(long step, const State& state, std::span<const double> y);
   void add(long step, const State& state, std::span<const double> y, std::span<const double> goals,
            std::span<const char> steered, const InverseReport& report, double qp_seconds);
-  // After the last step, whether it succeeded or not.
+  /// After the last step, whether it succeeded or not.
   void finish();
-  // Throws RunError if the recording is not whole; `rest` states what became of the run.
+  /// Throws RunError if the recording is not whole; `rest` states what became of the run.
   void require_whole(const std::string& rest) const;
 
  private:

@@ -45,8 +45,8 @@ class StepsOnCpu : public RobotSteps {
 
 class ForwardOnCpu final : public StepsOnCpu {
  public:
-  // From `start`, a state of all robots. Team and actuation must outlive this object. Where tangents are kept the team
-  // has a member for each robot.
+  /// From `start`, a state of all robots. Team and actuation must outlive this object. Where tangents are kept the team
+  /// has a member for each robot.
   ForwardOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const Actuation& actuation, State start);
 
  private:
@@ -65,7 +65,7 @@ class ForwardOnCpu final : public StepsOnCpu {
 
 class InverseOnCpu final : public StepsOnCpu, public InverseAnswers {
  public:
-  // As ForwardOnCpu. Team and path must outlive this object.
+  /// As ForwardOnCpu. Team and path must outlive this object.
   InverseOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const InverseSettings& inverse,
                const GoalPath& path, State start);
   std::vector<int> memory() const override;

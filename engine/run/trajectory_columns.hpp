@@ -9,12 +9,12 @@
 
 namespace supple {
 
-// Of its multiplier: "tension", "force" or "pressure".
+/// Name of the multiplier of an actuator: "tension", "force" or "pressure".
 const char* multiplier_name(const ActuatorRow& actuator);
-// Of a reduced model: a hard row that all of its modes obey; its force is not known.
+/// Whether a constraint of a reduced model is a hard row that all of its modes obey; its force is not known.
 bool is_obeyed(const ConstraintRow& row);
-// Columns of a trajectory beyond the places of effectors and probes: how far orientations are turned [deg] and lengths
-// shortened [mm].
+/// Columns of a trajectory beyond the places of effectors and probes: how far orientations are turned [deg] and lengths
+/// shortened [mm].
 std::vector<std::string> extra_columns(const Robot& robot);
 std::vector<double> extra_values(const Robot& robot, std::span<const double> y);
 

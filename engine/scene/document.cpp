@@ -63,8 +63,8 @@ std::size_t find_malformed(std::string_view text) {
 }
 
 // toml++ 3.3 runs into __builtin_unreachable when it asks whether a character of U+00A0 to U+FEFF outside quotes is
-// white space. So these characters take part as private ones of plane 15, one for one, and are replaced in what comes
-// out.
+// white space. So these characters take part as private ones of plane 15, one for one, and are replaced by the
+// originals in the output.
 constexpr unsigned plane = 0xf0000, last_shielded = 0xfeff;
 
 std::string utf8(unsigned c) {

@@ -14,8 +14,8 @@ std::uint64_t scene_fingerprint(Scene scene);
 // The same of several bodies; of the scene itself, every byte counts. Reads the files of its parts.
 std::uint64_t assembly_fingerprint(const AssemblyScene& scene);
 
-// The text of write_scene without what holds anyway: keys that scenes have got since leave it as it is while no scene
-// uses them, and so does a default that is spelled out.
+// The text of write_scene without defaults: a key that is added to the format later does not change it while it is not
+// used, and a default that is written out does not change it either.
 std::string without_defaults(const std::string& written);
 
 }  // namespace supple

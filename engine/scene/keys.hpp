@@ -30,7 +30,7 @@ struct Key {
   std::string_view name;
   ValueKind kind;
   Dimension dimension = Dimension::number;
-  std::string_view fallback;  // the default, for the reference; "required": there is none
+  std::string_view fallback;  // default of the key, as the reference states it; "required": there is none
   std::string_view meaning;
   Bound bound = Bound::any;
   std::string_view choices = {};   // choice: "a | b | c" in the order of the enumeration

@@ -24,7 +24,7 @@ struct Interval {
   double upper = unlimited;
 };
 
-// A part of space or a named group of the mesh; a node (or element centroid) belongs to it when it is inside.
+/// A part of space or a named group of the mesh; a node (or element centroid) belongs to it when it is inside.
 struct Region {
   enum class Kind { all, box, sphere, group };
   Kind kind = Kind::all;
@@ -37,8 +37,8 @@ struct Region {
 
 enum class MaterialModel { corotational, st_venant_kirchhoff, stable_neo_hookean, mooney_rivlin };
 
-// Which rotation the corotational law takes out: polar factor of F; frame on the element's edges (SOFA's "large");
-// polar factor of the element's edge matrix (SOFA's "polar"). The last two only for tetrahedra.
+/// Which rotation the corotational law takes out: polar factor of F; frame on the element's edges (SOFA's "large");
+/// polar factor of the element's edge matrix (SOFA's "polar"). The last two only for tetrahedra.
 enum class RotationKind { polar, edge_frame, edge_polar };
 
 struct MaterialScene {
@@ -46,8 +46,8 @@ struct MaterialScene {
   double young = 0;    // Pa
   double poisson = 0;  // -
   RotationKind rotation = RotationKind::polar;
-  // Mooney-Rivlin W = C01 (I1bar - 3) + C10 (I2bar - 3) + D (J - 1)^2 [Pa], as written in the paper's eq. 10; given
-  // directly, or from young and poisson: mu = 2 (C01 + C10), C10 / C01 = mooney_ratio, D = bulk modulus / 2.
+  /// Mooney-Rivlin W = C01 (I1bar - 3) + C10 (I2bar - 3) + D (J - 1)^2 [Pa], as written in the paper's eq. 10; given
+  /// directly, or from young and poisson: mu = 2 (C01 + C10), C10 / C01 = mooney_ratio, D = bulk modulus / 2.
   std::optional<double> c01, c10, d;
   double mooney_ratio = 0.25;
   std::optional<double> density;  // kg/m^3, overrides the body's
@@ -55,8 +55,8 @@ struct MaterialScene {
   Place place;
 };
 
-// A thin layer on faces of the body: stiff in its plane, free to bend. Corotational plane stress
-// (kernels/materials/corotational_membrane.hpp).
+/// A thin layer on faces of the body: stiff in its plane, free to bend. Corotational plane stress
+/// (kernels/materials/corotational_membrane.hpp).
 struct MembraneScene {
   Region region;         // a group of triangles of the mesh, or the boundary's faces with all their nodes in it
   double thickness = 0;  // m
@@ -68,10 +68,10 @@ struct MembraneScene {
 
 enum class MassKind { consistent, lumped, per_node };
 
-// Nodes taken out of the system: held at rest, following a motion, or tied to rest by springs.
+/// Nodes that are not free: held at rest, driven by a prescribed motion, or tied to rest by springs.
 struct FixScene {
   Region region;
-  // Prescribed translation: amplitude along this direction is the input named `motion` (empty = held at rest).
+  /// Prescribed translation: amplitude along this direction is the input named `motion` (empty = held at rest).
   std::string motion;
   Vec3d motion_direction{{0, 0, 0}};
   Interval motion_range;
@@ -96,11 +96,11 @@ struct BodyScene {
 };
 
 enum class ActuatorKind { cable, force, cavity };
-// What the command is: the value of the actuator's row (length pulled, distance moved, volume gained) or its multiplier
-// (tension, force, pressure).
+/// What the command is: the value of the actuator's row (length pulled, distance moved, volume gained) or its
+/// multiplier (tension, force, pressure).
 enum class ActuatorControl { displacement, force };
 
-// A surface in a file of its own, in the frame of the transformed body once its own transform is applied.
+/// A surface in a file of its own, in the frame of the transformed body once its own transform is applied.
 struct SurfaceScene {
   std::string file;  // absolute
   double unit = 1;   // m per file unit
@@ -108,12 +108,12 @@ struct SurfaceScene {
   Place place{};
 };
 
-// What drives the robot.
-//   cable   frictionless and inextensible, through points embedded in the body: point[0] is its attachment, the last
-//           point is where it is pulled (embedded), or pull_point (fixed in space) follows
-//   force   along a direction fixed in space, on one point of the body or spread evenly over the surface in a region
-//   cavity  a closed surface, filled with a gas of one pressure: faces of the body's boundary in a region, or a surface
-//           from a file, embedded in the body
+/// What drives the robot.
+///   cable   frictionless and inextensible, through points embedded in the body: point[0] is its attachment, the last
+///           point is where it is pulled (embedded), or pull_point (fixed in space) follows
+///   force   along a direction fixed in space, on one point of the body or spread evenly over the surface in a region
+///   cavity  a closed surface, filled with a gas of one pressure: faces of the body's boundary in a region, or a
+///           surface from a file, embedded in the body
 struct ActuatorScene {
   std::string name;
   ActuatorKind kind = ActuatorKind::cable;
@@ -132,19 +132,19 @@ struct ActuatorScene {
   Place place;
 };
 
-// Of an actuator's command, of its change per time, and of its multiplier.
+/// Dimensions of the command of an actuator, of its rate and of its multiplier.
 Dimension command_dimension(ActuatorKind kind, ActuatorControl control);
 Dimension rate_dimension(ActuatorKind kind, ActuatorControl control);
 Dimension multiplier_dimension(ActuatorKind kind);
 
-// What holds points of the body to each other or to places fixed in space.
-//   distance     between two points, or a point and an anchor: the length of the segment is kept
-//   fixed_point  a point stays where it is, along one to three directions
-//   plane        a point stays in the plane through `position` across its normal
-//   limit        the segment is no longer (a string), or no shorter, than a length
+/// A constraint between points of the body, or between a point and a place fixed in space.
+///   distance     between two points, or a point and an anchor: the length of the segment is kept
+///   fixed_point  a point stays where it is, along one to three directions
+///   plane        a point stays in the plane through `position` across its normal
+///   limit        the segment is no longer (a string), or no shorter, than a length
 enum class ConstraintKind { distance, fixed_point, plane, limit };
 enum class LengthBound { longest, shortest };
-// constraint: rows of their own, with multipliers; force: a spring in the forces and the stiffness.
+/// constraint: rows of their own, with multipliers; force: a spring in the forces and the stiffness.
 enum class ConstraintForm { constraint, force };
 
 struct ConstraintScene {
@@ -173,7 +173,7 @@ struct PointScene {  // a probe
 enum class EffectorKind { position, orientation, length, volume };
 Dimension goal_dimension(EffectorKind kind);
 
-// What inverse control steers; see Effector in engine/model/robot.hpp.
+/// What inverse control steers; see Effector in engine/model/robot.hpp.
 struct EffectorScene {
   std::string name;
   EffectorKind kind = EffectorKind::position;
@@ -198,7 +198,7 @@ inline EffectorScene position_effector(std::string name, const Vec3d& point) {
 
 enum class ObstacleShape { plane, sphere, capsule, box, cylinder, tube, mesh };
 
-// A rigid thing around the robot that does not move. Shapes and their own frames: engine/obstacles/obstacle.hpp.
+/// A rigid obstacle that does not move. Shapes and their own frames: engine/obstacles/obstacle.hpp.
 struct ObstacleScene {
   std::string name;
   ObstacleShape shape = ObstacleShape::plane;
@@ -215,10 +215,10 @@ struct ObstacleScene {
   Place place;
 };
 
-// How the body touches obstacles: at collision points, nodes of its boundary, or corners of a surface that it carries.
+/// How the body touches obstacles: at collision points, nodes of its boundary, or corners of a surface that it carries.
 struct ContactScene {
-  double distance = 0;                  // m: gap at which points are kept
-  double spacing = 0;                   // m: points are at least so far apart at rest; 0: every node
+  double distance = 0;                  // m: contact distance, the gap that is kept
+  double spacing = 0;                   // m: least distance between points at rest; 0: every node
   Region region;                        // of the boundary, or of the surface: then no group
   std::optional<SurfaceScene> surface;  // without spacing
   Place place;
@@ -226,26 +226,27 @@ struct ContactScene {
 
 enum class Integrator { implicit_euler, implicit_euler_newton, quasi_static };
 
-// What one weight of the integration domain is of: an element, or one point of a hexahedron, which has eight.
+/// The unit that has one cubature weight in the reduced integration domain: an element, or one of the eight points of a
+/// hexahedron.
 enum class DomainUnit { element, point };
 
 enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 
-// Friction of the obstacles on transient training trajectories: none (the paper) or their own.
+/// Friction of the obstacles in transient training trajectories: none (the paper) or their own.
 enum class ShakingFriction { none, own };
 
-// What a reduced membrane is made of: some of its triangles, or modes of its strains
-// (engine/reduction/basis/strain_modes.hpp).
+/// What a reduced membrane is made of: some of its triangles, or modes of its strains
+/// (engine/reduction/basis/strain_modes.hpp).
 enum class MembraneForm { elements, strains };
 
-// Offline recipe: [reduce] and its sub-tables.
+/// Offline recipe: [reduce] and its sub-tables.
 struct ReductionScene {
   Place place;  // of the sampling
   SamplingKind sampling = SamplingKind::latin_hypercube;
   int states = 272;                        // all but the grid: number of states
   bool corners = true;                     // all but the grid: also the corners of the box, when there are at most 64
   std::optional<double> states_tolerance;  // greedy: predicted mean error that is small enough, a fraction
-  int sweep_steps = 9;                     // grid and transient trajectories: increments between neighbours (figure 1)
+  int sweep_steps = 9;                     // grid, and transient training: increments between neighbours (figure 1)
   ShakingFriction friction = ShakingFriction::none;  // while the training states are made
   Place friction_place;
   int budget = 4096;  // grid points above which the grid falls back to the hypercube (Algorithm 1)
@@ -257,8 +258,8 @@ struct ReductionScene {
   std::optional<double> ecsw_tolerance;  // tau (engine/reduction/elements/selection.hpp)
   int elements = 0;                      // units of the domain, exactly; 0 = by the rule
   Place elements_every_place;
-  int elements_every = 0;  // units are chosen on every n-th state; 0 = as in pipeline.cpp
-  int contact_modes = 0;   // beside the snapshots', of the skin in contact with obstacles (contact_modes.hpp)
+  int elements_every = 0;  // units are selected using every n-th snapshot; 0 = see pipeline.cpp
+  int contact_modes = 0;   // beside those of the snapshots, for contact of the skin (contact_modes.hpp)
   MembraneForm membranes = MembraneForm::elements;
   double strain_tolerance = 0.05;  // as pod_tolerance, of the strains in the norm of energy
   int max_strain_modes = 0;        // 0 = by tolerance alone
@@ -268,7 +269,7 @@ struct ReductionScene {
   std::string ecsw_selection = "displacement";
   std::uint64_t seed = 1;
   int validation_states = 30;
-  std::optional<double> goal_error_limit, shape_error_limit;  // fractions; exceeding one rejects the model
+  std::optional<double> goal_error_limit, shape_error_limit;  // fractions; above one no model is written
 };
 
 struct Scene {
@@ -278,7 +279,8 @@ struct Scene {
   double time_step = 0.01;
   double duration = 1;  // default length of `simulate`
   Integrator integrator = Integrator::implicit_euler;
-  // Share of the forces and of the velocity at the end of a step in its means, 0.5 to 1 (engine/step/step.hpp).
+  /// Fractions of the forces and of the velocity at the end of a step in their means over the step, 0.5 to 1
+  /// (engine/step/step.hpp).
   double implicit_velocity = 1, implicit_position = 1;
   std::vector<BodyScene> bodies;
   std::vector<ActuatorScene> actuators;
@@ -290,10 +292,10 @@ struct Scene {
   ReductionScene reduction;
 };
 
-// The same but for places and `file`.
+/// Equality of all members except places and `file`.
 bool operator==(const Scene& a, const Scene& b);
 
-// Files that the scene names: the mesh of every body, then surfaces of cavities and obstacles.
+/// Files that the scene names: the mesh of every body, then surfaces of cavities and obstacles.
 std::vector<std::string> input_files(const Scene& scene);
 
 }  // namespace supple

@@ -251,7 +251,7 @@ class Writer {
     if (o.max_force < unlimited) put("max_force", o.max_force);
   }
 
-  // Nothing where it states nothing: fingerprints of scenes are those of their text.
+  // Writes nothing where all keys have their defaults: the fingerprint of a scene is that of its text.
   void contact(const ContactScene& c) {
     const bool everywhere = c.region.kind == Region::Kind::all;
     if (c.distance == 0 && c.spacing == 0 && everywhere && !c.surface) return;

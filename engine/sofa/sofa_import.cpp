@@ -87,7 +87,7 @@ SofaImport import_sofa(const FullModel& model, std::span<const int> node_of_file
   };
   append(audit_basis(result.basis, nv, modes.modes, has_five_decimals(modes.values)));
   if (orthonormalise_them) {
-    // What is wrong with the columns is corrected here.
+    // Errors of the columns are corrected here.
     for (AuditLine& line : result.audit)
       if (line.level > AuditLevel::note) line.level = AuditLevel::note;
     const Orthonormalised now = orthonormalise(result.basis, nv, modes.modes);

@@ -32,7 +32,7 @@ class Error : public std::runtime_error {
   Place place_;
 };
 
-// The run itself failed: diverged, or a model rejected by its own validation.
+// The computation failed: it diverged, or the error of a model exceeds its limit.
 class RunError final : public Error {
  public:
   using Error::Error;
@@ -53,7 +53,7 @@ class CapabilityError final : public Error {
   int exit_code() const override { return 3; }
 };
 
-// Ctrl-C: state is saved, the message states how to continue.
+// Ctrl-C: the state is saved and the message states how to continue.
 class Interrupted final : public Error {
  public:
   using Error::Error;

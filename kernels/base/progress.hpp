@@ -1,6 +1,6 @@
 #pragma once
-// How long work reports how far it is, and is told that it should stop. The command line draws bars from it and sets
-// `stop` on Ctrl-C; tests and libraries leave it empty.
+// Progress of long work: callbacks for the fraction done, and a flag that asks it to stop. The command line draws bars
+// from it and sets `stop` on Ctrl-C; tests and libraries leave it empty.
 
 #include <functional>
 #include <string>

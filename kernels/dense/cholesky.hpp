@@ -26,7 +26,7 @@ SUPPLE_HD int cholesky_factor(Team team, S* a, int n, int ld) {
     // l_ik = a_ik / l_kk
     for (int i = k + 1 + team.rank(); i < n; i += team.size()) a[i * ld + k] *= inverse;
     team.sync();
-    // a_ij -= l_ik l_jk, k < j <= i. Nothing reads a_kk here, so it can be replaced.
+    // a_ij -= l_ik l_jk, k < j <= i. No thread reads a_kk here, so it can be replaced.
     if (team.rank() == 0) a[k * ld + k] = root;
     const int left = n - k - 1;
     if (team.size() == 1) {
@@ -57,7 +57,7 @@ SUPPLE_HD void cholesky_forward(Team team, const S* a, int n, int ld, S* x, int 
       }
     return;
   }
-  // Column by column. Row k itself is divided one step later, when nothing reads the undivided value any more.
+  // Column by column. Row k itself is divided one step later, when no thread reads the undivided value any more.
   for (int k = 0; k < n; ++k) {
     const S inverse = S(1) / a[k * ld + k];
     const int left = n - k - 1;

@@ -75,7 +75,7 @@ SUPPLE_HD bool general_solve(Team team, double* a, int n, int ld, double* b, dou
     const double x = b[k] / a[k * ld + k];
     for (int i = team.rank(); i < k; i += team.size()) b[i] -= a[i * ld + k] * x;
     team.sync();
-    if (team.rank() == 0) b[k] = x;  // nothing reads it any more
+    if (team.rank() == 0) b[k] = x;  // no thread reads it any more
   }
   team.sync();
   return true;

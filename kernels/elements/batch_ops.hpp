@@ -154,7 +154,7 @@ SUPPLE_INLINE constexpr std::size_t stiffness_scratch(TangentRows rows, int r, T
 }
 
 // Projected stiffness of one robot by one team: K (+)= sum over the tiles of a field of G^T (w dP/dF) G, tiles in
-// order. K begins with its constant part, or continues from what it holds. Two fields: two launches.
+// order. K begins with its constant part, or the sum is added to its present value. Two fields: two launches.
 template <class S, TangentRows rows>
 struct ReducedStiffnessTeamOp {
   int r, tiles;

@@ -9,7 +9,7 @@
 //   up | down | random:N    order of blocks and of the threads of a block; N: seed
 //   back | front            the guard page lies behind | before each piece of device memory
 //   memory:MB               of the device (4096)
-// What is wrong stops the program (abort) with one line that states where.
+// An error stops the program (abort) with one line that states where it is.
 
 #include <pthread.h>
 
@@ -40,7 +40,7 @@ struct Mode {
 Mode parse_mode(const std::string& words);
 
 // Device memory in pages of its own. A piece is opened when queued work first touches it and closed before the host
-// continues; an address is never given twice, so that what was freed stays closed.
+// continues; an address is never given twice, so that freed memory stays closed.
 class DeviceMemory {
  public:
   explicit DeviceMemory(const Mode& mode);

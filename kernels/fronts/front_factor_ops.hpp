@@ -177,7 +177,7 @@ struct FrontDiagonalOp {
       }
   }
 
-  // A column without a valid pivot becomes zero: its robot keeps finite numbers, and nothing waits for it.
+  // A column without a valid pivot becomes zero: its robot keeps finite numbers, and no thread waits for it.
   template <class S>
   SUPPLE_INLINE void eliminate(const FrontPlace<S>& at, const FrontTask& task, const MatrixBlock& block,
                                FrontTile<S>& tile) const {

@@ -10,7 +10,7 @@
 
 namespace supple {
 
-// Up to three parameters; each law states which.
+// Up to three parameters; each law defines its own.
 template <class S>
 struct MaterialParameters {
   S p[3];

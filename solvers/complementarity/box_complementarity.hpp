@@ -21,12 +21,12 @@ struct ComplementaritySettings {
   int max_iterations = 200;
 };
 
-// W: n x n row-major symmetric; lower/upper may be infinite. lambda: in = warm start, out = solution. `work` needs
-// box_complementarity_work(n) doubles. Works for indefinite W too where the pivoting finds an answer (converged
-// equilibria near limit points), without a guarantee. Dependent rows (singular W) are solved where they are consistent,
-// one of the answers is returned; otherwise the status is `singular`. Rows are scaled to a unit diagonal inside, so
-// units may be mixed. n <= max_box_complementarity. With any status lambda lies in the box and `residual` belongs to
-// it. No allocation; deterministic.
+/// W: n x n row-major symmetric; lower/upper may be infinite. lambda: in = warm start, out = solution. `work` needs
+/// box_complementarity_work(n) doubles. Works for indefinite W too where the pivoting finds an answer (converged
+/// equilibria near limit points), without a guarantee. Dependent rows (singular W) are solved where they are
+/// consistent, one of the answers is returned; otherwise the status is `singular`. Rows are scaled to a unit diagonal
+/// inside, so units may be mixed. n <= max_box_complementarity. With any status lambda lies in the box and `residual`
+/// belongs to it. No allocation; deterministic.
 constexpr int max_box_complementarity = 256;
 int box_complementarity_work(int n);
 ComplementarityReport solve_box_complementarity(int n, std::span<const double> W, std::span<const double> d,

@@ -77,8 +77,8 @@ bool soft_forces(HostRows& rows, const ScaledContact& p) {
   return ProximalNewton<HostRows>(rows, p, rows.work).step(soft_shift, 1e-6, steps_per_shift, steps) != StepEnd::failed;
 }
 
-// Whether the problem without friction is infeasible: a conflict among gaps and box rows alone. Forces are lost if
-// so; friction is not.
+// Whether the problem without friction is infeasible: gaps and box rows alone conflict. Forces are lost if so; friction
+// is not.
 bool infeasible(HostRows& rows, const ScaledContact& p, const ContactSettings& settings, std::span<double> conflict) {
   const NewtonWork& work = rows.work;
   Residuals last;

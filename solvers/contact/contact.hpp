@@ -21,8 +21,8 @@
 
 namespace supple {
 
-// automatic: Gauss-Seidel until, by its rate, Newton's method will be done earlier; then that; and other starts where
-// friction makes both cycle. newton: its own start, at the end a few sweeps against rounding.
+/// automatic: Gauss-Seidel until, by its rate, Newton's method will be done earlier; then that; and other starts where
+/// friction makes both cycle. newton: its own start, at the end a few sweeps against rounding.
 enum class ContactMethod { automatic, gauss_seidel, newton };
 
 enum class ContactStatus {
@@ -33,8 +33,8 @@ enum class ContactStatus {
   not_finite        // NaN or infinity in the data, negative friction, lower > upper
 };
 
-// Views of the data. W: N x N row-major, or V: N x rank row-major and W empty. d: N. compliance (C, N, empty: none): of
-// a contact's tangents equal. lower, upper: boxes, may be infinite, empty: none. friction: contacts.
+/// Views of the data. W: N x N row-major, or V: N x rank row-major and W empty. d: N. compliance (C, N, empty: none):
+/// of a contact's tangents equal. lower, upper: boxes, may be infinite, empty: none. friction: contacts.
 struct ContactProblem {
   int boxes = 0, contacts = 0, rank = 0;
   std::span<const double> W, V, d, compliance, lower, upper, friction;
@@ -43,18 +43,18 @@ struct ContactProblem {
 struct ContactSettings {
   ContactMethod method = ContactMethod::automatic;
   double tolerance = 1e-10;  // on the residual
-  // Where rounding keeps the residual above the tolerance but below this, Newton's method goes no further, nor do
-  // sweeps polish what it found, no other start is tried, nor a proof of infeasibility; the status is iteration_limit
-  // all the same.
+  /// Where rounding keeps the residual above the tolerance but below this, Newton's method goes no further, nor do
+  /// sweeps polish what it found, no other start is tried, nor a proof of infeasibility; the status is iteration_limit
+  /// all the same.
   double enough = 0;
   int max_sweeps = 10000;       // of Gauss-Seidel
   int max_newton_steps = 1000;  // and up to 100 of these again for a proof of infeasibility
   double relaxation = 1;        // of Gauss-Seidel: each new force is taken this far from the one before
 };
 
-// Residuals of the lambda that is given back. With the scale s = W_ii^-1/2 of a row, where W_ii is the mean of the
-// three rows for a contact and includes C, lambda / s and s w have one unit [J^1/2]. r is the natural map of Alart and
-// Curnier in it (coulomb.hpp), for box rows lambda - clamp(lambda - w).
+/// Residuals of the returned lambda. With the scale s = W_ii^-1/2 of a row, where W_ii is the mean of the three rows
+/// for a contact and includes C, lambda / s and s w have one unit [J^1/2]. r is the natural map of Alart and Curnier in
+/// it (coulomb.hpp), for box rows lambda - clamp(lambda - w).
 struct [[nodiscard]] ContactReport {
   ContactStatus status = ContactStatus::solved;
   ContactMethod method = ContactMethod::gauss_seidel;  // that found the answer
@@ -65,15 +65,15 @@ struct [[nodiscard]] ContactReport {
   double box = 0;           // max |r| of the box rows / max |lambda / s|
 };
 
-// Memory for problems up to a size; solving allocates nothing. One per thread.
+/// Memory for problems up to a size; solving allocates nothing. One per thread.
 class ContactWorkspace {
  public:
   ContactWorkspace(int max_boxes, int max_contacts);
   int max_boxes() const { return max_boxes_; }
   int max_contacts() const { return max_contacts_; }
-  // Of the last solve that was `infeasible`, N numbers: forces delta on normals and on box rows without a bound
-  // that way, with delta . d < 0 and W delta = 0 up to rounding. Then delta . w < 0 for any lambda, while every
-  // admissible w has delta . w >= 0. Normalised to max |delta_i| = 1.
+  /// Of the last solve that was `infeasible`, N numbers: forces delta on normals and on box rows without a bound
+  /// that way, with delta . d < 0 and W delta = 0 up to rounding. Then delta . w < 0 for any lambda, while every
+  /// admissible w has delta . w >= 0. Normalised to max |delta_i| = 1.
   std::span<const double> conflict() const { return std::span(conflict_).first(conflict_used_); }
 
  private:
@@ -85,8 +85,8 @@ class ContactWorkspace {
   std::vector<int> indices_;
 };
 
-// lambda (N): in = start (zeros: cold; anything that is not finite counts as 0), out = solution, in its bounds and
-// cones whatever the status. Deterministic.
+/// lambda (N): in = start (zeros: cold; anything that is not finite counts as 0), out = solution, in its bounds and
+/// cones whatever the status. Deterministic.
 ContactReport solve_contact(const ContactProblem& problem, std::span<double> lambda, ContactWorkspace& workspace,
                             const ContactSettings& settings = {});
 

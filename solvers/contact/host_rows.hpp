@@ -10,7 +10,7 @@ namespace supple::contact {
 
 class HostRows {
  public:
-  // Memory for n rows of one problem.
+  /// Memory for n rows of one problem.
   HostRows(int n, double* numbers, int* indices);
   static std::size_t numbers(int n);
   static std::size_t indices(int n);
@@ -70,7 +70,7 @@ class HostRows {
   bool solve_in_modes(const ScaledContact& p, const NewtonWork& k, int active);
 };
 
-// Views into memory; then filled. False: not finite, or limits that exclude each other.
+/// Views into memory; then filled. False: not finite, or limits that exclude each other.
 bool load(const ContactProblem& problem, double*& memory, ScaledContact& p);
 std::size_t scaled_memory(int boxes, int contacts);
 

@@ -15,11 +15,11 @@ struct ColumnMatrix {
 
 constexpr int column_chunk = 256;
 
-// out_i = g_i^T v for all columns.
+/// out_i = g_i^T v for all columns.
 void transpose_multiply(const ColumnMatrix& G, const double* v, double* out);
-// out_k = g_c^T v for c = chosen[k].
+/// out_k = g_c^T v for c = chosen[k].
 void transpose_multiply(const ColumnMatrix& G, std::span<const int> chosen, const double* v, double* out);
-// r = y - sum_k w_k g_c(k). Returns ||r||.
+/// r = y - sum_k w_k g_c(k). Returns ||r||.
 double residual(const ColumnMatrix& G, std::span<const int> chosen, const double* w, const double* y, double* r);
 
 }  // namespace supple

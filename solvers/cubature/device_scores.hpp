@@ -13,17 +13,18 @@
 
 namespace supple {
 
-// G on a device: all of it where there is room, else chunks of its columns, which come anew for every product.
+/// G on a device: all of it where there is room, else in chunks of its columns, which are uploaded again for every
+/// product.
 class DeviceColumns {
  public:
-  // beside: what callers keep there [bytes]. Throws CapabilityError where the device does not exist or has no room
-  // for it and the smallest chunk.
+  /// beside: what callers keep there [bytes]. Throws CapabilityError where the device does not exist or has no room for
+  /// it and the smallest chunk.
   DeviceColumns(const DeviceRoom& room, const ColumnMatrix& G, std::size_t beside);
   bool whole() const { return width_ == G_.columns; }
   DenseContext& context() { return context_; }
-  // out [columns][count], each `columns` long, = scale G^T X for X [rows][count] column-major; all on the device.
+  /// out [columns][count], each `columns` long, = scale G^T X for X [rows][count] column-major; all on the device.
   void multiply(double scale, const double* X, int count, double* out);
-  // One column there; valid until the next call.
+  /// One column there; valid until the next call.
   const double* column(int i);
 
  private:

@@ -12,7 +12,7 @@ struct GrowLimits {
   int max_columns = 0;   // 0 = no limit
 };
 
-// A residual below this is rounding: reached whatever the tolerance asks.
+/// A residual below this is rounding: reached whatever the tolerance asks.
 constexpr double residual_floor = 1e-13;
 
 template <class Score>

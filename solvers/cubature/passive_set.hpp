@@ -10,9 +10,9 @@
 
 namespace supple {
 
-// What removing a column did to Q: for k = position, position + 1, ... columns k and k + 1 of Q became
-//   (c q_k + s q_k+1,   c q_k+1 - s q_k);
-// the last one then left the basis.
+/// What removing a column did to Q: for k = position, position + 1, ... columns k and k + 1 of Q became
+///   (c q_k + s q_k+1,   c q_k+1 - s q_k);
+/// the last one then left the basis.
 struct Removal {
   int column = 0;
   int position = 0;
@@ -21,7 +21,7 @@ struct Removal {
 
 class PassiveSet {
  public:
-  // G and y must outlive the set.
+  /// G and y must outlive the set.
   PassiveSet(const ColumnMatrix& G, const double* y);
 
   int size() const { return static_cast<int>(columns_.size()); }
@@ -31,18 +31,19 @@ class PassiveSet {
   const std::vector<double>& residual() const { return residual_; }          // y - G_S w
   double relative_residual() const { return relative_residual_; }            // of ||y||; 0 if y = 0
 
-  // Adds a column with the given weight, not fitted yet. False, and nothing changed, if it depends on the present ones.
+  /// Adds a column with the given weight, not fitted yet. False, and nothing changed, if it depends on the present
+  /// ones.
   bool append(int column, double weight = 0);
-  // Adds columns to an empty set as append does one by one, but for rounding, and reads them far fewer times.
+  /// Adds columns to an empty set as append does one by one, but for rounding, and reads them far fewer times.
   void append_all(std::span<const int> columns, std::span<const double> weights);
   Removal remove(int position);
-  // min || G_S w - y || over w >= 0 from the present weights; columns whose weight gets to zero leave (Lawson & Hanson,
-  // ch. 23).
+  /// min || G_S w - y || over w >= 0 from the present weights; columns whose weight gets to zero leave (Lawson &
+  /// Hanson, ch. 23).
   std::vector<Removal> refit();
 
-  // H^-1, dense row-major.
+  /// H^-1, dense row-major.
   std::vector<double> inverse_gram() const;
-  // x = H^-1 x
+  /// x = H^-1 x
   void solve(std::vector<double>& x) const;
 
  private:

@@ -13,22 +13,23 @@ namespace supple {
 
 class RowSketch {
  public:
-  // Of `rows` rows in `columns` columns, or in those listed. With at most `sketch_rows` rows they are kept as they are.
+  /// Of `rows` rows in `columns` columns, or in those listed. With at most `sketch_rows` rows they are kept as they
+  /// are.
   RowSketch(int rows, int columns, int sketch_rows, std::uint64_t seed = 1, std::vector<int> listed = {});
 
-  // Rows first_row ... of G: block is count x columns, column-major. Any order of blocks gives the same sketch but for
-  // rounding; every row once.
+  /// Rows first_row ... of G: block is count x columns, column-major. Any order of blocks gives the same sketch but for
+  /// rounding; every row once.
   void add(std::span<const double> block, int first_row, int count);
 
-  // The same by others, such as a GPU: where the rows first_row ... of G go. Row t of the sketch takes the rows
-  // source[e] of the block times factor[e], e in [start[t], start[t + 1]), in this order, which is that of add.
+  /// The same by others, such as a GPU: where the rows first_row ... of G go. Row t of the sketch takes the rows
+  /// source[e] of the block times factor[e], e in [start[t], start[t + 1]), in this order, which is that of add.
   struct Lists {
     std::vector<int> start, source;
     std::vector<double> factor;
   };
   Lists lists(int first_row, int count) const;
   const std::vector<int>& listed() const { return listed_; }
-  // Columns first ... of those kept, for what was added elsewhere.
+  /// Columns first ... of those kept, for what was added elsewhere.
   std::span<double> columns(std::size_t first, std::size_t count) {
     return std::span(matrix_).subspan(first * static_cast<std::size_t>(rows_), count * static_cast<std::size_t>(rows_));
   }

@@ -22,10 +22,10 @@ namespace supple {
 
 struct CudaDense;  // library handles and address lists of one GPU, solvers/dense/batched_cuda.cpp
 
-// A device with what its libraries need between calls. Not to be used by two threads at once.
+/// A device with what its libraries need between calls. Not to be used by two threads at once.
 class DenseContext {
  public:
-  // Throws CapabilityError where the device does not exist.
+  /// Throws CapabilityError where the device does not exist.
   explicit DenseContext(const Device& device);
   const Device& device() const { return device_; }
   CudaDense* cuda() const { return cuda_.get(); }
@@ -37,7 +37,7 @@ class DenseContext {
 
 enum class Transpose { no, yes };
 
-// A column-major operand: entry (i, j) of matrix b at data[b * stride + j * ld + i], before it is transposed.
+/// A column-major operand: entry (i, j) of matrix b at data[b * stride + j * ld + i], before it is transposed.
 template <class S>
 struct Operand {
   const S* data;
@@ -52,21 +52,21 @@ struct Target {
   std::ptrdiff_t stride = 0;
 };
 
-// C = alpha A B + beta C for each of `batch` matrices: A is m x k, B k x n, C m x n. C is not read where beta = 0. The
-// matrices C may interleave (stride < ld) but share no entry.
+/// C = alpha A B + beta C for each of `batch` matrices: A is m x k, B k x n, C m x n. C is not read where beta = 0. The
+/// matrices C may interleave (stride < ld) but share no entry.
 template <class S>
 void gemm(DenseContext& context, int m, int n, int k, S alpha, const std::type_identity_t<Operand<S>>& A,
           const std::type_identity_t<Operand<S>>& B, std::type_identity_t<S> beta,
           const std::type_identity_t<Target<S>>& C, int batch = 1);
 
-// A = L L^T in place for `batch` matrices n x n, row stride ld, `stride` entries from one to the next; only lower
-// triangles are read, and hold L. On a GPU the strict upper ones are undefined afterwards: cuSOLVER works there.
-// info[b] = 0, or a positive number where matrix b is not positive definite and holds no factor.
+/// A = L L^T in place for `batch` matrices n x n, row stride ld, `stride` entries from one to the next; only lower
+/// triangles are read, and hold L. On a GPU the strict upper ones are undefined afterwards: cuSOLVER works there.
+/// info[b] = 0, or a positive number where matrix b is not positive definite and holds no factor.
 template <class S>
 void potrf_batched(DenseContext& context, int n, S* A, int ld, std::ptrdiff_t stride, int* info, int batch);
 
-// L L^T X = B in place with the factors of potrf_batched: `count` right-hand sides per matrix, each contiguous with
-// `ldx` entries from one to the next.
+/// L L^T X = B in place with the factors of potrf_batched: `count` right-hand sides per matrix, each contiguous with
+/// `ldx` entries from one to the next.
 template <class S>
 void potrs_batched(DenseContext& context, int n, int count, const S* L, int ld, std::ptrdiff_t stride, S* X, int ldx,
                    std::ptrdiff_t stride_x, int batch);

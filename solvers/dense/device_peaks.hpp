@@ -11,7 +11,7 @@ struct DevicePeaks {
   double to_device = 0, from_device = 0;  // bytes/s of copies from and to ordinary host memory
 };
 
-// The best of trials that last `seconds` for each number, at least two trials after one that warms up.
+/// The best of trials that last `seconds` for each number, at least two trials after one that warms up.
 DevicePeaks measure_device_peaks(const Device& device, double seconds);
 
 }  // namespace supple

@@ -17,7 +17,7 @@ inline void store(double* to, const Pack& p) {
   std::memcpy(to, &p, sizeof(Pack));
 }
 
-// sum_i a_i b_i
+/// sum_i a_i b_i
 inline double dot(const double* a, const double* b, int n) {
   Pack s0 = {}, s1 = {}, s2 = {}, s3 = {}, x, y;
   int i = 0;
@@ -34,7 +34,7 @@ inline double dot(const double* a, const double* b, int n) {
   return sum;
 }
 
-// y += factor x
+/// y += factor x
 inline void add_scaled(double* y, double factor, const double* x, int n) {
   Pack u, v;
   int i = 0;

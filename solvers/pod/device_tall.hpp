@@ -12,13 +12,13 @@ namespace supple {
 
 class DeviceTall {
  public:
-  // Throws CapabilityError where the device does not exist; the others where a panel has no room.
+  /// Throws CapabilityError where the device does not exist; the others where a panel has no room.
   explicit DeviceTall(const DeviceRoom& room) : room_(room), context_(room.device) {}
-  // Upper triangular (or trapezoidal) R of S = Q R.
+  /// Upper triangular (or trapezoidal) R of S = Q R.
   Eigen::MatrixXd triangle(const Eigen::MatrixXd& S);
   Eigen::MatrixXd multiply(const Eigen::MatrixXd& S, const Eigen::MatrixXd& V);
-  // Nearly orthonormal columns made orthonormal to rounding: S R^-1. (The error is that of R, times the condition of
-  // R, which is nearly 1.)
+  /// Nearly orthonormal columns made orthonormal to rounding: S R^-1. (The error is that of R, times the condition of
+  /// R, which is nearly 1.)
   void orthonormalise(Eigen::MatrixXd& S);
 
  private:

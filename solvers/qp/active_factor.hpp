@@ -16,13 +16,13 @@ struct ActiveFactor {
   int size = 0;
 
   const double* column(int j) const { return J + j * ld; }
-  // H = A + shift I; A is row-major with stride ld and lost. False where H is not positive or the trace of its inverse
-  // exceeds n largest_inverse.
+  /// H = A + shift I; A is row-major with stride ld and lost. False where H is not positive or the trace of its inverse
+  /// exceeds n largest_inverse.
   bool start(double* A, double shift, double largest_inverse);
   void start_identity();
-  // d = J^T a_k
+  /// d = J^T a_k
   void project(const ScaledQp& qp, int k, double* d) const;
-  // sum of d_j^2 over J1 or J2
+  /// sum of d_j^2 over J1 or J2
   double square(const double* d, int begin, int end) const;
   void add(int k, const double* d);  // d of project(), independent: its J2 part is not zero
   bool add_independent(const ScaledQp& qp, int k, double* d, double tolerance);

@@ -87,8 +87,8 @@ Violation most_violated(const ActiveSet& set, double tolerance, double reach) {
 
 enum class Proof { none, unsure, proved };
 
-// The constraint's normal is a combination of the working set's, sign a = sum r_j a_j, in which no multiplier could
-// move. That proves a conflict if it holds within rounding and the limits differ by more than rounding.
+// The constraint's normal is a combination of the working set's, sign a = sum r_j a_j, in which no multiplier can be
+// reduced. That proves infeasibility if it holds within rounding and the limits differ by more than rounding.
 Proof contradicts(ActiveSet& set) {
   const ScaledQp& qp = set.qp;
   const double sign = set.conflict_side == QpSide::lower ? 1 : -1, limit = qp.limit(set.conflict, set.conflict_side);
@@ -136,7 +136,7 @@ Entry bring_in(ActiveSet& set, const Violation& violation) {
     }
     const bool dependent = !(rest > dependence * dependence * all);
     if (dependent && blocking >= 0) {
-      // What only rounding lets block does not: then the conflict is proved below.
+      // A constraint that blocks only by rounding does not block: then infeasibility is proved below.
       double weight = 1, block = 0;
       for (int j = 0; j < f.size; ++j) {
         weight = std::max(weight, std::abs(r[j]));

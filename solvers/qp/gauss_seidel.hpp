@@ -17,8 +17,8 @@
 
 namespace supple {
 
-// effectors x actuators, row-major: W_ea [m/N]; actuators x actuators: W_aa [m/N]. Empty W_aa: no limits on the
-// actuators' displacements. Empty limits: none. Units are the caller's, tolerances are relative.
+/// effectors x actuators, row-major: W_ea [m/N]; actuators x actuators: W_aa [m/N]. Empty W_aa: no limits on the
+/// actuators' displacements. Empty limits: none. Units are the caller's, tolerances are relative.
 struct GaussSeidelProblem {
   int actuators = 0, effectors = 0;
   std::span<const double> W_ea, delta_free, lower, upper;
@@ -40,14 +40,14 @@ struct GaussSeidelSettings {
 struct [[nodiscard]] GaussSeidelReport {
   GaussSeidelStatus status = GaussSeidelStatus::solved;
   int iterations = 0;
-  // Largest change of a lambda in the last sweep by what it does to the effectors, |w_*j| |change|, relative to
-  // |delta_free| + sum |w_*j| |lambda_j|. Zero at a minimiser over a box.
+  /// Largest change of a lambda in the last sweep by what it does to the effectors, |w_*j| |change|, relative to
+  /// |delta_free| + sum |w_*j| |lambda_j|. Zero at a minimiser over a box.
   double residual = 0;
   double shift = 0;  // |W_ea lambda + delta_free|
 };
 
-// lambda: in = start (clamped), out = answer. work: gauss_seidel_work(actuators, effectors) numbers. An actuator whose
-// column of W_ea is zero keeps its clamped start. Deterministic, no allocation.
+/// lambda: in = start (clamped), out = answer. work: gauss_seidel_work(actuators, effectors) numbers. An actuator whose
+/// column of W_ea is zero keeps its clamped start. Deterministic, no allocation.
 int gauss_seidel_work(int actuators, int effectors);
 GaussSeidelReport solve_gauss_seidel(const GaussSeidelProblem& problem, std::span<double> lambda,
                                      std::span<double> work, const GaussSeidelSettings& settings = {});

@@ -194,7 +194,7 @@ struct PrimalMethod {
     }
     if (found) return Kind::ray;
     // The others: w_q^T w_r = 0, down by slope / |w|^2 each, then to the minimum along d. P <= n, so
-    //   d^T P d >= |P d|^2 / n,   whatever the rounding.
+    //   d^T P d >= |P d|^2 / n,   for any rounding error.
     double *product = set.d, descent = 0;
     std::fill(product, product + ld(), 0.0);
     for (int q = 0; q < curved; ++q) {

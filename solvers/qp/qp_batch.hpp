@@ -6,29 +6,29 @@
 
 namespace supple {
 
-// Arrays of qp.hpp, one problem after the other: `count` times n x n, n, m x n or m numbers. An array with the size of
-// one problem's is shared by all. Empty limits: none; empty centre: the origin.
+/// Arrays of qp.hpp, one problem after the other: `count` times n x n, n, m x n or m numbers. An array with the size of
+/// one problem's is shared by all. Empty limits: none; empty centre: the origin.
 struct QpBatchProblem {
   std::span<const double> P, g, lower, upper, C, row_lower, row_upper, centre;
 };
 
-// x: count x n. Multipliers count x n and count x m, or empty: not wanted.
+/// x: count x n. Multipliers count x n and count x m, or empty: not wanted.
 struct QpBatchSolution {
   std::span<double> x, bound_multipliers, row_multipliers;
 };
 
 class QpBatch {
  public:
-  // threads = 0: as many as OpenMP offers.
+  /// threads = 0: as many as OpenMP offers.
   QpBatch(int n, int m, int count, int threads = 0);
   int count() const { return count_; }
 
-  // Every problem starts from its active set of the call before. Allocates nothing. Returns how many are solved.
+  /// Every problem starts from its active set of the call before. Allocates nothing. Returns how many are solved.
   int solve(const QpBatchProblem& problem, const QpBatchSolution& solution, const QpSettings& settings = {});
-  // The next call starts cold.
+  /// The next call starts cold.
   void forget();
 
-  // Of the last call. A proof of infeasibility or a direction is not kept: solve that problem alone.
+  /// Of the last call. A proof of infeasibility or a direction is not kept: solve that problem alone.
   std::span<const QpReport> reports() const { return reports_; }
   std::span<const QpSide> active(int index) const;
 

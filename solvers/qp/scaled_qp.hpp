@@ -27,7 +27,7 @@ struct ScaledQp {
   double value(int k, const double* x) const { return k < n ? x[k] : dot(row_of(k), x, ld); }
   bool equality(int k) const { return lower[k] == upper[k]; }
   double limit(int k, QpSide side) const { return side == QpSide::upper ? upper[k] : lower[k]; }
-  // y += factor a_k
+  /// y += factor a_k
   void add_normal(int k, double factor, double* y) const {
     if (k < n) {
       y[k] += factor;
@@ -35,7 +35,7 @@ struct ScaledQp {
       add_scaled(y, factor, row_of(k), ld);
     }
   }
-  // r_k: multiplies a constraint's limit and normal, so multipliers too.
+  /// r_k: multiplies a constraint's limit and normal, so multipliers too.
   double scale(int k) const { return k < n ? 1 / column[k] : row[k - n]; }
 };
 

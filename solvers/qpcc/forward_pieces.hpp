@@ -13,8 +13,8 @@ class ForwardPieces {
   ForwardPieces(const ScaledQpcc& problem, int max_contacts);
   static std::size_t numbers(int m) { return extent(9 * m, m) + extent(7 * m); }
   void use(Room room);
-  // Pieces of the forces at x (n, scaled): solve_contact() with the exact cone, then Gauss-Seidel sweeps with the
-  // pyramids, contact after contact each on the piece that obeys its law best.
+  /// Pieces of the forces at x (n, scaled): solve_contact() with the exact cone, then Gauss-Seidel sweeps with the
+  /// pyramids, contact after contact each on the piece that obeys its law best.
   void find(const double* x, unsigned char* piece);
 
  private:

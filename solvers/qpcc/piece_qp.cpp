@@ -354,7 +354,7 @@ void PieceQp::take_point(PiecePoint& point) {
         p[b] = p_[extent(n, ld) + extent(i)];
         for (int j = 0; j < n; ++j) p[b] += p_[extent(j, ld) + extent(i)] * x_[j];
       }
-      // Of a slipping contact row b requires p_b >= 0.
+      // Row b of a slipping contact requires p_b >= 0.
       if (shape.size < 3 && (p[b] < 0 || sides_[row + b] != QpSide::none)) p[b] = 0;
       for (int a = 0; a < 3; ++a) lambda[a] += shape.S[b][a] * p[b];
     }

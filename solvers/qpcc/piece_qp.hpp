@@ -1,8 +1,8 @@
 #pragma once
 // The convex quadratic program on one piece per contact. Where the pieces' equations are regular in the forces, these
-// are eliminated (lambda = L x + l) and the program is one in x; otherwise it keeps them as unknowns. `relaxed`: the
-// least t >= 0 by which all limits have to be relaxed (bounds by t, rows by t |C_k|, in scaled unknowns) in place of
-// the objective.
+// are eliminated (lambda = L x + l) and the program is one in x; otherwise it keeps them as unknowns. `relaxed`:
+// minimises, in place of the objective, the t >= 0 by which all limits are relaxed (bounds by t, rows by t |C_k|, in
+// scaled unknowns).
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace supple::qpcc {
 
-// A point on its pieces, scaled, with multipliers as in qp.hpp (bounds z, rows y) and pyramid.hpp (alpha, beta).
+/// A point on its pieces, scaled, with multipliers as in qp.hpp (bounds z, rows y) and pyramid.hpp (alpha, beta).
 struct PiecePoint {
   QpStatus status;
   double *z, *w, *alpha, *beta, *bound, *row;  // all, 3m, 3m, 3m, n, k
@@ -34,9 +34,9 @@ class PieceQp {
   static std::size_t numbers(int n, int m, int k, int facets);
 
   void use(Room room);  // memory for the problem's present size
-  // On point.piece, from point.active and contact_active; fills the rest. centre (n): of relaxed programs.
+  /// On point.piece, from point.active and contact_active; fills the rest. centre (n): of relaxed programs.
   void solve(PiecePoint& point, bool relaxed, const double* centre);
-  // Of the last program, which was infeasible.
+  /// Of the last program, which was infeasible.
   int conflicts(std::span<QpccConflict> found) const;
 
   int programs = 0, iterations = 0;

@@ -25,7 +25,7 @@ inline double dot3(const Vector3& a, const double* b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-// A piece as lambda = S p, E w = 0 (as many equations as unknowns p), and rows a . lambda + b . w >= 0.
+/// A piece as lambda = S p, E w = 0 (as many equations as unknowns p), and rows a . lambda + b . w >= 0.
 struct PieceShape {
   struct Row {
     Vector3 force{}, motion{};
@@ -47,11 +47,11 @@ class Pyramid {
   bool exists(int piece) const { return piece >= 0 && piece < pieces() && !(frictionless() && piece == stick_piece); }
   PieceShape shape(int piece) const;
 
-  // Largest violation of what a piece asks of a force, of a motion; 0 inside.
+  /// Largest violation of what a piece asks of a force, of a motion; 0 inside.
   double force_distance(int piece, const double* lambda) const;
   double motion_distance(int piece, const double* w) const;
-  // Multipliers (alpha, beta) of (lambda, w) belong to a minimum on the piece if alpha . dlambda + beta . dw >= 0 for
-  // all changes within it: by how much they do not, per length. Forces and motions below the tolerances count as 0.
+  /// Multipliers (alpha, beta) of (lambda, w) belong to a minimum on the piece if alpha . dlambda + beta . dw >= 0 for
+  /// all changes within it: by how much they do not, per length. Forces and motions below the tolerances count as 0.
   double wrong_sign(int piece, const double* lambda, const double* w, const double* alpha, const double* beta,
                     double force_tolerance, double motion_tolerance) const;
 
@@ -77,7 +77,7 @@ class Pyramid {
 };
 
 ContactPiece piece_of(int number, int facets);
-// -1: unknown, or not a piece of this pyramid.
+/// -1: unknown, or not a piece of this pyramid.
 int number_of(ContactPiece piece, const Pyramid& pyramid);
 
 }  // namespace supple::qpcc

@@ -24,13 +24,13 @@ namespace supple {
 constexpr int max_qpcc_combinations = 256;  // of pieces through one point
 constexpr int max_contact_facets = 32;
 
-// Whether a problem is within the limits of qp.hpp: 9 unknowns, 9 rows and 8 facets leave room for 18 contacts.
+/// Whether a problem is within the limits of qp.hpp: 9 unknowns, 9 rows and 8 facets leave room for 18 contacts.
 constexpr bool qpcc_fits(int n, int contacts, int rows, int facets) {
   return n + 3 * contacts + 1 <= max_qp_unknowns && 2 * (n + rows) + (facets + 3) * contacts <= max_qp_rows;
 }
 
-// open: lambda = 0. stick: w = 0. vertex i: slips, lambda_t = mu lambda_n d_i. facet i: slips at right angles to the
-// edge from vertex i to i + 1, lambda_t on it. Without friction: open and vertex 0 only.
+/// open: lambda = 0. stick: w = 0. vertex i: slips, lambda_t = mu lambda_n d_i. facet i: slips at right angles to the
+/// edge from vertex i to i + 1, lambda_t on it. Without friction: open and vertex 0 only.
 enum class ContactMode : signed char { unknown, open, stick, vertex, facet };
 struct ContactPiece {
   ContactMode mode = ContactMode::unknown;
@@ -38,17 +38,17 @@ struct ContactPiece {
   bool operator==(const ContactPiece&) const = default;
 };
 
-// Views of the data, row-major, N = n + 3 contacts. P: N x N, only the lower triangle is read. C: rows x N. W: 3
-// contacts x N. Empty bounds or row limits: none; empty angle: 0 (else one per contact [rad]; where a contact slips
-// with a vertex against the slip, the pyramid makes no error).
+/// Views of the data, row-major, N = n + 3 contacts. P: N x N, only the lower triangle is read. C: rows x N. W: 3
+/// contacts x N. Empty bounds or row limits: none; empty angle: 0 (else one per contact [rad]; where a contact slips
+/// with a vertex against the slip, the pyramid makes no error).
 struct QpccProblem {
   int n = 0, contacts = 0, rows = 0, facets = 8;
   std::span<const double> P, g, lower, upper, C, row_lower, row_upper, W, d, friction, angle;
 };
 
-// x (n): in = where forces are looked for if the pieces are not known (not finite: 0), out = the answer. lambda (3
-// contacts): out. pieces: in = start, those of the answer before or of classify_contacts(); any `unknown` among them,
-// or an empty span: cold. active (n bounds, then rows): as in QpSolution. Multipliers too; spans of them may be empty.
+/// x (n): in = where forces are looked for if the pieces are not known (not finite: 0), out = the answer. lambda (3
+/// contacts): out. pieces: in = start, those of the answer before or of classify_contacts(); any `unknown` among them,
+/// or an empty span: cold. active (n bounds, then rows): as in QpSolution. Multipliers too; spans of them may be empty.
 struct QpccSolution {
   std::span<double> x, lambda;
   std::span<ContactPiece> pieces;
@@ -64,16 +64,16 @@ struct QpccSettings {
   double tolerance = 1e-8;  // on each of the residuals below
 };
 
-// What is known of an answer. strong: one set of multipliers is right for every piece that contains the point.
-// enumerated: on no combination of those pieces is a lower point. Both: a local minimum. none: not proved.
+/// Certificate of a solution. strong: one set of multipliers is right for every piece that contains the point.
+/// enumerated: on no combination of those pieces is a lower point. Both: a local minimum. none: not proved.
 enum class QpccCertificate { none, strong, enumerated };
 
-// Residuals without units. Forces and displacements of a contact are scaled by the mean of its diagonal of W, x by
-// P_ii^-1/2.
+/// Residuals without units. Forces and displacements of a contact are scaled by the mean of its diagonal of W, x by
+/// P_ii^-1/2.
 struct [[nodiscard]] QpccReport {
-  // As in qp.hpp. infeasible: no piece that was tried has a feasible point; QpccWorkspace::conflicts() states why not
-  // the one with the least violation (none: it would need forces beyond 1e6 times the load). iteration_limit: also an
-  // answer that could not be proved; x is the best one.
+  /// As in qp.hpp. infeasible: no piece that was tried has a feasible point; QpccWorkspace::conflicts() names the
+  /// limits that make the piece with the least violation infeasible (none: it would need forces beyond 1e6 times the
+  /// load). iteration_limit: also an answer that could not be proved; x is the best one.
   QpStatus status = QpStatus::solved;
   QpccCertificate certificate = QpccCertificate::none;
   int programs = 0;            // quadratic programs solved
@@ -88,9 +88,9 @@ struct [[nodiscard]] QpccReport {
   double cone = 0;             // distance of lambda to the pyramid, of the largest force
 };
 
-// One limit of a conflict: constraint i < n is the bound of x_i, n + k is row k, n + rows + c the law of contact c
-// on its piece (weights of its rows added; without sign). Without the laws of the contacts, which hold on one piece
-// only, it is a proof as in QpConflict.
+/// One limit of an infeasible set: constraint i < n is the bound of x_i, n + k is row k, n + rows + c the law of
+/// contact c on its piece (weights of its rows added; without sign). Without the laws of the contacts, which hold on
+/// one piece only, it is a proof as in QpConflict.
 struct QpccConflict {
   int constraint;
   QpSide side;
@@ -101,13 +101,13 @@ namespace qpcc {
 class Search;
 }
 
-// Memory for problems up to a size; solving allocates nothing. One per thread.
+/// Memory for problems up to a size; solving allocates nothing. One per thread.
 class QpccWorkspace {
  public:
   QpccWorkspace(int max_unknowns, int max_contacts, int max_rows, int max_facets = 8);
   ~QpccWorkspace();
   QpccWorkspace(QpccWorkspace&&) noexcept;
-  // Of the last solve that was `infeasible`.
+  /// Of the last solve that was `infeasible`.
   std::span<const QpccConflict> conflicts() const;
 
  private:
@@ -116,12 +116,12 @@ class QpccWorkspace {
   std::unique_ptr<qpcc::Search> search_;
 };
 
-// Deterministic. Where the status is neither `solved` nor `iteration_limit`, x, lambda and the multipliers are 0,
-// pieces and active are left as they were.
+/// Deterministic. Where the status is neither `solved` nor `iteration_limit`, x, lambda and the multipliers are 0,
+/// pieces and active are left as they were.
 QpccReport solve_qpcc(const QpccProblem& problem, const QpccSolution& solution, QpccWorkspace& workspace,
                       const QpccSettings& settings = {});
 
-// The piece nearest to a point z (N) for each contact: of an answer, or of a forward solution with the exact cone.
+/// The piece nearest to a point z (N) for each contact: of an answer, or of a forward solution with the exact cone.
 void classify_contacts(const QpccProblem& problem, std::span<const double> z, std::span<ContactPiece> pieces,
                        QpccWorkspace& workspace);
 

@@ -7,7 +7,7 @@
 
 namespace supple::qpcc {
 
-// Bump allocator over the memory of a workspace.
+/// Bump allocator over the memory of a workspace.
 struct Room {
   double* next;
   double* take(std::size_t count) {
@@ -28,12 +28,12 @@ struct ScaledQpcc {
 
   static std::size_t memory(int n, int m, int k);
   void use(Room room, int n, int m, int k);
-  // The problem's data; `not_finite` or `solved`.
+  /// The problem's data; `not_finite` or `solved`.
   QpStatus load(const QpccProblem& problem);
 
   double* matrix_row(double* matrix, int i) const { return matrix + extent(i, all); }
-  // w = W z + d of contact c; size: the largest sum of |terms| of one of its rows, for x and forces as large as the
-  // largest of them; load: without forces.
+  /// w = W z + d of contact c; size: the largest sum of |terms| of one of its rows, for x and forces as large as the
+  /// largest of them; load: without forces.
   void motion(int c, const double* z, double largest_x, double force, double* w, double& size, double& load) const;
 };
 

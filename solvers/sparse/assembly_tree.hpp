@@ -11,7 +11,7 @@
 namespace supple {
 
 struct AssemblyTree : Supernodes {
-  // A block of A in a front: at (row, column) of the front, in blocks.
+  /// A block of A in a front: at (row, column) of the front, in blocks.
   struct Entry {
     int column, block;  // of the pattern, the block counted in its column
     int front_row, front_column;
@@ -27,15 +27,15 @@ struct AssemblyTree : Supernodes {
 
 AssemblyTree assembly_tree(const SymmetricPattern& pattern);
 
-// Updates of supernodes on even and on odd levels lie in two stores: those of one supernode's children are together in
-// one while its own goes to the other.
+/// Updates of supernodes on even and on odd levels lie in two stores: those of one supernode's children are together in
+/// one while its own goes to the other.
 struct UpdatePlaces {
   std::vector<std::ptrdiff_t> start;  // [supernodes] in the store of its level
   std::ptrdiff_t size[2] = {0, 0};
 };
-// Supernode after supernode: the children of one lie on top of a stack.
+/// Supernode after supernode: the children of one lie on top of a stack.
 UpdatePlaces stacked_updates(const AssemblyTree& tree, const std::function<std::ptrdiff_t(int)>& size);
-// Level after level: those of a level side by side.
+/// Level after level: those of a level side by side.
 UpdatePlaces updates_by_level(const AssemblyTree& tree, const std::function<std::ptrdiff_t(int)>& size);
 
 }  // namespace supple

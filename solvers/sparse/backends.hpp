@@ -7,8 +7,8 @@
 
 namespace supple {
 
-// A pivot that elimination brought below this fraction of what it started from makes the matrix singular. A free body
-// leaves 1e-15 to 1e-13 by rounding; a beam a hundred times longer than its elements still has 1e-7.
+/// A pivot that elimination brought below this fraction of what it started from makes the matrix singular. A free body
+/// leaves 1e-15 to 1e-13 by rounding; a beam a hundred times longer than its elements still has 1e-7.
 constexpr double sparse_singular_pivot = 1e-12;
 
 std::unique_ptr<SparseDirect> make_sparse_cholesky();

@@ -12,7 +12,7 @@
 
 namespace supple {
 
-// How a batch is laid out and worked through.
+/// Layout and order of work of a batch.
 struct BatchForm {
   FrontOrder order = FrontOrder::by_fronts;
   int lanes = 1;           // robots of a group
@@ -20,12 +20,12 @@ struct BatchForm {
 };
 BatchForm batch_form(const Device& device);
 
-// Right-hand sides that a pass over the factor takes, at most.
+/// Right-hand sides that a pass over the factor takes, at most.
 inline constexpr int batch_right_sides = 6;
 
 class BatchPlan {
  public:
-  // The pattern's blocks are nodes of three unknowns.
+  /// The pattern's blocks are nodes of three unknowns.
   BatchPlan(std::shared_ptr<const AssemblyTree> tree, const BatchForm& form);
 
   const AssemblyTree& tree() const { return *tree_; }
@@ -33,12 +33,12 @@ class BatchPlan {
   int unknowns() const { return tree_->pattern.n; }
   int nodes() const { return unknowns() / 3; }
   int groups(int robots) const { return (robots + form_.lanes - 1) / form_.lanes; }
-  // All that a BatchedCholesky of so many robots allocates on its device. The matrices and right-hand sides are the
-  // caller's: 8 bytes a number.
+  /// Bytes that a BatchedCholesky of `robots` robots allocates on its device. The matrices and right-hand sides are the
+  /// caller's: 8 bytes a number.
   std::size_t bytes(int robots) const {
     return shared_bytes_ + static_cast<std::size_t>(groups(robots)) * group_bytes_;
   }
-  // The largest batch within so many bytes, whole groups; 0 where not even one fits.
+  /// The largest batch within `bytes` bytes, in whole groups; 0 where not even one group fits.
   int robots_within(std::size_t bytes) const;
 
   std::vector<BatchFront> fronts;

@@ -74,7 +74,7 @@ FrontBatch BatchedCholesky::view() {
           .status = status_.data()};
 }
 
-// In chunks whose indices an int holds.
+// In chunks whose indices fit an int.
 template <class Op>
 void BatchedCholesky::launch_groups(const Op& op, int groups) {
   const int of_group = op.count * op.batch.lanes, portion = std::max(1, std::numeric_limits<int>::max() / of_group);

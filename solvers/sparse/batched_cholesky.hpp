@@ -16,17 +16,17 @@ namespace supple {
 
 class BatchedCholesky {
  public:
-  // Allocates plan.bytes(robots) on the device. Throws CapabilityError where it does not exist or has no memory left.
+  /// Allocates plan.bytes(robots) on the device. Throws CapabilityError where it does not exist or has no memory left.
   BatchedCholesky(const Device& device, std::shared_ptr<const BatchPlan> plan, int robots);
 
   int robots() const { return robots_; }
   const BatchPlan& plan() const { return *plan_; }
   std::size_t bytes() const;  // allocated
 
-  // values: on the device, the lower triangle of robot b, ordered as the pattern, at values + b * stride. status
-  // [robots]: as MultifrontalCholesky::factor would answer. Returns how many have a factor.
+  /// values: on the device, the lower triangle of robot b, ordered as the pattern, at values + b * stride. status
+  /// [robots]: as MultifrontalCholesky::factor would answer. Returns how many have a factor.
   int factor(const double* values, std::ptrdiff_t stride, double smallest_pivot, std::span<PivotStatus> status);
-  // X [robots][count][n] in place, on the device; robots without a factor keep theirs.
+  /// X [robots][count][n] in place, on the device; robots without a factor keep theirs.
   void solve(double* X, int count);
 
  private:

@@ -22,7 +22,7 @@ struct Front {
 
   int slabs() const { return (rows + W - 1) / W; }
   int padded_rows() const { return slabs() * W; }
-  // The first slab with rows that remain; their matrix counts from its first row.
+  /// The first slab with rows that remain; their matrix counts from its first row.
   int first_remaining_slab() const { return columns / W; }
   int update_size() const { return padded_rows() - W * first_remaining_slab(); }
   std::size_t factor_size() const { return static_cast<std::size_t>(padded_rows()) * columns; }
@@ -94,8 +94,8 @@ int eliminate_diagonal(const Front& front, const double* assembled, int first, i
 
 }  // namespace detail
 
-// Eliminates the front's columns. assembled: column-major [columns][padded_rows], lower part. valid(column, pivot)
-// returns whether to continue; returns the column where it did not, else -1.
+/// Eliminates the front's columns. assembled: column-major [columns][padded_rows], lower part. valid(column, pivot)
+/// returns whether to continue. Returns the column where it was false, else -1.
 template <class ValidPivot>
 int eliminate(const Front& front, const double* assembled, const ValidPivot& valid) {
   using namespace detail;
@@ -111,8 +111,8 @@ int eliminate(const Front& front, const double* assembled, const ValidPivot& val
   return -1;
 }
 
-// update = -L2 L2^T, column-major [update_size][update_size], lower slabs; rows of the first slab that were eliminated
-// hold no meaning.
+/// update = -L2 L2^T, column-major [update_size][update_size], lower slabs; rows of the first slab that were eliminated
+/// hold no meaning.
 inline void form_update(const Front& front, double* update) {
   using namespace detail;
   const int begin = front.first_remaining_slab(), end = front.slabs();
@@ -135,8 +135,8 @@ inline void form_update(const Front& front, double* update) {
     }
 }
 
-// Substitution for W right-hand sides at once, x [padded_rows][W]: the rows of the front, own and below.
-// Forward: own rows become L^-1 x, the rows below lose L2 times that.
+/// Substitution for W right-hand sides at once, x [padded_rows][W]: the rows of the front, own and below.
+/// Forward: own rows become L^-1 x, the rows below lose L2 times that.
 inline void substitute_forward(const Front& front, double* x) {
   for (int s = 0; s < front.slabs(); ++s) {
     const double* l = front.slab(s);
@@ -156,7 +156,7 @@ inline void substitute_forward(const Front& front, double* x) {
   }
 }
 
-// Backward: rows below hold the solution, own rows become L^-T (x - L2^T below).
+/// Backward: rows below hold the solution, own rows become L^-T (x - L2^T below).
 inline void substitute_backward(const Front& front, double* x) {
   // x_k -= sum_i L[i, k] y_i for the columns before a slab.
   const auto subtract = [&](int s, const Register(&y)[W], int columns) {

@@ -24,7 +24,7 @@ struct FrontSchedule {
   std::vector<FrontStep> factor, forward, backward;
 };
 
-// level [fronts]: depth below the root.
+/// level [fronts]: depth below the root.
 FrontSchedule schedule_fronts(const std::vector<BatchFront>& fronts, const std::vector<int>& level, FrontOrder order);
 
 }  // namespace supple

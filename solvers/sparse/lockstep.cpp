@@ -245,7 +245,8 @@ void Lockstep::solve() {
       if (asks(slot) && slot.count == count) copy(slot, right_.data() + extent(b, count, n));
     }
   };
-  // Nothing reads what comes of the others, but solved again and again it would be too small to be fast on a CPU.
+  // The results of the others are not used. Solved again and again, their values would become denormal numbers, which
+  // are slow on a CPU.
   if (device_ == cpu()) std::fill_n(right_.data(), extent(robots(), count, n), 0.0);
   const std::size_t bytes = extent(count, n) * sizeof(double);
   each([&](const Slot& slot, double* right) { copy_bytes(device_, right, cpu(), slot.x, bytes); });

@@ -2,8 +2,8 @@
 // Many robots of one pattern, each with an algorithm of its own (increments, Newton iterations, steps that are cut),
 // whose matrices are factored together by BatchedCholesky. Each robot runs on a thread of its own and sees a
 // SparseDirect. In factor() or solve() it waits until every robot at work waits in one of them: then those that ask for
-// a solution get it and continue; where none does, all are factored. A robot with its work done is waited for no
-// longer. Other work that pays together comes before both (share).
+// a solution get it and continue; where none does, all are factored. The others no longer wait for a robot whose work
+// is done. Other work that is faster together comes before both (share).
 //
 // What a robot gets depends on its own matrices and right-hand sides alone, to the last bit: others, their number and
 // the threads only decide when. A matrix that is not positive definite goes to make_sparse_pivoting, one by one.
@@ -26,22 +26,22 @@ namespace supple {
 
 class Lockstep {
  public:
-  // Allocates bytes(plan, robots) on the device. Throws CapabilityError where it does not exist or has no memory left.
+  /// Allocates bytes(plan, robots) on the device. Throws CapabilityError where it does not exist or has no memory left.
   Lockstep(const Device& device, std::shared_ptr<const BatchPlan> plan, int robots);
   ~Lockstep();
-  // The factors, the matrices and one pass of right-hand sides.
+  /// The factors, the matrices and one pass of right-hand sides.
   static std::size_t bytes(const BatchPlan& plan, int robots);
 
   int robots() const { return static_cast<int>(slots_.size()); }
-  // What robot `slot` solves with, only within run(). All of one slot share its last factor.
+  /// The solver of robot `slot`, only within run(). All of one slot share its last factor.
   std::unique_ptr<SparseDirect> solver(int slot);
-  // What meet() does: `work` gets the slots of all that wait there, ascending, and is called by one thread.
+  /// What meet() does: `work` gets the slots of all that wait there, ascending, and is called by one thread.
   void share(std::function<void(std::span<const int> slots)> work) { shared_ = std::move(work); }
-  // Of robot `slot`, only within run(): returns when the work has been done for it.
+  /// Of robot `slot`, only within run(): returns when the work has been done for it.
   void meet(int slot) { wait(slot, Request::meet); }
-  // work(slot) for every slot, each on a thread of its own with one OpenMP thread; no more of them compute at a time
-  // than OpenMP has threads here. Returns when all have. The first exception ends all: the others' next factor() or
-  // solve() throws, and run() throws that first one.
+  /// work(slot) for every slot, each on a thread of its own with one OpenMP thread; no more of them compute at a time
+  /// than OpenMP has threads here. Returns when all have. The first exception ends all: the others' next factor() or
+  /// solve() throws, and run() throws that first one.
   void run(const std::function<void(int slot)>& work);
 
  private:

@@ -17,18 +17,18 @@ namespace supple {
 
 class MultifrontalCholesky {
  public:
-  // Symbolic analysis; the pattern is copied.
+  /// Symbolic analysis; the pattern is copied.
   void analyse(const SymmetricPattern& pattern);
-  // With an analysis that others use too.
+  /// Uses an analysis that is shared with others.
   void analyse(std::shared_ptr<const AssemblyTree> tree);
-  // Lower triangle ordered as the pattern. The first call allocates (std::bad_alloc). Vanished: a pivot fell below
-  // `smallest_pivot` of its diagonal entry.
+  /// Lower triangle ordered as the pattern. The first call allocates (std::bad_alloc). Vanished: a pivot fell below
+  /// `smallest_pivot` of its diagonal entry.
   PivotStatus factor(const double* values, double smallest_pivot);
-  // A X = B in place, column-major [n x count]. Needs a factor.
+  /// A X = B in place, column-major [n x count]. Needs a factor.
   void solve(double* x, int count);
-  // See SparseDirect; L^-1 B is kept in panels of frontal::W columns, and computed only in supernodes that B reaches.
+  /// See SparseDirect; L^-1 B is kept in panels of frontal::W columns, and computed only in supernodes that B reaches.
   void multiply_inverse(const SparseColumns& columns, bool begin, double* products);
-  // Entries of L, zeros of merged columns among them.
+  /// Entries of L, zeros of merged columns among them.
   double factor_nonzeros() const;
 
  private:

@@ -30,7 +30,7 @@ BlockGraph block_graph(const SymmetricPattern& pattern) {
 std::vector<int> nested_dissection(const BlockGraph& graph) {
   std::vector<int> result(graph.n);
   std::iota(result.begin(), result.end(), 0);
-  if (graph.neighbour.empty()) return result;  // diagonal: METIS rejects a graph without edges
+  if (graph.neighbour.empty()) return result;  // diagonal: METIS does not support a graph without edges
   idx_t n = graph.n;
   std::vector<idx_t> start(graph.start.begin(), graph.start.end()),
       neighbour(graph.neighbour.begin(), graph.neighbour.end()), order(graph.n), place(graph.n);

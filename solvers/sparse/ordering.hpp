@@ -8,15 +8,15 @@
 
 namespace supple {
 
-// Both triangles of the pattern's blocks, without the diagonal: neighbours of i are neighbour[start[i] ..
-// start[i + 1]).
+/// Both triangles of the pattern's blocks, without the diagonal: neighbours of i are neighbour[start[i] ..
+/// start[i + 1]).
 struct BlockGraph {
   int n = 0;
   std::vector<int> start, neighbour;
 };
 BlockGraph block_graph(const SymmetricPattern& pattern);
 
-// place[i]: when block i is eliminated, from 0. Throws RunError where METIS runs out of memory.
+/// place[i]: when block i is eliminated, from 0. Throws RunError where METIS runs out of memory.
 std::vector<int> nested_dissection(const BlockGraph& graph);
 
 }  // namespace supple

@@ -15,12 +15,12 @@ struct SymmetricPattern {
   int nonzeros() const { return static_cast<int>(row.size()); }
 };
 
-// y = A x with A given by the pattern and the values of its lower triangle. Serial, fixed order of additions.
+/// y = A x with A given by the pattern and the values of its lower triangle. Serial, fixed order of additions.
 void multiply(const SymmetricPattern& pattern, const double* values, const double* x, double* y);
 
-// Normwise backward error of x as a solution of A x = b: |A x - b| / (|A| |x| + |b|) in the largest norm (Higham,
-// Accuracy and Stability, theorem 7.1). Some roundings where the factor was sound, whatever the condition of A; NaN
-// where x is not a number.
+/// Normwise backward error of x as a solution of A x = b: |A x - b| / (|A| |x| + |b|) in the largest norm (Higham,
+/// Accuracy and Stability, theorem 7.1). Some roundings where the factor was sound, whatever the condition of A; NaN
+/// where x is not a number.
 double backward_error(const SymmetricPattern& pattern, const double* values, const double* x, const double* b);
 
 }  // namespace supple

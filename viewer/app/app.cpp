@@ -51,7 +51,7 @@ void App::open(const OpenRequest& request) {
   pending_ = std::make_unique<Document>(request, document_ ? &document_->thread() : nullptr);
 }
 
-// When the file is open it takes the place of the one before; when it is not, that one continues.
+// When the file is open it replaces the one before; if it cannot be opened, the one before continues.
 void App::take_over() {
   if (!pending_ || pending_->status() == SimulationThread::Status::opening) return;
   if (pending_->status() == SimulationThread::Status::failed) {
@@ -62,7 +62,7 @@ void App::take_over() {
       document_->intent().running = resume_;
       document_->send();
     }
-    if (!document_) failed_ = std::move(pending_);  // watched: it may be corrected
+    if (!document_) failed_ = std::move(pending_);  // watched: the file may be corrected
     pending_.reset();
     return;
   }

@@ -163,7 +163,7 @@ void Document::adopt(const Document& before) {
     for (std::size_t f = 0; f < then.size(); ++f) {
       if (now[e].name != then[f].name || now[e].kind != then[f].kind) continue;
       intent_.steered[e] = old.steered[f];
-      // A goal that no user has moved stays where the effector is at rest.
+      // A goal that has not been moved stays where the effector is at rest.
       if (before.goal(static_cast<int>(f)) !=
           Vec3d{{start.goals[3 * f], start.goals[3 * f + 1], start.goals[3 * f + 2]}})
         set_goal(static_cast<int>(e), before.goal(static_cast<int>(f)));
@@ -210,7 +210,7 @@ bool Document::at_limit(std::size_t input) const {
   const State& state = frame().state;
   if (input >= r.actuators.size())
     return reached(state.motions[input - r.actuators.size()], r.motions[input - r.actuators.size()].range);
-  // A cable that hangs slack, or a cavity without pressure, is at no limit that has a force.
+  // A slack cable, or a cavity without pressure, is at no active limit.
   const ActuatorRow& actuator = r.actuators[input];
   if (actuator.kind != ActuatorKind::force && !actuator.bilateral && state.multipliers[input] <= 0) return false;
   return reached(state.commands[input], actuator.range) || reached(state.multipliers[input], actuator.force);

@@ -263,7 +263,7 @@ int render(cli::Context& context, const cli::RenderArguments& a) {
     throw InputError("--set, --actuation, --goal, --circle and --lemniscate do not go with a recording",
                      "leave them out", {a.file, 0, 0, ""});
   const ViewSettings settings = settings_of(a, robot, beside);
-  (void)camera_on({}, a, size);  // wrong angles are rejected before anything is simulated
+  (void)camera_on({}, a, size);  // wrong angles are an error before anything is simulated
   if (!simulation.frame().failure.empty())
     throw RunError(simulation.frame().failure,
                    "`supple check` looks for its equilibrium; motion from rest is drawn from a recording: supple "

@@ -58,7 +58,7 @@ void read_pointer(GLFWwindow* window, Heard& heard) {
   int width = 1, height = 1, pixels = 1, rows = 1;
   glfwGetWindowSize(window, &width, &height);
   glfwGetFramebufferSize(window, &pixels, &rows);
-  // Where the window's own measure is pixels (X11), the desktop states how much larger words should be.
+  // Where the window's own unit is pixels (X11), the content scale of the desktop is the scale of the text.
   float scale = 1;
   if (pixels == width) glfwGetWindowContentScale(window, &scale, nullptr);
   const double enlarged = std::max(scale, 1.0f);
@@ -94,7 +94,7 @@ Banner save_screenshot(const InputFrame& input) {
   return {fmt::format("written to {}", file), false};
 }
 
-// A film of the window, a picture every thirtieth of a second of the clock, while the app requests one.
+// A film of the window, a picture every thirtieth of a second of wall-clock time, while the app requests one.
 class Recorder {
  public:
   void update(App& app, const InputFrame& input) {

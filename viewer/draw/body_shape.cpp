@@ -31,8 +31,7 @@ void place(const std::vector<Vec3d>& rest, const std::vector<double>& modes, con
   for (std::size_t i = 0; i < rest.size(); ++i) out[i] = displaced(rest[i], u, i);
 }
 
-// Each directed edge once, and once in the other direction; then a volume above zero states that normals point
-// outwards.
+// Each directed edge once, and once in the other direction; then a volume above zero means that normals point outwards.
 bool closes_body(const std::vector<Vec3d>& nodes, const std::vector<std::array<int, 3>>& triangles) {
   std::vector<std::pair<int, int>> edges;
   double volume = 0;

@@ -29,8 +29,8 @@ struct Vertex {
 struct Surfaces {
   std::vector<Vertex> vertices;
   std::vector<std::uint32_t> triangles;  // three indices each
-  // Whether some triangles are seen from both sides; otherwise they close solids and are oriented outwards, so that
-  // their backs face inwards.
+  // Whether some triangles are visible from both sides; otherwise they close solids and are oriented outwards, so
+  // that their backs are not visible from outside.
   bool open = false;
 };
 

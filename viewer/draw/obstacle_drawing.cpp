@@ -85,7 +85,7 @@ void add_pipe(const PlacedObstacle& placed, const Vec3d& offset, DrawList& list)
   add(shell, shell_colour);
 }
 
-// Seen from the free side only, so that it never hides the robot.
+// Visible from the free side only, so that it never hides the robot.
 void add_plane(const PlacedObstacle& placed, const RobotShape& shape, const Vec3d& offset, DrawList& list) {
   const Vec3d normal = column(placed.pose.rotation, 2), x = column(placed.pose.rotation, 0),
               y = column(placed.pose.rotation, 1);

@@ -78,8 +78,8 @@ struct Frame {
   RecordingStatus recording;
 };
 
-// Of a robot in contact with obstacles: points that press, how many stick and slide, the normal force on each obstacle,
-// and what of it lies outside the modes where that is worth a warning.
+// Of a robot in contact with obstacles: active contacts, how many stick and slide, the normal force [N] on each
+// obstacle, and the fraction of the contact response outside the modes, where that is worth a warning.
 std::string contact_text(const Robot& robot, const Frame& frame);
 
 }  // namespace supple::view

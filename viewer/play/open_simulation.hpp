@@ -15,7 +15,7 @@ struct OpenRequest {
 };
 
 // Throws InputError with place and remedy; for a recording also where its robot is missing or has changed, and where
-// the request asks for what it states itself.
+// the request sets what the recording contains.
 std::unique_ptr<Simulation> open_simulation(const OpenRequest& request);
 
 }  // namespace supple::view

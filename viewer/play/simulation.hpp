@@ -23,7 +23,7 @@ struct SimulationSettings {
 
 class Simulation {
  public:
-  // Starts from the equilibrium under zero commands (from rest where there is none, and states so in the first frame).
+  // Starts from the equilibrium under zero commands (from rest where there is none, stated in the first frame).
   // `beside` (may be null) follows the commands of the first; it must have the same controls.
   Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<OpenedRobot> beside,
              const SimulationSettings& settings = {});

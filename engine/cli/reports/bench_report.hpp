@@ -31,7 +31,7 @@ struct BenchRow {
   std::string precision;  // fp64, mixed, fp32: by batched algebra; empty: robot by robot, or the full model
   bool resident = false;  // the states stay on the device
   bool fused = false;     // its factors and solves by teams
-  bool contact = false;   // resident: in contact with obstacles
+  bool contact = false;   // device-resident: in contact with obstacles
   ContactSolver contact_solver = ContactSolver::device;  // of its forces
   double gradient_read = 0;                              // bytes/s of reading a block as large as G, one core
   std::vector<Rate> rounds;                              // one for each round

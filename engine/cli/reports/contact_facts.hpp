@@ -1,5 +1,5 @@
 #pragma once
-// What a run in contact with obstacles met on its way, for its report.
+// Contact with obstacles over a run, for its report.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -8,10 +8,11 @@
 
 namespace supple::cli {
 
-// Pressing pairs, the sum of the forces on robot 0, how exactly the laws hold; nothing without obstacles.
+// Active contacts, the sum of the contact forces on robot 0 [N], residuals of the contact laws; nothing without
+// obstacles.
 void add_contact_facts(Facts& facts, const ContactRecord& record, const Robot& robot, const State& state);
-// {"solves", "residual", "loose", "softened"}: solves for the forces of a robot's contacts, the largest residual that
-// was accepted, how many were accepted above tight_residual, how many had no answer for hard contacts.
+// {"solves", "residual", "loose", "softened"}: solves for the contact forces of a robot, the largest residual that was
+// accepted, how many were accepted above tight_residual, how many had no solution with rigid contacts.
 nlohmann::ordered_json contact_solves_json(const ContactFigures& figures);
 nlohmann::ordered_json contact_figures_json(const ContactRecord& record, const State& state);
 void print_contact_notes(const ContactRecord& record);

@@ -1,5 +1,5 @@
 #pragma once
-// What an inverse run states about steps that were held and of what its robot touched.
+// Report of an inverse run: steps in which commands were held, and contacts of its robot.
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -8,7 +8,7 @@
 
 namespace supple::cli {
 
-// Throws InputError for a folder that holds such files already, unless `force`.
+// Throws InputError if the folder holds such files already, unless `force`.
 void check_inverse_folder(const std::string& folder, bool force);
 // replayed: of all steps, or empty. Returns a note on pictures, "" if all is well.
 std::string write_inverse_results(const std::string& folder, const InverseRecord& record, const Robot& robot,

@@ -8,7 +8,7 @@ namespace supple::cli {
 
 struct Context;
 
-// Throws InputError, before any work is done, for a file that exists (unless --force) or could not be written.
+// Checks the file before any work is done. Throws InputError if it exists (unless --force) or could not be written.
 void check_json_target(const Context& context);
 
 // {machine, isa, build, commit, version, threads, device}; `device` as really used.

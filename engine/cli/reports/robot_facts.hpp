@@ -1,6 +1,5 @@
 #pragma once
-// What a robot's actuators, effectors and obstacles are called in output, whatever their kinds: in summaries and
-// --json.
+// Names and texts of a robot's actuators, effectors and obstacles of every kind, as the reports and --json have them.
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -32,7 +31,7 @@ std::string effector_text(const Robot& robot, int e, std::span<const double> y);
 // Cells of a table: name, what it is, where it is, its friction.
 std::vector<std::string> obstacle_cells(const PlacedObstacle& obstacle);
 nlohmann::ordered_json obstacle_json(const PlacedObstacle& obstacle);
-// "117 points, kept at a distance of 0.5 mm".
+// "117 points, contact distance 0.5 mm".
 std::string contact_text(const Robot& robot);
 nlohmann::ordered_json contact_json(const Robot& robot);
 

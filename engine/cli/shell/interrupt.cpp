@@ -54,7 +54,7 @@ InterruptGuard::InterruptGuard(bool restart) {
   struct sigaction action {};
   action.sa_handler = set_flag;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = restart ? SA_RESTART : 0;  // half-written output continues
+  action.sa_flags = restart ? SA_RESTART : 0;  // half-written output is completed
   for (int k = 0; k < 2; ++k) {
     sigaction(signals[k], nullptr, &before_[k]);
     if (signals[k] != SIGHUP || before_[k].sa_handler != SIG_IGN) sigaction(signals[k], &action, nullptr);

@@ -22,9 +22,8 @@ class InterruptGuard {
 bool interrupted();
 
 // From now on a thread of its own receives SIGTERM, for this thread and all started later, and passes it on as SIGINT
-// where an InterruptGuard holds that; elsewhere it ends the program. METIS takes SIGTERM for errors of its own while it
-// orders a matrix, with a handler that may run in any thread. To be called before any thread is
-// started.
+// where an InterruptGuard holds that; elsewhere it ends the program. METIS uses SIGTERM for errors of its own while it
+// orders a matrix; its handler may run in a thread that is not its own. Call this before any thread is started.
 void receive_terminations();
 
 }  // namespace supple::cli

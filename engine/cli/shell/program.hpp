@@ -11,7 +11,7 @@ namespace supple::cli {
 struct Ending {
   int code = 0;
   std::string error;       // for stderr
-  bool elsewhere = false;  // another rank has failed and states why
+  bool elsewhere = false;  // another rank has failed and reports why
 };
 // One verb.
 Ending run_verb(const std::vector<std::string>& arguments, const std::vector<Command>& commands);

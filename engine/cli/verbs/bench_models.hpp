@@ -18,10 +18,10 @@ std::string default_model_folder();
 // version. Throws InputError if the mesh cannot be read.
 std::string kept_model_file(const Scene& scene, const std::string& folder);
 
-// The model of kept_model_file; one that is missing or damaged, or that is another scene's, is made by `jobs` processes
-// and written there, and `notes` states why if it is made again. Throws InputError if the scene cannot be reduced or
-// the folder not be written, RunError if the full model fails, Interrupted (states that are done stay in the folder and
-// are used the next time).
+// The model of kept_model_file. If the file is missing or damaged, or belongs to another scene, the model is made by
+// `jobs` processes and written there; `notes` states why it is made again. Throws InputError if the scene cannot be
+// reduced or the folder cannot be written, RunError if the full model fails, Interrupted (finished states stay in the
+// folder and are used the next time).
 ReducedModel kept_model(const Scene& scene, const std::string& folder, int jobs, std::vector<std::string>& notes,
                         const Progress& progress);
 

@@ -18,9 +18,9 @@ struct TrajectoryPoint {
 };
 using Trajectory = std::vector<TrajectoryPoint>;
 
-// Fractions of the mean displacement of the full model over the run, as seen from a base that carries the robot along
-// (carried_rest), of a free-floating body without the rigid motion between both and that to rest: goal at the
-// effectors, shape over the nodes of the skin (a reduced model holds no others).
+// Errors as fractions of the mean displacement of the full model over the run: goal at the effectors, shape over the
+// nodes of the skin (a reduced model has no others). Displacements are relative to a base that carries the robot along
+// (carried_rest). For a free-floating body the rigid motion between both models, and that to rest, is removed.
 struct Comparison {
   int states = 0;
   double goal_mean = 0, goal_median = 0, goal_max = 0;
@@ -29,8 +29,8 @@ struct Comparison {
   double full_steps_per_s = 0, speedup = 0;
 };
 
-// `settle`: both began in equilibrium. Throws InputError if the names of the effectors differ or the skins or the
-// regions with a prescribed motion do, RunError if the full model fails, Interrupted.
+// `settle`: both began in equilibrium. Throws InputError if the names of the effectors, the skins or the prescribed
+// motions differ, RunError if the full model fails, Interrupted.
 Comparison compare_with_full(const FullModel& full, const ReducedModel& model, const SessionResult& result,
                              const Trajectory& reduced, bool settle, bool quiet);
 

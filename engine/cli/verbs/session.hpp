@@ -27,7 +27,7 @@ struct SessionArguments {
   bool settle = false;
   bool sweep = false;
 };
-// For the help: `owner` of the integrator and the time step ("scene"), `duration` where nothing else states it.
+// For the help: `owner` of the integrator and the time step ("scene"), `duration`: its default.
 void declare_session(Options& options, SessionArguments& arguments, const std::string& owner,
                      const std::string& duration);
 
@@ -41,7 +41,7 @@ struct SessionPlan {
   std::string record;  // file of a recording; "" = none
   int record_robot = 0;
 };
-// Throws InputError for what does not go together, and for a folder with results (unless --force).
+// Throws InputError for options that do not go together, and for a folder with results (unless --force).
 SessionPlan plan_session(const Context& context, const SessionArguments& arguments, const std::string& verb,
                          const std::string& what);
 
@@ -51,7 +51,7 @@ struct Subject {
   std::string verb, name;
   std::string file;               // for resuming
   std::uint64_t fingerprint = 0;  // see SavedRun
-  double duration = 1;            // s, where nothing else states it
+  double duration = 1;            // s, the default
   WriteShape write_shape;         // empty: no shapes
   SkinOf skin;                    // for robots in contact with obstacles
   const ReducedModel* reduced = nullptr;
@@ -74,7 +74,7 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
                       const Subject& subject, DriveSettings settings,
                       const std::function<void(long, const State&)>& after = {});
 
-// The keys of the contract; print_session prints it.
+// The report of --json; print_session prints it as text.
 nlohmann::ordered_json session_json(const Context& context, const Subject& subject, const SessionResult& result);
 void print_session(const SessionPlan& plan, const Subject& subject, const SessionResult& result);
 

@@ -39,7 +39,7 @@ inline StateBatch parse_state_batch(const Context& context, const std::string& t
   return batch;
 }
 
-// The program, in the words that continue the job.
+// The name of the program in a command line that continues the work.
 inline std::string program_of(const Context& context) {
   return context.ranks.size > 1 ? "mpirun -n " + std::to_string(context.ranks.size) + " supple-mpi" : "supple";
 }

@@ -11,10 +11,10 @@ namespace supple {
 struct SnapshotBasis {
   int modes = 0;
   std::vector<double> vectors;  // nv x modes, column-major, orthonormal; of a free-floating body rigid modes first
-  Pod pod;                      // of what is no rigid mode; its basis has become `vectors`
+  Pod pod;                      // of the modes that are not rigid; its basis has been moved to `vectors`
 };
 
-// displacements: basis_columns (lifting.hpp). The recipe states how many modes are kept. Throws RunError where all
+// displacements: basis_columns (lifting.hpp). The recipe determines how many modes are kept. Throws RunError where all
 // snapshots are at rest. The ranks share the work, and a device may do it (pod.hpp).
 SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displacements, const ReductionScene& recipe,
                              const Ranks& ranks = {}, const std::optional<DeviceRoom>& device = std::nullopt);

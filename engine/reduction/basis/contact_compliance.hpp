@@ -1,7 +1,8 @@
 #pragma once
-// How much of what contact does to a body its modes can show. Locally: the displacement that a force on one collision
-// point causes at that point at rest (rest_response.hpp), of the full model and of the reduced one. What the modes lack
-// stays out of every simulation of the reduced model: a point of the skin that is pushed yields less than it should.
+// The fraction of a body's contact compliance that its modes represent. Locally: the displacement that a force on one
+// collision point causes at that point at rest (rest_response.hpp), of the full model and of the reduced one.
+// Compliance that the modes lack is missing in every simulation of the reduced model: a point of the skin is too stiff
+// under a contact force.
 //
 // An estimate: the body has turned and stiffened since, and neighbouring points are pushed together. Goury & Duriez
 // 2018, section V, name the limit. docs/theory/reduction.md#contact-outside-the-modes

@@ -1,7 +1,7 @@
 #pragma once
-// Modes of what contact does to a body and the snapshots' modes do not show: dents of the skin where it was pressed. At
-// rest a force f on the collision points moves the body by S H^T f, its modes by S_r H^T f (rest_response.hpp). With
-// W = diag(W_p) the weights of the points,
+// Modes of the response of a body to contact that the modes of the snapshots lack: local indentation of the skin at the
+// points that were in contact. At rest a force f on the collision points moves the body by S H^T f, its modes by S_r
+// H^T f (rest_response.hpp). With W = diag(W_p) the weights of the points,
 // clang-format off
 //   W^1/2 H (S - S_r) H^T W^1/2 = V diag(e) V^T,      Z = S H^T W^1/2 V
 // clang-format on
@@ -9,8 +9,8 @@
 // largest e, and N modes Z take away sum_{i <= N} e_i of the missing compliance sum_p tr(W_p (C_p - C_r,p)): no others
 // take more (POD of the missing responses in the norm of energy). docs/theory/reduction.md#contact-modes
 //
-// Of a free-floating body K + w^2 M stands in the place of K, as in metric.hpp; the modes must hold its rigid
-// ones, which S - S_r is free of then.
+// For a free-floating body K + w^2 M replaces K, as in metric.hpp; the modes must then contain its rigid modes, so that
+// S - S_r contains no rigid motion.
 
 #include <string>
 #include <vector>

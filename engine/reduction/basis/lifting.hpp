@@ -1,11 +1,11 @@
 #pragma once
-// How a body follows its regions with a prescribed motion: u = Phi alpha + Psi c with one lifting column per prescribed
-// input. Psi is the motion's direction on its nodes, 0 on the other nodes that are held, and on the free nodes the
-// linear response at rest: K_ff Psi_f = -K_fc (exact tangent, springs included). A rigid motion needs no solve: Psi is
-// its direction everywhere, to the last bit. Snapshots enter the basis without it, as q - Psi_f c.
-// A free-floating body has no regions with a prescribed motion; its snapshots enter without their rigid part
-// (rigid_motion.hpp), but those of one that lies free-floating in contact with obstacles as they are: it turns while it
-// bends, rotations are linear in the modes, and the shapes that make up for that have to be in the training set.
+// The response of a body to prescribed motions: u = Phi alpha + Psi c with one lifting column per prescribed input. Psi
+// is the motion's direction on its nodes, 0 on the other nodes that are held, and on the free nodes the linear response
+// at rest: K_ff Psi_f = -K_fc (exact tangent, springs included). A rigid motion needs no solve: Psi is its direction
+// everywhere, to the last bit. Snapshots enter the basis without it, as q - Psi_f c.
+// A free-floating body has no prescribed motions. Its snapshots enter without their rigid part (rigid_motion.hpp);
+// those of a free-floating body in contact enter unchanged: it turns while it bends, rotations are linear in the modes,
+// and the basis needs the shapes that correct for that.
 
 #include <span>
 #include <string>
@@ -28,8 +28,8 @@ Lifting lifting_of(const FullModel& model);
 // q <- q - Psi_f c for one state; c [motions].
 void remove_lifting(const Lifting& lifting, std::span<const double> c, std::span<double> q);
 
-// What the basis is made of: the displacements of a set without their lifting or, of equilibria, their rigid part, left
-// on disk (displacement_blocks) in at least `parts` blocks. The set must outlive them.
+// The data of the basis: the displacements of a set without their lifting or, of equilibria, without their rigid part,
+// left on disk (displacement_blocks) in at least `parts` blocks. The set must outlive them.
 ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set, int parts = 1);
 
 }  // namespace supple

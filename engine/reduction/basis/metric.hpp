@@ -1,17 +1,17 @@
 #pragma once
-// The displacement metric of element selection: what a force that the integration domain misses does to the robot. At
-// an equilibrium with tangent K (exact, with the cables' geometric stiffness) and the rows J that
-// are held at a commanded displacement (taut cables, forces within their limits), a generalised force error f moves the
-// robot by S f,
+// The displacement metric of element selection: the displacement of the robot due to the force error of a reduced
+// integration domain. At an equilibrium with tangent K (exact, with the cables' geometric stiffness) and the rows J
+// that are held at a commanded displacement (taut cables, forces within their limits), a generalised force error f
+// moves the robot by S f,
 //   S = K^-1 - K^-1 J^T (J K^-1 J^T)^-1 J K^-1,
 // to first order. Rows of the training matrix weighted by T with T^T T = S M S measure the residual as a relative
 // displacement instead of a force; M = I / u^2 + L^T L / g^2 adds shape (modes are orthonormal, u = mean |alpha|) and
 // effectors (L their rows, g their mean displacement); of states in time u and g are those of the shape, without the
 // rigid modes. docs/theory/reduction.md.
 //
-// Of a free-floating body K is singular: K + w^2 M stands in its place, w the lowest frequency at which the body
-// vibrates about rest. A missing force then moves the body as a whole as far as it does in the time that its softest
-// shape takes to answer.
+// For a free-floating body K is singular: K + w^2 M replaces it, w [rad/s] the lowest frequency at which the body
+// vibrates about rest. A force error then moves the body as a whole as far as it does in the response time of its
+// softest shape.
 
 #include <span>
 #include <vector>

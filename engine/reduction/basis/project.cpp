@@ -80,9 +80,9 @@ std::size_t tile_entry(int point, int column, int component, int columns) {
          static_cast<std::size_t>(point % tile_size);
 }
 
-// Volumes of cavities from the corners of their walls to polynomials of the coordinates alpha, c; the corners, which
-// are the last mapped points and are kept for display alone, are replaced by ceil((r + m)/3) points that hold the
-// coordinates.
+// Converts volumes of cavities from functions of the corners of their walls to polynomials of the coordinates alpha, c.
+// The corners are the last mapped points and serve display alone; ceil((r + m)/3) points that hold the coordinates
+// replace them.
 void replace_walls_by_polynomials(ReducedModel& model) {
   Robot& robot = model.robot;
   const int r = model.modes, m = model.motions(), n = r + m, points = (n + 2) / 3;

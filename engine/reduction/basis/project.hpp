@@ -20,8 +20,8 @@ struct IntegrationDomain {
 // Every element with weight one: POD without hyper-reduction.
 std::vector<IntegrationDomain> all_elements(const FullModel& model);
 
-// basis: nv x modes, column-major, orthonormal; the lifting of regions with a prescribed motion is added to it. A
-// column that is a translation of the whole body to the last bit makes no force, to the last bit. One domain per field.
+// basis: nv x modes, column-major, orthonormal; the lifting of prescribed motions is added to it. A column that is a
+// translation of the whole body to the last bit makes no force, to the last bit. One domain per field.
 // Throws InputError as lifting_of does (lifting.hpp).
 ReducedModel project(const FullModel& model, std::span<const double> basis, int modes,
                      const std::vector<IntegrationDomain>& domains);

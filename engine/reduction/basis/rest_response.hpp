@@ -12,8 +12,8 @@ namespace supple {
 
 class RestResponse {
  public:
-  // One robot, brought to rest; `mechanics` must outlive this object and stay as this leaves it. shift [1/s^2]: of a
-  // free-floating body, K + shift M stands in the place of K.
+  // One robot, brought to rest; `mechanics` must outlive this object and stay as this leaves it. shift [1/s^2]: for a
+  // free-floating body, K + shift M replaces K.
   explicit RestResponse(Mechanics& mechanics, double shift = 0);
   ~RestResponse();
   // False: K is singular or the body unstable at rest, and nothing else may be asked.

@@ -1,7 +1,7 @@
 #pragma once
-// Rigid motions of free-floating bodies (Robot::floating): where a body is and how it is turned states nothing of
-// its shape. Snapshots enter the basis, and states are compared, without their rigid part; six rigid modes give the
-// reduced body its freedom back (Goury & Duriez 2018, eq. 22).
+// Rigid motions of free-floating bodies (Robot::floating): position and orientation of a body do not depend on its
+// shape. Snapshots enter the basis, and states are compared, without their rigid part; six rigid modes restore the
+// rigid motion of the reduced body (Goury & Duriez 2018, eq. 22).
 
 #include <span>
 #include <utility>
@@ -38,7 +38,8 @@ class RigidFit {
   std::vector<double> mass_;  // [nodes, kg]
 };
 
-// How two copies of a free-floating body, full and reduced, lie to each other and to rest; means over the nodes.
+// Relative position of two copies of a free-floating body, full and reduced, and their position relative to rest; means
+// over the nodes.
 struct Whereabouts {
   double turned = 0;                       // angle of the best rotation of the reduced copy onto the full one [rad]
   double travelled = 0;                    // of the full one's mean from rest [m]

@@ -25,7 +25,7 @@ std::vector<double> green_strains(const ElementField& field, std::span<const dou
 struct StrainSettings {
   double tolerance = 0;  // share of the strains, in the norm of energy, that may be left out (PodTruncation::root)
   int max_modes = 0;     // 0: any number
-  int every = 1;         // taken is every n-th state
+  int every = 1;         // uses every n-th training snapshot
 };
 
 struct StrainBasis {

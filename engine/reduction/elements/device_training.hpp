@@ -1,7 +1,7 @@
 #pragma once
 // Training data (training.hpp) on a device: forces of units by products and the ops of batches, weighted with the
-// metric, added up to the target and sketched there, so that what is large never leaves it. Units and states are taken
-// in chunks that fit; on the CPU their sizes do not change the forces' bits.
+// metric, added up to the target and sketched there, so that large arrays never leave it. Units and states are
+// processed in chunks that fit; on the CPU the sizes of the chunks do not change the bits of the forces.
 
 #include <functional>
 #include <span>

@@ -17,13 +17,13 @@ struct SamplingPlans {
 };
 SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe);
 
-// Throws InputError where the body is free-floating and its equilibria, which are the same wherever it is turned and
-// moved to, are not all that it can do: forces from outside, unless it lies in contact with obstacles (shaken_in_time).
+// Throws InputError for a free-floating body with external forces, unless it is in contact with obstacles
+// (shaken_in_time): its equilibria, which are independent of its position and orientation, do not cover its motion.
 void check_floating(const Scene& scene, const Robot& robot);
 
-// Equilibria of a robot in contact with obstacles are computed, trained on and measured without friction, under which
-// shapes depend on the way to them; the model made of them has its friction back. Transient trajectories have the
-// friction of its paths. `copy` holds what is returned where there are obstacles.
+// Equilibria of a robot in contact with obstacles are computed, trained on and tested without friction, because with
+// friction they depend on the path. The model made of them has the friction of the scene again. Transient trajectories
+// have the friction of their paths. `copy` holds the returned model where there are obstacles.
 const FullModel& without_friction(const FullModel& model, std::optional<FullModel>& copy);
 
 // The sets of a folder of snapshots, training first; `plans` must outlive them.

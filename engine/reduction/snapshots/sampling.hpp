@@ -1,8 +1,8 @@
 #pragma once
 // Where in the actuation box to look: the paper's grid sweep (figure 1, Algorithm 1), Latin hypercubes, smooth random
-// paths, independent draws; greedy.hpp where the states so far ask for more. A sample is one command per actuator, then
-// one value per motion of a region with a prescribed motion. Own generator arithmetic on std::mt19937_64, so the same
-// seed gives the same numbers everywhere.
+// paths, independent draws; greedy.hpp where the snapshots so far determine the next. A sample is one command per
+// actuator, then one value per prescribed motion. Own generator arithmetic on std::mt19937_64, so the same seed gives
+// the same numbers everywhere.
 //
 // Training leaves a motion at rest that equilibria do not depend on: a rigid one (MotionInput::rigid) of a robot that
 // nothing but its base ties to the world, no cable to a point fixed in space and no command of a displacement in space.
@@ -47,8 +47,8 @@ Sample released_sample(const Robot& robot);
 // Independent uniform draws in the whole box.
 std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t seed);
 
-// A path: samples visited one after the other, each continued from the one before, the first from rest; an equilibrium
-// that is not soon found so is computed from rest too.
+// A path: samples visited one after the other, each continued from the one before, the first from rest. An equilibrium
+// that does not converge soon from there is retried from rest.
 struct SamplePath {
   std::vector<Sample> samples;
   bool friction = false;  // in time: obstacles have theirs
@@ -71,10 +71,11 @@ struct SamplingPlan {
   std::vector<Prediction> predictions;
 };
 
-// Whether a robot is trained and measured on transient trajectories: one that lies free-floating in contact with
-// obstacles has no equilibrium but with its contacts, and those depend on the way.
+// Whether a robot is trained and tested on transient trajectories: a free-floating robot in contact has no equilibrium
+// without its contacts, and these depend on the path.
 bool shaken_in_time(const Robot& robot);
-// And some obstacle has friction: what is drawn to judge a model goes with it, whatever the model was trained on.
+// The same, and some obstacle has friction: trajectories of the test set have it, whether the training trajectories
+// have it or not.
 bool slides_with_friction(const Robot& robot);
 
 // Index of the sample nearest to this one, ranges having length one; the first of several.
@@ -93,7 +94,7 @@ std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Samp
 
 // The plan a scene asks for, over training_ranges. Grid: one path, sweep_steps increments between neighbours. Latin
 // hypercube: the samples ordered by a walk and cut into paths of equal length. A grid above the budget falls back to
-// the hypercube (Algorithm 1) and states so in `note`. Random paths: waves of incommensurate periods about six states
+// the hypercube (Algorithm 1), stated in `note`. Random paths: waves of incommensurate periods about six states
 // (smooth_path.hpp); in time sweep_steps steps for each state. Greedy: the hypercube
 // that it begins with, which does not depend on the number of states asked for. With `corners` the corners of the box
 // and the released sample are visited too, by all but the grid.

@@ -14,7 +14,7 @@ namespace {
 constexpr double block_bytes = 2.5e8;
 constexpr int least_block = 64;  // states: what is joined with them is as large, and is read and written each time
 
-// What `read` finds in a path's file; a damaged file is an error that states what to do.
+// The result of `read` for the file of a path; a damaged file is an error with a remedy.
 template <class Read>
 auto read_path(const Hdf5File& file, const Read& read) {
   try {

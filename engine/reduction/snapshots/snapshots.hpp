@@ -32,8 +32,8 @@ enum class ExistingFolder { refuse, resume, replace };
 // The error of replacing what another run works on.
 InputError in_use(const std::string& folder);
 // Makes the folder ready: writes plan.json. An existing folder is resumed only if its plan is this plan, and replaced
-// only while no process computes in it. Throws InputError otherwise. Several processes may do so at the same time.
-// `alone`: whether the caller is the only one there already (Claims::alone).
+// only while no other process computes in it. Throws InputError otherwise. Several processes may do so at the same
+// time. `alone`: whether the caller is the only one there already (Claims::alone).
 void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan,
                              ExistingFolder existing, const Progress& progress = {}, bool alone = false);
 
@@ -59,7 +59,7 @@ struct SnapshotRun {
   double seconds = 0;
 };
 
-// Which of the missing paths a process computes: those k with k % shards == shard that no other process is at work on
+// Which of the missing paths a process computes: those k with k % shards == shard that no other process has claimed
 // (claims.hpp). `wait`: it returns when the others have finished theirs, and takes over what they leave behind.
 struct PathShare {
   int shard = 0, shards = 1;
