@@ -181,7 +181,7 @@ TEST_F(InverseCommand, WhatIsNotTheInterruptedRunIsNotGoneOnWith) {
   // What a killed run left is not replaced unasked.
   const Outcome fresh = run({"inverse", "scene.toml", "--goal", "goals.csv", "-o", "r"});
   EXPECT_EQ(fresh.code, 2);
-  EXPECT_TRUE(contains(fresh.err, "--resume to go on")) << fresh.err;
+  EXPECT_TRUE(contains(fresh.err, "--resume to continue")) << fresh.err;
   EXPECT_EQ(read_text(path("r/inverse.h5")), "no HDF5");
   EXPECT_TRUE(
       contains(run({"inverse", "scene.toml", "--goal", "goals.csv", "-o", "r", "--resume", "--record", "x.rec.h5"}).err,
@@ -478,7 +478,7 @@ TEST_F(InverseCommand, SaysWhatIsWrong) {
     EXPECT_EQ(outcome.code, 2) << words;
     EXPECT_TRUE(contains(outcome.err, words));
   };
-  refuses({"scene.toml"}, "nothing says where");
+  refuses({"scene.toml"}, "there are no goals");
   refuses({"scene.toml", "--circle", "1 mm", "--stdin"}, "several options");
   refuses({"scene.toml", "--goal", "missing.csv"}, "cannot read");
   write_text(path("part.csv"), "time [s],tip x [mm],tip y [mm]\n0,1,2\n");

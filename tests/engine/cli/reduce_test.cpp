@@ -156,7 +156,7 @@ TEST_F(Reduce, ABaseThatSlidesIsAnInputOfTheModel) {
 
   outcome = run({"export", "beam.rom.h5", "--format", "sofa", "--scene", ".", "-o", "sofa"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_TRUE(contains(outcome.err, "driven regions"));
+  EXPECT_TRUE(contains(outcome.err, "prescribed motions"));
 }
 
 TEST_F(Reduce, ShardsAndJobsGiveTheSameFolder) {
@@ -255,7 +255,7 @@ TEST_F(Reduce, AModelBeyondItsLimitIsRefused) {
   write_text(path("scene.toml"), read_text(path("scene.toml")) + "goal_error_limit = 1e-12\n");
   const Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--seconds", "100 ms", "--json", "reduce.json"});
   EXPECT_EQ(outcome.code, 1) << outcome.err;
-  EXPECT_TRUE(contains(outcome.err, "the model is refused"));
+  EXPECT_TRUE(contains(outcome.err, "the model is rejected"));
   EXPECT_FALSE(exists("beam.rom.h5"));
   EXPECT_TRUE(exists("reduce.json"));
 }
@@ -300,7 +300,7 @@ TEST_F(Reduce, LargeErrorsAreToldOrRefused) {
                                  "1",      "--seconds", "10 ms", "--json",      "four.json"};
   outcome = run(words);
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_TRUE(contains(outcome.err, "error: the model is refused: its mean error on test states is "));
+  EXPECT_TRUE(contains(outcome.err, "error: the model is rejected: its mean error on test states is "));
   EXPECT_TRUE(contains(outcome.err, "more training snapshots"));
   EXPECT_TRUE(contains(outcome.err, "--accept-errors writes this model all the same"));
   EXPECT_FALSE(exists("four.rom.h5"));

@@ -262,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"implicit_unit", "implicit_position = \"1 s\"\n" + test::minimal, 1, 21,
             "is a time, a plain number is expected", "no unit"},
         Bad{"implicit_obstacles", "implicit_position = 0.5\n" + after("[[obstacle]]\nname = \"o\"\ntype = \"plane\"\n"),
-            1, 21, "below 1 among obstacles", "implicit_velocity may"},
+            1, 21, "below 1 in contact with obstacles", "implicit_velocity may"},
         Bad{"implicit_limit",
             "implicit_position = 0.5\n" +
                 after("[[constraint]]\nname = \"rope\"\ntype = \"limit\"\npoints = [[0, 0, 1]]\nanchor = [0, 0, 2]\n"),

@@ -86,7 +86,7 @@ const Wrong wrong_files[] = {
     {"row_missing", Kind::modes, "3 1\n1.0\n2.0\n", 4, "row 3 of 3 is missing"},
     {"empty_line", Kind::weights, "2 1\n1.0\n\n2.0\n", 3, "row 2 of 2 is missing"},
     {"short_row", Kind::modes, "3 2\n1.0 2.0\n3.0\n4.0 5.0\n", 3, "row 2 has 1 numbers"},
-    {"long_row", Kind::modes, "3 2\n1 2\n3 4 5\n5 6\n", 3, "goes on after 2 modes"},
+    {"long_row", Kind::modes, "3 2\n1 2\n3 4 5\n5 6\n", 3, "continues after 2 modes"},
     {"surplus_row", Kind::elements, "1 1\n7\n8\n", 3, "more lines than the 1"},
     {"no_number", Kind::modes, "3 1\n1\nx\n3\n", 3, "not a number"},
     {"not_finite", Kind::modes, "3 1\n1\nnan\n3\n", 3, "not a finite number"},
@@ -94,7 +94,7 @@ const Wrong wrong_files[] = {
     {"negative_element", Kind::elements, "1 1\n-4\n", 2, "no number of an element"},
     {"fraction_of_an_element", Kind::elements, "1 1\n4.5\n", 2, "not a whole number"},
     {"huge_element", Kind::elements, "1 1\n3000000000\n", 2, "no number of an element"},
-    {"two_elements_a_line", Kind::elements, "2 1\n4 5\n6\n", 2, "goes on after"},
+    {"two_elements_a_line", Kind::elements, "2 1\n4 5\n6\n", 2, "continues after"},
 };
 INSTANTIATE_TEST_SUITE_P(Text, SofaFilesRefuse, testing::ValuesIn(wrong_files),
                          [](const auto& info) { return info.param.what; });
