@@ -51,7 +51,7 @@ BUGS = [
     ("a thread beyond the last index", "kernels/cuda/launch.cuh",
      "if (i < n) op(static_cast<int>(i));", "if (i <= n) op(static_cast<int>(i));", OPS),
     ("device memory is not cleared", "kernels/cuda/memory.cu",
-     '  check_cuda(cudaMemset(data, 0, bytes), "clearing GPU memory");\n', "", RESIDENT),
+     '  check_cuda(cudaMemset(data, 0, bytes), "clearing GPU memory");\n', "", ("kernels", "*DeviceMemory*/cuda")),
     ("an error of CUDA is kept", "kernels/cuda/check.hpp", "  (void)cudaGetLastError();\n", "",
      ("kernels", "*DeviceMemory*/cuda")),
     ("the host reads device memory", "kernels/array/array.cpp",
@@ -73,7 +73,8 @@ BUGS = [
      "stride * static_cast<std::ptrdiff_t>(sizeof(S)), batch)", "stride * static_cast<std::ptrdiff_t>(sizeof(float)), batch)",
      FACTORS),
     ("an address of the host in an op", "engine/step/step.cpp",
-     "found_.systems.data(), vectors(motion_.f)", "found_.systems.host().data(), vectors(motion_.f)", RESIDENT),
+     "found_.systems.data(), vectors(motion_.f)", "reinterpret_cast<const SystemReport*>(robots_.data()), vectors(motion_.f)",
+     RESIDENT),
     ("scratch that is too short", "engine/mechanics/reduced/resident_robots.hpp",
      "stiffness_scratch<S>(field.rows, r, team_kind(device))", "stiffness_scratch<S>(field.rows, r, team_kind(device)) - 1", RESIDENT),
 ]

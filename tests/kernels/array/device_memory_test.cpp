@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/array/addresses.hpp"
+#include "kernels/array/array.hpp"
 #include "kernels/array/launch.hpp"
 #include "kernels/array/room.hpp"
 #include "tests/devices.hpp"
@@ -14,6 +15,17 @@ namespace {
 
 class DeviceMemory : public test::OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceMemory, test::every_device(), test::device_name);
+
+// On every device, also where memory was used before.
+TEST_P(DeviceMemory, IsZeroAtFirst) {
+  for (int round = 0; round < 2; ++round) {
+    Array<double> array(GetParam(), 1000);
+    std::vector<double> values(array.size(), 7);
+    array.download(values);
+    EXPECT_EQ(values, std::vector<double>(array.size(), 0.0));
+    array.upload(std::vector<double>(array.size(), 3.0));
+  }
+}
 
 // CUDA keeps its last error until somebody asks: the next launch must not be blamed for it.
 TEST_P(DeviceMemory, WorkGoesOnAfterWhatHadNoRoom) {
