@@ -86,7 +86,6 @@ point = ["200 mm", "20 mm", "20 mm"]
   pid_t start(const std::string& program, const std::vector<std::string>& arguments) {
     const pid_t child = fork();
     if (child != 0) return child;
-    signal(SIGHUP, SIG_DFL);  // under nohup it would be ignored, and tests wait for a handler
     std::vector<char*> pointers{const_cast<char*>(program.c_str())};
     for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
     pointers.push_back(nullptr);
