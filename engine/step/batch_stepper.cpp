@@ -85,6 +85,7 @@ StepReport BatchStepper::step(std::span<ConstraintLaw* const> laws, std::span<co
     all.add(report, first);
     first += count;
   }
+  time_ += settings_.time_step;
   return all;
 }
 
@@ -111,7 +112,11 @@ State robots_of(const State& state, int first, int count) {
 }  // namespace
 
 void BatchStepper::set_state(const State& state) {
-  SUPPLE_EXPECT(state.robots == robots_);
+  SUPPLE_EXPECT(state.robots == robots_ && state.multipliers.size() == extent(robots_, model_.robot.rows()) &&
+                state.commands.size() == extent(robots_) * model_.robot.actuators.size() &&
+                state.contact_forces.size() == extent(robots_, model_.robot.pairs(), 3) &&
+                state.motions.size() == extent(robots_) * model_.robot.motions.size());
+  time_ = state.time;
   for (int k = 0; k < parts(); ++k) {
     Robots& robots = *parts_[extent(k)];
     robots.state.set(robots_of(state, part(k).first, part(k).count));
@@ -122,9 +127,9 @@ void BatchStepper::set_state(const State& state) {
 State BatchStepper::state() const {
   State state;
   state.robots = robots_;
+  state.time = time_;
   for (const auto& part : parts_) {
     const State own = part->state.get();
-    state.time = own.time;
     for (const auto list : state_lists)
       (state.*list).insert((state.*list).end(), (own.*list).begin(), (own.*list).end());
   }

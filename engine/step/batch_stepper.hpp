@@ -73,6 +73,7 @@ class BatchStepper {
   const ReducedModel& model_;
   BatchStepSettings settings_;
   int robots_;
+  double time_ = 0;  // of all parts, also of one whose robots all fail
   std::vector<std::unique_ptr<Robots>> parts_;
 };
 

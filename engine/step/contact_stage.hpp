@@ -62,6 +62,8 @@ class ContactStage {
     if (!found && robots_[static_cast<std::size_t>(b)].pair.empty()) return false;
     return solve_robot(b, law, in, multipliers, dc);
   }
+  // Whether robot b has more rows than can be solved for.
+  bool too_many(int b) const { return robots_[static_cast<std::size_t>(b)].rows.points() > most_contact_rows; }
   // Before the robots of a linearisation.
   void begin_solve() { figures_ = {}; }
   // A^-1 H^T (lambda - lambda_0) of the contacts of robot b [nv].

@@ -69,10 +69,6 @@ DeviceContact::DeviceContact(ReducedBatchMechanics& mechanics, const DeviceConta
     throw InputError("a batch of " + std::to_string(B) + " robots with " + std::to_string(capacity_) +
                          " contacts each is too large (32-bit indices)",
                      "fewer contacts for each robot, or several batches");
-  for (const ConstraintRow& row : robot_.constraints)
-    if (row.compliance > 0) compliance_.assign(extent(n_), 0.0);
-  for (std::size_t k = 0; k < robot_.constraints.size() && !compliance_.empty(); ++k)
-    compliance_[robot_.actuators.size() + k] = robot_.constraints[k].compliance;
   found_.resize(extent(B));
   open_.assign(extent(B), 0);
   reports_.resize(extent(B));
@@ -176,6 +172,8 @@ void DeviceContact::solve(const ForwardLaw& law, const Inputs& inputs, const Sta
   arrays_.free = inputs.free;
   arrays_.compliance = inputs.compliance;
   arrays_.forces = state.contact_forces;
+  compliance_.assign(inputs.host_compliance.begin(), inputs.host_compliance.end());
+  if (std::ranges::all_of(compliance_, [](double c) { return c == 0; })) compliance_.clear();
   send(law, multipliers);
   for (int b = 0; b < B; ++b) {
     open_[extent(b)] = left_out[extent(b)] == 0;

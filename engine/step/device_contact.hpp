@@ -46,6 +46,7 @@ class DeviceContact {
   // The present linearisation, on the device.
   struct Inputs {
     const double *y, *H, *X, *free, *compliance;
+    std::span<const double> host_compliance;  // [rows], the same on the host
   };
   // Multipliers [B x rows] after those without contact, or for robots in touch those to begin with. left_out [B]:
   // robots that are not looked at. Robots whose forces are not found are added to `failures`.

@@ -1,7 +1,6 @@
 #include "engine/step/step.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "kernels/array/room.hpp"
 #include "kernels/base/contract.hpp"
@@ -389,11 +388,15 @@ void Stepper::finish(ConstraintLaw& law, const StateView& state, StepReport& rep
 // What of the state lies on the host.
 void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
   State& host = state.host;
-  const std::span<const double> lambda = space_.lambda.host(), c = inputs_.motions.host();
+  const std::span<const double> lambda = space_.lambda.host();
+  const std::span<double> c = inputs_.motions.host();
   law.commands(host_.phi_end, lambda, host_.commands);
   const std::size_t n = extent(size_.rows), m = extent(size_.motions), actuators = mechanics_.robot().actuators.size();
   for (std::size_t b = 0; b < robots_.size(); ++b) {
-    if (robots_[b].at == Progress::At::failed) continue;
+    if (robots_[b].at == Progress::At::failed) {
+      std::copy_n(host.motions.data() + b * m, m, c.data() + b * m);  // for outputs()
+      continue;
+    }
     for (std::size_t i = b * m; i < (b + 1) * m; ++i) {
       host.motion_velocities[i] = settings_.dynamic() ? (c[i] - host.motions[i]) / settings_.time_step : 0.0;
       host.motions[i] = c[i];
@@ -403,6 +406,7 @@ void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
     std::copy_n(host_.commands.data() + b * actuators, actuators, host.commands.data() + b * actuators);
     if (contact_ && !device_contact_) contact_->finish(static_cast<int>(b), host);
   }
+  if (m > 0) inputs_.motions.send();
   host.time += settings_.dynamic() ? settings_.time_step : 0.0;
 }
 

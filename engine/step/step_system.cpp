@@ -149,8 +149,10 @@ void Stepper::factor(SystemCoefficients& coefficients, std::size_t springs) {
   if (coefficients.points.size() == springs) return;
   found_.systems.fetch();
   if (!on_cpu()) synchronize(mechanics_.device());
-  if (std::ranges::none_of(found_.systems.host(), [](const SystemReport& found) { return found.negative_pivots > 0; }))
-    return;
+  bool some = false;
+  for (std::size_t b = 0; b < robots_.size(); ++b)
+    some = some || (robots_[b].at == Progress::At::active && found_.systems.host()[b].negative_pivots > 0);
+  if (!some) return;
   coefficients.points = coefficients.points.first(springs);
   mechanics_.factor(coefficients, y, lambda, found_.systems.span());
 }
@@ -282,7 +284,8 @@ void Stepper::find_contact_on_device(const ConstraintLaw& law, const StateView& 
                           .H = rows_.H.data(),
                           .X = space_.X.data(),
                           .free = space_.on_device().free.data,
-                          .compliance = scheme_.compliance_on_device()},
+                          .compliance = scheme_.compliance_on_device(),
+                          .host_compliance = scheme_.compliance()},
                          state, space_.lambda.host(), host_.left_out, failures, report.contact);
   for (const RobotFailure& failure : failures) fail(failure.robot, failure.status);
 }
@@ -310,10 +313,10 @@ void Stepper::find_contact_forces(ConstraintLaw& law, StepReport& report) {
         .compliance = scheme_.compliance()};
     const bool found = contact_->solve(b, law, in, law.solved(b), space_.lambda.host().subspan(extent(b) * n, n),
                                        inputs_.dc.host().subspan(extent(b) * m, m));
-    report.contact = contact_->figures();
-    if (!found) fail(b, report.contact.too_many ? StepStatus::too_many_contacts : StepStatus::rows_unsolved);
+    if (!found) fail(b, contact_->too_many(b) ? StepStatus::too_many_contacts : StepStatus::rows_unsolved);
     std::ranges::copy(contact_->motion(b), motion.data() + extent(b, size_.nv));
   }
+  report.contact = contact_->figures();
   motion_.contact_motion.send();
 }
 

@@ -47,7 +47,7 @@ class ReducedBatchMechanics final : public ReducedRobots {
  public:
   // The model must outlive this object. Throws CapabilityError for a device that is not there or a model whose motions
   // strain the body, InputError for more robots than 32-bit indices can count (robots r^2 >= 2^31) and for fused
-  // algebra where a factor is needed again: contacts, strain modes, springs between points.
+  // algebra where a factor is needed again: contacts, strain modes, springs between points, prescribed motions.
   ReducedBatchMechanics(const ReducedModel& model, const Device& device, int robots,
                         const BatchSettings& settings = {});
   ~ReducedBatchMechanics() override;
