@@ -10,14 +10,15 @@
 
 namespace supple {
 
-std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings) {
+std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings, bool inverse) {
   const auto refusal = [](const std::string& feature, const std::string& remedy) {
     return InputError("this run is not supported on a device (" + feature + ")", remedy);
   };
-  if (settings.integrator != Integrator::implicit_euler)
-    return refusal(fmt::format("steps there are of one linearisation, and the integrator is {}",
-                               integrator_name(settings.integrator)),
-                   "--device cpu, or --integrator implicit-euler");
+  if (settings.integrator == Integrator::quasi_static)
+    return refusal("equilibria are not found there", inverse ? "--device cpu, or --integrator implicit-euler"
+                                                             : "--device cpu, or --integrator implicit-euler-newton");
+  if (inverse && settings.integrator == Integrator::implicit_euler_newton)
+    return refusal("inverse steps there are of one linearisation", "--device cpu, or --integrator implicit-euler");
   if (settings.keep_tangent > 0)
     return refusal("every step there has a tangent of its own", "--device cpu, or without --keep-tangent");
   if (model.columns() > model.modes) return refusal("the model's prescribed motions strain the body", "--device cpu");
@@ -28,7 +29,9 @@ StepsOnDevice::StepsOnDevice(const ReducedModel& model, const Device& device, co
                              bool inverse, const State& start)
     : RobotSteps(start.robots),
       stepper_(model, device, start.robots,
-               {.time_step = settings.time_step,
+               {.scheme = settings.integrator == Integrator::implicit_euler_newton ? StepScheme::newton
+                                                                                   : StepScheme::one_linearisation,
+                .time_step = settings.time_step,
                 .implicit_velocity = model.robot.implicit_velocity,
                 .implicit_position = model.robot.implicit_position,
                 .laws = inverse}),

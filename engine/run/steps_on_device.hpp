@@ -13,7 +13,7 @@
 namespace supple {
 
 // Why a run of this model is not supported on a device: the feature that is missing there. None: it is supported.
-std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings);
+std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings, bool inverse);
 
 class StepsOnDevice : public RobotSteps {
  public:

@@ -10,11 +10,12 @@ namespace supple {
 namespace {
 
 bool contact_on_device(const Robot& robot, const BatchStepSettings& settings) {
-  return robot.pairs() > 0 && !settings.laws && !needs_contact_on_host(robot);
+  return robot.pairs() > 0 && !settings.laws && settings.scheme == StepScheme::one_linearisation &&
+         !needs_contact_on_host(robot);
 }
 
 Stepper stepper_of(ReducedBatchMechanics& mechanics, const BatchStepSettings& settings) {
-  const StepSettings step{.scheme = StepScheme::one_linearisation,
+  const StepSettings step{.scheme = settings.scheme,
                           .time_step = settings.time_step,
                           .implicit_velocity = settings.implicit_velocity,
                           .implicit_position = settings.implicit_position};
@@ -41,6 +42,7 @@ struct BatchStepper::Robots {
 BatchStepper::BatchStepper(const ReducedModel& model, const Device& device, int robots,
                            const BatchStepSettings& settings)
     : model_(model), settings_(settings), robots_(robots) {
+  SUPPLE_EXPECT(settings.scheme != StepScheme::quasi_static);
   SUPPLE_EXPECT(robots > 0 && settings.time_step > 0 && settings.parts >= 0 && settings.contact.most_contacts >= 0);
   const int wanted = settings.parts > 0 ? settings.parts : device.kind == Device::Kind::cpu ? 1 : 2;
   const int parts = std::min(wanted, robots);

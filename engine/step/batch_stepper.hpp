@@ -1,6 +1,6 @@
 #pragma once
-// Steps of a batch of reduced robots whose states stay on a device: one linearisation, forward under commands or under
-// any laws. The step is that of step.hpp; of each robot the bus sees W and delta on their way to the host, lambda on
+// Steps of a batch of reduced robots whose states stay on a device: one linearisation or Newton's method, forward under
+// commands or under any laws. The step is that of step.hpp; of each robot the bus sees W and delta on their way to the host, lambda on
 // its way back, one finding and one answer, states only where they are asked for (docs/decisions/0017-batches-on-a-
 // gpu.md).
 //
@@ -22,12 +22,13 @@
 namespace supple {
 
 struct BatchStepSettings {
-  double time_step = 0.01;  // s
+  StepScheme scheme = StepScheme::one_linearisation;  // or newton
+  double time_step = 0.01;                            // s
   double implicit_velocity = 1, implicit_position = 1;
   Precision precision = Precision::fp64;
   SystemAlgebra algebra = SystemAlgebra::library;
   // Forces of contacts are found on the device, unless the robot's obstacles or motions prevent it
-  // (needs_contact_on_host) or laws other than commands lead.
+  // (needs_contact_on_host), laws other than commands lead, or Newton's method iterates.
   DeviceContactSettings contact = {};
   bool laws = false;  // steps are taken under laws, not commands
   int parts = 0;      // 0: two on a GPU, one on a CPU

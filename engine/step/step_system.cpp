@@ -144,6 +144,10 @@ bool Stepper::factor() {
 // springs: how many of the coefficients' points are springs; the others are obstacles' curvature under the present
 // forces. Where that would make W indefinite: slower without it, but an answer.
 void Stepper::factor(SystemCoefficients& coefficients, std::size_t springs) {
+  if (!on_cpu() && coefficients.geometric) {
+    motion_.y.fetch();
+    synchronize(mechanics_.device());
+  }
   const std::span<double> y = motion_.y.host(), lambda = space_.lambda.host();
   mechanics_.factor(coefficients, y, lambda, found_.systems.span());
   if (coefficients.points.size() == springs) return;
@@ -203,7 +207,8 @@ void Stepper::project() {
   if (size_.rows > 0) for_robots(row_space());
   if (effectors_.rows() > 0) for_robots(effector_space());
   if (!contact_ || device_contact_) return;
-  for (Mirrored<double>* array : {&space_.X, &motion_.free_motion, &rows_.H, &effectors_.H}) array->fetch();
+  for (Mirrored<double>* array : {&space_.X, &space_.held, &motion_.free_motion, &rows_.H, &effectors_.H})
+    array->fetch();
 }
 
 // Effectors evaluated by a program lack their goals.

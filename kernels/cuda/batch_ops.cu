@@ -11,6 +11,11 @@ SUPPLE_LAUNCH(PointCountOp);
 SUPPLE_LAUNCH(NoPointsOp);
 SUPPLE_LAUNCH(ScaledRepeatOp);
 SUPPLE_LAUNCH(SystemReportOp);
+SUPPLE_LAUNCH(IndefiniteReportOp);
+SUPPLE_LAUNCH(SpringMagnitudeOp);
+SUPPLE_LAUNCH(PointMagnitudeOp);
+SUPPLE_LAUNCH(ForceScaleOp);
+SUPPLE_LAUNCH(AddOp);
 SUPPLE_LAUNCH(CastOp<double, float>);
 SUPPLE_LAUNCH(CastOp<float, double>);
 

@@ -11,6 +11,7 @@ namespace supple {
   SUPPLE_LAUNCH(StrainForceOp<S>); \
   SUPPLE_LAUNCH_TEAMS(GeometricShareTeamOp<S>)
 
+SUPPLE_LAUNCH(StrainMagnitudeOp);
 SUPPLE_STRAINS(double);
 SUPPLE_STRAINS(float);
 

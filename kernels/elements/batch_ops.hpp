@@ -3,6 +3,9 @@
 // tangent's components are [robot][tile][component][lane], so that F of all robots at one tile is the column-major
 // matrix of 288 rows, one column per robot and a column stride of 9 padded(points) that a product G_tile alpha writes.
 
+#include <cmath>
+
+#include "kernels/dense/ldlt.hpp"
 #include "kernels/elements/point_ops.hpp"
 #include "kernels/elements/reduced_tile.hpp"
 #include "kernels/elements/robot_reports.hpp"
@@ -45,6 +48,73 @@ struct PointCountOp {
 struct NoPointsOp {
   PointReport* reports;
   SUPPLE_HD void operator()(int robot) const { reports[robot] = PointReport{}; }
+};
+
+// Newton's method judges residuals against the forces before they cancel (PointReport::force_scale): the norm over the
+// coordinates of sums of absolute values. They begin with those of the springs. Index: robot * r + coordinate.
+struct SpringMagnitudeOp {
+  const double* f;  // of the springs alone
+  double* magnitude;
+  SUPPLE_HD void operator()(int k) const { magnitude[k] = std::abs(f[k]); }
+};
+
+// Adds every point's part of the force, |w P : dF/dalpha_j|, of one field. Index: robot * r + j.
+struct PointMagnitudeOp {
+  int r, tiles;
+  const double* G;  // [tile][mode][component][lane]
+  const double* P;  // [robot][tile][component][lane]
+  double* magnitude;
+  SUPPLE_HD void operator()(int k) const {
+    const int robot = k / r, j = k % r;
+    double sum = 0;
+    for (int tile = 0; tile < tiles; ++tile) {
+      const double* g =
+          G + (static_cast<std::size_t>(tile) * static_cast<std::size_t>(r) + static_cast<std::size_t>(j)) * tile_rows;
+      const double* p =
+          P + (static_cast<std::size_t>(robot) * static_cast<std::size_t>(tiles) + static_cast<std::size_t>(tile)) *
+                  tile_rows;
+      for (int l = 0; l < tile_size; ++l) {
+        double part = 0;
+        for (int c = 0; c < gradient_components; ++c) part += g[c * tile_size + l] * p[c * tile_size + l];
+        sum += std::abs(part);
+      }
+    }
+    magnitude[k] += sum;
+  }
+};
+
+// The norm, or the least that is told from rounding [robots or 1 for all]. Index: robot.
+struct ForceScaleOp {
+  int r;
+  const double* magnitude;
+  const double* least;
+  int leasts;
+  PointReport* reports;
+  SUPPLE_HD void operator()(int robot) const {
+    double squares = 0;
+    for (int j = 0; j < r; ++j) {
+      const double size = magnitude[robot * r + j];
+      squares += size * size;
+    }
+    reports[robot].force_scale = std::fmax(std::sqrt(squares), least[leasts > 1 ? robot : 0]);
+  }
+};
+
+// out += in.
+struct AddOp {
+  const double* in;
+  double* out;
+  SUPPLE_HD void operator()(int k) const { out[k] += in[k]; }
+};
+
+// What became of a batch of factorisations that may be indefinite. Index: robot.
+struct IndefiniteReportOp {
+  const LdltReport* found;
+  SystemReport* reports;
+  SUPPLE_HD void operator()(int robot) const {
+    reports[robot] = {found[robot].singular != 0 ? SystemStatus::singular : SystemStatus::ok,
+                      found[robot].negative_pivots, 0};
+  }
 };
 
 // What became of a batch of Cholesky factorisations. Index: robot.

@@ -70,6 +70,25 @@ struct StrainForceOp {
   }
 };
 
+// magnitude += sum_k |e W_k^T s_k|, for judging residuals (batch_ops.hpp). Index: robot * r + i.
+struct StrainMagnitudeOp {
+  int count, r;
+  StrainScale<double> scale;
+  const double* W;        // as StrainOp leaves it
+  const double* strains;  // as StrainOp leaves it
+  double* magnitude;      // [robot][r]
+  SUPPLE_HD void operator()(int at) const {
+    const int robot = at / r, i = at % r;
+    const std::size_t first = static_cast<std::size_t>(robot) * static_cast<std::size_t>(count);
+    double sum = 0;
+    for (int k = 0; k < count; ++k)
+      sum += std::abs(
+          W[(first + static_cast<std::size_t>(k)) * static_cast<std::size_t>(r) + static_cast<std::size_t>(i)] *
+          (strains[first + static_cast<std::size_t>(k)] / std::sqrt(scale.of(robot, k))));
+    magnitude[at] += sum;
+  }
+};
+
 // Of robots whose trial, A with a part of the mass, is not positive: the share of sum_k e_k s_k Q_k that leaves it so,
 // and A with that (geometric_share.hpp). By one team for each robot.
 template <class S>

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 
+#include "kernels/array/launch.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/dense/cholesky.hpp"
@@ -162,6 +163,37 @@ void potrs_batched(DenseContext& context, int n, int count, const S* L, int ld, 
   }
 #pragma omp parallel for schedule(static) if (worth_threads(1.0 * n * n * count * batch))
   for (int b = 0; b < batch; ++b) substitute(L + b * stride, n, ld, X + b * stride_x, count, ldx);
+}
+
+void ldlt_batched(DenseContext& context, int n, double* A, int ld, std::ptrdiff_t stride, int* pivots,
+                  LdltReport* found, int batch) {
+  SUPPLE_EXPECT(n >= 0 && ld >= n && batch >= 0);
+  if (batch == 0) return;
+  if (context.cuda()) {
+    launch_robots(context.device(), batch, LdltFactorTeamOp{n, ld, stride, A, pivots, found});
+    return;
+  }
+#pragma omp parallel for schedule(static) if (worth_threads(n * (n * (n / 6.0)) * batch))
+  for (int b = 0; b < batch; ++b) {
+    const DenseFactorReport report = ldlt_factor(A + b * stride, n, ld, pivots + static_cast<std::ptrdiff_t>(n) * b);
+    found[b] = {report.status == DenseFactorStatus::ok ? 0 : 1, report.negative_pivots};
+  }
+}
+
+void ldlt_solve_batched(DenseContext& context, int n, int count, const double* A, int ld, std::ptrdiff_t stride,
+                        const int* pivots, const LdltReport* found, double* X, int ldx, std::ptrdiff_t stride_x,
+                        int batch) {
+  SUPPLE_EXPECT(n >= 0 && count >= 0 && ld >= n && ldx >= n && batch >= 0);
+  if (n == 0 || count == 0 || batch == 0) return;
+  if (context.cuda()) {
+    launch_robots(context.device(), batch, LdltSolveTeamOp{n, count, ld, stride, A, pivots, found, X, ldx, stride_x});
+    return;
+  }
+#pragma omp parallel for schedule(static) if (worth_threads(1.0 * n * n * count * batch))
+  for (int b = 0; b < batch; ++b) {
+    if (found[b].singular != 0) continue;
+    ldlt_solve(A + b * stride, n, ld, pivots + static_cast<std::ptrdiff_t>(n) * b, X + b * stride_x, count, ldx);
+  }
 }
 
 #define SUPPLE_BATCHED(S)                                                                                           \

@@ -1,5 +1,5 @@
 #pragma once
-// Dense algebra on batches of equal matrices that lie on a device: products, Cholesky, solves. Pointers are to memory
+// Dense algebra on batches of equal matrices that lie on a device: products, factors, solves. Pointers are to memory
 // of the context's device (kernels/array/array.hpp). On the CPU batches are spread over threads in pieces that do not
 // depend on their number, so neither do the bits, and a product's columns have the same bits however many there are. On
 // a GPU the work is cuBLAS's and cuSOLVER's, queued on the default stream: launch(), these calls and copies to or from
@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "kernels/array/device.hpp"
+#include "kernels/dense/ldlt.hpp"
 
 namespace supple {
 
@@ -70,5 +71,15 @@ void potrf_batched(DenseContext& context, int n, S* A, int ld, std::ptrdiff_t st
 template <class S>
 void potrs_batched(DenseContext& context, int n, int count, const S* L, int ld, std::ptrdiff_t stride, S* X, int ldx,
                    std::ptrdiff_t stride_x, int batch);
+
+/// A = P L B L^T P^T in place with the pivoting of ldlt_factor (symmetric_factor.hpp) for matrices that may be
+/// indefinite, laid out as those of potrf_batched; pivots [batch x n]. On a GPU one thread block factors each
+/// (kernels/dense/ldlt.hpp).
+void ldlt_batched(DenseContext& context, int n, double* A, int ld, std::ptrdiff_t stride, int* pivots,
+                  LdltReport* found, int batch);
+/// As potrs_batched, with the factors of ldlt_batched; right-hand sides of singular matrices are left as they are.
+void ldlt_solve_batched(DenseContext& context, int n, int count, const double* A, int ld, std::ptrdiff_t stride,
+                        const int* pivots, const LdltReport* found, double* X, int ldx, std::ptrdiff_t stride_x,
+                        int batch);
 
 }  // namespace supple

@@ -368,7 +368,7 @@ Led lead(const Subject& subject, const DriveSettings& settings, const InverseSet
     take(std::make_unique<InverseOnCpu>(*subject.team, settings, inverse_of, path, std::move(start)));
     return led;
   }
-  if (const auto why = cannot_run_on_device(*subject.reduced, settings)) throw InputError(*why);
+  if (const auto why = cannot_run_on_device(*subject.reduced, settings, true)) throw InputError(*why);
   take(std::make_unique<InverseOnDevice>(*subject.reduced, subject.device, settings, inverse_of, path, start));
   return led;
 }

@@ -186,7 +186,7 @@ std::unique_ptr<RobotSteps> make_steps(const Subject& subject, const DriveSettin
                                        const Actuation& actuation, State state) {
   if (subject.device.kind == Device::Kind::cpu)
     return std::make_unique<ForwardOnCpu>(subject.team, settings, actuation, std::move(state));
-  if (const auto why = cannot_run_on_device(*subject.reduced, settings)) throw InputError(*why);
+  if (const auto why = cannot_run_on_device(*subject.reduced, settings, false)) throw InputError(*why);
   return std::make_unique<ForwardOnDevice>(*subject.reduced, subject.device, settings, actuation, state);
 }
 

@@ -1,5 +1,7 @@
 #include "engine/mechanics/reduced/reduced_batch_mechanics.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -7,6 +9,7 @@
 #include "engine/mechanics/reduced/resident_robots.hpp"
 #include "kernels/array/room.hpp"
 #include "kernels/base/contract.hpp"
+#include "kernels/base/each.hpp"
 #include "kernels/base/error.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
@@ -56,6 +59,7 @@ const Device& ReducedBatchMechanics::device() const {
 
 void ReducedBatchMechanics::scale_materials() {
   on_->set_materials(model_, variations_.material_scale);
+  on_->newton.rounding_forces = Array<double>();
 }
 
 void ReducedBatchMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c,
@@ -65,11 +69,11 @@ void ReducedBatchMechanics::evaluate_outputs(std::span<const double> q, std::spa
 
 void ReducedBatchMechanics::evaluate_forces(std::span<const double> q, std::span<const double>, TangentKind kind,
                                             std::span<double> f, std::span<PointReport> found) {
-  if (kind == TangentKind::exact)
-    throw CapabilityError(
-        "a batch on " + to_string(on_->device) + " has no exact tangent (its systems are factored by Cholesky)",
-        "the implicit-euler integrator: one linearisation per step");
+  if (kind == TangentKind::exact && (on_->precision == Precision::fp32 || algebra_ == SystemAlgebra::fused))
+    throw CapabilityError("Newton's method on a batch needs forces in double precision and factors that are kept",
+                          "without --precision fp32 and --fused, or the integrator implicit-euler");
   if (kind != TangentKind::none) tangent_ = kind;
+  if (kind != TangentKind::safe && on_->precision != Precision::fp32) on_->reserve_newton(rounding_forces());
   on_->find_forces(q.data(), kind, f.data(), found.data());
 }
 
@@ -87,7 +91,6 @@ void ReducedBatchMechanics::damping(std::span<const double> v, std::span<const d
 // A += L_i^T S L_j, entries in the order of their robots.
 void ReducedBatchMechanics::add_points(std::span<const PointStiffness> points) {
   if (points.empty()) return;
-  SUPPLE_EXPECT(std::ranges::is_sorted(points, {}, &PointStiffness::robot));
   std::vector<int>& first = on_->host_first;
   first.assign(extent(robots_ + 1), 0);
   for (const PointStiffness& at : points) ++first[extent(at.robot + 1)];
@@ -99,13 +102,39 @@ void ReducedBatchMechanics::add_points(std::span<const PointStiffness> points) {
   on_->add_points();
 }
 
-void ReducedBatchMechanics::factor(const SystemCoefficients& coefficients, std::span<const double>,
-                                   std::span<const double>, std::span<SystemReport> found) {
-  SUPPLE_EXPECT(tangent_ == TangentKind::safe && !coefficients.geometric);
+// The same of points and of the curvature of rows, found on the host: towards the inputs too.
+void ReducedBatchMechanics::add_geometric(std::span<const PointStiffness> points, std::span<const double> y,
+                                          std::span<const double> multipliers) {
+  std::vector<double>&A = on_->newton.host_geometric, &A_c = on_->newton.host_of_inputs;
+  std::ranges::fill(A, 0.0);
+  std::ranges::fill(A_c, 0.0);
+  hessians_.resize(extent(omp_get_max_threads()));
+  const int n = rows_.rows(), ny = model_.robot.outputs();
+  for_each_robot(robots_, [&](int b) {
+    double *own = A.data() + extent(b, r_, r_), *own_c = A_c.data() + extent(b, m_, r_);
+    for (int row = 0; row < n; ++row)
+      add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)), multipliers[extent(b, n) + extent(row)], own,
+                        own_c, hessians_[extent(omp_get_thread_num())]);
+    for (const PointStiffness& at : std::ranges::equal_range(points, b, {}, &PointStiffness::robot))
+      add_point_stiffness(model_, at, own, own_c);
+  });
+  on_->add_geometric();
+}
+
+void ReducedBatchMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
+                                   std::span<const double> multipliers, std::span<SystemReport> found) {
+  SUPPLE_EXPECT(tangent_ != TangentKind::none && (tangent_ == TangentKind::exact || !coefficients.geometric));
+  SUPPLE_EXPECT(std::ranges::is_sorted(coefficients.points, {}, &PointStiffness::robot));
   ++factorisations_;
   on_->find_system(coefficients);
-  add_points(coefficients.points);
-  on_->factor_system(coefficients, found.data());
+  if (coefficients.geometric)
+    add_geometric(coefficients.points, y, multipliers);
+  else
+    add_points(coefficients.points);
+  if (tangent_ == TangentKind::exact)
+    on_->factor_indefinite(found.data());
+  else
+    on_->factor_system(coefficients, found.data());
 }
 
 void ReducedBatchMechanics::find_space(const SystemCoefficients& coefficients, const RightSidesTeamOp& sides,
@@ -122,10 +151,11 @@ void ReducedBatchMechanics::row_jacobians(const RowLayout& layout, std::span<con
 }
 
 void ReducedBatchMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
-  SUPPLE_EXPECT(A_c.size() == extent(robots_, m_, r_) && !coefficients.geometric);
+  SUPPLE_EXPECT(A_c.size() == extent(robots_, m_, r_));
   // A rigid motion has no stiffness, nor do springs that hold the body to itself alone.
   launch(on_->device, robots_ * m_ * r_,
          ScaledRepeatOp{coefficients.mass, on_->input_mass.data(), m_ * r_, A_c.data()});
+  if (coefficients.geometric) launch(on_->device, robots_ * m_ * r_, AddOp{on_->newton.of_inputs.data(), A_c.data()});
 }
 
 void ReducedBatchMechanics::solve(std::span<double> X, int count) {
@@ -133,10 +163,15 @@ void ReducedBatchMechanics::solve(std::span<double> X, int count) {
 }
 
 void ReducedBatchMechanics::solve_robot(int robot, std::span<double> X, int count) {
-  cholesky_solve(on_->factor_of(robot), r_, r_, X.data(), count, r_);
+  const double* factor = on_->factor_of(robot);
+  if (on_->indefinite)
+    ldlt_solve(factor, r_, r_, on_->pivots_of(robot), X.data(), count, r_);
+  else
+    cholesky_solve(factor, r_, r_, X.data(), count, r_);
 }
 
 bool ReducedBatchMechanics::root_solve(int robot, std::span<double> X, int count) {
+  if (on_->indefinite) return false;
   if (count > 0) forward_solve(on_->factor_of(robot), r_, r_, X.data(), count, r_);
   return true;
 }

@@ -4,10 +4,10 @@
 // are factored and solved together. The same source runs on the CPU and on a GPU; for robots on a CPU alone
 // ReducedMechanics is the faster choice.
 //
-// Systems are factored by Cholesky, so only the safe tangent is offered: one-linearisation steps. The exact tangent
-// (Newton, quasi-static; indefinite, with the rows' geometric stiffness) throws CapabilityError; force_scale, which
-// only those schemes read, is 0. Prescribed motions that carry the whole body are supported; those that strain it are
-// not (ReducedMechanics has them).
+// The safe tangent, of steps of one linearisation, is factored by Cholesky; force_scale, which only Newton's method
+// reads, is then 0. The exact one may be indefinite: L B L^T, with the rows' geometric stiffness, which is found on the
+// host. Prescribed motions that carry the whole body are supported; those that strain it are not (ReducedMechanics has
+// them).
 //
 // The model is uploaded once, and every stage works on arrays of the device. What contact needs on the host
 // (Mechanics::solve_robot and the like) is taken through the factor there, robot by robot, after all factors have come
@@ -48,6 +48,7 @@ class ReducedBatchMechanics final : public ReducedRobots {
   // The model must outlive this object. Throws CapabilityError for a device that is not there or a model whose motions
   // strain the body, InputError for more robots than 32-bit indices can count (robots r^2 >= 2^31) and for fused
   // algebra where a factor is needed again: contacts, strain modes, springs between points, prescribed motions.
+  // evaluate_forces() throws CapabilityError for the exact tangent in single precision or with fused algebra.
   ReducedBatchMechanics(const ReducedModel& model, const Device& device, int robots,
                         const BatchSettings& settings = {});
   ~ReducedBatchMechanics() override;
@@ -80,9 +81,12 @@ class ReducedBatchMechanics final : public ReducedRobots {
  private:
   void scale_materials() override;
   void add_points(std::span<const PointStiffness> points);
+  void add_geometric(std::span<const PointStiffness> points, std::span<const double> y,
+                     std::span<const double> multipliers);
 
   TangentKind tangent_ = TangentKind::none;
   SystemAlgebra algebra_;
+  std::vector<std::vector<double>> hessians_;  // scratch of each thread, of cavities' volumes
   std::unique_ptr<ResidentRobots> on_;
 };
 

@@ -130,30 +130,6 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     for (const MaterialParameters<double>& m : field.parameters) squares = squares && m.p[0] >= 0 && m.p[1] >= 0;
     field_squares_.push_back(squares);
   }
-  // At a strain of one, roughly: the stress is the sum of the law's constants.
-  unit_forces_.assign(extent(r_, regions_), 0.0);
-  for (int j = 0; j < r_; ++j)
-    for (const ReducedField& field : model.fields) {
-      const StrainModes& strains = field.strains;
-      double linear = 0;
-      for (int k = 0; k < strains.count; ++k)
-        linear = std::hypot(linear, strains.linear[extent(k, n_) + static_cast<std::size_t>(j)]);
-      if (strains.count > 0)
-        unit_forces_[extent(j, regions_) + extent(model.first_region(field))] += strains.unit * linear;
-      for (int p = 0; p < field.points(); ++p) {
-        const int region = field.region[static_cast<std::size_t>(p)];
-        const auto& m = field.parameters[static_cast<std::size_t>(region)];
-        const double* G = field.G.data() + extent(p / tile_size, n_, tile_rows) + extent(j, tile_rows);
-        double square = 0;
-        for (int c = 0; c < gradient_components; ++c) {
-          const double g = G[c * tile_size + p % tile_size];
-          square += g * g;
-        }
-        unit_forces_[extent(j, regions_) + extent(model.first_region(field) + region)] +=
-            field.weight[static_cast<std::size_t>(p)] * (std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2])) *
-            std::sqrt(square);
-      }
-    }
   scale_materials();
   stiffness_.assign(extent(robots, n_, n_), 0.0);
   geometric_.assign(extent(robots, m_, r_), 0.0);
@@ -188,16 +164,6 @@ void ReducedMechanics::scale_materials() {
   // It depends on whether there are factors, not on which.
   if (constant_stiffness_.size() != extent(n_, n_, scale.empty() ? 1 : 1 + regions_))
     constant_stiffness_ = scale.empty() ? constant_stiffness(model_) : constant_stiffness_by_region(model_);
-  unit_force_.assign(scale.empty() ? 1 : extent(robots_), 0.0);
-  for (std::size_t b = 0; b < unit_force_.size(); ++b) {
-    for (int j = 0; j < r_; ++j) {
-      double unit = 0;
-      for (std::size_t g = 0; g < extent(regions_); ++g)
-        unit += (scale.empty() ? 1.0 : scale[b * extent(regions_) + g]) * unit_forces_[extent(j, regions_) + g];
-      unit_force_[b] += unit * unit;
-    }
-    unit_force_[b] = std::sqrt(unit_force_[b]);
-  }
 }
 
 void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
@@ -294,7 +260,7 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
     const double magnitude = s.magnitude[static_cast<std::size_t>(i)] + std::abs(spring);
     squares += magnitude * magnitude;
   }
-  report.force_scale = std::max(std::sqrt(squares), rounding_strain * unit_force_[scaled ? extent(robot) : 0]);
+  report.force_scale = std::max(std::sqrt(squares), rounding_forces()[scaled ? extent(robot) : 0]);
   return report;
 }
 

@@ -77,8 +77,6 @@ class ReducedMechanics final : public ReducedRobots {
   void scale_materials() override;
 
   int n_, regions_;                         // n_ = r_, or r_ + m_ where motions strain the body
-  std::vector<double> unit_forces_;         // [r][regions] generalised forces at strains of one
-  std::vector<double> unit_force_;          // their norms: one, or one for each robot
   std::vector<double> constant_stiffness_;  // of all robots, or by region
   std::vector<char> field_squares_;         // whether the safe rows of a field may be squares: mu, lambda >= 0
   TangentKind tangent_ = TangentKind::none;

@@ -7,6 +7,7 @@
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/elements/tiles.hpp"
 #include "kernels/math/inner_product.hpp"
 
 namespace supple {
@@ -31,6 +32,45 @@ void check(const std::vector<double>& values, int robots, int count, const std::
 ReducedRobots::ReducedRobots(const ReducedModel& model, int robots)
     : model_(model), robots_(robots), r_(model.modes), m_(model.motions()), rows_(row_layout(model.robot)) {
   coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
+  // At a strain of one, roughly: the stress is the sum of the law's constants.
+  const int n = model.columns(), regions = model.regions();
+  forces_of_regions_.assign(extent(r_, regions), 0.0);
+  for (int j = 0; j < r_; ++j)
+    for (const ReducedField& field : model.fields) {
+      const StrainModes& strains = field.strains;
+      double linear = 0;
+      for (int k = 0; k < strains.count; ++k) linear = std::hypot(linear, strains.linear[extent(k, n) + extent(j)]);
+      if (strains.count > 0)
+        forces_of_regions_[extent(j, regions) + extent(model.first_region(field))] += strains.unit * linear;
+      for (int p = 0; p < field.points(); ++p) {
+        const int region = field.region[extent(p)];
+        const auto& m = field.parameters[extent(region)];
+        const double* G = field.G.data() + extent(p / tile_size, n, tile_rows) + extent(j, tile_rows);
+        double square = 0;
+        for (int c = 0; c < gradient_components; ++c) {
+          const double g = G[c * tile_size + p % tile_size];
+          square += g * g;
+        }
+        forces_of_regions_[extent(j, regions) + extent(model.first_region(field) + region)] +=
+            field.weight[extent(p)] * (std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2])) * std::sqrt(square);
+      }
+    }
+  find_rounding_forces();
+}
+
+void ReducedRobots::find_rounding_forces() {
+  const std::vector<double>& scale = variations_.material_scale;
+  const std::size_t regions = extent(model_.regions());
+  rounding_forces_.assign(scale.empty() ? 1 : extent(robots_), 0.0);
+  for (std::size_t b = 0; b < rounding_forces_.size(); ++b) {
+    for (int j = 0; j < r_; ++j) {
+      double unit = 0;
+      for (std::size_t g = 0; g < regions; ++g)
+        unit += (scale.empty() ? 1.0 : scale[b * regions + g]) * forces_of_regions_[extent(j) * regions + g];
+      rounding_forces_[b] += unit * unit;
+    }
+    rounding_forces_[b] = rounding_strain * std::sqrt(rounding_forces_[b]);
+  }
 }
 
 void check_variations(const ReducedModel& model, int robots, const Variations& variations) {
@@ -57,6 +97,7 @@ void ReducedRobots::set_variations(Variations variations) {
   check_variations(model_, robots_, variations);
   variations_ = std::move(variations);
   ++changes_;
+  find_rounding_forces();
   scale_materials();
 }
 

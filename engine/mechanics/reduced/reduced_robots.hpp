@@ -35,6 +35,9 @@ class ReducedRobots : public Mechanics {
   ReducedRobots(const ReducedModel& model, int robots);
   // variations_.material_scale is new.
   virtual void scale_materials() = 0;
+  // Norms of the generalised forces at strains of rounding_strain [N]: of all robots, or of each where their materials
+  // differ.
+  const std::vector<double>& rounding_forces() const { return rounding_forces_; }
 
   const ReducedModel& model_;
   int robots_, r_, m_;
@@ -43,7 +46,11 @@ class ReducedRobots : public Mechanics {
   Variations variations_;
 
  private:
+  void find_rounding_forces();
+
   int changes_ = 0;
+  std::vector<double> forces_of_regions_;  // [r][regions] generalised forces at strains of one
+  std::vector<double> rounding_forces_;
 };
 
 }  // namespace supple

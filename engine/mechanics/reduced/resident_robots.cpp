@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/array/room.hpp"
+
 namespace supple {
 
 namespace {
@@ -180,6 +182,10 @@ void ResidentRobots::add_strains(const S* q, S* f, int first, int count, Tangent
   gemm(dense, modes * r, count, r, S(1), {Q, r, Transpose::yes}, {alpha, r}, S(1), {W, modes * r});
   launch(device, count * modes, StrainOp<S>{modes, r, mine.modes.linear.data(), alpha, factors, W, strains});
   launch(device, count * r, StrainForceOp<S>{modes, r, factors, W, strains, f + extent(first, r)});
+  if constexpr (std::is_same_v<S, double>)
+    if (kind != TangentKind::safe)
+      launch(device, count * r,
+             StrainMagnitudeOp{modes, r, factors, W, strains, newton.magnitude.data() + extent(first, r)});
   if (kind == TangentKind::none) return;
   S* stiffness = mine.K.data() + extent(first, r, r);
   gemm(dense, r * r, count, modes, S(1), {Q, r * r}, {strains, modes}, S(1), {stiffness, r * r});
@@ -215,6 +221,11 @@ void ResidentRobots::portion_forces(const S* q, S* f, PointReport* found, int fi
   S* stiffness = mine.K.data() + extent(first, r, r);
   // f = K_springs alpha
   gemm(dense, r, count, r, S(1), {mine.springs.data(), r}, {alpha, r}, S(0), {force, r});
+  constexpr bool in_double = std::is_same_v<S, double>;
+  double* const magnitude =
+      in_double && kind != TangentKind::safe ? newton.magnitude.data() + extent(first, r) : nullptr;
+  if constexpr (in_double)
+    if (magnitude) launch(device, count * r, SpringMagnitudeOp{force, magnitude});
   for (const ResidentField& field : fields) {
     const int stride = padded(field.points), column = stride * gradient_components;
     const S* G = field.in<S>().G.data();
@@ -248,6 +259,8 @@ void ResidentRobots::portion_forces(const S* q, S* f, PointReport* found, int fi
     for (int tile = 0; tile < field.tiles(); ++tile)
       gemm(dense, r, count, tile_rows, S(1), {G + extent(tile, r, tile_rows), tile_rows, Transpose::yes},
            {mine.P.data() + extent(tile, tile_rows), column}, S(1), {force, r});
+    if constexpr (in_double)
+      if (magnitude) launch(device, count * r, PointMagnitudeOp{r, field.tiles(), G, mine.P.data(), magnitude});
     if (tangent_wanted && mixed)
       add_stiffness<float>(field, {}, count, rounded.K.data());
     else if (tangent_wanted)
@@ -257,6 +270,26 @@ void ResidentRobots::portion_forces(const S* q, S* f, PointReport* found, int fi
     launch(device, count * r * r,
            StiffnessSumOp<S>{constant_of<S>(first), fields.empty() ? nullptr : rounded.K.data(), stiffness});
   if (strain_modes > 0) add_strains<S>(q, f, first, count, kind);
+  if (!magnitude) return;
+  const bool each = newton.rounding_forces.size() > 1;
+  launch(
+      device, count,
+      ForceScaleOp{r, magnitude, newton.rounding_forces.data() + (each ? first : 0), each ? count : 1, found + first});
+}
+
+void ResidentRobots::reserve_newton(const std::vector<double>& rounding_forces) {
+  if (newton.rounding_forces.size() != rounding_forces.size()) newton.rounding_forces = upload(device, rounding_forces);
+  if (newton.magnitude.size() > 0) return;
+  const std::size_t square = extent(r, r), inputs = extent(m, r);
+  need_memory(device, extent(robots) * (extent(r) + square + inputs) * sizeof(double) + extent(robots, r) * sizeof(int),
+              "Newton's method on a batch of " + std::to_string(robots) + " robots", "a smaller batch");
+  newton.magnitude = Array<double>(device, extent(robots, r));
+  newton.geometric = Array<double>(device, extent(robots) * square);
+  newton.of_inputs = Array<double>(device, extent(robots) * inputs);
+  newton.pivots = Array<int>(device, extent(robots, r));
+  newton.factored = Array<LdltReport>(device, extent(robots));
+  newton.host_geometric.resize(extent(robots) * square);
+  newton.host_of_inputs.resize(extent(robots) * inputs);
 }
 
 void ResidentRobots::set_materials(const ReducedModel& model, const std::vector<double>& material_scale) {
@@ -331,6 +364,19 @@ void ResidentRobots::add_points() {
   precision == Precision::fp32 ? add(rounded) : add(exact);
 }
 
+void ResidentRobots::add_geometric() {
+  newton.geometric.upload(newton.host_geometric);
+  launch(device, robots * r * r, AddOp{newton.geometric.data(), exact.A.data()});
+  if (m > 0) newton.of_inputs.upload(newton.host_of_inputs);
+}
+
+void ResidentRobots::factor_indefinite(SystemReport* found) {
+  factors_here = false;
+  indefinite = true;
+  ldlt_batched(dense, r, exact.A.data(), r, r * r, newton.pivots.data(), newton.factored.data(), robots);
+  launch(device, robots, IndefiniteReportOp{newton.factored.data(), found});
+}
+
 void ResidentRobots::damp(double of_mass, double of_stiffness, const double* v, double* f) {
   const auto damp = [&]<class S>(PrecisionArrays<S>& arrays) {
     launch(device, robots * r, DampingOp<S>{r, of_mass, of_stiffness, arrays.K.data(), v, f});
@@ -358,7 +404,7 @@ void ResidentRobots::find_geometric_shares(const SystemCoefficients& coefficient
 }
 
 void ResidentRobots::factor_system(const SystemCoefficients& coefficients, SystemReport* found) {
-  factors_here = false;
+  factors_here = indefinite = false;
   const auto factor = [&]<class S>(PrecisionArrays<S>& arrays) {
     if (strain_modes > 0) find_geometric_shares<S>(coefficients);
     potrf_batched(dense, r, arrays.A.data(), r, r * r, info.data(), robots);
@@ -370,6 +416,11 @@ void ResidentRobots::factor_system(const SystemCoefficients& coefficients, Syste
 }
 
 void ResidentRobots::solve_systems(double* X, int count) {
+  if (indefinite) {
+    ldlt_solve_batched(dense, r, count, exact.A.data(), r, r * r, newton.pivots.data(), newton.factored.data(), X, r,
+                       count * r, robots);
+    return;
+  }
   if (precision != Precision::fp32) {
     potrs_batched(dense, r, count, exact.A.data(), r, r * r, X, r, count * r, robots);
     return;
@@ -413,6 +464,10 @@ const double* ResidentRobots::factor_of(int robot) {
   if (device.kind == Device::Kind::cpu && exact.A.size() > 0) return exact.A.data() + extent(robot, r, r);
   if (!factors_here) {
     host_factors.resize(extent(robots, r, r));
+    if (indefinite) {
+      newton.host_pivots.resize(extent(robots, r));
+      newton.pivots.download(newton.host_pivots);
+    }
     if (exact.A.size() > 0) {
       exact.A.download(host_factors);
     } else {
@@ -423,6 +478,12 @@ const double* ResidentRobots::factor_of(int robot) {
     factors_here = true;
   }
   return host_factors.data() + extent(robot, r, r);
+}
+
+const int* ResidentRobots::pivots_of(int robot) {
+  if (device.kind == Device::Kind::cpu) return newton.pivots.data() + extent(robot, r);
+  (void)factor_of(robot);
+  return newton.host_pivots.data() + extent(robot, r);
 }
 
 }  // namespace supple

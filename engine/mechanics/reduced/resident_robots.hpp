@@ -137,6 +137,18 @@ struct PrecisionArrays {
   Array<S> fused;       // per team: FusedSystemTeamOp
 };
 
+// What Newton's method needs beside steps of one linearisation; made when it is first asked for. In double.
+struct NewtonArrays {
+  Array<double> magnitude;        // [robots][r]: ForceScaleOp
+  Array<double> rounding_forces;  // [robots], or one for all
+  Array<double> geometric;        // [robots] r x r, lower triangle: stiffness of rows and points
+  Array<double> of_inputs;        // [robots][m][r]: the same towards the inputs
+  Array<int> pivots;              // [robots][r]
+  Array<LdltReport> factored;
+  std::vector<double> host_geometric, host_of_inputs;
+  std::vector<int> host_pivots;
+};
+
 struct ResidentRobots {
   Device device;
   DenseContext dense;
@@ -156,6 +168,8 @@ struct ResidentRobots {
   std::vector<int> host_first;
   std::vector<double> host_factors;  // of all robots, once one is asked for
   bool factors_here = false;
+  NewtonArrays newton;
+  bool indefinite = false;  // the factors are those of ldlt_batched
 
   ResidentRobots(const ReducedModel& model, const Device& on, int robots, Precision precision);
   // Memory of the device that the constructor takes, without what has only a few numbers for each robot.
@@ -196,11 +210,15 @@ struct ResidentRobots {
   void set_materials(const ReducedModel& model, const std::vector<double>& material_scale);
   void find_outputs(const double* q, const double* c, double* y);
   void find_forces(const double* q, TangentKind kind, double* f, PointReport* found);  // and K
-  void multiply_mass(const double* v, const double* v_c, double* out);                 // M v + M_c v_c; v_c: or null
-  void damp(double of_mass, double of_stiffness, const double* v, double* f);          // f = M v becomes (a M + b K) v
+  // Throws CapabilityError where there is no room.
+  void reserve_newton(const std::vector<double>& rounding_forces);
+  void multiply_mass(const double* v, const double* v_c, double* out);         // M v + M_c v_c; v_c: or null
+  void damp(double of_mass, double of_stiffness, const double* v, double* f);  // f = M v becomes (a M + b K) v
   void find_jacobians(const RowLayout& layout, const double* gradients, double* H, double* H_c);
   void find_system(const SystemCoefficients& coefficients);  // A of K
   void add_points();                                         // A += that of `points`
+  void add_geometric();  // A += newton.host_geometric, and the inputs' to the device
+  void factor_indefinite(SystemReport* found);
   // A, with the share of strain modes' geometric stiffness that keeps it positive, and what became of it.
   void factor_system(const SystemCoefficients& coefficients, SystemReport* found);
   void solve_systems(double* X, int count);
@@ -210,6 +228,7 @@ struct ResidentRobots {
                         const SpaceTeamOp& effectors, SystemReport* found);
   std::vector<double> stiffness() const;
   const double* factor_of(int robot);
+  const int* pivots_of(int robot);
 };
 
 }  // namespace supple

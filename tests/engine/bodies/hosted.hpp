@@ -1,6 +1,9 @@
 #pragma once
 // The stages of a mechanics for lists on the host, wherever the mechanics lies.
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/mechanics/mechanics.hpp"
 #include "kernels/array/mirrored.hpp"
 #include "kernels/base/extent.hpp"
@@ -22,6 +25,7 @@ class Hosted {
       total.inverted += report.inverted;
       total.undefined += report.undefined;
       if (total.first_undefined < 0) total.first_undefined = report.first_undefined;
+      total.force_scale = std::hypot(total.force_scale, report.force_scale);
     }
     return total;
   }
@@ -51,6 +55,7 @@ class Hosted {
     for (const SystemReport& report : here(found)) {
       if (worst.status == SystemStatus::ok) worst.status = report.status;
       worst.weakened += report.weakened;
+      worst.negative_pivots = std::max(worst.negative_pivots, report.negative_pivots);
     }
     return worst;
   }

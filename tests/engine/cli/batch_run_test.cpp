@@ -103,28 +103,31 @@ TEST_P(BatchRun, EachRobotMovesAsAlone) {
   std::string all = "time [s],robot,bend [mm],lift [N]\n";
   for (const int b : {3, 0, 4, 1, 2}) all += commands_of(b, "," + std::to_string(b));
   write_text(path("robots.csv"), all);
-  const Outcome outcome = run_batch("run", "beam.rom.h5", robots,
-                                    {"--actuation", "robots.csv", "--steps", "10", "-o", "all", "--settle", "--record",
-                                     "all.rec.h5", "--record-robot", "3", "--json", "all.json"});
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_TRUE(exists("all/state.h5"));
-  EXPECT_FALSE(exists("all/result.pvd"));
-  const json all_json = report("all.json");
-  EXPECT_EQ(all_json["batch"], robots);
-  EXPECT_EQ(all_json["device"], to_string(GetParam()));
-  EXPECT_TRUE(all_json["failed"].empty());
-  EXPECT_NEAR(all_json["steps_per_s"].get<double>() * all_json["p50_us"].get<double>(), 1e6 * robots, 1);
-  for (int b = 0; b < robots; ++b) {
-    write_text(path("one.csv"), "time [s],bend [mm],lift [N]\n" + commands_of(b, ""));
-    const Outcome one = run({"run", "beam.rom.h5", "--actuation", "one.csv", "--steps", "10", "-o", "one", "--settle",
-                             "--record", "one.rec.h5", "--force"});
-    ASSERT_EQ(one.code, 0) << one.err;
-    expect_same(of_robot(read_text(path("all/trajectory.csv")), b), lines_of(read_text(path("one/trajectory.csv"))));
-    if (b != 3) continue;
-    RecordingReader recorded(path("all.rec.h5")), alone(path("one.rec.h5"));
-    ASSERT_EQ(recorded.frames(), alone.frames());
-    if (on_cpu()) {
-      EXPECT_EQ(hash(recorded.frame(10).state), hash(alone.frame(10).state));
+  for (const std::string integrator : {"implicit-euler", "implicit-euler-newton"}) {
+    const Outcome outcome =
+        run_batch("run", "beam.rom.h5", robots,
+                  {"--actuation", "robots.csv", "--steps", "10", "-o", "all", "--settle", "--record", "all.rec.h5",
+                   "--record-robot", "3", "--json", "all.json", "--integrator", integrator, "--force"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(exists("all/state.h5"));
+    EXPECT_FALSE(exists("all/result.pvd"));
+    const json all_json = report("all.json");
+    EXPECT_EQ(all_json["batch"], robots);
+    EXPECT_EQ(all_json["device"], to_string(GetParam()));
+    EXPECT_TRUE(all_json["failed"].empty());
+    EXPECT_NEAR(all_json["steps_per_s"].get<double>() * all_json["p50_us"].get<double>(), 1e6 * robots, 1);
+    for (int b = 0; b < robots; ++b) {
+      write_text(path("one.csv"), "time [s],bend [mm],lift [N]\n" + commands_of(b, ""));
+      const Outcome one = run({"run", "beam.rom.h5", "--actuation", "one.csv", "--steps", "10", "-o", "one", "--settle",
+                               "--record", "one.rec.h5", "--integrator", integrator, "--force"});
+      ASSERT_EQ(one.code, 0) << one.err;
+      expect_same(of_robot(read_text(path("all/trajectory.csv")), b), lines_of(read_text(path("one/trajectory.csv"))));
+      if (b != 3) continue;
+      RecordingReader recorded(path("all.rec.h5")), alone(path("one.rec.h5"));
+      ASSERT_EQ(recorded.frames(), alone.frames());
+      if (on_cpu()) {
+        EXPECT_EQ(hash(recorded.frame(10).state), hash(alone.frame(10).state));
+      }
     }
   }
 }
@@ -326,12 +329,24 @@ friction = 0.3
                 .code,
             0);
   EXPECT_GT(report("all.json")["contact"]["most_touching"], 3);
+  ASSERT_EQ(
+      run_batch("run", "floor.rom.h5", 3,
+                {"--actuation", "robots.csv", "--steps", "10", "-o", "newton", "--integrator", "implicit-euler-newton"})
+          .code,
+      0);
   const Outcome led = run_batch("inverse", "floor.rom.h5", 3, {"--goal", "goals.csv", "-o", "led"});
   EXPECT_EQ(led.code, 0) << led.err;
   for (const int b : {0, 1, 2}) {
     write_text(path("one.csv"), "time [s],bend [mm],lift [N]\n" + commands_of(b, ""));
-    ASSERT_EQ(run({"run", "floor.rom.h5", "--actuation", "one.csv", "--steps", "10", "-o", "one", "--force"}).code, 0);
-    expect_same(of_robot(read_text(path("all/trajectory.csv")), b), lines_of(read_text(path("one/trajectory.csv"))));
+    const auto alone = [&](const std::string& integrator) {
+      EXPECT_EQ(run({"run", "floor.rom.h5", "--actuation", "one.csv", "--steps", "10", "-o", "one", "--force",
+                     "--integrator", integrator})
+                    .code,
+                0);
+      return lines_of(read_text(path("one/trajectory.csv")));
+    };
+    expect_same(of_robot(read_text(path("all/trajectory.csv")), b), alone("implicit-euler"));
+    expect_same(of_robot(read_text(path("newton/trajectory.csv")), b), alone("implicit-euler-newton"));
     write_text(path("goal.csv"), "time [s],tip x [mm],tip y [mm],tip z [mm]\n" + goal(b, ""));
     ASSERT_EQ(run({"inverse", "floor.rom.h5", "--goal", "goal.csv", "-o", "one-led", "--force"}).code, 0);
     expect_same(of_robot(read_text(path("led/commands.csv")), b), lines_of(read_text(path("one-led/commands.csv"))));
@@ -432,11 +447,11 @@ TEST_F(BatchRunCuda, SaysWhatADeviceLacks) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  refused(with({"--set", "lift=1 N", "--integrator", "quasi-static"}), "the integrator is quasi-static");
-  refused(with({"--set", "lift=1 N", "--integrator", "implicit-euler-newton"}), "the integrator is");
+  refused(with({"--set", "lift=1 N", "--integrator", "quasi-static"}), "equilibria");
   refused(with({"--set", "lift=1 N", "--keep-tangent", "0.05"}), "--keep-tangent");
-  refused({"inverse", "beam.rom.h5", "--batch", "2", "--circle", "1 mm", "--integrator", "quasi-static"},
-          "the integrator is quasi-static");
+  for (const std::string integrator : {"quasi-static", "implicit-euler-newton"})
+    refused({"inverse", "beam.rom.h5", "--batch", "2", "--circle", "1 mm", "--integrator", integrator},
+            integrator == "quasi-static" ? "equilibria" : "one linearisation");
   Outcome outcome = run({"inverse", "scene.toml", "--circle", "1 mm", "--device", "cuda:0"});
   EXPECT_EQ(outcome.code, 3);
   EXPECT_TRUE(contains(outcome.err, "--device cpu"));

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engine/inverse/inverse_law.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/step/batch_stepper.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/devices.hpp"
@@ -101,6 +102,42 @@ TEST_P(BatchFailure, ARobotThatIsNotPositiveFailsAloneByFusedAlgebra) {
     expect_not_positive_alone(GetParam(), 1, {.precision = precision, .algebra = SystemAlgebra::fused, .parts = 1});
 }
 
+// Newton's method continues for the others; a robot that an iteration leads to points without stress goes half the way
+// back and converges as it does alone, and one that has no number fails.
+TEST_P(BatchFailure, NewtonsMethodStepsBackAlone) {
+  constexpr int robots = 4, thrown = 1, failing = 2;
+  const ReducedModel model = cavity();
+  ReducedMechanics alone(model, robots);
+  const StepSettings settings{.scheme = StepScheme::newton, .time_step = time_step};
+  Stepper stepper(alone, settings), impatient(alone, settings);
+  impatient.set_limits(40, /*max_halvings=*/0, 0);
+  BatchStepper batch(model, GetParam(), robots, {.scheme = StepScheme::newton, .parts = 1});
+  Control control = zero_control(alone);
+  control.commands = commands_at(3, model.robot, robots);
+  State state = rest_state(alone);
+  for (int k = 0; k < modes; ++k)
+    state.v[extent(thrown, modes) + extent(k)] = 4e3 * (k % 3 - 1);  // of a basis that is no metre long
+  State other = state;
+  const StepReport without = impatient.step(control, other);
+  ASSERT_EQ(without.failures.size(), 1U);
+  EXPECT_EQ(without.failures[0].robot, thrown);
+  EXPECT_EQ(without.failures[0].status, StepStatus::undefined_points);
+
+  state.q[extent(failing, modes)] = std::nan("");
+  batch.set_state(state);
+  const StepReport expected = stepper.step(control, state), found = batch.step(control.commands);
+  for (const StepReport* report : {&expected, &found}) {
+    ASSERT_EQ(report->failures.size(), 1U);
+    EXPECT_EQ(report->failures[0].robot, failing);
+    EXPECT_EQ(report->failures[0].status, StepStatus::undefined_points);
+  }
+  EXPECT_EQ(found.iterations, expected.iterations);
+  const State end = batch.state();
+  // Sums in another order, through systems of condition 1e4.
+  for (const int b : {0, 1, 3})
+    EXPECT_LT(boxes::difference(of_robot(end.q, robots, b), of_robot(state.q, robots, b)), 1e-10) << b;
+}
+
 // Found on the device first, on the host afterwards: told by number, the status is that of the first.
 TEST_P(BatchFailure, AreToldInTheOrderOfTheRobots) {
   const ReducedModel model = cables();
@@ -152,7 +189,7 @@ TEST_P(BatchFailure, LeavesTheProgramsOfTheOthers) {
       if (disturbed) (nowhere.*list)[extent(failing, modes)] = value;
       const int one[] = {failing};
       if (disturbed && step >= 4) stepper.reset(one, nowhere);
-      const StepReport report = stepper.step(laws, goals);
+      const StepReport report = stepper.step(laws);
       ASSERT_EQ(report.failures.size(), disturbed && step >= 4 ? 1U : 0U);
       if (!report.failures.empty()) {
         EXPECT_EQ(report.failures[0].robot, failing);

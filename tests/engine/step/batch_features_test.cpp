@@ -38,16 +38,20 @@ std::vector<double> motions_at(int step, const Robot& robot, int count) {
 }
 
 // Each robot alone, by ReducedMechanics, and all as a batch; the commands are those of batch_bodies.
-void expect_same_motion(const ReducedModel& model, const Device& device, int steps, double tolerance) {
+void expect_same_motion(const ReducedModel& model, const Device& device, int steps, double tolerance,
+                        StepScheme scheme) {
+  SCOPED_TRACE(scheme == StepScheme::newton ? "Newton's method" : "one linearisation");
   const Robot& robot = model.robot;
-  BatchStepSettings settings{.time_step = robot.time_step,
+  BatchStepSettings settings{.scheme = scheme,
+                             .time_step = robot.time_step,
                              .implicit_velocity = robot.implicit_velocity,
                              .implicit_position = robot.implicit_position,
                              .parts = 2,
                              .ahead = true};
   BatchStepper batch(model, device, robots, settings);
   ReducedMechanics mechanics(model, robots);
-  Stepper stepper(mechanics, {.time_step = robot.time_step,
+  Stepper stepper(mechanics, {.scheme = scheme,
+                              .time_step = robot.time_step,
                               .implicit_velocity = robot.implicit_velocity,
                               .implicit_position = robot.implicit_position});
   State expected = rest_state(mechanics);
@@ -60,6 +64,8 @@ void expect_same_motion(const ReducedModel& model, const Device& device, int ste
     ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
     ASSERT_EQ(found.status, StepStatus::ok) << describe(found.status);
     EXPECT_EQ(found.contact.touching, report.contact.touching) << step;
+    EXPECT_EQ(found.iterations, report.iterations) << step;
+    EXPECT_NEAR(found.force_scale, report.force_scale, 1e-9 * report.force_scale) << step;
     touching += report.contact.touching;
   }
   const State found = batch.state();
@@ -69,6 +75,11 @@ void expect_same_motion(const ReducedModel& model, const Device& device, int ste
   EXPECT_LE(boxes::difference(batch.outputs(), stepper.outputs()), tolerance);
   EXPECT_GT(boxes::norm(expected.q), 1e-4);
   EXPECT_EQ(touching > 0, robot.pairs() > 0);
+}
+
+void expect_same_motion(const ReducedModel& model, const Device& device, int steps, double tolerance) {
+  expect_same_motion(model, device, steps, tolerance, StepScheme::one_linearisation);
+  expect_same_motion(model, device, steps / 3, tolerance, StepScheme::newton);
 }
 
 // Sums in another order, through systems of condition 1e4; velocities are differences by a time step of 1e-2.
@@ -129,11 +140,13 @@ TEST_P(BatchFeatures, ObstaclesThatAreMeshes) {
 }
 
 // Goals where the effectors of robots are that are led by commands; a robot of its own, and all as a batch.
-void expect_same_lead(const ReducedModel& model, const Device& device, int steps, double tolerance) {
+void expect_same_lead(const ReducedModel& model, const Device& device, int steps, double tolerance,
+                      StepScheme scheme = StepScheme::one_linearisation) {
   const Robot& robot = model.robot;
   ReducedMechanics leading(model, robots), alone(model, robots);
-  Stepper forward(leading, {.time_step = robot.time_step}), inverse(alone, {.time_step = robot.time_step});
-  BatchStepper batch(model, device, robots, {.time_step = robot.time_step, .laws = true, .parts = 1});
+  const StepSettings settings{.scheme = scheme, .time_step = robot.time_step};
+  Stepper forward(leading, settings), inverse(alone, settings);
+  BatchStepper batch(model, device, robots, {.scheme = scheme, .time_step = robot.time_step, .laws = true, .parts = 1});
   InverseLaw law(robot, robots, {}), of_batch(robot, robots, {});
   ConstraintLaw* const laws[] = {&of_batch};
   State leader = rest_state(leading), expected = leader;
@@ -143,6 +156,7 @@ void expect_same_lead(const ReducedModel& model, const Device& device, int steps
   int touching = 0;
   for (int step = 1; step <= steps; ++step) {
     control.commands = commands_at(step, robot, robots);
+    control.motions = motions_at(step, robot, robots);
     ASSERT_EQ(forward.step(control, leader).status, StepStatus::ok);
     const std::vector<double> y = forward.outputs();
     for (std::size_t b = 0; b < robots; ++b)
@@ -157,7 +171,8 @@ void expect_same_lead(const ReducedModel& model, const Device& device, int steps
     touching += report.contact.touching;
   }
   const State found = batch.state();
-  for (const auto list : {&State::q, &State::v, &State::multipliers, &State::contact_forces, &State::commands})
+  for (const auto list : {&State::q, &State::v, &State::multipliers, &State::contact_forces, &State::commands,
+                          &State::motions, &State::motion_velocities})
     EXPECT_LE(apart(found.*list, expected.*list), tolerance);
   EXPECT_GT(boxes::norm(expected.multipliers), 0);
   EXPECT_EQ(touching > 0, robot.pairs() > 0);
@@ -174,6 +189,16 @@ TEST_P(BatchFeatures, GoalsOfOrientation) {
   end.upper = {{1, 1, 1}};
   scene.effectors[0].region = end;
   expect_same_lead(reduced(scene, reduced_bodies::bar(false)), GetParam(), 20, 1e-7);
+}
+
+// The law moves the base, too.
+TEST_P(BatchFeatures, GoalsByPrescribedMotions) {
+  const FullModel full = driven_bodies::model(driven_bodies::Drive::rigid);
+  const ReducedModel model = project(full, reduced_bodies::random_basis(full.coordinates.nv, 6), 6, all_elements(full));
+  ASSERT_FALSE(model.robot.motions.empty());
+  ASSERT_FALSE(model.robot.effectors.empty());
+  for (const StepScheme scheme : {StepScheme::one_linearisation, StepScheme::newton})
+    expect_same_lead(model, GetParam(), 10, 1e-7, scheme);
 }
 
 // Programs and contacts on the host: their regularisation is 1e-6, forces end at a residual of 1e-8.

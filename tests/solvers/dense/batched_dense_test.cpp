@@ -224,6 +224,43 @@ TEST_P(BatchedDense, CholeskySaysWhichMatricesAreNotPositive) {
   check_refusal<float>(GetParam());
 }
 
+// The factors of a batch are those of one core on a CPU, of thread blocks on a GPU; one matrix is singular.
+TEST_P(BatchedDense, IndefiniteFactorsAndSolves) {
+  test::Random random(7);
+  constexpr int batch = 9, count = 4, singular = 5;
+  for (const int n : {1, 2, 9, 34, 63}) {
+    const int ld = n + 1, square = n * ld;
+    std::vector<double> a(static_cast<std::size_t>(batch * square), 0.0),
+        x(static_cast<std::size_t>(batch * count * n));
+    std::vector<Eigen::MatrixXd> matrices, solutions;
+    for (int b = 0; b < batch; ++b) {
+      const Eigen::MatrixXd M = random.matrix(n, n);
+      matrices.push_back(b == singular ? Eigen::MatrixXd::Zero(n, n).eval() : (M + M.transpose()).eval());
+      solutions.push_back(random.matrix(n, count));
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j <= i; ++j) a[static_cast<std::size_t>(b * square + i * ld + j)] = matrices.back()(i, j);
+      Eigen::Map<Eigen::MatrixXd>(x.data() + b * count * n, n, count) = matrices.back() * solutions.back();
+    }
+    DenseContext context(GetParam());
+    Array<double> factors(GetParam(), a), sides(GetParam(), x);
+    Array<int> pivots(GetParam(), static_cast<std::size_t>(batch * n));
+    Array<LdltReport> found(GetParam(), batch);
+    ldlt_batched(context, n, factors.data(), ld, square, pivots.data(), found.data(), batch);
+    ldlt_solve_batched(context, n, count, factors.data(), ld, square, pivots.data(), found.data(), sides.data(), n,
+                       count * n, batch);
+    const std::vector<double> solved = fetch(sides);
+    const std::vector<LdltReport> reports = fetch(found);
+    for (int b = 0; b < batch; ++b) {
+      EXPECT_EQ(reports[static_cast<std::size_t>(b)].singular, b == singular ? 1 : 0);
+      if (b == singular) continue;
+      const Eigen::VectorXd eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrices[b]).eigenvalues();
+      EXPECT_EQ(reports[static_cast<std::size_t>(b)].negative_pivots, (eigenvalues.array() < 0).count()) << n;
+      const Eigen::Map<const Eigen::MatrixXd> answer(solved.data() + b * count * n, n, count);
+      EXPECT_LT((matrices[b] * (answer - solutions[b])).norm(), 1e-12 * matrices[b].norm() * solutions[b].norm()) << n;
+    }
+  }
+}
+
 // More systems than a grid of CUDA has blocks in its other directions (65,535): each its own diagonal.
 TEST_P(BatchedDense, MoreSystemsThanBlocksOfAGrid) {
   constexpr int n = 3, square = n * n;
