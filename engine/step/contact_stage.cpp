@@ -6,7 +6,7 @@
 #include "kernels/array/mirrored.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
-#include "kernels/contact/contact_ops.hpp"
+#include "kernels/contact/contact_rows.hpp"
 
 namespace supple {
 
@@ -114,12 +114,12 @@ void ContactStage::linearise_row(int b, std::size_t k, const Vec3d& moved) {
   const PlacedObstacle& obstacle = robot_.obstacles[static_cast<std::size_t>(r.pair[k] % obstacles_)];
   const Proximity near = obstacle.obstacle.at(obstacle.pose, here + moved);
   const Vec3d force = transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k));
-  r.rows.frame[k] = frame_on(near.normal);
-  Vec3d phi = r.rows.frame[k] * (here - point_of(points_of(y_start_, b), point));
-  phi[0] = near.gap - dot(near.normal, moved) - robot_.contact_distance;
-  const Vec3d lambda = r.rows.frame[k] * force;
+  const PairRows rows =
+      rows_of_pair(near, moved, here - point_of(points_of(y_start_, b), point), robot_.contact_distance);
+  r.rows.frame[k] = rows.frame;
+  const Vec3d lambda = rows.frame * force;
   for (int i = 0; i < 3; ++i) {
-    r.phi[3 * k + extent(i)] = phi[i];
+    r.phi[3 * k + extent(i)] = rows.phi[i];
     r.lambda[3 * k + extent(i)] = lambda[i];
   }
   if (lambda[0] > 0) stiffness_.push_back({b, r.rows.point[k], r.rows.point[k], -lambda[0] * near.curvature});
@@ -188,29 +188,19 @@ int ContactStage::add_violated(int b, std::span<const double> du, std::span<cons
   const auto here = points_of(y_, b);
   int added = 0;
   for (int pair = 0; pair < robot_.pairs(); ++pair) {
-    const int rows = r.rows_of_pair[static_cast<std::size_t>(pair)];
     const PlacedObstacle& obstacle = robot_.obstacles[static_cast<std::size_t>(pair % obstacles_)];
-    const Vec3d from = point_of(here, pair / obstacles_), move = point_of(moved_, pair / obstacles_);
-    const auto add = [&](const Vec3d& moved) {
-      add_row(b, pair, {{0, 0, 0}});
-      linearise_row(b, r.pair.size() - 1, moved);
-      ++added;
-    };
-    if (rows == 0) {
-      const Proximity near = obstacle.obstacle.at(obstacle.pose, from, robot_.contact_distance + norm(move));
-      if (near.feature == Feature::none) continue;
-      if (near.gap + dot(near.normal, move) - robot_.contact_distance < -deepest_idle) {
-        add({{0, 0, 0}});
-        continue;
-      }
+    const Vec3d move = point_of(moved_, pair / obstacles_);
+    const PairNeed need = need_of_pair(
+        [&](const Vec3d& x, double far) { return obstacle.obstacle.at(obstacle.pose, x, far); },
+        obstacle.obstacle.shape() == Obstacle::Shape::plane, r.rows_of_pair[static_cast<std::size_t>(pair)],
+        point_of(here, pair / obstacles_), move, robot_.contact_distance);
+    if (need.rows == PairNeed::Rows::none) {
+      figures_.violation = std::max(figures_.violation, need.depth);
+      continue;
     }
-    if (obstacle.obstacle.shape() == Obstacle::Shape::plane) continue;
-    const double depth =
-        robot_.contact_distance - obstacle.obstacle.at(obstacle.pose, from + move, robot_.contact_distance).gap;
-    if (depth > deepest_cut && rows < most_rows)
-      add(move);
-    else
-      figures_.violation = std::max(figures_.violation, depth);
+    add_row(b, pair, {{0, 0, 0}});
+    linearise_row(b, r.pair.size() - 1, need.rows == PairNeed::Rows::where_it_ends ? move : Vec3d{{0, 0, 0}});
+    ++added;
   }
   return added;
 }

@@ -14,6 +14,7 @@ constexpr int diverging_after = 3;
 
 NewtonControl::Verdict NewtonControl::judge(const ResidualNorms& norms, double violation, int iterations,
                                             const StepSettings& settings) {
+  stepped_back_ = halvings_ > 0;
   halvings_ = 0;
   // Relative to the forces at work now and, since they may vanish on the way (a body that is released, a base that has
   // moved on), to those that the step began with, inertia among them.

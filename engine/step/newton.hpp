@@ -22,8 +22,11 @@ class NewtonControl {
   Verdict judge(const ResidualNorms& norms, double violation, int iterations, const StepSettings& settings);
   // Of one that led to points without stress. False: it cannot, or not again.
   bool step_back(int iterations, const StepSettings& settings);
-  // Whether the last iteration was good enough to keep its factor.
-  bool keeps_factor(const StepSettings& settings) const { return residual_ < settings.keep_factor_below * before_; }
+  // Whether the last iteration was good enough to keep its factor. One that stepped back had none of its own: with the
+  // other robots of a batch it was factored where it has no stress.
+  bool keeps_factor(const StepSettings& settings) const {
+    return !stepped_back_ && residual_ < settings.keep_factor_below * before_;
+  }
 
   double residual() const { return residual_; }  // relative
   double force_scale() const { return force_scale_; }
@@ -32,6 +35,7 @@ class NewtonControl {
   double residual_ = 0, before_ = 0, force_scale_ = 0, first_scale_ = 0, largest_ = 0;
   double least_ = std::numeric_limits<double>::infinity();
   int least_at_ = 0, halvings_ = 0;
+  bool stepped_back_ = false;  // before the last evaluation
 };
 
 }  // namespace supple

@@ -18,9 +18,7 @@ class RowScheme {
   // Anew where the time step is not that of before; everything else of the settings stays the same.
   void set(const StepSettings& settings);
 
-  // Whether the law sees phi(y) itself.
-  bool plain() const { return plain_; }
-  // Whether a step takes values and rates of the rows at its start, and whether it takes forces there.
+  // Whether a step takes values and rates of the rows at its start.
   bool looks_back() const { return looks_back_; }
   // A constraint that is a spring: its multiplier is alpha lambda_{n+1}.
   bool averaged(std::size_t row) const { return averaged_[row] != 0; }

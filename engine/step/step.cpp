@@ -53,34 +53,34 @@ StepStatus status_of(RobotStatus status) {
 
 Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
     : mechanics_(mechanics),
+      device_(mechanics.device()),
       settings_(settings),
       forward_(mechanics.robot(), mechanics.robots()),
       size_(size_that_fits(mechanics)),
-      motion_(mechanics.device(), size_, mechanics.robot().pairs() > 0),
-      inputs_(mechanics.device(), size_),
-      rows_(mechanics.device(), mechanics.rows(), size_),
-      springs_{RowArrays(mechanics.device(), spring_layout(mechanics.robot()), size_), {}, {}},
-      space_(mechanics.device(), size_, 0, 0),
-      scheme_(mechanics.device(), mechanics.robot()),
-      marks_(mechanics.device()),
+      motion_(device_, size_, mechanics.robot().pairs() > 0),
+      inputs_(device_, size_),
+      rows_(device_, mechanics.rows(), size_),
+      springs_{RowArrays(device_, spring_layout(mechanics.robot()), size_), {}, {}},
+      space_(device_, size_, 0, 0),
+      scheme_(device_, mechanics.robot()),
+      marks_(device_),
       robots_(extent(size_.robots)) {
-  const Device& device = mechanics.device();
   const int B = size_.robots;
   if (!on_cpu()) {
-    rows_.program = actuator_program(device, mechanics.robot());
-    springs_.rows.program = spring_program(device, mechanics.robot());
+    rows_.program = actuator_program(device_, mechanics.robot());
+    springs_.rows.program = spring_program(device_, mechanics.robot());
   }
   const std::size_t springs = extent(B, springs_.rows.rows());
-  springs_.lambda = Mirrored<double>(device, springs);
-  if (springs > 0) springs_.force = Mirrored<double>(device, extent(B, size_.nv));
-  for (Mirrored<double>* array : {&start_.phi, &start_.rate}) *array = Mirrored<double>(device, extent(B, size_.rows));
-  for (Mirrored<double>* array : {&start_.spring_phi, &start_.spring_rate}) *array = Mirrored<double>(device, springs);
-  found_.start_points = Mirrored<PointReport>(device, extent(B));
-  found_.points = Mirrored<PointReport>(device, extent(B));
-  found_.systems = Mirrored<SystemReport>(device, extent(B));
-  found_.all = Mirrored<RobotFinding>(device, extent(B));
-  found_.squares = Mirrored<ResidualSquares>(device, extent(B));
-  found_.goes = Mirrored<unsigned char>(device, extent(B));
+  springs_.lambda = Mirrored<double>(device_, springs);
+  if (springs > 0) springs_.force = Mirrored<double>(device_, extent(B, size_.nv));
+  for (Mirrored<double>* array : {&start_.phi, &start_.rate}) *array = Mirrored<double>(device_, extent(B, size_.rows));
+  for (Mirrored<double>* array : {&start_.spring_phi, &start_.spring_rate}) *array = Mirrored<double>(device_, springs);
+  found_.start_points = Mirrored<PointReport>(device_, extent(B));
+  found_.points = Mirrored<PointReport>(device_, extent(B));
+  found_.systems = Mirrored<SystemReport>(device_, extent(B));
+  found_.all = Mirrored<RobotFinding>(device_, extent(B));
+  found_.squares = Mirrored<ResidualSquares>(device_, extent(B));
+  found_.goes = Mirrored<unsigned char>(device_, extent(B));
   host_.phi_end.assign(extent(B, size_.rows), 0.0);
   host_.commands.assign(extent(B) * mechanics.robot().actuators.size(), 0.0);
   host_.left_out.assign(extent(B), 0);
@@ -101,8 +101,8 @@ Stepper::Stepper(ReducedBatchMechanics& mechanics, const StepSettings& settings,
 
 Stepper::~Stepper() {
   try {
-    synchronize(mechanics_.device());  // copies to and from pinned memory may be under way
-  } catch (...) {                      // a device that is lost has nothing under way
+    synchronize(device_);  // copies to and from pinned memory may be under way
+  } catch (...) {          // a device that is lost has nothing under way
   }
 }
 
@@ -114,7 +114,7 @@ void Stepper::set_load(std::span<const double> load) {
 
 // Gravity and the load.
 void Stepper::refresh_forces() {
-  if (!on_cpu()) synchronize(mechanics_.device());
+  wait_for_device();
   const std::span<double> p = motion_.p.host();
   mechanics_.external_forces(p);
   for (std::size_t i = 0; i < host_.load.size(); ++i) p[i] += host_.load[i];
@@ -132,14 +132,14 @@ void Stepper::set_anchor(double shift, std::span<const double> anchor) {
 std::vector<double> Stepper::outputs() {
   if (now_.ended) mechanics_.evaluate_outputs(motion_.q.span(), inputs_.motions.span(), motion_.y.span());
   motion_.y.fetch();
-  synchronize(mechanics_.device());
+  synchronize(device_);
   const std::span<double> y = motion_.y.host();
   return {y.begin(), y.end()};
 }
 
 std::vector<double> Stepper::row_values() {
   rows_.phi.fetch();
-  synchronize(mechanics_.device());
+  synchronize(device_);
   const std::span<double> phi = rows_.phi.host();
   return {phi.begin(), phi.end()};
 }
@@ -154,13 +154,12 @@ void Stepper::size_for(const ConstraintLaw& law) {
   const RowLayout& layout = law.effector_rows();
   const int inputs = law.moves_inputs() ? size_.motions : 0;
   if (effectors_.rows() == layout.rows() && space_.inputs == inputs) return;
-  const Device& device = mechanics_.device();
-  if (!on_cpu()) synchronize(device);
-  effectors_ = RowArrays(device, layout, size_);
-  if (!on_cpu() && layout.rows() > 0) effectors_.program = effector_program(device, mechanics_.robot());
+  wait_for_device();
+  effectors_ = RowArrays(device_, layout, size_);
+  if (!on_cpu() && layout.rows() > 0) effectors_.program = effector_program(device_, mechanics_.robot());
   host_.goal_values.assign(extent(layout.rows()), 0.0);
-  space_ = SpaceArrays(device, size_, layout.rows(), inputs);
-  inputs_.columns = Mirrored<double>(device, extent(size_.robots, inputs, size_.nv));
+  space_ = SpaceArrays(device_, size_, layout.rows(), inputs);
+  inputs_.columns = Mirrored<double>(device_, extent(size_.robots, inputs, size_.nv));
 }
 
 bool Stepper::any(Progress::At at) const {
@@ -189,7 +188,7 @@ StepReport Stepper::step(const Control& control, State& state) {
 
 StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, State& state) {
   if (on_cpu() && !device_contact_) return step(law, motions, StateView{state, state.q.data(), state.v.data()});
-  DeviceState there(mechanics_.device(), state, device_contact_ != nullptr);
+  DeviceState there(device_, state, device_contact_ != nullptr);
   StepReport report = step(law, motions, there.view());
   state = there.get();
   return report;
@@ -272,7 +271,13 @@ void Stepper::linearise(const ConstraintLaw& law, const StateView& state) {
   evaluate_effectors(law);
   evaluate_springs(/*at_rest=*/!settings_.dynamic());
   set_values();
-  if (contact_ && !device_contact_) linearise_contact(state);
+  if (contact_ && !device_contact_) {
+    motion_.y.fetch();
+    wait_for_device();
+    if (!now_.contact_begun) begin_contact(state);
+    now_.contact_begun = true;
+    linearise_contact();
+  }
   marks_.outputs.set();
   const bool stiff = settings_.dynamic() && mechanics_.robot().rayleigh_stiffness != 0;
   const bool may_keep_factor = settings_.iterates() && settings_.keep_factor_below > 0 && !stiff;
@@ -336,7 +341,9 @@ void Stepper::look_at_findings(StepReport& report) {
 }
 
 void Stepper::count_systems(StepReport& report) {
-  for (const SystemReport& found : found_.systems.host()) {
+  for (std::size_t b = 0; b < robots_.size(); ++b) {
+    if (robots_[b].at == Progress::At::converged || robots_[b].at == Progress::At::waits) continue;
+    const SystemReport& found = found_.systems.host()[b];
     if (now_.factored) report.weakened += found.weakened;
     report.negative_pivots = std::max(report.negative_pivots, found.negative_pivots);
   }

@@ -58,7 +58,7 @@ class Stepper {
   // this object. In contact with obstacles, in dynamics, implicit_position is 1.
   Stepper(Mechanics& mechanics, const StepSettings& settings);
   // With the forces of contacts found on the device of a batch, under a ForwardLaw in steps of one linearisation.
-  // Throws InputError where device_contact() has a reason.
+  // Throws InputError where needs_contact_on_host() has a reason.
   Stepper(ReducedBatchMechanics& mechanics, const StepSettings& settings, const DeviceContactSettings& contact);
   ~Stepper();
 
@@ -179,16 +179,24 @@ class Stepper {
     std::vector<PointStiffness> point_stiffness;  // of springs, then of contacts
   };
 
-  bool on_cpu() const { return mechanics_.device().kind == Device::Kind::cpu; }
+  bool on_cpu() const { return device_.kind == Device::Kind::cpu; }
+  // Until all that is queued is done, before the host reads what it fetched or writes what it sent.
+  void wait_for_device() {
+    if (!on_cpu()) synchronize(device_);
+  }
   bool any(Progress::At at) const;
   void fail(int robot, StepStatus status, int element = -1);
   Vectors vectors(Mirrored<double>& array) { return {array.data(), size_.robots, size_.nv}; }
+  // H^T lambda of springs that are forces, or empty.
+  ConstVectors spring_force() {
+    return springs_.rows.rows() > 0 ? ConstVectors(vectors(springs_.force)) : ConstVectors();
+  }
   Vectors rows_of(Mirrored<double>& array) { return {array.data(), size_.robots, size_.rows}; }
   Vectors inputs_of(Mirrored<double>& array) { return {array.data(), size_.robots, size_.motions}; }
   Matrices solutions() { return {space_.X.data(), size_.robots, space_.columns(), size_.nv}; }
   template <class Op>
   void for_robots(const Op& op) {
-    launch_robots(mechanics_.device(), size_.robots, op);
+    launch_robots(device_, size_.robots, op);
   }
 
   // The loop: step.cpp
@@ -216,7 +224,8 @@ class Stepper {
   void set_values();
   void begin_scheme(const StateView& state);
   void evaluate_start_force(const StateView& state);
-  void linearise_contact(const StateView& state);
+  void begin_contact(const StateView& state);
+  void linearise_contact();
 
   // Forces and Newton's method: step_forces.cpp
   void evaluate_forces(TangentKind kind);
@@ -256,6 +265,7 @@ class Stepper {
   void remember_end(const State& state);
 
   Mechanics& mechanics_;
+  const Device device_;
   StepSettings settings_;
   ForwardLaw forward_;
   StepSize size_;

@@ -64,8 +64,7 @@ void Stepper::evaluate_residual(const StateView& state) {
     if (settings_.alpha() != 1) start_force = vectors(motion_.start_force);
   }
   for_robots(ResidualTeamOp{settings_.dynamic(), h, settings_.alpha(), inertia, vectors(motion_.p), vectors(motion_.f),
-                            damping, springs_.rows.rows() > 0 ? ConstVectors(vectors(springs_.force)) : ConstVectors(),
-                            start_force, vectors(motion_.r)});
+                            damping, spring_force(), start_force, vectors(motion_.r)});
 }
 
 // Of points without stress, where they are at once on the host.
@@ -85,8 +84,7 @@ void Stepper::look_at_points(StepReport& report) {
 
 // out: r + H^T lambda, or empty.
 void Stepper::evaluate_squares(Vectors out) {
-  for_robots(ResidualSquaresTeamOp{vectors(motion_.r), vectors(motion_.f), vectors(motion_.p),
-                                   springs_.rows.rows() > 0 ? ConstVectors(vectors(springs_.force)) : ConstVectors(),
+  for_robots(ResidualSquaresTeamOp{vectors(motion_.r), vectors(motion_.f), vectors(motion_.p), spring_force(),
                                    rows_.jacobians(), rows_of(space_.lambda),
                                    contact_ ? ConstVectors(vectors(motion_.contact_force)) : ConstVectors(),
                                    vectors(motion_.row_force), out, found_.squares.data()});
@@ -120,7 +118,7 @@ void Stepper::judge(const ConstraintLaw& law, StepReport& report) {
   for (const auto fetch : {&Found::start_points, &Found::points}) (found_.*fetch).fetch();
   found_.squares.fetch();
   space_.block.fetch();
-  if (!on_cpu()) synchronize(mechanics_.device());
+  wait_for_device();
   report.times.outputs += marks_.outputs.seconds_since(marks_.begun);
   report.times.forces += marks_.forces.seconds_since(marks_.outputs);
   report.inverted = 0;
@@ -154,7 +152,7 @@ void Stepper::judge(const ConstraintLaw& law, StepReport& report) {
 // Half of the last motion back, of the robots that it led to points without stress; they continue from there.
 void Stepper::step_back() {
   if (!any(Progress::At::waits)) return;
-  if (!on_cpu()) synchronize(mechanics_.device());
+  wait_for_device();
   const std::span<unsigned char> back = found_.goes.host();
   for (std::size_t b = 0; b < robots_.size(); ++b) back[b] = robots_[b].at == Progress::At::waits;
   found_.goes.send();
@@ -193,22 +191,11 @@ double Stepper::imbalance(const State& state, std::span<double> r) {
   evaluate_springs(/*at_rest=*/true);
   if (contact_) {
     contact_->begin(state, motion_.y.host());
-    contact_->linearise(motion_.y.host());
-    for (int b = 0; b < size_.robots; ++b)
-      for (int k = 0; k < size_.nv; ++k)
-        motion_.contact_force.data()[extent(b, size_.nv) + extent(k)] = contact_->force(b, k);
+    linearise_contact();
   }
   evaluate_forces(TangentKind::none);
-  for_robots(ResidualTeamOp{false,
-                            0,
-                            1,
-                            {},
-                            vectors(motion_.p),
-                            vectors(motion_.f),
-                            {},
-                            springs_.rows.rows() > 0 ? ConstVectors(vectors(springs_.force)) : ConstVectors(),
-                            {},
-                            vectors(motion_.r)});
+  for_robots(ResidualTeamOp{
+      false, 0, 1, {}, vectors(motion_.p), vectors(motion_.f), {}, spring_force(), {}, vectors(motion_.r)});
   evaluate_squares({r.data(), size_.robots, size_.nv});
   ResidualNorms all;
   for (int b = 0; b < size_.robots; ++b) {

@@ -37,13 +37,13 @@ template <class Evaluate>
 void Stepper::evaluate(RowArrays& rows, const Evaluate& on_host) {
   if (rows.rows() == 0) return;
   if (rows.program) {
-    launch(mechanics_.device(), size_.robots * rows.rows(),
+    launch(device_, size_.robots * rows.rows(),
            RowValuesOp{rows.program->shapes.data(), rows.program->coefficients.data(), rows.rows(), size_.outputs,
                        rows.layout.gradients(), motion_.y.data(), rows.phi.data(), rows.gradients.data()});
   } else {
     if (!on_cpu()) {
       motion_.y.fetch();
-      synchronize(mechanics_.device());
+      wait_for_device();
     }
     const std::span<double> y = motion_.y.host(), phi = rows.phi.host(), gradients = rows.gradients.host();
     for_each_robot(size_.robots, [&](int b) {
@@ -147,28 +147,23 @@ void Stepper::evaluate_start_force(const StateView& state) {
 }
 
 // At the first linearisation y is where the step starts from unless inputs have moved on.
-void Stepper::linearise_contact(const StateView& state) {
-  const std::span<double> y = motion_.y.host();
-  motion_.y.fetch();
-  if (!now_.contact_begun) {
-    now_.contact_begun = true;
-    if (std::ranges::equal(inputs_.motions.host(), state.host.motions)) {
-      if (!on_cpu()) synchronize(mechanics_.device());
-      contact_->begin(state.host, y);
-    } else {
-      Mirrored<double> start(mechanics_.device(), motion_.y.size());
-      if (!on_cpu()) synchronize(mechanics_.device());
-      std::ranges::copy(state.host.motions, inputs_.start.host().begin());
-      inputs_.start.send();
-      mechanics_.evaluate_outputs({state.q, motion_.q.size()}, inputs_.start.span(), start.span());
-      start.fetch();
-      if (!on_cpu()) synchronize(mechanics_.device());
-      contact_->begin(state.host, start.host());
-    }
-  } else if (!on_cpu()) {
-    synchronize(mechanics_.device());
+void Stepper::begin_contact(const StateView& state) {
+  if (std::ranges::equal(inputs_.motions.host(), state.host.motions)) {
+    contact_->begin(state.host, motion_.y.host());
+    return;
   }
-  contact_->linearise(y);
+  Mirrored<double> start(device_, motion_.y.size());
+  std::ranges::copy(state.host.motions, inputs_.start.host().begin());
+  inputs_.start.send();
+  mechanics_.evaluate_outputs({state.q, motion_.q.size()}, inputs_.start.span(), start.span());
+  start.fetch();
+  wait_for_device();
+  contact_->begin(state.host, start.host());
+}
+
+// At y, which is on the host.
+void Stepper::linearise_contact() {
+  contact_->linearise(motion_.y.host());
   const std::span<double> force = motion_.contact_force.host();
   for (int b = 0; b < size_.robots; ++b)
     for (int k = 0; k < size_.nv; ++k) force[extent(b, size_.nv) + extent(k)] = contact_->force(b, k);

@@ -27,7 +27,7 @@ void Stepper::add_spring_stiffness() {
     springs_.rows.gradients.fetch();
     springs_.lambda.fetch();
     motion_.y.fetch();
-    synchronize(mechanics_.device());
+    wait_for_device();
   }
   const std::span<const double> gradients = springs_.rows.gradients.host(), lambdas = springs_.lambda.host(),
                                 y = motion_.y.host();
@@ -146,13 +146,13 @@ bool Stepper::factor() {
 void Stepper::factor(SystemCoefficients& coefficients, std::size_t springs) {
   if (!on_cpu() && coefficients.geometric) {
     motion_.y.fetch();
-    synchronize(mechanics_.device());
+    wait_for_device();
   }
   const std::span<double> y = motion_.y.host(), lambda = space_.lambda.host();
   mechanics_.factor(coefficients, y, lambda, found_.systems.span());
   if (coefficients.points.size() == springs) return;
   found_.systems.fetch();
-  if (!on_cpu()) synchronize(mechanics_.device());
+  wait_for_device();
   bool some = false;
   for (std::size_t b = 0; b < robots_.size(); ++b)
     some = some || (robots_[b].at == Progress::At::active && found_.systems.host()[b].negative_pivots > 0);

@@ -8,18 +8,13 @@
 #include <cmath>
 #include <cstddef>
 
+#include "kernels/contact/contact_rows.hpp"
 #include "kernels/contact/solids.hpp"
 #include "kernels/dense/cholesky.hpp"
 #include "kernels/math/inner_product.hpp"
 #include "kernels/step/row_ops.hpp"
 
 namespace supple {
-
-// A pair further below its distance than this [m] gets rows; rounding of a position is 1e-17.
-inline constexpr double deepest_idle = 1e-12;
-// Further rows of a pair are for where it would end deeper than this [m], and so many it may have.
-inline constexpr double deepest_cut = 1e-9;
-inline constexpr int most_rows = 4;
 
 // How a robot's contacts fare, for the host.
 struct ContactFinding {
@@ -70,12 +65,12 @@ struct ContactArrays {
 SUPPLE_HD inline void linearise_contact(const ContactArrays& a, int robot, int k, const Vec3d& moved, double* phi) {
   const int pair = a.pair[ContactArrays::at(robot, a.capacity) + static_cast<std::size_t>(k)];
   const Vec3d here = point_at(a.y + ContactArrays::at(robot, a.outputs), a.first_point + pair / a.obstacles);
-  const GapAndNormal near = gap_at(a.solids[pair % a.obstacles], here + moved);
-  const Mat3d frame = frame_on(near.normal);
+  // The step begins here: nothing has slipped.
+  const PairRows rows =
+      rows_of_pair(gap_at(a.solids[pair % a.obstacles], here + moved), moved, {{0, 0, 0}}, a.distance);
   double* kept = a.frame + ContactArrays::at(robot, a.capacity, 9) + 9 * static_cast<std::size_t>(k);
-  for (int i = 0; i < 9; ++i) kept[i] = frame[i];
-  phi[0] = near.gap - dot(near.normal, moved) - a.distance;
-  phi[1] = phi[2] = 0;  // the step begins here
+  for (int i = 0; i < 9; ++i) kept[i] = rows.frame[i];
+  for (int i = 0; i < 3; ++i) phi[i] = rows.phi[i];
 }
 
 // Rows for pairs that carried a force at the end of the last step (first), or that the motion of the present forces
@@ -179,13 +174,17 @@ struct ContactRowsTeamOp {
     const PlacedSolid& solid = a.solids[pair % a.obstacles];
     const Vec3d from = point_at(a.y + ContactArrays::at(robot, a.outputs), a.first_point + point),
                 move = point_at(moved, point);
-    if (rows == 0) {
-      const GapAndNormal near = gap_at(solid, from);
-      if (near.gap + dot(near.normal, move) - a.distance < -deepest_idle) return 1;
+    const PairNeed need = need_of_pair([&](const Vec3d& x, double) { return gap_at(solid, x); },
+                                       solid.solid.shape == Solid::Shape::plane, rows, from, move, a.distance);
+    switch (need.rows) {
+      case PairNeed::Rows::at_its_place:
+        return 1;
+      case PairNeed::Rows::where_it_ends:
+        return 2;
+      case PairNeed::Rows::none:
+        break;
     }
-    if (solid.solid.shape == Solid::Shape::plane) return 0;
-    const double depth = a.distance - gap_at(solid, from + move).gap;
-    return depth > deepest_cut && rows < most_rows ? 2 : depth > 0 ? -depth : 0;
+    return need.depth > 0 ? -need.depth : 0;
   }
   // By one member, in the order of the pairs.
   template <class Team>

@@ -26,7 +26,7 @@ SUPPLE_INLINE void team_each(Team team, int n, const Function& f) {
   for (int k = team.rank(); k < n; k += team.size()) f(k);
 }
 
-// Position or velocity at the end of a mean velocity: of implicit_position beta, (mean - (1 - beta) start)/beta.
+// Velocity at the end of a step with the implicit factor beta of position: (mean - (1 - beta) start)/beta.
 SUPPLE_INLINE double end_velocity(double increment, double start, double time_step, double beta) {
   const double mean = increment / time_step;
   return beta == 1 ? mean : (mean - (1 - beta) * start) / beta;
@@ -111,7 +111,7 @@ struct ResidualTeamOp {
   }
 };
 
-// out (+)= H^T lambda of one robot, rows in order; contact: H^T lambda of its contacts, or null.
+// out = H^T lambda of one robot, rows in order; contact: H^T lambda of its contacts, or null.
 template <class Team>
 SUPPLE_HD inline void row_forces(Team team, int b, const ConstMatrices& H, const ConstVectors& lambda,
                                  const ConstVectors& contact, double* out) {

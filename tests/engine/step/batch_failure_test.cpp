@@ -138,6 +138,24 @@ TEST_P(BatchFailure, NewtonsMethodStepsBackAlone) {
     EXPECT_LT(boxes::difference(of_robot(end.q, robots, b), of_robot(state.q, robots, b)), 1e-10) << b;
 }
 
+// A robot that waits is factored with the others, where it has no stress: it does not take that factor once more.
+TEST(BatchNewton, KeepsNoFactorOfARobotThatSteppedBack) {
+  constexpr int robots = 3, thrown = 1;
+  const ReducedModel model = cavity();
+  State ends[2];
+  for (const double keep : {0.0, 0.9}) {
+    ReducedMechanics mechanics(model, robots);
+    Stepper stepper(mechanics, {.scheme = StepScheme::newton, .time_step = time_step, .keep_factor_below = keep});
+    State& state = ends[keep > 0] = rest_state(mechanics);
+    for (int k = 0; k < modes; ++k) state.v[extent(thrown, modes) + extent(k)] = 4e3 * (k % 3 - 1);
+    Control control = zero_control(mechanics);
+    control.commands = commands_at(3, model.robot, robots);
+    ASSERT_EQ(stepper.step(control, state).status, StepStatus::ok) << keep;
+  }
+  // Converged to 1e-9 of the forces at work.
+  EXPECT_LT(boxes::difference(ends[1].q, ends[0].q), 1e-8);
+}
+
 // Found on the device first, on the host afterwards: told by number, the status is that of the first.
 TEST_P(BatchFailure, AreToldInTheOrderOfTheRobots) {
   const ReducedModel model = cables();
