@@ -144,7 +144,7 @@ void write_field(Hdf5File& file, const std::string& at, const ReducedField& fiel
 ReducedField read_field(const Hdf5File& file, const Checked& checked, const std::string& at, int columns) {
   ReducedField field;
   field.name = file.read_text(at + "/name");
-  field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(LawId::corotational_membrane)));
+  field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(last_law)));
   field.total_elements = checked.count(at + "/total_elements", 0, 2000000000);
   field.points_per_element = checked.count(at + "/points_per_element", 1, membrane_law(field.law) ? 1 : 8);
   if (file.has(at + "/unit"))

@@ -160,8 +160,14 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
     const auto [it, added] = field_of.try_emplace({static_cast<int>(law), nodes_per_element}, fields.size());
     if (added) {
       ElementField field;
-      static const char* names[] = {"corotational",        "corotational-edge-frame", "corotational-edge-polar",
-                                    "st-venant-kirchhoff", "stable-neo-hookean",      "mooney-rivlin"};
+      static constexpr const char* names[] = {"corotational",
+                                              "corotational-edge-frame",
+                                              "corotational-edge-polar",
+                                              "st-venant-kirchhoff",
+                                              "stable-neo-hookean",
+                                              "mooney-rivlin",
+                                              "membrane"};
+      static_assert(std::size(names) == static_cast<std::size_t>(last_law) + 1);
       field.name =
           fmt::format("{}-{}", names[static_cast<int>(law)], nodes_per_element == 4 ? "tetrahedra" : "hexahedra");
       field.law = law;

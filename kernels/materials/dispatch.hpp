@@ -18,6 +18,7 @@ enum class LawId {
   mooney_rivlin,
   corotational_membrane,
 };
+inline constexpr LawId last_law = LawId::corotational_membrane;
 
 // Laws of triangles: they read the frame of a point, and only what F does in its plane.
 constexpr bool membrane_law(LawId id) {
