@@ -20,8 +20,8 @@
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/shell/progress_bar.hpp"
 #include "engine/cli/shell/terminal.hpp"
-#include "engine/cli/verbs/inverse_stream.hpp"
 #include "engine/cli/verbs/record_option.hpp"
+#include "engine/cli/verbs/stream.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
@@ -65,19 +65,17 @@ struct Subject {
   Integrator integrator = Integrator::implicit_euler;
 };
 
-// What a batch and a device need, before anything is read.
-void check_place(const Arguments& arguments, const Device& device) {
+// What a batch needs, before anything is read.
+void check_place(const Arguments& arguments) {
   const long robots = arguments.batch.value_or(1);
-  if (robots > 1 && (arguments.stream || !arguments.replay.empty()))
-    throw InputError("--stdin and --replay go with one robot only", "leave --batch out");
+  if (robots > 1 && !arguments.replay.empty())
+    throw InputError("--replay goes with one robot only", "leave --batch out");
   if (arguments.record_robot && arguments.record.empty())
     throw InputError("--record-robot goes with --record FILE", "leave it out");
   if (arguments.record_robot && *arguments.record_robot >= robots)
     throw InputError(fmt::format("--record-robot: there is no robot {} in a batch of {} (the first is robot 0)",
                                  *arguments.record_robot, robots),
                      fmt::format("0 to {}", robots - 1));
-  if (arguments.stream && device.kind == Device::Kind::cuda)
-    throw InputError("--stdin controls a robot on the CPU only", "--device cpu");
 }
 
 Subject open_subject(const Arguments& arguments, const Device& device) {
@@ -149,7 +147,7 @@ GoalPath make_path(const Arguments& arguments, const Robot& robot, std::span<con
   return figure_goals(robot, y, figure, time_step);
 }
 
-void check_arguments(const Arguments& arguments, const std::string& json) {
+void check_arguments(const Arguments& arguments, const CommonOptions& common) {
   const int sources = (arguments.goal.empty() ? 0 : 1) + (arguments.circle ? 1 : 0) + (arguments.lemniscate ? 1 : 0) +
                       (arguments.stream ? 1 : 0);
   if (sources != 1)
@@ -157,10 +155,15 @@ void check_arguments(const Arguments& arguments, const std::string& json) {
                      "one of --goal CSV, --circle RADIUS, --lemniscate RADIUS, --stdin");
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
-  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty() || !json.empty() || arguments.steps ||
-                           arguments.duration))
-    throw InputError("-o, --json, --replay, --steps and --duration do not go with --stdin",
-                     "save the lines that come out, or --record FILE");
+  if (arguments.stream)
+    check_stream(common,
+                 {{arguments.steps.has_value(), "--steps"},
+                  {arguments.duration.has_value(), "--duration"},
+                  {!arguments.replay.empty(), "--replay"},
+                  {arguments.batch.has_value(), "--batch"},
+                  {arguments.record_robot.has_value(), "--record-robot"},
+                  {arguments.resume, "--resume"}},
+                 {{!arguments.output.empty(), "-o"}});
   if (arguments.resume && arguments.output.empty())
     throw InputError("there is no folder of a run to continue", "--resume goes with the -o DIR of that run");
   if (arguments.resume && !arguments.record.empty())
@@ -337,15 +340,27 @@ void print_report(const Outcome& of) {
   if (of.subject.reduced) print_warning(distrust(*of.subject.reduced));
 }
 
+RecordingFacts recording_facts(const Subject& subject) {
+  return {subject.recorded, std::nullopt, subject.integrator, subject.time_step};
+}
+
 // Lines on standard input, answers on standard output.
 int converse(const Context& context, const Arguments& arguments, const Subject& subject,
              const InverseSettings& inverse_of, const State& start) {
-  Mechanics& mechanics = subject.team->member(0);
-  InverseStep step(mechanics, inverse_of, subject.integrator, subject.time_step);
-  RunRecorder recorder(arguments.record, mechanics.robot(), subject.recorded, subject.integrator, subject.time_step,
-                       print_note);
+  LiveSettings settings{subject.integrator, subject.time_step};
+  settings.forward = false;
+  settings.inverse = inverse_of;
+  LiveRobot live(subject.team->member(0), settings, start);
+  const Robot& robot = live.robot();
+  LiveRequest first;
+  first.mode = LiveMode::inverse;
+  first.goals.resize(3 * robot.effectors.size());
+  first.steered.resize(robot.effectors.size());
+  first.known.assign(robot.actuators.size(), std::nan(""));
+  std::ranges::transform(robot.actuators, std::back_inserter(first.limits), own_force_limits);
+  RunRecorder recorder(arguments.record, robot, recording_facts(subject), print_note);
   if (subject.reduced && !context.common.quiet) print_warning(distrust(*subject.reduced));
-  stream_inverse(step, mechanics, start, std::cin, std::cout, recorder);
+  stream(live, first, std::cin, std::cout, recorder);
   recorder.finish();
   recorder.require_whole("all lines were answered");
   return 0;
@@ -383,12 +398,12 @@ void run_with_bar(const Context& context, InverseRun& run, SavedInverse& saved) 
 
 int inverse(Context& context, Arguments& arguments) {
   check_json_target(context);
-  check_arguments(arguments, context.common.json);
+  check_arguments(arguments, context.common);
   check_record(context, arguments.record, arguments.model);
   if (!arguments.height_text.empty())
     arguments.height = parse_quantity(arguments.height_text, Dimension::length, {"--height", 0, 0, ""});
   const Device device = context.common.device == "auto" ? cpu() : parse_device(context.common.device);
-  check_place(arguments, device);
+  check_place(arguments);
   if (!arguments.output.empty() && !arguments.resume) check_inverse_folder(arguments.output, context.common.force);
   const Subject subject = open_subject(arguments, device);
   Mechanics& mechanics = subject.team->member(0);
@@ -421,7 +436,7 @@ int inverse(Context& context, Arguments& arguments) {
     saved = read_saved_inverse(arguments.output, saved, robot);
     led = lead(subject, settings, inverse_of, path, saved.state);
   }
-  RunRecorder recorder(arguments.record, robot, subject.recorded, settings.integrator, settings.time_step, print_note,
+  RunRecorder recorder(arguments.record, robot, recording_facts(subject), print_note,
                        static_cast<int>(arguments.record_robot.value_or(0)));
   InverseRun run{*led.robots,      *led.answers, robot,     subject.reduced.get(), path, settings,
                  arguments.output, recorder,     print_note};
@@ -481,8 +496,9 @@ Command inverse_command() {
       "  supple inverse diamond.rom.h5 --batch 4096 --device cuda:0 --goal robots.csv -o /tmp/diamonds\n"
       "\n"
       "A file of goals has a header and numbers: time [s],tip x [mm],tip y [mm],tip z [mm] for an effector 'tip' by\n"
-      "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume; and\n"
-      "the name of an actuator whose command is known. --stdin reads one JSON object a line,\n"
+      "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume;\n"
+      "the name of an actuator whose command is known; north min [N], north max [N] for limits of its force or\n"
+      "pressure, within the limits of the scene. --stdin reads one JSON object a line,\n"
       "{\"goal\": {\"tip\": [0, 0, 0.12]}} in SI units, and answers each with one: commands, forces, what was\n"
       "reached, contacts, and why commands were held if they were. \"limits\": {\"north\": [0, 5]} in a line limits "
       "the\n"
