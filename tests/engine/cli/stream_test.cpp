@@ -127,7 +127,7 @@ TEST_F(StreamCommand, AnswersOfAFullSceneHaveMotionsAndContacts) {
 name = "stop"
 type = "box"
 size = ["40 mm", "100 mm", "10 mm"]
-position = ["200 mm", "20 mm", "46 mm"]
+position = ["200 mm", "20 mm", "31 mm"]
 [[obstacle]]
 name = "far"
 type = "plane"
