@@ -196,17 +196,20 @@ bool Simulation::step(const Intent& intent) {
     return false;
   }
   Vec3d force{{0, 0, 0}};
+  StepStatus status;
   try {
     std::vector<double> load;
     if (pulls(intent)) {
       force = pull_force(intent, frame_.state);
       load = robot_->shape->load(frame_.state, intent.pull.triangle, intent.pull.weights, force);
     }
-    const StepStatus status = live_.step(intent, load);
-    if (status != StepStatus::ok)
-      throw RunError(fmt::format("the step failed: {}; the state is as before", describe(status)), "");
-  } catch (const Error& error) {
+    status = live_.step(intent, load);
+  } catch (const InputError& error) {
     frame_.failure = error.what();
+    return false;
+  }
+  if (status != StepStatus::ok) {
+    frame_.failure = fmt::format("the step failed: {}; the state is as before", describe(status));
     return false;
   }
   static_cast<LiveFrame&>(frame_) = live_.frame();

@@ -7,6 +7,7 @@
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/run/inverse_run.hpp"
 #include "engine/run/steps_on_cpu.hpp"
+#include "engine/run/steps_on_device.hpp"
 #include "kernels/base/error.hpp"
 #include "tests/engine/bodies/reduced_bodies.hpp"
 
@@ -95,6 +96,22 @@ TEST_F(GoalLimits, BindEachRobotOfABatchByItsOwn) {
     for (long k = 1; k <= 10; ++k) (void)alone.step(k, static_cast<double>(k) * settings.time_step);
     EXPECT_EQ(hash(one_robot(both.state(), b)), hash(alone.state())) << b;
   }
+}
+
+// All robots of a law have the same limits there.
+TEST_F(GoalLimits, OfRobotsOnADeviceAreTheSame) {
+  const std::string header = "tip x,tip y,tip z,force max [N]\n";
+  const MechanicsTeam one(model_, 1);
+  DriveSettings settings;
+  settings.time_step = model_.robot.time_step;
+  const State start = repeated(settled_state(one.member(0)), 2);
+  const GoalPath each = read("time [s],robot," + header + line(0, ",0", 1) + line(0, ",1", 2), 2);
+  EXPECT_THROW(InverseOnDevice(model_, cpu(), settings, {}, each, start), InputError);
+  const GoalPath all = read("time [s]," + header + line(0, "", 1) + line(0.05, "", 0.5), 2);
+  InverseOnDevice robots(model_, cpu(), settings, {}, all, start);
+  for (long k = 1; k <= 5; ++k) (void)robots.step(k, static_cast<double>(k) * settings.time_step);
+  const auto rows = static_cast<std::size_t>(model_.robot.rows());
+  for (const std::size_t b : {0, 1}) EXPECT_DOUBLE_EQ(robots.state().multipliers[b * rows + 1], 0.5);
 }
 
 TEST_F(GoalLimits, ARunGoesOnWithTheSameBits) {
