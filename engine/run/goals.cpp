@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "kernels/base/extent.hpp"
 #include "kernels/base/hash.hpp"
@@ -174,7 +175,12 @@ GoalPath read_goals(const std::string& path, const Robot& robot, int robots) {
   for (const ActuatorRow& actuator : robot.actuators)
     for (const char* side : {" min", " max"})
       columns.push_back({actuator.name + side, multiplier_dimension(actuator.kind), {}, false});
-  return {robot, read_table(path, columns, robots)};
+  Actuation table = read_table(path, columns, robots);
+  try {
+    return {robot, std::move(table)};
+  } catch (const InputError& error) {
+    throw InputError(error.what(), error.suggestion(), {path, 0, 0, ""});
+  }
 }
 
 GoalPath figure_goals(const Robot& robot, std::span<const double> y, const FigureSettings& settings, double time_step) {

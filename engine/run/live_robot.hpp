@@ -81,8 +81,6 @@ class LiveRobot {
   /// What follows from a frame's state, mode and goals: mapped points, effectors, contacts. before: mapped points at the
   /// beginning of the step, or empty (touches).
   void measure(LiveFrame& frame, std::span<const double> before);
-  /// Mechanics of the robot, for mapped points of other states.
-  Mechanics& mechanics() { return mechanics_; }
 
  private:
   StepReport take_forward(const LiveRequest& request, std::span<const double> load, State& state);

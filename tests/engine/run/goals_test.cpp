@@ -35,6 +35,7 @@ class GoalLimits : public testing::Test {
       ADD_FAILURE() << columns << ' ' << values;
     } catch (const InputError& error) {
       EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+      EXPECT_EQ(error.place().file, folder_ / "goals.csv");
     }
   }
 

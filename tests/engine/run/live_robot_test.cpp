@@ -185,6 +185,31 @@ TEST_P(Live, GoalsMustFitTheRobot) {
   EXPECT_EQ(live.frame().step, 0);
 }
 
+// A force that turns elements inside out, for which the material has no stress.
+TEST(LiveRobot, AStepThatFailsChangesNothing) {
+  Scene scene = reduced_bodies::bar_scene({"mooney_rivlin", MaterialModel::mooney_rivlin});
+  scene.actuators[1].range = {0, 1e6};
+  scene.actuators[1].force = {};
+  const FullModel full = build_full_model(scene, reduced_bodies::bar(false));
+  FullMechanics mechanics(full);
+  LiveRobot live(mechanics, {Integrator::implicit_euler, full.robot.time_step}, settled_state(mechanics));
+  LiveRequest request;
+  request.commands = {0, 1e6, 0};
+  LiveFrame before;
+  StepStatus status = StepStatus::ok;
+  for (int k = 0; k < 5 && status == StepStatus::ok; ++k) {
+    before = live.frame();
+    status = live.step(request);
+  }
+  EXPECT_EQ(status, StepStatus::undefined_points);
+  EXPECT_EQ(hash(live.frame().state), hash(before.state));
+  EXPECT_EQ(live.frame().step, before.step);
+  EXPECT_EQ(live.frame().y, before.y);
+  live.reset();
+  request.commands.clear();
+  EXPECT_EQ(live.step(request), StepStatus::ok);
+}
+
 INSTANTIATE_TEST_SUITE_P(Robots, Live,
                          testing::Values(Case{false, Integrator::implicit_euler},
                                          Case{true, Integrator::implicit_euler},
