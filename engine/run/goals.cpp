@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
+#include "kernels/base/extent.hpp"
 #include "kernels/base/hash.hpp"
 
 namespace supple {
@@ -28,6 +30,10 @@ std::vector<std::string> column_names(const Effector& effector) {
   return {name};
 }
 
+Interval clipped(const Interval& asked, const Interval& own) {
+  return {std::clamp(asked.lower, own.lower, own.upper), std::clamp(asked.upper, own.lower, own.upper)};
+}
+
 // Turns done after `time` of `turns`, both in turns: the speed rises linearly over the first half turn's time.
 double turned(double time, int turns) {
   constexpr double rise = 0.5;
@@ -45,6 +51,22 @@ std::vector<Input> goal_inputs(const Robot& robot) {
   for (const Input& input : inputs_of(robot))
     if (!input.motion) inputs.push_back(input);
   return inputs;
+}
+
+Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when) {
+  const std::string what = fmt::format("the limits of '{}'{}", actuator.name, when);
+  if (asked.lower > asked.upper) throw InputError(what + " are reversed", "[least, largest]");
+  const Interval own = own_force_limits(actuator);
+  // What it is commanded by has a range of its own.
+  Interval allowed = own;
+  if (actuator.control == ActuatorControl::force)
+    allowed = {std::max(own.lower, actuator.range.lower), std::min(own.upper, actuator.range.upper)};
+  if (asked.lower > allowed.upper || asked.upper < allowed.lower)
+    throw InputError(fmt::format("{} lie outside those of the robot ({} to {})", what,
+                                 format_quantity(allowed.lower, multiplier_dimension(actuator.kind)),
+                                 format_quantity(allowed.upper, multiplier_dimension(actuator.kind))),
+                     "limits within them");
+  return clipped(asked, own);
 }
 
 GoalPath::GoalPath(const Robot& robot, Actuation table) : robot_(robot), table_(std::move(table)) {
@@ -67,6 +89,31 @@ GoalPath::GoalPath(const Robot& robot, Actuation table) : robot_(robot), table_(
                      robot.effectors.empty()
                          ? "a scene with an [[effector]]"
                          : fmt::format("columns {}", fmt::join(column_names(robot.effectors.front()), ", ")));
+  first_known_ = column;
+  column += robot.actuators.size();
+  for (int j = 0; column < table_.inputs().size(); ++j, column += 2) {
+    Limits limits{j, {}, {}};
+    if (table_.given(column)) limits.least = column;
+    if (table_.given(column + 1)) limits.largest = column + 1;
+    if (limits.least || limits.largest) limits_.push_back(limits);
+  }
+  const std::size_t width = table_.inputs().size();
+  for (std::size_t t = 0; t < table_.times().size(); ++t)
+    for (const Limits& limits : limits_)
+      (void)limited_force(robot.actuators[extent(limits.actuator)],
+                          limits_at(limits, std::span(table_.values()).subspan(t * width, width)),
+                          fmt::format(" at {}", format_quantity(table_.times()[t], Dimension::time)));
+}
+
+Interval GoalPath::own_limits(const Limits& limits) const {
+  return own_force_limits(robot_.actuators[extent(limits.actuator)]);
+}
+
+Interval GoalPath::limits_at(const Limits& limits, std::span<const double> values) const {
+  Interval asked = own_limits(limits);
+  if (limits.least) asked.lower = values[*limits.least];
+  if (limits.largest) asked.upper = values[*limits.largest];
+  return asked;
 }
 
 void GoalPath::goals(double time, std::span<double> goals, int robot) const {
@@ -96,13 +143,44 @@ void GoalPath::prepare(InverseLaw& law) const {
 void GoalPath::know(double time, InverseLaw& law, int robot, int of_law) const {
   std::vector<double> values(table_.inputs().size());
   table_.sample(time, values, robot);
-  const std::size_t first = values.size() - robot_.actuators.size();
   for (std::size_t j = 0; j < robot_.actuators.size(); ++j)
-    if (table_.given(first + j)) law.know(of_law, static_cast<int>(j), values[first + j]);
+    if (table_.given(first_known_ + j)) law.know(of_law, static_cast<int>(j), values[first_known_ + j]);
+}
+
+void GoalPath::limit(double time, InverseLaw& law, int robot) const {
+  if (limits_.empty()) return;
+  std::vector<double> values(table_.inputs().size());
+  table_.sample(time, values, robot);
+  for (const Limits& limits : limits_)
+    law.limit_force(limits.actuator, clipped(limits_at(limits, values), own_limits(limits)));
+}
+
+void GoalPath::ask(double time, LiveRequest& request) const {
+  std::vector<double> values(table_.inputs().size());
+  table_.sample(time, values);
+  request.mode = LiveMode::inverse;
+  request.steered = steered_;
+  goals(time, request.goals);
+  request.known.assign(robot_.actuators.size(), std::nan(""));
+  request.limits.resize(robot_.actuators.size());
+  std::ranges::transform(robot_.actuators, request.limits.begin(), own_force_limits);
+  for (std::size_t j = 0; j < robot_.actuators.size(); ++j)
+    if (table_.given(first_known_ + j)) request.known[j] = values[first_known_ + j];
+  for (const Limits& limits : limits_)
+    request.limits[extent(limits.actuator)] = clipped(limits_at(limits, values), own_limits(limits));
 }
 
 GoalPath read_goals(const std::string& path, const Robot& robot, int robots) {
-  return {robot, read_table(path, goal_inputs(robot), robots)};
+  std::vector<Input> columns = goal_inputs(robot);
+  for (const ActuatorRow& actuator : robot.actuators)
+    for (const char* side : {" min", " max"})
+      columns.push_back({actuator.name + side, multiplier_dimension(actuator.kind), {}, false});
+  Actuation table = read_table(path, columns, robots);
+  try {
+    return {robot, std::move(table)};
+  } catch (const InputError& error) {
+    throw InputError(error.what(), error.suggestion(), {path, 0, 0, ""});
+  }
 }
 
 GoalPath figure_goals(const Robot& robot, std::span<const double> y, const FigureSettings& settings, double time_step) {

@@ -4,24 +4,29 @@
 //
 // CSV as for actuation (actuation.hpp), columns: `tip x`, `tip y`, `tip z` of an effector by position (length), `tip
 // rx`, `tip ry`, `tip rz` by orientation (rotation vector from rest, angle), `tip` by length or volume; names of
-// actuators whose commands are known; `robot`, where each robot of a batch has its own. Effectors without columns are
-// not steered.
+// actuators whose commands are known; `north min`, `north max`, limits of an actuator's force or pressure, within the
+// robot's own; `robot`, where each robot of a batch has its own. Effectors without columns are not steered.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "engine/inverse/inverse_law.hpp"
 #include "engine/run/actuation.hpp"
+#include "engine/run/live_robot.hpp"
 
 namespace supple {
 
-/// Columns of a file of goals, in order: effectors, then actuators.
+/// Columns of goals and known commands, in order: effectors, then actuators.
 std::vector<Input> goal_inputs(const Robot& robot);
+
+/// Limits of an actuator's force [N] or pressure [Pa] as they are asked for, within its own. Throws InputError where
+/// they are reversed, or outside those of the robot, with `when` in the message.
+Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when = {});
 
 class GoalPath {
  public:
-  /// Throws InputError if no effector has a goal, or if a goal is incomplete.
+  /// The table has the columns of goal_inputs, and may have those of limits after them. Throws InputError if no effector
+  /// has a goal, if a goal is incomplete, or for limits that limited_force rejects.
   GoalPath(const Robot& robot, Actuation table);
   /// Goals of a robot at `time` [3 x effectors]; effectors that are not steered stay as they are in `goals`.
   void goals(double time, std::span<double> goals, int robot = 0) const;
@@ -29,15 +34,31 @@ class GoalPath {
   /// `of_law`.
   void prepare(InverseLaw& law) const;
   void know(double time, InverseLaw& law, int robot = 0, int of_law = 0) const;
+  /// Tells the law the limits of forces of a robot at `time`; they hold for all robots of the law.
+  void limit(double time, InverseLaw& law, int robot = 0) const;
+  /// All of that as a request to one robot.
+  void ask(double time, LiveRequest& request) const;
   const std::vector<char>& steered() const { return steered_; }  // [effectors]
+  /// Whether robots of a batch have limits of their own.
+  bool limits_each_robot() const { return !limits_.empty() && table_.for_each_robot(); }
   double end() const { return table_.end(); }
   std::uint64_t hash(std::uint64_t seed) const;  // of the table, and what it has columns for
 
  private:
+  // Of an actuator; a side without a column is that of the robot.
+  struct Limits {
+    int actuator = 0;
+    std::optional<std::size_t> least, largest;  // columns
+  };
+  Interval own_limits(const Limits& limits) const;
+  Interval limits_at(const Limits& limits, std::span<const double> values) const;
+
   const Robot& robot_;
   Actuation table_;
   std::vector<char> steered_;
   std::vector<std::size_t> first_;  // column of each effector
+  std::size_t first_known_ = 0;     // column of the first actuator
+  std::vector<Limits> limits_;
 };
 
 GoalPath read_goals(const std::string& path, const Robot& robot, int robots = 1);

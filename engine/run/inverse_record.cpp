@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "engine/model/touches.hpp"
+#include "engine/run/effector_errors.hpp"
 #include "engine/run/steps_on_cpu.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "kernels/base/error.hpp"
@@ -17,26 +18,10 @@ namespace supple {
 
 namespace {
 
-// |phi_e| of the steered effectors at mapped points y.
-double distance(const Robot& robot, const RowLayout& layout, std::span<const double> y, std::span<const double> goals,
-                const GoalPath& path) {
-  std::vector<double> phi(static_cast<std::size_t>(layout.rows())),
-      gradients(static_cast<std::size_t>(layout.gradients()));
-  evaluate_effectors(robot, layout, y, goals, phi, gradients);
-  double sum = 0;
-  std::size_t row = 0;
-  for (std::size_t e = 0; e < robot.effectors.size(); ++e)
-    for (int i = 0; i < robot.effectors[e].rows(); ++i, ++row)
-      if (path.steered()[e] != 0) sum += phi[row] * phi[row];
-  return std::sqrt(sum);
-}
-
 void record_effectors(const Robot& robot, std::span<const double> y, std::vector<double>& reached) {
-  double state[3];
-  for (int e = 0; e < static_cast<int>(robot.effectors.size()); ++e) {
-    effector_state(robot, e, y, state);
-    reached.insert(reached.end(), state, state + 3);
-  }
+  const std::size_t first = reached.size();
+  reached.resize(first + 3 * robot.effectors.size());
+  effector_states(robot, y, std::span(reached).subspan(first));
 }
 
 }  // namespace
@@ -45,7 +30,7 @@ void record_step(const Robot& robot, RobotSteps& robots, const InverseAnswers& a
                  double time, const TakenStep* taken, InverseRecord& record) {
   const State& state = robots.state();
   const std::vector<double>& y = robots.outputs();
-  const RowLayout layout = effector_layout(robot);
+  EffectorErrors errors(robot);
   const std::size_t actuators = robot.actuators.size(), motions = robot.motions.size(), rows = extent(robot.rows()),
                     numbers = 3 * robot.effectors.size(), outputs = extent(robot.outputs());
   const auto add = [](const std::vector<double>& from, std::size_t first, std::size_t count, std::vector<double>& to) {
@@ -66,7 +51,7 @@ void record_step(const Robot& robot, RobotSteps& robots, const InverseAnswers& a
     record.errors.push_back(
         robots.failed(b)
             ? std::numeric_limits<double>::quiet_NaN()
-            : distance(robot, layout, own, std::span(answers.goals()).subspan(k * numbers, numbers), path));
+            : errors.evaluate(own, std::span(answers.goals()).subspan(k * numbers, numbers), path.steered(), {}));
     const InverseReport& answer = answers.reports()[k];
     record.saturated.push_back(taken != nullptr ? answer.saturated : 0);
     record.held.push_back(taken != nullptr && answer.held);
@@ -96,7 +81,7 @@ Actuation recorded_actuation(const InverseRecord& record, const Robot& robot) {
 ReplayRecord replay(Mechanics& mechanics, const InverseRecord& record, const GoalPath& path,
                     const DriveSettings& settings, const Progress& progress) {
   const Robot& robot = mechanics.robot();
-  const RowLayout layout = effector_layout(robot);
+  EffectorErrors errors(robot);
   const Actuation actuation = recorded_actuation(record, robot);
   State state = rest_state(mechanics);
   Control control = zero_control(mechanics);
@@ -113,7 +98,7 @@ ReplayRecord replay(Mechanics& mechanics, const InverseRecord& record, const Goa
     replayed.touching.push_back(touching);
     const std::vector<double>& y = robots.outputs();
     path.goals(time, goals);
-    replayed.errors.push_back(distance(robot, layout, y, goals, path));
+    replayed.errors.push_back(errors.evaluate(y, goals, path.steered(), {}));
     record_effectors(robot, y, replayed.reached);
     const std::vector<double> sums = normal_forces(robot, touches(robot, robots.state(), y));
     replayed.normal_forces.insert(replayed.normal_forces.end(), sums.begin(), sums.end());

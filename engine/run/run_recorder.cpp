@@ -1,17 +1,15 @@
 #include "engine/run/run_recorder.hpp"
 
-#include "engine/model/effectors.hpp"
 #include "engine/model/state.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
 
-RunRecorder::RunRecorder(const std::string& file, const Robot& robot, const RecordedRobot& recorded,
-                         Integrator integrator, double time_step, Note note, int of_batch)
+RunRecorder::RunRecorder(const std::string& file, const Robot& robot, const RecordingFacts& facts, Note note,
+                         int of_batch)
     : robot_(robot), of_batch_(of_batch), note_(std::move(note)) {
-  if (!file.empty())
-    writer_ = std::make_unique<RecordingWriter>(file, RecordingFacts{recorded, std::nullopt, integrator, time_step});
+  if (!file.empty()) writer_ = std::make_unique<RecordingWriter>(file, facts);
 }
 
 RecordedFrame RunRecorder::frame_of(long step, const State& state, std::span<const double> y) {
@@ -19,14 +17,12 @@ RecordedFrame RunRecorder::frame_of(long step, const State& state, std::span<con
   frame.step = static_cast<double>(step);
   frame.state = state.robots == 1 ? state : one_robot(state, of_batch_);
   frame.goals.resize(3 * robot_.effectors.size());
-  const std::span<const double> own = y.subspan(extent(of_batch_, robot_.outputs()), extent(robot_.outputs()));
-  for (std::size_t e = 0; e < robot_.effectors.size(); ++e)
-    effector_state(robot_, static_cast<int>(e), own, std::span(frame.goals).subspan(3 * e, 3));
+  effector_states(robot_, y.subspan(extent(of_batch_, robot_.outputs()), extent(robot_.outputs())), frame.goals);
   return frame;
 }
 
 void RunRecorder::add(long step, const State& state, std::span<const double> y) {
-  if (writer_) write(frame_of(step, state, y));
+  if (writer_) add(frame_of(step, state, y));
 }
 
 void RunRecorder::add(long step, const State& state, std::span<const double> y, std::span<const double> goals,
@@ -40,12 +36,21 @@ void RunRecorder::add(long step, const State& state, std::span<const double> y, 
   frame.steered.assign(steered.begin(), steered.end());
   for (std::size_t i = 0; i < goals.size(); ++i)
     if (steered[i / 3] != 0) frame.goals[i] = goals[i];
-  write(frame);
+  add(frame);
 }
 
-void RunRecorder::write(const RecordedFrame& frame) {
+void RunRecorder::add(const LiveFrame& frame) {
+  RecordedFrame shown = recorded(frame);
+  for (std::size_t i = 0; i < shown.goals.size(); ++i)
+    if (frame.steered[i / 3] == 0) shown.goals[i] = frame.reached[i];
+  add(shown);
+}
+
+void RunRecorder::add(const RecordedFrame& frame) {
+  if (!writer_) return;
   try {
     writer_->add(frame);
+    ++frames_;
   } catch (const Error& error) {
     give_up(error);
   }
@@ -65,11 +70,39 @@ void RunRecorder::give_up(const Error& error) {
   writer_.reset();  // what it holds of the disk is free for the rest of the run
   failure_ = error.what();
   remedy_ = error.suggestion();
+  report_ = error.report();
   if (note_) note_("nothing more is recorded: " + failure_);
 }
 
 void RunRecorder::require_whole(const std::string& rest) const {
   if (!failure_.empty()) throw RunError(failure_ + "; " + rest, remedy_);
+}
+
+RecordedFrame recorded(const LiveFrame& frame) {
+  RecordedFrame recorded;
+  recorded.step = static_cast<double>(frame.step);
+  recorded.inverse = frame.mode == LiveMode::inverse;
+  recorded.held = !frame.held.empty();
+  recorded.saturated = frame.saturated;
+  recorded.step_seconds = frame.step_seconds;
+  recorded.qp_seconds = frame.qp_seconds;
+  recorded.state = frame.state;
+  recorded.goals = frame.goals;
+  recorded.steered.assign(frame.steered.begin(), frame.steered.end());
+  return recorded;
+}
+
+void take_recorded(const RecordedFrame& recorded, LiveFrame& frame) {
+  frame.step = static_cast<long>(recorded.step);
+  frame.mode = recorded.inverse ? LiveMode::inverse : LiveMode::forward;
+  frame.held = recorded.held ? "there was no answer when this was recorded" : "";
+  frame.held_steps = 0;
+  frame.saturated = static_cast<int>(recorded.saturated);
+  frame.step_seconds = recorded.step_seconds;
+  frame.qp_seconds = recorded.qp_seconds;
+  frame.state = recorded.state;
+  frame.goals = recorded.goals;
+  if (!recorded.steered.empty()) frame.steered.assign(recorded.steered.begin(), recorded.steered.end());
 }
 
 }  // namespace supple

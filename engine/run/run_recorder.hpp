@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/inverse/inverse_law.hpp"
 #include "engine/io/recording.hpp"
+#include "engine/run/live_robot.hpp"
 
 namespace supple {
 
@@ -19,10 +19,9 @@ using Note = std::function<void(const std::string&)>;
 /// recording, and the error is thrown at its end.
 class RunRecorder {
  public:
-  /// "": records nothing. robot: of the mechanics, which must outlive this object; recorded: what the file states about
-  /// it; of_batch: index of the recorded robot.
-  RunRecorder(const std::string& file, const Robot& robot, const RecordedRobot& recorded, Integrator integrator,
-              double time_step, Note note, int of_batch = 0);
+  /// "": records nothing. robot: of the mechanics, which must outlive this object; of_batch: index of the recorded
+  /// robot. Throws InputError.
+  RunRecorder(const std::string& file, const Robot& robot, const RecordingFacts& facts, Note note, int of_batch = 0);
   ~RunRecorder() { finish(); }
   RunRecorder(const RunRecorder&) = delete;
   RunRecorder& operator=(const RunRecorder&) = delete;
@@ -34,22 +33,31 @@ class RunRecorder {
   void add(long step, const State& state, std::span<const double> y);
   void add(long step, const State& state, std::span<const double> y, std::span<const double> goals,
            std::span<const char> steered, const InverseReport& report, double qp_seconds);
+  void add(const LiveFrame& frame);
+  void add(const RecordedFrame& frame);
   /// After the last step, whether it succeeded or not.
   void finish();
+  long frames() const { return frames_; }
+  /// Why the recording is not whole, as the command line prints it; "": it is.
+  const std::string& report() const { return report_; }
   /// Throws RunError if the recording is not whole; `rest` states what became of the run.
   void require_whole(const std::string& rest) const;
 
  private:
   // With goals where the effectors are.
   RecordedFrame frame_of(long step, const State& state, std::span<const double> y);
-  void write(const RecordedFrame& frame);
   void give_up(const Error& error);
 
   const Robot& robot_;
   int of_batch_;
   Note note_;
   std::unique_ptr<RecordingWriter> writer_;
-  std::string failure_, remedy_;
+  long frames_ = 0;
+  std::string failure_, remedy_, report_;
 };
+
+/// A frame as it is recorded, and what a recorded frame holds of one; what follows from the rest is LiveRobot::measure.
+RecordedFrame recorded(const LiveFrame& frame);
+void take_recorded(const RecordedFrame& recorded, LiveFrame& frame);
 
 }  // namespace supple

@@ -151,7 +151,10 @@ int InverseOnCpu::prepare(double time) {
   qp_seconds_ = 0;
   const std::size_t numbers = goals_.size() / extent(robots());
   for (int b = 0; b < robots(); ++b) path_.goals(time, std::span(goals_).subspan(extent(b) * numbers, numbers), b);
-  if (robots() == 1) path_.know(time, steps_.front()->law());
+  if (robots() == 1) {
+    path_.know(time, steps_.front()->law());
+    path_.limit(time, steps_.front()->law());
+  }
   return 0;
 }
 
@@ -162,6 +165,7 @@ StepReport InverseOnCpu::take(int robot, int member, State& own) {
   if (robots() > 1) {
     law.recall(memory_[extent(robot)]);
     path_.know(time_, law, robot);
+    path_.limit(time_, law, robot);
   }
   const StepReport report = step.step(std::span(goals_).subspan(extent(robot) * numbers, numbers), own);
   if (robots() > 1) memory_[extent(robot)] = law.memory();

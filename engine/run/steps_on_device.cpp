@@ -115,6 +115,9 @@ InverseOnDevice::InverseOnDevice(const ReducedModel& model, const Device& device
     : StepsOnDevice(model, device, settings, true, start),
       InverseAnswers(start.robots, static_cast<int>(model.robot.effectors.size())),
       path_(path) {
+  if (path.limits_each_robot())
+    throw InputError("limits of forces that differ from robot to robot are not supported on a device",
+                     "--device cpu, or the same limits for all: a file without the column `robot`");
   for (int k = 0; k < stepper().parts(); ++k) {
     laws_.push_back(std::make_unique<InverseLaw>(model.robot, stepper().part(k).count, inverse));
     given_.push_back(laws_.back().get());
@@ -148,6 +151,7 @@ int InverseOnDevice::prepare(double time) {
   for (int k = 0; k < stepper().parts(); ++k) {
     const auto [first, count] = stepper().part(k);
     for (int b = 0; b < count; ++b) path_.know(time, *laws_[extent(k)], first + b, b);
+    path_.limit(time, *laws_[extent(k)]);
     laws_[extent(k)]->set_goals(std::span(goals_).subspan(extent(first) * numbers, extent(count) * numbers));
   }
   return 0;

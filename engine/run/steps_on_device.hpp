@@ -57,7 +57,8 @@ class ForwardOnDevice final : public StepsOnDevice {
 
 class InverseOnDevice final : public StepsOnDevice, public InverseAnswers {
  public:
-  // As ForwardOnDevice. Model and path must outlive this object.
+  // As ForwardOnDevice. Model and path must outlive this object. Throws InputError where robots have limits of forces of
+  // their own.
   InverseOnDevice(const ReducedModel& model, const Device& device, const DriveSettings& settings,
                   const InverseSettings& inverse, const GoalPath& path, const State& start);
   std::vector<int> memory() const override;

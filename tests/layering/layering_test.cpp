@@ -123,6 +123,11 @@ std::string listed(const std::string& path) {
   return {};
 }
 
+// The files of the viewer that start its verbs; no other file of it includes the command line.
+bool starts_verbs(const std::string& path) {
+  return path == "viewer/app/main.cpp" || path.rfind("viewer/app/render.", 0) == 0;
+}
+
 bool may_include(const std::string& here, const std::string& target) {
   const std::string there = listed(target);
   if (there == here) return true;
@@ -144,7 +149,8 @@ Violations include_direction(const SourceText& source) {
     if (!include.quoted) continue;
     if (target.find('/') == std::string::npos)
       found.push_back(at(source, include.line, quoted(target) + " is no path from the root"));
-    if (!may_include(here, target))
+    if (!may_include(here, target) ||
+        (here == "viewer/app" && is_inside(target, "engine/cli") && !starts_verbs(source.path)))
       found.push_back(at(source, include.line, here + " may not include " + quoted(target)));
   }
   return found;
@@ -329,7 +335,10 @@ TEST(LayeringRules, Direction) {
   EXPECT_EQ(count(include_direction, "engine/mechanics/a.cpp", "#include \"engine/step/step.hpp\"\n"), 1);
   EXPECT_EQ(count(include_direction, "engine/cli/reports/a.cpp", "#include \"engine/cli/verbs/session.hpp\"\n"), 1);
   EXPECT_EQ(count(include_direction, "engine/cli/shell/a.cpp", "#include \"engine/cli/reports/table.hpp\"\n"), 1);
-  EXPECT_EQ(count(include_direction, "viewer/app/a.cpp", "#include \"engine/cli/verbs/view.hpp\"\n"), 0);
+  for (const char* file : {"viewer/app/main.cpp", "viewer/app/render.cpp", "viewer/app/render.hpp"})
+    EXPECT_EQ(count(include_direction, file, "#include \"engine/cli/verbs/view.hpp\"\n"), 0) << file;
+  for (const char* file : {"viewer/app/a.cpp", "viewer/play/a.cpp", "viewer/draw/a.cpp", "viewer/gl/a.cpp"})
+    EXPECT_EQ(count(include_direction, file, "#include \"engine/cli/shell/interrupt.hpp\"\n"), 1) << file;
   EXPECT_EQ(count(include_direction, "engine/new/a.cpp", ""), 1);
   EXPECT_EQ(count(include_direction, "engine/model/a.cpp", "// #include \"viewer/app/main.hpp\"\n"), 0);
 }

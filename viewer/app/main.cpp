@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "engine/cli/shell/early_signals.hpp"
+#include "engine/cli/shell/interrupt.hpp"
 #include "engine/cli/shell/program.hpp"
 #include "engine/cli/verbs/view.hpp"
 #include "kernels/base/error.hpp"
@@ -25,7 +26,9 @@ int view(supple::cli::Context& context, supple::cli::ViewArguments arguments) {
   if (!context.common.json.empty())
     throw supple::InputError("`supple view` measures nothing that --json could hold", "supple render, run or inverse");
   if (arguments.file.empty()) arguments.file = bundled_robot();
-  supple::view::show_window(supple::view::open_request(context, arguments));
+  const supple::view::OpenRequest request = supple::view::open_request(context, arguments);
+  const supple::cli::InterruptGuard guard;  // Ctrl-C closes the window
+  supple::view::show_window(request, supple::cli::interrupted);
   return 0;
 }
 

@@ -296,7 +296,7 @@ void robot_panel(const Document& document) {
 void timing_panel(const Document& document) {
   const Frame& frame = document.frame();
   line("step", fmt::format("median {}, 99 % below {}", duration(frame.median_seconds), duration(frame.p99_seconds)));
-  const StageTimes& t = frame.stages;
+  const StageTimes& t = frame.report.times;
   const std::pair<const char*, double> stages[] = {
       {"outputs", t.outputs}, {"forces", t.forces}, {"factor", t.factor}, {"solve", t.solve}, {"rows", t.rows}};
   for (const auto& [name, seconds] : stages) {
@@ -307,7 +307,7 @@ void timing_panel(const Document& document) {
     ImGui::TextUnformatted(duration(seconds).c_str());
   }
   if (frame.mode == Mode::inverse) line("of which QP", duration(frame.qp_seconds));
-  line("iterations", std::to_string(frame.iterations));
+  line("iterations", std::to_string(frame.report.iterations));
   if (document.beside()) line("beside", duration(frame.other_seconds));
 }
 

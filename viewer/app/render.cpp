@@ -101,11 +101,7 @@ class Lead {
       for (const std::string& assignment : a.assignments) actuation_->set(assignment);
     }
     intent_ = simulation.rest_intent();
-    intent_.mode = path_ ? Mode::inverse : Mode::forward;
-    if (path_) {
-      path_->prepare(simulation.law());
-      intent_.steered = path_->steered();
-    }
+    intent_.mode = Mode::forward;
   }
   // Simulated seconds that it lasts; 0: nothing moves.
   double duration() const {
@@ -115,12 +111,10 @@ class Lead {
     return actuation_->end() > 0 ? actuation_->end() : default_duration;
   }
   const Intent& at(double time) {
-    if (path_) {
-      path_->goals(time, intent_.goals);
-      path_->know(time, simulation_.law());
-    } else if (actuation_) {
+    if (path_)
+      path_->ask(time, intent_);
+    else if (actuation_)
       actuation_->sample(time, intent_.commands);
-    }
     return intent_;
   }
 

@@ -11,7 +11,6 @@
 #include <optional>
 #include <utility>
 
-#include "engine/cli/shell/interrupt.hpp"
 #include "kernels/base/error.hpp"
 #include "viewer/app/video.hpp"
 #include "viewer/gl/offscreen.hpp"
@@ -206,7 +205,7 @@ class Session {
 
 }  // namespace
 
-void show_window(const OpenRequest& request) {
+void show_window(const OpenRequest& request, const std::function<bool()>& stop) {
   const Session session;
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
@@ -230,11 +229,10 @@ void show_window(const OpenRequest& request) {
     dropped.threads = request.settings.threads;
     App app(input.pixel_ratio, dropped);
     app.open(request);
-    const cli::InterruptGuard guard;  // Ctrl-C closes the window; films and recordings are finished
     Recorder recorder;
     FullScreen full_screen;
     double before = glfwGetTime();
-    while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.closing() && !cli::interrupted()) {
+    while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.closing() && !stop()) {
       // Sixty pictures a second are enough where the display does not hold the swap back.
       glfwWaitEventsTimeout(std::max(1e-3, 1.0 / 60 - (glfwGetTime() - before)));
       read_pointer(window, heard);

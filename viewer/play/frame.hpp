@@ -3,18 +3,14 @@
 // (triple_buffer.hpp). SI.
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "engine/model/state.hpp"
-#include "engine/model/touches.hpp"
-#include "engine/reduction/basis/contact_compliance.hpp"
-#include "engine/step/step.hpp"
+#include "engine/run/live_robot.hpp"
 
 namespace supple::view {
 
-enum class Mode { inverse, forward };
+using Mode = LiveMode;
 
 // A hand that pulls at the skin.
 struct Pull {
@@ -25,17 +21,13 @@ struct Pull {
 };
 
 // What is wanted of the simulation.
-struct Intent {
-  Mode mode = Mode::forward;
+struct Intent : LiveRequest {
   bool running = true;
   double speed = 1;  // simulated seconds per second at most; infinite: as fast as it goes
   // Counters: each increment is one request.
   long step_forward = 0, step_back = 0, reset = 0, seek = 0, go_on = 0, recording = 0;
-  long seek_to = 0;              // place on the timeline where the last request of that goes
-  std::string record;            // file that steps are recorded in from the last request of that on; "" none
-  std::vector<double> goals;     // [3 x effectors], inverse
-  std::vector<char> steered;     // [effectors]
-  std::vector<double> commands;  // [actuators, then motions], forward
+  long seek_to = 0;    // place on the timeline where the last request of that goes
+  std::string record;  // file that steps are recorded in from the last request of that on; "" none
   Pull pull;
 };
 
@@ -49,31 +41,17 @@ struct RecordingStatus {
 };
 
 // The state after a step, and how it came about.
-struct Frame {
-  long step = 0;  // since the reset
-  State state;
-  std::vector<double> y;  // mapped points of the state (robot.hpp)
-  State other;            // of the robot beside it under the same commands; q empty: none
+struct Frame : LiveFrame {
+  State other;  // of the robot beside it under the same commands; q empty: none
   std::vector<double> other_y;
-  std::vector<double> goals, reached;  // [3 x effectors]
-  std::vector<char> steered;           // [effectors]: whether it is led to its goal, where commands are found
-  Pull pull;                           // that this step felt
-  std::vector<double> errors;          // [effectors], distance to the goal; m (orientations: rad times lever)
-  Mode mode = Mode::forward;
+  Pull pull;             // that this step felt
   bool playing = false;  // out of a recording: nothing is simulated
   // On the timeline: where this frame is, and the ends. Steps, or frames of the recording.
   long position = 0, oldest = 0, newest = 0;
-  std::vector<Touch> touches;           // contacts that press at the end of the step
-  std::optional<OutsideModes> outside;  // what the modes lack of them, where a reduced model knows
-  int saturated = 0;                    // limits that hold the inverse back
-  std::string held;                     // why the last commands were held; "" they were not
-  int held_steps = 0;                   // so far, of those that were simulated
-  std::string failure;                  // why the simulation stands still; "" it does not
-  std::string note;                     // what else is to be known about this step
-  // Of steps: the last, and quantiles over the last thousand.
-  double step_seconds = 0, other_seconds = 0, median_seconds = 0, p99_seconds = 0, qp_seconds = 0;
-  StageTimes stages;
-  int iterations = 0;
+  std::string failure;  // why the simulation stands still; "" it does not
+  std::string note;     // what else is to be known about this step
+  // Of steps: of the robot beside, and quantiles over the last thousand.
+  double other_seconds = 0, median_seconds = 0, p99_seconds = 0;
   double speed = 0;  // simulated seconds per second over the last half second
   RecordingStatus recording;
 };

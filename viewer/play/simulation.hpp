@@ -6,9 +6,7 @@
 #include <deque>
 #include <memory>
 
-#include "engine/inverse/inverse_step.hpp"
-#include "engine/io/recording.hpp"
-#include "engine/step/forward_step.hpp"
+#include "engine/run/run_recorder.hpp"
 #include "viewer/play/frame.hpp"
 #include "viewer/play/opened_robot.hpp"
 
@@ -25,10 +23,10 @@ class Simulation {
  public:
   // Starts from the equilibrium under zero commands (from rest where there is none, stated in the first frame).
   // `beside` (may be null) follows the commands of the first; it must have the same controls.
-  Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<OpenedRobot> beside,
+  Simulation(const std::shared_ptr<OpenedRobot>& robot, const std::shared_ptr<OpenedRobot>& beside,
              const SimulationSettings& settings = {});
   // Plays a recording of these robots; nothing is solved for that. Throws InputError if its states are not theirs.
-  Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<OpenedRobot> beside,
+  Simulation(const std::shared_ptr<OpenedRobot>& robot, const std::shared_ptr<OpenedRobot>& beside,
              std::unique_ptr<RecordingReader> recording, const SimulationSettings& settings = {});
 
   const OpenedRobot& opened() const { return *robot_; }
@@ -54,48 +52,43 @@ class Simulation {
   const RecordingStatus& recording() const { return recording_; }
   const Frame& frame() const { return frame_; }
   // Whether there are goals to lead the robot to and a way to lead it (cannot_lead).
-  bool can_lead() const { return inverse_.has_value(); }
-  InverseLaw& law() { return inverse_->law(); }
+  bool can_lead() const { return live_.leads(); }
   // An intent that leaves the robot where it is: goals where its effectors are, commands as they are; inverse where
   // there is something to steer with.
   Intent rest_intent() const;
 
  private:
-  StepReport advance(const Intent& intent, std::span<const double> load, State& state);
+  Simulation(std::shared_ptr<OpenedRobot> robot, std::shared_ptr<OpenedRobot> beside, Integrator integrator,
+             double time_step, const SimulationSettings& settings, Frame start);
   bool pulls(const Intent& intent) const;
   Vec3d pulled_point(const Pull& pull, const State& state);
   Vec3d pull_force(const Intent& intent, const State& state);
   void follow(const Intent& intent, const Vec3d& force);
-  void prepare(const SimulationSettings& settings);
   void begin();
   void remember();
   void show();
   void play(long position);
   void write_frame();
   void end_recording();
-  void map_points();
-  void measure_errors();
-  void measure_contact(std::span<const double> before);
-  void measure(const Intent& intent);
+  void map_beside();
+  void keep_time();
 
   std::shared_ptr<OpenedRobot> robot_, beside_;
   Integrator integrator_;
   double time_step_;
-  std::optional<InverseStep> inverse_;
-  ForwardStep forward_, beside_forward_;
-  RowLayout effector_rows_;
   Frame start_, frame_;
+  LiveRobot live_;
+  std::optional<LiveRobot> other_;  // the robot beside; its states are in the frames
   std::unique_ptr<RecordingReader> played_;
-  std::unique_ptr<RecordingWriter> recorder_;
+  std::unique_ptr<RunRecorder> recorder_;
   RecordingStatus recording_;
   std::deque<Frame> history_;  // of consecutive steps, oldest first; the one shown is at_
   std::size_t at_ = 0;
   std::size_t history_limit_ = 3;
-  Control control_;
   State trial_;
   bool same_skin_ = false;
   std::vector<Vec3d> places_;
-  std::vector<double> phi_, gradients_, recent_seconds_, sorted_seconds_;
+  std::vector<double> recent_seconds_, sorted_seconds_;
   std::size_t recent_next_ = 0;
 };
 

@@ -220,4 +220,9 @@ std::string two_columns(const std::string& left, const std::string& right, std::
   return text + "\n";
 }
 
+void refuse_with(const std::string& what, std::initializer_list<Given> options, const std::string& remedy) {
+  for (const auto& [given, option] : options)
+    if (given) throw InputError(fmt::format("{} does not go with {}", option, what), remedy);
+}
+
 }  // namespace supple::cli

@@ -2,6 +2,7 @@
 // Declares the options of a verb, parses them (CLI11 behind it) and writes their help. Every function binds a variable,
 // which must outlive parse(); its value before is the default. Wrong values throw InputError that names the option.
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,13 @@ class Options {
   struct Parser;
   std::unique_ptr<Parser> parser_;
 };
+
+// Throws InputError for the first of these options that was given: "--steps does not go with --stdin", what: "--stdin".
+struct Given {
+  bool given = false;
+  const char* option = "";
+};
+void refuse_with(const std::string& what, std::initializer_list<Given> options, const std::string& remedy);
 
 // `left` in a column of `width`, then `right`, wrapped at 100 columns and indented.
 std::string two_columns(const std::string& left, const std::string& right, std::size_t width);

@@ -2,29 +2,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "engine/cli/reports/contact_facts.hpp"
-#include "engine/cli/reports/inverse_facts.hpp"
 #include "engine/cli/reports/inverse_results.hpp"
 #include "engine/cli/reports/json_report.hpp"
-#include "engine/cli/reports/model_facts.hpp"
 #include "engine/cli/reports/speed_facts.hpp"
-#include "engine/cli/reports/table.hpp"
 #include "engine/cli/shell/command.hpp"
 #include "engine/cli/shell/interrupt.hpp"
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/shell/progress_bar.hpp"
 #include "engine/cli/shell/terminal.hpp"
-#include "engine/cli/verbs/inverse_stream.hpp"
+#include "engine/cli/verbs/inverse_report.hpp"
 #include "engine/cli/verbs/record_option.hpp"
+#include "engine/cli/verbs/stream.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
-#include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/run/inverse_run.hpp"
 #include "engine/run/steps_on_cpu.hpp"
@@ -65,19 +60,17 @@ struct Subject {
   Integrator integrator = Integrator::implicit_euler;
 };
 
-// What a batch and a device need, before anything is read.
-void check_place(const Arguments& arguments, const Device& device) {
+// What a batch needs, before anything is read.
+void check_place(const Arguments& arguments) {
   const long robots = arguments.batch.value_or(1);
-  if (robots > 1 && (arguments.stream || !arguments.replay.empty()))
-    throw InputError("--stdin and --replay go with one robot only", "leave --batch out");
+  if (robots > 1 && !arguments.replay.empty())
+    throw InputError("--replay goes with one robot only", "leave --batch out");
   if (arguments.record_robot && arguments.record.empty())
     throw InputError("--record-robot goes with --record FILE", "leave it out");
   if (arguments.record_robot && *arguments.record_robot >= robots)
     throw InputError(fmt::format("--record-robot: there is no robot {} in a batch of {} (the first is robot 0)",
                                  *arguments.record_robot, robots),
                      fmt::format("0 to {}", robots - 1));
-  if (arguments.stream && device.kind == Device::Kind::cuda)
-    throw InputError("--stdin controls a robot on the CPU only", "--device cpu");
 }
 
 Subject open_subject(const Arguments& arguments, const Device& device) {
@@ -149,7 +142,7 @@ GoalPath make_path(const Arguments& arguments, const Robot& robot, std::span<con
   return figure_goals(robot, y, figure, time_step);
 }
 
-void check_arguments(const Arguments& arguments, const std::string& json) {
+void check_arguments(const Arguments& arguments, const CommonOptions& common) {
   const int sources = (arguments.goal.empty() ? 0 : 1) + (arguments.circle ? 1 : 0) + (arguments.lemniscate ? 1 : 0) +
                       (arguments.stream ? 1 : 0);
   if (sources != 1)
@@ -157,10 +150,15 @@ void check_arguments(const Arguments& arguments, const std::string& json) {
                      "one of --goal CSV, --circle RADIUS, --lemniscate RADIUS, --stdin");
   if (arguments.steps && arguments.duration)
     throw InputError("--steps and --duration say the same thing twice", "one of them");
-  if (arguments.stream && (!arguments.replay.empty() || !arguments.output.empty() || !json.empty() || arguments.steps ||
-                           arguments.duration))
-    throw InputError("-o, --json, --replay, --steps and --duration do not go with --stdin",
-                     "save the lines that come out, or --record FILE");
+  if (arguments.stream)
+    check_stream(common,
+                 {{arguments.steps.has_value(), "--steps"},
+                  {arguments.duration.has_value(), "--duration"},
+                  {!arguments.replay.empty(), "--replay"},
+                  {arguments.batch.has_value(), "--batch"},
+                  {arguments.record_robot.has_value(), "--record-robot"},
+                  {arguments.resume, "--resume"}},
+                 {{!arguments.output.empty(), "-o"}});
   if (arguments.resume && arguments.output.empty())
     throw InputError("there is no folder of a run to continue", "--resume goes with the -o DIR of that run");
   if (arguments.resume && !arguments.record.empty())
@@ -214,138 +212,27 @@ ReplayRecord replay_on(Context& context, const FullModel& model, const InverseRe
   return replayed;
 }
 
-double median_us(std::vector<double> seconds) {
-  if (seconds.empty()) return 0;
-  std::nth_element(seconds.begin(), seconds.begin() + static_cast<long>((seconds.size() - 1) / 2), seconds.end());
-  return 1e6 * seconds[(seconds.size() - 1) / 2];
-}
-
-std::string millimetres(const TrackingError& error) {
-  return fmt::format("mean {:.4g} mm, median {:.4g} mm, largest {:.4g} mm", 1e3 * error.mean, 1e3 * error.median,
-                     1e3 * error.largest);
-}
-
-// What a run did, for its reports.
-struct Outcome {
-  const Subject& subject;
-  const Arguments& arguments;
-  const DriveSettings& settings;
-  const InverseSettings& inverse;
-  const InverseReportOfRun& report;
-  const ReplayRecord& replayed;
-  const State& state;
-  const std::vector<FailedRobot>& failures;
-  std::string pictures;  // a note on them
-  bool has_replay() const { return !arguments.replay.empty(); }
-  const Robot& robot() const { return subject.team->robot(); }
-  TrackingError tracking() const { return tracking_error(report.record.errors, state.robots); }
-  double qp_us() const { return median_us({report.record.qp_seconds.begin() + 1, report.record.qp_seconds.end()}); }
-};
-
-nlohmann::ordered_json report_json(const Context& context, const Outcome& of) {
-  const InverseReportOfRun& report = of.report;
-  const Robot& robot = of.robot();
-  const TrackingError tracking = of.tracking(), replay_tracking = tracking_error(of.replayed.errors);
-  nlohmann::ordered_json json = speed_facts(report.drive, of.settings, of.state.robots);
-  json.update(machine_facts(context, to_string(of.subject.device)));
-  json["integrator"] = integrator_name(of.settings.integrator);
-  json["tracking_error_mean"] = tracking.mean;
-  json["tracking_error_median"] = tracking.median;
-  json["tracking_error_max"] = tracking.largest;
-  json["qp_us_median"] = of.qp_us();
-  json["saturated_steps"] = report.saturated_steps;
-  json["held_steps"] = report.held.steps();
-  if (report.held.steps() > 0) json["held_reasons"] = held_json(report.held);
-  if (robot.pairs() > 0) {
-    json["contact"] = contact_figures_json(report.contact, of.state);
-    json["contact"]["pyramid_error"] = report.pyramid_error;
-    if (of.state.robots == 1)
-      json["contact"].update(touch_json(robot, report.record.touching, report.record.normal_forces));
-  }
-  if (of.has_replay()) {
-    json["replay"] = {{"tracking_error_mean", replay_tracking.mean},
-                      {"tracking_error_median", replay_tracking.median},
-                      {"tracking_error_max", replay_tracking.largest}};
-    if (robot.pairs() > 0) {
-      json["replay"]["contact"] = touch_json(robot, of.replayed.touching, of.replayed.normal_forces);
-      json["replay"]["contact"].update(contact_solves_json(of.replayed.contact.figures));
-    }
-  }
-  if (of.subject.reduced) {
-    json["model_errors"] = errors_json(of.subject.reduced->errors);
-    json["warning"] = distrust(*of.subject.reduced);
-  }
-  if (of.state.robots > 1) json["failed"] = failed_json(of.failures, of.settings.time_step);
-  json["state_hash"] = hash_hex(hash(of.state));
-  return json;
-}
-
-void print_report(const Outcome& of) {
-  const InverseReportOfRun& report = of.report;
-  const Robot& robot = of.robot();
-  const State& state = of.state;
-  const Arguments& arguments = of.arguments;
-  const std::string& pictures = of.pictures;
-  const StepRate rate = step_rate(report.drive.seconds, state.robots, of.settings.time_step);
-  fmt::print("{}: {} control steps of {}{}, by the median step {:.4g} steps/s, {:.3g} x real time\n", robot.name,
-             report.drive.seconds.size(), format_quantity(of.settings.time_step, Dimension::time),
-             state.robots > 1 ? fmt::format(" of {} robots", state.robots) : "", rate.steps_per_s,
-             rate.realtime_factor);
-  const auto time = [](double us) { return format_quantity(1e-6 * us, Dimension::time); };
-  Facts facts{
-      {"step time", fmt::format("median {}, 99 % below {}, 99.9 % below {}; quadratic program median {}",
-                                time(rate.p50_us), time(rate.p99_us), time(rate.p999_us), time(of.qp_us()))},
-      {"tracking error", millimetres(of.tracking()) + (of.subject.reduced ? " (of the reduced model itself)" : "")}};
-  if (of.has_replay())
-    facts.emplace_back("on the full model", millimetres(tracking_error(of.replayed.errors)) + " (commands replayed)");
-  if (of.subject.reduced) facts.emplace_back("model's errors", errors_text(*of.subject.reduced));
-  if (state.robots > 1) facts.emplace_back("device", to_string(of.subject.device));
-  const std::vector<Input> inputs = inputs_of(robot);
-  for (std::size_t i = 0; state.robots == 1 && i < robot.actuators.size(); ++i)
-    facts.emplace_back(
-        robot.actuators[i].name,
-        fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
-                    robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
-                    format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
-  if (of.inverse.solver == InverseSolver::quadratic_program && of.inverse.regularisation == Regularisation::proximal)
-    facts.emplace_back("",
-                       "where several commands reach a goal, those nearest to the step before are taken: they "
-                       "depend on the way there (--regularisation energy: they do not)");
-  add_contact_facts(facts, report.contact, robot, state);
-  if (robot.pairs() > 0 && state.robots == 1) add_touch_facts(facts, robot, report.record, of.replayed);
-  if (report.pyramid_error > 0)
-    facts.emplace_back(
-        "", fmt::format("commands are computed with a pyramid for the cone of friction, which makes errors of up to {} "
-                        "in a step",
-                        format_quantity(report.pyramid_error, Dimension::length)));
-  facts.emplace_back("state hash", hash_hex(hash(state)));
-  if (!arguments.output.empty())
-    facts.emplace_back("written", arguments.output + "/commands.csv, tracking.csv" +
-                                      (pictures.empty() && state.robots == 1 ? ", *.png" : ""));
-  if (!arguments.record.empty()) facts.emplace_back("recorded", arguments.record);
-  print_facts(facts);
-  if (!pictures.empty()) print_note(pictures);
-  if (report.saturated_steps > 0)
-    print_note(fmt::format("limits kept the robot from its goal in {} steps", report.saturated_steps));
-  print_contact_notes(report.contact);
-  print_weakened_note(report.drive);
-  if (report.held.steps() > 0) print_note(held_text(report.held));
-  if (of.subject.reduced && !of.has_replay())
-    print_note(
-        "the tracking error is that of the reduced model itself; --replay SCENE runs the commands on the full model "
-        "and measures its error");
-  if (of.subject.reduced) print_warning(distrust(*of.subject.reduced));
+RecordingFacts recording_facts(const Subject& subject) {
+  return {subject.recorded, std::nullopt, subject.integrator, subject.time_step};
 }
 
 // Lines on standard input, answers on standard output.
 int converse(const Context& context, const Arguments& arguments, const Subject& subject,
              const InverseSettings& inverse_of, const State& start) {
-  Mechanics& mechanics = subject.team->member(0);
-  InverseStep step(mechanics, inverse_of, subject.integrator, subject.time_step);
-  RunRecorder recorder(arguments.record, mechanics.robot(), subject.recorded, subject.integrator, subject.time_step,
-                       print_note);
+  LiveSettings settings{subject.integrator, subject.time_step};
+  settings.forward = false;
+  settings.inverse = inverse_of;
+  LiveRobot live(subject.team->member(0), settings, start);
+  const Robot& robot = live.robot();
+  LiveRequest first;
+  first.mode = LiveMode::inverse;
+  first.goals.resize(3 * robot.effectors.size());
+  first.steered.resize(robot.effectors.size());
+  first.known.assign(robot.actuators.size(), std::nan(""));
+  std::ranges::transform(robot.actuators, std::back_inserter(first.limits), own_force_limits);
+  RunRecorder recorder(arguments.record, robot, recording_facts(subject), print_note);
   if (subject.reduced && !context.common.quiet) print_warning(distrust(*subject.reduced));
-  stream_inverse(step, mechanics, start, std::cin, std::cout, recorder);
+  stream(live, first, std::cin, std::cout, recorder);
   recorder.finish();
   recorder.require_whole("all lines were answered");
   return 0;
@@ -383,12 +270,12 @@ void run_with_bar(const Context& context, InverseRun& run, SavedInverse& saved) 
 
 int inverse(Context& context, Arguments& arguments) {
   check_json_target(context);
-  check_arguments(arguments, context.common.json);
+  check_arguments(arguments, context.common);
   check_record(context, arguments.record, arguments.model);
   if (!arguments.height_text.empty())
     arguments.height = parse_quantity(arguments.height_text, Dimension::length, {"--height", 0, 0, ""});
   const Device device = context.common.device == "auto" ? cpu() : parse_device(context.common.device);
-  check_place(arguments, device);
+  check_place(arguments);
   if (!arguments.output.empty() && !arguments.resume) check_inverse_folder(arguments.output, context.common.force);
   const Subject subject = open_subject(arguments, device);
   Mechanics& mechanics = subject.team->member(0);
@@ -421,7 +308,7 @@ int inverse(Context& context, Arguments& arguments) {
     saved = read_saved_inverse(arguments.output, saved, robot);
     led = lead(subject, settings, inverse_of, path, saved.state);
   }
-  RunRecorder recorder(arguments.record, robot, subject.recorded, settings.integrator, settings.time_step, print_note,
+  RunRecorder recorder(arguments.record, robot, recording_facts(subject), print_note,
                        static_cast<int>(arguments.record_robot.value_or(0)));
   InverseRun run{*led.robots,      *led.answers, robot,     subject.reduced.get(), path, settings,
                  arguments.output, recorder,     print_note};
@@ -458,11 +345,22 @@ int inverse(Context& context, Arguments& arguments) {
   if (!arguments.output.empty()) remove_saved_inverse(arguments.output);
 
   const State state = led.robots->state();
-  const Outcome outcome{subject, arguments, settings, inverse_of, report, replayed, state, led.robots->failures(),
-                        pictures};
-  write_json(context, report_json(context, outcome));
+  const InverseOutcome outcome{.robot = robot,
+                               .reduced = subject.reduced.get(),
+                               .device = device,
+                               .settings = settings,
+                               .inverse = inverse_of,
+                               .report = report,
+                               .replayed = replayed,
+                               .has_replay = replayed_model.has_value(),
+                               .state = state,
+                               .failures = led.robots->failures(),
+                               .output = arguments.output,
+                               .record = arguments.record,
+                               .pictures = pictures};
+  write_json(context, inverse_json(context, outcome));
   recorder.require_whole("the run itself is complete");
-  if (!context.common.quiet) print_report(outcome);
+  if (!context.common.quiet) print_inverse(outcome);
   if (!outcome.failures.empty()) throw_robot_failures(outcome.failures, robots, settings, "");
   return 0;
 }
@@ -481,8 +379,9 @@ Command inverse_command() {
       "  supple inverse diamond.rom.h5 --batch 4096 --device cuda:0 --goal robots.csv -o /tmp/diamonds\n"
       "\n"
       "A file of goals has a header and numbers: time [s],tip x [mm],tip y [mm],tip z [mm] for an effector 'tip' by\n"
-      "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume; and\n"
-      "the name of an actuator whose command is known. --stdin reads one JSON object a line,\n"
+      "position; tip rx [deg], tip ry [deg], tip rz [deg] by orientation; tip [mm] by length, tip [mL] by volume;\n"
+      "the name of an actuator whose command is known; north min [N], north max [N] for limits of its force or\n"
+      "pressure, within the limits of the scene. --stdin reads one JSON object a line,\n"
       "{\"goal\": {\"tip\": [0, 0, 0.12]}} in SI units, and answers each with one: commands, forces, what was\n"
       "reached, contacts, and why commands were held if they were. \"limits\": {\"north\": [0, 5]} in a line limits "
       "the\n"

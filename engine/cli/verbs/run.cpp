@@ -28,7 +28,6 @@ namespace {
 struct Arguments {
   SessionArguments session;
   std::string compare;
-  std::optional<long> batch;
 };
 
 // Both runs along the same commands. Throws InputError if the scene has other effectors or inputs.
@@ -65,15 +64,18 @@ void check_batch(const Arguments& arguments, int robots) {
 int run_model(Context& context, Arguments& arguments) {
   check_json_target(context);
   SessionArguments& session = arguments.session;
-  if (session.actuation.empty() && session.assignments.empty() && session.resume.empty() && !session.sweep)
+  if (session.stream && !arguments.compare.empty())
+    throw InputError("--compare does not go with --stdin (each line is a step of one robot)", "leave it out");
+  if (session.actuation.empty() && session.assignments.empty() && session.resume.empty() && !session.sweep &&
+      !session.stream)
     session.sweep = session.settle = true;
   SessionPlan plan = plan_session(context, arguments.session, "run", "MODEL");
   if (plan.saved) {
-    arguments.batch = plan.saved->state.robots;
+    session.batch = plan.saved->state.robots;
     if (!arguments.compare.empty())
       throw InputError("--compare does not go with --resume", "compare a run from its beginning");
   }
-  const int robots = static_cast<int>(arguments.batch.value_or(1));
+  const int robots = static_cast<int>(session.batch.value_or(1));
   check_batch(arguments, robots);
   const ReducedModel model = read_model(plan.model);
   if (!context.common.quiet) print_warning(distrust(model));
@@ -92,6 +94,7 @@ int run_model(Context& context, Arguments& arguments) {
                         reduced_skin(model),
                         &model,
                         device_of(context)};
+  if (session.stream) return converse(session, plan, subject, settings);
   Trajectory reduced;
   std::function<void(long, const State&)> after;
   if (!arguments.compare.empty())
@@ -130,6 +133,7 @@ Command run_command() {
       "  supple run diamond.rom.h5 --set north=\"20 mm\" --duration \"2 s\"\n"
       "  supple run diamond.rom.h5 --actuation commands.csv -o /tmp/diamond\n"
       "  supple run diamond.rom.h5 --actuation commands.csv --compare assets/diamond\n"
+      "  supple run diamond.rom.h5 --stdin\n"
       "  supple run diamond.rom.h5 --batch 1024 --steps 100 --json speed.json\n"
       "  supple run diamond.rom.h5 --batch 4096 --device cuda:0 --actuation robots.csv -o /tmp/diamonds\n"
       "\n"
@@ -138,6 +142,7 @@ Command run_command() {
       "robot that a line is for, from 0; without that column all robots have the same commands. trajectory.csv has\n"
       "such a column too. A robot that fails leaves the run at that step and is named at the end; the others "
       "continue.\n";
+  command.examples += stream_words;
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
@@ -145,7 +150,7 @@ Command run_command() {
     declare_session(options, arguments->session, "model",
                     fmt::format("{} steps, in which --sweep takes every input through all of its range",
                                 smooth_path_covering_steps));
-    options.whole("--batch", arguments->batch, 1, most_robots, "N",
+    options.whole("--batch", arguments->session.batch, 1, most_robots, "N",
                   "so many robots at once; a column `robot` in the file of commands gives each its own");
     options.whole("--record-robot", arguments->session.record_robot, 0, most_robots - 1, "I",
                   "of a batch: index of the robot that --record records (0)");

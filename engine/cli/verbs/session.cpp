@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -21,6 +22,7 @@
 #include "engine/cli/shell/progress_bar.hpp"
 #include "engine/cli/shell/terminal.hpp"
 #include "engine/cli/verbs/record_option.hpp"
+#include "engine/cli/verbs/stream.hpp"
 #include "engine/reduction/validate.hpp"
 #include "engine/run/steps_on_cpu.hpp"
 #include "engine/run/steps_on_device.hpp"
@@ -96,6 +98,7 @@ void declare_session(Options& options, SessionArguments& arguments, const std::s
   options.text("--actuation", arguments.actuation, "CSV", "commands over time");
   options.flag("--sweep", arguments.sweep,
                "drive every input smoothly through its range (another --seed, another path)");
+  options.flag("--stdin", arguments.stream, "commands line by line, as JSON; each line is a step");
   options.texts("--set", arguments.assignments, "NAME=VALUE", "hold a command, north=\"20 mm\"");
   options.choice("--integrator", arguments.integrator, integrator_names(), fmt::format("instead of the {}'s", owner));
   options.quantity("--time-step", arguments.time_step, Dimension::time, "TIME",
@@ -115,6 +118,16 @@ void declare_session(Options& options, SessionArguments& arguments, const std::s
 
 SessionPlan plan_session(const Context& context, const SessionArguments& arguments, const std::string& verb,
                          const std::string& what) {
+  if (arguments.stream)
+    check_stream(context.common,
+                 {{arguments.steps.has_value(), "--steps"},
+                  {arguments.duration.has_value(), "--duration"},
+                  {!arguments.actuation.empty(), "--actuation"},
+                  {arguments.sweep, "--sweep"},
+                  {arguments.batch.has_value(), "--batch"},
+                  {arguments.record_robot.has_value(), "--record-robot"},
+                  {!arguments.resume.empty(), "--resume"}},
+                 {{!arguments.output.empty(), "-o"}, {arguments.every.has_value(), "--every"}});
   SessionPlan plan;
   plan.model = arguments.model;
   plan.record = arguments.record;
@@ -125,17 +138,14 @@ SessionPlan plan_session(const Context& context, const SessionArguments& argumen
   if (arguments.sweep && !arguments.actuation.empty())
     throw InputError("--sweep and --actuation both say what the actuators do", "one of them");
   if (!arguments.resume.empty()) {
-    const auto refuse = [](bool given, const char* option) {
-      if (given)
-        throw InputError(fmt::format("{} does not go with --resume (it was settled when the run began)", option),
-                         "start a new run");
-    };
-    refuse(!arguments.output.empty(), "-o");
-    refuse(!arguments.integrator.empty(), "--integrator");
-    refuse(arguments.time_step.has_value(), "--time-step");
-    refuse(arguments.every.has_value(), "--every");
-    refuse(arguments.settle, "--settle");
-    refuse(arguments.sweep, "--sweep");
+    refuse_with("--resume (it was settled when the run began)",
+                {{!arguments.output.empty(), "-o"},
+                 {!arguments.integrator.empty(), "--integrator"},
+                 {arguments.time_step.has_value(), "--time-step"},
+                 {arguments.every.has_value(), "--every"},
+                 {arguments.settle, "--settle"},
+                 {arguments.sweep, "--sweep"}},
+                "start a new run");
     plan.saved = read_state(ResultFolder::state_file(arguments.resume));
     plan.folder = arguments.resume;
     plan.integrator = plan.saved->integrator;
@@ -195,7 +205,31 @@ long default_every(int robots, long steps) {
   return robots > 1 ? 1 : std::max(1L, (steps + 99) / 100);
 }
 
+RecordingFacts recording_facts(const Subject& subject, const DriveSettings& settings) {
+  return {{subject.file, subject.fingerprint}, std::nullopt, settings.integrator, settings.time_step};
+}
+
 }  // namespace
+
+int converse(const SessionArguments& arguments, const SessionPlan& plan, const Subject& subject,
+             DriveSettings settings) {
+  Mechanics& mechanics = subject.team.member(0);
+  const Robot& robot = mechanics.robot();
+  take_keep_tangent(arguments, robot, settings);
+  Actuation actuation(inputs_of(robot));
+  for (const std::string& assignment : arguments.assignments) actuation.set(assignment);
+  for (const std::string& note : actuation.notes()) print_note(note);
+  State start = rest_state(mechanics);
+  if (arguments.settle) settle(subject.team, actuation, start);
+  LiveRobot live(mechanics, {settings.integrator, settings.time_step, settings.keep_tangent}, std::move(start));
+  LiveRequest first;
+  first.commands = actuation.values();
+  RunRecorder recorder(plan.record, robot, recording_facts(subject, settings), print_note);
+  stream(live, first, std::cin, std::cout, recorder);
+  recorder.finish();
+  recorder.require_whole("all lines were answered");
+  return 0;
+}
 
 SessionResult perform(const Context& context, const SessionArguments& arguments, SessionPlan& plan,
                       const Subject& subject, DriveSettings settings,
@@ -215,8 +249,7 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
   const std::unique_ptr<RobotSteps> steps = make_steps(subject, settings, actuation, std::move(state));
   if (plan.saved) steps->set_failures(read_failures(plan.saved->failures));
 
-  RunRecorder recorder(plan.record, robot, {subject.file, subject.fingerprint}, settings.integrator, settings.time_step,
-                       print_note, plan.record_robot);
+  RunRecorder recorder(plan.record, robot, recording_facts(subject, settings), print_note, plan.record_robot);
   ForwardRun run{*steps,   robot,       subject.name,           subject.reduced,     settings,
                  {},       plan.folder, plan.saved.has_value(), subject.write_shape, subject.skin,
                  recorder, after};

@@ -22,10 +22,11 @@ struct SessionArguments {
   std::string model;  // positional: scene or model file
   std::string actuation, integrator, output, resume, record;
   std::vector<std::string> assignments;
-  std::optional<long> steps, every, record_robot;
+  std::optional<long> steps, every, batch, record_robot;
   std::optional<double> duration, time_step, keep_tangent;
   bool settle = false;
   bool sweep = false;
+  bool stream = false;  // --stdin
 };
 // For the help: `owner` of the integrator and the time step ("scene"), `duration`: its default.
 void declare_session(Options& options, SessionArguments& arguments, const std::string& owner,
@@ -73,6 +74,16 @@ struct SessionResult {
 SessionResult perform(const Context& context, const SessionArguments& arguments, SessionPlan& plan,
                       const Subject& subject, DriveSettings settings,
                       const std::function<void(long, const State&)>& after = {});
+
+inline constexpr const char* stream_words =
+    "\n--stdin reads one JSON object a line, {\"commands\": {\"north\": 0.01}} in SI units, takes one step under "
+    "these\n"
+    "commands and answers with one line: time, commands, forces, what the effectors reached, contacts, and the\n"
+    "number of commands that were cut to their range or rate. Inputs that are not named keep their last value, at\n"
+    "first zero or that of --set; \"reset\": true returns to the start.\n";
+// In place of perform for --stdin: each line of standard input is a step, answered by a line (stream.hpp).
+int converse(const SessionArguments& arguments, const SessionPlan& plan, const Subject& subject,
+             DriveSettings settings);
 
 // The report of --json; print_session prints it as text.
 nlohmann::ordered_json session_json(const Context& context, const Subject& subject, const SessionResult& result);

@@ -22,9 +22,9 @@ namespace {
 
 int simulate(Context& context, const SessionArguments& arguments) {
   check_json_target(context);
+  SessionPlan plan = plan_session(context, arguments, "simulate", "SCENE");
   if (context.common.device != "auto" && parse_device(context.common.device).kind == Device::Kind::cuda)
     throw CapabilityError("the full model runs on the CPU only", "--device cpu, or reduce it and `supple run` that");
-  SessionPlan plan = plan_session(context, arguments, "simulate", "SCENE");
   if (is_assembly(plan.model)) return simulate_assembly(context, arguments, plan);
   Scene scene = read_scene(plan.model);
   if (plan.integrator) scene.integrator = integrator_of(*plan.integrator);
@@ -48,6 +48,7 @@ int simulate(Context& context, const SessionArguments& arguments) {
   DriveSettings settings;
   settings.integrator = scene.integrator;
   settings.time_step = scene.time_step;
+  if (arguments.stream) return converse(arguments, plan, subject, settings);
   const SessionResult result = perform(context, arguments, plan, subject, settings);
   nlohmann::ordered_json json = session_json(context, subject, result);
   json["scene"] = scene.file;
@@ -70,6 +71,7 @@ Command simulate_command() {
       "\n"
       "A file of commands begins with a line like `time [s],north [mm],west [mm]`; numbers follow, straight lines\n"
       "are drawn between them, and inputs without a column stay at zero.\n";
+  command.examples += stream_words;
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<SessionArguments>();

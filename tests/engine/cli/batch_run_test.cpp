@@ -375,7 +375,7 @@ TEST_P(BatchRun, AnInterruptedInverseBatchGoesOnWithTheSameBits) {
       take(std::make_unique<InverseOnCpu>(team, settings, InverseSettings{}, goals, saved.state));
     else
       take(std::make_unique<InverseOnDevice>(model, GetParam(), settings, InverseSettings{}, goals, saved.state));
-    RunRecorder recorder("", model.robot, {}, settings.integrator, settings.time_step, {});
+    RunRecorder recorder("", model.robot, {}, {});
     InverseRun run{*robots, *answers, model.robot, &model, goals, settings, path("saved"), recorder, {}};
     if (!saved.report.record.times.empty()) take_up(saved, run);
     saved.memory = answers->memory();
@@ -415,8 +415,9 @@ TEST_F(BatchFiles, SayWhatIsWrong) {
   refused({"run", "beam.rom.h5", "--batch", "2", "--record", "a.rec.h5", "--record-robot", "2"},
           "there is no robot 2 in a batch of 2");
   refused({"inverse", "scene.toml", "--batch", "2", "--circle", "1 mm"}, "--batch goes with a reduced model");
-  refused({"inverse", "beam.rom.h5", "--batch", "2", "--stdin"}, "go with one robot only");
-  refused({"inverse", "beam.rom.h5", "--batch", "2", "--circle", "1 mm", "--replay", "."}, "go with one robot only");
+  refused({"inverse", "beam.rom.h5", "--batch", "2", "--stdin"}, "--batch does not go with --stdin");
+  refused({"inverse", "beam.rom.h5", "--batch", "2", "--circle", "1 mm", "--replay", "."},
+          "--replay goes with one robot only");
   write_text(path("goals.csv"), "time [s],robot,tip x [mm],tip y [mm],tip z [mm]\n0,1,200,20,17\n");
   refused({"inverse", "beam.rom.h5", "--batch", "2", "--goal", "goals.csv", "-o", "r"},
           "goals.csv: error: robot 0 has no line");
