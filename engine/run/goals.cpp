@@ -55,7 +55,6 @@ std::vector<Input> goal_inputs(const Robot& robot) {
 
 Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when) {
   const std::string what = fmt::format("the limits of '{}'{}", actuator.name, when);
-  if (asked.lower > asked.upper) throw InputError(what + " are reversed", "[least, largest]");
   const Interval own = own_force_limits(actuator);
   // What it is commanded by has a range of its own.
   Interval allowed = own;
@@ -66,6 +65,7 @@ Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const
                                  format_quantity(allowed.lower, multiplier_dimension(actuator.kind)),
                                  format_quantity(allowed.upper, multiplier_dimension(actuator.kind))),
                      "limits within them");
+  if (asked.lower > asked.upper) throw InputError(what + " are reversed", "the least first");
   return clipped(asked, own);
 }
 

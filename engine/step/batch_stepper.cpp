@@ -15,6 +15,7 @@ bool contact_on_device(const Robot& robot, const BatchStepSettings& settings) {
 }
 
 Stepper stepper_of(ReducedBatchMechanics& mechanics, const BatchStepSettings& settings) {
+  if (settings.scheme == StepScheme::newton) mechanics.reserve_newton();
   const StepSettings step{.scheme = settings.scheme,
                           .time_step = settings.time_step,
                           .implicit_velocity = settings.implicit_velocity,

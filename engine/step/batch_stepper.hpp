@@ -1,8 +1,8 @@
 #pragma once
 // Steps of a batch of reduced robots whose states stay on a device: one linearisation or Newton's method, forward under
-// commands or under any laws. The step is that of step.hpp; of each robot the bus sees W and delta on their way to the host, lambda on
-// its way back, one finding and one answer, states only where they are asked for (docs/decisions/0017-batches-on-a-
-// gpu.md).
+// commands or under any laws. The step is that of step.hpp; of each robot the bus sees W and delta on their way to the
+// host, lambda on its way back, one finding and one answer, states only where they are asked for
+// (docs/decisions/0017-batches-on-a-gpu.md).
 //
 // A batch is stepped in parts, each with its own rows in flight: while the host solves one, the device works on the
 // next. On the CPU a robot's bits depend neither on the parts nor on the size of the batch nor on threads; on a GPU the

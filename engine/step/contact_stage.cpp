@@ -96,9 +96,9 @@ void ContactStage::forget_rows(RobotContacts& r) {
 void ContactStage::begin(const State& state, std::span<const double> y_start) {
   SUPPLE_EXPECT(state.contact_forces.size() == extent(state.robots, robot_.pairs(), 3));
   y_start_.assign(y_start.begin(), y_start.end());
-  figures_ = {};
   for (int b = 0; b < mechanics_.robots(); ++b) {
     forget_rows(robots_[static_cast<std::size_t>(b)]);
+    robots_[static_cast<std::size_t>(b)].figures = {};
     for (int pair = 0; pair < robot_.pairs(); ++pair) {
       const Vec3d force = point_of(state.contact_forces, b * robot_.pairs() + pair);
       if (!(force == Vec3d{{0, 0, 0}})) add_row(b, pair, force);
@@ -195,7 +195,7 @@ int ContactStage::add_violated(int b, std::span<const double> du, std::span<cons
         obstacle.obstacle.shape() == Obstacle::Shape::plane, r.rows_of_pair[static_cast<std::size_t>(pair)],
         point_of(here, pair / obstacles_), move, robot_.contact_distance);
     if (need.rows == PairNeed::Rows::none) {
-      figures_.violation = std::max(figures_.violation, need.depth);
+      r.figures.violation = std::max(r.figures.violation, need.depth);
       continue;
     }
     add_row(b, pair, {{0, 0, 0}});
@@ -314,7 +314,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
   for (;;) {
     const int m = r.rows.points();
     if (m > most_contact_rows) {
-      figures_.too_many = true;
+      r.figures.too_many = true;
       return false;
     }
     if (m > 0) {
@@ -325,7 +325,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
       const ContactSpace space = project_contacts(b, in);
       scratch_.lambda.assign(multipliers.begin(), multipliers.end());
       scratch_.lambda.insert(scratch_.lambda.end(), r.lambda.begin(), r.lambda.end());
-      if (!figures_.take(law.solve_in_contact(b, space, scratch_.lambda, dc))) return false;
+      if (!r.figures.take(law.solve_in_contact(b, space, scratch_.lambda, dc))) return false;
       std::copy_n(scratch_.lambda.begin(), n, multipliers.begin());
       std::copy(scratch_.lambda.begin() + n, scratch_.lambda.end(), r.lambda.begin());
       for (std::size_t k = 0; k < r.motion.size(); ++k) r.motion[k] = in.increments ? -r.force[k] : 0.0;
@@ -344,8 +344,9 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
 }
 
 ContactFigures ContactStage::figures() const {
-  ContactFigures figures = figures_;
+  ContactFigures figures;
   for (const RobotContacts& r : robots_) {
+    figures.add(r.figures);
     figures.rows += r.rows.points();
     for (std::size_t k = 0; k < r.pair.size(); ++k) figures.touching += r.lambda[3 * k] > 0 ? 1 : 0;
   }

@@ -59,13 +59,12 @@ class ContactStage {
   // contact, which it finds anew where there is any; found: whether it had an answer. False: forces not found.
   bool solve(int b, ConstraintLaw& law, const ContactInputs& in, bool found, std::span<double> multipliers,
              std::span<double> dc) {
+    robots_[static_cast<std::size_t>(b)].figures = {};
     if (!found && robots_[static_cast<std::size_t>(b)].pair.empty()) return false;
     return solve_robot(b, law, in, multipliers, dc);
   }
   // Whether robot b has more rows than can be solved for.
   bool too_many(int b) const { return robots_[static_cast<std::size_t>(b)].rows.points() > most_contact_rows; }
-  // Before the robots of a linearisation.
-  void begin_solve() { figures_ = {}; }
   // A^-1 H^T (lambda - lambda_0) of the contacts of robot b [nv].
   std::span<const double> motion(int b) const { return robots_[static_cast<std::size_t>(b)].motion; }
   // H^T lambda of the contacts of robot b, added to f [nv].
@@ -75,7 +74,7 @@ class ContactStage {
   }
   // The forces of robot b to the state, in the world.
   void finish(int b, State& state) const;
-  // Of the step so far; rows and those that press as they are now.
+  // Of every robot's last linearisation; rows and those that press as they are now.
   ContactFigures figures() const;
 
  private:
@@ -92,6 +91,7 @@ class ContactStage {
     int known = 0;                      // how many have them at this linearisation
     bool factored = false;              // they are roots
     double worst_idle_gap = 0;          // least gap of pairs without rows, below 0
+    ContactFigures figures;             // of its last solve
   };
   bool solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers,
                    std::span<double> dc);
@@ -119,7 +119,6 @@ class ContactStage {
     std::vector<double> free, W, lambda, du, cross, unit, grown, compliance;
     std::vector<double> effector_X, effector_cross, B;
   } scratch_;
-  ContactFigures figures_;
 };
 
 }  // namespace supple

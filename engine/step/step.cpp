@@ -84,6 +84,7 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   host_.phi_end.assign(extent(B, size_.rows), 0.0);
   host_.commands.assign(extent(B) * mechanics.robot().actuators.size(), 0.0);
   host_.left_out.assign(extent(B), 0);
+  host_.without_curvature.assign(extent(B), 0);
   host_.point_stiffness.reserve(extent(B, 8, springs_.rows.rows()));
   kept_.possible = !cannot_keep_tangent(mechanics.robot()).has_value() && on_cpu();
   set_load({});
@@ -328,14 +329,17 @@ void Stepper::look_at_solutions(StepReport& report) {
 
 void Stepper::look_at_findings(StepReport& report) {
   marks_.ready.wait();
-  report.inverted = report.negative_pivots = 0;
+  if (!settings_.iterates()) report.inverted = 0;
+  report.negative_pivots = 0;
   const std::span<RobotFinding> found = found_.all.host();
   for (int b = 0; b < size_.robots; ++b) {
     const RobotFinding& robot = found[extent(b)];
-    report.inverted += robot.points.inverted;
+    const Progress::At at = robots_[extent(b)].at;
+    if (!settings_.iterates()) report.inverted += robot.points.inverted;
+    if (at == Progress::At::converged || at == Progress::At::waits) continue;
     if (now_.factored) report.weakened += robot.system.weakened;
     report.negative_pivots = std::max(report.negative_pivots, robot.system.negative_pivots);
-    if (robots_[extent(b)].at == Progress::At::active && robot.status != RobotStatus::ok)
+    if (at == Progress::At::active && robot.status != RobotStatus::ok)
       fail(b, status_of(robot.status), robot.points.first_undefined);
   }
 }

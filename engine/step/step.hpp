@@ -176,7 +176,8 @@ class Stepper {
     std::vector<double> phi_end, commands;        // [B x rows], [B x actuators]
     std::vector<double> goal_values;              // of one robot's effectors
     std::vector<char> left_out;                   // robots that the law leaves out
-    std::vector<PointStiffness> point_stiffness;  // of springs, then of contacts
+    std::vector<PointStiffness> point_stiffness;  // of springs and contacts
+    std::vector<char> without_curvature;          // robots that leave out that of contacts
   };
 
   bool on_cpu() const { return device_.kind == Device::Kind::cpu; }
@@ -239,10 +240,11 @@ class Stepper {
   void look_at_points(StepReport& report);
 
   // From the residual to the motion: step_system.cpp
-  void add_spring_stiffness();
+  void list_point_stiffness(bool geometric);
+  void add_spring_stiffness(int b);
   bool keeps_factor() const;
   bool factor();
-  void factor(SystemCoefficients& coefficients, std::size_t springs);
+  void factor(SystemCoefficients& coefficients);
   bool look_at_systems();
   void project();
   RightSidesTeamOp right_sides();

@@ -17,38 +17,49 @@
 
 namespace supple {
 
-// alpha (1 + d/(beta h))/c H^T H and alpha times the geometric stiffness, of which the safe tangent has what is
-// positive.
-void Stepper::add_spring_stiffness() {
+// Stiffness at mapped points, robot by robot: springs, then with `geometric` contacts, of robots that have not left them
+// out.
+void Stepper::list_point_stiffness(bool geometric) {
   host_.point_stiffness.clear();
-  const RowLayout& layout = springs_.rows.layout;
-  if (layout.rows() == 0) return;
-  if (!on_cpu()) {
+  const bool contacts = contact_ && geometric && !contact_->stiffness().empty();
+  if (springs_.rows.rows() == 0 && !contacts) return;
+  if (springs_.rows.rows() > 0 && !on_cpu()) {
     springs_.rows.gradients.fetch();
     springs_.lambda.fetch();
     motion_.y.fetch();
     wait_for_device();
   }
+  std::span<const PointStiffness> left = contacts ? contact_->stiffness() : std::span<const PointStiffness>();
+  for (int b = 0; b < size_.robots; ++b) {
+    add_spring_stiffness(b);
+    for (; !left.empty() && left.front().robot == b; left = left.subspan(1))
+      if (host_.without_curvature[extent(b)] == 0) host_.point_stiffness.push_back(left.front());
+  }
+}
+
+// alpha (1 + d/(beta h))/c H^T H and alpha times the geometric stiffness, of which the safe tangent has what is
+// positive.
+void Stepper::add_spring_stiffness(int b) {
+  const RowLayout& layout = springs_.rows.layout;
   const std::span<const double> gradients = springs_.rows.gradients.host(), lambdas = springs_.lambda.host(),
                                 y = motion_.y.host();
   const double alpha = settings_.alpha(), beta = settings_.beta(), h = settings_.time_step;
-  for (int b = 0; b < size_.robots; ++b)
-    for (int s = 0; s < layout.rows(); ++s) {
-      const auto k = static_cast<std::size_t>(s);
-      const ConstraintRow& spring = mechanics_.robot().springs[k];
-      const double stiffness =
-          alpha * (settings_.dynamic() ? 1 + spring.damping_time / (beta * h) : 1) / spring.compliance;
-      const double* g = gradients.data() + extent(b, layout.gradients()) + extent(layout.offset[k]);
-      const auto gradient = [&](int i) { return Vec3d{{g[3 * i], g[3 * i + 1], g[3 * i + 2]}}; };
-      const auto add = [&](int i, int j, const Mat3d& S) {
-        host_.point_stiffness.push_back({b, spring.first_point + i, spring.first_point + j, S});
-      };
-      for (int i = 0; i < spring.point_count; ++i)
-        for (int j = 0; j < spring.point_count; ++j) add(i, j, stiffness * outer(gradient(i), gradient(j)));
-      const double lambda = alpha * lambdas[extent(b, layout.rows()) + k];
-      if (settings_.tangent() == TangentKind::safe && spring.side * lambda < 0) continue;
-      visit_constraint_curvature(spring, y.subspan(extent(b, size_.outputs), extent(size_.outputs)), lambda, add);
-    }
+  for (int s = 0; s < layout.rows(); ++s) {
+    const auto k = static_cast<std::size_t>(s);
+    const ConstraintRow& spring = mechanics_.robot().springs[k];
+    const double stiffness =
+        alpha * (settings_.dynamic() ? 1 + spring.damping_time / (beta * h) : 1) / spring.compliance;
+    const double* g = gradients.data() + extent(b, layout.gradients()) + extent(layout.offset[k]);
+    const auto gradient = [&](int i) { return Vec3d{{g[3 * i], g[3 * i + 1], g[3 * i + 2]}}; };
+    const auto add = [&](int i, int j, const Mat3d& S) {
+      host_.point_stiffness.push_back({b, spring.first_point + i, spring.first_point + j, S});
+    };
+    for (int i = 0; i < spring.point_count; ++i)
+      for (int j = 0; j < spring.point_count; ++j) add(i, j, stiffness * outer(gradient(i), gradient(j)));
+    const double lambda = alpha * lambdas[extent(b, layout.rows()) + k];
+    if (settings_.tangent() == TangentKind::safe && spring.side * lambda < 0) continue;
+    visit_constraint_curvature(spring, y.subspan(extent(b, size_.outputs), extent(size_.outputs)), lambda, add);
+  }
 }
 
 // Whether the factor of the last iteration, or step, serves once more.
@@ -115,18 +126,15 @@ bool Stepper::factor() {
   now_.factored = !keeps_factor();
   if (now_.factored) {
     if (now_.without_tangent) evaluate_forces(settings_.tangent());
-    add_spring_stiffness();
-    std::vector<PointStiffness>& points = host_.point_stiffness;
-    const std::size_t springs = points.size();
-    if (contact_ && coefficients.geometric)
-      points.insert(points.end(), contact_->stiffness().begin(), contact_->stiffness().end());
-    coefficients.points = points;
+    std::ranges::fill(host_.without_curvature, 0);
+    list_point_stiffness(coefficients.geometric);
+    coefficients.points = host_.point_stiffness;
     ++now_.iterations;
     now_.space_known = mechanics_.finds_space();
     if (now_.space_known)
       mechanics_.find_space(coefficients, right_sides(), row_space(), effector_space(), found_.systems.span());
     else
-      factor(coefficients, springs);
+      factor(coefficients);
     of_inputs.points = coefficients.points;
     if (on_cpu() && !look_at_systems()) return false;
   }
@@ -141,23 +149,28 @@ bool Stepper::factor() {
   return true;
 }
 
-// springs: how many of the coefficients' points are springs; the others are obstacles' curvature under the present
-// forces. Where that would make W indefinite: slower without it, but an answer.
-void Stepper::factor(SystemCoefficients& coefficients, std::size_t springs) {
+// Where the curvature of obstacles under the present forces would make a robot's W indefinite it is left out: slower
+// without it, but an answer.
+void Stepper::factor(SystemCoefficients& coefficients) {
   if (!on_cpu() && coefficients.geometric) {
     motion_.y.fetch();
     wait_for_device();
   }
   const std::span<double> y = motion_.y.host(), lambda = space_.lambda.host();
   mechanics_.factor(coefficients, y, lambda, found_.systems.span());
-  if (coefficients.points.size() == springs) return;
+  if (!contact_ || !coefficients.geometric || contact_->stiffness().empty()) return;
   found_.systems.fetch();
   wait_for_device();
   bool some = false;
-  for (std::size_t b = 0; b < robots_.size(); ++b)
-    some = some || (robots_[b].at == Progress::At::active && found_.systems.host()[b].negative_pivots > 0);
+  for (const PointStiffness& at : contact_->stiffness()) {
+    const auto b = extent(at.robot);
+    if (robots_[b].at != Progress::At::active || found_.systems.host()[b].negative_pivots == 0) continue;
+    host_.without_curvature[b] = 1;
+    some = true;
+  }
   if (!some) return;
-  coefficients.points = coefficients.points.first(springs);
+  list_point_stiffness(coefficients.geometric);
+  coefficients.points = host_.point_stiffness;
   mechanics_.factor(coefficients, y, lambda, found_.systems.span());
 }
 
@@ -189,7 +202,7 @@ void Stepper::find_free_motion() {
     const std::span<double> u_f = motion_.free_motion.host(), force = motion_.contact_force.host();
     std::ranges::fill(u_f, 0.0);
     for (int b = 0; b < size_.robots; ++b) {
-      if (contact_->touch()[extent(b)] == 0) continue;
+      if (contact_->touch()[extent(b)] == 0 || robots_[extent(b)].at != Progress::At::active) continue;
       const std::span<double> own = u_f.subspan(extent(b, size_.nv), extent(size_.nv));
       std::copy_n(force.data() + extent(b, size_.nv), size_.nv, own.data());
       mechanics_.solve_robot(b, own, 1);
@@ -303,7 +316,6 @@ void Stepper::find_contact_forces(ConstraintLaw& law, StepReport& report) {
   };
   const std::size_t n = extent(size_.rows), m = extent(space_.inputs);
   const std::span<double> motion = motion_.contact_motion.host();
-  contact_->begin_solve();
   for (int b = 0; b < size_.robots; ++b) {
     if (robots_[extent(b)].at != Progress::At::active) continue;
     const std::span<const double> X = one(space_.X, b, space_.columns());

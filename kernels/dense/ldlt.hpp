@@ -85,6 +85,7 @@ SUPPLE_HD LdltReport ldlt_factor(Team team, double* a, int n, int ld, int* pivot
       finite = finite && size < HUGE_VAL;
       largest = std::fmax(largest, size);
     }
+  int done = 0;
   LdltReport report;
   report.singular = finite ? 0 : 1;
   const double smallest = largest * n * std::numeric_limits<double>::epsilon();
@@ -136,7 +137,11 @@ SUPPLE_HD LdltReport ldlt_factor(Team team, double* a, int n, int ld, int* pivot
       if (pivot.width == 2) a[i * ld + k + 1] = u0 * d10 + u1 * d11;
     }
     k = begin;
+    done = k;
   }
+  // Whoever solves with what is no factor stays within it.
+  if (report.singular != 0)
+    for (int i = done + team.rank(); i < n; i += team.size()) pivots[i] = i;
   team.sync();
   return report;
 }

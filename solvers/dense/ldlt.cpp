@@ -67,6 +67,7 @@ void invert_block(double a, double b, double c, double* inverse) {
 
 DenseFactorReport ldlt_factor(double* a, int n, int ld, int* pivots, double tolerance) {
   SUPPLE_EXPECT(n >= 0 && ld >= n);
+  for (int i = 0; i < n; ++i) pivots[i] = i;  // whoever solves with what is no factor stays within it
   const double alpha = (1 + std::sqrt(17.0)) / 8;
   double largest = 0;
   for (int i = 0; i < n; ++i)

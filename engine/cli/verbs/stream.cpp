@@ -174,9 +174,9 @@ void stream(LiveRobot& robot, const LiveRequest& first, std::istream& in, std::o
     try {
       Line line = read_line(text, robot.robot(), request, first);
       if (line.reset) robot.reset();
+      const StepStatus status = robot.step(line.request);
+      if (status != StepStatus::ok) throw RunError(describe(status), "another line; this one is forgotten");
       request = std::move(line.request);
-      const StepStatus status = robot.step(request);
-      if (status != StepStatus::ok) throw RunError(describe(status), "the state is as it was before");
       answer = answer_of(robot.robot(), robot.frame());
       stepped = true;
     } catch (const Error& error) {

@@ -59,7 +59,7 @@ const Device& ReducedBatchMechanics::device() const {
 
 void ReducedBatchMechanics::scale_materials() {
   on_->set_materials(model_, variations_.material_scale);
-  on_->newton.rounding_forces = Array<double>();
+  if (on_->newton.rounding_forces.size() > 0) on_->newton.rounding_forces = upload(on_->device, rounding_forces());
 }
 
 void ReducedBatchMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c,
@@ -69,12 +69,16 @@ void ReducedBatchMechanics::evaluate_outputs(std::span<const double> q, std::spa
 
 void ReducedBatchMechanics::evaluate_forces(std::span<const double> q, std::span<const double>, TangentKind kind,
                                             std::span<double> f, std::span<PointReport> found) {
-  if (kind == TangentKind::exact && (on_->precision == Precision::fp32 || algebra_ == SystemAlgebra::fused))
+  if (kind == TangentKind::exact) reserve_newton();
+  if (kind != TangentKind::none) tangent_ = kind;
+  on_->find_forces(q.data(), kind, f.data(), found.data());
+}
+
+void ReducedBatchMechanics::reserve_newton() {
+  if (on_->precision == Precision::fp32 || algebra_ == SystemAlgebra::fused)
     throw CapabilityError("Newton's method on a batch needs forces in double precision and factors that are kept",
                           "without --precision fp32 and --fused, or the integrator implicit-euler");
-  if (kind != TangentKind::none) tangent_ = kind;
-  if (kind != TangentKind::safe && on_->precision != Precision::fp32) on_->reserve_newton(rounding_forces());
-  on_->find_forces(q.data(), kind, f.data(), found.data());
+  on_->reserve_newton(rounding_forces());
 }
 
 void ReducedBatchMechanics::inertia(std::span<const double> v, std::span<const double> v_c,

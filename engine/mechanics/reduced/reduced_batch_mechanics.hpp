@@ -48,10 +48,13 @@ class ReducedBatchMechanics final : public ReducedRobots {
   // The model must outlive this object. Throws CapabilityError for a device that is not there or a model whose motions
   // strain the body, InputError for more robots than 32-bit indices can count (robots r^2 >= 2^31) and for fused
   // algebra where a factor is needed again: contacts, strain modes, springs between points, prescribed motions.
-  // evaluate_forces() throws CapabilityError for the exact tangent in single precision or with fused algebra.
   ReducedBatchMechanics(const ReducedModel& model, const Device& device, int robots,
                         const BatchSettings& settings = {});
   ~ReducedBatchMechanics() override;
+
+  // What the exact tangent and force_scale need; evaluate_forces() does it where the exact tangent is first asked for.
+  // Throws CapabilityError in single precision, with fused algebra, and where there is no room.
+  void reserve_newton();
 
   const Device& device() const override;
   void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;

@@ -183,7 +183,7 @@ void ResidentRobots::add_strains(const S* q, S* f, int first, int count, Tangent
   launch(device, count * modes, StrainOp<S>{modes, r, mine.modes.linear.data(), alpha, factors, W, strains});
   launch(device, count * r, StrainForceOp<S>{modes, r, factors, W, strains, f + extent(first, r)});
   if constexpr (std::is_same_v<S, double>)
-    if (kind != TangentKind::safe)
+    if (kind != TangentKind::safe && judges())
       launch(device, count * r,
              StrainMagnitudeOp{modes, r, factors, W, strains, newton.magnitude.data() + extent(first, r)});
   if (kind == TangentKind::none) return;
@@ -223,7 +223,7 @@ void ResidentRobots::portion_forces(const S* q, S* f, PointReport* found, int fi
   gemm(dense, r, count, r, S(1), {mine.springs.data(), r}, {alpha, r}, S(0), {force, r});
   constexpr bool in_double = std::is_same_v<S, double>;
   double* const magnitude =
-      in_double && kind != TangentKind::safe ? newton.magnitude.data() + extent(first, r) : nullptr;
+      in_double && kind != TangentKind::safe && judges() ? newton.magnitude.data() + extent(first, r) : nullptr;
   if constexpr (in_double)
     if (magnitude) launch(device, count * r, SpringMagnitudeOp{force, magnitude});
   for (const ResidentField& field : fields) {
@@ -278,8 +278,7 @@ void ResidentRobots::portion_forces(const S* q, S* f, PointReport* found, int fi
 }
 
 void ResidentRobots::reserve_newton(const std::vector<double>& rounding_forces) {
-  if (newton.rounding_forces.size() != rounding_forces.size()) newton.rounding_forces = upload(device, rounding_forces);
-  if (newton.magnitude.size() > 0) return;
+  if (judges()) return;
   const std::size_t square = extent(r, r), inputs = extent(m, r);
   need_memory(device, extent(robots) * (extent(r) + square + inputs) * sizeof(double) + extent(robots, r) * sizeof(int),
               "Newton's method on a batch of " + std::to_string(robots) + " robots", "a smaller batch");
@@ -290,6 +289,7 @@ void ResidentRobots::reserve_newton(const std::vector<double>& rounding_forces) 
   newton.factored = Array<LdltReport>(device, extent(robots));
   newton.host_geometric.resize(extent(robots) * square);
   newton.host_of_inputs.resize(extent(robots) * inputs);
+  newton.rounding_forces = upload(device, rounding_forces);
 }
 
 void ResidentRobots::set_materials(const ReducedModel& model, const std::vector<double>& material_scale) {

@@ -210,6 +210,8 @@ struct ResidentRobots {
   void set_materials(const ReducedModel& model, const std::vector<double>& material_scale);
   void find_outputs(const double* q, const double* c, double* y);
   void find_forces(const double* q, TangentKind kind, double* f, PointReport* found);  // and K
+  // Whether Newton's method was asked for: forces come with their scale.
+  bool judges() const { return newton.magnitude.size() > 0; }
   // Throws CapabilityError where there is no room.
   void reserve_newton(const std::vector<double>& rounding_forces);
   void multiply_mass(const double* v, const double* v_c, double* out);         // M v + M_c v_c; v_c: or null

@@ -65,7 +65,7 @@ TEST_F(GoalLimits, AreStraightLinesWithinTheRobotsOwn) {
 TEST_F(GoalLimits, MustBePossible) {
   refused("force min [N],force max [N]", "1,0.5", "the limits of 'force' at 0 ms are reversed");
   refused("force min [N]", "2.5", "lie outside those of the robot (0 N to 2 N)");
-  refused("force max [N]", "-1", "the limits of 'force' at 0 ms are reversed");
+  refused("force max [N]", "-1", "lie outside those of the robot (0 N to 2 N)");
   refused("force max [mm]", "1", "");
   refused("strutt max [N]", "1", "no input 'strutt max'");
 }

@@ -139,6 +139,51 @@ TEST_P(BatchFeatures, ObstaclesThatAreMeshes) {
   expect_same_motion(model, GetParam(), 40, 1e-8);
 }
 
+// Stiffness of springs and curvature of obstacles, robot by robot; each robot alone takes the same iterations.
+TEST_P(BatchFeatures, SpringsInContactByNewtonsMethod) {
+  Scene scene = hollow_bodies::bar_scene({"", MaterialModel::mooney_rivlin}, ActuatorControl::force, 4e4);
+  ConstraintScene spring;
+  spring.name = "spring";
+  spring.kind = ConstraintKind::distance;
+  spring.points = {{{0.27, 0.05, 0.09}}, {{0.05, 0.05, 0.09}}};
+  spring.compliance = 1e-1;
+  spring.form = ConstraintForm::force;
+  scene.constraints = {spring};
+  scene.obstacles = {obstacle_scenes::obstacle("ball", ObstacleShape::sphere, {{0.2, 0.05, -3.004}})};
+  scene.obstacles[0].radius = 3;
+  scene.obstacles[0].friction = 0.3;
+  const ReducedModel model = contact_models::reduced(build_full_model(scene, hollow_bodies::bar(false)));
+  ASSERT_FALSE(model.robot.springs.empty());
+  const Robot& robot = model.robot;
+  BatchStepper batch(model, GetParam(), robots,
+                     {.scheme = StepScheme::newton, .time_step = robot.time_step, .parts = 1});
+  ReducedMechanics one(model);
+  Stepper stepper(one, {.scheme = StepScheme::newton, .time_step = robot.time_step});
+  std::vector<State> alone(robots, rest_state(one));
+  int touching = 0;
+  for (int step = 1; step <= 15; ++step) {
+    const StepReport found = batch.step(commands_at(step, robot, robots));
+    ASSERT_EQ(found.status, StepStatus::ok) << describe(found.status);
+    int iterations = 0;
+    ContactFigures contact;
+    for (int b = 0; b < robots; ++b) {
+      Control control = zero_control(one);
+      control.commands = commands_at(step, robot, 1, b);
+      const StepReport report = stepper.step(control, alone[extent(b)]);
+      ASSERT_EQ(report.status, StepStatus::ok) << describe(report.status);
+      iterations = std::max(iterations, report.iterations);
+      contact.add(report.contact);
+    }
+    EXPECT_EQ(found.iterations, iterations) << step;
+    EXPECT_EQ(found.contact.touching, contact.touching) << step;
+    EXPECT_EQ(found.contact.solves, contact.solves) << step;
+    touching += contact.touching;
+  }
+  EXPECT_GT(touching, 0);
+  const State found = batch.state();
+  for (int b = 0; b < robots; ++b) EXPECT_LT(boxes::difference(of_robot(found.q, robots, b), alone[extent(b)].q), 1e-8);
+}
+
 // Goals where the effectors of robots are that are led by commands; a robot of its own, and all as a batch.
 void expect_same_lead(const ReducedModel& model, const Device& device, int steps, double tolerance,
                       StepScheme scheme = StepScheme::one_linearisation) {
