@@ -56,6 +56,9 @@ std::vector<Input> goal_inputs(const Robot& robot) {
 Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when) {
   const std::string what = fmt::format("the limits of '{}'{}", actuator.name, when);
   const Interval own = own_force_limits(actuator);
+  // One that was not asked for is the robot's own: then the other lies outside.
+  if (asked.lower > asked.upper && asked.lower != own.lower && asked.upper != own.upper)
+    throw InputError(what + " are reversed", "the least first");
   // What it is commanded by has a range of its own.
   Interval allowed = own;
   if (actuator.control == ActuatorControl::force)
@@ -65,7 +68,6 @@ Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const
                                  format_quantity(allowed.lower, multiplier_dimension(actuator.kind)),
                                  format_quantity(allowed.upper, multiplier_dimension(actuator.kind))),
                      "limits within them");
-  if (asked.lower > asked.upper) throw InputError(what + " are reversed", "the least first");
   return clipped(asked, own);
 }
 
