@@ -14,7 +14,9 @@
 
 namespace supple {
 
+// Where the arrays lie, and how long they are.
 struct StepSize {
+  Device device;
   int robots = 0, nq = 0, nv = 0, outputs = 0, rows = 0, motions = 0;
 };
 

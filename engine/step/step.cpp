@@ -11,7 +11,8 @@ namespace supple {
 namespace {
 
 StepSize size_of(const Mechanics& mechanics) {
-  return {.robots = mechanics.robots(),
+  return {.device = mechanics.device(),
+          .robots = mechanics.robots(),
           .nq = mechanics.coordinates().nq,
           .nv = mechanics.coordinates().nv,
           .outputs = mechanics.robot().outputs(),
@@ -53,34 +54,35 @@ StepStatus status_of(RobotStatus status) {
 
 Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
     : mechanics_(mechanics),
-      device_(mechanics.device()),
       settings_(settings),
       forward_(mechanics.robot(), mechanics.robots()),
       size_(size_that_fits(mechanics)),
-      motion_(device_, size_, mechanics.robot().pairs() > 0),
-      inputs_(device_, size_),
-      rows_(device_, mechanics.rows(), size_),
-      springs_{RowArrays(device_, spring_layout(mechanics.robot()), size_), {}, {}},
-      space_(device_, size_, 0, 0),
-      scheme_(device_, mechanics.robot()),
-      marks_(device_),
+      motion_(size_.device, size_, mechanics.robot().pairs() > 0),
+      inputs_(size_.device, size_),
+      rows_(size_.device, mechanics.rows(), size_),
+      springs_{RowArrays(size_.device, spring_layout(mechanics.robot()), size_), {}, {}},
+      space_(size_.device, size_, 0, 0),
+      scheme_(size_.device, mechanics.robot()),
+      marks_(size_.device),
       robots_(extent(size_.robots)) {
   const int B = size_.robots;
   if (!on_cpu()) {
-    rows_.program = actuator_program(device_, mechanics.robot());
-    springs_.rows.program = spring_program(device_, mechanics.robot());
+    rows_.program = actuator_program(size_.device, mechanics.robot());
+    springs_.rows.program = spring_program(size_.device, mechanics.robot());
   }
   const std::size_t springs = extent(B, springs_.rows.rows());
-  springs_.lambda = Mirrored<double>(device_, springs);
-  if (springs > 0) springs_.force = Mirrored<double>(device_, extent(B, size_.nv));
-  for (Mirrored<double>* array : {&start_.phi, &start_.rate}) *array = Mirrored<double>(device_, extent(B, size_.rows));
-  for (Mirrored<double>* array : {&start_.spring_phi, &start_.spring_rate}) *array = Mirrored<double>(device_, springs);
-  found_.start_points = Mirrored<PointReport>(device_, extent(B));
-  found_.points = Mirrored<PointReport>(device_, extent(B));
-  found_.systems = Mirrored<SystemReport>(device_, extent(B));
-  found_.all = Mirrored<RobotFinding>(device_, extent(B));
-  found_.squares = Mirrored<ResidualSquares>(device_, extent(B));
-  found_.goes = Mirrored<unsigned char>(device_, extent(B));
+  springs_.lambda = Mirrored<double>(size_.device, springs);
+  if (springs > 0) springs_.force = Mirrored<double>(size_.device, extent(B, size_.nv));
+  for (Mirrored<double>* array : {&start_.phi, &start_.rate})
+    *array = Mirrored<double>(size_.device, extent(B, size_.rows));
+  for (Mirrored<double>* array : {&start_.spring_phi, &start_.spring_rate})
+    *array = Mirrored<double>(size_.device, springs);
+  found_.start_points = Mirrored<PointReport>(size_.device, extent(B));
+  found_.points = Mirrored<PointReport>(size_.device, extent(B));
+  found_.systems = Mirrored<SystemReport>(size_.device, extent(B));
+  found_.all = Mirrored<RobotFinding>(size_.device, extent(B));
+  found_.squares = Mirrored<ResidualSquares>(size_.device, extent(B));
+  found_.goes = Mirrored<unsigned char>(size_.device, extent(B));
   host_.phi_end.assign(extent(B, size_.rows), 0.0);
   host_.commands.assign(extent(B) * mechanics.robot().actuators.size(), 0.0);
   host_.left_out.assign(extent(B), 0);
@@ -102,8 +104,8 @@ Stepper::Stepper(ReducedBatchMechanics& mechanics, const StepSettings& settings,
 
 Stepper::~Stepper() {
   try {
-    synchronize(device_);  // copies to and from pinned memory may be under way
-  } catch (...) {          // a device that is lost has nothing under way
+    synchronize(size_.device);  // copies to and from pinned memory may be under way
+  } catch (...) {               // a device that is lost has nothing under way
   }
 }
 
@@ -133,14 +135,14 @@ void Stepper::set_anchor(double shift, std::span<const double> anchor) {
 std::vector<double> Stepper::outputs() {
   if (now_.ended) mechanics_.evaluate_outputs(motion_.q.span(), inputs_.motions.span(), motion_.y.span());
   motion_.y.fetch();
-  synchronize(device_);
+  synchronize(size_.device);
   const std::span<double> y = motion_.y.host();
   return {y.begin(), y.end()};
 }
 
 std::vector<double> Stepper::row_values() {
   rows_.phi.fetch();
-  synchronize(device_);
+  synchronize(size_.device);
   const std::span<double> phi = rows_.phi.host();
   return {phi.begin(), phi.end()};
 }
@@ -156,11 +158,11 @@ void Stepper::size_for(const ConstraintLaw& law) {
   const int inputs = law.moves_inputs() ? size_.motions : 0;
   if (effectors_.rows() == layout.rows() && space_.inputs == inputs) return;
   wait_for_device();
-  effectors_ = RowArrays(device_, layout, size_);
-  if (!on_cpu() && layout.rows() > 0) effectors_.program = effector_program(device_, mechanics_.robot());
+  effectors_ = RowArrays(size_.device, layout, size_);
+  if (!on_cpu() && layout.rows() > 0) effectors_.program = effector_program(size_.device, mechanics_.robot());
   host_.goal_values.assign(extent(layout.rows()), 0.0);
-  space_ = SpaceArrays(device_, size_, layout.rows(), inputs);
-  inputs_.columns = Mirrored<double>(device_, extent(size_.robots, inputs, size_.nv));
+  space_ = SpaceArrays(size_.device, size_, layout.rows(), inputs);
+  inputs_.columns = Mirrored<double>(size_.device, extent(size_.robots, inputs, size_.nv));
 }
 
 bool Stepper::any(Progress::At at) const {
@@ -189,7 +191,7 @@ StepReport Stepper::step(const Control& control, State& state) {
 
 StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, State& state) {
   if (on_cpu() && !device_contact_) return step(law, motions, StateView{state, state.q.data(), state.v.data()});
-  DeviceState there(device_, state, device_contact_ != nullptr);
+  DeviceState there(size_.device, state, device_contact_ != nullptr);
   StepReport report = step(law, motions, there.view());
   state = there.get();
   return report;

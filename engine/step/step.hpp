@@ -180,10 +180,10 @@ class Stepper {
     std::vector<char> without_curvature;          // robots that leave out that of contacts
   };
 
-  bool on_cpu() const { return device_.kind == Device::Kind::cpu; }
+  bool on_cpu() const { return size_.device.kind == Device::Kind::cpu; }
   // Until all that is queued is done, before the host reads what it fetched or writes what it sent.
   void wait_for_device() {
-    if (!on_cpu()) synchronize(device_);
+    if (!on_cpu()) synchronize(size_.device);
   }
   bool any(Progress::At at) const;
   void fail(int robot, StepStatus status, int element = -1);
@@ -197,7 +197,7 @@ class Stepper {
   Matrices solutions() { return {space_.X.data(), size_.robots, space_.columns(), size_.nv}; }
   template <class Op>
   void for_robots(const Op& op) {
-    launch_robots(device_, size_.robots, op);
+    launch_robots(size_.device, size_.robots, op);
   }
 
   // The loop: step.cpp
@@ -267,7 +267,6 @@ class Stepper {
   void remember_end(const State& state);
 
   Mechanics& mechanics_;
-  const Device device_;
   StepSettings settings_;
   ForwardLaw forward_;
   StepSize size_;

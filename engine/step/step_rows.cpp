@@ -37,7 +37,7 @@ template <class Evaluate>
 void Stepper::evaluate(RowArrays& rows, const Evaluate& on_host) {
   if (rows.rows() == 0) return;
   if (rows.program) {
-    launch(device_, size_.robots * rows.rows(),
+    launch(size_.device, size_.robots * rows.rows(),
            RowValuesOp{rows.program->shapes.data(), rows.program->coefficients.data(), rows.rows(), size_.outputs,
                        rows.layout.gradients(), motion_.y.data(), rows.phi.data(), rows.gradients.data()});
   } else {
@@ -152,7 +152,7 @@ void Stepper::begin_contact(const StateView& state) {
     contact_->begin(state.host, motion_.y.host());
     return;
   }
-  Mirrored<double> start(device_, motion_.y.size());
+  Mirrored<double> start(size_.device, motion_.y.size());
   std::ranges::copy(state.host.motions, inputs_.start.host().begin());
   inputs_.start.send();
   mechanics_.evaluate_outputs({state.q, motion_.q.size()}, inputs_.start.span(), start.span());

@@ -172,6 +172,147 @@ void drop_obeyed_rows(ReducedModel& model) {
   }
 }
 
+// Columns of [Phi Psi] at the nodes.
+struct NodeColumns {
+  const FullModel& model;
+  std::span<const double> basis;
+  const Lifting& lifting;
+  int modes;
+
+  double psi(int node, int k, int motion) const {
+    return lifting.nodes[extent(motion, 3 * static_cast<int>(model.mesh.nodes.size())) + extent(3 * node + k)];
+  }
+  double phi(int node, int k, int column) const {
+    if (column >= modes) return psi(node, k, column - modes);
+    const int unknown = model.node_unknown[extent(node)];
+    return unknown < 0 ? 0.0 : basis[extent(column, model.coordinates.nv) + extent(3 * unknown + k)];
+  }
+};
+
+// Modes that move a free-floating body as a whole: rounding of the gradients would strain it a little, and push it.
+std::vector<char> translations(const FullModel& model, std::span<const double> basis, int modes) {
+  const std::size_t nv = extent(model.coordinates.nv);
+  std::vector<char> translates(extent(modes), model.robot.floating);
+  for (std::size_t m = 0; m < translates.size(); ++m)
+    for (std::size_t i = m * nv + 3; i < (m + 1) * nv; ++i)
+      if (basis[i] != basis[i - 3]) translates[m] = 0;
+  return translates;
+}
+
+ReducedField project_field(const ElementField& full, const IntegrationDomain& domain, const NodeColumns& at,
+                           std::span<const char> translates, int columns) {
+  ReducedField all;  // the full field, without G
+  all.law = full.law;
+  all.element = full.element;
+  all.corners = full.node;
+  all.weight = full.volume;
+  all.region = full.region;
+  all.edges = full.edges;
+  all.points_per_element = full.points_per_element;
+  ReducedField field;
+  field.name = full.name;
+  field.law = full.law;
+  field.total_elements = full.elements();
+  field.points_per_element = full.points_per_element;
+  field.parameters = full.parameters;
+  field.tolerance = domain.tolerance;
+  field.residual = domain.residual;
+  for (std::size_t k = 0; k < domain.elements.size(); ++k) keep_element(all, domain.elements[k], domain.xi[k], field);
+  allocate_tiles(field, columns);
+  // G_p row (i, j), column m: sum_a Phi[(a, i), m] g_a[j].
+  const int n = full.nodes_per_element;
+#pragma omp parallel for schedule(static)
+  for (int p = 0; p < field.points(); ++p) {
+    const int e = domain.elements[extent(p / full.points_per_element)];
+    const int point = e * full.points_per_element + p % full.points_per_element;
+    for (int m = 0; m < columns; ++m) {
+      if (m < at.modes && translates[extent(m)]) continue;
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+          double sum = 0;
+          for (int a = 0; a < n; ++a)
+            sum += at.phi(full.node[extent(e, n) + extent(a)], i, m) *
+                   full.gradient[extent(point, n, 3) + extent(3 * a + j)];
+          field.G[tile_entry(p, m, 3 * i + j, columns)] = sum;
+        }
+    }
+  }
+  return field;
+}
+
+// Phi^T M Phi, Psi^T M Phi, Phi^T M e and [Phi Psi]^T k [Phi Psi], k the springs of nodes.
+void project_matrices(const FullModel& model, const NodeColumns& at, ReducedModel& reduced) {
+  const int r = reduced.modes, columns = reduced.columns(), motions = reduced.motions();
+  reduced.mass.assign(extent(r, r), 0.0);
+  reduced.input_mass.assign(extent(motions, r), 0.0);
+  reduced.stiffness.assign(extent(columns, columns), 0.0);
+  reduced.gravity.assign(extent(r, 3), 0.0);
+  const auto add_pair = [&](int a, int b, double mass) {
+    for (int i = 0; i < r; ++i)
+      for (int k = 0; k < 3; ++k) {
+        const double left = mass * at.phi(a, k, i);
+        reduced.gravity[extent(i, 3) + extent(k)] += left;
+        for (int j = 0; j < r; ++j) reduced.mass[extent(i, r) + extent(j)] += left * at.phi(b, k, j);
+        for (int m = 0; m < motions; ++m) reduced.input_mass[extent(m, r) + extent(i)] += left * at.psi(b, k, m);
+      }
+  };
+  for (int column = 0; column < static_cast<int>(model.mesh.nodes.size()); ++column)
+    for (int k = model.mass.column_start[extent(column)]; k < model.mass.column_start[extent(column) + 1]; ++k) {
+      const int row = model.mass.row[extent(k)];
+      const double m = model.mass.value[extent(k)];
+      add_pair(row, column, m);
+      if (row != column) add_pair(column, row, m);
+    }
+  for (std::size_t f = 0; f < model.free_nodes.size(); ++f) {
+    if (model.node_spring[f] == 0) continue;
+    for (int i = 0; i < columns; ++i)
+      for (int j = 0; j < columns; ++j)
+        for (int k = 0; k < 3; ++k)
+          reduced.stiffness[extent(i, columns) + extent(j)] +=
+              model.node_spring[f] * at.phi(model.free_nodes[f], k, i) * at.phi(model.free_nodes[f], k, j);
+  }
+}
+
+void project_outputs(const FullModel& model, const NodeColumns& at, ReducedModel& reduced) {
+  const int r = reduced.modes, motions = reduced.motions();
+  reduced.outputs.assign(extent(model.robot.outputs(), r), 0.0);
+  reduced.output_inputs.assign(extent(model.robot.outputs(), motions), 0.0);
+  for (std::size_t p = 0; p < model.interpolation.size(); ++p)
+    for (std::size_t n = 0; n < model.interpolation[p].node.size(); ++n)
+      for (int k = 0; k < 3; ++k) {
+        const int row = 3 * static_cast<int>(p) + k, node = model.interpolation[p].node[n];
+        const double weight = model.interpolation[p].weight[n];
+        for (int m = 0; m < r; ++m) reduced.outputs[extent(row, r) + extent(m)] += weight * at.phi(node, k, m);
+        for (int m = 0; m < motions; ++m)
+          reduced.output_inputs[extent(row, motions) + extent(m)] += weight * at.psi(node, k, m);
+      }
+}
+
+// Shown nodes: those of the skin, then the corners of kept elements that are not among them.
+void project_shown(const FullModel& model, const NodeColumns& at, ReducedModel& reduced) {
+  const auto show = [&](int node, auto& shown) {
+    shown.rest.push_back(model.mesh.nodes[extent(node)]);
+    for (int k = 0; k < 3; ++k) {
+      for (int m = 0; m < reduced.modes; ++m) shown.modes.push_back(at.phi(node, k, m));
+      for (int m = 0; m < reduced.motions(); ++m) shown.inputs.push_back(at.psi(node, k, m));
+    }
+  };
+  BoundarySurface skin = boundary_surface(model.mesh);
+  for (int node : skin.mesh_node) show(node, reduced.skin);
+  reduced.skin.triangles = std::move(skin.surface.triangles);
+  reduced.skin.mesh_node = std::move(skin.mesh_node);
+  reduced.skin.element = std::move(skin.element);
+  std::vector<int> place(model.mesh.nodes.size(), -1);
+  for (std::size_t i = 0; i < reduced.skin.mesh_node.size(); ++i)
+    place[extent(reduced.skin.mesh_node[i])] = static_cast<int>(i);
+  const std::vector<int> inside = interior_nodes(reduced, place);
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    show(inside[i], reduced.interior);
+    place[extent(inside[i])] = static_cast<int>(reduced.skin.rest.size() + i);
+  }
+  renumber_corners(reduced, place);
+}
+
 }  // namespace
 
 std::vector<IntegrationDomain> all_elements(const FullModel& model) {
@@ -188,146 +329,24 @@ std::vector<IntegrationDomain> all_elements(const FullModel& model) {
 ReducedModel project(const FullModel& model, std::span<const double> basis, int modes,
                      const std::vector<IntegrationDomain>& domains) {
   SUPPLE_EXPECT(domains.size() == model.fields.size());
-  const int nv = model.coordinates.nv, r = modes;
-  SUPPLE_EXPECT(basis.size() == extent(nv, r));
+  SUPPLE_EXPECT(basis.size() == extent(model.coordinates.nv, modes));
   const Lifting lifting = lifting_of(model);
-  const int nodes = static_cast<int>(model.mesh.nodes.size());
-  const auto psi = [&](int node, int k, int motion) {
-    return lifting.nodes[extent(motion, 3 * nodes) + static_cast<std::size_t>(3 * node + k)];
-  };
-  // Columns of [Phi Psi].
-  const auto phi = [&](int node, int k, int column) {
-    if (column >= r) return psi(node, k, column - r);
-    const int unknown = model.node_unknown[static_cast<std::size_t>(node)];
-    return unknown < 0 ? 0.0 : basis[extent(column, nv) + static_cast<std::size_t>(3 * unknown + k)];
-  };
-
-  // Rounding of the gradients would strain the body a little, and push it.
-  std::vector<char> translates(extent(r), model.robot.floating);
-  for (std::size_t m = 0; m < translates.size(); ++m)
-    for (std::size_t i = m * extent(nv) + 3; i < (m + 1) * extent(nv); ++i)
-      if (basis[i] != basis[i - 3]) translates[m] = 0;
-
+  const NodeColumns at{model, basis, lifting, modes};
+  const std::vector<char> translates = translations(model, basis, modes);
   ReducedModel reduced;
   reduced.robot = model.robot;
-  reduced.modes = r;
-  const int columns = reduced.columns(), motions = reduced.motions();
-  for (std::size_t f = 0; f < model.fields.size(); ++f) {
-    const ElementField& full = model.fields[f];
-    const IntegrationDomain& domain = domains[f];
-    ReducedField all;  // the full field, without G
-    all.law = full.law;
-    all.element = full.element;
-    all.corners = full.node;
-    all.weight = full.volume;
-    all.region = full.region;
-    all.edges = full.edges;
-    all.points_per_element = full.points_per_element;
-    ReducedField field;
-    field.name = full.name;
-    field.law = full.law;
-    field.total_elements = full.elements();
-    field.points_per_element = full.points_per_element;
-    field.parameters = full.parameters;
-    field.tolerance = domain.tolerance;
-    field.residual = domain.residual;
-    for (std::size_t k = 0; k < domain.elements.size(); ++k) keep_element(all, domain.elements[k], domain.xi[k], field);
-    allocate_tiles(field, columns);
-    // G_p row (i, j), column m: sum_a Phi[(a, i), m] g_a[j].
-    const int n = full.nodes_per_element;
-#pragma omp parallel for schedule(static)
-    for (int p = 0; p < field.points(); ++p) {
-      const int e = domain.elements[static_cast<std::size_t>(p / full.points_per_element)];
-      const int point = e * full.points_per_element + p % full.points_per_element;
-      for (int m = 0; m < columns; ++m) {
-        if (m < r && translates[extent(m)]) continue;
-        for (int i = 0; i < 3; ++i)
-          for (int j = 0; j < 3; ++j) {
-            double sum = 0;
-            for (int a = 0; a < n; ++a)
-              sum += phi(full.node[extent(e, n) + static_cast<std::size_t>(a)], i, m) *
-                     full.gradient[extent(point, n, 3) + static_cast<std::size_t>(3 * a + j)];
-            field.G[tile_entry(p, m, 3 * i + j, columns)] = sum;
-          }
-      }
-    }
-    reduced.fields.push_back(std::move(field));
-  }
-
-  // Phi^T M Phi, Psi^T M Phi, Phi^T M e and [Phi Psi]^T k [Phi Psi].
-  reduced.mass.assign(extent(r, r), 0.0);
-  reduced.input_mass.assign(extent(motions, r), 0.0);
-  reduced.stiffness.assign(extent(columns, columns), 0.0);
-  reduced.gravity.assign(extent(r, 3), 0.0);
-  const auto add_pair = [&](int a, int b, double mass) {
-    for (int i = 0; i < r; ++i)
-      for (int k = 0; k < 3; ++k) {
-        const double left = mass * phi(a, k, i);
-        reduced.gravity[extent(i, 3) + static_cast<std::size_t>(k)] += left;
-        for (int j = 0; j < r; ++j) reduced.mass[extent(i, r) + static_cast<std::size_t>(j)] += left * phi(b, k, j);
-        for (int m = 0; m < motions; ++m)
-          reduced.input_mass[extent(m, r) + static_cast<std::size_t>(i)] += left * psi(b, k, m);
-      }
-  };
-  for (int column = 0; column < nodes; ++column)
-    for (int k = model.mass.column_start[static_cast<std::size_t>(column)];
-         k < model.mass.column_start[static_cast<std::size_t>(column) + 1]; ++k) {
-      const int row = model.mass.row[static_cast<std::size_t>(k)];
-      const double m = model.mass.value[static_cast<std::size_t>(k)];
-      add_pair(row, column, m);
-      if (row != column) add_pair(column, row, m);
-    }
-  BodyInertia inertia = project_inertia(body_inertia(model), basis, r);
+  reduced.modes = modes;
+  for (std::size_t f = 0; f < model.fields.size(); ++f)
+    reduced.fields.push_back(project_field(model.fields[f], domains[f], at, translates, reduced.columns()));
+  project_matrices(model, at, reduced);
+  BodyInertia inertia = project_inertia(body_inertia(model), basis, modes);
   reduced.turning = std::move(inertia.rotation);
   reduced.rest_inertia = inertia.rest;
-  for (std::size_t f = 0; f < model.free_nodes.size(); ++f) {
-    if (model.node_spring[f] == 0) continue;
-    for (int i = 0; i < columns; ++i)
-      for (int j = 0; j < columns; ++j)
-        for (int k = 0; k < 3; ++k)
-          reduced.stiffness[extent(i, columns) + static_cast<std::size_t>(j)] +=
-              model.node_spring[f] * phi(model.free_nodes[f], k, i) * phi(model.free_nodes[f], k, j);
-  }
-
-  reduced.outputs.assign(extent(model.robot.outputs(), r), 0.0);
-  reduced.output_inputs.assign(extent(model.robot.outputs(), motions), 0.0);
-  for (std::size_t p = 0; p < model.interpolation.size(); ++p)
-    for (std::size_t n = 0; n < model.interpolation[p].node.size(); ++n)
-      for (int k = 0; k < 3; ++k) {
-        const int row = 3 * static_cast<int>(p) + k, node = model.interpolation[p].node[n];
-        const double weight = model.interpolation[p].weight[n];
-        for (int m = 0; m < r; ++m)
-          reduced.outputs[extent(row, r) + static_cast<std::size_t>(m)] += weight * phi(node, k, m);
-        for (int m = 0; m < motions; ++m)
-          reduced.output_inputs[extent(row, motions) + static_cast<std::size_t>(m)] += weight * psi(node, k, m);
-      }
-
+  project_outputs(model, at, reduced);
   drop_obeyed_rows(reduced);
   replace_walls_by_polynomials(reduced);
-
-  // Shown nodes: those of the skin, then the corners of kept elements that are not among them.
-  const auto show = [&](int node, auto& shown) {
-    shown.rest.push_back(model.mesh.nodes[static_cast<std::size_t>(node)]);
-    for (int k = 0; k < 3; ++k) {
-      for (int m = 0; m < r; ++m) shown.modes.push_back(phi(node, k, m));
-      for (int m = 0; m < motions; ++m) shown.inputs.push_back(psi(node, k, m));
-    }
-  };
-  BoundarySurface skin = boundary_surface(model.mesh);
-  for (int node : skin.mesh_node) show(node, reduced.skin);
-  reduced.skin.triangles = std::move(skin.surface.triangles);
-  reduced.skin.mesh_node = std::move(skin.mesh_node);
-  reduced.skin.element = std::move(skin.element);
-  std::vector<int> place(model.mesh.nodes.size(), -1);
-  for (std::size_t i = 0; i < reduced.skin.mesh_node.size(); ++i)
-    place[static_cast<std::size_t>(reduced.skin.mesh_node[i])] = static_cast<int>(i);
-  const std::vector<int> inside = interior_nodes(reduced, place);
-  for (std::size_t i = 0; i < inside.size(); ++i) {
-    show(inside[i], reduced.interior);
-    place[static_cast<std::size_t>(inside[i])] = static_cast<int>(reduced.skin.rest.size() + i);
-  }
-  renumber_corners(reduced, place);
-  reduced.provenance.nodes = nodes;
+  project_shown(model, at, reduced);
+  reduced.provenance.nodes = static_cast<int>(model.mesh.nodes.size());
   reduced.provenance.elements = model.mesh.element_count();
   return reduced;
 }

@@ -93,6 +93,34 @@ void sketch_here(const ReducedModel& all, int field, const TrainingStates& train
   }
 }
 
+// With products of columns on the device, if there is one.
+CubatureSettings cubature_settings(const SelectionSettings& settings, const std::vector<double>& R, int rows,
+                                   int columns) {
+  CubatureSettings cubature{.prune = false};
+  if (!settings.device) return cubature;
+  const bool gradients_alone = settings.elements > 0 ? settings.rule != SelectionRule::displacement
+                                                     : settings.rule == SelectionRule::lawson_hanson;
+  cubature.columns = device_columns(*settings.device, R, rows, columns,
+                                    gradients_alone ? DeviceSelections::lawson_hanson : DeviceSelections::all);
+  return cubature;
+}
+
+// One domain of exactly so many units. choose(n): at most n; fit: weights on all rows. More are chosen for those whose
+// weight on all rows is zero; of too many the lightest go.
+template <class Choose, class Fit>
+IntegrationDomain so_many_units(int units, const std::vector<int>& candidates, const Choose& choose, const Fit& fit) {
+  IntegrationDomain domain;
+  for (int wanted = units, attempt = 0; attempt < attempts; ++attempt) {
+    domain = fit(choose(wanted), 0);
+    const int missing = units - static_cast<int>(domain.elements.size());
+    if (missing < 0) domain = fit(heaviest(domain, units, candidates), 0);
+    if (missing <= 0) break;
+    wanted += missing;
+  }
+  domain.tolerance = domain.residual;
+  return domain;
+}
+
 }  // namespace
 
 std::vector<int> candidate_units(int units, int most, DomainUnit unit) {
@@ -155,41 +183,31 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
     for (const int k : fitted.columns) domain.elements.push_back(only[f].elements[static_cast<std::size_t>(k)]);
     return domain;
   };
-  CubatureSettings cubature{.prune = false};
-  if (settings.device) {
-    const bool gradients_alone = settings.elements > 0 ? !displacement : settings.rule == SelectionRule::lawson_hanson;
-    cubature.columns = device_columns(*settings.device, R, sketch.rows(), kept,
-                                      gradients_alone ? DeviceSelections::lawson_hanson : DeviceSelections::all);
-  }
+  CubatureSettings cubature = cubature_settings(settings, R, sketch.rows(), kept);
   Cubature start;
+  const auto select = [&] {
+    Cubature chosen = displacement ? select_nn_ols(R, sketch.rows(), kept, cubature, watch, sketched)
+                                   : select_lawson_hanson(R, sketch.rows(), kept, cubature, watch, sketched);
+    check_stop();
+    return chosen;
+  };
   if (settings.elements > 0) {
-    // More are chosen for those whose weight on all rows is zero; of too many the lightest go.
-    IntegrationDomain domain;
-    for (int wanted = settings.elements, attempt = 0; attempt < attempts; ++attempt) {
+    const auto at_most = [&](int count) {
       cubature.tolerance = 0;
-      cubature.max_columns = wanted;
-      domain = fit(displacement ? select_nn_ols(R, sketch.rows(), kept, cubature, watch, sketched)
-                                : select_lawson_hanson(R, sketch.rows(), kept, cubature, watch, sketched),
-                   0);
-      check_stop();
-      const int missing = settings.elements - static_cast<int>(domain.elements.size());
-      if (missing < 0) domain = fit(heaviest(domain, settings.elements, candidates), 0);
-      if (missing <= 0) break;
-      wanted += missing;
-    }
+      cubature.max_columns = count;
+      return select();
+    };
+    IntegrationDomain domain = so_many_units(settings.elements, candidates, at_most, fit);
     if (static_cast<int>(domain.elements.size()) != settings.elements)
       result.notes.push_back(fmt::format("{}: {} {} instead of {}, the others would have no weight", all.fields[f].name,
                                          domain.elements.size(), units, settings.elements));
-    domain.tolerance = domain.residual;
     result.domains.push_back(std::move(domain));
     result.selection_seconds = now() - mark;
     return result;
   }
   if (settings.rule != SelectionRule::lawson_hanson) {
     cubature.tolerance = settings.tolerances.front() * unit * (displacement ? tight_fraction : tight_fraction_force);
-    start = displacement ? select_nn_ols(R, sketch.rows(), kept, cubature, watch, sketched)
-                         : select_lawson_hanson(R, sketch.rows(), kept, cubature, watch, sketched);
-    check_stop();
+    start = select();
   }
   // One round: domains follow each other, each is pruned from the one before.
   if (displacement) cubature.regrow_rounds = 1;
