@@ -8,6 +8,12 @@
 
 namespace supple {
 
+std::span<const PointStiffness> points_of(std::span<const PointStiffness> points, int robot) {
+  const auto first = std::ranges::lower_bound(points, robot, {}, &PointStiffness::robot),
+             last = std::ranges::upper_bound(points, robot, {}, &PointStiffness::robot);
+  return points.subspan(static_cast<std::size_t>(first - points.begin()), static_cast<std::size_t>(last - first));
+}
+
 const Device& Mechanics::device() const {
   static const Device host = cpu();
   return host;

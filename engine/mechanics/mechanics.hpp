@@ -25,8 +25,11 @@ struct SystemCoefficients {
   double mass = 0;
   double stiffness = 1;
   bool geometric = false;                       // add the rows' geometric stiffness
-  std::span<const PointStiffness> points = {};  // and this one
+  std::span<const PointStiffness> points = {};  // and this one, robots ascending
 };
+
+// Those of one robot among points with robots ascending.
+std::span<const PointStiffness> points_of(std::span<const PointStiffness> points, int robot);
 
 // Rows at mapped points, three for each: the rows of `frame` are unit vectors across each other, for a contact normal,
 // tangent 1, tangent 2. Row 3k + i has the Jacobian frame_k[i] L_k.

@@ -118,9 +118,22 @@ Interval GoalPath::limits_at(const Limits& limits, std::span<const double> value
   return asked;
 }
 
-void GoalPath::goals(double time, std::span<double> goals, int robot) const {
+// The row of the table at `time`.
+std::vector<double> GoalPath::sample(double time, int robot) const {
   std::vector<double> values(table_.inputs().size());
   table_.sample(time, values, robot);
+  return values;
+}
+
+Interval GoalPath::limits_within(const Limits& limits, std::span<const double> values) const {
+  return clipped(limits_at(limits, values), own_limits(limits));
+}
+
+void GoalPath::goals(double time, std::span<double> goals, int robot) const {
+  take_goals(sample(time, robot), goals);
+}
+
+void GoalPath::take_goals(std::span<const double> values, std::span<double> goals) const {
   for (std::size_t e = 0; e < robot_.effectors.size(); ++e) {
     if (steered_[e] == 0) continue;
     const auto count = static_cast<std::size_t>(robot_.effectors[e].goal_numbers());
@@ -143,33 +156,28 @@ void GoalPath::prepare(InverseLaw& law) const {
 }
 
 void GoalPath::know(double time, InverseLaw& law, int robot, int of_law) const {
-  std::vector<double> values(table_.inputs().size());
-  table_.sample(time, values, robot);
+  const std::vector<double> values = sample(time, robot);
   for (std::size_t j = 0; j < robot_.actuators.size(); ++j)
     if (table_.given(first_known_ + j)) law.know(of_law, static_cast<int>(j), values[first_known_ + j]);
 }
 
 void GoalPath::limit(double time, InverseLaw& law, int robot) const {
   if (limits_.empty()) return;
-  std::vector<double> values(table_.inputs().size());
-  table_.sample(time, values, robot);
-  for (const Limits& limits : limits_)
-    law.limit_force(limits.actuator, clipped(limits_at(limits, values), own_limits(limits)));
+  const std::vector<double> values = sample(time, robot);
+  for (const Limits& limits : limits_) law.limit_force(limits.actuator, limits_within(limits, values));
 }
 
 void GoalPath::ask(double time, LiveRequest& request) const {
-  std::vector<double> values(table_.inputs().size());
-  table_.sample(time, values);
+  const std::vector<double> values = sample(time, 0);
   request.mode = LiveMode::inverse;
   request.steered = steered_;
-  goals(time, request.goals);
+  take_goals(values, request.goals);
   request.known.assign(robot_.actuators.size(), std::nan(""));
   request.limits.resize(robot_.actuators.size());
   std::ranges::transform(robot_.actuators, request.limits.begin(), own_force_limits);
   for (std::size_t j = 0; j < robot_.actuators.size(); ++j)
     if (table_.given(first_known_ + j)) request.known[j] = values[first_known_ + j];
-  for (const Limits& limits : limits_)
-    request.limits[extent(limits.actuator)] = clipped(limits_at(limits, values), own_limits(limits));
+  for (const Limits& limits : limits_) request.limits[extent(limits.actuator)] = limits_within(limits, values);
 }
 
 GoalPath read_goals(const std::string& path, const Robot& robot, int robots) {

@@ -51,7 +51,11 @@ class GoalPath {
     std::optional<std::size_t> least, largest;  // columns
   };
   Interval own_limits(const Limits& limits) const;
+  // As asked for, and within those of the robot; values: a row of the table.
   Interval limits_at(const Limits& limits, std::span<const double> values) const;
+  Interval limits_within(const Limits& limits, std::span<const double> values) const;
+  std::vector<double> sample(double time, int robot) const;
+  void take_goals(std::span<const double> values, std::span<double> goals) const;
 
   const Robot& robot_;
   Actuation table_;

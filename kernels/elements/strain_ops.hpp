@@ -51,40 +51,40 @@ struct StrainOp {
   }
 };
 
-// f += e W^T s. Index: robot * r + i.
+// e W_ki s_k, what mode k adds to coordinate i of a robot's forces.
 template <class S>
-struct StrainForceOp {
+struct StrainParts {
   int count, r;
   StrainScale<S> scale;
   const S* W;        // as StrainOp leaves it
   const S* strains;  // as StrainOp leaves it
-  S* f;              // [robot][r]
+  SUPPLE_INLINE S of(int robot, int k, int i) const {
+    const std::size_t at =
+        static_cast<std::size_t>(robot) * static_cast<std::size_t>(count) + static_cast<std::size_t>(k);
+    return W[at * static_cast<std::size_t>(r) + static_cast<std::size_t>(i)] *
+           (strains[at] / std::sqrt(scale.of(robot, k)));
+  }
+};
+
+// f += e W^T s. Index: robot * r + i.
+template <class S>
+struct StrainForceOp {
+  StrainParts<S> parts;
+  S* f;  // [robot][r]
   SUPPLE_HD void operator()(int at) const {
-    const int robot = at / r, i = at % r;
-    const std::size_t first = static_cast<std::size_t>(robot) * static_cast<std::size_t>(count);
     S sum = 0;
-    for (int k = 0; k < count; ++k)
-      sum += W[(first + static_cast<std::size_t>(k)) * static_cast<std::size_t>(r) + static_cast<std::size_t>(i)] *
-             (strains[first + static_cast<std::size_t>(k)] / std::sqrt(scale.of(robot, k)));
+    for (int k = 0; k < parts.count; ++k) sum += parts.of(at / parts.r, k, at % parts.r);
     f[at] += sum;
   }
 };
 
 // magnitude += sum_k |e W_k^T s_k|, for judging residuals (batch_ops.hpp). Index: robot * r + i.
 struct StrainMagnitudeOp {
-  int count, r;
-  StrainScale<double> scale;
-  const double* W;        // as StrainOp leaves it
-  const double* strains;  // as StrainOp leaves it
-  double* magnitude;      // [robot][r]
+  StrainParts<double> parts;
+  double* magnitude;  // [robot][r]
   SUPPLE_HD void operator()(int at) const {
-    const int robot = at / r, i = at % r;
-    const std::size_t first = static_cast<std::size_t>(robot) * static_cast<std::size_t>(count);
     double sum = 0;
-    for (int k = 0; k < count; ++k)
-      sum += std::abs(
-          W[(first + static_cast<std::size_t>(k)) * static_cast<std::size_t>(r) + static_cast<std::size_t>(i)] *
-          (strains[first + static_cast<std::size_t>(k)] / std::sqrt(scale.of(robot, k))));
+    for (int k = 0; k < parts.count; ++k) sum += std::abs(parts.of(at / parts.r, k, at % parts.r));
     magnitude[at] += sum;
   }
 };

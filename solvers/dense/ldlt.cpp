@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/base/contract.hpp"
+#include "kernels/dense/ldlt.hpp"
 #include "solvers/dense/pack.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
@@ -55,14 +56,6 @@ void eliminate(double* a, int n, int ld, int k, int width, const double* inverse
   }
 }
 
-// Inverse of the symmetric block {{a, b}, {b, c}} with |b| the largest entry, scaled by b against overflow (dsytf2).
-void invert_block(double a, double b, double c, double* inverse) {
-  const double d11 = c / b, d22 = a / b, t = 1 / (d11 * d22 - 1);
-  inverse[0] = t * d11 / b;
-  inverse[1] = -t / b;
-  inverse[2] = t * d22 / b;
-}
-
 }  // namespace
 
 DenseFactorReport ldlt_factor(double* a, int n, int ld, int* pivots, double tolerance) {
@@ -109,7 +102,10 @@ DenseFactorReport ldlt_factor(double* a, int n, int ld, int* pivots, double tole
     } else {
       // Bunch-Kaufman's 2x2 pivots have a negative determinant: one eigenvalue of each sign.
       ++report.negative_pivots;
-      invert_block(a[k * ld + k], a[(k + 1) * ld + k], a[(k + 1) * ld + k + 1], inverse);
+      const InverseBlock block(a[k * ld + k], a[(k + 1) * ld + k], a[(k + 1) * ld + k + 1]);
+      inverse[0] = block.d00;
+      inverse[1] = block.d10;
+      inverse[2] = block.d11;
       pivots[k] = pivots[k + 1] = -(other + 1);
     }
     eliminate(a, n, ld, k, width, inverse);
@@ -138,11 +134,10 @@ void ldlt_solve(const double* a, int n, int ld, const int* pivots, double* x, in
         b[k] /= a[k * ld + k];
         ++k;
       } else {
-        double inverse[3];
-        invert_block(a[k * ld + k], a[(k + 1) * ld + k], a[(k + 1) * ld + k + 1], inverse);
+        const InverseBlock inverse(a[k * ld + k], a[(k + 1) * ld + k], a[(k + 1) * ld + k + 1]);
         const double b0 = b[k], b1 = b[k + 1];
-        b[k] = inverse[0] * b0 + inverse[1] * b1;
-        b[k + 1] = inverse[1] * b0 + inverse[2] * b1;
+        b[k] = inverse.d00 * b0 + inverse.d10 * b1;
+        b[k + 1] = inverse.d10 * b0 + inverse.d11 * b1;
         k += 2;
       }
     }

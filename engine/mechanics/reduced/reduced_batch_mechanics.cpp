@@ -119,8 +119,7 @@ void ReducedBatchMechanics::add_geometric(std::span<const PointStiffness> points
     for (int row = 0; row < n; ++row)
       add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)), multipliers[extent(b, n) + extent(row)], own,
                         own_c, hessians_[extent(omp_get_thread_num())]);
-    for (const PointStiffness& at : std::ranges::equal_range(points, b, {}, &PointStiffness::robot))
-      add_point_stiffness(model_, at, own, own_c);
+    for (const PointStiffness& at : points_of(points, b)) add_point_stiffness(model_, at, own, own_c);
   });
   on_->add_geometric();
 }

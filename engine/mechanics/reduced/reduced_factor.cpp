@@ -36,8 +36,7 @@ void ReducedMechanics::assemble_robot(int b, const SystemCoefficients& coefficie
       add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)),
                         multipliers[extent(b, n) + static_cast<std::size_t>(row)], A, A_c, s.hessian);
   }
-  for (const PointStiffness& at : coefficients.points)
-    if (at.robot == b) add_point_stiffness(model_, at, A, A_c);
+  for (const PointStiffness& at : coefficients.points) add_point_stiffness(model_, at, A, A_c);
 }
 
 SystemReport ReducedMechanics::factor_robot(int b, const SystemCoefficients& coefficients, std::span<const double> y,
@@ -70,18 +69,13 @@ SystemReport ReducedMechanics::factor_robot(int b, const SystemCoefficients& coe
 void ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<const double> y,
                               std::span<const double> multipliers, std::span<SystemReport> found) {
   SUPPLE_EXPECT(tangent_ != TangentKind::none);
+  SUPPLE_EXPECT(std::ranges::is_sorted(coefficients.points, {}, &PointStiffness::robot));
   ++factorisations_;
   const int threads = static_cast<int>(scratch_.size());
-  const bool ascending = std::ranges::is_sorted(coefficients.points, {}, &PointStiffness::robot);
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     SystemCoefficients own = coefficients;
-    if (ascending) {
-      const auto first = std::ranges::lower_bound(own.points, b, {}, &PointStiffness::robot),
-                 last = std::ranges::upper_bound(own.points, b, {}, &PointStiffness::robot);
-      own.points = own.points.subspan(static_cast<std::size_t>(first - own.points.begin()),
-                                      static_cast<std::size_t>(last - first));
-    }
+    own.points = points_of(own.points, b);
     found[extent(b)] = factor_robot(b, own, y, multipliers);
   }
 }

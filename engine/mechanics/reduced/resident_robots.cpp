@@ -181,11 +181,11 @@ void ResidentRobots::add_strains(const S* q, S* f, int first, int count, Tangent
   launch(device, count * modes * r, RepeatOp<S>{mine.modes.linear.data(), modes * r, W});
   gemm(dense, modes * r, count, r, S(1), {Q, r, Transpose::yes}, {alpha, r}, S(1), {W, modes * r});
   launch(device, count * modes, StrainOp<S>{modes, r, mine.modes.linear.data(), alpha, factors, W, strains});
-  launch(device, count * r, StrainForceOp<S>{modes, r, factors, W, strains, f + extent(first, r)});
+  const StrainParts<S> parts{modes, r, factors, W, strains};
+  launch(device, count * r, StrainForceOp<S>{parts, f + extent(first, r)});
   if constexpr (std::is_same_v<S, double>)
     if (kind != TangentKind::safe && judges())
-      launch(device, count * r,
-             StrainMagnitudeOp{modes, r, factors, W, strains, newton.magnitude.data() + extent(first, r)});
+      launch(device, count * r, StrainMagnitudeOp{parts, newton.magnitude.data() + extent(first, r)});
   if (kind == TangentKind::none) return;
   S* stiffness = mine.K.data() + extent(first, r, r);
   gemm(dense, r * r, count, modes, S(1), {Q, r * r}, {strains, modes}, S(1), {stiffness, r * r});

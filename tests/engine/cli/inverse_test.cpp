@@ -295,20 +295,13 @@ name = "far"
 type = "plane"
 position = [0, 0, -1]
 )");
-  write_text(path("lines"), "{}\n{\"goal\": {\"tip\": [0.2, 0.02, 0.03]}}\n{}\n{}\n");
-  ASSERT_EQ(system(("cd " + folder_ + " && '" + test::program_under_test().string() +
-                    "' inverse stop.toml --stdin < lines > answers 2> err")
-                       .c_str()),
-            0)
-      << read_text(path("err"));
-  std::istringstream text(read_text(path("answers")));
-  std::string line;
-  ASSERT_TRUE(std::getline(text, line));
-  const nlohmann::json away = nlohmann::json::parse(line)["contact"];
+  const std::vector<nlohmann::json> answers =
+      converse("inverse stop.toml", "{}\n{\"goal\": {\"tip\": [0.2, 0.02, 0.03]}}\n{}\n{}\n");
+  ASSERT_EQ(answers.size(), 4U);
+  const nlohmann::json away = answers[0]["contact"];
   EXPECT_EQ(away["pressing"], 0);
   EXPECT_EQ(away["forces"], (nlohmann::json{{"stop", 0.0}, {"far", 0.0}}));
-  for (int k = 0; k < 3; ++k) ASSERT_TRUE(std::getline(text, line));
-  const nlohmann::json there = nlohmann::json::parse(line)["contact"];
+  const nlohmann::json there = answers[3]["contact"];
   EXPECT_GE(there["pressing"], 1);
   EXPECT_GT(there["forces"]["stop"], 0.01);
   EXPECT_EQ(there["forces"]["far"], 0);
@@ -361,7 +354,8 @@ exact = true
 }
 
 TEST_F(InverseCommand, AnswersLineByLine) {
-  write_text(path("lines"), R"({"goal": {"tip": [0.2, 0.02, 0.0172]}}
+  const std::vector<nlohmann::json> answers =
+      converse("inverse scene.toml --record a.rec.h5", R"({"goal": {"tip": [0.2, 0.02, 0.0172]}}
 {"goal": {"tip": [0.2, 0.02]}}
 nonsense
 {"goal": {"nose": [0, 0, 0]}}
@@ -369,14 +363,6 @@ nonsense
 {"goal": {"tip": [0.2, 0.02, 1e400]}}
 {"reset": true, "goal": {"tip": [0.2, 0.02, 0.0172]}}
 )");
-  ASSERT_EQ(system(("cd " + folder_ + " && '" + test::program_under_test().string() +
-                    "' inverse scene.toml --stdin --record a.rec.h5 < lines > answers 2> err")
-                       .c_str()),
-            0)
-      << read_text(path("err"));
-  std::istringstream text(read_text(path("answers")));
-  std::vector<nlohmann::json> answers;
-  for (std::string line; std::getline(text, line);) answers.push_back(nlohmann::json::parse(line));
   ASSERT_EQ(answers.size(), 7U);
   EXPECT_TRUE(answers[0]["held"].is_null());
   EXPECT_TRUE(answers[0]["commands"].contains("lift"));
@@ -404,7 +390,7 @@ nonsense
 }
 
 TEST_F(InverseCommand, LimitsOfForcesChangeFromLineToLine) {
-  write_text(path("lines"), R"({"goal": {"tip": [0.2, 0.02, 0.019]}}
+  const std::vector<nlohmann::json> answers = converse("inverse scene.toml", R"({"goal": {"tip": [0.2, 0.02, 0.019]}}
 {"limits": {"lift": [0, 0.05]}}
 {}
 {"limits": {"lift": null}}
@@ -414,14 +400,6 @@ TEST_F(InverseCommand, LimitsOfForcesChangeFromLineToLine) {
 {"limits": {"lift": [0, 0.05]}, "goal": {"tip": [0.2, 0.02, 0.019]}, "reset": true}
 {"reset": true, "goal": {"tip": [0.2, 0.02, 0.019]}}
 )");
-  ASSERT_EQ(system(("cd " + folder_ + " && '" + std::filesystem::absolute(SUPPLE_BINARY).string() +
-                    "' inverse scene.toml --stdin < lines > answers 2> err")
-                       .c_str()),
-            0)
-      << read_text(path("err"));
-  std::istringstream text(read_text(path("answers")));
-  std::vector<nlohmann::json> answers;
-  for (std::string line; std::getline(text, line);) answers.push_back(nlohmann::json::parse(line));
   ASSERT_EQ(answers.size(), 9U);
   const auto lift = [&](std::size_t line) { return answers[line]["forces"]["lift"].get<double>(); };
   EXPECT_GT(lift(0), 0.1);

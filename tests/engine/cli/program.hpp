@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -104,6 +106,20 @@ point = ["200 mm", "20 mm", "20 mm"]
   }
 
   Outcome run(const std::vector<std::string>& arguments) { return finish(start(arguments)); }
+
+  // The answers to these lines on standard input: converse("run m.rom.h5", "{}\n").
+  std::vector<nlohmann::json> converse(const std::string& words, const std::string& lines) {
+    write_text(path("lines"), lines);
+    EXPECT_EQ(system(("cd " + folder_ + " && '" + program_under_test().string() + "' " + words +
+                      " --stdin < lines > answers 2> err")
+                         .c_str()),
+              0)
+        << read_text(path("err"));
+    std::vector<nlohmann::json> answers;
+    std::istringstream text(read_text(path("answers")));
+    for (std::string line; std::getline(text, line);) answers.push_back(nlohmann::json::parse(line));
+    return answers;
+  }
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }

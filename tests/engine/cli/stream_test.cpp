@@ -1,7 +1,5 @@
 // run --stdin and simulate --stdin, as a controller uses them: steps, bad lines, contact, recordings, options. Those of
 // inverse --stdin: inverse_test.cpp.
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,18 +25,6 @@ class StreamCommand : public test::Cli {
     const FullModel full = build_full_model(read_scene(path("scene.toml")));
     const int n = full.coordinates.nv;
     write_model(project(full, reduced_bodies::full_basis(n), n, all_elements(full)), path("beam.rom.h5"));
-  }
-  std::vector<json> converse(const std::string& words, const std::string& lines) {
-    write_text(path("lines"), lines);
-    EXPECT_EQ(system(("cd " + folder_ + " && '" + test::program_under_test().string() + "' " + words +
-                      " --stdin < lines > answers 2> err")
-                         .c_str()),
-              0)
-        << read_text(path("err"));
-    std::vector<json> answers;
-    std::istringstream text(read_text(path("answers")));
-    for (std::string line; std::getline(text, line);) answers.push_back(json::parse(line));
-    return answers;
   }
 };
 
