@@ -96,4 +96,12 @@ RowTarget row_target(const ActuatorRow& actuator, double command, double previou
   return result;
 }
 
+bool holds(const Robot& robot, int row, double multiplier) {
+  const auto k = static_cast<std::size_t>(row);
+  if (k >= robot.actuators.size()) return !robot.constraints[k - robot.actuators.size()].one_sided || multiplier > 0;
+  const ActuatorRow& actuator = robot.actuators[k];
+  const RowTarget target = row_target(actuator, 0, 0, 0);
+  return actuator.control == ActuatorControl::displacement && multiplier > target.lower && multiplier < target.upper;
+}
+
 }  // namespace supple

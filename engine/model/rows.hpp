@@ -124,4 +124,8 @@ struct RowTarget {
 /// `previous` is the last command (rate limits), step the time step [s]; step = 0: no rate limit.
 RowTarget row_target(const ActuatorRow& actuator, double command, double previous, double step);
 
+/// Whether a row with this multiplier holds the body at its target: not a force that is given or at its limit, nor a
+/// one-sided constraint that is open.
+bool holds(const Robot& robot, int row, double multiplier);
+
 }  // namespace supple

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace supple {
 
@@ -23,6 +24,18 @@ ErrorLevel error_level(const ErrorSummary& errors) {
   return exceed(refused_error)  ? ErrorLevel::too_large
          : exceed(warned_error) ? ErrorLevel::large
                                 : ErrorLevel::acceptable;
+}
+
+std::optional<AskedError> asked_error(const ReductionScene& recipe) {
+  if (!recipe.error) return std::nullopt;
+  return AskedError{*recipe.error, largest_to_mean * *recipe.error};
+}
+
+double share_of(const ErrorSummary& errors, const AskedError& asked) {
+  if (errors.states == 0) return std::numeric_limits<double>::infinity();
+  // A robot whose effectors do not move has no error there that is a number.
+  return std::fmax(std::max(errors.shape_mean / asked.mean, errors.shape_max / asked.largest),
+                   std::fmax(errors.goal_mean / asked.mean, errors.goal_max / asked.largest));
 }
 
 std::optional<double> mean_of_solved(const ErrorSummary& errors, double mean) {

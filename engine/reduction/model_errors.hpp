@@ -21,6 +21,15 @@ ErrorLevel error_level(const ErrorSummary& errors);
 // the same denominator. None where none was solved.
 std::optional<double> mean_of_solved(const ErrorSummary& errors, double mean);
 
+/// The errors that a recipe asks for: of the mean at the effectors and in shape, and of the worst state.
+struct AskedError {
+  double mean, largest;
+};
+/// None: any.
+std::optional<AskedError> asked_error(const ReductionScene& recipe);
+/// The largest error as a share of what it may be.
+double share_of(const ErrorSummary& errors, const AskedError& asked);
+
 // "13.9 % at the effectors, 8.1 % in shape"
 std::string mean_errors_text(const ErrorSummary& errors);
 // "8 of 15 test states failed in the reduced model, each counted as 100 %; without them the mean error is 0.5 % at the

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -38,11 +39,13 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Tolerances of the displacement rule: from a predicted displacement that no robot shows in its errors to one where
-// models fail.
-std::vector<double> displacement_tolerances() {
+// Tolerances of the displacement rule: from a predicted displacement that no robot shows in its errors, a small one
+// against the error asked for, to one where models fail.
+std::vector<double> displacement_tolerances(const std::optional<double>& error) {
+  constexpr double tightest = 4e-4, step = 1.25;
   std::vector<double> tolerances;
-  for (double tau = 4e-4; tau < 0.04; tau *= 1.25) tolerances.push_back(tau);
+  for (double tau = tightest; tau < 0.04; tau *= step) tolerances.push_back(tau);
+  for (double tau = tightest / step; error && tau > 0.1 * *error; tau /= step) tolerances.push_back(tau);
   return tolerances;
 }
 constexpr double force_tolerance = 0.02;    // of the two force rules, unless the scene gives one
@@ -50,6 +53,20 @@ constexpr double small_force = 2.5;         // the small domain's tolerance in m
 constexpr double tightest_curve = 0.25;     // of the model's tolerance, where there is one
 constexpr double small_acceptance = 0.5;    // and what it may lose where domains are accepted by their errors
 constexpr double largest_error_growth = 2;  // of the worst state against that of all elements
+
+// Where modes are added (`error` in [reduce]).
+constexpr double share_of_modes = 0.7;      // of the error asked for; the rest is for the choice of elements
+constexpr double share_of_elements = 0.85;  // of a model of chosen elements; the rest is for states not seen yet
+constexpr double finest_tolerance = 1e-7;   // of the modes that there are to add
+constexpr double more_modes = 4.0 / 3;      // so many times as many
+constexpr double least_gain = 0.95;         // additions that leave more of the error than this are idle
+constexpr int most_idle = 3;
+constexpr int trained_states = 60;        // on which such a model is tried too: few unseen ones miss what is rare
+constexpr std::size_t domains_tried = 8;  // larger and larger ones
+// In motion, from rest, where displacements are small. Errors relative to them are larger than those of equilibria.
+constexpr std::uint64_t validation_paths = 3;
+constexpr int validation_steps = 120;
+constexpr double motion_to_equilibria = 2;
 
 // One thread while it lives.
 class SingleThreaded {
@@ -158,6 +175,25 @@ std::string replace_membranes(const FullModel& full, const ReductionScene& recip
       100 * basis.off_law);
 }
 
+// At most `most` of the equilibria of the training set, evenly over the set.
+ReferenceStates some_trained(const FullModel& full, const TrainingSet& training, int most) {
+  const SnapshotSet& all = training.snapshots;
+  std::vector<int> equilibria;
+  for (int s = 0; s < all.count; ++s)
+    if (!all.source[extent(s)].in_time) equilibria.push_back(s);
+  const auto count = static_cast<long>(equilibria.size());
+  SnapshotSet some;
+  some.count = static_cast<int>(std::min<long>(most, count));
+  for (int k = 0; k < some.count; ++k) {
+    const int s = equilibria[static_cast<std::size_t>(k * count / some.count)];
+    some.source.push_back(all.source[extent(s)]);
+    some.commands.push_back(all.commands[extent(s)]);
+    const std::vector<double> q = read_displacements(training.folder, all, full.coordinates.nv, s, 1);
+    some.q.insert(some.q.end(), q.begin(), q.end());
+  }
+  return reference_states(full, some);
+}
+
 SelectionRule rule_of(const ReductionScene& recipe) {
   if (recipe.ecsw_selection == "displacement") return SelectionRule::displacement;
   return recipe.ecsw_selection == "lawson-hanson" ? SelectionRule::lawson_hanson : SelectionRule::lawson_hanson_pruned;
@@ -193,6 +229,8 @@ class ReductionJob {
  public:
   ReductionJob(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress)
       : scene_(scene), full_(full), settings_(settings), progress_(progress), recipe_(scene.reduction) {
+    used_ = recipe_;
+    used_.modes_by_error = false;  // so that the modes of the model can be made again
     selecting_.rule = rule_of(recipe_);
     selecting_.tolerances = settings.tolerances;
     selecting_.device = settings.device;
@@ -206,6 +244,10 @@ class ReductionJob {
   bool find_modes(const TrainingSet& training, const ColumnBlocks& displacements);
   void read_references();
   void project_model(const TrainingSet& training);
+  void add_modes(const TrainingSet& training, const ColumnBlocks& displacements);
+  double share_of_asked(const ReducedModel& model, const ErrorSummary& validation, const AskedError& asked,
+                        double aim) const;
+  std::size_t larger_domain(int accepted);
   TrainingStates make_training(const TrainingSet& training, const ColumnBlocks& displacements);
   void plan_tolerances();
   void select_elements(const TrainingStates& states);
@@ -215,13 +257,23 @@ class ReductionJob {
   void add_compliance();
   void compare_in_motion();
   void judge();
+  void find_limit(const AskedError& asked);
 
   void check_stop() const {
     if (progress_.stopped())
       throw Interrupted("stopped; the full-order states are kept", "the same command again: it continues from there");
   }
+  void note_reach(const char* name, const SnapshotSet& set) {
+    if (set.short_of > 0)
+      note(fmt::format(
+          "{} of {} {} states are out of reach: on the way to their commands equilibria end (a body that folds into "
+          "itself); those a fifth before that took their place, the first at {:.0f} % of the commands",
+          set.short_of, set.count + set.failed, name, 100 * set.least_reach));
+  }
   void note(std::string text) { result_.report.notes.push_back(std::move(text)); }
-  ModelRow row(const std::string& label, const ReducedModel& model, const ReferenceStates& reference, double seconds);
+  // known: its errors there, where they have been evaluated.
+  ModelRow row(const std::string& label, const ReducedModel& model, const ReferenceStates& reference, double seconds,
+               const std::optional<ErrorSummary>& known = std::nullopt);
 
   const Scene& scene_;
   const FullModel& full_;
@@ -230,10 +282,17 @@ class ReductionJob {
   const ReductionScene& recipe_;
   Reduction result_;
   ModelBasis modes_;
-  ReferenceStates selection_, test_;                     // the validation and the test set
-  ReducedModel all_;                                     // with every element
-  SelectionSettings selecting_;                          // its tolerances ascend, one domain for each
-  std::optional<double> wanted_;                         // the tolerance of the model, if one was asked for
+  ReferenceStates trained_;               // some of the training set, where modes are added
+  ReferenceStates selection_, test_;      // the validation and the test set
+  ReducedModel all_;                      // with every element
+  bool lost_in_motion_ = false;           // where the full model is not
+  std::vector<UnseenPath> trajectories_;  // for validation, where modes are added
+  std::optional<ErrorSummary> floor_;     // its errors on the validation set, once they are known
+  std::string membrane_note_;
+  ReductionScene used_;           // the recipe with the modes that were taken
+  double best_shape_ = 0;         // projection error of the validation set on all modes there are
+  SelectionSettings selecting_;   // its tolerances ascend, one domain for each
+  std::optional<double> wanted_;  // the tolerance of the model, if one was asked for
   std::vector<std::vector<IntegrationDomain>> domains_;  // [tolerance][field]
   double mark_ = now();                                  // where the stage began
 };
@@ -249,6 +308,7 @@ TrainingSet ReductionJob::take_snapshots() {
   if (!training.plan.note.empty()) note(training.plan.note);
   if (failed > 0)
     note(fmt::format("{} of {} training states did not converge and were left out", failed, failed + count));
+  note_reach("training", training.snapshots);
   if (count < 2)
     throw RunError("fewer than two training states converged", "`supple simulate` the scene; smaller actuator ranges");
   return training;
@@ -264,7 +324,6 @@ bool ReductionJob::find_modes(const TrainingSet& training, const ColumnBlocks& d
   ReduceReport& report = result_.report;
   report.singular_values = modes_.pod.singular_values;
   report.truncation_error = truncation_errors(modes_.pod.singular_values, truncation_of(recipe_));
-  report.notes.insert(report.notes.end(), modes_.notes.begin(), modes_.notes.end());
   report.seconds.pod = now() - mark_;
   check_stop();
   return true;
@@ -273,12 +332,14 @@ bool ReductionJob::find_modes(const TrainingSet& training, const ColumnBlocks& d
 void ReductionJob::read_references() {
   const SamplingPlans plans = make_plans(full_.robot, recipe_);
   const std::vector<SetPlan> sets = sets_of(plans, settings_.snapshots.folder);
-  const auto read = [&](std::size_t k) {
-    return reference_states(full_, read_snapshots(sets[k].folder, identify(scene_), *sets[k].plan, full_.coordinates.nv,
-                                                  full_.robot.rows()));
+  const auto read = [&](std::size_t k, const char* name) {
+    const SnapshotSet set =
+        read_snapshots(sets[k].folder, identify(scene_), *sets[k].plan, full_.coordinates.nv, full_.robot.rows());
+    note_reach(name, set);
+    return reference_states(full_, set);
   };
-  selection_ = read(1);
-  test_ = read(2);
+  selection_ = read(1, "validation");
+  test_ = read(2, "test");
   if (test_.failed > 0)
     note(fmt::format("{} of {} test states of the full model did not converge and were left out", test_.failed,
                      test_.failed + test_.count));
@@ -291,22 +352,75 @@ void ReductionJob::project_model(const TrainingSet& training) {
   if (recipe_.unit == DomainUnit::point) all_ = by_points(std::move(all_));
   if (recipe_.membranes == MembraneForm::strains) {
     progress_("strain modes", 0, 1);
-    note(replace_membranes(full_, recipe_, training.folder, training.snapshots, all_));
+    membrane_note_ = replace_membranes(full_, recipe_, training.folder, training.snapshots, all_);
     check_stop();
   }
   const SceneIdentity identity = identify(scene_);
   Provenance& provenance = all_.provenance;
   provenance.version = version();
   provenance.scene_name = scene_.name;
-  provenance.scene_text = write_scene(scene_);
+  Scene used = scene_;
+  used.reduction = used_;
+  provenance.scene_text = write_scene(used);
   provenance.scene_hash = identity.scene;
   provenance.mesh_hash = identity.mesh;
   provenance.snapshots = training.snapshots.count;
-  provenance.pod_tolerance = recipe_.pod_tolerance;
+  provenance.pod_tolerance = used_.pod_tolerance;
   provenance.pod_tolerance_squared = recipe_.pod_tolerance_squared;
   provenance.pod_error = modes_.pod.truncation_error;
   provenance.seed = recipe_.seed;
   all_.singular_values = modes_.pod.singular_values;
+}
+
+// Adds modes until the model of all elements has the error asked for, or more of them do not help: then those of the
+// least error are taken.
+void ReductionJob::add_modes(const TrainingSet& training, const ColumnBlocks& displacements) {
+  if (!recipe_.modes_by_error) return;
+  const AskedError asked = *asked_error(recipe_);
+  best_shape_ = projection_error(modes_.vectors, modes_.modes, selection_);
+  if (!shaken_in_time(full_.robot)) trained_ = some_trained(full_, training, trained_states);
+  for (std::uint64_t k = 1; k <= validation_paths && !full_.robot.floating; ++k)
+    trajectories_.emplace_back(full_, validation_steps, recipe_.seed + 11 + k, progress_);
+  std::vector<ModelRow>& search = result_.report.mode_search;
+  std::vector<double> shares;  // of the error asked for, one for each row of the search
+  const auto judge = [&](int count) {
+    floor_ = evaluate_errors(all_, modes_.vectors, selection_);
+    ModelRow line;
+    line.label = fmt::format("{} modes", count);
+    line.modes = count;
+    line.errors = *floor_;
+    search.push_back(std::move(line));
+    shares.push_back(share_of_asked(all_, *floor_, asked, share_of_modes));
+    check_stop();
+  };
+  int count = modes_.pod.modes, idle = 0;
+  judge(count);
+  if (shares.back() <= 1) return;
+  ReductionScene finest = recipe_;
+  finest.pod_tolerance = std::min(finest_tolerance, recipe_.pod_tolerance);
+  const SnapshotBasis there = snapshot_basis(full_, displacements, finest, {}, selecting_.device);
+  best_shape_ = projection_error(there.vectors, there.modes, selection_);
+  const auto take = [&](int modes) {
+    used_.pod_tolerance = finest.pod_tolerance;
+    used_.max_modes = modes;
+    modes_ = model_basis(full_, training, first_modes(there, modes, truncation_of(recipe_)), recipe_, progress_);
+    project_model(training);
+  };
+  while (count < there.pod.modes && idle < most_idle && shares.back() > 1) {
+    const double least = *std::ranges::min_element(shares);
+    count = std::min(there.pod.modes, std::max(count + 2, static_cast<int>(std::lround(more_modes * count))));
+    progress_("modes", count, there.pod.modes, fmt::format("error {:.2g} of what it may be", least));
+    take(count);
+    judge(count);
+    idle = shares.back() > least_gain * least ? idle + 1 : 0;
+  }
+  const auto best = std::ranges::min_element(shares) - shares.begin();
+  floor_ = search[static_cast<std::size_t>(best)].errors;
+  if (const int least = search[static_cast<std::size_t>(best)].modes; least != count) take(least);
+  if (modes_.pod.modes == search.front().modes) return;
+  note(fmt::format("modes were added from {} to {}: mean errors on the validation set are {} instead of {}",
+                   search.front().modes, modes_.pod.modes, mean_errors_text(*floor_),
+                   mean_errors_text(search.front().errors)));
 }
 
 TrainingStates ReductionJob::make_training(const TrainingSet& training, const ColumnBlocks& displacements) {
@@ -339,7 +453,8 @@ void ReductionJob::plan_tolerances() {
     tolerances = {0};
   }
   if (tolerances.empty()) {
-    tolerances = displacement ? displacement_tolerances() : std::vector<double>{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
+    tolerances =
+        displacement ? displacement_tolerances(recipe_.error) : std::vector<double>{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
     // Far tighter domains would cost most of the time and only lengthen the curve.
     if (wanted_) std::erase_if(tolerances, [&](double tau) { return tau < tightest_curve * *wanted_; });
   }
@@ -367,7 +482,7 @@ void ReductionJob::select_elements(const TrainingStates& states) {
 }
 
 ModelRow ReductionJob::row(const std::string& label, const ReducedModel& model, const ReferenceStates& reference,
-                           double seconds) {
+                           double seconds, const std::optional<ErrorSummary>& known) {
   ModelRow line;
   line.label = label;
   line.modes = model.modes;
@@ -379,7 +494,7 @@ ModelRow ReductionJob::row(const std::string& label, const ReducedModel& model, 
     line.tolerance = field.tolerance;
     line.residual = std::max(line.residual, field.residual);
   }
-  line.errors = evaluate_errors(model, modes_.vectors, reference);
+  line.errors = known ? *known : evaluate_errors(model, modes_.vectors, reference);
   ReducedMechanics mechanics(model);
   line.rate = measure_rate(mechanics, 100000, seconds, recipe_.seed + 7);
   check_stop();
@@ -396,7 +511,49 @@ void ReductionJob::trace_curve() {
     result_.report.curve.push_back(row(recipe_.elements > 0 ? "elements" : fmt::format("tau {:.3g}", tolerances[t]),
                                        restrict_to(all_, domains_[t]), selection_, 0.05 * settings_.rate_seconds));
   }
-  result_.report.curve.push_back(row("all elements", all_, selection_, 0));
+  result_.report.curve.push_back(row("all elements", all_, selection_, 0, floor_));
+  floor_ = result_.report.curve.back().errors;
+}
+
+// The largest error of a model as a share of what is aimed at, `aim` of what was asked for: of unseen equilibria (`validation`), of some that it was
+// trained on (as much as was asked for: where it finds another one, or none, it lacks modes or elements), and along trajectories.
+double ReductionJob::share_of_asked(const ReducedModel& model, const ErrorSummary& validation, const AskedError& asked,
+                                    double aim) const {
+  double share = share_of(validation, asked);
+  for (const UnseenPath& path : trajectories_) {
+    if (path.failed()) continue;
+    const DynamicError error = path.compare(model);
+    share = std::max(share, error.failed ? std::numeric_limits<double>::infinity()
+                                         : error.goal_mean / (motion_to_equilibria * asked.mean));
+  }
+  if (trained_.count > 0)
+    share = std::max(share, aim * share_of(evaluate_errors(model, modes_.vectors, trained_), asked));
+  return share / aim;
+}
+
+// The accepted domain, of the curve's row, or the first larger one with the error asked for; if none has it, the one
+// with the least.
+std::size_t ReductionJob::larger_domain(int accepted) {
+  const std::vector<ModelRow>& rows = result_.report.curve;
+  const AskedError asked = *asked_error(recipe_);
+  const std::size_t curve = domains_.size();
+  std::size_t best = curve - 1 - extent(accepted);
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t k = extent(accepted), tried = 0; k < curve && tried < domains_tried; ++k) {
+    if (k > extent(accepted) && rows[k].units <= rows[k - 1].units) continue;
+    ++tried;
+    progress_("validation", static_cast<double>(curve), static_cast<double>(curve + 4),
+              fmt::format("{} units", rows[k].units));
+    check_stop();
+    const std::size_t domain = curve - 1 - k;
+    const double share = share_of_asked(restrict_to(all_, domains_[domain]), rows[k].errors, asked, share_of_elements);
+    if (share < least) {
+      least = share;
+      best = domain;
+    }
+    if (share <= 1) break;
+  }
+  return best;
 }
 
 // Of the model, and of the small one beside it.
@@ -416,6 +573,9 @@ std::pair<std::size_t, std::size_t> ReductionJob::choose_domains() {
   if (accepted < 0)
     note(fmt::format("no choice of elements came within {:.3g} % of the errors of all elements: the largest is kept",
                      100 * recipe_.ecsw_acceptance));
+  if (recipe_.modes_by_error)
+    return {larger_domain(accepted < 0 ? static_cast<int>(curve) - 1 : accepted),
+            loose < 0 ? 0 : curve - 1 - static_cast<std::size_t>(loose)};
   return {accepted < 0 ? 0 : curve - 1 - static_cast<std::size_t>(accepted),
           loose < 0 ? 0 : curve - 1 - static_cast<std::size_t>(loose)};
 }
@@ -468,7 +628,9 @@ void ReductionJob::compare_in_motion() {
         "{:.3g} ms for each state, and measured on such{}",
         trained, recipe_.sweep_steps, 1e3 * full_.robot.time_step, friction ? " with friction" : ""));
   }
-  report.dynamic = compare_dynamics(full_, result_.model, settings_.dynamic_steps, recipe_.seed + 11, progress_);
+  const UnseenPath path(full_, settings_.dynamic_steps, recipe_.seed + 11, progress_);
+  report.dynamic = path.compare(result_.model);
+  lost_in_motion_ = report.dynamic.failed && !path.failed();
   const auto& where = report.dynamic.where;
   if (full_.robot.floating && !report.dynamic.failed)
     note(
@@ -481,6 +643,40 @@ void ReductionJob::compare_in_motion() {
                     "beside it",
                     1e3 * where.travelled, 1e3 * where.strayed));
   report.seconds.validation = now() - mark_;
+}
+
+// What a remedy adds where the error is the default, which keys of the recipe's own take away.
+std::string kept_error(const ReductionScene& recipe) {
+  return recipe.error_is_default ? fmt::format(", with error = \"{:g} %\"", 100 * *recipe.error) : "";
+}
+
+// What keeps a model from the error asked for, by the errors of the models before it in the chain.
+void ReductionJob::find_limit(const AskedError& asked) {
+  ReduceReport& report = result_.report;
+  const ErrorSummary& errors = result_.model.errors;
+  const bool equilibria = selection_.path.empty() && !selection_.fit;
+  if (errors.failed > 0) {
+    report.limited_by =
+        fmt::format("the reduced model does not solve {} of {} test states", errors.failed, errors.states);
+    report.remedy = "smaller ranges of the actuators, or more states";
+  } else if (share_of(report.table.at(1).errors, asked) <= 1) {  // POD only
+    report.limited_by = "the choice of elements: with all of them the errors are within the limit";
+    report.remedy = fmt::format("elements_acceptance = {:.2g} in [reduce]", 0.3 * recipe_.ecsw_acceptance);
+  } else if (recipe_.modes_by_error && equilibria && best_shape_ > 0.5 * asked.mean) {
+    report.limited_by =
+        fmt::format("the training states: their modes leave an error of {:.2g} % in unseen ones", 100 * best_shape_);
+    report.remedy = fmt::format("states = {} in [reduce] or more{}", 2 * recipe_.states, kept_error(recipe_));
+  } else if (recipe_.modes_by_error) {
+    report.limited_by = fmt::format(
+        "equilibria that are not those of the full model, though {} modes can show them to {:.2g} %: the robot may "
+        "have "
+        "several for one command",
+        modes_.modes, 100 * best_shape_);
+    report.remedy = "smaller ranges of the actuators where the body buckles or snaps, or more states";
+  } else {
+    report.limited_by = fmt::format("the {} modes", modes_.modes);
+    report.remedy = "no modes_tolerance and no max_modes in [reduce]: as many modes as the error asks for";
+  }
 }
 
 // Whether the model's errors let it be written.
@@ -497,6 +693,26 @@ void ReductionJob::judge() {
   if (exceeds("goal", errors.goal_mean, recipe_.goal_error_limit) ||
       exceeds("shape", errors.shape_mean, recipe_.shape_error_limit))
     return;
+  if (const auto asked = asked_error(recipe_); asked && share_of(errors, *asked) > 1) {
+    report.refused =
+        fmt::format("its errors on test states, {} on average and {:.3g} % at most, exceed {:.3g} % and {:.3g} %",
+                    mean_errors_text(errors), 100 * std::fmax(errors.goal_max, errors.shape_max), 100 * asked->mean,
+                    100 * asked->largest);
+    report.forcible = true;
+    find_limit(*asked);
+    return;
+  }
+  const double in_motion = report.dynamic.goal_mean, most = motion_to_equilibria * recipe_.error.value_or(0);
+  if (!trajectories_.empty() && report.dynamic.steps > 0 && (lost_in_motion_ || in_motion > most)) {
+    report.refused = lost_in_motion_
+                         ? "it fails along an unseen trajectory, which the full model does not"
+                         : fmt::format("its mean error at the effectors in motion, {:.3g} %, exceeds {:.3g} %",
+                                       100 * in_motion, 100 * most);
+    report.forcible = true;
+    report.limited_by = "motion that is not among the training states";
+    report.remedy = fmt::format("trajectories = {} in [reduce]", 2 * std::max(1, recipe_.trajectories));
+    return;
+  }
   if (error_level(errors) != ErrorLevel::too_large) return;
   report.refused = fmt::format("its mean error on test states is {} (more than {:g} %)", mean_errors_text(errors),
                                100 * refused_error);
@@ -513,6 +729,9 @@ Reduction ReductionJob::run() {
     read_references();
     mark_ = now();
     project_model(training);
+    add_modes(training, displacements);
+    for (const std::string& text : modes_.notes) note(text);
+    if (!membrane_note_.empty()) note(membrane_note_);
     const TrainingStates states = make_training(training, displacements);
     plan_tolerances();
     select_elements(states);

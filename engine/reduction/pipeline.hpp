@@ -30,14 +30,16 @@ struct ReduceReport {
   std::vector<ModelRow> table;  // full, POD only, small domain, the model
   std::vector<ModelRow> curve;  // elements against error on the selection set, each with its rate; last: all elements
   std::vector<double> singular_values, truncation_error;
-  int full_failed = 0;  // test states the full model did not solve: left out of the errors
+  std::vector<ModelRow> mode_search;  // models of all elements on the selection set, where modes were added
+  int full_failed = 0;                // test states the full model did not solve: left out of the errors
   DynamicError dynamic;
   SnapshotTotals snapshots;
   StageSeconds seconds;
   std::vector<std::string> notes;
-  /// Empty, or why the model is not to be written: its errors are above a limit of the scene, or above refused_error
-  /// (model_errors.hpp), which the user may overrule (`forcible`).
+  /// Empty, or why the model is not to be written: its errors are above a limit of the scene, or above those asked for
+  /// or refused_error (model_errors.hpp), which the user may overrule (`forcible`).
   std::string refused;
+  std::string limited_by, remedy;  // of a model that misses the error asked for: what keeps it from that, what helps
   bool forcible = false;
 };
 

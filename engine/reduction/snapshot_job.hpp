@@ -30,6 +30,7 @@ struct SnapshotJob {
 struct SnapshotTotals {
   int states = 0;  // in the folder now
   int failed = 0;
+  int short_of = 0;  // out of reach, and replaced (snapshots.hpp)
   int factorisations = 0;
   int left = 0;        // paths of this shard that another run was at work on
   double seconds = 0;  // of this call

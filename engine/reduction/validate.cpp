@@ -186,6 +186,27 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
   return summary;
 }
 
+double projection_error(std::span<const double> basis, int modes, const ReferenceStates& reference) {
+  Deviations shape;
+  shape.displacement = reference.displacement;
+  const auto nv = static_cast<std::size_t>(reference.nv);
+  for (int s = 0; s < reference.count; ++s) {
+    std::vector<double> left(reference.q.begin() + s * reference.nv, reference.q.begin() + (s + 1) * reference.nv);
+    for (int m = 0; m < modes; ++m) {
+      const std::span<const double> mode = basis.subspan(extent(m) * nv, nv);
+      double alpha = 0;
+      for (std::size_t i = 0; i < nv; ++i) alpha += mode[i] * left[i];
+      for (std::size_t i = 0; i < nv; ++i) left[i] -= alpha * mode[i];
+    }
+    double square = 0;
+    for (const double x : left) square += x * x;
+    shape.error.push_back(std::sqrt(square));
+  }
+  double mean = 0, median = 0, largest = 0;
+  shape.summarise(mean, median, largest);
+  return mean;
+}
+
 Rate measure_steps(int robots, double time_step, int steps, double seconds,
                    const std::function<StepReport(int, double&)>& step) {
   Rate rate;
@@ -271,44 +292,62 @@ Rate measure_batch_rate(const ReducedModel& model, const Device& device, int rob
   return rate;
 }
 
-DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced, int steps, std::uint64_t seed,
-                              const Progress& progress) {
-  DynamicError result;
+UnseenPath::UnseenPath(const FullModel& full, int steps, std::uint64_t seed, const Progress& progress)
+    : full_(full), path_(full.robot, smooth_path_period_steps * full.robot.time_step, seed) {
+  FullMechanics mechanics(full);
   const double h = full.robot.time_step;
-  FullMechanics full_mechanics(full);
-  ReducedMechanics reduced_mechanics(reduced);
-  const StepSettings settings{.scheme = StepScheme::one_linearisation, .time_step = h};
-  Stepper a(full_mechanics, settings), b(reduced_mechanics, settings);
-  State x = rest_state(full_mechanics), z = rest_state(reduced_mechanics);
-  const SmoothPath path(full.robot, smooth_path_period_steps * h, seed);
-  const std::vector<int> points = effector_points(full.robot);
-  Deviations goal;
-  Control control = control_of(full.robot, path.at(0));
-  // Of a free-floating body: the shapes of its skin.
-  const ReducedSkin& skin = reduced.skin;
-  const RigidFit fit(skin.rest, std::vector<double>(skin.rest.size(), 1.0));
-  const std::vector<double> still(3 * skin.rest.size(), 0.0);
-  const bool loose = shaken_in_time(full.robot);
-  if (!loose &&
-      (Equilibrium(full_mechanics, {}).solve(control, x).status != StepStatus::ok ||
-       Equilibrium(reduced_mechanics, {.first_increment = 0.25}).solve(control, z).status != StepStatus::ok)) {
-    result.failed = true;
-    return result;
+  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
+  State x = rest_state(mechanics);
+  Control control = control_of(full.robot, path_.at(0));
+  if (!shaken_in_time(full.robot) && Equilibrium(mechanics, {}).solve(control, x).status != StepStatus::ok) {
+    failed_ = true;
+    return;
   }
   for (int k = 0; k < steps; ++k) {
     if (progress.stopped())
       throw Interrupted("stopped during the dynamic comparison", "the same command again; snapshots are kept");
-    control = control_of(full.robot, path.at((k + 1) * h));
+    control = control_of(full.robot, path_.at((k + 1) * h));
+    if (stepper.step(control, x).status != StepStatus::ok) {
+      failed_ = true;
+      return;
+    }
+    y_.push_back(stepper.outputs());
+    if (full.robot.floating) q_.push_back(x.q);
+    progress("dynamic path", k + 1, steps);
+  }
+}
+
+DynamicError UnseenPath::compare(const ReducedModel& reduced) const {
+  DynamicError result;
+  ReducedMechanics mechanics(reduced);
+  const double h = full_.robot.time_step;
+  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
+  State z = rest_state(mechanics);
+  const std::vector<int> points = effector_points(full_.robot);
+  Deviations goal;
+  Control control = control_of(full_.robot, path_.at(0));
+  // Of a free-floating body: the shapes of its skin.
+  const ReducedSkin& skin = reduced.skin;
+  const RigidFit fit(skin.rest, std::vector<double>(skin.rest.size(), 1.0));
+  const std::vector<double> still(3 * skin.rest.size(), 0.0);
+  const bool settles = !shaken_in_time(full_.robot);
+  result.failed = failed_;
+  if (settles && Equilibrium(mechanics, {.first_increment = 0.25}).solve(control, z).status != StepStatus::ok) {
+    result.failed = true;
+    return result;
+  }
+  for (std::size_t k = 0; k < y_.size(); ++k) {
+    control = control_of(full_.robot, path_.at(static_cast<double>(k + 1) * h));
     const std::vector<double> rest = carried_rest(reduced.robot, reduced.output_inputs, control.motions);
-    if (a.step(control, x).status != StepStatus::ok || b.step(control, z).status != StepStatus::ok) {
+    if (stepper.step(control, z).status != StepStatus::ok) {
       result.failed = true;
       break;
     }
-    std::vector<double> y = a.outputs(), y_reduced = b.outputs();
-    if (full.robot.floating) {
+    std::vector<double> y = y_[k], y_reduced = stepper.outputs();
+    if (full_.robot.floating) {
       std::vector<double> u = still, u_reduced = still;
       for (std::size_t i = 0; i < u.size(); ++i) {
-        u[i] = x.q[3 * extent(skin.mesh_node[i / 3]) + i % 3];
+        u[i] = q_[k][3 * extent(skin.mesh_node[i / 3]) + i % 3];
         u_reduced[i] = inner_product(skin.modes.data() + i * z.q.size(), z.q.data(), reduced.modes);
       }
       result.where.include(bring_to_rest(fit, u, y, u_reduced, y_reduced));
@@ -316,7 +355,6 @@ DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced
     goal.error.push_back(distance(points, y.data(), y_reduced.data()));
     goal.displacement.push_back(distance(points, y.data(), rest.data()));
     ++result.steps;
-    progress("dynamic path", k + 1, steps);
   }
   double middle;
   if (!goal.error.empty()) goal.summarise(result.goal_mean, middle, result.goal_max);

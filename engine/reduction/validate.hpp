@@ -42,6 +42,10 @@ std::vector<double> carried_rest(const Robot& robot, std::span<const double> out
 ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
                              const ReferenceStates& reference);
 
+// How far the states are from all that the basis can show, the mean distance as a fraction of the mean displacement: no
+// model with these modes is nearer in shape. Of equilibria.
+double projection_error(std::span<const double> basis, int modes, const ReferenceStates& reference);
+
 struct Rate : StepRate {
   int steps = 0;
   int warm_up = 0;    // steps before those, if they are not counted among them
@@ -85,11 +89,24 @@ struct DynamicError {
   double goal_mean = 0, goal_max = 0;  // over the path, denominator mean |p^full - p_rest|
   Whereabouts where;                   // largest, of the skins of a free-floating body
 };
+// A full model driven along a smooth path, and how a reduced one follows.
+//
 // Both models settle under the path's first commands, or are put down at rest where they lie free-floating in contact
 // with obstacles; then they are driven along the same smooth unseen path with one-linearisation steps. Where the body
 // is free-floating, goal errors are those without the rigid motion between both skins, which `where` tells of: in
 // flight a body turns by changing its shape, and linearised rotations do not follow.
-DynamicError compare_dynamics(const FullModel& full, const ReducedModel& reduced, int steps, std::uint64_t seed,
-                              const Progress& progress);
+class UnseenPath {
+ public:
+  // Runs the full model, which must outlive this object.
+  UnseenPath(const FullModel& full, int steps, std::uint64_t seed, const Progress& progress);
+  bool failed() const { return failed_; }  // the full model, somewhere
+  DynamicError compare(const ReducedModel& reduced) const;
+
+ private:
+  const FullModel& full_;
+  SmoothPath path_;
+  bool failed_ = false;
+  std::vector<std::vector<double>> y_, q_;  // [steps]: outputs; of a free-floating body all displacements
+};
 
 }  // namespace supple

@@ -79,6 +79,7 @@ std::uint64_t scene_fingerprint(Scene scene) {
   // What does not move the robot: how long it is simulated, how it would be reduced.
   scene.duration = 1;
   scene.reduction = {};
+  ask_for_default_error(scene.reduction);  // of a scene without the table
   scene.integrator = {};
   scene.time_step = 1;
   std::string text;

@@ -147,6 +147,11 @@ PointScene read_point(const TableReader& table) {
   return point;
 }
 
+// With one of these the default is no error.
+constexpr std::string_view by_hand[] = {"sampling",        "states",    "states_tolerance", "converged",
+                                        "modes_tolerance", "max_modes", "elements",         "elements_tolerance",
+                                        "training",        "selection", "goal_error_limit", "shape_error_limit"};
+
 ReductionScene read_reduction(const TableReader& table) {
   ReductionScene r;
   const auto count = [&](std::string_view name, int fallback) {
@@ -162,9 +167,15 @@ ReductionScene read_reduction(const TableReader& table) {
   r.budget = count("budget", r.budget);
   r.corners = table.boolean("corners", r.corners);
   r.converged = table.boolean("converged", r.converged);
-  r.pod_tolerance = table.quantity("modes_tolerance", r.pod_tolerance);
+  const std::optional<double> modes_tolerance = table.optional_quantity("modes_tolerance");
+  r.pod_tolerance = modes_tolerance.value_or(r.pod_tolerance);
   r.pod_tolerance_squared = table.boolean("modes_tolerance_squared", r.pod_tolerance_squared);
   r.max_modes = count("max_modes", r.max_modes);
+  r.error = table.optional_quantity("error");
+  if (!r.error && std::ranges::none_of(by_hand, [&](std::string_view name) { return table.has(name); }))
+    ask_for_default_error(r);
+  r.modes_by_error = r.error && !modes_tolerance && r.max_modes == 0;
+  r.trajectories = count("trajectories", r.error && !table.has("trajectories") ? default_trajectories : 0);
   r.contact_modes = count("contact_modes", r.contact_modes);
   r.ecsw_tolerance = table.optional_quantity("elements_tolerance");
   r.elements = count("elements", r.elements);
@@ -175,7 +186,8 @@ ReductionScene read_reduction(const TableReader& table) {
   r.max_strain_modes = count("max_strain_modes", r.max_strain_modes);
   r.unit = table.choice("unit", r.unit);
   r.ecsw_acceptance = table.quantity("elements_acceptance", r.ecsw_acceptance);
-  for (const std::string_view name : {"states_tolerance", "modes_tolerance", "elements_tolerance", "strain_tolerance"})
+  for (const std::string_view name :
+       {"error", "states_tolerance", "modes_tolerance", "elements_tolerance", "strain_tolerance"})
     if (table.quantity(name, 0) >= 1) table.fail(name, fmt::format("{} is not below 1", name), "0.001 to 0.1");
   if (r.states_tolerance && r.sampling != SamplingKind::greedy)
     table.fail("states_tolerance", "only greedy sampling predicts errors",
@@ -268,7 +280,10 @@ Scene read(const Document& document, const std::string& name) {
                "implicit_position is below 1 beside limits (a point would end beyond what it meets at speed)",
                "implicit_position = 1; implicit_velocity may be below");
   if (table.has("contact")) scene.contact = read_contact(table.table("contact"));
-  if (table.has("reduce")) scene.reduction = read_reduction(table.table("reduce"));
+  if (table.has("reduce"))
+    scene.reduction = read_reduction(table.table("reduce"));
+  else
+    ask_for_default_error(scene.reduction);
   check_names(scene);
   return scene;
 }

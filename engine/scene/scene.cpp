@@ -20,10 +20,10 @@ auto fields(const PointScene& v) {
 }
 auto fields(const ReductionScene& v) {
   return std::tie(v.sampling, v.states, v.states_tolerance, v.sweep_steps, v.friction, v.budget, v.corners, v.converged,
-                  v.pod_tolerance, v.pod_tolerance_squared, v.max_modes, v.contact_modes, v.ecsw_tolerance,
-                  v.ecsw_acceptance, v.elements, v.elements_every, v.membranes, v.strain_tolerance, v.max_strain_modes,
-                  v.unit, v.ecsw_training, v.ecsw_selection, v.seed, v.validation_states, v.goal_error_limit,
-                  v.shape_error_limit);
+                  v.modes_by_error, v.error, v.trajectories, v.pod_tolerance, v.pod_tolerance_squared, v.max_modes,
+                  v.contact_modes, v.ecsw_tolerance, v.ecsw_acceptance, v.elements, v.elements_every, v.membranes,
+                  v.strain_tolerance, v.max_strain_modes, v.unit, v.ecsw_training, v.ecsw_selection, v.seed,
+                  v.validation_states, v.goal_error_limit, v.shape_error_limit);
 }
 
 template <class T>
@@ -128,6 +128,19 @@ Dimension goal_dimension(EffectorKind kind) {
   return kind == EffectorKind::orientation ? Dimension::angle
          : kind == EffectorKind::volume    ? Dimension::volume
                                            : Dimension::length;
+}
+
+void ask_for_default_error(ReductionScene& recipe) {
+  recipe.error = default_error;
+  recipe.error_is_default = recipe.modes_by_error = true;
+  recipe.trajectories = default_trajectories;
+}
+
+void drop_default_error(ReductionScene& recipe) {
+  if (!recipe.error_is_default) return;
+  recipe.error.reset();
+  recipe.error_is_default = recipe.modes_by_error = false;
+  recipe.trajectories = 0;
 }
 
 std::vector<std::string> input_files(const Scene& scene) {

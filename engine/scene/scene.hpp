@@ -239,6 +239,12 @@ enum class ShakingFriction { none, own };
 /// (engine/reduction/basis/strain_modes.hpp).
 enum class MembraneForm { elements, strains };
 
+/// Asked for where [reduce] specifies no states, modes or elements; and the trajectories that go with an error.
+inline constexpr double default_error = 0.01;
+inline constexpr int default_trajectories = 2;
+/// How many times as large as the mean error that is asked for the error of any state may be.
+inline constexpr double largest_to_mean = 5;
+
 /// Offline recipe: [reduce] and its sub-tables.
 struct ReductionScene {
   Place place;  // of the sampling
@@ -252,6 +258,11 @@ struct ReductionScene {
   int budget = 4096;  // grid points above which the grid falls back to the hypercube (Algorithm 1)
   bool converged =
       true;  // snapshots are converged equilibria; false: one linearised step per increment, as in the paper
+  std::optional<double> error;    // mean error asked for, a fraction (engine/reduction/model_errors.hpp); none: any
+  bool error_is_default = false;  // it is the default
+  int trajectories = 0;           // among the training states, beside equilibria (sampling.hpp)
+  /// Modes are added until the model has that error on the validation set; false: as pod_tolerance and max_modes ask.
+  bool modes_by_error = false;
   double pod_tolerance = 1e-3;
   bool pod_tolerance_squared = false;    // true: sum tail / sum <= tolerance; false: its square root
   int max_modes = 0;                     // 0 = by tolerance alone
@@ -291,6 +302,11 @@ struct Scene {
   ContactScene contact;
   ReductionScene reduction;
 };
+
+/// The default error, and what goes with it.
+void ask_for_default_error(ReductionScene& recipe);
+/// Resets it, and what goes with it, where it is the default.
+void drop_default_error(ReductionScene& recipe);
 
 /// Equality of all members except places and `file`.
 bool operator==(const Scene& a, const Scene& b);

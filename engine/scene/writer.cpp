@@ -264,6 +264,8 @@ class Writer {
 
   void reduction(const ReductionScene& r) {
     open("[reduce]");
+    put("error", r.error);  // before what its default depends on (fingerprint.cpp)
+    if (r.trajectories > 0 || r.error) put("trajectories", r.trajectories);
     choice("sampling", r.sampling);
     put("states", r.states);
     put("states_tolerance", r.states_tolerance);
@@ -272,7 +274,7 @@ class Writer {
     put("budget", r.budget);
     put("corners", r.corners);
     put("converged", r.converged);
-    put("modes_tolerance", r.pod_tolerance);
+    if (!r.modes_by_error) put("modes_tolerance", r.pod_tolerance);
     put("modes_tolerance_squared", r.pod_tolerance_squared);
     put("max_modes", r.max_modes);
     if (r.contact_modes > 0) put("contact_modes", r.contact_modes);  // as friction

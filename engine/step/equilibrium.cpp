@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
 #include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
+#include "solvers/dense/symmetric_factor.hpp"
 
 namespace supple {
 
@@ -28,6 +30,14 @@ constexpr double equilibrium_already = 100;
 // changes by less than `settled` of it.
 constexpr double weaker = 100, least_weaker = 2, settled = 2e-3;
 constexpr int most_pulls = 20, most_proximal_steps = 12;
+// Relaxation. Pulls are in units of those of a time step. A step that succeeds makes the next pull `softer`, one that
+// fails `harder`, and the pulls after it no weaker than twice the one that failed, which is forgotten little by little.
+// Commands begin with `first_ramp` of the way. Newton's method closes without a pull where a step moved less than
+// `nearly_there` of the way from the start or the pull is `softest`, and what it finds is no farther than
+// `far_from_there`. Residuals to `relaxing`.
+constexpr double softer = 4, harder = 8, hardest = 1e6, softest = 1e-7, least_pull = 1e-9, first_ramp = 0.125,
+                 nearly_there = 1e-3, far_from_there = 0.05, relaxing = 1e-4, growing = 1.3, disturbance = 1e-2;
+constexpr int most_relaxations = 60, most_failures = 10;
 // A resultant above `resultant_matters` of the forces at work that lasts when the body may fall for a second [s] is one
 // that nothing bears.
 constexpr double resultant_matters = 1e-6, long_fall = 1;
@@ -69,6 +79,7 @@ double resultant(const Coordinates& coordinates, std::span<const double> r) {
 Equilibrium::Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings)
     : robot_(mechanics.robot()),
       coordinates_(mechanics.coordinates()),
+      robots_(mechanics.robots()),
       settings_(settings),
       // time_step = 0: commands of a static solve have no rate.
       stepper_(mechanics,
@@ -176,6 +187,123 @@ EquilibriumReport Equilibrium::solve_floating(const Control& control, State& sta
   return give_up(StepStatus::not_converged);
 }
 
+bool Equilibrium::relax(const State& start, double done, const Control& control, State& state,
+                        EquilibriumReport& report) {
+  if (robot_.floating || !coordinates_.flat() || robot_.pairs() > 0 || robots_ > 1) return false;
+  const StepSettings exact{.tolerance = settings_.tolerance};
+  const double first = 1 / (robot_.time_step * robot_.time_step);
+  State next = state;
+  std::vector<double> anchor;
+  bool folded = false;  // into itself: there is no way on
+  StepReport last;      // that was taken
+  const auto take = [&](double pull, double fraction, double tolerance, double row_tolerance) {
+    anchor = next.q;
+    stepper_.set_anchor(pull, anchor);
+    stepper_.set_tolerances(tolerance, row_tolerance);
+    State trial = next;
+    const StepReport step = advance(start, control, fraction, trial);
+    const bool taken = step.status == StepStatus::ok;
+    report.iterations += step.iterations;
+    report.times += step.times;
+    folded = taken && step.inverted > 0;
+    if (!taken || folded || (step.iterations > 0 && unstable(trial, step.negative_pivots) > 0)) return false;
+    report.force_scale = std::max(report.force_scale, step.force_scale);
+    last = step;
+    std::swap(next, trial);
+    return true;
+  };
+  stepper_.set_limits(settings_.max_iterations, halvings, patience);
+  double pull = first, weakest = least_pull * first, increment = std::min(1 - done, first_ramp);
+  double near_enough = nearly_there, tolerance = relaxing, last_moved = 0;
+  bool found = false;
+  for (int k = 0, failures = 0;
+       k < most_relaxations && failures < most_failures && pull <= hardest * first && !found && !folded; ++k) {
+    const double fraction = done + increment > 1 - 1e-9 ? 1.0 : done + increment;
+    if (!take(pull, fraction, tolerance, settings_.path_row_tolerance)) {
+      ++failures;
+      weakest = 2 * pull;
+      pull *= harder;
+      increment *= cut;
+      continue;
+    }
+    done = fraction;
+    const double moved = distance(next.q, anchor), way = distance(next.q, start.q);
+    // Near an unstable equilibrium forces nearly balance, and only a tight tolerance moves on.
+    if (moved == 0 && tolerance > exact.tolerance) {
+      tolerance = std::max(0.01 * tolerance, exact.tolerance);
+      continue;
+    }
+    // Motion that grows is the way out of an unstable equilibrium: as fast as that pull lets it.
+    if (moved < growing * last_moved || last_moved == 0) {
+      pull = std::max(pull / softer, weakest);
+      weakest = std::max(0.5 * weakest, least_pull * first);
+    }
+    last_moved = moved;
+    if (done < 1) {
+      increment *= growth;
+      continue;
+    }
+    if (moved > nearly_there * way) near_enough = nearly_there;
+    if (moved > near_enough * way && pull > softest * first) continue;
+    near_enough = 0.25 * moved / way;
+    const State before = next;
+    found = take(0, 1, exact.tolerance, exact.row_tolerance) && distance(next.q, before.q) <= far_from_there * way;
+    if (!found) next = before;
+    if (moved == 0) break;
+  }
+  stepper_.set_anchor(0, {});
+  stepper_.set_tolerances(exact.tolerance, exact.row_tolerance);
+  if (!found) return false;
+  report.status = StepStatus::ok;
+  report.relaxed = true;
+  report.residual = last.residual;
+  report.negative_pivots = last.negative_pivots;
+  report.unstable = report.inverted = 0;
+  report.failed_element = -1;
+  report.contact = last.contact;
+  std::swap(state, next);
+  return true;
+}
+
+// The inertia of [A, H^T; H, 0] is that of A and of -H A^-1 H^T (Haynsworth, Linear Algebra and its Applications 1,
+// 1968): rows that hold the body take as many negative eigenvalues away as W has for them.
+int Equilibrium::unstable(const State& state, int negative_pivots) {
+  if (negative_pivots == 0 || robots_ > 1 || robot_.pairs() > 0 || !coordinates_.flat()) return 0;
+  const std::vector<double> W = stepper_.compliance();
+  const auto rows = extent(robot_.rows());
+  std::vector<std::size_t> holding;
+  for (int i = 0; i < robot_.rows(); ++i)
+    if (holds(robot_, i, state.multipliers[extent(i)]) && W[extent(i) * (rows + 1)] != 0) holding.push_back(extent(i));
+  const int n = static_cast<int>(holding.size());
+  std::vector<double> block;
+  for (const std::size_t i : holding)
+    for (const std::size_t j : holding)
+      block.push_back(W[i * rows + j] / std::sqrt(std::abs(W[i * (rows + 1)] * W[j * (rows + 1)])));
+  std::vector<int> pivots(holding.size());
+  const DenseFactorReport report = ldlt_factor(block.data(), n, n, pivots.data());
+  // Of rows that depend on each other it is not known.
+  return report.status == DenseFactorStatus::ok ? negative_pivots - report.negative_pivots : 0;
+}
+
+// By forces on all nodes, small and in no direction in particular, for the time of a step: smooth, however fine the mesh.
+void Equilibrium::disturb(const Control& control, double force_scale, State& state) {
+  std::vector<double> load = load_;
+  std::uint64_t seed = 1;
+  for (double& force : load) {
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX
+    const double random = static_cast<double>(seed >> 33) / static_cast<double>(1ULL << 30) - 1;
+    force += disturbance * force_scale * random / std::sqrt(static_cast<double>(load.size()));
+  }
+  easing_ = false;
+  stepper_.set_limits(settings_.max_iterations, halvings, patience);
+  stepper_.set_load(load);
+  stepper_.set_anchor(1 / (robot_.time_step * robot_.time_step), state.q);
+  State disturbed = state;
+  if (advance(state, control, 1, disturbed).status == StepStatus::ok) std::swap(state, disturbed);
+  stepper_.set_anchor(0, {});
+  stepper_.set_load(load_);
+}
+
 EquilibriumReport Equilibrium::follow(const Control& control, State& state) {
   EquilibriumReport report;
   const State start = state;
@@ -225,9 +353,22 @@ EquilibriumReport Equilibrium::follow(const Control& control, State& state) {
   stepper_.set_tolerances(exact.tolerance, exact.row_tolerance);
   if (done < 1 && settings_.patient_iterations > 0) {
     stepper_.set_limits(settings_.patient_iterations, patient_halvings, 0);
-    if (follow(1) == StepStatus::ok) done = 1;
+    // What nothing holds would settle somewhere all the same.
+    const bool loose = report.status == StepStatus::singular;
+    if (follow(1) == StepStatus::ok || (!loose && relax(start, done, control, state, report))) done = 1;
+  }
+  if (done == 1 && !report.relaxed) report.unstable = unstable(state, report.negative_pivots);
+  if (done == 1 && report.unstable > 0 && settings_.patient_iterations > 0) {
+    State disturbed = state;
+    disturb(control, report.force_scale, disturbed);
+    EquilibriumReport stable = report;
+    if (relax(start, 1, control, disturbed, stable)) {
+      report = stable;
+      std::swap(state, disturbed);
+    }
   }
   if (done < 1 && report.status == StepStatus::ok) report.status = StepStatus::not_converged;
+  report.reached = done;
   if (done > 0 && done < 1 && easing_) {
     state = start;  // what was reached is an equilibrium under a load that is none
   } else if (done > 0 && done < 1) {
@@ -235,6 +376,7 @@ EquilibriumReport Equilibrium::follow(const Control& control, State& state) {
     const StepReport step = advance(start, control, done, state);
     report.iterations += step.iterations;
     report.times += step.times;
+    if (step.status != StepStatus::ok) report.reached = 0;
   }
   return report;
 }

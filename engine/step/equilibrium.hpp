@@ -3,7 +3,13 @@
 // continued from the given state. An increment of the commands that does not converge quickly is stopped early and made
 // smaller; on the way equilibria are only followed (`path_tolerance`), the last one is converged. A state that is no
 // equilibrium of its own commands (a body at rest that gravity is to bend) is made one by a load that vanishes along
-// the way. If small increments fail too (a limit point), one attempt at the whole rest with more iterations remains.
+// the way. If small increments fail too (a limit point: the body snaps), one attempt at the whole rest with more
+// iterations remains, and then relaxation: the proximal point method (Rockafellar, SIAM Journal on Control and
+// Optimization 14, 1976), that is implicit time steps that lose their velocity, along which the energy only falls once all
+// of the commands are there. They are made longer where they succeed, until Newton's method closes.
+//
+// What Newton's method finds may be unstable: the inertia of K and of the compliance of the rows that hold the body
+// tells. Such a state is disturbed and relaxed; the equilibrium that it falls to is taken if it is stable.
 //
 // A free-floating body (Robot::floating) is in equilibrium wherever it is turned and moved to. Found is the
 // equilibrium nearest to where it started, in the norm of its mass: the limit, for a weak pull s M (q_start - q), of
@@ -31,17 +37,20 @@ struct EquilibriumSettings {
   double keep_factor_below = 0;  // see StepSettings
   double first_increment = 1;    // fraction of the way tried first
   double smallest_increment = 1.0 / 256;
-  int patient_iterations = 60;  // of the last attempt; 0 = none
+  int patient_iterations = 60;  // of the last attempt; 0 = none, and no relaxation
 };
 
 struct [[nodiscard]] EquilibriumReport {
   StepStatus status = StepStatus::ok;
   int increments = 0;
-  int iterations = 0;  // factorisations in all
+  double reached = 0;    // share of the way to the commands that was followed, perhaps with part of the load; 1: all
+  bool relaxed = false;  // after Newton's method failed or found an unstable equilibrium
+  int iterations = 0;    // factorisations in all
   double residual = 0;
   double force_scale = 0;   // largest that a residual on the way was relative to [N]
   int inverted = 0;         // elements' points with det F <= 0 at the solution
   int negative_pivots = 0;  // of the last tangent
+  int unstable = 0;         // directions in which the equilibrium is unstable; 0 too where that is not known
   int failed_element = -1;
   StageTimes times;        // of all increments, failed ones too
   ContactFigures contact;  // of the last increment
@@ -61,9 +70,17 @@ class Equilibrium {
   EquilibriumReport solve_floating(const Control& control, State& state);  // until none is left
   // One increment: from the state to `fraction` of the way from `start` to `control`.
   StepReport advance(const State& start, const Control& control, double fraction, State& state);
+  // From `state`, `done` of the way from `start`, to a stable equilibrium under all of `control`; false, and the state is
+  // as it was: not found.
+  bool relax(const State& start, double done, const Control& control, State& state, EquilibriumReport& report);
+  // In how many directions the last tangent, with so many negative pivots, is unstable and not held by rows. 0 in
+  // contact and for several robots.
+  int unstable(const State& state, int negative_pivots);
+  void disturb(const Control& control, double force_scale, State& state);
 
   const Robot& robot_;
   const Coordinates& coordinates_;
+  int robots_;
   EquilibriumSettings settings_;
   Stepper stepper_;
   Control partial_;

@@ -41,7 +41,7 @@ bool is_of(const ReducedModel& model, const Scene& scene) {
   return model.provenance.scene_hash == identity.scene && model.provenance.mesh_hash == identity.mesh;
 }
 
-ReducedModel make_model(const Scene& scene, const std::string& file, int jobs, const Progress& progress) {
+ReducedModel make_model(Scene scene, const std::string& file, int jobs, const Progress& progress) {
   std::error_code error;
   const std::string folder = fs::path(file).parent_path().string();
   fs::create_directories(folder, error);
@@ -55,6 +55,7 @@ ReducedModel make_model(const Scene& scene, const std::string& file, int jobs, c
   settings.rate_seconds = 0;
   settings.dynamic_steps = 0;
   const FullModel full = build_full_model(scene);
+  if (full.robot.floating) drop_default_error(scene.reduction);
   const auto tell = [&](const std::string& stage, double done, double total, const std::string& detail) {
     progress(fmt::format("model of {}: {}", scene.name, stage), done, total, detail);
   };

@@ -69,10 +69,7 @@ std::string try_equilibrium(const Scene& scene, const FullModel& model, nlohmann
       fmt::format("found in {} iterations, residual {:.1e}; sags by at most {} (node at {})", report.iterations,
                   report.residual, format_quantity(largest, Dimension::length), format_point(model.mesh.nodes[where]));
   if (report.inverted > 0) text += fmt::format("\n{} points of elements are turned inside out", report.inverted);
-  if (report.negative_pivots > 0)
-    text += mechanics.robot().constraints.empty()
-                ? "\nit is unstable: the robot would buckle away from it"
-                : "\nwithout its hard constraints it would be unstable: the robot would buckle away from it";
+  if (report.unstable > 0) text += "\nit is unstable: the robot would buckle away from it";
   return text;
 }
 

@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 struct Arguments {
   std::string scene, output, snapshots, plots, batch, solver;
   std::optional<long> jobs, modes, elements;
-  std::optional<double> tolerance, modes_tolerance, seconds;
+  std::optional<double> error, tolerance, modes_tolerance, seconds;
   bool accept_errors = false;
 };
 
@@ -103,10 +103,18 @@ nlohmann::ordered_json report_json(const Reduction& reduction, const std::string
                            {"p50_us", number(ok, row.rate.p50_us)}});
     }
   }
+  json["mode_search"] = nlohmann::ordered_json::array();
+  for (const ModelRow& row : report.mode_search)
+    json["mode_search"].push_back({{"modes", row.modes},
+                                   {"goal_error_mean", row.errors.goal_mean},
+                                   {"goal_error_max", row.errors.goal_max},
+                                   {"shape_error_mean", row.errors.shape_mean},
+                                   {"shape_error_max", row.errors.shape_max}});
   json["singular_values"] = report.singular_values;
   json["notes"] = report.notes;
   json["warning"] = warning;
   json["refused"] = report.refused;
+  json["limited_by"] = report.limited_by;
   json["forced"] = !model.provenance.forced.empty();
   return json;
 }
@@ -178,11 +186,22 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   check_json_target(context);
   check_tolerance("--tolerance", arguments.tolerance);
   check_tolerance("--modes-tolerance", arguments.modes_tolerance);
+  check_tolerance("--error", arguments.error);
   Scene scene = read_scene(arguments.scene);
   ReductionScene& recipe = scene.reduction;
   if (context.common.seed) recipe.seed = *context.common.seed;
   if (arguments.tolerance) recipe.ecsw_tolerance = *arguments.tolerance;
+  if (arguments.modes || arguments.modes_tolerance || arguments.elements || arguments.tolerance)
+    drop_default_error(recipe);
+  if (arguments.error) {
+    recipe.error = *arguments.error;
+    recipe.error_is_default = false;
+    recipe.modes_by_error = true;
+    if (!arguments.modes_tolerance) recipe.max_modes = 0;
+    if (recipe.trajectories == 0) recipe.trajectories = default_trajectories;
+  }
   if (arguments.modes_tolerance) recipe.pod_tolerance = *arguments.modes_tolerance;
+  if (arguments.modes_tolerance || arguments.modes) recipe.modes_by_error = false;
   if (arguments.elements) recipe.elements = static_cast<int>(*arguments.elements);
   if (arguments.modes) recipe.max_modes = static_cast<int>(*arguments.modes);
   check_reducible(scene);
@@ -193,6 +212,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   if (!arguments.plots.empty() && fs::exists(arguments.plots, error) && !fs::is_directory(arguments.plots, error))
     throw InputError(fmt::format("--plots: '{}' is a file, not a folder", arguments.plots), "another name");
   const FullModel model = build_full_model(scene);
+  if (model.robot.floating) drop_default_error(recipe);
   ReduceSettings settings;
   // States that are there are used if they are this scene's, and never replaced: they are what took the time.
   settings.snapshots.folder = arguments.snapshots.empty() ? default_snapshots(output) : arguments.snapshots;
@@ -240,9 +260,13 @@ int reduce_scene(Context& context, const Arguments& arguments) {
     if (!plots.note.empty() && !context.common.quiet) print_note(plots.note);
   }
   if (refused)
-    throw RunError(fmt::format("the model is rejected: {}", reduction.report.refused),
-                   fmt::format("{}; those in '{}' are used again{}", better_model(recipe), settings.snapshots.folder,
-                               reduction.report.forcible ? "; --accept-errors writes this model all the same" : ""));
+    throw RunError(
+        fmt::format("the model is rejected: {}{}", reduction.report.refused,
+                    reduction.report.limited_by.empty() ? "" : "; limited by " + reduction.report.limited_by),
+        fmt::format("{}; states in '{}' are used again{}",
+                    reduction.report.remedy.empty() ? better_model(recipe) : reduction.report.remedy,
+                    settings.snapshots.folder,
+                    reduction.report.forcible ? "; --accept-errors writes this model all the same" : ""));
   if (!context.common.quiet)
     fmt::print("written to {}{} in {}; states in {}\n", output, forced ? " by --accept-errors" : "",
                format_duration(reduction.report.seconds.total), settings.snapshots.folder);
@@ -259,11 +283,12 @@ Command reduce_command() {
       "  supple reduce assets/diamond -o diamond.rom.h5 --jobs 4\n"
       "  supple reduce assets/diamond --snapshots diamond.snapshots --tolerance 0.01 -o finer.rom.h5\n";
   command.examples +=
-      "\nA model whose mean error on test states is above 5 % is warned of. One above 25 %, at the effectors or in "
-      "shape,\n"
-      "is not written (exit code 1), unless --accept-errors is given: it is marked then, and `info`, `run` and "
-      "`inverse` say "
-      "so.\n"
+      "\nA scene that specifies no states, modes or elements asks for a mean error of 1 %, as --error does; modes and\n"
+      "elements are added until the model has it. With states, modes or elements of your own a mean error above 5 % "
+      "is\n"
+      "a warning, and above 25 % an error. A model that misses is not written (exit code 1), unless --accept-errors "
+      "is\n"
+      "given: it is marked then, and `info`, `run` and `inverse` report that.\n"
       "A limit of the scene (goal_error_limit, shape_error_limit) holds with --accept-errors too.\n";
   command.examples += rate_words;
   command.declare = [](Options& options) -> Run {
@@ -277,6 +302,10 @@ Command reduce_command() {
                   "worker processes for the states");
     options.text("--batch", arguments->batch, "B", batch_words);
     options.text("--solver", arguments->solver, "NAME", solver_words);
+    options.quantity(
+        "--error", arguments->error, Dimension::number, "E",
+        "mean error that the model may have on unseen states, \"1 %\": as many modes as that takes, instead of "
+        "the scene's");
     options.quantity("--tolerance", arguments->tolerance, Dimension::number, "T",
                      "of the reduced integration domain, instead of the scene's");
     options.quantity("--modes-tolerance", arguments->modes_tolerance, Dimension::number, "T",
@@ -285,8 +314,7 @@ Command reduce_command() {
                   "exactly so many elements, or points of hexahedra");
     options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (2 s)");
-    options.flag("--accept-errors", arguments->accept_errors,
-                 "write a model whose mean error exceeds 25 %, and mark it");
+    options.flag("--accept-errors", arguments->accept_errors, "write a model whose errors are too large, and mark it");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };
   };
   return command;

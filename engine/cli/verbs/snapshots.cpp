@@ -94,6 +94,7 @@ int snapshots(Context& context, const Arguments& arguments) {
   nlohmann::ordered_json json = machine_facts(context, to_string(job.batch.device));
   json["snapshots"] = totals.states;
   json["failed"] = totals.failed;
+  json["out_of_reach"] = totals.short_of;
   json["factorisations"] = totals.factorisations;
   json["seconds"] = totals.seconds;
   json["jobs"] = job.jobs;
@@ -106,8 +107,8 @@ int snapshots(Context& context, const Arguments& arguments) {
     fmt::print("{}: {} done in {}\n", scene.name, part, format_duration(totals.seconds));
     if (totals.left > 0) fmt::print("{} paths are being computed by other runs\n", totals.left);
   } else
-    fmt::print("{}: {} states in '{}', {} failed, {} factorisations, {}\n", scene.name, totals.states, job.folder,
-               totals.failed, totals.factorisations, format_duration(totals.seconds));
+    fmt::print("{}: {} states in '{}', {} failed, {} out of reach, {} factorisations, {}\n", scene.name, totals.states,
+               job.folder, totals.failed, totals.short_of, totals.factorisations, format_duration(totals.seconds));
   if (!totals.locks)
     print_note(
         fmt::format("the file system of '{}' has no locks: runs that share the folder compute everything each; "

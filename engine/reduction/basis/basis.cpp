@@ -45,4 +45,15 @@ SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displace
   return basis;
 }
 
+SnapshotBasis first_modes(const SnapshotBasis& all, int modes, PodTruncation truncation) {
+  SnapshotBasis first;
+  const int rigid = all.modes - all.pod.modes;
+  first.modes = rigid + modes;
+  first.pod = all.pod;
+  first.pod.modes = modes;
+  first.pod.truncation_error = truncation_errors(all.pod.singular_values, truncation)[extent(modes)];
+  first.vectors.assign(all.vectors.begin(), all.vectors.begin() + static_cast<long>(extent(first.modes, all.pod.rows)));
+  return first;
+}
+
 }  // namespace supple

@@ -19,6 +19,9 @@ struct SnapshotBasis {
 SnapshotBasis snapshot_basis(const FullModel& full, const ColumnBlocks& displacements, const ReductionScene& recipe,
                              const Ranks& ranks = {}, const std::optional<DeviceRoom>& device = std::nullopt);
 
+// The first modes of those, so many that are not rigid.
+SnapshotBasis first_modes(const SnapshotBasis& all, int modes, PodTruncation truncation);
+
 // What the recipe's tolerance of the modes is compared with.
 PodTruncation truncation_of(const ReductionScene& recipe);
 

@@ -74,19 +74,11 @@ std::vector<HeldRow> held_rows(const Robot& robot, std::span<const double> H, st
   const int n = static_cast<int>(H.size()) / std::max(1, robot.rows());
   for (int row = 0; row < robot.rows(); ++row) {
     const auto k = static_cast<std::size_t>(row);
-    const double lambda = multipliers[k];
-    if (k >= robot.actuators.size()) {
-      const ConstraintRow& constraint = robot.constraints[k - robot.actuators.size()];
-      if (constraint.one_sided && lambda <= 0) continue;
-      if (std::all_of(H.begin() + row * n, H.begin() + (row + 1) * n, [](double h) { return h == 0; })) continue;
-      held.push_back({row, constraint.compliance});
+    if (!holds(robot, row, multipliers[k])) continue;
+    const bool constraint = k >= robot.actuators.size();
+    if (constraint && std::all_of(H.begin() + row * n, H.begin() + (row + 1) * n, [](double h) { return h == 0; }))
       continue;
-    }
-    // A force at its limit is given, and the displacement that was commanded is not reached.
-    const ActuatorRow& actuator = robot.actuators[k];
-    const RowTarget target = row_target(actuator, 0, 0, 0);
-    if (actuator.control != ActuatorControl::displacement || lambda <= target.lower || lambda >= target.upper) continue;
-    held.push_back({row, 0});
+    held.push_back({row, constraint ? robot.constraints[k - robot.actuators.size()].compliance : 0});
   }
   return held;
 }

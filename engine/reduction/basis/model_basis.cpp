@@ -26,8 +26,13 @@ ModelBasis model_basis(const FullModel& full, const TrainingSet& training, const
                        const ReductionScene& recipe, const Ranks& ranks, const std::optional<DeviceRoom>& device,
                        const Progress& progress) {
   SnapshotBasis snapshots = snapshot_basis(full, displacements, recipe, ranks, device);
+  if (ranks.rank > 0) return {snapshots.modes, std::move(snapshots.vectors), std::move(snapshots.pod), {}};
+  return model_basis(full, training, std::move(snapshots), recipe, progress);
+}
+
+ModelBasis model_basis(const FullModel& full, const TrainingSet& training, SnapshotBasis snapshots,
+                       const ReductionScene& recipe, const Progress& progress) {
   ModelBasis basis{snapshots.modes, std::move(snapshots.vectors), std::move(snapshots.pod), {}};
-  if (ranks.rank > 0) return basis;
   if (full.robot.floating)
     basis.notes.push_back(
         fmt::format("the body is free-floating: {} rigid modes stand before {} of its shapes, and errors are those of "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/model/full_model.hpp"
+#include "engine/reduction/basis/basis.hpp"
 #include "engine/reduction/snapshots/snapshots.hpp"
 #include "kernels/base/progress.hpp"
 #include "kernels/base/ranks.hpp"
@@ -35,5 +36,8 @@ struct ModelBasis {
 ModelBasis model_basis(const FullModel& full, const TrainingSet& training, const ColumnBlocks& displacements,
                        const ReductionScene& recipe, const Ranks& ranks = {},
                        const std::optional<DeviceRoom>& device = std::nullopt, const Progress& progress = {});
+// The same with modes of the snapshots that are there already.
+ModelBasis model_basis(const FullModel& full, const TrainingSet& training, SnapshotBasis snapshots,
+                       const ReductionScene& recipe, const Progress& progress);
 
 }  // namespace supple

@@ -34,6 +34,7 @@ void PathQueue::tell() const {
   std::string detail;
   if (run_.states > 0) detail = fmt::format("{:.3g}/s", run_.states / seconds());
   if (run_.failed > 0) detail += fmt::format("{}{} failed", detail.empty() ? "" : ", ", run_.failed);
+  if (run_.short_of > 0) detail += fmt::format("{}{} out of reach", detail.empty() ? "" : ", ", run_.short_of);
   progress_("snapshots", run_.states + elsewhere_, states_, detail);
 }
 
@@ -66,9 +67,10 @@ void PathQueue::before() {
                       "the same command with --resume");
 }
 
-void PathQueue::after(StepStatus status, int factorisations) {
+void PathQueue::after(StepStatus status, bool short_of, int factorisations) {
   const std::lock_guard lock(mutex_);
   if (status != StepStatus::ok) ++run_.failed;
+  if (short_of) ++run_.short_of;
   ++run_.states;
   run_.factorisations += factorisations;
   tell();

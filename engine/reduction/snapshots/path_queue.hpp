@@ -25,7 +25,7 @@ class PathQueue {
   bool take_over();
   // Of a taken path: before every state (throws Interrupted), behind it, and at the end with what writes its file.
   void before();
-  void after(StepStatus status, int factorisations);
+  void after(StepStatus status, bool short_of, int factorisations);
   void finish(int path, const std::function<void(const std::string& file)>& write);
 
   SnapshotRun run() const;

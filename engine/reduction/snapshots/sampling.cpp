@@ -28,6 +28,8 @@ double at(const Interval& range, double fraction) {
 
 // Hypercube that greedy sampling begins with, per input: the first model is to be of use.
 constexpr int first_states_per_input = 8;
+// Of training in time: four times as fast as the paths that models are judged by, so that the body vibrates.
+constexpr int trajectory_steps = 80;
 // 64 corners. A hypercube alone leaves them to extrapolation, released actuators (the state at rest) among them. Where
 // an input goes both ways, that state is no corner and comes on its own.
 constexpr std::size_t most_corner_inputs = 6;
@@ -96,6 +98,19 @@ std::vector<SamplePath> random_paths(const Robot& robot, const ReductionScene& r
     SamplePath& path = paths.emplace_back();
     for (int k = 0; k < steps * std::min(states_per_path, recipe.states - first); ++k)
       path.samples.push_back(clamped(inputs, in_time ? own.at(k + 1) : whole.underway(first + k)));
+  }
+  return paths;
+}
+
+std::vector<SamplePath> training_trajectories(const Robot& robot, int count, std::uint64_t seed) {
+  const std::vector<InputRange> inputs = input_ranges(robot);  // of a rigid motion too: inertia sees it
+  std::vector<SamplePath> paths;
+  for (int k = 1; k <= count; ++k) {
+    const SmoothPath path(inputs, released_sample(robot), trajectory_steps,
+                          seed + 0xbf58476d1ce4e5b9ULL * static_cast<std::uint64_t>(k), Wave::even);
+    SamplePath& steps = paths.emplace_back();
+    steps.in_time = true;
+    for (int step = 1; step <= trajectory_steps; ++step) steps.samples.push_back(clamped(inputs, path.at(step)));
   }
   return paths;
 }
@@ -307,6 +322,8 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
         fmt::format("elements_every = {}", better), recipe.elements_every_place);
   }
   SamplingPlan plan = plan_of(robot, recipe);
+  if (plan.converged && plan.most_states == 0 && !robot.floating && recipe.ecsw_training == "projected")
+    std::ranges::move(training_trajectories(robot, recipe.trajectories, recipe.seed), std::back_inserter(plan.paths));
   for (SamplePath& path : plan.paths) path.friction = friction;
   return plan;
 }

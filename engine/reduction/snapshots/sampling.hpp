@@ -52,6 +52,7 @@ std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t s
 struct SamplePath {
   std::vector<Sample> samples;
   bool friction = false;  // in time: obstacles have theirs
+  bool in_time = false;   // a linearised time step for each sample, from equilibrium with all actuators released
 };
 
 struct SamplingPlan {
@@ -95,9 +96,10 @@ std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Samp
 // The plan a scene asks for, over training_ranges. Grid: one path, sweep_steps increments between neighbours. Latin
 // hypercube: the samples ordered by a walk and cut into paths of equal length. A grid above the budget falls back to
 // the hypercube (Algorithm 1), stated in `note`. Random paths: waves of incommensurate periods about six states
-// (smooth_path.hpp); in time sweep_steps steps for each state. Greedy: the hypercube
-// that it begins with, which does not depend on the number of states asked for. With `corners` the corners of the box
-// and the released sample are visited too, by all but the grid.
+// (smooth_path.hpp); in time sweep_steps steps for each state. Greedy: the hypercube that it begins with, which does
+// not depend on the number of states asked for. With `corners` the corners of the box and the released sample are
+// visited too, by all but the grid. Converged equilibria do not excite vibrations: `trajectories` in time join them,
+// but for free-floating bodies, greedy sampling and rerun training.
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe);
 
 }  // namespace supple

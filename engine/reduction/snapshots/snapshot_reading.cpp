@@ -1,5 +1,6 @@
 // What a snapshot folder holds, read back.
 #include <algorithm>
+#include <numeric>
 
 #include "engine/io/hdf5_file.hpp"
 #include "engine/reduction/snapshots/snapshots.hpp"
@@ -13,6 +14,13 @@ namespace {
 
 constexpr double block_bytes = 2.5e8;
 constexpr int least_block = 64;  // states: what is joined with them is as large, and is read and written each time
+
+// a / b of vectors along each other.
+double share_of(const Sample& a, const Sample& b) {
+  const double along = std::inner_product(a.begin(), a.end(), b.begin(), 0.0),
+               square = std::inner_product(b.begin(), b.end(), b.begin(), 0.0);
+  return square > 0 ? along / square : 1;
+}
 
 // The result of `read` for the file of a path; a damaged file is an error with a remedy.
 template <class Read>
@@ -75,12 +83,14 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
       throw InputError("'" + file.path() + "' belongs to another scene, mesh or sampling",
                        "compute the snapshots again (`supple snapshots --force`)", {file.path(), 0, 0, ""});
     std::vector<int> status, factorisations;
-    std::vector<double> q, multipliers;
+    std::vector<double> q, multipliers, commands;
+    const std::size_t inputs = n > 0 ? path.samples.front().size() : 0;
     read_path(file, [&](const Hdf5File& f) {
       status = f.read_ints("/status", {n});
       factorisations = f.read_ints("/factorisations", {n});
       if (with_q) q = f.read_doubles("/q", {n, static_cast<std::size_t>(nv)});
       multipliers = f.read_doubles("/multipliers", {n, static_cast<std::size_t>(rows)});
+      commands = f.read_doubles("/commands", {n, inputs});
       return 0;
     });
     for (std::size_t i = 0; i < n; ++i) {
@@ -90,8 +100,13 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
         continue;
       }
       ++set.count;
-      set.source.push_back({static_cast<int>(k), static_cast<int>(i), path.friction});
-      set.commands.push_back(path.samples[i]);
+      set.source.push_back({static_cast<int>(k), static_cast<int>(i), path.friction, path.in_time});
+      set.commands.emplace_back(commands.begin() + static_cast<long>(i * inputs),
+                                commands.begin() + static_cast<long>((i + 1) * inputs));
+      if (set.commands.back() != path.samples[i]) {
+        ++set.short_of;
+        set.least_reach = std::min(set.least_reach, share_of(set.commands.back(), path.samples[i]));
+      }
       if (with_q)
         set.q.insert(set.q.end(), q.begin() + static_cast<long>(i) * nv, q.begin() + static_cast<long>(i + 1) * nv);
       set.multipliers.insert(set.multipliers.end(), multipliers.begin() + static_cast<long>(i) * rows,

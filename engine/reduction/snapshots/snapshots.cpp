@@ -34,6 +34,10 @@ namespace fs = std::filesystem;
 // factorisations.
 constexpr EquilibriumSettings quick_continuation{.smallest_increment = 0.25, .patient_iterations = 0};
 
+// Of a sample that is out of reach: the share of the way that was followed at which it is replaced, and the least that is
+// worth a state.
+constexpr double replaced_at = 0.8, least_way = 0.1;
+
 constexpr const char* plan_format = "supple snapshots 1";
 constexpr std::chrono::milliseconds poll{100};  // for locks and paths of others
 
@@ -51,6 +55,7 @@ std::string plan_text(const SceneIdentity& identity, const SamplingPlan& plan) {
                              {"hash", hash_hex(path_identity(identity, plan.converged, plan.paths[k]))},
                              {"commands", plan.paths[k].samples}});
     if (plan.paths[k].friction) json["paths"].back()["friction"] = true;
+    if (plan.paths[k].in_time) json["paths"].back()["in_time"] = true;
   }
   for (const SamplingPlan::Prediction& prediction : plan.predictions)
     json["predictions"].push_back({{"states", prediction.states}, {"error", prediction.error}});
@@ -85,6 +90,26 @@ void check_format(const std::string& file, const std::string& text) {
                      "the version that made them, or another folder with -o", {file, 0, 0, ""});
 }
 
+// Where one of the stored plan and this one begins with the other: the paths that are stored. Neither grows by itself.
+std::optional<std::size_t> paths_of_both(const std::string& stored, const SceneIdentity& identity,
+                                         const SamplingPlan& plan) {
+  if (plan.most_states > 0) return std::nullopt;
+  const nlohmann::json here = nlohmann::json::parse(stored, nullptr, /*allow_exceptions=*/false),
+                       there = nlohmann::json::parse(plan_text(identity, plan));
+  if (!here.is_object()) return std::nullopt;
+  const auto same = [](const nlohmann::json& a, const nlohmann::json& b, const char* key) {
+    const auto x = a.find(key), y = b.find(key);
+    return x != a.end() && y != b.end() && *x == *y;
+  };
+  for (const char* key : {"scene_hash", "mesh_hash", "sampling"})
+    if (!same(here, there, key)) return std::nullopt;
+  const auto a = here.find("paths"), b = there.find("paths");
+  if (a == here.end() || !a->is_array() || b == there.end()) return std::nullopt;
+  for (std::size_t k = 0; k < std::min(a->size(), b->size()); ++k)
+    if (!(*a)[k].is_object() || !same((*a)[k], (*b)[k], "hash")) return std::nullopt;
+  return a->size();
+}
+
 void wait_for_others(const Progress& progress) {
   if (progress.stopped()) throw Interrupted("stopped while another run was at work there", "the same command again");
   std::this_thread::sleep_for(poll);
@@ -102,7 +127,8 @@ bool is_path_of(const std::string& file, std::uint64_t identity) {
 
 std::uint64_t path_identity(const SceneIdentity& identity, bool converged, const SamplePath& path) {
   std::uint64_t hash = hash_bytes(&identity, sizeof identity);
-  hash = hash_bytes(&converged, sizeof converged, hash);
+  const bool equilibria = converged && !path.in_time;
+  hash = hash_bytes(&equilibria, sizeof equilibria, hash);
   for (const Sample& sample : path.samples) hash = hash_bytes(sample.data(), sample.size() * sizeof(double), hash);
   if (path.friction) hash = hash_bytes(&path.friction, sizeof path.friction, hash);
   return hash;
@@ -155,6 +181,10 @@ void prepare_snapshot_folder(const std::string& folder, const SceneIdentity& ide
                        "--resume to continue with them, --force to start over, or another -o", {stored, 0, 0, ""});
     const std::string present = text_of(stored);
     check_format(stored, present);
+    if (const std::optional<std::size_t> paths = paths_of_both(present, identity, plan)) {
+      if (*paths < plan.paths.size()) write_file(stored, text);
+      return;
+    }
     // A greedy plan may have grown meanwhile.
     if (present != text && grown_plan(folder, identity, plan).states() <= plan.states())
       throw InputError("the snapshots in '" + folder + "' belong to another scene, mesh or sampling",
@@ -231,18 +261,23 @@ class PathSolver {
     const SamplePath& path = plan_.paths[static_cast<std::size_t>(index)];
     mechanics_.set_friction(path.friction);
     State state = rest_state(mechanics_);
+    if (path.in_time &&
+        patient_.solve(control_of(model_.robot, released_sample(model_.robot)), state).status != StepStatus::ok)
+      state = rest_state(mechanics_);
     std::vector<double> commands, q, multipliers;
     std::vector<int> status, factorisations;
-    for (const Sample& sample : path.samples) {
+    for (Sample sample : path.samples) {
       queue.before();
       int iterations;
-      const StepStatus result = solve(control_of(model_.robot, sample), status.empty(), state, iterations);
+      const StepStatus result = plan_.converged && !path.in_time
+                                    ? find_equilibrium(sample, status.empty(), state, iterations)
+                                    : step(control_of(model_.robot, sample), state, iterations);
       status.push_back(static_cast<int>(result));
       factorisations.push_back(iterations);
       commands.insert(commands.end(), sample.begin(), sample.end());
       q.insert(q.end(), state.q.begin(), state.q.end());
       multipliers.insert(multipliers.end(), state.multipliers.begin(), state.multipliers.end());
-      queue.after(result, iterations);
+      queue.after(result, sample != path.samples[status.size() - 1], iterations);
     }
     const std::size_t n = path.samples.size();
     queue.finish(index, [&](const std::string& file) {
@@ -257,19 +292,41 @@ class PathSolver {
     });
   }
 
-  StepStatus solve(const Control& control, bool at_rest, State& state, int& iterations) {
-    if (!plan_.converged) {
-      const StepReport report = stepper_.step(control, state);
-      iterations = report.iterations;
-      return report.status;
-    }
+  StepStatus step(const Control& control, State& state, int& iterations) {
+    const StepReport report = stepper_.step(control, state);
+    iterations = report.iterations;
+    return report.status;
+  }
+
+  // sample: where it is out of reach, replaced.
+  StepStatus find_equilibrium(Sample& sample, bool at_rest, State& state, int& iterations) {
+    const Control control = control_of(model_.robot, sample);
     const EquilibriumReport report = (at_rest ? patient_ : quick_).solve(control, state);
     iterations = report.iterations;
-    if (report.status == StepStatus::ok || at_rest) return report.status;
+    if (report.status == StepStatus::ok && report.unstable == 0) return report.status;
+    if (at_rest) return stop_short(sample, report, state, iterations);
     state = rest_state(mechanics_);
     const EquilibriumReport again = patient_.solve(control, state);
     iterations += again.iterations;
-    return again.status;
+    return again.status == StepStatus::ok ? again.status : stop_short(sample, again, state, iterations);
+  }
+
+  // A sample that was not reached from rest is replaced by one on the way there.
+  StepStatus stop_short(Sample& sample, const EquilibriumReport& failure, State& state, int& iterations) {
+    if (failure.status == StepStatus::ok || failure.reached < least_way) return failure.status;
+    state = rest_state(mechanics_);
+    const std::vector<InputRange> inputs = input_ranges(model_.robot);
+    Sample part = sample;
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      const std::size_t commands = state.commands.size();
+      const double from = k < commands ? state.commands[k] : state.motions[k - commands];
+      part[k] = from + replaced_at * failure.reached * (part[k] - from);
+      if (part[k] < inputs[k].range.lower || part[k] > inputs[k].range.upper) return failure.status;
+    }
+    const EquilibriumReport report = patient_.solve(control_of(model_.robot, part), state);
+    iterations += report.iterations;
+    if (report.status == StepStatus::ok) sample = part;
+    return report.status;
   }
 
   const FullModel& model_;

@@ -6,6 +6,9 @@
 //
 // path_NNNN.h5: commands [n][inputs] (samples: sampling.hpp), q [n][nv] (m), multipliers [n][rows] (N), status [n]
 // (StepStatus, 0 = ok), factorisations [n], identity (hash of scene, mesh and path).
+//
+// Some of the box may be out of reach: antagonist cables are pulled, and the body buckles or folds into itself. Such a
+// sample is replaced by an equilibrium before that, on the straight way to its commands from those of the body at rest.
 
 #include <cstdint>
 #include <string>
@@ -53,7 +56,7 @@ std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& i
 
 struct SnapshotRun {
   int states = 0;  // computed now
-  int failed = 0;
+  int failed = 0, short_of = 0;
   int factorisations = 0;
   int left = 0;  // paths that others were at work on
   double seconds = 0;
@@ -77,9 +80,11 @@ SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const Scen
 struct SnapshotSet {
   struct Source {
     int path, sample;
-    bool friction = false;  // SamplePath's
+    bool friction = false, in_time = false;  // SamplePath's
   };
   int count = 0, failed = 0;
+  int short_of = 0;            // out of reach, and replaced
+  double least_reach = 1;      // of their commands
   std::vector<Source> source;  // of every state
   std::vector<Sample> commands;
   std::vector<double> q;            // [count][nv], unless they stay on disk

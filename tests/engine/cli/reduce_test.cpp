@@ -251,6 +251,42 @@ TEST_F(Reduce, WhereTheModelGoesIsLookedAtFirst) {
   }
 }
 
+TEST_F(Reduce, AsManyModesAsTheErrorTakes) {
+  const auto reduce = [&](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"reduce", ".", "-o", "beam.rom.h5", "--seconds", "10 ms", "--json", "r.json", "--force"});
+    return run(more);
+  };
+  ASSERT_EQ(reduce({}).code, 0);
+  const int few = parse("r.json")["modes"];
+  const double error = parse("r.json")["validation"]["goal_error_mean"];
+  EXPECT_TRUE(parse("r.json")["mode_search"].empty());
+  const Outcome finer = reduce({"--error", std::to_string(0.3 * error)});
+  ASSERT_EQ(finer.code, 0) << finer.err;
+  const json report = parse("r.json");
+  EXPECT_GT(report["modes"], few);
+  EXPECT_LE(report["validation"]["goal_error_mean"].get<double>(), 0.3 * error);
+  EXPECT_LE(report["validation"]["shape_error_mean"].get<double>(), 0.3 * error);
+  EXPECT_LT(report["mode_search"][0]["modes"], report["modes"]);
+  EXPECT_TRUE(contains(finer.out + finer.err, "modes were added"));
+  // The scene that the model holds makes the same modes again.
+  const ReducedModel model = read_model(path("beam.rom.h5"));
+  EXPECT_TRUE(contains(model.provenance.scene_text, "max_modes = " + std::to_string(model.modes)));
+  // Sixteen states do not show what others need to 1e-9; what there are too few of is named, and nothing is written.
+  std::filesystem::remove(path("beam.rom.h5"));
+  const Outcome missed = reduce({"--error", "1e-9"});
+  EXPECT_EQ(missed.code, 1);
+  EXPECT_TRUE(contains(missed.err, "limited by the training states"));
+  EXPECT_TRUE(contains(missed.err, "states = 32"));
+  EXPECT_FALSE(exists("beam.rom.h5"));
+  ASSERT_EQ(reduce({"--error", "1e-9", "--accept-errors"}).code, 0);
+  EXPECT_TRUE(contains(run({"info", "beam.rom.h5"}).out, "do not trust"));
+  // With modes of its own a scene is only judged by it.
+  const Outcome judged = reduce({"--error", "1e-9", "--modes", "2"});
+  EXPECT_EQ(judged.code, 1);
+  EXPECT_TRUE(contains(judged.err, "limited by the 2 modes"));
+}
+
 TEST_F(Reduce, AModelBeyondItsLimitIsRefused) {
   write_text(path("scene.toml"), read_text(path("scene.toml")) + "goal_error_limit = 1e-12\n");
   const Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--seconds", "100 ms", "--json", "reduce.json"});

@@ -39,6 +39,37 @@ TEST(SceneReader, MinimalHasTheDocumentedDefaults) {
   EXPECT_EQ(scene.reduction.states, defaults.reduction.states);
 }
 
+// Scenes that specify no states, modes or elements ask for an error.
+TEST(SceneReader, AnErrorIsAskedForByDefault) {
+  const auto read = [](const std::string& keys) {
+    return parse_scene(test::minimal + (keys.empty() ? "" : "[reduce]\n" + keys), "bar.toml").reduction;
+  };
+  for (const char* keys : {"", "seed = 3\n", "validation_states = 40\nelements_acceptance = 0.2\n"}) {
+    const ReductionScene recipe = read(keys);
+    ASSERT_TRUE(recipe.error) << keys;
+    EXPECT_EQ(*recipe.error, 0.01);
+    EXPECT_TRUE(recipe.error_is_default && recipe.modes_by_error);
+    EXPECT_EQ(recipe.trajectories, 2);
+  }
+  for (const char* keys : {"states = 5\n", "max_modes = 5\n", "modes_tolerance = 1e-3\n", "elements = 9\n",
+                           "elements_tolerance = 0.1\n", "goal_error_limit = 0.1\n", "sampling = \"grid\"\n"}) {
+    const ReductionScene recipe = read(keys);
+    EXPECT_FALSE(recipe.error || recipe.modes_by_error) << keys;
+    EXPECT_EQ(recipe.trajectories, 0) << keys;
+  }
+  ReductionScene recipe = read("error = \"2 %\"\nstates = 50\ntrajectories = 1\n");
+  EXPECT_EQ(recipe.error.value_or(0), 0.02);
+  EXPECT_TRUE(recipe.modes_by_error);
+  EXPECT_FALSE(recipe.error_is_default);
+  EXPECT_EQ(recipe.trajectories, 1);
+  EXPECT_FALSE(read("error = \"2 %\"\nmax_modes = 5\n").modes_by_error);  // a limit alone
+  drop_default_error(recipe);
+  EXPECT_TRUE(recipe.error && recipe.trajectories == 1);
+  recipe = read("");
+  drop_default_error(recipe);
+  EXPECT_FALSE(recipe.error || recipe.modes_by_error || recipe.trajectories > 0);
+}
+
 // The defaults that the reference prints are those of the structs.
 TEST(SceneReader, ReferenceDefaultsAreTrue) {
   std::string text = test::minimal + "[reduce]\n";

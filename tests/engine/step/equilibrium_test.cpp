@@ -5,8 +5,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/reduction/snapshots/sampling.hpp"
+#include "engine/scene/reader.hpp"
 #include "tests/engine/bodies/boxes.hpp"
 #include "tests/engine/bodies/constrained_bodies.hpp"
+#include "tests/engine/bodies/reduced_bodies.hpp"
 
 namespace supple {
 namespace {
@@ -213,11 +218,111 @@ TEST(FailedEquilibrium, UnderALoadThatIsNoneIsNotLeftBehind) {
   FullMechanics mechanics(model);
   State state = rest_state(mechanics);
   // Too heavy, and too little patience, to come to the end.
-  Equilibrium equilibrium(mechanics, {.smallest_increment = 1.0 / 64, .patient_iterations = 1});
+  Equilibrium equilibrium(mechanics, {.smallest_increment = 1.0 / 64, .patient_iterations = 0});
   const EquilibriumReport report = equilibrium.solve(zero_control(mechanics), state);
   ASSERT_NE(report.status, StepStatus::ok);
   EXPECT_GT(report.increments, 0);
   EXPECT_EQ(state.q, rest_state(mechanics).q);
+}
+
+// A column that is pushed along itself, beyond Euler's load pi^2 E I/(4 L^2): straight it is in equilibrium, and not for
+// long. It is wider one way, so that it is clear which way it gives.
+FullModel column(double load) {
+  Scene scene = boxes::scene({"", MaterialModel::corotational}, 1e6, 0.3);
+  scene.gravity = {{0, 0, 0}};
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  ActuatorScene push;
+  push.name = "push";
+  push.kind = ActuatorKind::force;
+  push.points = {{{0.4, 0.02, 0.01}}};
+  push.direction = {{-1, 0, 0}};
+  push.control = ActuatorControl::force;
+  push.range = {0, load};
+  scene.actuators = {push};
+  return build_full_model(scene, box_hexahedra({{0, 0, 0}}, {{0.4, 0.04, 0.02}}, 16, 2, 2));
+}
+
+TEST(UnstableEquilibrium, AColumnBuckles) {
+  // pi^2 1e6 (0.04 0.02^3/12)/(4 0.4^2) = 0.41 N; linear hexahedra of two layers are stiffer in bending.
+  const FullModel model = column(2);
+  FullMechanics full(model);
+  const ReducedModel reduced =
+      project(model, reduced_bodies::full_basis(model.coordinates.nv), model.coordinates.nv, all_elements(model));
+  ReducedMechanics same(reduced);
+  for (Mechanics* mechanics : {static_cast<Mechanics*>(&full), static_cast<Mechanics*>(&same)}) {
+    Control control = zero_control(*mechanics);
+    Equilibrium equilibrium(*mechanics, {}), hasty(*mechanics, {.patient_iterations = 0});
+    const auto highest = [](const std::vector<double>& q) {
+      double most = 0;
+      for (std::size_t i = 2; i < q.size(); i += 3) most = std::max(most, std::abs(q[i]));
+      return most;
+    };
+    for (const double load : {0.2, 2.0}) {
+      control.commands = {load};
+      State straight = rest_state(*mechanics), state = straight;
+      const EquilibriumReport before = hasty.solve(control, straight), report = equilibrium.solve(control, state);
+      ASSERT_EQ(before.status, StepStatus::ok);
+      ASSERT_EQ(report.status, StepStatus::ok);
+      EXPECT_LT(highest(straight.q), 1e-3);
+      EXPECT_EQ(report.negative_pivots, 0);
+      EXPECT_EQ(before.negative_pivots > 0, load > 1);
+      EXPECT_EQ(report.relaxed, load > 1);
+      EXPECT_EQ(before.unstable, before.negative_pivots);
+      if (load < 1) {
+        EXPECT_EQ(hash(state), hash(straight));
+      } else {
+        EXPECT_GT(highest(state.q), 0.1);
+      }
+    }
+  }
+}
+
+// The same column, its tip pulled towards its base by a cable of given length: the cable takes the motion along itself
+// away from what is unstable, and not the one to the side.
+TEST(UnstableEquilibrium, AColumnBucklesUnderACable) {
+  Scene scene = boxes::scene({"", MaterialModel::corotational}, 1e6, 0.3);
+  scene.gravity = {{0, 0, 0}};
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  ActuatorScene cable;
+  cable.name = "cable";
+  cable.points = {{{0.4, 0.02, 0.01}}};
+  cable.pull_point = Vec3d{{-0.1, 0.02, 0.01}};
+  cable.range = {0, 0.05};
+  scene.actuators = {cable};
+  const FullModel model = build_full_model(scene, box_hexahedra({{0, 0, 0}}, {{0.4, 0.04, 0.02}}, 16, 2, 2));
+  FullMechanics mechanics(model);
+  Control control = zero_control(mechanics);
+  control.commands = {0.02};
+  State straight = rest_state(mechanics), state = straight;
+  const EquilibriumReport before = Equilibrium(mechanics, {.patient_iterations = 0}).solve(control, straight);
+  ASSERT_EQ(before.status, StepStatus::ok);
+  EXPECT_GE(before.unstable, 1);
+  const EquilibriumReport report = Equilibrium(mechanics, {}).solve(control, state);
+  ASSERT_EQ(report.status, StepStatus::ok);
+  EXPECT_TRUE(report.relaxed);
+  EXPECT_EQ(report.unstable, 0);
+  double highest = 0;
+  for (std::size_t i = 2; i < state.q.size(); i += 3) highest = std::max(highest, std::abs(state.q[i]));
+  EXPECT_GT(highest, 0.02);
+  EXPECT_LT(state.multipliers[0], straight.multipliers[0]);  // a bent column pushes less
+}
+
+// Where cables hold what the body alone would not: stable although K has negative eigenvalues.
+TEST(UnstableEquilibrium, CablesHoldAFinRay) {
+  const Scene scene = read_scene(SUPPLE_SOURCE_DIR "/assets/zoo/finray/scene.toml");
+  const FullModel model = build_full_model(scene);
+  FullMechanics mechanics(model);
+  Equilibrium equilibrium(mechanics, {});
+  int held = 0;
+  for (const Sample& sample : uniform_draws(model.robot, 6, 5)) {
+    State state = rest_state(mechanics);
+    const EquilibriumReport report = equilibrium.solve(control_of(model.robot, sample), state);
+    ASSERT_EQ(report.status, StepStatus::ok);
+    EXPECT_EQ(report.unstable, 0);
+    EXPECT_FALSE(report.relaxed);
+    held += report.negative_pivots > 0 ? 1 : 0;
+  }
+  EXPECT_GT(held, 0);
 }
 
 // A body of which one corner is held may still turn about it.

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "engine/io/hdf5_file.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/reduction/pipeline.hpp"
 #include "engine/scene/reader.hpp"
 #include "engine/step/equilibrium.hpp"
@@ -177,12 +178,13 @@ TEST_F(Snapshots, FailedStatesAreCountedAndLeftOut) {
   (void)compute(folder);
   const SnapshotSet before = read(folder);
   const std::string file = path_file(folder, 0);
-  std::vector<double> q = stored_q(folder, 0), multipliers;
+  std::vector<double> q = stored_q(folder, 0), multipliers, commands;
   std::string identity;
   std::vector<int> factorisations;
   {
     const Hdf5File stored(file, Hdf5File::Mode::read);
     multipliers = stored.read_doubles("/multipliers");
+    commands = stored.read_doubles("/commands");
     factorisations = stored.read_ints("/factorisations");
     identity = stored.read_text("/identity");
   }
@@ -191,6 +193,7 @@ TEST_F(Snapshots, FailedStatesAreCountedAndLeftOut) {
     out.write("/identity", identity);
     out.write("/q", q, {8, nv});
     out.write("/multipliers", multipliers, {8, 2});
+    out.write("/commands", commands, {8, commands.size() / 8});
     out.write("/status", std::vector<int>{0, 0, 1, 0, 0, 2, 0, 0}, {8});
     out.write("/factorisations", factorisations, {8});
   });
@@ -202,6 +205,71 @@ TEST_F(Snapshots, FailedStatesAreCountedAndLeftOut) {
   EXPECT_EQ(set.commands[2], before.commands[3]);
   EXPECT_EQ(set.q[2 * nv], before.q[3 * nv]);
   EXPECT_EQ(set.multipliers[4], before.multipliers[6]);
+}
+
+// All eight cables of a trunk at once, by more than its necks bear: it folds up before that. The state is an equilibrium
+// on the way, and its commands are those it has.
+TEST(SnapshotsOfATrunk, ASampleOutOfReachIsReplaced) {
+  const TemporaryFolder folder;
+  const Scene scene = read_scene(SUPPLE_SOURCE_DIR "/assets/zoo/trunk/scene.toml");
+  const FullModel model = build_full_model(scene);
+  const Sample sample = {0.03, 0.01, 0.04, 0.02, 0.02, 0.035, 0.01, 0.04};
+  SamplingPlan plan;
+  plan.paths = {{{sample}}};
+  const SceneIdentity identity = identify(scene);
+  prepare_snapshot_folder(folder / "set", identity, plan, ExistingFolder::resume);
+  const SnapshotRun run = compute_paths(model, scene, identity, plan, folder / "set", {}, {});
+  EXPECT_EQ(run.failed, 0);
+  EXPECT_EQ(run.short_of, 1);
+  const SnapshotSet set = read_snapshots(folder / "set", identity, plan, model.coordinates.nv, model.robot.rows());
+  ASSERT_EQ(set.count, 1);
+  EXPECT_EQ(set.short_of, 1);
+  EXPECT_GT(set.least_reach, 0.1);
+  EXPECT_LT(set.least_reach, 1);
+  for (std::size_t k = 0; k < sample.size(); ++k)
+    EXPECT_NEAR(set.commands[0][k], set.least_reach * sample[k], 1e-12);  // rounding of lengths of centimetres
+  FullMechanics mechanics(model);
+  Stepper stepper(mechanics, {.scheme = StepScheme::quasi_static, .time_step = 0});
+  State state = rest_state(mechanics);
+  state.q = set.q;
+  state.multipliers = set.multipliers;
+  state.commands = set.commands[0];
+  std::vector<double> r(state.q.size());
+  EXPECT_LE(stepper.imbalance(state, r), 1e-9);
+}
+
+// Trajectories are steps from the released equilibrium; they join equilibria that are there already, which then are not computed again.
+TEST_F(Snapshots, MotionsJoinTheEquilibria) {
+  const std::string folder = folder_ / "set";
+  prepare(folder);
+  (void)compute(folder);
+  const std::vector<double> before = stored_q(folder, 1);
+  const SamplingPlan equilibria = plan_;
+  scene_.reduction.trajectories = 1;
+  plan_ = make_plan(model_.robot, scene_.reduction);
+  ASSERT_EQ(plan_.paths.size(), equilibria.paths.size() + 1);
+  EXPECT_TRUE(plan_.paths.back().in_time);
+  prepare(folder);
+  EXPECT_EQ(missing(folder), std::vector<int>{static_cast<int>(equilibria.paths.size())});
+  EXPECT_EQ(compute(folder).failed, 0);
+  EXPECT_EQ(stored_q(folder, 1), before);
+  const SnapshotSet set = read(folder);
+  ASSERT_EQ(set.count, 20 + 80);
+  EXPECT_TRUE(set.source.back().in_time);
+  EXPECT_FALSE(set.source.front().in_time);
+  FullMechanics mechanics(model_);
+  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = scene_.time_step});
+  State state = rest_state(mechanics);
+  ASSERT_EQ(Equilibrium(mechanics, {}).solve(control_of(model_.robot, released_sample(model_.robot)), state).status,
+            StepStatus::ok);
+  for (const Sample& sample : plan_.paths.back().samples)
+    ASSERT_EQ(stepper.step(control_of(model_.robot, sample), state).status, StepStatus::ok);
+  EXPECT_TRUE(std::equal(state.q.begin(), state.q.end(), set.q.end() - static_cast<long>(state.q.size())));
+  // Whoever asks for the equilibria alone finds them there.
+  plan_ = equilibria;
+  prepare(folder);
+  EXPECT_TRUE(missing(folder).empty());
+  EXPECT_EQ(read(folder).count, 20);
 }
 
 // Eight cables pull a tentacle: from the first state's equilibrium Newton's method does not come to the second one's in
