@@ -515,8 +515,9 @@ void ReductionJob::trace_curve() {
   floor_ = result_.report.curve.back().errors;
 }
 
-// The largest error of a model as a share of what is aimed at, `aim` of what was asked for: of unseen equilibria (`validation`), of some that it was
-// trained on (as much as was asked for: where it finds another one, or none, it lacks modes or elements), and along trajectories.
+// The largest error of a model as a share of what is aimed at, `aim` of what was asked for: of unseen equilibria
+// (`validation`) and along trajectories. Of some equilibria that it was trained on all that was asked for is allowed:
+// where it finds another one, or none, it lacks modes or elements.
 double ReductionJob::share_of_asked(const ReducedModel& model, const ErrorSummary& validation, const AskedError& asked,
                                     double aim) const {
   double share = share_of(validation, asked);
@@ -668,9 +669,8 @@ void ReductionJob::find_limit(const AskedError& asked) {
     report.remedy = fmt::format("states = {} in [reduce] or more{}", 2 * recipe_.states, kept_error(recipe_));
   } else if (recipe_.modes_by_error) {
     report.limited_by = fmt::format(
-        "equilibria that are not those of the full model, though {} modes can show them to {:.2g} %: the robot may "
-        "have "
-        "several for one command",
+        "equilibria that are not those of the full model, though {} modes can show them to {:.2g} %: the robot "
+        "may have several for one command",
         modes_.modes, 100 * best_shape_);
     report.remedy = "smaller ranges of the actuators where the body buckles or snaps, or more states";
   } else {

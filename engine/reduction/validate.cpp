@@ -189,18 +189,11 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
 double projection_error(std::span<const double> basis, int modes, const ReferenceStates& reference) {
   Deviations shape;
   shape.displacement = reference.displacement;
-  const auto nv = static_cast<std::size_t>(reference.nv);
+  std::vector<double> left = reference.q;
+  remove_modes(basis.first(extent(modes, reference.nv)), reference.nv, left);
   for (int s = 0; s < reference.count; ++s) {
-    std::vector<double> left(reference.q.begin() + s * reference.nv, reference.q.begin() + (s + 1) * reference.nv);
-    for (int m = 0; m < modes; ++m) {
-      const std::span<const double> mode = basis.subspan(extent(m) * nv, nv);
-      double alpha = 0;
-      for (std::size_t i = 0; i < nv; ++i) alpha += mode[i] * left[i];
-      for (std::size_t i = 0; i < nv; ++i) left[i] -= alpha * mode[i];
-    }
-    double square = 0;
-    for (const double x : left) square += x * x;
-    shape.error.push_back(std::sqrt(square));
+    const std::span<const double> state = std::span(left).subspan(extent(s, reference.nv), extent(reference.nv));
+    shape.error.push_back(std::sqrt(inner_product(state.data(), state.data(), reference.nv)));
   }
   double mean = 0, median = 0, largest = 0;
   shape.summarise(mean, median, largest);
