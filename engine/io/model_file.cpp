@@ -214,6 +214,7 @@ void write_provenance(Hdf5File& file, const ReducedModel& model) {
   file.write("/provenance/singular_values", model.singular_values, {model.singular_values.size()});
   const ErrorSummary& e = model.errors;
   file.write("/errors/states", std::vector<int>{e.states, e.failed, e.worst_state}, {3});
+  if (e.elsewhere > 0) file.write("/errors/elsewhere", static_cast<std::int64_t>(e.elsewhere));
   file.write("/errors/goal", Numbers{e.goal_mean, e.goal_median, e.goal_max}, {3});
   file.write("/errors/shape", Numbers{e.shape_mean, e.shape_median, e.shape_max}, {3});
   file.write("/errors/worst_commands", e.worst_commands, {e.worst_commands.size()});
@@ -250,6 +251,7 @@ void read_provenance(const Hdf5File& file, const Checked& checked, ReducedModel&
   e.states = states[0];
   e.failed = states[1];
   e.worst_state = states[2];
+  if (file.has("/errors/elsewhere")) e.elsewhere = checked.count("/errors/elsewhere", 0, e.states);
   // Not a number where nothing moved.
   const auto goal = file.read_doubles("/errors/goal", {3}), shape = file.read_doubles("/errors/shape", {3});
   e.goal_mean = goal[0], e.goal_median = goal[1], e.goal_max = goal[2];

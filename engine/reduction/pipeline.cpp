@@ -23,9 +23,13 @@
 #include "engine/reduction/basis/project.hpp"
 #include "engine/reduction/basis/rigid_motion.hpp"
 #include "engine/reduction/basis/strain_modes.hpp"
+#include "engine/reduction/branches.hpp"
 #include "engine/reduction/elements/selection.hpp"
 #include "engine/reduction/elements/training.hpp"
 #include "engine/reduction/model_errors.hpp"
+#include "engine/reduction/more_states.hpp"
+#include "engine/reduction/snapshots/reach.hpp"
+#include "engine/reduction/validation_set.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/base/version.hpp"
@@ -61,12 +65,11 @@ constexpr double finest_tolerance = 1e-7;   // of the modes that there are to ad
 constexpr double more_modes = 4.0 / 3;      // so many times as many
 constexpr double least_gain = 0.95;         // additions that leave more of the error than this are idle
 constexpr int most_idle = 3;
-constexpr int trained_states = 60;        // on which such a model is tried too: few unseen ones miss what is rare
 constexpr std::size_t domains_tried = 8;  // larger and larger ones
-// In motion, from rest, where displacements are small. Errors relative to them are larger than those of equilibria.
-constexpr std::uint64_t validation_paths = 3;
-constexpr int validation_steps = 120;
-constexpr double motion_to_equilibria = 2;
+constexpr double shown_by_modes = 0.5;    // of the mean error: what all modes may leave of unseen states
+// Where states are added. A doubling that leaves more of the error than this was of no use.
+constexpr int most_added_doublings = 2;
+constexpr double least_gain_of_states = 0.9;
 
 // One thread while it lives.
 class SingleThreaded {
@@ -175,25 +178,6 @@ std::string replace_membranes(const FullModel& full, const ReductionScene& recip
       100 * basis.off_law);
 }
 
-// At most `most` of the equilibria of the training set, evenly over the set.
-ReferenceStates some_trained(const FullModel& full, const TrainingSet& training, int most) {
-  const SnapshotSet& all = training.snapshots;
-  std::vector<int> equilibria;
-  for (int s = 0; s < all.count; ++s)
-    if (!all.source[extent(s)].in_time) equilibria.push_back(s);
-  const auto count = static_cast<long>(equilibria.size());
-  SnapshotSet some;
-  some.count = static_cast<int>(std::min<long>(most, count));
-  for (int k = 0; k < some.count; ++k) {
-    const int s = equilibria[static_cast<std::size_t>(k * count / some.count)];
-    some.source.push_back(all.source[extent(s)]);
-    some.commands.push_back(all.commands[extent(s)]);
-    const std::vector<double> q = read_displacements(training.folder, all, full.coordinates.nv, s, 1);
-    some.q.insert(some.q.end(), q.begin(), q.end());
-  }
-  return reference_states(full, some);
-}
-
 SelectionRule rule_of(const ReductionScene& recipe) {
   if (recipe.ecsw_selection == "displacement") return SelectionRule::displacement;
   return recipe.ecsw_selection == "lawson-hanson" ? SelectionRule::lawson_hanson : SelectionRule::lawson_hanson_pruned;
@@ -228,9 +212,7 @@ namespace {
 class ReductionJob {
  public:
   ReductionJob(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress)
-      : scene_(scene), full_(full), settings_(settings), progress_(progress), recipe_(scene.reduction) {
-    used_ = recipe_;
-    used_.modes_by_error = false;  // so that the modes of the model can be made again
+      : scene_(scene), full_(full), settings_(settings), progress_(progress), validation_(full) {
     selecting_.rule = rule_of(recipe_);
     selecting_.tolerances = settings.tolerances;
     selecting_.device = settings.device;
@@ -240,13 +222,14 @@ class ReductionJob {
   Reduction run();
 
  private:
+  void begin();
   TrainingSet take_snapshots();
   bool find_modes(const TrainingSet& training, const ColumnBlocks& displacements);
   void read_references();
   void project_model(const TrainingSet& training);
   void add_modes(const TrainingSet& training, const ColumnBlocks& displacements);
-  double share_of_asked(const ReducedModel& model, const ErrorSummary& validation, const AskedError& asked,
-                        double aim) const;
+  bool add_states(const TrainingSet& training, const ColumnBlocks& displacements);
+  ReductionScene finest() const;
   std::size_t larger_domain(int accepted);
   TrainingStates make_training(const TrainingSet& training, const ColumnBlocks& displacements);
   void plan_tolerances();
@@ -254,40 +237,46 @@ class ReductionJob {
   void trace_curve();
   std::pair<std::size_t, std::size_t> choose_domains();
   void make_table(std::size_t best, std::size_t small);
+  void report_branches();
   void add_compliance();
   void compare_in_motion();
   void judge();
   void find_limit(const AskedError& asked);
+  std::string more_states() const;
 
   void check_stop() const {
     if (progress_.stopped())
       throw Interrupted("stopped; the full-order states are kept", "the same command again: it continues from there");
   }
   void note_reach(const char* name, const SnapshotSet& set) {
-    if (set.short_of > 0)
-      note(fmt::format(
-          "{} of {} {} states are out of reach: on the way to their commands equilibria end (a body that folds into "
-          "itself); those a fifth before that took their place, the first at {:.0f} % of the commands",
-          set.short_of, set.count + set.failed, name, 100 * set.least_reach));
+    if (set.out_of_reach.empty()) return;
+    const std::string where = where_out_of_reach(full_.robot, set);
+    note(fmt::format(
+        "{} of {} {} states are out of reach: on the way to their commands equilibria end (a body that folds into "
+        "itself), the first at {:.0f} % of the commands; others on that way took their place{}{}",
+        set.out_of_reach.size(), set.count + set.failed, name, 100 * set.least_reach,
+        where.empty() ? "" : ". Out of reach: ", where));
   }
   void note(std::string text) { result_.report.notes.push_back(std::move(text)); }
   // known: its errors there, where they have been evaluated.
   ModelRow row(const std::string& label, const ReducedModel& model, const ReferenceStates& reference, double seconds,
                const std::optional<ErrorSummary>& known = std::nullopt);
 
-  const Scene& scene_;
+  Scene scene_;  // with the states that were added
   const FullModel& full_;
   const ReduceSettings& settings_;
   const Progress& progress_;
-  const ReductionScene& recipe_;
+  const ReductionScene& recipe_ = scene_.reduction;
   Reduction result_;
   ModelBasis modes_;
-  ReferenceStates trained_;               // some of the training set, where modes are added
-  ReferenceStates selection_, test_;      // the validation and the test set
-  ReducedModel all_;                      // with every element
-  bool lost_in_motion_ = false;           // where the full model is not
-  std::vector<UnseenPath> trajectories_;  // for validation, where modes are added
-  std::optional<ErrorSummary> floor_;     // its errors on the validation set, once they are known
+  ValidationSet validation_;
+  ReferenceStates test_;
+  ReducedModel all_;                   // with every element
+  bool lost_in_motion_ = false;        // where the full model is not
+  ErrorShares reached_;                // by the model that modes were added to
+  bool can_double_ = false;            // the training states
+  double last_share_ = 0;              // of reached_, of unseen states: with half of them
+  std::optional<ErrorSummary> floor_;  // its errors on the validation set, once they are known
   std::string membrane_note_;
   ReductionScene used_;           // the recipe with the modes that were taken
   double best_shape_ = 0;         // projection error of the validation set on all modes there are
@@ -297,17 +286,29 @@ class ReductionJob {
   double mark_ = now();                                  // where the stage began
 };
 
+// Forgets what a model of fewer states has left.
+void ReductionJob::begin() {
+  used_ = recipe_;
+  used_.modes_by_error = false;  // so that the modes of the model can be made again
+  result_.report.notes.clear();
+  result_.report.mode_search.clear();
+  floor_.reset();
+}
+
 // Snapshots of all sets are in the folder afterwards; those of the training set are read.
 TrainingSet ReductionJob::take_snapshots() {
   ReduceReport& report = result_.report;
   check_recipe(recipe_, full_);
+  mark_ = now();
   report.snapshots = compute_snapshots(full_, scene_, settings_.snapshots, progress_);
-  report.seconds.snapshots = now() - mark_;
+  report.seconds.snapshots += now() - mark_;
   TrainingSet training = read_training(full_, scene_, settings_.snapshots.folder);
+  can_double_ = can_double(training.plan);
   const int count = training.snapshots.count, failed = training.snapshots.failed;
   if (!training.plan.note.empty()) note(training.plan.note);
   if (failed > 0)
-    note(fmt::format("{} of {} training states did not converge and were left out", failed, failed + count));
+    note(fmt::format("{} of {} training states did not converge and were left out ({})", failed, failed + count,
+                     failures_text(training.snapshots)));
   note_reach("training", training.snapshots);
   if (count < 2)
     throw RunError("fewer than two training states converged", "`supple simulate` the scene; smaller actuator ranges");
@@ -324,7 +325,7 @@ bool ReductionJob::find_modes(const TrainingSet& training, const ColumnBlocks& d
   ReduceReport& report = result_.report;
   report.singular_values = modes_.pod.singular_values;
   report.truncation_error = truncation_errors(modes_.pod.singular_values, truncation_of(recipe_));
-  report.seconds.pod = now() - mark_;
+  report.seconds.pod += now() - mark_;
   check_stop();
   return true;
 }
@@ -336,9 +337,12 @@ void ReductionJob::read_references() {
     const SnapshotSet set =
         read_snapshots(sets[k].folder, identify(scene_), *sets[k].plan, full_.coordinates.nv, full_.robot.rows());
     note_reach(name, set);
-    return reference_states(full_, set);
+    ReferenceStates states = reference_states(full_, set);
+    if (const auto asked = asked_error(recipe_); asked && states.path.empty() && !full_.robot.floating)
+      states.branches = std::make_shared<Branches>(full_, asked->largest);
+    return states;
   };
-  selection_ = read(1, "validation");
+  validation_.equilibria = read(1, "validation");
   test_ = read(2, "test");
   if (test_.failed > 0)
     note(fmt::format("{} of {} test states of the full model did not converge and were left out", test_.failed,
@@ -372,55 +376,90 @@ void ReductionJob::project_model(const TrainingSet& training) {
   all_.singular_values = modes_.pod.singular_values;
 }
 
+// All modes that there are to add.
+ReductionScene ReductionJob::finest() const {
+  ReductionScene finest = recipe_;
+  finest.pod_tolerance = std::min(finest_tolerance, recipe_.pod_tolerance);
+  return finest;
+}
+
 // Adds modes until the model of all elements has the error asked for, or more of them do not help: then those of the
 // least error are taken.
 void ReductionJob::add_modes(const TrainingSet& training, const ColumnBlocks& displacements) {
   if (!recipe_.modes_by_error) return;
   const AskedError asked = *asked_error(recipe_);
-  best_shape_ = projection_error(modes_.vectors, modes_.modes, selection_);
-  if (!shaken_in_time(full_.robot)) trained_ = some_trained(full_, training, trained_states);
-  for (std::uint64_t k = 1; k <= validation_paths && !full_.robot.floating; ++k)
-    trajectories_.emplace_back(full_, validation_steps, recipe_.seed + 11 + k, progress_);
+  best_shape_ = projection_error(modes_.vectors, modes_.modes, validation_.equilibria);
+  validation_.take_trained(training, asked);
+  if (const int failed = validation_.drive(recipe_.seed + 11, progress_); failed > 0)
+    note(fmt::format("the full model does not follow {} of the validation trajectories: models are chosen without them",
+                     failed));
   std::vector<ModelRow>& search = result_.report.mode_search;
-  std::vector<double> shares;  // of the error asked for, one for each row of the search
+  std::vector<ErrorShares> shares;  // of the error asked for, one for each row of the search
+  const auto least = [&] { return std::ranges::min_element(shares, {}, &ErrorShares::largest); };
   const auto judge = [&](int count) {
-    floor_ = evaluate_errors(all_, modes_.vectors, selection_);
+    floor_ = evaluate_errors(all_, modes_.vectors, validation_.equilibria);
     ModelRow line;
     line.label = fmt::format("{} modes", count);
     line.modes = count;
     line.errors = *floor_;
     search.push_back(std::move(line));
-    shares.push_back(share_of_asked(all_, *floor_, asked, share_of_modes));
+    shares.push_back(validation_.shares(all_, modes_.vectors, *floor_, asked, share_of_modes));
+    reached_ = *least();
     check_stop();
   };
   int count = modes_.pod.modes, idle = 0;
   judge(count);
-  if (shares.back() <= 1) return;
-  ReductionScene finest = recipe_;
-  finest.pod_tolerance = std::min(finest_tolerance, recipe_.pod_tolerance);
-  const SnapshotBasis there = snapshot_basis(full_, displacements, finest, {}, selecting_.device);
-  best_shape_ = projection_error(there.vectors, there.modes, selection_);
+  if (reached_.largest() <= 1) return;
+  const SnapshotBasis there = snapshot_basis(full_, displacements, finest(), {}, selecting_.device);
+  best_shape_ = projection_error(there.vectors, there.modes, validation_.equilibria);
   const auto take = [&](int modes) {
-    used_.pod_tolerance = finest.pod_tolerance;
+    used_.pod_tolerance = finest().pod_tolerance;
     used_.max_modes = modes;
     modes_ = model_basis(full_, training, first_modes(there, modes, truncation_of(recipe_)), recipe_, progress_);
     project_model(training);
   };
-  while (count < there.pod.modes && idle < most_idle && shares.back() > 1) {
-    const double least = *std::ranges::min_element(shares);
+  while (count < there.pod.modes && idle < most_idle && reached_.largest() > 1) {
+    const double so_far = reached_.largest();
     count = std::min(there.pod.modes, std::max(count + 2, static_cast<int>(std::lround(more_modes * count))));
-    progress_("modes", count, there.pod.modes, fmt::format("error {:.2g} of what it may be", least));
+    progress_("modes", count, there.pod.modes, fmt::format("error {:.2g} of what it may be", so_far));
     take(count);
     judge(count);
-    idle = shares.back() > least_gain * least ? idle + 1 : 0;
+    idle = shares.back().largest() > least_gain * so_far ? idle + 1 : 0;
   }
-  const auto best = std::ranges::min_element(shares) - shares.begin();
+  const auto best = least() - shares.begin();
   floor_ = search[static_cast<std::size_t>(best)].errors;
-  if (const int least = search[static_cast<std::size_t>(best)].modes; least != count) take(least);
+  if (const int fewest = search[static_cast<std::size_t>(best)].modes; fewest != count) take(fewest);
   if (modes_.pod.modes == search.front().modes) return;
   note(fmt::format("modes were added from {} to {}: mean errors on the validation set are {} instead of {}",
                    search.front().modes, modes_.pod.modes, mean_errors_text(*floor_),
                    mean_errors_text(search.front().errors)));
+}
+
+// Doubles the training states where the model misses its error for want of them; true: it is to be made again.
+bool ReductionJob::add_states(const TrainingSet& training, const ColumnBlocks& displacements) {
+  if (!recipe_.modes_by_error) return false;
+  std::vector<StateRow>& search = result_.report.state_search;
+  const double share = std::max(reached_.equilibria, reached_.motion);
+  search.push_back({training.snapshots.count, modes_.modes, *floor_});
+  const int left = most_added_doublings + 1 - static_cast<int>(search.size());
+  const bool idle = search.size() > 1 && share > least_gain_of_states * last_share_;
+  last_share_ = share;
+  if (share <= 1 || left == 0 || idle || !can_double_ || settings_.snapshots.ranks.size > 1) return false;
+  if (reached_.equilibria > 1) {
+    const double enough = shown_by_modes * asked_error(recipe_)->mean;
+    if (best_shape_ <= enough) return false;  // it is not for want of states
+    const double expected = error_of_more_states(full_, displacements, finest(), validation_.equilibria, best_shape_,
+                                                 left, selecting_.device);
+    if (expected > enough) {
+      note(fmt::format(
+          "no states were added: with {} times as many their modes would still leave about {:.2g} % of unseen "
+          "ones",
+          1 << left, 100 * expected));
+      return false;
+    }
+  }
+  ++scene_.reduction.doublings;
+  return true;
 }
 
 TrainingStates ReductionJob::make_training(const TrainingSet& training, const ColumnBlocks& displacements) {
@@ -504,32 +543,17 @@ ModelRow ReductionJob::row(const std::string& label, const ReducedModel& model, 
 // Elements against error on the validation set, from the largest tolerance to all elements.
 void ReductionJob::trace_curve() {
   mark_ = now();
+  validation_.search_branches(false);  // models of too few elements are wrong, not elsewhere
   const std::vector<double>& tolerances = selecting_.tolerances;
   const std::size_t curve = tolerances.size();
   for (std::size_t t = curve; t-- > 0;) {
     progress_("validation", static_cast<double>(curve - t), static_cast<double>(curve + 4), "selection set");
     result_.report.curve.push_back(row(recipe_.elements > 0 ? "elements" : fmt::format("tau {:.3g}", tolerances[t]),
-                                       restrict_to(all_, domains_[t]), selection_, 0.05 * settings_.rate_seconds));
+                                       restrict_to(all_, domains_[t]), validation_.equilibria,
+                                       0.05 * settings_.rate_seconds));
   }
-  result_.report.curve.push_back(row("all elements", all_, selection_, 0, floor_));
+  result_.report.curve.push_back(row("all elements", all_, validation_.equilibria, 0, floor_));
   floor_ = result_.report.curve.back().errors;
-}
-
-// The largest error of a model as a share of what is aimed at, `aim` of what was asked for: of unseen equilibria
-// (`validation`) and along trajectories. Of some equilibria that it was trained on all that was asked for is allowed:
-// where it finds another one, or none, it lacks modes or elements.
-double ReductionJob::share_of_asked(const ReducedModel& model, const ErrorSummary& validation, const AskedError& asked,
-                                    double aim) const {
-  double share = share_of(validation, asked);
-  for (const UnseenPath& path : trajectories_) {
-    if (path.failed()) continue;
-    const DynamicError error = path.compare(model);
-    share = std::max(share, error.failed ? std::numeric_limits<double>::infinity()
-                                         : error.goal_mean / (motion_to_equilibria * asked.mean));
-  }
-  if (trained_.count > 0)
-    share = std::max(share, aim * share_of(evaluate_errors(model, modes_.vectors, trained_), asked));
-  return share / aim;
 }
 
 // The accepted domain, of the curve's row, or the first larger one with the error asked for; if none has it, the one
@@ -547,7 +571,10 @@ std::size_t ReductionJob::larger_domain(int accepted) {
               fmt::format("{} units", rows[k].units));
     check_stop();
     const std::size_t domain = curve - 1 - k;
-    const double share = share_of_asked(restrict_to(all_, domains_[domain]), rows[k].errors, asked, share_of_elements);
+    const double share =
+        validation_
+            .shares(restrict_to(all_, domains_[domain]), modes_.vectors, rows[k].errors, asked, share_of_elements)
+            .largest();
     if (share < least) {
       least = share;
       best = domain;
@@ -596,11 +623,30 @@ void ReductionJob::make_table(std::size_t best, std::size_t small) {
   }
   table.push_back(line);
   table.push_back(row("POD only", all_, test_, settings_.rate_seconds));
+  if (test_.branches) test_.branches->search(false);
   table.push_back(row("hyper-reduced (small)", restrict_to(all_, domains_[small]), test_, settings_.rate_seconds));
+  if (test_.branches) test_.branches->search(true);
   result_.model = restrict_to(all_, domains_[best]);
   table.push_back(row("hyper-reduced", result_.model, test_, settings_.rate_seconds));
   result_.model.errors = table.back().errors;
   all_ = {};
+}
+
+// Test states in which the model has found another equilibrium than the full one.
+void ReductionJob::report_branches() {
+  if (!test_.branches) return;
+  for (int s = 0; s < test_.count; ++s)
+    for (const ReferenceStates& other : test_.branches->of(s))
+      result_.report.branches.push_back({test_.commands[extent(s)], goal_distance(full_.robot, test_, s, other, 0)});
+  const std::vector<Branch>& branches = result_.report.branches;
+  if (branches.empty()) return;
+  double apart = 0;
+  for (const Branch& branch : branches) apart = std::max(apart, branch.apart);
+  note(
+      fmt::format("the robot has several stable equilibria for one command, up to {:.3g} mm apart at the effectors: in "
+                  "{} of {} test "
+                  "states the model is compared with another one than the full model has found from rest",
+                  1e3 * apart, result_.model.errors.elsewhere, test_.count));
 }
 
 // Compliance of the skin at each contact point, of the body and in the model's modes.
@@ -651,11 +697,17 @@ std::string kept_error(const ReductionScene& recipe) {
   return recipe.error_is_default ? fmt::format(", with error = \"{:g} %\"", 100 * *recipe.error) : "";
 }
 
+// As a remedy.
+std::string ReductionJob::more_states() const {
+  if (can_double_) return fmt::format("doublings = {} in [reduce]", recipe_.doublings + 1);
+  return fmt::format("states = {} in [reduce] or more{}", 2 * recipe_.states, kept_error(recipe_));
+}
+
 // What keeps a model from the error asked for, by the errors of the models before it in the chain.
 void ReductionJob::find_limit(const AskedError& asked) {
   ReduceReport& report = result_.report;
   const ErrorSummary& errors = result_.model.errors;
-  const bool equilibria = selection_.path.empty() && !selection_.fit;
+  const bool equilibria = validation_.equilibria.path.empty() && !validation_.equilibria.fit;
   if (errors.failed > 0) {
     report.limited_by =
         fmt::format("the reduced model does not solve {} of {} test states", errors.failed, errors.states);
@@ -663,10 +715,10 @@ void ReductionJob::find_limit(const AskedError& asked) {
   } else if (share_of(report.table.at(1).errors, asked) <= 1) {  // POD only
     report.limited_by = "the choice of elements: with all of them the errors are within the limit";
     report.remedy = fmt::format("elements_acceptance = {:.2g} in [reduce]", 0.3 * recipe_.ecsw_acceptance);
-  } else if (recipe_.modes_by_error && equilibria && best_shape_ > 0.5 * asked.mean) {
+  } else if (recipe_.modes_by_error && equilibria && best_shape_ > shown_by_modes * asked.mean) {
     report.limited_by =
         fmt::format("the training states: their modes leave an error of {:.2g} % in unseen ones", 100 * best_shape_);
-    report.remedy = fmt::format("states = {} in [reduce] or more{}", 2 * recipe_.states, kept_error(recipe_));
+    report.remedy = more_states();
   } else if (recipe_.modes_by_error) {
     report.limited_by = fmt::format(
         "equilibria that are not those of the full model, though {} modes can show them to {:.2g} %: the robot "
@@ -703,14 +755,15 @@ void ReductionJob::judge() {
     return;
   }
   const double in_motion = report.dynamic.goal_mean, most = motion_to_equilibria * recipe_.error.value_or(0);
-  if (!trajectories_.empty() && report.dynamic.steps > 0 && (lost_in_motion_ || in_motion > most)) {
+  if (validation_.has_trajectories() && report.dynamic.steps > 0 && (lost_in_motion_ || in_motion > most)) {
     report.refused = lost_in_motion_
                          ? "it fails along an unseen trajectory, which the full model does not"
                          : fmt::format("its mean error at the effectors in motion, {:.3g} %, exceeds {:.3g} %",
                                        100 * in_motion, 100 * most);
     report.forcible = true;
     report.limited_by = "motion that is not among the training states";
-    report.remedy = fmt::format("trajectories = {} in [reduce]", 2 * std::max(1, recipe_.trajectories));
+    report.remedy = can_double_ ? more_states()
+                                : fmt::format("trajectories = {} in [reduce]", 2 * std::max(1, recipe_.trajectories));
     return;
   }
   if (error_level(errors) != ErrorLevel::too_large) return;
@@ -722,14 +775,23 @@ void ReductionJob::judge() {
 Reduction ReductionJob::run() {
   const double start = mark_;
   {
-    const TrainingSet training = take_snapshots();
-    const ColumnBlocks displacements =
-        basis_columns(full_, training.folder, training.snapshots, settings_.snapshots.ranks.size);
-    if (!find_modes(training, displacements)) return std::move(result_);
-    read_references();
-    mark_ = now();
-    project_model(training);
-    add_modes(training, displacements);
+    TrainingSet training;
+    ColumnBlocks displacements;
+    do {
+      begin();
+      training = take_snapshots();
+      displacements = basis_columns(full_, training.folder, training.snapshots, settings_.snapshots.ranks.size);
+      if (!find_modes(training, displacements)) return std::move(result_);
+      read_references();
+      mark_ = now();
+      project_model(training);
+      add_modes(training, displacements);
+    } while (add_states(training, displacements));
+    if (const auto& search = result_.report.state_search; search.size() > 1)
+      note(fmt::format(
+          "training states were added from {} to {}: mean errors on the validation set are {} instead of {}",
+          search.front().states, search.back().states, mean_errors_text(search.back().errors),
+          mean_errors_text(search.front().errors)));
     for (const std::string& text : modes_.notes) note(text);
     if (!membrane_note_.empty()) note(membrane_note_);
     const TrainingStates states = make_training(training, displacements);
@@ -739,6 +801,7 @@ Reduction ReductionJob::run() {
   trace_curve();
   const auto [best, small] = choose_domains();
   make_table(best, small);
+  report_branches();
   add_compliance();
   compare_in_motion();
   judge();

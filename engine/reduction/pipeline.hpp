@@ -22,6 +22,18 @@ struct ModelRow {
   Rate rate;
 };
 
+// What a number of training states is good for: errors of the model of all elements on the validation set.
+struct StateRow {
+  int states = 0, modes = 0;
+  ErrorSummary errors;
+};
+
+// Another stable equilibrium of the full model under the commands of a test state.
+struct Branch {
+  Sample commands;
+  double apart = 0;  // from the one found from rest, at the effectors [m]
+};
+
 struct StageSeconds {
   double snapshots = 0, pod = 0, training = 0, selection = 0, validation = 0, total = 0;
 };
@@ -30,8 +42,9 @@ struct ReduceReport {
   std::vector<ModelRow> table;  // full, POD only, small domain, the model
   std::vector<ModelRow> curve;  // elements against error on the selection set, each with its rate; last: all elements
   std::vector<double> singular_values, truncation_error;
-  std::vector<ModelRow> mode_search;  // models of all elements on the selection set, where modes were added
-  int full_failed = 0;                // test states the full model did not solve: left out of the errors
+  std::vector<ModelRow> mode_search;   // models of all elements on the selection set, where modes were added
+  std::vector<StateRow> state_search;  // where an error is asked for; doublings
+  std::vector<Branch> branches;        // that models have found instead of the full model's from rest
   DynamicError dynamic;
   SnapshotTotals snapshots;
   StageSeconds seconds;

@@ -259,7 +259,7 @@ SnapshotTotals Job::totals() const {
         read_snapshots(set.folder, identity_, *set.plan, model_.coordinates.nv, model_.robot.rows(), /*with_q=*/false);
     totals.states += read.count;
     totals.failed += read.failed;
-    totals.short_of += read.short_of;
+    totals.short_of += static_cast<int>(read.out_of_reach.size());
     totals.factorisations += read.factorisations;
   }
   return totals;

@@ -9,6 +9,7 @@
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/reduction/basis/lifting.hpp"
+#include "engine/reduction/branches.hpp"
 #include "engine/reduction/deviations.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/math/inner_product.hpp"
@@ -142,14 +143,23 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
         for (int i = 0; i < nv; ++i)
           u[static_cast<std::size_t>(i)] +=
               basis[extent(m, nv) + static_cast<std::size_t>(i)] * state.q[static_cast<std::size_t>(m)];
-    const std::span<const double> full = std::span(reference.q).subspan(extent(s, nv), extent(nv));
+    const ReferenceStates* truths = &reference;
+    int truth_state = s;
+    if (reference.branches && solved && !in_time && !reference.fit)
+      if (const ReferenceStates* other =
+              reference.branches->next_to(s, reference, u, state, basis.first(extent(r, nv)))) {
+        truths = other;
+        truth_state = 0;
+        ++summary.elsewhere;
+      }
+    const std::span<const double> full = std::span(truths->q).subspan(extent(truth_state, nv), extent(nv));
     std::vector<double> outputs = !solved ? rest : in_time ? stepper.outputs() : equilibrium.outputs();
     if (reference.fit && solved) {
       const RigidMotion motion = reference.fit->between(u, full);
       reference.fit->move(motion, u);
       motion.apply(outputs);
     }
-    const double* truth = reference.outputs.data() + extent(s, reference.ny);
+    const double* truth = truths->outputs.data() + extent(truth_state, reference.ny);
     const double* y = outputs.data();
     goal.error.push_back(distance(goal_points, y, truth));
     goal.displacement.push_back(distance(goal_points, truth, rest.data()));
@@ -164,7 +174,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       difference += d * d;
     }
     shape.error.push_back(std::sqrt(difference));
-    shape.displacement.push_back(reference.displacement[static_cast<std::size_t>(s)]);
+    shape.displacement.push_back(truths->displacement[extent(truth_state)]);
     if (goal.error.back() > worst) {
       worst = goal.error.back();
       summary.worst_state = s;
@@ -184,6 +194,10 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
     summary.sets.push_back(set);
   }
   return summary;
+}
+
+double goal_distance(const Robot& robot, const ReferenceStates& a, int of_a, const ReferenceStates& b, int of_b) {
+  return distance(effector_points(robot), a.outputs.data() + extent(of_a, a.ny), b.outputs.data() + extent(of_b, b.ny));
 }
 
 double projection_error(std::span<const double> basis, int modes, const ReferenceStates& reference) {

@@ -1,6 +1,7 @@
 #pragma once
 // Errors of a reduced model against full-order equilibria of the test set, and rates of both, measured the same way.
 
+#include <memory>
 #include <optional>
 
 #include "engine/model/reduced_model.hpp"
@@ -12,6 +13,8 @@
 #include "engine/step/step_rate.hpp"
 
 namespace supple {
+
+class Branches;
 
 // Full equilibria to compare with: samples, node displacements of the unknowns without their lifting (lifting.hpp)
 // [count][nv], how far they are from rest in all [count], and mapped points [count][ny]. Of a free-floating body
@@ -25,6 +28,9 @@ struct ReferenceStates {
   std::vector<double> displacement;
   std::vector<double> outputs;
   std::optional<RigidFit> fit;  // of a free-floating body
+  /// Other equilibria under the same commands, which grow in number as models find them (branches.hpp); null: every
+  /// model is compared with these.
+  std::shared_ptr<Branches> branches;
 };
 ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set);
 
@@ -38,9 +44,13 @@ std::vector<double> carried_rest(const Robot& robot, std::span<const double> out
 // with p the effectors' positions stacked, max and median with the same denominator; shape the same over all free nodes
 // (needs the basis, nv x modes column-major); sets the same per probe set. A failed solve counts as an error of 1 (its
 // deviation is the mean displacement). Equilibria of a free-floating body say nothing of where it is: the best
-// rigid motion from the reduced shape to the full one is taken out of all of its errors.
+// rigid motion from the reduced shape to the full one is taken out of all of its errors. Where the reference has
+// branches, a state is compared with the equilibrium that it is next to (ErrorSummary::elsewhere counts the others).
 ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> basis,
                              const ReferenceStates& reference);
+
+// Between the effectors' positions, stacked, of a state of each of two sets [m].
+double goal_distance(const Robot& robot, const ReferenceStates& a, int of_a, const ReferenceStates& b, int of_b);
 
 // How far the states are from all that the basis can show, the mean distance as a fraction of the mean displacement: no
 // model with these modes is nearer in shape. Of equilibria.

@@ -176,6 +176,7 @@ ReductionScene read_reduction(const TableReader& table) {
     ask_for_default_error(r);
   r.modes_by_error = r.error && !modes_tolerance && r.max_modes == 0;
   r.trajectories = count("trajectories", r.error && !table.has("trajectories") ? default_trajectories : 0);
+  r.doublings = static_cast<int>(table.integer("doublings", r.doublings, most_doublings));
   r.contact_modes = count("contact_modes", r.contact_modes);
   r.ecsw_tolerance = table.optional_quantity("elements_tolerance");
   r.elements = count("elements", r.elements);

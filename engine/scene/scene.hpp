@@ -242,6 +242,7 @@ enum class MembraneForm { elements, strains };
 /// Asked for where [reduce] specifies no states, modes or elements; and the trajectories that go with an error.
 inline constexpr double default_error = 0.01;
 inline constexpr int default_trajectories = 2;
+inline constexpr int most_doublings = 10;  // 1024 times as many states
 /// How many times as large as the mean error that is asked for the error of any state may be.
 inline constexpr double largest_to_mean = 5;
 
@@ -261,6 +262,7 @@ struct ReductionScene {
   std::optional<double> error;    // mean error asked for, a fraction (engine/reduction/model_errors.hpp); none: any
   bool error_is_default = false;  // it is the default
   int trajectories = 0;           // among the training states, beside equilibria (sampling.hpp)
+  int doublings = 0;              // so many times as many states and trajectories again, beside the first ones
   /// Modes are added until the model has that error on the validation set; false: as pod_tolerance and max_modes ask.
   bool modes_by_error = false;
   double pod_tolerance = 1e-3;

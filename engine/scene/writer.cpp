@@ -266,22 +266,23 @@ class Writer {
     open("[reduce]");
     put("error", r.error);  // before what its default depends on (fingerprint.cpp)
     if (r.trajectories > 0 || r.error) put("trajectories", r.trajectories);
+    if (r.doublings > 0) put("doublings", r.doublings);  // so that files stay as they were
     choice("sampling", r.sampling);
     put("states", r.states);
     put("states_tolerance", r.states_tolerance);
     put("sweep_steps", r.sweep_steps);
-    if (r.friction != ShakingFriction::none) choice("friction", r.friction);  // so that files stay as they were
+    if (r.friction != ShakingFriction::none) choice("friction", r.friction);  // as doublings
     put("budget", r.budget);
     put("corners", r.corners);
     put("converged", r.converged);
     if (!r.modes_by_error) put("modes_tolerance", r.pod_tolerance);
     put("modes_tolerance_squared", r.pod_tolerance_squared);
     put("max_modes", r.max_modes);
-    if (r.contact_modes > 0) put("contact_modes", r.contact_modes);  // as friction
+    if (r.contact_modes > 0) put("contact_modes", r.contact_modes);  // as doublings
     put("elements_tolerance", r.ecsw_tolerance);
     put("elements", r.elements);
-    if (r.elements_every > 0) put("elements_every", r.elements_every);  // as friction
-    if (r.membranes == MembraneForm::strains) {                         // as friction
+    if (r.elements_every > 0) put("elements_every", r.elements_every);  // as doublings
+    if (r.membranes == MembraneForm::strains) {                         // as doublings
       choice("membranes", r.membranes);
       put("strain_tolerance", r.strain_tolerance);
       put("max_strain_modes", r.max_strain_modes);

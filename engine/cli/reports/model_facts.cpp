@@ -60,6 +60,7 @@ nlohmann::ordered_json errors_json(const ErrorSummary& errors) {
   };
   return {{"states", errors.states},
           {"failed", errors.failed},
+          {"elsewhere", errors.elsewhere},
           {"goal_error_mean", errors.goal_mean},
           {"goal_error_median", errors.goal_median},
           {"goal_error_max", errors.goal_max},
@@ -102,6 +103,11 @@ Facts model_facts(const ReducedModel& model) {
     facts.emplace_back("measured on", fmt::format("{} {} under unseen actuation, {} failed", errors.states,
                                                   unseen(model), errors.failed));
     if (errors.failed > 0) facts.emplace_back("failed", failed_states_text(errors));
+    if (errors.elsewhere > 0)
+      facts.emplace_back("elsewhere",
+                         fmt::format("{} of these states are compared with another stable equilibrium than "
+                                     "the full model has found from rest",
+                                     errors.elsewhere));
   } else {
     facts.emplace_back("errors", errors_text(model));
   }

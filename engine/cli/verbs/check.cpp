@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/cli/reports/cost_facts.hpp"
 #include "engine/cli/reports/json_report.hpp"
 #include "engine/cli/reports/scene_facts.hpp"
 #include "engine/cli/shell/command.hpp"
@@ -102,8 +103,13 @@ int check(Context& context, const std::string& file) {
     reducible = fmt::format("no: {}", error.what());
   }
   json["reducible"] = reducible == "yes";
+  if (reducible == "yes") {
+    const ReductionCost cost = expected_cost(model, scene, {}, ReduceSettings{}.rate_seconds);
+    json["reduction_cost"] = cost_json(cost);
+    reducible += fmt::format("; {}", cost_text(cost));
+  }
   facts.emplace_back("reducible", reducible);
-  const std::string unsettled = reducible == "yes" ? unsettled_sweep(model, scene.reduction) : "";
+  const std::string unsettled = json["reducible"] ? unsettled_sweep(model, scene.reduction) : "";
   json["sweep_warning"] = unsettled;
   if (!context.common.quiet) print_facts(facts);
   if (!context.common.quiet) print_warning(unsettled);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/cli/reports/cost_facts.hpp"
 #include "engine/cli/reports/json_report.hpp"
 #include "engine/cli/reports/model_facts.hpp"
 #include "engine/cli/reports/speed_facts.hpp"
@@ -110,6 +111,17 @@ nlohmann::ordered_json report_json(const Reduction& reduction, const std::string
                                    {"goal_error_max", row.errors.goal_max},
                                    {"shape_error_mean", row.errors.shape_mean},
                                    {"shape_error_max", row.errors.shape_max}});
+  json["state_search"] = nlohmann::ordered_json::array();
+  for (const StateRow& row : report.state_search)
+    json["state_search"].push_back({{"states", row.states},
+                                    {"modes", row.modes},
+                                    {"goal_error_mean", row.errors.goal_mean},
+                                    {"goal_error_max", row.errors.goal_max},
+                                    {"shape_error_mean", row.errors.shape_mean},
+                                    {"shape_error_max", row.errors.shape_max}});
+  json["branches"] = nlohmann::ordered_json::array();
+  for (const Branch& branch : report.branches)
+    json["branches"].push_back({{"commands", branch.commands}, {"apart_m", branch.apart}});
   json["singular_values"] = report.singular_values;
   json["notes"] = report.notes;
   json["warning"] = warning;
@@ -229,6 +241,11 @@ int reduce_scene(Context& context, const Arguments& arguments) {
 
   const InterruptGuard guard;
   Reduction reduction;
+  std::optional<ReductionCost> expected;
+  if (!context.common.quiet && context.ranks.rank == 0) {
+    expected = expected_cost(model, scene, settings.snapshots, settings.rate_seconds);
+    fmt::print(stderr, "expected: {}\n", cost_text(*expected));
+  }
   try {
     ProgressBar bar(context.common.quiet);
     reduction = reduce(scene, model, settings, bar.progress());
@@ -246,6 +263,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   nlohmann::ordered_json json = report_json(reduction, warning);
   json.update(machine_facts(context, to_string(settings.snapshots.batch.device)));
   json["sweep_warning"] = unsettled;
+  if (expected) json["expected"] = cost_json(*expected);
   json["jobs"] = settings.snapshots.jobs;
   if (!arguments.batch.empty()) json["batch"] = arguments.batch;
   json["ranks"] = settings.snapshots.ranks.size;

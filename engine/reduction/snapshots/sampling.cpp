@@ -248,7 +248,17 @@ void order_by_walk(const Robot& robot, std::vector<Sample>& samples) {
 
 namespace {
 
-// But for friction.
+constexpr const char *hypercube_kind = "latin-hypercube", *random_paths_kind = "random-paths";
+
+// Paths through a hypercube and `more` samples.
+std::vector<SamplePath> hypercube_paths(const Robot& robot, const ReductionScene& recipe, std::vector<Sample> more) {
+  std::vector<Sample> samples = latin_hypercube(robot, recipe.states, recipe.seed);
+  std::ranges::move(more, std::back_inserter(samples));
+  order_by_walk(robot, samples);
+  return paths_through(robot, samples, recipe.sweep_steps);
+}
+
+// But for friction, trajectories and doublings.
 SamplingPlan plan_of(const Robot& robot, const ReductionScene& recipe) {
   SamplingPlan plan;
   const bool in_time = shaken_in_time(robot);
@@ -272,10 +282,13 @@ SamplingPlan plan_of(const Robot& robot, const ReductionScene& recipe) {
     plan.note =
         fmt::format("the grid has {:.3g} points, more than the budget of {}: a Latin hypercube of {} states instead",
                     grid_size(robot), recipe.budget, recipe.states);
-  std::vector<Sample> samples;
+  std::vector<Sample> corners;
+  if (recipe.corners) corners = corner_samples(robot);
   if (recipe.sampling == SamplingKind::random_paths) {
-    plan.kind = "random-paths";
+    plan.kind = random_paths_kind;
     plan.paths = random_paths(robot, recipe);
+    order_by_walk(robot, corners);
+    std::ranges::move(paths_through(robot, corners, recipe.sweep_steps), std::back_inserter(plan.paths));
   } else if (recipe.sampling == SamplingKind::greedy) {
     if (in_time)
       throw InputError(
@@ -284,21 +297,22 @@ SamplingPlan plan_of(const Robot& robot, const ReductionScene& recipe) {
     plan.kind = "greedy";
     const auto moved =
         std::ranges::count_if(training_ranges(robot), [](const auto& input) { return input.samples > 1; });
-    samples =
-        latin_hypercube(robot, std::min(recipe.states, first_states_per_input * static_cast<int>(moved)), recipe.seed);
-    plan.most_states = recipe.states - static_cast<int>(samples.size());  // and those of the plan as it begins, below
+    ReductionScene first = recipe;
+    first.states = std::min(recipe.states, first_states_per_input * static_cast<int>(moved));
+    plan.paths = hypercube_paths(robot, first, corners);
+    plan.most_states = recipe.states - first.states + plan.states();
   } else {
-    plan.kind = "latin-hypercube";
-    samples = latin_hypercube(robot, recipe.states, recipe.seed);
+    plan.kind = hypercube_kind;
+    plan.paths = hypercube_paths(robot, recipe, corners);
   }
-  if (recipe.corners) std::ranges::move(corner_samples(robot), std::back_inserter(samples));
-  order_by_walk(robot, samples);
-  std::ranges::move(paths_through(robot, samples, recipe.sweep_steps), std::back_inserter(plan.paths));
-  if (recipe.sampling == SamplingKind::greedy) plan.most_states += plan.states();
   return plan;
 }
 
 }  // namespace
+
+bool can_double(const SamplingPlan& plan) {
+  return plan.kind == hypercube_kind || plan.kind == random_paths_kind;
+}
 
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
   const bool friction = recipe.friction == ShakingFriction::own;
@@ -322,8 +336,23 @@ SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe) {
         fmt::format("elements_every = {}", better), recipe.elements_every_place);
   }
   SamplingPlan plan = plan_of(robot, recipe);
-  if (plan.converged && plan.most_states == 0 && !robot.floating && recipe.ecsw_training == "projected")
-    std::ranges::move(training_trajectories(robot, recipe.trajectories, recipe.seed), std::back_inserter(plan.paths));
+  const auto add_trajectories = [&](const ReductionScene& of) {
+    if (plan.converged && plan.most_states == 0 && !robot.floating && recipe.ecsw_training == "projected")
+      std::ranges::move(training_trajectories(robot, of.trajectories, of.seed), std::back_inserter(plan.paths));
+  };
+  add_trajectories(recipe);
+  if (recipe.doublings > 0 && !can_double(plan))
+    throw InputError(fmt::format("[reduce] doublings is not for {} sampling", plan.kind),
+                     "sampling = \"latin-hypercube\" or \"random-paths\"", recipe.place);
+  for (int k = 0; k < recipe.doublings; ++k) {
+    ReductionScene again = recipe;
+    again.states <<= k;
+    again.trajectories <<= k;
+    again.seed += 0x94d049bb133111ebULL * static_cast<std::uint64_t>(k + 1);
+    std::ranges::move(plan.kind == random_paths_kind ? random_paths(robot, again) : hypercube_paths(robot, again, {}),
+                      std::back_inserter(plan.paths));
+    add_trajectories(again);
+  }
   for (SamplePath& path : plan.paths) path.friction = friction;
   return plan;
 }

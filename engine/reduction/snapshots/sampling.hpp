@@ -99,7 +99,11 @@ std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Samp
 // (smooth_path.hpp); in time sweep_steps steps for each state. Greedy: the hypercube that it begins with, which does
 // not depend on the number of states asked for. With `corners` the corners of the box and the released sample are
 // visited too, by all but the grid. Converged equilibria do not excite vibrations: `trajectories` in time join them,
-// but for free-floating bodies, greedy sampling and rerun training.
+// but for free-floating bodies, greedy sampling and rerun training. `doublings`: as many states and trajectories again,
+// drawn like the first, follow those that there are, so that a plan begins with the plan of fewer doublings.
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe);
+
+// Whether doublings go on with the plan: not where it is a grid or greedy.
+bool can_double(const SamplingPlan& plan);
 
 }  // namespace supple

@@ -97,6 +97,7 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
       set.factorisations += factorisations[i];
       if (status[i] != 0) {
         ++set.failed;
+        ++set.failures[static_cast<StepStatus>(status[i])];
         continue;
       }
       ++set.count;
@@ -104,7 +105,8 @@ SnapshotSet read_snapshots(const std::string& folder, const SceneIdentity& ident
       set.commands.emplace_back(commands.begin() + static_cast<long>(i * inputs),
                                 commands.begin() + static_cast<long>((i + 1) * inputs));
       if (set.commands.back() != path.samples[i]) {
-        ++set.short_of;
+        set.out_of_reach.push_back(path.samples[i]);
+        set.source.back().replaced = true;
         set.least_reach = std::min(set.least_reach, share_of(set.commands.back(), path.samples[i]));
       }
       if (with_q)

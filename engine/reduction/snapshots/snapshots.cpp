@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -34,9 +35,9 @@ namespace fs = std::filesystem;
 // factorisations.
 constexpr EquilibriumSettings quick_continuation{.smallest_increment = 0.25, .patient_iterations = 0};
 
-// Of a sample that is out of reach: the share of the way that was followed at which it is replaced, and the least that is
-// worth a state.
-constexpr double replaced_at = 0.8, least_way = 0.1;
+// Of a sample that is out of reach: the share of the way that was followed at which it is replaced, the first of these
+// with a stable equilibrium, and the least that is worth a state.
+constexpr double replaced_at[] = {0.8, 0.5}, least_way = 0.1;
 
 constexpr const char* plan_format = "supple snapshots 1";
 constexpr std::chrono::milliseconds poll{100};  // for locks and paths of others
@@ -250,6 +251,30 @@ class PathSolver {
         quick_(mechanics_, quick_continuation),
         stepper_(mechanics_, {.scheme = StepScheme::one_linearisation, .time_step = scene.time_step}) {}
 
+  // Seconds of one core for the path's first and second equilibrium, and for time steps from there.
+  StateSeconds measure(const SamplePath& path) {
+    constexpr int steps = 2;  // the first does what is done once
+    StateSeconds seconds;
+    const auto timed = [](double& into, const auto& work) {
+      const auto start = std::chrono::steady_clock::now();
+      work();
+      into = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    State state = rest_state(mechanics_);
+    int iterations = 0;
+    Sample sample = path.samples.front();
+    if (plan_.converged && !path.in_time) {
+      timed(seconds.from_rest, [&] { (void)find_equilibrium(sample, true, state, iterations); });
+      seconds.followed = seconds.from_rest;
+      if (path.samples.size() > 1) {
+        sample = path.samples[1];
+        timed(seconds.followed, [&] { (void)find_equilibrium(sample, false, state, iterations); });
+      }
+    }
+    const Control control = control_of(model_.robot, sample);
+    for (int k = 0; k < steps; ++k) timed(seconds.step, [&] { (void)step(control, state, iterations); });
+    return seconds;
+  }
   // Path after path until the queue is empty.
   void work(PathQueue& queue) {
     while (const std::optional<int> path = queue.take()) compute(*path, queue);
@@ -261,15 +286,16 @@ class PathSolver {
     const SamplePath& path = plan_.paths[static_cast<std::size_t>(index)];
     mechanics_.set_friction(path.friction);
     State state = rest_state(mechanics_);
-    if (path.in_time &&
-        patient_.solve(control_of(model_.robot, released_sample(model_.robot)), state).status != StepStatus::ok)
-      state = rest_state(mechanics_);
+    // A trajectory fails with the equilibrium that it starts from.
+    StepStatus start = StepStatus::ok;
+    if (path.in_time) start = patient_.solve(control_of(model_.robot, released_sample(model_.robot)), state).status;
     std::vector<double> commands, q, multipliers;
     std::vector<int> status, factorisations;
     for (Sample sample : path.samples) {
       queue.before();
-      int iterations;
-      const StepStatus result = plan_.converged && !path.in_time
+      int iterations = 0;
+      const StepStatus result = start != StepStatus::ok ? start
+                                : plan_.converged && !path.in_time
                                     ? find_equilibrium(sample, status.empty(), state, iterations)
                                     : step(control_of(model_.robot, sample), state, iterations);
       status.push_back(static_cast<int>(result));
@@ -298,35 +324,51 @@ class PathSolver {
     return report.status;
   }
 
-  // sample: where it is out of reach, replaced.
+  // A stable one. sample: where it is out of reach, replaced.
   StepStatus find_equilibrium(Sample& sample, bool at_rest, State& state, int& iterations) {
     const Control control = control_of(model_.robot, sample);
-    const EquilibriumReport report = (at_rest ? patient_ : quick_).solve(control, state);
+    EquilibriumReport report = (at_rest ? patient_ : quick_).solve(control, state);
     iterations = report.iterations;
-    if (report.status == StepStatus::ok && report.unstable == 0) return report.status;
-    if (at_rest) return stop_short(sample, report, state, iterations);
-    state = rest_state(mechanics_);
-    const EquilibriumReport again = patient_.solve(control, state);
-    iterations += again.iterations;
-    return again.status == StepStatus::ok ? again.status : stop_short(sample, again, state, iterations);
+    if (is_stable(report)) return report.status;
+    if (!at_rest) {
+      state = rest_state(mechanics_);
+      report = patient_.solve(control, state);
+      iterations += report.iterations;
+      if (is_stable(report)) return report.status;
+    }
+    return stop_short(sample, report, state, iterations);
   }
 
-  // A sample that was not reached from rest is replaced by one on the way there.
+  static bool is_stable(const EquilibriumReport& report) {
+    return report.status == StepStatus::ok && report.unstable == 0;
+  }
+  static StepStatus failure_of(const EquilibriumReport& report) {
+    return report.status == StepStatus::ok ? StepStatus::not_converged : report.status;
+  }
+
+  // A sample that was not reached from rest, or not in a stable equilibrium, is replaced by one on the way there.
   StepStatus stop_short(Sample& sample, const EquilibriumReport& failure, State& state, int& iterations) {
-    if (failure.status == StepStatus::ok || failure.reached < least_way) return failure.status;
-    state = rest_state(mechanics_);
+    if (failure.reached < least_way) return failure_of(failure);
     const std::vector<InputRange> inputs = input_ranges(model_.robot);
-    Sample part = sample;
-    for (std::size_t k = 0; k < part.size(); ++k) {
-      const std::size_t commands = state.commands.size();
-      const double from = k < commands ? state.commands[k] : state.motions[k - commands];
-      part[k] = from + replaced_at * failure.reached * (part[k] - from);
-      if (part[k] < inputs[k].range.lower || part[k] > inputs[k].range.upper) return failure.status;
+    StepStatus status = failure_of(failure);
+    for (const double share : replaced_at) {
+      state = rest_state(mechanics_);
+      Sample part = sample;
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        const std::size_t commands = state.commands.size();
+        const double from = k < commands ? state.commands[k] : state.motions[k - commands];
+        part[k] = from + share * failure.reached * (part[k] - from);
+        if (part[k] < inputs[k].range.lower || part[k] > inputs[k].range.upper) return status;
+      }
+      const EquilibriumReport report = patient_.solve(control_of(model_.robot, part), state);
+      iterations += report.iterations;
+      if (is_stable(report)) {
+        sample = part;
+        return report.status;
+      }
+      status = failure_of(report);
     }
-    const EquilibriumReport report = patient_.solve(control_of(model_.robot, part), state);
-    iterations += report.iterations;
-    if (report.status == StepStatus::ok) sample = part;
-    return report.status;
+    return status;
   }
 
   const FullModel& model_;
@@ -385,6 +427,34 @@ void check_plan(const std::string& folder, const SceneIdentity& identity, const 
 }
 
 }  // namespace
+
+StateSeconds measure_states(const FullModel& model, const Scene& scene, const SamplingPlan& plan, double share,
+                            const StateBatch& batch) {
+  constexpr double least = 0.3;  // s
+  std::vector<const SamplePath*> paths;
+  for (const SamplePath& path : plan.paths)
+    if (!path.in_time) paths.push_back(&path);
+  const SceneIdentity identity;
+  PathSolver solver(model, scene, identity, plan, [&] { return make_sparse_direct(batch.solver); });
+  StateSeconds sum;
+  double spent = 0, all = 0;
+  std::size_t measured = 0;
+  // Far apart: neighbours cost alike.
+  std::size_t stride = std::max<std::size_t>(1, paths.size() * 382 / 1000);
+  while (std::gcd(stride, paths.size()) > 1) ++stride;
+  for (std::size_t at = 0; measured < paths.size() && (measured == 0 || spent < std::max(least, share * all));
+       at = (at + stride) % paths.size()) {
+    const StateSeconds one = solver.measure(*paths[at]);
+    sum.from_rest += one.from_rest;
+    sum.followed += one.followed;
+    sum.step += one.step;
+    ++measured;
+    spent += one.from_rest + one.followed + one.step;
+    all = spent / static_cast<double>(measured) * plan.states() / 2;
+  }
+  const double n = std::max<double>(1, static_cast<double>(measured));
+  return {sum.from_rest / n, sum.followed / n, sum.step / n};
+}
 
 SnapshotRun compute_paths(const FullModel& model, const Scene& scene, const SceneIdentity& identity,
                           const SamplingPlan& plan, const std::string& folder, const PathShare& share,

@@ -11,6 +11,7 @@
 // sample is replaced by an equilibrium before that, on the straight way to its commands from those of the body at rest.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,16 @@ bool is_path_of(const std::string& file, std::uint64_t identity);
 // Paths of the plan that are not in the folder yet.
 std::vector<int> missing_paths(const std::string& folder, const SceneIdentity& identity, const SamplingPlan& plan);
 
+// What a state costs, on one core [s].
+struct StateSeconds {
+  double from_rest = 0, followed = 0;  // equilibria
+  double step = 0;                     // in time
+};
+
+// From the beginnings of some of a plan's paths, for `share` of what they all take, or 0.3 s. Nothing is written.
+StateSeconds measure_states(const FullModel& model, const Scene& scene, const SamplingPlan& plan, double share,
+                            const StateBatch& batch);
+
 struct SnapshotRun {
   int states = 0;  // computed now
   int failed = 0, short_of = 0;
@@ -81,11 +92,13 @@ struct SnapshotSet {
   struct Source {
     int path, sample;
     bool friction = false, in_time = false;  // SamplePath's
+    bool replaced = false;                   // its sample was out of reach
   };
   int count = 0, failed = 0;
-  int short_of = 0;            // out of reach, and replaced
-  double least_reach = 1;      // of their commands
-  std::vector<Source> source;  // of every state
+  std::map<StepStatus, int> failures;  // why
+  std::vector<Sample> out_of_reach;    // samples that were replaced
+  double least_reach = 1;              // of their commands
+  std::vector<Source> source;          // of every state
   std::vector<Sample> commands;
   std::vector<double> q;            // [count][nv], unless they stay on disk
   std::vector<double> multipliers;  // [count][rows]

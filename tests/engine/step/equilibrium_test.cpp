@@ -9,6 +9,7 @@
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/reduction/snapshots/sampling.hpp"
 #include "engine/scene/reader.hpp"
+#include "tests/engine/bodies/bodies_that_buckle.hpp"
 #include "tests/engine/bodies/boxes.hpp"
 #include "tests/engine/bodies/constrained_bodies.hpp"
 #include "tests/engine/bodies/reduced_bodies.hpp"
@@ -225,26 +226,9 @@ TEST(FailedEquilibrium, UnderALoadThatIsNoneIsNotLeftBehind) {
   EXPECT_EQ(state.q, rest_state(mechanics).q);
 }
 
-// A column that is pushed along itself, beyond Euler's load pi^2 E I/(4 L^2): straight it is in equilibrium, and not for
-// long. It is wider one way, so that it is clear which way it gives.
-FullModel column(double load) {
-  Scene scene = boxes::scene({"", MaterialModel::corotational}, 1e6, 0.3);
-  scene.gravity = {{0, 0, 0}};
-  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
-  ActuatorScene push;
-  push.name = "push";
-  push.kind = ActuatorKind::force;
-  push.points = {{{0.4, 0.02, 0.01}}};
-  push.direction = {{-1, 0, 0}};
-  push.control = ActuatorControl::force;
-  push.range = {0, load};
-  scene.actuators = {push};
-  return build_full_model(scene, box_hexahedra({{0, 0, 0}}, {{0.4, 0.04, 0.02}}, 16, 2, 2));
-}
-
 TEST(UnstableEquilibrium, AColumnBuckles) {
   // pi^2 1e6 (0.04 0.02^3/12)/(4 0.4^2) = 0.41 N; linear hexahedra of two layers are stiffer in bending.
-  const FullModel model = column(2);
+  const FullModel model = bodies_that_buckle::column(2);
   FullMechanics full(model);
   const ReducedModel reduced =
       project(model, reduced_bodies::full_basis(model.coordinates.nv), model.coordinates.nv, all_elements(model));

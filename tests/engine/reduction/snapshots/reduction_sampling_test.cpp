@@ -360,6 +360,40 @@ TEST(RandomPaths, InTimeAreSmoothAndBeginAtRest) {
   EXPECT_GT(farthest, 1.9);
 }
 
+TEST(Doublings, FollowThePlanOfFewer) {
+  const Robot robot = diamond();
+  for (const SamplingKind kind : {SamplingKind::latin_hypercube, SamplingKind::random_paths}) {
+    ReductionScene recipe = recipe_of(kind, 20);
+    recipe.corners = true;
+    recipe.trajectories = 1;
+    std::vector<SamplingPlan> plans;
+    for (const int doublings : {0, 1, 2}) {
+      recipe.doublings = doublings;
+      plans.push_back(make_plan(robot, recipe));
+      // Corners are there once.
+      EXPECT_EQ(plans.back().states(), (20 + 80) * (1 << doublings) + 16);
+      EXPECT_TRUE(can_double(plans.back()));
+    }
+    std::set<Sample> seen;
+    for (const Sample& sample : samples_of(plans[2])) EXPECT_TRUE(seen.insert(sample).second);
+    for (const SamplingPlan& fewer : {plans[0], plans[1]})
+      for (std::size_t k = 0; k < fewer.paths.size(); ++k) {
+        EXPECT_EQ(fewer.paths[k].samples, plans[2].paths[k].samples);
+        EXPECT_EQ(fewer.paths[k].in_time, plans[2].paths[k].in_time);
+      }
+  }
+  // The first hypercube alone is the plan that it was before there were doublings.
+  ReductionScene recipe = recipe_of(SamplingKind::latin_hypercube, 20);
+  std::vector<Sample> first = latin_hypercube(robot, 20, recipe.seed);
+  order_by_walk(robot, first);
+  EXPECT_EQ(samples_of(make_plan(robot, recipe)), first);
+  recipe.doublings = 1;
+  for (const SamplingKind kind : {SamplingKind::grid, SamplingKind::greedy}) {
+    recipe.sampling = kind;
+    EXPECT_THROW((void)make_plan(robot, recipe), InputError);
+  }
+}
+
 TEST(GreedyPlan, BeginsAlikeForAnyNumberOfStates) {
   const Robot robot = diamond();
   const SamplingPlan few = make_plan(robot, recipe_of(SamplingKind::greedy, 60)),

@@ -1,0 +1,67 @@
+#include "engine/reduction/cost.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/scene/writer.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+
+namespace {
+
+constexpr double share_measured = 0.01;
+// Time steps of the full model beside those of the training: validation trajectories, the unseen path, its rate.
+constexpr int steps_to_validate = 3 * 120 + 200;
+// Of the full model's rate, those of three reduced ones, and of some twenty domains a twentieth each.
+constexpr double rates = 2 + 3 + 1;
+// Models of one per cent had so many modes for each input, within a factor of two and a half, on sixteen robots of one to
+// twelve inputs (assets/zoo and the paper's): 5 for one, 69 for twelve.
+constexpr double modes_per_input = 6.5;
+// Choice of modes and elements: seconds for each state, element and pair of modes; four such robots, one core.
+constexpr double choice = 4e-9;
+// Element forces in one piece (selection.cpp), and the sketch of them.
+constexpr double largest_block = 5e8, sketch = 8 * 2000;
+
+}  // namespace
+
+ReductionCost expected_cost(const FullModel& full, const Scene& scene, const SnapshotJob& job, double rate_seconds) {
+  const SamplingPlans plans = make_plans(full.robot, scene.reduction);
+  const SceneIdentity identity = identify(scene);
+  const StateSeconds one = measure_states(full, scene, plans.training, share_measured, job.batch);
+  ReductionCost cost;
+  double work = 0;
+  int all = 0;
+  for (const SetPlan& set : sets_of(plans, job.folder)) {
+    all += set.plan->states();
+    std::vector<int> missing(set.plan->paths.size());
+    for (std::size_t k = 0; k < missing.size(); ++k) missing[k] = static_cast<int>(k);
+    if (std::error_code error; !job.folder.empty() && std::filesystem::exists(set.folder, error))
+      missing = missing_paths(set.folder, identity, *set.plan);
+    for (const int k : missing) {
+      const SamplePath& path = set.plan->paths[extent(k)];
+      const auto states = static_cast<double>(path.samples.size());
+      cost.states += static_cast<int>(path.samples.size());
+      work += set.plan->converged && !path.in_time ? one.from_rest + (states - 1) * one.followed : states * one.step;
+    }
+  }
+  cost.state_seconds = work / std::max(1, job.jobs);
+  const auto moved =
+      std::ranges::count_if(training_ranges(full.robot), [](const auto& input) { return input.samples > 1; });
+  double elements = 0;
+  for (const ElementField& field : full.fields) elements += field.points();
+  const double trained = plans.training.states(), modes = modes_per_input * static_cast<double>(moved);
+  cost.seconds = cost.state_seconds + steps_to_validate * one.step + rates * rate_seconds +
+                 choice * trained * elements * modes * modes;
+  // q and multipliers; the displacements once more in memory, as modes that there are to add, and what there is now.
+  const double state = 8.0 * (full.coordinates.nv + full.robot.rows());
+  cost.disk = all * state;
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) == 0) cost.memory = 1024.0 * static_cast<double>(usage.ru_maxrss);
+  cost.memory += trained * state + std::min(largest_block, 8 * trained * modes * elements) + sketch * elements;
+  return cost;
+}
+
+}  // namespace supple

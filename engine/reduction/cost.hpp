@@ -1,0 +1,23 @@
+#pragma once
+// What a reduction is expected to take, before it is paid.
+
+#include <string>
+
+#include "engine/reduction/snapshot_job.hpp"
+
+namespace supple {
+
+struct ReductionCost {
+  int states = 0;            // to compute: those of all sets that the folder lacks
+  double state_seconds = 0;  // for them
+  double seconds = 0;        // in all. Without states that are added (doublings)
+  double memory = 0;         // of this process at its peak [bytes]; workers have less
+  double disk = 0;           // of all states [bytes]
+};
+
+/// From a few states that are computed and thrown away, for a hundredth of the time and 0.3 s at least; a state out of
+/// reach costs many times one that is not, so that where they are common the figure is rough. folder: of the snapshots,
+/// or "". rate_seconds: ReduceSettings's.
+ReductionCost expected_cost(const FullModel& full, const Scene& scene, const SnapshotJob& job, double rate_seconds);
+
+}  // namespace supple
