@@ -11,7 +11,8 @@ namespace supple {
 
 namespace {
 
-// Of the distance that is far: what is next to each other, and what modes can show.
+// Of the distance that is far: what is next to each other. Of the distance to the reference: how near modes must be able to
+// come to it.
 constexpr double next = 0.5, shown = 0.25;
 // A search that was in vain is tried once more, with another model.
 constexpr int most_searches = 2;
@@ -31,7 +32,8 @@ const ReferenceStates* Branches::next_to(int s, const ReferenceStates& reference
   const double mean = std::accumulate(reference.displacement.begin(), reference.displacement.end(), 0.0) /
                       static_cast<double>(reference.displacement.size()),
                far = far_ * mean;
-  if (!(distance(own, u) > far)) return nullptr;
+  const double away = distance(own, u);
+  if (!(away > far)) return nullptr;
   const auto known = [&]() -> const ReferenceStates* {
     const ReferenceStates* nearest = nullptr;
     double least = next * far;
@@ -46,7 +48,7 @@ const ReferenceStates* Branches::next_to(int s, const ReferenceStates& reference
   if (!searching_ || looked_[s] >= most_searches) return nullptr;
   std::vector<double> left(own.begin(), own.end());
   remove_modes(basis, reference.nv, left);
-  if (std::sqrt(std::inner_product(left.begin(), left.end(), left.begin(), 0.0)) > shown * far) return nullptr;
+  if (std::sqrt(std::inner_product(left.begin(), left.end(), left.begin(), 0.0)) > shown * away) return nullptr;
   std::optional<ReferenceStates> other = solve_from(u, reduced);
   if (!other || distance(other->q, u) >= next * far) {
     ++looked_[s];

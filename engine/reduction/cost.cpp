@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "engine/scene/writer.hpp"
@@ -17,11 +18,12 @@ constexpr double share_measured = 0.01;
 constexpr int steps_to_validate = 3 * 120 + 200;
 // Of the full model's rate, those of three reduced ones, and of some twenty domains a twentieth each.
 constexpr double rates = 2 + 3 + 1;
-// Models of one per cent had so many modes for each input, within a factor of two and a half, on sixteen robots of one to
-// twelve inputs (assets/zoo and the paper's): 5 for one, 69 for twelve.
-constexpr double modes_per_input = 6.5;
-// Choice of modes and elements: seconds for each state, element and pair of modes; four such robots, one core.
-constexpr double choice = 4e-9;
+// Models of one per cent had some 12 m^0.75 modes for m inputs: 5 for one, 16 to 65 for three, 69 for twelve (assets/zoo
+// and the paper's robots).
+constexpr double modes_of_one = 12, modes_power = 0.75;
+// Seconds for each element and pair of modes on one core: choice of elements, for each state; models of all elements
+// while modes are added.
+constexpr double choice = 4e-9, mode_search = 1.6e-6;
 // Element forces in one piece (selection.cpp), and the sketch of them.
 constexpr double largest_block = 5e8, sketch = 8 * 2000;
 
@@ -52,9 +54,10 @@ ReductionCost expected_cost(const FullModel& full, const Scene& scene, const Sna
       std::ranges::count_if(training_ranges(full.robot), [](const auto& input) { return input.samples > 1; });
   double elements = 0;
   for (const ElementField& field : full.fields) elements += field.points();
-  const double trained = plans.training.states(), modes = modes_per_input * static_cast<double>(moved);
+  const double trained = plans.training.states(),
+               modes = modes_of_one * std::pow(static_cast<double>(moved), modes_power);
   cost.seconds = cost.state_seconds + steps_to_validate * one.step + rates * rate_seconds +
-                 choice * trained * elements * modes * modes;
+                 (choice * trained + mode_search) * elements * modes * modes;
   // q and multipliers; the displacements once more in memory, as modes that there are to add, and what there is now.
   const double state = 8.0 * (full.coordinates.nv + full.robot.rows());
   cost.disk = all * state;

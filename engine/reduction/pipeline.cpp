@@ -65,8 +65,9 @@ constexpr double finest_tolerance = 1e-7;   // of the modes that there are to ad
 constexpr double more_modes = 4.0 / 3;      // so many times as many
 constexpr double least_gain = 0.95;         // additions that leave more of the error than this are idle
 constexpr int most_idle = 3;
-constexpr std::size_t domains_tried = 8;  // larger and larger ones
-constexpr double shown_by_modes = 0.5;    // of the mean error: what all modes may leave of unseen states
+constexpr std::size_t domains_tried = 8;    // larger and larger ones
+constexpr double much_out_of_reach = 0.25;  // share of the test states
+constexpr double shown_by_modes = 0.5;      // of the mean error: what all modes may leave of unseen states
 // Where states are added. A doubling that leaves more of the error than this was of no use.
 constexpr int most_added_doublings = 2;
 constexpr double least_gain_of_states = 0.9;
@@ -213,6 +214,8 @@ class ReductionJob {
  public:
   ReductionJob(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress)
       : scene_(scene), full_(full), settings_(settings), progress_(progress), validation_(full) {
+    // Errors of a free-floating body's shape say nothing of where it is: none is asked for unless the user does.
+    if (full.robot.floating) drop_default_error(scene_.reduction);
     selecting_.rule = rule_of(recipe_);
     selecting_.tolerances = settings.tolerances;
     selecting_.device = settings.device;
@@ -242,6 +245,7 @@ class ReductionJob {
   void compare_in_motion();
   void judge();
   void find_limit(const AskedError& asked);
+  bool limited_by_reach();
   std::string more_states() const;
 
   void check_stop() const {
@@ -274,6 +278,7 @@ class ReductionJob {
   ReducedModel all_;                   // with every element
   bool lost_in_motion_ = false;        // where the full model is not
   ErrorShares reached_;                // by the model that modes were added to
+  double out_of_reach_ = 0;            // share of the test states
   bool can_double_ = false;            // the training states
   double last_share_ = 0;              // of reached_, of unseen states: with half of them
   std::optional<ErrorSummary> floor_;  // its errors on the validation set, once they are known
@@ -337,6 +342,7 @@ void ReductionJob::read_references() {
     const SnapshotSet set =
         read_snapshots(sets[k].folder, identify(scene_), *sets[k].plan, full_.coordinates.nv, full_.robot.rows());
     note_reach(name, set);
+    out_of_reach_ = static_cast<double>(set.out_of_reach.size()) / std::max(1, set.count + set.failed);
     ReferenceStates states = reference_states(full_, set);
     if (const auto asked = asked_error(recipe_); asked && states.path.empty() && !full_.robot.floating)
       states.branches = std::make_shared<Branches>(full_, asked->largest);
@@ -703,11 +709,23 @@ std::string ReductionJob::more_states() const {
   return fmt::format("states = {} in [reduce] or more{}", 2 * recipe_.states, kept_error(recipe_));
 }
 
+// True, and that is told: too much of the actuation box is where the body folds up.
+bool ReductionJob::limited_by_reach() {
+  if (out_of_reach_ <= much_out_of_reach) return false;
+  result_.report.limited_by = fmt::format(
+      "commands out of reach: {:.0f} % of the test states lie where the body folds up, and motion leads there",
+      100 * out_of_reach_);
+  result_.report.remedy =
+      "smaller ranges of the actuators, or control = \"force\" for cables that pull against each other";
+  return true;
+}
+
 // What keeps a model from the error asked for, by the errors of the models before it in the chain.
 void ReductionJob::find_limit(const AskedError& asked) {
   ReduceReport& report = result_.report;
   const ErrorSummary& errors = result_.model.errors;
   const bool equilibria = validation_.equilibria.path.empty() && !validation_.equilibria.fit;
+  if (limited_by_reach()) return;
   if (errors.failed > 0) {
     report.limited_by =
         fmt::format("the reduced model does not solve {} of {} test states", errors.failed, errors.states);
@@ -761,6 +779,7 @@ void ReductionJob::judge() {
                          : fmt::format("its mean error at the effectors in motion, {:.3g} %, exceeds {:.3g} %",
                                        100 * in_motion, 100 * most);
     report.forcible = true;
+    if (limited_by_reach()) return;
     report.limited_by = "motion that is not among the training states";
     report.remedy = can_double_ ? more_states()
                                 : fmt::format("trajectories = {} in [reduce]", 2 * std::max(1, recipe_.trajectories));

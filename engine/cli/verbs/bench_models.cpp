@@ -55,7 +55,6 @@ ReducedModel make_model(Scene scene, const std::string& file, int jobs, const Pr
   settings.rate_seconds = 0;
   settings.dynamic_steps = 0;
   const FullModel full = build_full_model(scene);
-  if (full.robot.floating) drop_default_error(scene.reduction);
   const auto tell = [&](const std::string& stage, double done, double total, const std::string& detail) {
     progress(fmt::format("model of {}: {}", scene.name, stage), done, total, detail);
   };

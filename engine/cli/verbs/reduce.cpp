@@ -224,7 +224,6 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   if (!arguments.plots.empty() && fs::exists(arguments.plots, error) && !fs::is_directory(arguments.plots, error))
     throw InputError(fmt::format("--plots: '{}' is a file, not a folder", arguments.plots), "another name");
   const FullModel model = build_full_model(scene);
-  if (model.robot.floating) drop_default_error(recipe);
   ReduceSettings settings;
   // States that are there are used if they are this scene's, and never replaced: they are what took the time.
   settings.snapshots.folder = arguments.snapshots.empty() ? default_snapshots(output) : arguments.snapshots;
