@@ -279,6 +279,7 @@ class ReductionJob {
   bool lost_in_motion_ = false;        // where the full model is not
   ErrorShares reached_;                // by the model that modes were added to
   double out_of_reach_ = 0;            // share of the test states
+  bool states_help_ = true;            // as far as the trend tells
   bool can_double_ = false;            // the training states
   double last_share_ = 0;              // of reached_, of unseen states: with half of them
   std::optional<ErrorSummary> floor_;  // its errors on the validation set, once they are known
@@ -457,6 +458,7 @@ bool ReductionJob::add_states(const TrainingSet& training, const ColumnBlocks& d
     const double expected = error_of_more_states(full_, displacements, finest(), validation_.equilibria, best_shape_,
                                                  left, selecting_.device);
     if (expected > enough) {
+      states_help_ = false;
       note(fmt::format(
           "no states were added: with {} times as many their modes would still leave about {:.2g} % of unseen "
           "ones",
@@ -705,7 +707,10 @@ std::string kept_error(const ReductionScene& recipe) {
 
 // As a remedy.
 std::string ReductionJob::more_states() const {
-  if (can_double_) return fmt::format("doublings = {} in [reduce]", recipe_.doublings + 1);
+  if (can_double_)
+    return fmt::format("{}doublings = {} in [reduce]",
+                       states_help_ ? "" : "smaller ranges of the actuators, a larger error, or ",
+                       recipe_.doublings + 1);
   return fmt::format("states = {} in [reduce] or more{}", 2 * recipe_.states, kept_error(recipe_));
 }
 

@@ -288,6 +288,60 @@ TEST_F(Reduce, AsManyModesAsTheErrorTakes) {
   EXPECT_TRUE(contains(judged.err, "limited by the 2 modes"));
 }
 
+// Four states show unseen ones to 0.06 %. The first four stay when there are eight.
+TEST_F(Reduce, AsManyStatesAsTheErrorTakes) {
+  const std::string beam = read_text(path("scene.toml")), few = "states = 16";
+  const auto with = [&](const std::string& keys) {
+    std::string text = beam;
+    write_text(path("scene.toml"), text.replace(text.find(few), few.size(), "states = 4\ncorners = false\n" + keys));
+  };
+  const auto reduce = [&](const std::string& model) {
+    return run({"reduce", ".", "-o", model + ".rom.h5", "--seconds", "10 ms", "--json", model + ".json"});
+  };
+  with("error = 1e-4\ntrajectories = 0\n");
+  const Outcome outcome = reduce("asked");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out + outcome.err, "training states were added from 4 to 8"));
+  EXPECT_TRUE(contains(outcome.err, "expected: about "));
+  const json report = parse("asked.json");
+  EXPECT_EQ(report["snapshots"], 8);
+  ASSERT_EQ(report["state_search"].size(), 2U);
+  EXPECT_GT(report["state_search"][0]["shape_error_mean"].get<double>(), 1e-4);
+  EXPECT_LT(report["state_search"][1]["shape_error_mean"].get<double>(), 1e-4);
+  EXPECT_EQ(report["expected"]["states"], 4 + 10 + 6);  // training, validation, test
+  // Eight from the beginning: the same states, the same model.
+  with("error = 1e-4\ntrajectories = 0\ndoublings = 1\n");
+  ASSERT_EQ(reduce("at-once").code, 0);
+  expect_same_states("asked.snapshots/training", "at-once.snapshots/training");
+  const ReducedModel asked = read_model(path("asked.rom.h5")), at_once = read_model(path("at-once.rom.h5"));
+  EXPECT_EQ(asked.provenance.scene_text, at_once.provenance.scene_text);
+  EXPECT_EQ(parse("asked.json")["validation"], parse("at-once.json")["validation"]);
+  // Of a folder that has more the first four are used again.
+  with("trajectories = 0\n");
+  ASSERT_EQ(run({"reduce", ".", "-o", "four.rom.h5", "--snapshots", "asked.snapshots", "--seconds", "10 ms", "--json",
+                 "four.json"})
+                .code,
+            0);
+  EXPECT_EQ(parse("four.json")["snapshots"], 4);
+  EXPECT_EQ(parse("four.json")["expected"]["states"], 0);
+}
+
+TEST_F(Reduce, CheckTellsWhatItWillCost) {
+  const Outcome outcome = run({"check", ".", "--json", "check.json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "yes; about "));
+  const json cost = parse("check.json")["reduction_cost"];
+  EXPECT_EQ(cost["states"], 16 + 4 + 10 + 6);  // corners, and the sets of validation and test
+  EXPECT_GT(cost["state_seconds"].get<double>(), 0);
+  EXPECT_GT(cost["seconds"].get<double>(), cost["state_seconds"].get<double>());
+  EXPECT_GT(cost["memory_bytes"].get<double>(), 1e6);
+  // 20 free nodes and two cables: 62 numbers each.
+  EXPECT_EQ(cost["disk_bytes"].get<double>(), 36 * 62 * 8);
+  write_text(path("scene.toml"), read_text(path("scene.toml")) + "sampling = 'grid'\nconverged = false\nbudget = 3\n");
+  EXPECT_EQ(run({"check", ".", "--json", "check.json", "--force"}).code, 0);
+  EXPECT_FALSE(parse("check.json").contains("reduction_cost"));  // it cannot be reduced
+}
+
 TEST_F(Reduce, AModelBeyondItsLimitIsRefused) {
   write_text(path("scene.toml"), read_text(path("scene.toml")) + "goal_error_limit = 1e-12\n");
   const Outcome outcome = run({"reduce", ".", "-o", "beam.rom.h5", "--seconds", "100 ms", "--json", "reduce.json"});

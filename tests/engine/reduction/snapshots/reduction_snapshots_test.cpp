@@ -8,6 +8,7 @@
 #include "engine/io/hdf5_file.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/snapshots/reach.hpp"
 #include "engine/scene/reader.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "tests/engine/bodies/flipped_bits.hpp"
@@ -236,6 +237,30 @@ TEST(SnapshotsOfATrunk, ASampleOutOfReachIsReplaced) {
   state.commands = set.commands[0];
   std::vector<double> r(state.q.size());
   EXPECT_LE(stepper.imbalance(state, r), 1e-9);
+}
+
+TEST(Reach, TheActuatorsThatTellMostAreNamed) {
+  Robot robot;
+  for (const char* name : {"a", "b", "idle"}) {
+    ActuatorRow cable;
+    cable.name = name;
+    cable.range = {0, 1};
+    robot.actuators.push_back(cable);
+  }
+  SnapshotSet set;
+  for (const Sample& sample : {Sample{0.1, 0.9, 0.2}, {0.2, 0.3, 0.8}, {0.3, 0.7, 0.9}, {0.9, 0.1, 0.1}}) {
+    set.commands.push_back(sample);
+    set.source.push_back({0, 0});
+  }
+  EXPECT_EQ(where_out_of_reach(robot, set), "");
+  set.out_of_reach = {{0.9, 0.9, 0.7}, {0.8, 0.8, 0.3}};
+  EXPECT_EQ(where_out_of_reach(robot, set),
+            "'a' 67 % in the far half of its range, 0 % in the near one; 'b' 50 % in the far half of its range, 0 % in "
+            "the near one");
+  // What took their place is no sample that was reached.
+  set.commands.push_back({0.6, 0.6, 0.6});
+  set.source.push_back({.path = 0, .sample = 0, .replaced = true});
+  EXPECT_TRUE(where_out_of_reach(robot, set).starts_with("'a' 67 %"));
 }
 
 // Trajectories are steps from the released equilibrium; they join equilibria that are there already, which then are not computed again.
