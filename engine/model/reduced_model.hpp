@@ -103,7 +103,7 @@ struct ErrorSummary {
   std::vector<Set> sets;
   int worst_state = -1;
   std::vector<double> worst_commands;
-  int elsewhere = 0;  // compared with another stable equilibrium of the full model, the one that they are next to
+  int elsewhere = 0;  // compared with another equilibrium of the full model, the one that they are next to
 };
 
 struct Provenance {

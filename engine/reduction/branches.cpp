@@ -11,11 +11,9 @@ namespace supple {
 
 namespace {
 
-// Of the distance that is far: what is next to each other. Of the distance to the reference: how near modes must be able to
-// come to it.
+// Of the distance that is far: what is next to each other. Of the distance to the reference: how near modes must be
+// able to come to it.
 constexpr double next = 0.5, shown = 0.25;
-// A search that was in vain is tried once more, with another model.
-constexpr int most_searches = 2;
 
 double distance(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
@@ -45,13 +43,14 @@ const ReferenceStates* Branches::next_to(int s, const ReferenceStates& reference
     return nearest;
   };
   if (const ReferenceStates* other = known()) return other;
-  if (!searching_ || looked_[s] >= most_searches) return nullptr;
+  const auto modes = basis.size() / nv;
+  if (!searching_ || searched_[s] == modes) return nullptr;
   std::vector<double> left(own.begin(), own.end());
   remove_modes(basis, reference.nv, left);
   if (std::sqrt(std::inner_product(left.begin(), left.end(), left.begin(), 0.0)) > shown * away) return nullptr;
   std::optional<ReferenceStates> other = solve_from(u, reduced);
   if (!other || distance(other->q, u) >= next * far) {
-    ++looked_[s];
+    searched_[s] = modes;
     return nullptr;
   }
   found_[s].push_back(std::move(*other));
@@ -80,7 +79,7 @@ std::optional<ReferenceStates> Branches::solve_from(std::span<const double> u, c
   state.motions = reduced.motions;
   const Control control{state.commands, state.motions};
   const EquilibriumReport report = Equilibrium(*mechanics_, {}).solve(control, state);
-  if (report.status != StepStatus::ok || report.unstable > 0) return std::nullopt;
+  if (report.status != StepStatus::ok || report.unstable > 0 || report.inverted > 0) return std::nullopt;
   SnapshotSet set;
   set.count = 1;
   set.source.push_back({0, 0});

@@ -42,7 +42,7 @@ class Branches {
   std::optional<Lifting> lifting_;
   std::unique_ptr<FullMechanics> mechanics_;
   std::map<int, std::vector<ReferenceStates>> found_;  // one state each
-  std::map<int, int> looked_;                          // so many times, in vain
+  std::map<int, std::size_t> searched_;                // modes of the last model with which none was found
 };
 
 }  // namespace supple

@@ -1,5 +1,6 @@
 #include "engine/reduction/cost.hpp"
 
+#include <omp.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -18,8 +19,8 @@ constexpr double share_measured = 0.01;
 constexpr int steps_to_validate = 3 * 120 + 200;
 // Of the full model's rate, those of three reduced ones, and of some twenty domains a twentieth each.
 constexpr double rates = 2 + 3 + 1;
-// Models of one per cent had some 12 m^0.75 modes for m inputs: 5 for one, 16 to 65 for three, 69 for twelve (assets/zoo
-// and the paper's robots).
+// Models of one per cent had some 12 m^0.75 modes for m inputs: 5 for one, 16 to 65 for three, 69 for twelve
+// (assets/zoo and the paper's robots).
 constexpr double modes_of_one = 12, modes_power = 0.75;
 // Seconds for each element and pair of modes on one core: choice of elements, for each state; models of all elements
 // while modes are added.
@@ -30,9 +31,13 @@ constexpr double largest_block = 5e8, sketch = 8 * 2000;
 }  // namespace
 
 ReductionCost expected_cost(const FullModel& full, const Scene& scene, const SnapshotJob& job, double rate_seconds) {
+  check_states(full, scene);
   const SamplingPlans plans = make_plans(full.robot, scene.reduction);
   const SceneIdentity identity = identify(scene);
+  const int workers = std::max(1, job.jobs) * job.ranks.size, threads = omp_get_max_threads();
+  if (workers > 1) omp_set_num_threads(1);  // as they will be
   const StateSeconds one = measure_states(full, scene, plans.training, share_measured, job.batch);
+  omp_set_num_threads(threads);
   ReductionCost cost;
   double work = 0;
   int all = 0;
@@ -49,12 +54,17 @@ ReductionCost expected_cost(const FullModel& full, const Scene& scene, const Sna
       work += set.plan->converged && !path.in_time ? one.from_rest + (states - 1) * one.followed : states * one.step;
     }
   }
-  cost.state_seconds = work / std::max(1, job.jobs);
+  // A greedy plan grows.
+  const int chosen = std::max(0, plans.training.most_states - plans.training.states());
+  all += chosen;
+  cost.states += chosen;
+  work += chosen * one.followed;
+  cost.state_seconds = work / workers;
   const auto moved =
       std::ranges::count_if(training_ranges(full.robot), [](const auto& input) { return input.samples > 1; });
   double elements = 0;
   for (const ElementField& field : full.fields) elements += field.points();
-  const double trained = plans.training.states(),
+  const double trained = plans.training.states() + chosen,
                modes = modes_of_one * std::pow(static_cast<double>(moved), modes_power);
   cost.seconds = cost.state_seconds + steps_to_validate * one.step + rates * rate_seconds +
                  (choice * trained + mode_search) * elements * modes * modes;

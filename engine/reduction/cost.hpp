@@ -16,8 +16,9 @@ struct ReductionCost {
 };
 
 /// From a few states that are computed and thrown away, for a hundredth of the time and 0.3 s at least; a state out of
-/// reach costs many times one that is not, so that where they are common the figure is rough. folder: of the snapshots,
-/// or "". rate_seconds: ReduceSettings's.
+/// reach costs many times one that is not, so that where they are common the figure is rough. Of states in batches as
+/// if they were not. Without a folder in the job no states are there. rate_seconds: ReduceSettings's. Throws InputError
+/// as compute_snapshots does where no states can be found.
 ReductionCost expected_cost(const FullModel& full, const Scene& scene, const SnapshotJob& job, double rate_seconds);
 
 }  // namespace supple

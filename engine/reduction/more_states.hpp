@@ -1,6 +1,6 @@
 #pragma once
-// Whether more training states would help: what the modes of half of them leave of unseen states, against what the modes
-// of all leave.
+// Whether more training states would help: what the modes of half of them leave of unseen states, against what the
+// modes of all leave.
 
 #include <optional>
 

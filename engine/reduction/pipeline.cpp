@@ -10,6 +10,7 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "engine/mechanics/full/full_mechanics.hpp"
@@ -66,6 +67,7 @@ constexpr double more_modes = 4.0 / 3;      // so many times as many
 constexpr double least_gain = 0.95;         // additions that leave more of the error than this are idle
 constexpr int most_idle = 3;
 constexpr std::size_t domains_tried = 8;    // larger and larger ones
+constexpr double most_elsewhere = 0.25;     // share of the test states that may be in other equilibria
 constexpr double much_out_of_reach = 0.25;  // share of the test states
 constexpr double shown_by_modes = 0.5;      // of the mean error: what all modes may leave of unseen states
 // Where states are added. A doubling that leaves more of the error than this was of no use.
@@ -140,7 +142,8 @@ void keep_every(int every, std::vector<double>& values, int count) {
 }
 
 // The loosest domain that loses little: mean errors on the selection set at most 1 + loss times those of all elements,
-// the worst state at most twice as bad, no failed solve that all elements do not fail too, and two units per mode
+// the worst state at most twice as bad, no failed solve that all elements do not fail too, no more states in other
+// equilibria than of all elements, and two units per mode
 // (below that, predictions and a small selection set both mislead). curve: from the loosest to the tightest, then all
 // elements. -1: none.
 int accept(const std::vector<ModelRow>& curve, double loss) {
@@ -153,7 +156,7 @@ int accept(const std::vector<ModelRow>& curve, double loss) {
         exceeds(errors.shape_mean, (1 + loss) * floor.shape_mean) ||
         exceeds(errors.goal_max, largest_error_growth * floor.goal_max) ||
         exceeds(errors.shape_max, largest_error_growth * floor.shape_max) || errors.failed > floor.failed ||
-        curve[k].units < 2 * curve[k].modes)
+        errors.elsewhere > floor.elsewhere || curve[k].units < 2 * curve[k].modes)
       continue;
     return static_cast<int>(k);
   }
@@ -343,14 +346,14 @@ void ReductionJob::read_references() {
     const SnapshotSet set =
         read_snapshots(sets[k].folder, identify(scene_), *sets[k].plan, full_.coordinates.nv, full_.robot.rows());
     note_reach(name, set);
-    out_of_reach_ = static_cast<double>(set.out_of_reach.size()) / std::max(1, set.count + set.failed);
+    const double out_of_reach = static_cast<double>(set.out_of_reach.size()) / std::max(1, set.count + set.failed);
     ReferenceStates states = reference_states(full_, set);
     if (const auto asked = asked_error(recipe_); asked && states.path.empty() && !full_.robot.floating)
       states.branches = std::make_shared<Branches>(full_, asked->largest);
-    return states;
+    return std::pair(std::move(states), out_of_reach);
   };
-  validation_.equilibria = read(1, "validation");
-  test_ = read(2, "test");
+  validation_.equilibria = read(1, "validation").first;
+  std::tie(test_, out_of_reach_) = read(2, "test");
   if (test_.failed > 0)
     note(fmt::format("{} of {} test states of the full model did not converge and were left out", test_.failed,
                      test_.failed + test_.count));
@@ -451,7 +454,12 @@ bool ReductionJob::add_states(const TrainingSet& training, const ColumnBlocks& d
   const int left = most_added_doublings + 1 - static_cast<int>(search.size());
   const bool idle = search.size() > 1 && share > least_gain_of_states * last_share_;
   last_share_ = share;
-  if (share <= 1 || left == 0 || idle || !can_double_ || settings_.snapshots.ranks.size > 1) return false;
+  const bool equilibria = validation_.equilibria.path.empty() && !validation_.equilibria.fit;
+  if (share <= 1 || left == 0 || idle || !can_double_ || !equilibria) return false;
+  if (settings_.snapshots.ranks.size > 1) {
+    note("states are not added by several ranks: the same command in one process adds them, or doublings in [reduce]");
+    return false;
+  }
   if (reached_.equilibria > 1) {
     const double enough = shown_by_modes * asked_error(recipe_)->mean;
     if (best_shape_ <= enough) return false;  // it is not for want of states
@@ -574,6 +582,7 @@ std::size_t ReductionJob::larger_domain(int accepted) {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t k = extent(accepted), tried = 0; k < curve && tried < domains_tried; ++k) {
     if (k > extent(accepted) && rows[k].units <= rows[k - 1].units) continue;
+    if (rows[k].errors.elsewhere > rows.back().errors.elsewhere) continue;
     ++tried;
     progress_("validation", static_cast<double>(curve), static_cast<double>(curve + 4),
               fmt::format("{} units", rows[k].units));
@@ -648,13 +657,21 @@ void ReductionJob::report_branches() {
       result_.report.branches.push_back({test_.commands[extent(s)], goal_distance(full_.robot, test_, s, other, 0)});
   const std::vector<Branch>& branches = result_.report.branches;
   if (branches.empty()) return;
+  const int elsewhere = result_.model.errors.elsewhere;
   double apart = 0;
   for (const Branch& branch : branches) apart = std::max(apart, branch.apart);
-  note(
-      fmt::format("the robot has several stable equilibria for one command, up to {:.3g} mm apart at the effectors: in "
-                  "{} of {} test "
-                  "states the model is compared with another one than the full model has found from rest",
-                  1e3 * apart, result_.model.errors.elsewhere, test_.count));
+  const std::string at_effectors =
+      full_.robot.effectors.empty() ? "" : fmt::format(", up to {:.3g} mm apart at the effectors", 1e3 * apart);
+  std::string compared;
+  if (elsewhere > 0) {
+    ReferenceStates from_rest = test_;
+    from_rest.branches.reset();
+    compared = fmt::format(
+        ": in {} of {} test states the model is compared with another one than the full model has found from rest; "
+        "compared with those its mean errors are {}",
+        elsewhere, test_.count, mean_errors_text(evaluate_errors(result_.model, modes_.vectors, from_rest)));
+  }
+  note(fmt::format("the robot has several equilibria for one command{}{}", at_effectors, compared));
 }
 
 // Compliance of the skin at each contact point, of the body and in the model's modes.
@@ -707,7 +724,7 @@ std::string kept_error(const ReductionScene& recipe) {
 
 // As a remedy.
 std::string ReductionJob::more_states() const {
-  if (can_double_)
+  if (can_double_ && recipe_.doublings < most_doublings)
     return fmt::format("{}doublings = {} in [reduce]",
                        states_help_ ? "" : "smaller ranges of the actuators, a larger error, or ",
                        recipe_.doublings + 1);
@@ -718,8 +735,7 @@ std::string ReductionJob::more_states() const {
 bool ReductionJob::limited_by_reach() {
   if (out_of_reach_ <= much_out_of_reach) return false;
   result_.report.limited_by = fmt::format(
-      "commands out of reach: {:.0f} % of the test states lie where the body folds up, and motion leads there",
-      100 * out_of_reach_);
+      "commands out of reach: {:.0f} % of the test states were, where the body folds up", 100 * out_of_reach_);
   result_.report.remedy =
       "smaller ranges of the actuators, or control = \"force\" for cables that pull against each other";
   return true;
@@ -730,7 +746,6 @@ void ReductionJob::find_limit(const AskedError& asked) {
   ReduceReport& report = result_.report;
   const ErrorSummary& errors = result_.model.errors;
   const bool equilibria = validation_.equilibria.path.empty() && !validation_.equilibria.fit;
-  if (limited_by_reach()) return;
   if (errors.failed > 0) {
     report.limited_by =
         fmt::format("the reduced model does not solve {} of {} test states", errors.failed, errors.states);
@@ -738,16 +753,18 @@ void ReductionJob::find_limit(const AskedError& asked) {
   } else if (share_of(report.table.at(1).errors, asked) <= 1) {  // POD only
     report.limited_by = "the choice of elements: with all of them the errors are within the limit";
     report.remedy = fmt::format("elements_acceptance = {:.2g} in [reduce]", 0.3 * recipe_.ecsw_acceptance);
+  } else if (limited_by_reach()) {
+    return;
   } else if (recipe_.modes_by_error && equilibria && best_shape_ > shown_by_modes * asked.mean) {
     report.limited_by =
         fmt::format("the training states: their modes leave an error of {:.2g} % in unseen ones", 100 * best_shape_);
     report.remedy = more_states();
   } else if (recipe_.modes_by_error) {
-    report.limited_by = fmt::format(
-        "equilibria that are not those of the full model, though {} modes can show them to {:.2g} %: the robot "
-        "may have several for one command",
-        modes_.modes, 100 * best_shape_);
-    report.remedy = "smaller ranges of the actuators where the body buckles or snaps, or more states";
+    report.limited_by =
+        fmt::format("equilibria of the model that the full model has not, though {} modes can show its own to {:.2g} %",
+                    modes_.modes, 100 * best_shape_);
+    report.remedy =
+        "smaller ranges of the actuators where the body buckles or snaps, or a smaller --error for more modes";
   } else {
     report.limited_by = fmt::format("the {} modes", modes_.modes);
     report.remedy = "no modes_tolerance and no max_modes in [reduce]: as many modes as the error asks for";
@@ -775,6 +792,15 @@ void ReductionJob::judge() {
                     100 * asked->largest);
     report.forcible = true;
     find_limit(*asked);
+    return;
+  }
+  if (test_.branches && errors.elsewhere > most_elsewhere * errors.states) {
+    report.refused =
+        fmt::format("in {} of {} test states it is in another equilibrium than the full model has found from rest",
+                    errors.elsewhere, errors.states);
+    report.forcible = true;
+    report.limited_by = "the many equilibria that the robot has for one command";
+    report.remedy = "smaller ranges of the actuators where the body buckles or snaps";
     return;
   }
   const double in_motion = report.dynamic.goal_mean, most = motion_to_equilibria * recipe_.error.value_or(0);

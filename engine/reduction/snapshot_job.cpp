@@ -83,7 +83,6 @@ class Job {
         plans_(make_plans(model.robot, scene.reduction)),
         sets_(sets_of(plans_, job.folder, job.with_validation)) {}
 
-  void check() const;
   void open_folders();
   void enter();
   void compute();
@@ -112,17 +111,6 @@ class Job {
   std::shared_ptr<const std::vector<Claims>> present_;
   int left_ = 0;
 };
-
-// Reasons why no equilibria of the robot can be found.
-void Job::check() const {
-  for (const ElementField& field : model_.fields)
-    if (!has_exact_tangent(field.law))
-      throw InputError(
-          "reduction needs converged equilibria, and rotations from element edges have no exact tangent to find them "
-          "with",
-          "rotation = \"polar\"", scene_.bodies.front().materials.front().place);
-  check_floating(scene_, model_.robot);
-}
 
 // The first rank alone may find a folder there; the others find its own.
 void Job::open_folders() {
@@ -267,11 +255,21 @@ SnapshotTotals Job::totals() const {
 
 }  // namespace
 
+void check_states(const FullModel& model, const Scene& scene) {
+  for (const ElementField& field : model.fields)
+    if (!has_exact_tangent(field.law))
+      throw InputError(
+          "reduction needs converged equilibria, and rotations from element edges have no exact tangent to find them "
+          "with",
+          "rotation = \"polar\"", scene.bodies.front().materials.front().place);
+  check_floating(scene, model.robot);
+}
+
 SnapshotTotals compute_snapshots(const FullModel& model, const Scene& scene, const SnapshotJob& settings,
                                  const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
+  check_states(model, scene);
   Job job(model, scene, settings, progress);
-  job.check();
   job.open_folders();
   together(settings.ranks, [&] {
     job.enter();

@@ -39,6 +39,8 @@ struct SnapshotTotals {
   /// written.
   std::shared_ptr<const std::vector<Claims>> present;
 };
+/// Throws InputError where no equilibria of the robot can be found.
+void check_states(const FullModel& model, const Scene& scene);
 /// Any number of runs may be at work in one folder, on one machine or several: they share what is missing (claims.hpp).
 /// A greedy plan grows round by round, with one run at a time evaluating the states in between. A shard or a worker
 /// does not extend the plan: it computes its part of it and counts no totals.

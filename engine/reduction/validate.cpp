@@ -162,11 +162,13 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
     const double* truth = truths->outputs.data() + extent(truth_state, reference.ny);
     const double* y = outputs.data();
     goal.error.push_back(distance(goal_points, y, truth));
-    goal.displacement.push_back(distance(goal_points, truth, rest.data()));
+    // Displacements are those of the reference, whatever a model is compared with.
+    const double* own = reference.outputs.data() + extent(s, reference.ny);
+    goal.displacement.push_back(distance(goal_points, own, rest.data()));
     std::size_t k = 0;
     for (const auto& [name, points] : sets) {
       of_set[k].error.push_back(distance(points, y, truth));
-      of_set[k++].displacement.push_back(distance(points, truth, rest.data()));
+      of_set[k++].displacement.push_back(distance(points, own, rest.data()));
     }
     double difference = 0;
     for (int i = 0; i < nv; ++i) {
@@ -174,7 +176,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       difference += d * d;
     }
     shape.error.push_back(std::sqrt(difference));
-    shape.displacement.push_back(truths->displacement[extent(truth_state)]);
+    shape.displacement.push_back(reference.displacement[extent(s)]);
     if (goal.error.back() > worst) {
       worst = goal.error.back();
       summary.worst_state = s;
@@ -306,7 +308,8 @@ UnseenPath::UnseenPath(const FullModel& full, int steps, std::uint64_t seed, con
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
   State x = rest_state(mechanics);
   Control control = control_of(full.robot, path_.at(0));
-  if (!shaken_in_time(full.robot) && Equilibrium(mechanics, {}).solve(control, x).status != StepStatus::ok) {
+  if (!shaken_in_time(full.robot) &&
+      Equilibrium(mechanics, from_rest(full.robot)).solve(control, x).status != StepStatus::ok) {
     failed_ = true;
     return;
   }

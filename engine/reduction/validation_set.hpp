@@ -1,6 +1,6 @@
 #pragma once
-// What a reduction chooses modes and elements by: equilibria of the validation set, some of those it was trained on, and
-// trajectories. The test set, which the model is judged by in the end, is none of it.
+// What a reduction chooses modes and elements by: equilibria of the validation set, some of those it was trained on,
+// and trajectories. The test set, which the model is judged by in the end, is none of it.
 
 #include <vector>
 
@@ -36,8 +36,9 @@ class ValidationSet {
   void search_branches(bool on) const;
   bool has_trajectories() const { return !trajectories_.empty(); }
 
-  /// errors: the model's on `equilibria`. aim: the share of the error asked for that is aimed at in equilibria; in motion
-  /// it is a half. Of equilibria that it was trained on all that was asked for is allowed: where it finds another one, or none, it lacks modes or elements.
+  /// errors: the model's on `equilibria`. aim: the share of the error asked for that is aimed at in equilibria; in
+  /// motion it is a half. Of equilibria that the model was trained on all that was asked for is allowed: where it finds
+  /// none, or one that is not the robot's, it lacks modes or elements.
   ErrorShares shares(const ReducedModel& model, std::span<const double> basis, const ErrorSummary& errors,
                      const AskedError& asked, double aim) const;
 

@@ -177,6 +177,8 @@ ReductionScene read_reduction(const TableReader& table) {
   r.modes_by_error = r.error && !modes_tolerance && r.max_modes == 0;
   r.trajectories = count("trajectories", r.error && !table.has("trajectories") ? default_trajectories : 0);
   r.doublings = static_cast<int>(table.integer("doublings", r.doublings, most_doublings));
+  if (std::ldexp(std::max(r.states, r.trajectories), r.doublings) > static_cast<double>(most))
+    table.fail("doublings", "there would be more than a thousand million states", "doublings = 1");
   r.contact_modes = count("contact_modes", r.contact_modes);
   r.ecsw_tolerance = table.optional_quantity("elements_tolerance");
   r.elements = count("elements", r.elements);

@@ -76,6 +76,10 @@ double resultant(const Coordinates& coordinates, std::span<const double> r) {
 
 }  // namespace
 
+EquilibriumSettings from_rest(const Robot& robot) {
+  return {.first_increment = robot.pairs() > 0 ? 0.25 : 1.0};
+}
+
 Equilibrium::Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings)
     : robot_(mechanics.robot()),
       coordinates_(mechanics.coordinates()),
@@ -285,7 +289,8 @@ int Equilibrium::unstable(const State& state, int negative_pivots) {
   return report.status == DenseFactorStatus::ok ? negative_pivots - report.negative_pivots : 0;
 }
 
-// By forces on all nodes, small and in no direction in particular, for the time of a step: smooth, however fine the mesh.
+// By forces on all nodes, small and in no direction in particular, for the time of a step: smooth, however fine the
+// mesh.
 void Equilibrium::disturb(const Control& control, double force_scale, State& state) {
   std::vector<double> load = load_;
   std::uint64_t seed = 1;

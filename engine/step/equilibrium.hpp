@@ -5,8 +5,8 @@
 // equilibrium of its own commands (a body at rest that gravity is to bend) is made one by a load that vanishes along
 // the way. If small increments fail too (a limit point: the body snaps), one attempt at the whole rest with more
 // iterations remains, and then relaxation: the proximal point method (Rockafellar, SIAM Journal on Control and
-// Optimization 14, 1976), that is implicit time steps that lose their velocity, along which the energy only falls once all
-// of the commands are there. They are made longer where they succeed, until Newton's method closes.
+// Optimization 14, 1976), that is implicit time steps that lose their velocity, along which the energy only falls once
+// all of the commands are there. They are made longer where they succeed, until Newton's method closes.
 //
 // What Newton's method finds may be unstable: the inertia of K and of the compliance of the rows that hold the body
 // tells. Such a state is disturbed and relaxed; the equilibrium that it falls to is taken if it is stable.
@@ -40,6 +40,11 @@ struct EquilibriumSettings {
   int patient_iterations = 60;  // of the last attempt; 0 = none, and no relaxation
 };
 
+/// Of a full model from rest. In contact with obstacles in increments, as reduced models are solved (validate.cpp): all
+/// commands at once may take a body through or past an obstacle, to another equilibrium than the way there leads to. A
+/// tentacle in its tube did in four of thirty states.
+EquilibriumSettings from_rest(const Robot& robot);
+
 struct [[nodiscard]] EquilibriumReport {
   StepStatus status = StepStatus::ok;
   int increments = 0;
@@ -54,6 +59,8 @@ struct [[nodiscard]] EquilibriumReport {
   int failed_element = -1;
   StageTimes times;        // of all increments, failed ones too
   ContactFigures contact;  // of the last increment
+  /// Found, and not known to be unstable.
+  bool stable() const { return status == StepStatus::ok && unstable == 0; }
 };
 
 class Equilibrium {
@@ -70,8 +77,8 @@ class Equilibrium {
   EquilibriumReport solve_floating(const Control& control, State& state);  // until none is left
   // One increment: from the state to `fraction` of the way from `start` to `control`.
   StepReport advance(const State& start, const Control& control, double fraction, State& state);
-  // From `state`, `done` of the way from `start`, to a stable equilibrium under all of `control`; false, and the state is
-  // as it was: not found.
+  // From `state`, `done` of the way from `start`, to a stable equilibrium under all of `control`; false, and the state
+  // is as it was: not found.
   bool relax(const State& start, double done, const Control& control, State& state, EquilibriumReport& report);
   // In how many directions the last tangent, with so many negative pivots, is unstable and not held by rows. 0 in
   // contact and for several robots.

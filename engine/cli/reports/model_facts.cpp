@@ -104,10 +104,9 @@ Facts model_facts(const ReducedModel& model) {
                                                   unseen(model), errors.failed));
     if (errors.failed > 0) facts.emplace_back("failed", failed_states_text(errors));
     if (errors.elsewhere > 0)
-      facts.emplace_back("elsewhere",
-                         fmt::format("{} of these states are compared with another stable equilibrium than "
-                                     "the full model has found from rest",
-                                     errors.elsewhere));
+      facts.emplace_back("elsewhere", fmt::format("{} of these states are compared with another equilibrium than "
+                                                  "the full model has found from rest",
+                                                  errors.elsewhere));
   } else {
     facts.emplace_back("errors", errors_text(model));
   }

@@ -96,7 +96,7 @@ int check(Context& context, const std::string& file) {
   std::string reducible = "yes";
   try {
     check_reducible(scene);
-    check_floating(scene, model.robot);
+    check_states(model, scene);
     (void)make_plans(model.robot, scene.reduction);
     check_recipe(scene.reduction, model);
   } catch (const InputError& error) {

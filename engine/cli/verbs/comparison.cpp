@@ -69,7 +69,7 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
   if (settle) {
     Control control = zero_control(mechanics);
     actuation.evaluate(0, 1, control);
-    const EquilibriumReport report = Equilibrium(mechanics, {}).solve(control, state);
+    const EquilibriumReport report = Equilibrium(mechanics, from_rest(full.robot)).solve(control, state);
     if (report.status != StepStatus::ok)
       throw RunError(fmt::format("the full model does not settle: {}", describe(report.status)), "leave --settle out");
   }

@@ -238,13 +238,12 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   const std::string unsettled = unsettled_sweep(model, recipe);
   if (!context.common.quiet && context.ranks.rank == 0) print_warning(unsettled);
 
+  std::optional<ReductionCost> expected;
+  if (context.ranks.rank == 0) expected = expected_cost(model, scene, settings.snapshots, settings.rate_seconds);
+  if (expected && !context.common.quiet) fmt::print(stderr, "expected: {}\n", cost_text(*expected));
+
   const InterruptGuard guard;
   Reduction reduction;
-  std::optional<ReductionCost> expected;
-  if (!context.common.quiet && context.ranks.rank == 0) {
-    expected = expected_cost(model, scene, settings.snapshots, settings.rate_seconds);
-    fmt::print(stderr, "expected: {}\n", cost_text(*expected));
-  }
   try {
     ProgressBar bar(context.common.quiet);
     reduction = reduce(scene, model, settings, bar.progress());

@@ -11,9 +11,9 @@ namespace supple {
 
 namespace {
 
-// Sets of mesh nodes that rows couple: by the curvature of each segment of a cable or a constraint, and of each triangle
-// of a cavity; by the stiffness of a spring. With all points of each cable coupled, the factors of a trunk of eight cables
-// through twenty points each had five times the entries.
+// Sets of mesh nodes that rows couple: by the curvature of each segment of a cable or a constraint, and of each
+// triangle of a cavity; by the stiffness of a spring. With all points of each cable coupled, the factors of a trunk of
+// eight cables through twenty points each had five times the entries.
 std::vector<std::vector<int>> coupled_by_rows(const FullModel& model) {
   std::vector<std::vector<int>> sets;
   const auto add = [&](const auto& points, int first) {

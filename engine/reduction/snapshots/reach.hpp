@@ -8,7 +8,7 @@
 
 namespace supple {
 
-/// "of the far halves of 'a' and 'b' 84 % are, of their near halves 40 %": up to three actuators whose commands, far from
+/// "'a' 84 % in the far half of its range, 40 % in the near one; ...": up to three actuators whose commands, far from
 /// where they are released or near, tell most of whether a sample was reached; "" where none tells much, or the set has
 /// no samples out of reach.
 std::string where_out_of_reach(const Robot& robot, const SnapshotSet& set);

@@ -34,18 +34,12 @@ namespace fs = std::filesystem;
 // states of the coarse tentacle 12 were lost when all was tried from the state before, none now, for 28 % fewer
 // factorisations.
 constexpr EquilibriumSettings quick_continuation{.smallest_increment = 0.25, .patient_iterations = 0};
-// From rest. Among obstacles as reduced models are solved (validate.cpp): all commands at once may take a body through or
-// past an obstacle, to another equilibrium than the way there leads to. A tentacle in its tube did in four of thirty
-// states.
-EquilibriumSettings from_rest(const Robot& robot) {
-  return {.first_increment = robot.pairs() > 0 ? 0.25 : 1.0};
-}
 
 // Of a sample that is out of reach: the share of the way that was followed at which it is replaced, the first of these
 // with a stable equilibrium, and the least that is worth a state.
 constexpr double replaced_at[] = {0.8, 0.5}, least_way = 0.1;
 
-constexpr const char* plan_format = "supple snapshots 1";
+constexpr const char* plan_format = "supple snapshots 2";
 constexpr std::chrono::milliseconds poll{100};  // for locks and paths of others
 
 std::string plan_text(const SceneIdentity& identity, const SamplingPlan& plan) {
@@ -266,6 +260,7 @@ class PathSolver {
       work();
       into = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
+    mechanics_.set_friction(path.friction);
     State state = rest_state(mechanics_);
     int iterations = 0;
     Sample sample = path.samples.front();
@@ -335,19 +330,16 @@ class PathSolver {
     const Control control = control_of(model_.robot, sample);
     EquilibriumReport report = (at_rest ? patient_ : quick_).solve(control, state);
     iterations = report.iterations;
-    if (is_stable(report)) return report.status;
+    if (report.stable()) return report.status;
     if (!at_rest) {
       state = rest_state(mechanics_);
       report = patient_.solve(control, state);
       iterations += report.iterations;
-      if (is_stable(report)) return report.status;
+      if (report.stable()) return report.status;
     }
     return stop_short(sample, report, state, iterations);
   }
 
-  static bool is_stable(const EquilibriumReport& report) {
-    return report.status == StepStatus::ok && report.unstable == 0;
-  }
   static StepStatus failure_of(const EquilibriumReport& report) {
     return report.status == StepStatus::ok ? StepStatus::not_converged : report.status;
   }
@@ -368,7 +360,7 @@ class PathSolver {
       }
       const EquilibriumReport report = patient_.solve(control_of(model_.robot, part), state);
       iterations += report.iterations;
-      if (is_stable(report)) {
+      if (report.stable()) {
         sample = part;
         return report.status;
       }

@@ -1,5 +1,5 @@
-// Robots that the reduction was not made for, with defaults alone: the error that is asked for by default, in equilibria
-// and in motion.
+// Robots that the reduction was not made for, with defaults alone: the error that is asked for by default, in
+// equilibria and in motion.
 #include <nlohmann/json.hpp>
 
 #include "tests/engine/cli/program.hpp"
@@ -25,10 +25,12 @@ void Defaults::reduce_with_defaults(const std::string& scene) {
   EXPECT_GE(errors["states"].get<int>(), 30);
   EXPECT_EQ(errors["failed"], 0);
   EXPECT_EQ(report["refused"], "");
-  // Told before: time within a factor of two on an idle machine; here others may be at work.
-  const double expected = report["expected"]["seconds"], taken = report["seconds"]["total"];
-  EXPECT_LT(expected, 5 * taken);
-  EXPECT_GT(expected, taken / 5);
+  // Told before. Others at work on the machine change both times.
+  const double expected = report["expected"]["state_seconds"], taken = report["seconds"]["snapshots"];
+  if (report["state_search"].size() == 1) {
+    EXPECT_LT(expected, 3 * taken);
+    EXPECT_GT(expected, taken / 3);
+  }
 }
 
 TEST_P(LongZoo, DefaultsReachTheErrorOfTheDefault) {
@@ -37,7 +39,7 @@ TEST_P(LongZoo, DefaultsReachTheErrorOfTheDefault) {
 
 INSTANTIATE_TEST_SUITE_P(Robots, LongZoo,
                          testing::Values("bellows", "chambers", "finray", "fish", "hand", "leg", "rod", "snake",
-                                         "starfish", "tripod", "wheel"),
+                                         "starfish", "tripod", "trunk_tension", "wheel"),
                          [](const auto& robot) { return std::string(robot.param); });
 
 // A tentacle that its tube holds on one side or the other: several equilibria for one command.

@@ -46,7 +46,7 @@ ReducedModel example(const boxes::Law& law, bool hexahedra, int modes = 5) {
   p.seed = 0xd1b54a32d192ed03ULL;
   p.forced = "its mean error is large";
   model.errors = {
-      30, 1, 0.01, 0.009, 0.05, 0.02, 0.019, 0.06, {{"arm", 0.1, 0.2, 0.3}, {"", 0, 0, 0}}, 17, {0.01, 1.5, -0.001}};
+      30, 1, 0.01, 0.009, 0.05, 0.02, 0.019, 0.06, {{"arm", 0.1, 0.2, 0.3}, {"", 0, 0, 0}}, 17, {0.01, 1.5, -0.001}, 3};
   return model;
 }
 
