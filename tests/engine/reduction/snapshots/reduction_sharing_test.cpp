@@ -79,7 +79,7 @@ TEST_F(SharedSnapshots, AFormatOfAnotherVersionIsNamed) {
   const std::string folder = folder_ / "set", file = folder + "/plan.json";
   prepare(folder);
   std::string text = bytes(file);
-  text.replace(text.find("snapshots 1"), 11, "snapshots 7");
+  text.replace(text.find("snapshots 2"), 11, "snapshots 7");
   std::ofstream(file) << text;
   try {
     prepare(folder);
