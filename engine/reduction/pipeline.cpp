@@ -70,7 +70,7 @@ constexpr std::size_t domains_tried = 8;    // larger and larger ones
 constexpr double most_elsewhere = 0.25;     // share of the test states that may be in other equilibria
 constexpr double much_out_of_reach = 0.25;  // share of the test states
 constexpr double shown_by_modes = 0.5;      // of the mean error: what all modes may leave of unseen states
-// Where states are added. A doubling that leaves more of the error than this was of no use.
+// Where states are added. A doubling that leaves more of the error than this did not pay.
 constexpr int most_added_doublings = 2;
 constexpr double least_gain_of_states = 0.9;
 

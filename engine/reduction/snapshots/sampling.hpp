@@ -103,7 +103,7 @@ std::vector<SamplePath> paths_through(const Robot& robot, const std::vector<Samp
 // drawn like the first, follow those that there are, so that a plan begins with the plan of fewer doublings.
 SamplingPlan make_plan(const Robot& robot, const ReductionScene& recipe);
 
-// Whether doublings go on with the plan: not where it is a grid or greedy.
+// Whether doublings continue the plan: not where it is a grid or greedy.
 bool can_double(const SamplingPlan& plan);
 
 }  // namespace supple
