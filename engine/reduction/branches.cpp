@@ -79,7 +79,7 @@ std::optional<ReferenceStates> Branches::solve_from(std::span<const double> u, c
   state.motions = reduced.motions;
   const Control control{state.commands, state.motions};
   const EquilibriumReport report = Equilibrium(*mechanics_, {}).solve(control, state);
-  if (report.status != StepStatus::ok || report.unstable > 0 || report.inverted > 0) return std::nullopt;
+  if (!report.stable() || report.inverted > 0) return std::nullopt;
   SnapshotSet set;
   set.count = 1;
   set.source.push_back({0, 0});

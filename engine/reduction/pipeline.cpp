@@ -143,9 +143,8 @@ void keep_every(int every, std::vector<double>& values, int count) {
 
 // The loosest domain that loses little: mean errors on the selection set at most 1 + loss times those of all elements,
 // the worst state at most twice as bad, no failed solve that all elements do not fail too, no more states in other
-// equilibria than of all elements, and two units per mode
-// (below that, predictions and a small selection set both mislead). curve: from the loosest to the tightest, then all
-// elements. -1: none.
+// equilibria than of all elements, and two units per mode (below that, predictions and a small selection set both
+// mislead). curve: from the loosest to the tightest, then all elements. -1: none.
 int accept(const std::vector<ModelRow>& curve, double loss) {
   const ErrorSummary& floor = curve.back().errors;
   for (std::size_t k = 0; k + 1 < curve.size(); ++k) {
@@ -250,6 +249,8 @@ class ReductionJob {
   void find_limit(const AskedError& asked);
   bool limited_by_reach();
   std::string more_states() const;
+  // Whether the projection error of the validation set tells of its states: of equilibria of a body that is held.
+  bool projects_equilibria() const { return validation_.equilibria.path.empty() && !validation_.equilibria.fit; }
 
   void check_stop() const {
     if (progress_.stopped())
@@ -454,8 +455,7 @@ bool ReductionJob::add_states(const TrainingSet& training, const ColumnBlocks& d
   const int left = most_added_doublings + 1 - static_cast<int>(search.size());
   const bool idle = search.size() > 1 && share > least_gain_of_states * last_share_;
   last_share_ = share;
-  const bool equilibria = validation_.equilibria.path.empty() && !validation_.equilibria.fit;
-  if (share <= 1 || left == 0 || idle || !can_double_ || !equilibria) return false;
+  if (share <= 1 || left == 0 || idle || !can_double_ || !projects_equilibria()) return false;
   if (settings_.snapshots.ranks.size > 1) {
     note("states are not added by several ranks: the same command in one process adds them, or doublings in [reduce]");
     return false;
@@ -745,7 +745,6 @@ bool ReductionJob::limited_by_reach() {
 void ReductionJob::find_limit(const AskedError& asked) {
   ReduceReport& report = result_.report;
   const ErrorSummary& errors = result_.model.errors;
-  const bool equilibria = validation_.equilibria.path.empty() && !validation_.equilibria.fit;
   if (errors.failed > 0) {
     report.limited_by =
         fmt::format("the reduced model does not solve {} of {} test states", errors.failed, errors.states);
@@ -755,7 +754,7 @@ void ReductionJob::find_limit(const AskedError& asked) {
     report.remedy = fmt::format("elements_acceptance = {:.2g} in [reduce]", 0.3 * recipe_.ecsw_acceptance);
   } else if (limited_by_reach()) {
     return;
-  } else if (recipe_.modes_by_error && equilibria && best_shape_ > shown_by_modes * asked.mean) {
+  } else if (recipe_.modes_by_error && projects_equilibria() && best_shape_ > shown_by_modes * asked.mean) {
     report.limited_by =
         fmt::format("the training states: their modes leave an error of {:.2g} % in unseen ones", 100 * best_shape_);
     report.remedy = more_states();

@@ -28,7 +28,7 @@ struct StateRow {
   ErrorSummary errors;
 };
 
-// Another stable equilibrium of the full model under the commands of a test state.
+// Another equilibrium of the full model under the commands of a test state.
 struct Branch {
   Sample commands;
   double apart = 0;  // from the one found from rest, at the effectors [m]

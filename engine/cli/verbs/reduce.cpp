@@ -104,21 +104,19 @@ nlohmann::ordered_json report_json(const Reduction& reduction, const std::string
                            {"p50_us", number(ok, row.rate.p50_us)}});
     }
   }
+  const auto put_errors = [](nlohmann::ordered_json line, const ErrorSummary& errors) {
+    line["goal_error_mean"] = errors.goal_mean;
+    line["goal_error_max"] = errors.goal_max;
+    line["shape_error_mean"] = errors.shape_mean;
+    line["shape_error_max"] = errors.shape_max;
+    return line;
+  };
   json["mode_search"] = nlohmann::ordered_json::array();
   for (const ModelRow& row : report.mode_search)
-    json["mode_search"].push_back({{"modes", row.modes},
-                                   {"goal_error_mean", row.errors.goal_mean},
-                                   {"goal_error_max", row.errors.goal_max},
-                                   {"shape_error_mean", row.errors.shape_mean},
-                                   {"shape_error_max", row.errors.shape_max}});
+    json["mode_search"].push_back(put_errors({{"modes", row.modes}}, row.errors));
   json["state_search"] = nlohmann::ordered_json::array();
   for (const StateRow& row : report.state_search)
-    json["state_search"].push_back({{"states", row.states},
-                                    {"modes", row.modes},
-                                    {"goal_error_mean", row.errors.goal_mean},
-                                    {"goal_error_max", row.errors.goal_max},
-                                    {"shape_error_mean", row.errors.shape_mean},
-                                    {"shape_error_max", row.errors.shape_max}});
+    json["state_search"].push_back(put_errors({{"states", row.states}, {"modes", row.modes}}, row.errors));
   json["branches"] = nlohmann::ordered_json::array();
   for (const Branch& branch : report.branches)
     json["branches"].push_back({{"commands", branch.commands}, {"apart_m", branch.apart}});
