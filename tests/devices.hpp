@@ -20,6 +20,11 @@ inline void need_device(const Device& device) {
   GTEST_SKIP() << cuda_absence_reason();
 }
 
+// Not the emulated GPU, whose tests run with its mode in the environment.
+inline bool is_real_gpu(const Device& device) {
+  return device.kind == Device::Kind::cuda && std::getenv("SUPPLE_EMULATION") == nullptr;
+}
+
 class OnDevice : public testing::TestWithParam<Device> {
  protected:
   void SetUp() override { need_device(GetParam()); }

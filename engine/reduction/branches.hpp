@@ -16,6 +16,9 @@
 
 namespace supple {
 
+// From which error in shape another equilibrium is looked for where no error is asked for.
+inline constexpr double far_without_asked_error = 0.05;
+
 class Branches {
  public:
   /// far: from the reference, in shape, as a share of the mean displacement of the reference states; another

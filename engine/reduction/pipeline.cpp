@@ -349,8 +349,10 @@ void ReductionJob::read_references() {
     note_reach(name, set);
     const double out_of_reach = static_cast<double>(set.out_of_reach.size()) / std::max(1, set.count + set.failed);
     ReferenceStates states = reference_states(full_, set);
-    if (const auto asked = asked_error(recipe_); asked && states.path.empty() && !full_.robot.floating)
-      states.branches = std::make_shared<Branches>(full_, asked->largest);
+    if (states.path.empty() && !full_.robot.floating) {
+      const auto asked = asked_error(recipe_);
+      states.branches = std::make_shared<Branches>(full_, asked ? asked->largest : far_without_asked_error);
+    }
     return std::pair(std::move(states), out_of_reach);
   };
   validation_.equilibria = read(1, "validation").first;

@@ -3,6 +3,8 @@
 // phases by sync(), a barrier that also makes the members' writes visible. On the CPU a team has one member and
 // everything runs as written; on a GPU it is a thread block. Tests use teams of CPU threads.
 
+#include <cstddef>
+
 #include "kernels/base/macros.hpp"
 
 namespace supple {
@@ -16,6 +18,8 @@ struct SingleTeam {
 #ifdef __CUDACC__
 // The host pass of nvcc compiles team operations too, and never calls them.
 struct BlockTeam {
+  // Memory that the threads of the block share, Op::block_memory bytes aligned to 16; null where the op asks for none.
+  std::byte* memory = nullptr;
 #ifdef __CUDA_ARCH__
   __device__ int rank() const {
     return static_cast<int>(threadIdx.x);

@@ -69,9 +69,13 @@ inline constexpr unsigned threads_per_team = 64;
 
 template <class Op>
 __global__ void __launch_bounds__(threads_per_team) run_team_op(unsigned n, Op op) {
+  BlockTeam team;
+  if constexpr (requires { Op::block_memory; }) {
+    alignas(16) __shared__ std::byte memory[Op::block_memory];
+    team.memory = memory;
+  }
   // Unsigned: the index after the last may pass the largest int.
-  for (unsigned i = blockIdx.x; i < n; i += gridDim.x)
-    op(BlockTeam{}, static_cast<int>(blockIdx.x), static_cast<int>(i));
+  for (unsigned i = blockIdx.x; i < n; i += gridDim.x) op(team, static_cast<int>(blockIdx.x), static_cast<int>(i));
 }
 
 template <class Op>

@@ -37,7 +37,7 @@ std::string cuda_absence_reason() {
 int cuda_team_count(int device) {
   int multiprocessors = 0;
   check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking the GPU");
-  return 4 * multiprocessors;
+  return 8 * multiprocessors;
 }
 
 void* allocate_cuda(int device, std::size_t bytes) {

@@ -16,6 +16,9 @@
 
 namespace supple {
 
+// A constant, since device code calls no function of the host's standard library.
+inline constexpr double ldlt_epsilon = std::numeric_limits<double>::epsilon();
+
 // What became of a factorisation.
 struct LdltReport {
   int singular = 0;  // 1: a pivot column below n epsilon times the largest entry, or an entry that is not finite
@@ -88,7 +91,7 @@ SUPPLE_HD LdltReport ldlt_factor(Team team, double* a, int n, int ld, int* pivot
   int done = 0;
   LdltReport report;
   report.singular = finite ? 0 : 1;
-  const double smallest = largest * n * std::numeric_limits<double>::epsilon();
+  const double smallest = largest * n * ldlt_epsilon;
   for (int k = 0; k < n && report.singular == 0;) {
     bool found;
     const LdltPivot pivot = find_pivot(a, n, ld, k, smallest, found);

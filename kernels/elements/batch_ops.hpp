@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "kernels/dense/ldlt.hpp"
+#include "kernels/elements/block_stiffness.hpp"
 #include "kernels/elements/point_ops.hpp"
-#include "kernels/elements/reduced_tile.hpp"
 #include "kernels/elements/robot_reports.hpp"
 
 namespace supple {
@@ -214,20 +214,21 @@ struct StiffnessSumOp {
   }
 };
 
-enum class TangentRows { four, nine };
-
-// Entries of S a team needs as scratch: X and Y, or Y alone, and the sums of K.
+// Entries of S a team needs as scratch: of CPU threads X and Y, or Y alone, and the sums of K; of a GPU block_scratch.
+enum class TeamKind { cpu, gpu };
 template <class S>
 SUPPLE_INLINE constexpr std::size_t stiffness_scratch(TangentRows rows, int r, TeamKind team) {
+  if (team == TeamKind::gpu) return block_scratch<S>(rows, r);
   return static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows) +
-         stiffness_sums<S>(r, team);
+         stiffness_sums<S>(r);
 }
 
 // Projected stiffness of one robot by one team: K (+)= sum over the tiles of a field of G^T (w dP/dF) G, tiles in
 // order. K begins with its constant part, or the sum is added to its present value. Two fields: two launches.
 template <class S, TangentRows rows>
 struct ReducedStiffnessTeamOp {
-  int r, tiles;
+  static constexpr std::size_t block_memory = stage_bytes;
+  int r, points;
   const S* G;        // [tile][mode][component][lane]
   const S* tangent;  // StressFourRowOp's or TangentOp's components of every robot
   bool begins;
@@ -238,22 +239,35 @@ struct ReducedStiffnessTeamOp {
 
   template <class Team>
   SUPPLE_HD void operator()(Team team, int slot, int robot) const {
-    constexpr int components = rows == TangentRows::four ? four_row_components : 81;
-    const std::size_t tile_length = static_cast<std::size_t>(r) * tile_rows;
     S* k = K + static_cast<std::size_t>(robot) * static_cast<std::size_t>(r) * static_cast<std::size_t>(r);
-    S* X = scratch + static_cast<std::size_t>(slot) * scratch_length;
-    S* Y = X + static_cast<std::size_t>(r) * (4 * tile_size);
-    S* sums = X + static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
+    S* mine = scratch + static_cast<std::size_t>(slot) * scratch_length;
     if (begins)
       for (int e = team.rank(); e < r * r; e += team.size()) k[e] = constant.entry(robot, e);
-    constexpr TeamKind kind = stiffness_block<Team> == gpu_block ? TeamKind::gpu : TeamKind::cpu;
-    for (std::size_t e = team.rank(); e < stiffness_sums<S>(r, kind); e += team.size()) sums[e] = S(0);
+    if constexpr (requires { team.memory; })
+      of_block(team, robot, mine, k);
+    else
+      of_threads(team, robot, mine, k);
+  }
+
+ private:
+  static constexpr int components = rows == TangentRows::four ? four_row_components : 81;
+  SUPPLE_INLINE const S* gradients(int tile) const {
+    return G + static_cast<std::size_t>(tile) * static_cast<std::size_t>(r) * tile_rows;
+  }
+  SUPPLE_INLINE const S* tangents(int robot, int tile) const {
+    return tangent + (static_cast<std::size_t>(robot) * static_cast<std::size_t>(tile_count(points)) +
+                      static_cast<std::size_t>(tile)) *
+                         (components * tile_size);
+  }
+
+  template <class Team>
+  SUPPLE_HD void of_threads(Team team, int robot, S* X, S* k) const {
+    S* Y = X + static_cast<std::size_t>(r) * (4 * tile_size);
+    S* sums = X + static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
+    for (std::size_t e = team.rank(); e < stiffness_sums<S>(r); e += team.size()) sums[e] = S(0);
     team.sync();
-    for (int tile = 0; tile < tiles; ++tile) {
-      const S* g = G + static_cast<std::size_t>(tile) * tile_length;
-      const S* t = tangent + (static_cast<std::size_t>(robot) * static_cast<std::size_t>(tiles) +
-                              static_cast<std::size_t>(tile)) *
-                                 (components * tile_size);
+    for (int tile = 0; tile < tile_count(points); ++tile) {
+      const S *g = gradients(tile), *t = tangents(robot, tile);
       if constexpr (rows == TangentRows::four) {
         tile_four_rows<RowForm::general>(team, r, g, t, X, Y, NoForces{});
         tile_rank_update(team, r, 4 * tile_size, 0, X, Y, sums);
@@ -263,6 +277,22 @@ struct ReducedStiffnessTeamOp {
       }
     }
     add_block_sums(team, r, sums, k, r);
+  }
+
+  template <class Team>
+  SUPPLE_HD void of_block(Team team, int robot, S* sums, S* k) const {
+    const RowStage stage = row_stage<S>(rows, r);
+    S* X = stage.size > stage_room<S>() ? sums + block_sums(r) : reinterpret_cast<S*>(team.memory);
+    S* Y = X + stage.size;
+    for (std::size_t e = team.rank(); e < block_sums(r); e += team.size()) sums[e] = S(0);
+    team.sync();
+    // Points of weight zero at the end of the last tile add nothing.
+    for (int p = 0; p < points; p += stage.points) {
+      const int tile = p / tile_size;
+      stage_rows<rows>(team, r, gradients(tile), tangents(robot, tile), p % tile_size, stage, X, Y);
+      add_staged_rows(team, r, row_kinds(rows) * stage.points, stage.stride, X, Y, sums);
+    }
+    add_square_sums(team, r, sums, k);
   }
 };
 

@@ -15,18 +15,6 @@
 
 namespace supple {
 
-// How a team shares loops over the lanes and modes of a tile: a member begins at (lane, mode) and advances by (lanes,
-// modes). A block whose size is a multiple of the lanes gives neighbouring lanes to neighbouring threads (coalesced); a
-// smaller team takes every lane in turn.
-struct LaneShare {
-  int lane, lanes, mode, modes;
-};
-template <class Team>
-SUPPLE_INLINE LaneShare lane_share(Team team, int lanes) {
-  if (team.size() % lanes != 0) return {0, 1, team.rank(), team.size()};
-  return {team.rank() % lanes, lanes, team.rank() / lanes, team.size() / lanes};
-}
-
 // F[288] = I + G alpha.
 template <class S, class Team>
 SUPPLE_HD inline void tile_gradient(Team team, int r, const S* G, const S* alpha, S* F) {
@@ -91,6 +79,38 @@ SUPPLE_HD inline void tile_forces(Team team, int r, const S* G, const TileForces
   }
 }
 
+// The rows of one mode at one point (or one vector of points) of a corotational tile: t = R : dF, w the axial vector of
+// R^T dF; what they are multiplied with: lambda t and Q w. rows = StressFourRowOp's 19 components at the point.
+template <class Team, class S>
+struct ModeRows {
+  using V = typename Lanes<S, Team>::type;
+  V t{}, w0{}, w1{}, w2{};
+};
+template <class Team, class S>
+SUPPLE_INLINE ModeRows<Team, S> four_rows(const S* g, const S* rows) {
+  using V = typename Lanes<S, Team>::type;
+  const auto load = [](const S* from) { return *reinterpret_cast<const V*>(from); };
+  ModeRows<Team, S> row;
+  for (int i = 0; i < 3; ++i) {
+    const V a = load(g + 3 * i * tile_size), b = load(g + (3 * i + 1) * tile_size),
+            c = load(g + (3 * i + 2) * tile_size);
+    const V Ra = load(rows + 3 * i * tile_size), Rb = load(rows + (3 * i + 1) * tile_size),
+            Rc = load(rows + (3 * i + 2) * tile_size);
+    row.t += Ra * a + Rb * b + Rc * c;
+    row.w0 += Rc * b - Rb * c;
+    row.w1 += Ra * c - Rc * a;
+    row.w2 += Rb * a - Ra * b;
+  }
+  return row;
+}
+template <class Team, class S>
+SUPPLE_INLINE ModeRows<Team, S> times_law(const ModeRows<Team, S>& row, const S* rows) {
+  using V = typename Lanes<S, Team>::type;
+  const auto Q = [&](int c) { return *reinterpret_cast<const V*>(rows + (9 + c) * tile_size); };
+  return {Q(9) * row.t, Q(0) * row.w0 + Q(1) * row.w1 + Q(2) * row.w2, Q(3) * row.w0 + Q(4) * row.w1 + Q(5) * row.w2,
+          Q(6) * row.w0 + Q(7) * row.w1 + Q(8) * row.w2};
+}
+
 // How the rows of a corotational tile enter K. general: K += X Y^T. squares: the frozen rotation with lambda >= 0, rows
 // scaled by sqrt(w lambda) and sqrt(w mu), K += X_t X_t^T - X_w X_w^T; Y is not used.
 enum class RowForm { general, squares };
@@ -113,49 +133,38 @@ SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows
     }
   const auto mode = [&](int j, int l) {
     const S* g = G + static_cast<std::size_t>(j) * tile_rows + l;
-    const S* R = rows + l;
-    V t = V{}, w0 = V{}, w1 = V{}, w2 = V{}, part = V{};
-    for (int i = 0; i < 3; ++i) {
-      const V a = load(g + 3 * i * tile_size), b = load(g + (3 * i + 1) * tile_size),
-              c = load(g + (3 * i + 2) * tile_size);
-      const V Ra = load(R + 3 * i * tile_size), Rb = load(R + (3 * i + 1) * tile_size),
-              Rc = load(R + (3 * i + 2) * tile_size);
-      t += Ra * a + Rb * b + Rc * c;
-      w0 += Rc * b - Rb * c;
-      w1 += Ra * c - Rc * a;
-      w2 += Rb * a - Ra * b;
-      if constexpr (with_forces) {
+    const ModeRows<Team, S> row = four_rows<Team>(g, rows + l);
+    V part = V{};
+    if constexpr (with_forces)
+      for (int i = 0; i < 3; ++i) {
         const S* P = forces.P + 3 * i * tile_size + l;
-        part += load(P) * a + load(P + tile_size) * b + load(P + 2 * tile_size) * c;
+        part += load(P) * load(g + 3 * i * tile_size) + load(P + tile_size) * load(g + (3 * i + 1) * tile_size) +
+                load(P + 2 * tile_size) * load(g + (3 * i + 2) * tile_size);
       }
-    }
     S* x = X + static_cast<std::size_t>(j) * 4 * tile_size + l;
     if constexpr (form == RowForm::squares) {
       const V st = load(scale[0] + l), sw = load(scale[1] + l);
-      store(x, st * t);
-      store(x + tile_size, sw * w0);
-      store(x + 2 * tile_size, sw * w1);
-      store(x + 3 * tile_size, sw * w2);
+      store(x, st * row.t);
+      store(x + tile_size, sw * row.w0);
+      store(x + 2 * tile_size, sw * row.w1);
+      store(x + 3 * tile_size, sw * row.w2);
     } else {
       S* y = Y + static_cast<std::size_t>(j) * 4 * tile_size + l;
-      const auto Q = [&](int c) { return load(R + (9 + c) * tile_size); };
-      store(x, t);
-      store(x + tile_size, w0);
-      store(x + 2 * tile_size, w1);
-      store(x + 3 * tile_size, w2);
-      store(y, Q(9) * t);
-      store(y + tile_size, Q(0) * w0 + Q(1) * w1 + Q(2) * w2);
-      store(y + 2 * tile_size, Q(3) * w0 + Q(4) * w1 + Q(5) * w2);
-      store(y + 3 * tile_size, Q(6) * w0 + Q(7) * w1 + Q(8) * w2);
+      const ModeRows<Team, S> times = times_law(row, rows + l);
+      store(x, row.t);
+      store(x + tile_size, row.w0);
+      store(x + 2 * tile_size, row.w1);
+      store(x + 3 * tile_size, row.w2);
+      store(y, times.t);
+      store(y + tile_size, times.w0);
+      store(y + 2 * tile_size, times.w1);
+      store(y + 3 * tile_size, times.w2);
     }
     return part;
   };
-  const LaneShare share = lane_share(team, tile_size / width);
-  // Members that share the lanes of a mode would add to the same sum.
-  static_assert(!with_forces || std::is_base_of_v<SingleTeam, Team>);
-  for (int j = share.mode; j < r; j += share.modes) {
+  for (int j = team.rank(); j < r; j += team.size()) {
     V total = V{}, size = V{};
-    for (int l = share.lane * width; l < tile_size; l += share.lanes * width) {
+    for (int l = 0; l < tile_size; l += width) {
       const V part = mode(j, l);
       total += part;
       size += part < S(0) ? -part : part;
@@ -168,45 +177,43 @@ SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows
   team.sync();
 }
 
-// Y = C G for TangentOp's 81 components. Y: [r][9][32]; X is G itself.
+// y = C g at one point or vector of points: TangentOp's 81 components and 9 of G.
+template <class Team, class S>
+SUPPLE_INLINE void tangent_rows_at(const S* g, const S* C, typename Lanes<S, Team>::type* x,
+                                   typename Lanes<S, Team>::type* y) {
+  using V = typename Lanes<S, Team>::type;
+  for (int d = 0; d < 9; ++d) x[d] = *reinterpret_cast<const V*>(g + d * tile_size);
+  for (int c = 0; c < 9; ++c) {
+    V sum = V{};
+    for (int d = 0; d < 9; ++d) sum += *reinterpret_cast<const V*>(C + (9 * c + d) * tile_size) * x[d];
+    y[c] = sum;
+  }
+}
+
+// Y = C G. Y: [r][9][32]; X is G itself.
 template <class S, class Team>
 SUPPLE_HD inline void tile_tangent_rows(Team team, int r, const S* G, const S* C, S* Y) {
   using V = typename Lanes<S, Team>::type;
   constexpr int width = Lanes<S, Team>::width;
-  const LaneShare share = lane_share(team, tile_size / width);
-  for (int l = share.lane * width; l < tile_size; l += share.lanes * width)
-    for (int j = share.mode; j < r; j += share.modes) {
-      const S* g = G + static_cast<std::size_t>(j) * tile_rows + l;
-      S* y = Y + static_cast<std::size_t>(j) * tile_rows + l;
-      V column[9];
-      for (int d = 0; d < 9; ++d) column[d] = *reinterpret_cast<const V*>(g + d * tile_size);
-      for (int c = 0; c < 9; ++c) {
-        V sum = V{};
-        for (int d = 0; d < 9; ++d) sum += *reinterpret_cast<const V*>(C + (9 * c + d) * tile_size + l) * column[d];
-        *reinterpret_cast<V*>(y + c * tile_size) = sum;
-      }
+  for (int l = 0; l < tile_size; l += width)
+    for (int j = team.rank(); j < r; j += team.size()) {
+      S* to = Y + static_cast<std::size_t>(j) * tile_rows + l;
+      V x[9], y[9];
+      tangent_rows_at<Team>(G + static_cast<std::size_t>(j) * tile_rows + l, C + l, x, y);
+      for (int c = 0; c < 9; ++c) *reinterpret_cast<V*>(to + c * tile_size) = y[c];
     }
   team.sync();
 }
 
 // The lower triangle of K in square blocks whose sums stay in registers; between tiles each entry is a vector of lanes.
-inline constexpr int host_block = SUPPLE_SIMD_BYTES == 64 ? 5 : 3;  // 25 sums in 32 registers, 9 in 16
-inline constexpr int gpu_block = 4;
-template <class Team>
-inline constexpr int stiffness_block = host_block;
-#ifdef __CUDACC__
-template <>
-inline constexpr int stiffness_block<BlockTeam> = gpu_block;
-#endif
+inline constexpr int stiffness_block = SUPPLE_SIMD_BYTES == 64 ? 5 : 3;  // 25 sums in 32 registers, 9 in 16
 
-// Scalars of the block sums of an r x r matrix: of CPU threads, whose entries are vectors of lanes, or of a GPU's.
-enum class TeamKind { cpu, gpu };
+// Scalars of the block sums of an r x r matrix.
 template <class S>
-SUPPLE_INLINE constexpr std::size_t stiffness_sums(int r, TeamKind team = TeamKind::cpu) {
-  const int n = team == TeamKind::cpu ? host_block : gpu_block;
-  const std::size_t lanes = team == TeamKind::cpu ? SUPPLE_SIMD_BYTES / sizeof(S) : 1;
-  const std::size_t blocks = static_cast<std::size_t>((r + n - 1) / n);
-  return blocks * (blocks + 1) / 2 * static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * lanes;
+SUPPLE_INLINE constexpr std::size_t stiffness_sums(int r) {
+  constexpr std::size_t n = stiffness_block, lanes = SUPPLE_SIMD_BYTES / sizeof(S);
+  const std::size_t blocks = (static_cast<std::size_t>(r) + n - 1) / n;
+  return blocks * (blocks + 1) / 2 * n * n * lanes;
 }
 
 // index -> (row block, column block) of the lower triangle.
@@ -221,7 +228,7 @@ SUPPLE_INLINE void triangle_block(int index, int& bi, int& bj) {
 template <class S, class Team>
 SUPPLE_HD inline void tile_rank_update(Team team, int r, int plus, int minus, const S* X, const S* Y, S* sums) {
   using V = typename Lanes<S, Team>::type;
-  constexpr int width = Lanes<S, Team>::width, n = stiffness_block<Team>;
+  constexpr int width = Lanes<S, Team>::width, n = stiffness_block;
   const int blocks = (r + n - 1) / n, length = plus + minus;
   for (int index = team.rank(); index < blocks * (blocks + 1) / 2; index += team.size()) {
     int bi, bj;
@@ -255,7 +262,7 @@ SUPPLE_HD inline void tile_rank_update(Team team, int r, int plus, int minus, co
 template <class S, class Team>
 SUPPLE_HD inline void add_block_sums(Team team, int r, const S* sums, S* K, int ld) {
   using V = typename Lanes<S, Team>::type;
-  constexpr int width = Lanes<S, Team>::width, n = stiffness_block<Team>;
+  constexpr int width = Lanes<S, Team>::width, n = stiffness_block;
   const int blocks = (r + n - 1) / n;
   for (int index = team.rank(); index < blocks * (blocks + 1) / 2; index += team.size()) {
     int bi, bj;

@@ -202,7 +202,7 @@ void ResidentRobots::add_stiffness(const ResidentField& field, const ConstantSti
   const auto sum = [&]<TangentRows rows>() {
     launch_teams(
         device, count, teams,
-        ReducedStiffnessTeamOp<S, rows>{r, field.tiles(), field.in<S>().G.data(), scratch.tangent.data(), begins,
+        ReducedStiffnessTeamOp<S, rows>{r, field.points, field.in<S>().G.data(), scratch.tangent.data(), begins,
                                         constant_part, stiffness, scratch.teams.data(), scratch.team_length});
   };
   if (field.rows == TangentRows::four)

@@ -12,6 +12,8 @@
 #define __host__
 #define __device__
 #define __global__
+// Blocks run one after the other.
+#define __shared__ static
 #define __launch_bounds__(...)
 
 namespace supple::emulation {

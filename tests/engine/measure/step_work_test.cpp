@@ -90,13 +90,13 @@ double nine_row_operations(int r) {
   return static_cast<double>(operations);
 }
 
-// Blocks of K are squares: with r a multiple of their size the diagonal ones cost host_block - 1 columns more a row.
+// Blocks of K are squares: with r a multiple of their size the diagonal ones cost stiffness_block - 1 columns more a row.
 double excess(int r) {
-  return 1 + static_cast<double>(host_block) / r;
+  return 1 + static_cast<double>(stiffness_block) / r;
 }
 
 TEST(StepWork, IsWhatTheKernelsCompute) {
-  for (const int r : {2 * host_block, 6 * host_block, 12 * host_block}) {
+  for (const int r : {2 * stiffness_block, 6 * stiffness_block, 12 * stiffness_block}) {
     const double four = reduced_step_work(one_tile(r, LawId::corotational)).forces - 2 * r * r;
     EXPECT_GE(four_row_operations(r), four) << r;
     EXPECT_LE(four_row_operations(r), 1.05 * excess(r) * four) << r;

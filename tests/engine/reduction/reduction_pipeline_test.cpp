@@ -165,11 +165,13 @@ TEST_P(Pipeline, StopsWhenAsked) {
 class PipelineOn : public test::OnDevice {};
 
 TEST_P(PipelineOn, GivesTheModelOfTheHost) {
+  // A GPU's QR takes 6 MB of workspace for the smallest panel, the emulated one next to nothing.
+  const std::size_t hardly_any = test::is_real_gpu(GetParam()) ? 10'000'000 : 2'500'000;
   for (const bool hexahedra : {false, true}) {
     Bar bar(hexahedra);
     const Scene& scene = bar.scene_;
     const Reduction host = reduce(scene, bar.model_, quick(bar.folder_ / "states"), {});
-    for (const std::size_t room : {std::size_t{0}, std::size_t{2'500'000}}) {
+    for (const std::size_t room : {std::size_t{0}, hardly_any}) {
       ReduceSettings settings = quick(bar.folder_ / "states");
       settings.device = DeviceRoom{GetParam(), room};
       const Reduction found = reduce(scene, bar.model_, settings, {});
