@@ -62,7 +62,7 @@ struct ReduceSettings {
   /// there is one, else here.
   std::optional<DeviceRoom> device = std::nullopt;
   int dynamic_steps = 200;
-  double rate_seconds = 2;         // measuring time per model
+  double rate_seconds = 1;         // measuring time per model
   std::vector<double> tolerances;  // of the curve of elements against error; empty: those of the selection rule
 };
 

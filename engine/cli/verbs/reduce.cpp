@@ -327,7 +327,7 @@ Command reduce_command() {
     options.whole("--elements", arguments->elements, 1, std::numeric_limits<int>::max(), "N",
                   "exactly so many elements, or points of hexahedra");
     options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
-    options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (2 s)");
+    options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (1 s)");
     options.flag("--accept-errors", arguments->accept_errors, "write a model whose errors are too large, and mark it");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };
   };
