@@ -7,6 +7,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "engine/reduction/model_errors.hpp"
+#include "engine/reduction/more_states.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -66,8 +68,14 @@ ReductionCost expected_cost(const FullModel& full, const Scene& scene, const Sna
   for (const ElementField& field : full.fields) elements += field.points();
   const double trained = plans.training.states() + chosen,
                modes = modes_of_one * std::pow(static_cast<double>(moved), modes_power);
-  cost.seconds = cost.state_seconds + steps_to_validate * one.step + rates * rate_seconds +
-                 (choice * trained + mode_search) * elements * modes * modes;
+  const double entries = elements * modes * modes, choice_seconds = choice * trained * entries;
+  cost.seconds = cost.most_seconds =
+      cost.state_seconds + steps_to_validate * one.step + rates * rate_seconds + choice_seconds + mode_search * entries;
+  if (asked_error(scene.reduction) && can_double(plans.training)) {
+    const int added = (1 << most_added_doublings) - 1;
+    cost.most_seconds += added * (plans.training.states() * one.followed / workers + choice_seconds) +
+                         most_added_doublings * mode_search * entries;
+  }
   // q and multipliers; the displacements once more in memory, as modes that there are to add, and what there is now.
   const double state = 8.0 * (full.coordinates.nv + full.robot.rows());
   cost.disk = all * state;

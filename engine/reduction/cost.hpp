@@ -10,7 +10,8 @@ namespace supple {
 struct ReductionCost {
   int states = 0;            // to compute: those of all sets that the folder lacks
   double state_seconds = 0;  // for them
-  double seconds = 0;        // in all. Without states that are added (doublings)
+  double seconds = 0;        // in all, if no states are added
+  double most_seconds = 0;   // in all, if as many states are added as may be
   double memory = 0;         // of this process at its peak [bytes]; workers have less
   double disk = 0;           // of all states [bytes]
 };

@@ -30,7 +30,8 @@ std::vector<State> reduced_states(const ReducedModel& all, std::span<const doubl
 #pragma omp parallel
   {
     ReducedMechanics mechanics(all);
-    Equilibrium direct(mechanics, {.patient_iterations = 0}), patient(mechanics, {.first_increment = 0.25});
+    Equilibrium direct(mechanics, {.patient_iterations = 0}),
+        patient(mechanics, {.first_increment = careful_increment});
 #pragma omp for schedule(dynamic)
     for (std::size_t k = 0; k < candidates.size(); ++k) {
       const Control control = control_of(all.robot, candidates[k]);

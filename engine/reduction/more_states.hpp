@@ -9,6 +9,9 @@
 
 namespace supple {
 
+/// How often a plan of training states is doubled where an error is asked for.
+inline constexpr int most_added_doublings = 2;
+
 /// The projection error on `unseen` (validate.hpp) to expect of the modes of 2^doublings times as many states, if each
 /// doubling divides it by as much as the last did. displacements: basis_columns of the training set; error: that of all
 /// of its modes, which the recipe's tolerance determines.

@@ -70,8 +70,7 @@ constexpr std::size_t domains_tried = 8;    // larger and larger ones
 constexpr double most_elsewhere = 0.25;     // share of the test states that may be in other equilibria
 constexpr double much_out_of_reach = 0.25;  // share of the test states
 constexpr double shown_by_modes = 0.5;      // of the mean error: what all modes may leave of unseen states
-// Where states are added. A doubling that leaves more of the error than this did not pay.
-constexpr int most_added_doublings = 2;
+// Where states are added a doubling that leaves more of the error than this did not pay.
 constexpr double least_gain_of_states = 0.9;
 
 // One thread while it lives.
@@ -349,10 +348,10 @@ void ReductionJob::read_references() {
     note_reach(name, set);
     const double out_of_reach = static_cast<double>(set.out_of_reach.size()) / std::max(1, set.count + set.failed);
     ReferenceStates states = reference_states(full_, set);
-    if (states.path.empty() && !full_.robot.floating) {
-      const auto asked = asked_error(recipe_);
+    const auto asked = asked_error(recipe_);
+    const bool judged = asked || sets[k].plan == &plans.test;
+    if (judged && states.path.empty() && !full_.robot.floating)
       states.branches = std::make_shared<Branches>(full_, asked ? asked->largest : far_without_asked_error);
-    }
     return std::pair(std::move(states), out_of_reach);
   };
   validation_.equilibria = read(1, "validation").first;
@@ -644,7 +643,8 @@ void ReductionJob::make_table(std::size_t best, std::size_t small) {
   table.push_back(row("POD only", all_, test_, settings_.rate_seconds));
   if (test_.branches) test_.branches->search(false);
   table.push_back(row("hyper-reduced (small)", restrict_to(all_, domains_[small]), test_, settings_.rate_seconds));
-  if (test_.branches) test_.branches->search(true);
+  // A model of elements that someone else chose may be wrong everywhere: what all elements have found is known.
+  if (test_.branches) test_.branches->search(asked_error(recipe_).has_value());
   result_.model = restrict_to(all_, domains_[best]);
   table.push_back(row("hyper-reduced", result_.model, test_, settings_.rate_seconds));
   result_.model.errors = table.back().errors;

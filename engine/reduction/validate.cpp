@@ -113,7 +113,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
 
   ReducedMechanics mechanics(model);
   // In several increments: where a model of few modes has more than one equilibrium, a jump may land on another one.
-  Equilibrium equilibrium(mechanics, {.first_increment = 0.25});
+  Equilibrium equilibrium(mechanics, {.first_increment = careful_increment});
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = model.robot.time_step});
   const bool in_time = !reference.path.empty();
   State state;
@@ -342,7 +342,8 @@ DynamicError UnseenPath::compare(const ReducedModel& reduced) const {
   const std::vector<double> still(3 * skin.rest.size(), 0.0);
   const bool settles = !shaken_in_time(full_.robot);
   result.failed = failed_;
-  if (settles && Equilibrium(mechanics, {.first_increment = 0.25}).solve(control, z).status != StepStatus::ok) {
+  if (settles &&
+      Equilibrium(mechanics, {.first_increment = careful_increment}).solve(control, z).status != StepStatus::ok) {
     result.failed = true;
     return result;
   }

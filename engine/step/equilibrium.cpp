@@ -77,7 +77,7 @@ double resultant(const Coordinates& coordinates, std::span<const double> r) {
 }  // namespace
 
 EquilibriumSettings from_rest(const Robot& robot) {
-  return {.first_increment = robot.pairs() > 0 ? 0.25 : 1.0};
+  return {.first_increment = robot.pairs() > 0 ? careful_increment : 1.0};
 }
 
 Equilibrium::Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings)

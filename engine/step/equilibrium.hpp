@@ -40,6 +40,9 @@ struct EquilibriumSettings {
   int patient_iterations = 60;  // of the last attempt; 0 = none, and no relaxation
 };
 
+/// First increment of what is not to pass by an equilibrium on its way to the commands.
+inline constexpr double careful_increment = 0.25;
+
 /// Of a full model from rest. In contact with obstacles in increments, as reduced models are solved (validate.cpp): all
 /// commands at once may take a body through or past an obstacle, to another equilibrium than the way there leads to. A
 /// tentacle in its tube did in four of thirty states.

@@ -33,11 +33,18 @@ std::string cuda_absence_reason() {
   return std::string("CUDA answers: ") + cudaGetErrorString(status);
 }
 
-// Teams that a multiprocessor has room for beside each other; their scratch should stay in the second-level cache.
+// Teams that a multiprocessor has room for beside each other: as many as find memory that their threads share
+// (stage_bytes). Of the emulated GPU fewer, so that a team has several robots in tests.
+#ifdef SUPPLE_EMULATED_CUDA
+constexpr int teams_per_multiprocessor = 4;
+#else
+constexpr int teams_per_multiprocessor = 8;
+#endif
+
 int cuda_team_count(int device) {
   int multiprocessors = 0;
   check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking the GPU");
-  return 8 * multiprocessors;
+  return teams_per_multiprocessor * multiprocessors;
 }
 
 void* allocate_cuda(int device, std::size_t bytes) {

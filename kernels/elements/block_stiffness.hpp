@@ -19,10 +19,10 @@ inline constexpr std::size_t stage_bytes = 24 * 1024;
 inline constexpr int block_square = 4;  // entries of K a side
 
 // Rows X and Y of `points` points at once. Where even four do not fit the memory that threads share, the stage lies in
-// the team's scratch.
+// the team's scratch, eight at once.
 struct RowStage {
   int points;        // 4, 8, 16 or 32
-  int stride;        // modes, padded: neighbouring points lie in different banks
+  int stride;        // modes, padded: threads that write neighbouring points use different banks
   std::size_t size;  // scalars of X; Y has as many
 };
 template <class S>
@@ -35,6 +35,7 @@ SUPPLE_INLINE constexpr RowStage row_stage(TangentRows rows, int r) {
   const std::size_t point = static_cast<std::size_t>(row_kinds(rows)) * static_cast<std::size_t>(stride);
   int points = tile_size;
   while (points > 4 && static_cast<std::size_t>(points) * point > stage_room<S>()) points /= 2;
+  if (static_cast<std::size_t>(points) * point > stage_room<S>()) points = 8;
   return {points, stride, static_cast<std::size_t>(points) * point};
 }
 
@@ -83,7 +84,7 @@ SUPPLE_HD inline void stage_rows(Team team, int r, const S* G, const S* tangent,
 template <class S, class Team>
 SUPPLE_HD inline void add_staged_rows(Team team, int r, int rows, int stride, const S* X, const S* Y, S* sums) {
   constexpr int n = block_square;
-  struct alignas(n * sizeof(S) < 16 ? n * sizeof(S) : 16) Modes {
+  struct alignas(16) Modes {
     S value[n];
   };
   const int squares = block_squares(r);

@@ -1,8 +1,10 @@
 // Blocks of a kernel, one after the other. Threads that may meet at a barrier are fibers: each runs until the barrier or
-// its end, then the next one.
+// its end, then the next one. A fiber begins by setcontext; after that _longjmp changes stacks, which unlike swapcontext
+// asks nothing of the kernel.
 
 #include <cuda_runtime.h>
 #include <cxxabi.h>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -23,24 +25,40 @@ constexpr unsigned most_threads = 1024;  // of a block, CUDA's own limit
 enum class State { ready, waiting, done };
 
 struct Fiber {
-  ucontext_t context{};
+  ucontext_t context{};  // of its beginning
+  jmp_buf point;         // where it continues
+  bool begun = false;
   State state = State::done;
 };
 
 struct Fibers {
-  ucontext_t scheduler{};
+  jmp_buf scheduler;
   std::vector<std::unique_ptr<Fiber>> all;
   Fiber* current = nullptr;
   const std::function<void()>* body = nullptr;
 };
 Fibers fibers;
 
+// The present fiber waits with that state until the scheduler returns to it.
+void leave(State state) {
+  Fiber& self = *fibers.current;
+  self.state = state;
+  if (_setjmp(self.point) == 0) _longjmp(fibers.scheduler, 1);
+}
+
+// Runs a fiber until it leaves.
+void enter(Fiber& next) {
+  fibers.current = &next;
+  if (_setjmp(fibers.scheduler) != 0) return;
+  if (next.begun) _longjmp(next.point, 1);
+  next.begun = true;
+  setcontext(&next.context);
+}
+
 void live() {
   while (true) {
     (*fibers.body)();
-    Fiber& self = *fibers.current;
-    self.state = State::done;
-    swapcontext(&self.context, &fibers.scheduler);
+    leave(State::done);
   }
 }
 
@@ -67,8 +85,7 @@ void run_together(Device& device, unsigned block, const std::function<void()>& b
     device.order(order, block);
     for (const unsigned t : order) {
       threadIdx.x = t;
-      fibers.current = fibers.all[t].get();
-      swapcontext(&fibers.scheduler, &fibers.current->context);
+      enter(*fibers.all[t]);
     }
     unsigned done = 0;
     for (unsigned t = 0; t < block; ++t) done += fibers.all[t]->state == State::done;
@@ -101,9 +118,7 @@ void look_for_host_addresses(const Device& device, const std::string& name, cons
 
 void wait_for_block() {
   if (fibers.current == nullptr) stop(Device::instance().running() + ": a barrier in a kernel that has none");
-  Fiber& self = *fibers.current;
-  self.state = State::waiting;
-  swapcontext(&self.context, &fibers.scheduler);
+  leave(State::waiting);
 }
 
 void run_blocks(Device& device, bool together, unsigned grid, unsigned block, const std::function<void()>& body) {

@@ -31,6 +31,9 @@ void Defaults::reduce_with_defaults(const std::string& scene) {
     EXPECT_LT(expected, 3 * taken);
     EXPECT_GT(expected, taken / 3);
   }
+  const double total = report["seconds"]["total"];
+  EXPECT_LT(total, 3 * report["expected"]["most_seconds"].get<double>());
+  EXPECT_GT(total, report["expected"]["seconds"].get<double>() / 3);
 }
 
 TEST_P(LongZoo, DefaultsReachTheErrorOfTheDefault) {

@@ -334,6 +334,7 @@ TEST_F(Reduce, CheckTellsWhatItWillCost) {
   EXPECT_EQ(cost["states"], 16 + 4 + 10 + 6);  // corners, and the sets of validation and test
   EXPECT_GT(cost["state_seconds"].get<double>(), 0);
   EXPECT_GT(cost["seconds"].get<double>(), cost["state_seconds"].get<double>());
+  EXPECT_EQ(cost["most_seconds"], cost["seconds"]);  // the scene says how many states
   EXPECT_GT(cost["memory_bytes"].get<double>(), 1e6);
   // 20 free nodes and two cables: 62 numbers each.
   EXPECT_EQ(cost["disk_bytes"].get<double>(), 36 * 62 * 8);

@@ -283,7 +283,8 @@ void compare_stiffness(const Device& device, int r) {
 }
 
 TEST_P(DeviceOps, ProjectedStiffness) {
-  // Rows of 34 modes fit the memory that a block shares, eight or four points at once; those of 100 do not.
+  // Rows of 34 modes fit the memory that a block shares, four to sixteen points at once; those of 100 only four kinds in
+  // FP32.
   for (const int modes : {r, 34, 100}) {
     compare_stiffness<double, TangentRows::four>(GetParam(), modes);
     compare_stiffness<double, TangentRows::nine>(GetParam(), modes);
