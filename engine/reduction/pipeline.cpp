@@ -643,8 +643,8 @@ void ReductionJob::make_table(std::size_t best, std::size_t small) {
   table.push_back(row("POD only", all_, test_, settings_.rate_seconds));
   if (test_.branches) test_.branches->search(false);
   table.push_back(row("hyper-reduced (small)", restrict_to(all_, domains_[small]), test_, settings_.rate_seconds));
-  // A model of elements that someone else chose may be wrong everywhere: what all elements have found is known.
-  if (test_.branches) test_.branches->search(asked_error(recipe_).has_value());
+  // With a number of elements that was given a model may be wrong everywhere: it is compared with what is known.
+  if (test_.branches) test_.branches->search(recipe_.elements == 0);
   result_.model = restrict_to(all_, domains_[best]);
   table.push_back(row("hyper-reduced", result_.model, test_, settings_.rate_seconds));
   result_.model.errors = table.back().errors;
