@@ -282,7 +282,7 @@ struct ReducedStiffnessTeamOp {
   template <class Team>
   SUPPLE_HD void of_block(Team team, int robot, S* sums, S* k) const {
     const RowStage stage = row_stage<S>(rows, r);
-    S* X = stage.size > stage_room<S>() ? sums + block_sums(r) : reinterpret_cast<S*>(team.memory);
+    S* X = stage.in_scratch ? sums + block_sums(r) : reinterpret_cast<S*>(team.memory);
     S* Y = X + stage.size;
     for (std::size_t e = team.rank(); e < block_sums(r); e += team.size()) sums[e] = S(0);
     team.sync();

@@ -24,6 +24,7 @@ struct RowStage {
   int points;        // 4, 8, 16 or 32
   int stride;        // modes, padded: threads that write neighbouring points use different banks
   std::size_t size;  // scalars of X; Y has as many
+  bool in_scratch;
 };
 template <class S>
 SUPPLE_INLINE constexpr std::size_t stage_room() {
@@ -35,8 +36,9 @@ SUPPLE_INLINE constexpr RowStage row_stage(TangentRows rows, int r) {
   const std::size_t point = static_cast<std::size_t>(row_kinds(rows)) * static_cast<std::size_t>(stride);
   int points = tile_size;
   while (points > 4 && static_cast<std::size_t>(points) * point > stage_room<S>()) points /= 2;
-  if (static_cast<std::size_t>(points) * point > stage_room<S>()) points = 8;
-  return {points, stride, static_cast<std::size_t>(points) * point};
+  const bool in_scratch = static_cast<std::size_t>(points) * point > stage_room<S>();
+  if (in_scratch) points = 8;
+  return {points, stride, static_cast<std::size_t>(points) * point, in_scratch};
 }
 
 // Sums of the squares of the lower triangle, entry e of square s at [e][s].
@@ -51,8 +53,8 @@ SUPPLE_INLINE constexpr std::size_t block_sums(int r) {
 // Scalars of a block's scratch.
 template <class S>
 SUPPLE_INLINE constexpr std::size_t block_scratch(TangentRows rows, int r) {
-  const std::size_t size = row_stage<S>(rows, r).size;
-  return block_sums(r) + (size > stage_room<S>() ? 2 * size : 0);
+  const RowStage stage = row_stage<S>(rows, r);
+  return block_sums(r) + (stage.in_scratch ? 2 * stage.size : 0);
 }
 
 // Rows of the points from `first`; the size of the team is a multiple of the stage's points.
