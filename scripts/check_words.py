@@ -2,7 +2,7 @@
 """Finds idioms in the documentation and the sources, and names the term to use instead.
 
   scripts/check_words.py            README.md, CHANGELOG.md, CONTRIBUTING.md, mkdocs.yml, docs/**/*.md, and the help
-                                    texts, messages and comments in kernels, solvers, engine and viewer
+                                    texts, messages and comments in kernels, solvers, engine, python and viewer
   scripts/check_words.py PATH...    these files and folders only
   scripts/check_words.py --list     the list of words
 
@@ -150,8 +150,9 @@ def main(arguments):
         return 2
     names = [name for a in arguments for name in given(a)]
     if not arguments:
-        of_folders = [name for folder in ("kernels", "solvers", "engine", "viewer") for name in sources(folder)]
-        names = documents() + of_folders
+        of_folders = [name for folder in ("kernels", "solvers", "engine", "python", "viewer") for name in sources(folder)]
+        of_package = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "python").rglob("*.py"))]
+        names = documents() + of_folders + of_package
     count = 0
     for name in names:
         for line, word, term in findings(name, (ROOT / name).read_text(encoding="utf-8")):

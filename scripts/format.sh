@@ -18,7 +18,7 @@ for argument in "$@"; do
 done
 command -v clang-format >/dev/null || { echo "format.sh: clang-format is missing: scripts/setup.sh --dev" >&2; exit 3; }
 if [ ${#files[@]} -eq 0 ]; then
-  for folder in kernels solvers engine viewer tests bench docs/examples; do
+  for folder in kernels solvers engine python viewer tests bench docs/examples; do
     [ -d "$folder" ] || continue
     while IFS= read -r file; do files+=("$file"); done < <(
       find "$folder" -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) | sort)

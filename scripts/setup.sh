@@ -2,6 +2,7 @@
 # Installs with apt what Supple needs on Debian 12: the command-line tier by default.
 #   scripts/setup.sh            what building, testing and running needs
 #   scripts/setup.sh --viewer   also what the viewer needs: OpenGL, GLFW, Dear ImGui, a font, ffmpeg for films
+#   scripts/setup.sh --python   also what the Python module needs beside packages of PyPI
 #   scripts/setup.sh --mpi      also what supple-mpi needs: Open MPI
 #   scripts/setup.sh --dev      all that, clang (sanitizers, fuzzers, clang-format, clang-tidy), gmsh (to regenerate meshes), and Doxygen
 # Packages that are present are left alone; without root rights the missing ones are named and the exit code is 3.
@@ -20,14 +21,16 @@ viewer=(
   libglfw3-dev libimgui-dev libstb-dev libepoxy-dev libegl-dev libgl-dev
   libegl1 libgl1-mesa-dri fonts-dejavu-core ffmpeg
 )
+python=(python3-dev python3-venv)
 mpi=(libopenmpi-dev openmpi-bin)
 for option in "$@"; do
   case "$option" in
     --viewer) packages+=("${viewer[@]}") ;;
+    --python) packages+=("${python[@]}") ;;
     --mpi) packages+=("${mpi[@]}") ;;
-    --dev) packages+=("${viewer[@]}" "${mpi[@]}" xvfb xauth xdotool clang clang-format clang-tidy libclang-rt-14-dev libomp-dev dpkg-dev gmsh
-    python3-venv doxygen) ;;
-    -h | --help) sed -n '2,7p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    --dev) packages+=("${viewer[@]}" "${mpi[@]}" "${python[@]}" xvfb xauth xdotool clang clang-format clang-tidy libclang-rt-14-dev libomp-dev dpkg-dev gmsh
+    doxygen) ;;
+    -h | --help) sed -n '2,8p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     *) echo "setup.sh: unknown option '$option' (try --help)" >&2; exit 2 ;;
   esac
 done

@@ -41,7 +41,7 @@ bool InverseEquilibrium::attempt(double reach, int iterations, State& state, Ste
   bool held = false;
   for (int b = 0; b < robots_; ++b) held = held || law_.report(b).held;
   if (report.status != StepStatus::ok || (held && reach > 0)) return false;
-  std::swap(state, trial_);
+  state = trial_;  // in place
   return true;
 }
 

@@ -173,6 +173,15 @@ void InverseLaw::recall(std::span<const int> memory) {
   if (contact_) take(contact_->active);
 }
 
+void InverseLaw::start_cold(int robot) {
+  const auto clear = [&](std::vector<QpSide>& active) {
+    const std::size_t own = active.size() / extent(robots_);
+    std::ranges::fill(std::span(active).subspan(extent(robot) * own, own), QpSide::none);
+  };
+  clear(active_);
+  if (contact_) clear(contact_->active);
+}
+
 // What the command of an actuator may be in this step: a known one is cut to its range, as a forward step does it.
 Interval InverseLaw::limits_of_command(int robot, int j) const {
   const std::size_t at = extent(robot, n_) + static_cast<std::size_t>(j);

@@ -95,6 +95,8 @@ class InverseLaw final : public ConstraintLaw {
   /// next step with the same bits.
   std::vector<int> memory() const;
   void recall(std::span<const int> memory);
+  /// The programs of this robot start without active limits: zeros in memory().
+  void start_cold(int robot);
   /// Resets the law: no effector is steered, no command is known, force limits are those of the robot, programs start
   /// cold.
   void forget();

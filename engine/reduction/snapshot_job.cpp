@@ -162,7 +162,7 @@ void Job::compute() {
 
 // In worker processes or this one. The number of paths that others are left at work on.
 int Job::compute_missing() const {
-  if (job_.jobs > 1 && !job_.executable.empty()) {
+  if (job_.jobs > 1 && !job_.program.empty()) {
     std::size_t missing = 0;
     for (const SetPlan& set : sets_) missing += missing_paths(set.folder, identity_, *set.plan).size();
     const int jobs = std::min<int>(job_.jobs, static_cast<int>(missing));
@@ -177,7 +177,7 @@ void Job::compute_in_workers(int jobs) const {
   for (const SetPlan& set : sets_) total += set.plan->states();
   const std::string copy = write_scene_copy(scene_, job_.folder);
   run_workers(
-      job_.executable, jobs, job_.folder,
+      job_.program, jobs, job_.folder,
       [&](int k) {
         std::vector<std::string> words{"snapshots", copy, "-o", job_.folder, "--resume", "--jobs", "1", "--quiet"};
         std::ranges::copy(share_of_worker(training_folder(), k, jobs), std::back_inserter(words));

@@ -18,7 +18,8 @@ struct SnapshotJob {
   std::string folder;
   ExistingFolder existing = ExistingFolder::resume;
   int jobs = 1;
-  std::string executable;  // program whose `snapshots` verb the workers run; needed for jobs > 1
+  /// Words that start the program whose `snapshots` verb the workers run, its path first; needed for jobs > 1.
+  std::vector<std::string> program;
   int shard = 0, shards = 1;
   /// Only paths that no other process computes, without waiting for those of others and without choosing more: the work
   /// of a worker of `jobs`.

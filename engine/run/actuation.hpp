@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/model/robot.hpp"
-#include "engine/model/state.hpp"
+#include "engine/run/sources.hpp"
 #include "engine/scene/units.hpp"
 
 namespace supple {
@@ -30,7 +30,7 @@ std::string display_unit(Dimension dimension);
 double display_scale(Dimension dimension);
 
 /// One table for all robots, or one for each. Robots of a file have the same columns and instants of their own.
-class Actuation {
+class Actuation final : public CommandSource {
  public:
   /// Every input at zero.
   explicit Actuation(std::vector<Input> inputs);
@@ -41,9 +41,7 @@ class Actuation {
 
   /// "north=20 mm": held at that value throughout. Throws InputError: unknown input, bad value.
   void set(const std::string& assignment);
-  /// The commands of `robots` robots at `time`; `control` keeps its size. Prescribed motions are clamped to their range
-  /// (a step clamps commands); returns how many were, over all robots.
-  int evaluate(double time, int robots, Control& control) const;
+  int evaluate(double time, int robots, Control& control) const override;
   /// All inputs of a robot at `time` [inputs], not clamped.
   void sample(double time, std::span<double> values, int robot = 0) const;
   /// Whether a file had a column for the input.
@@ -59,7 +57,7 @@ class Actuation {
   const std::vector<double>& values() const { return values_; }
   /// Rows of each robot's table; empty: one table for all.
   std::vector<int> rows() const;
-  bool for_each_robot() const { return each_robot_; }
+  bool for_each_robot() const override { return each_robot_; }
   /// End of the table that ends last [s].
   double end() const;
   /// Commands and motions beyond their range, which are clamped; one line for each input.

@@ -108,11 +108,11 @@ ForwardResult run_forward(ForwardRun& run, const Progress& progress) {
   return result;
 }
 
-void settle(const MechanicsTeam& team, const Actuation& actuation, State& state) {
+void settle(const MechanicsTeam& team, const CommandSource& source, State& state) {
   const int robots = team.robots();
   const std::size_t motions = team.robot().motions.size(), actuators = team.robot().actuators.size();
   Control all{std::vector<double>(extent(robots) * actuators), std::vector<double>(extent(robots) * motions)};
-  actuation.evaluate(0, robots, all);
+  source.evaluate(0, robots, all);
   std::vector<StepStatus> found(extent(robots), StepStatus::ok);
   std::vector<std::unique_ptr<Equilibrium>> solvers;
   for (int k = 0; k < team.size(); ++k)
@@ -127,7 +127,7 @@ void settle(const MechanicsTeam& team, const Actuation& actuation, State& state)
         solvers[extent(k)]->solve({part(all.commands, actuators), part(all.motions, motions)}, own).status;
     copy_robot(own, 0, state, b);
   };
-  if (actuation.for_each_robot()) {
+  if (source.for_each_robot()) {
     team.each_robot(solve);
   } else {
     solve(0, 0);
@@ -136,7 +136,7 @@ void settle(const MechanicsTeam& team, const Actuation& actuation, State& state)
   const auto failed = std::ranges::find_if(found, [](StepStatus status) { return status != StepStatus::ok; });
   if (failed == found.end()) return;
   throw RunError(fmt::format("the robot{} does not settle: {}",
-                             actuation.for_each_robot() ? fmt::format(" {} of the batch", failed - found.begin()) : "",
+                             source.for_each_robot() ? fmt::format(" {} of the batch", failed - found.begin()) : "",
                              describe(*failed)),
                  *failed == StepStatus::loose_among_obstacles
                      ? "without --settle it comes to rest in time"

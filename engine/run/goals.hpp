@@ -23,24 +23,19 @@ std::vector<Input> goal_inputs(const Robot& robot);
 /// they are reversed, or outside those of the robot, with `when` in the message.
 Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when = {});
 
-class GoalPath {
+class GoalPath final : public GoalSource {
  public:
   /// The table has the columns of goal_inputs, and may have those of limits after them. Throws InputError if no effector
   /// has a goal, if a goal is incomplete, or for limits that limited_force rejects.
   GoalPath(const Robot& robot, Actuation table);
-  /// Goals of a robot at `time` [3 x effectors]; effectors that are not steered stay as they are in `goals`.
-  void goals(double time, std::span<double> goals, int robot = 0) const;
-  /// Tells the law which effectors are steered, and the known commands of a robot at `time`; its index in the law is
-  /// `of_law`.
-  void prepare(InverseLaw& law) const;
-  void know(double time, InverseLaw& law, int robot = 0, int of_law = 0) const;
-  /// Tells the law the limits of forces of a robot at `time`; they hold for all robots of the law.
-  void limit(double time, InverseLaw& law, int robot = 0) const;
+  void goals(double time, std::span<double> goals, int robot = 0) const override;
+  void prepare(InverseLaw& law) const override;
+  void know(double time, InverseLaw& law, int robot = 0, int of_law = 0) const override;
+  void limit(double time, InverseLaw& law, int robot = 0) const override;
   /// All of that as a request to one robot.
   void ask(double time, LiveRequest& request) const;
   const std::vector<char>& steered() const { return steered_; }  // [effectors]
-  /// Whether robots of a batch have limits of their own.
-  bool limits_each_robot() const { return !limits_.empty() && table_.for_each_robot(); }
+  bool limits_each_robot() const override { return !limits_.empty() && table_.for_each_robot(); }
   double end() const { return table_.end(); }
   std::uint64_t hash(std::uint64_t seed) const;  // of the table, and what it has columns for
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <exception>
 
-#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
 
-MechanicsTeam::MechanicsTeam(Mechanics& alone) : robots_(1), threads_(1), members_{&alone} {}
+MechanicsTeam::MechanicsTeam(Mechanics& alone, int robots) : robots_(robots), threads_(1), members_{&alone} {}
 
 MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots, Members members)
     : model_(&model), robots_(robots), threads_(std::min(robots, omp_get_max_threads())) {
@@ -20,9 +20,23 @@ MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots, Members memb
   }
 }
 
-std::unique_ptr<Mechanics> MechanicsTeam::make_batch() const {
+std::unique_ptr<ReducedMechanics> MechanicsTeam::make_batch() const {
   if (model_ == nullptr || robots_ == 1) return nullptr;
   return std::make_unique<ReducedMechanics>(*model_, robots_);
+}
+
+void MechanicsTeam::set_variations(const Variations& variations) const {
+  SUPPLE_EXPECT(model_ != nullptr && size() == robots_);
+  check_variations(*model_, robots_, variations);
+  for (int b = 0; b < robots_; ++b) {
+    const auto own = [&](const std::vector<double>& values) {
+      const std::size_t size = values.size() / extent(robots_);
+      const auto first = values.begin() + static_cast<std::ptrdiff_t>(extent(b) * size);
+      return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
+    };
+    own_[extent(b)]->set_variations(
+        {own(variations.gravity), own(variations.material_scale), own(variations.friction)});
+  }
 }
 
 void MechanicsTeam::each_robot(const std::function<void(int, int)>& action) const {

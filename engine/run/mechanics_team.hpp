@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/mechanics/mechanics.hpp"
+#include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/model/reduced_model.hpp"
 #include "engine/model/state.hpp"
 
@@ -14,8 +14,8 @@ namespace supple {
 
 class MechanicsTeam {
  public:
-  /// One robot. `alone` must outlive this object.
-  explicit MechanicsTeam(Mechanics& alone);
+  /// Mechanics of one robot, which step all of them in turn. `alone` must outlive this object.
+  explicit MechanicsTeam(Mechanics& alone, int robots = 1);
   /// How many members a team has: one for each thread, or one for each robot, whose mechanics then keep no data of
   /// another robot (StepSettings::keep_tangent).
   enum class Members { threads, robots };
@@ -29,7 +29,9 @@ class MechanicsTeam {
   const Robot& robot() const { return member(0).robot(); }
 
   /// Mechanics of all robots at once, for steps without a look at each; null for one robot.
-  std::unique_ptr<Mechanics> make_batch() const;
+  std::unique_ptr<ReducedMechanics> make_batch() const;
+  /// Of reduced robots, each of which has a member. Throws as check_variations().
+  void set_variations(const Variations& variations) const;
   /// Calls action(robot, member) for all robots, each member from one thread at a time. The first exception is thrown
   /// when all have been called.
   void each_robot(const std::function<void(int, int)>& action) const;
@@ -39,7 +41,7 @@ class MechanicsTeam {
  private:
   const ReducedModel* model_ = nullptr;
   int robots_, threads_;
-  std::vector<std::unique_ptr<Mechanics>> own_;
+  std::vector<std::unique_ptr<ReducedMechanics>> own_;
   std::vector<Mechanics*> members_;
 };
 

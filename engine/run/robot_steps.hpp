@@ -5,10 +5,12 @@
 // A robot whose step fails keeps its state before that step for the rest of the run, and the others continue. A run of
 // one robot is a batch of one.
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/inverse/inverse_law.hpp"
+#include "engine/mechanics/reduced/variations.hpp"
 #include "engine/model/state.hpp"
 #include "engine/step/step.hpp"
 
@@ -33,10 +35,19 @@ class RobotSteps {
   virtual ~RobotSteps() = default;
   /// Step `number` of all robots that have not failed, from where they are to `time`.
   virtual TakenStep step(long number, double time) = 0;
-  /// The present states, copied from a device on request. References are valid until the next step.
+  /// The present states, copied from a device on request. The lists stay where they are, step after step; what they
+  /// hold is valid until the next step.
   virtual const State& state() = 0;
   /// Mapped points there [robots x outputs].
   virtual const std::vector<double>& outputs() = 0;
+  /// These robots, in any order, become those of `start` (reset() of state.hpp): also ones that have failed. Programs of
+  /// inverse steps start cold.
+  void reset(std::span<const int> robots, const State& start);
+  /// The same for all robots, and the time is that of `state`, which has as many robots.
+  void set_state(const State& state);
+  /// In what robots of a reduced model differ, for the steps to come. On a CPU each has mechanics of its own
+  /// (MechanicsTeam::Members::robots). Throws as check_variations().
+  virtual void set_variations(const Variations& variations) = 0;
 
   int robots() const { return static_cast<int>(failed_.size()); }
   /// In the order in which they failed.
@@ -54,6 +65,10 @@ class RobotSteps {
     failed_[static_cast<std::size_t>(failure.robot)] = 1;
   }
   bool all_failed() const { return failures_.size() == failed_.size(); }
+  // What is kept of these robots becomes that of `start`.
+  virtual void restart(std::span<const int> robots, const State& start) = 0;
+  // The time of all robots.
+  virtual void set_time(double time) = 0;
 
  private:
   std::vector<char> failed_;

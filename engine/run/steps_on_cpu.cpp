@@ -74,15 +74,29 @@ StepReport StepsOnCpu::step_one_by_one(long number, double& end) {
   return all;
 }
 
+void StepsOnCpu::restart(std::span<const int> robots, const State& start) {
+  supple::reset(state_, robots, start);
+  outputs_known_ = false;
+}
+
 const std::vector<double>& StepsOnCpu::outputs() {
   if (!outputs_known_) team_.evaluate_outputs(state_, y_);
   outputs_known_ = true;
   return y_;
 }
 
-ForwardOnCpu::ForwardOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const Actuation& actuation,
+void StepsOnCpu::set_variations(const Variations& variations) {
+  team_.set_variations(variations);
+}
+
+void ForwardOnCpu::set_variations(const Variations& variations) {
+  StepsOnCpu::set_variations(variations);
+  if (batch_) batch_->set_variations(variations);
+}
+
+ForwardOnCpu::ForwardOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const CommandSource& source,
                            State start)
-    : StepsOnCpu(team, settings.integrator == Integrator::quasi_static, std::move(start)), actuation_(actuation) {
+    : StepsOnCpu(team, settings.integrator == Integrator::quasi_static, std::move(start)), source_(source) {
   for (int k = 0; k < team.size(); ++k) {
     steps_.push_back(
         std::make_unique<ForwardStep>(team.member(k), settings.integrator, settings.time_step, settings.keep_tangent));
@@ -104,7 +118,7 @@ std::optional<StepReport> ForwardOnCpu::take_together(State& all) {
 }
 
 int ForwardOnCpu::prepare(double time) {
-  return actuation_.evaluate(time, robots(), control_);
+  return source_.evaluate(time, robots(), control_);
 }
 
 StepReport ForwardOnCpu::take(int robot, int member, State& own) {
@@ -120,13 +134,13 @@ StepReport ForwardOnCpu::take(int robot, int member, State& own) {
 }
 
 InverseOnCpu::InverseOnCpu(const MechanicsTeam& team, const DriveSettings& settings, const InverseSettings& inverse,
-                           const GoalPath& path, State start)
+                           const GoalSource& source, State start)
     : StepsOnCpu(team, false, std::move(start)),
       InverseAnswers(team.robots(), static_cast<int>(team.robot().effectors.size())),
-      path_(path) {
+      source_(source) {
   for (int k = 0; k < team.size(); ++k) {
     steps_.push_back(std::make_unique<InverseStep>(team.member(k), inverse, settings.integrator, settings.time_step));
-    path.prepare(steps_.back()->law());
+    source.prepare(steps_.back()->law());
   }
   if (team.robots() > 1) memory_.assign(extent(team.robots()), steps_.front()->law().memory());
   prepare(0);
@@ -146,14 +160,20 @@ void InverseOnCpu::recall(const std::vector<int>& memory) {
   for (std::size_t b = 0; b < memory_.size(); ++b) std::copy_n(memory.data() + b * size, size, memory_[b].data());
 }
 
+void InverseOnCpu::restart(std::span<const int> robots, const State& start) {
+  StepsOnCpu::restart(robots, start);
+  if (this->robots() == 1) return steps_.front()->law().start_cold(0);
+  for (const int b : robots) std::ranges::fill(memory_[extent(b)], 0);
+}
+
 int InverseOnCpu::prepare(double time) {
   time_ = time;
   qp_seconds_ = 0;
   const std::size_t numbers = goals_.size() / extent(robots());
-  for (int b = 0; b < robots(); ++b) path_.goals(time, std::span(goals_).subspan(extent(b) * numbers, numbers), b);
+  for (int b = 0; b < robots(); ++b) source_.goals(time, std::span(goals_).subspan(extent(b) * numbers, numbers), b);
   if (robots() == 1) {
-    path_.know(time, steps_.front()->law());
-    path_.limit(time, steps_.front()->law());
+    source_.know(time, steps_.front()->law());
+    source_.limit(time, steps_.front()->law());
   }
   return 0;
 }
@@ -164,8 +184,8 @@ StepReport InverseOnCpu::take(int robot, int member, State& own) {
   const std::size_t numbers = goals_.size() / extent(robots());
   if (robots() > 1) {
     law.recall(memory_[extent(robot)]);
-    path_.know(time_, law, robot);
-    path_.limit(time_, law, robot);
+    source_.know(time_, law, robot);
+    source_.limit(time_, law, robot);
   }
   const StepReport report = step.step(std::span(goals_).subspan(extent(robot) * numbers, numbers), own);
   if (robots() > 1) memory_[extent(robot)] = law.memory();

@@ -83,8 +83,21 @@ void StepsOnDevice::hold_failed(long number, const StepReport& report) {
   state_known_ = outputs_known_ = false;
 }
 
+void StepsOnDevice::restart(std::span<const int> robots, const State& start) {
+  stepper_.reset(robots, start);
+  state_known_ = outputs_known_ = false;
+}
+
+void StepsOnDevice::set_time(double time) {
+  stepper_.set_time(time);
+  state_known_ = false;
+}
+
 const State& StepsOnDevice::state() {
-  if (!state_known_) state_ = stepper_.state();
+  if (!state_known_) {
+    const State now = stepper_.state();
+    state_ = now;  // in place
+  }
   state_known_ = true;
   return state_;
 }
@@ -96,14 +109,14 @@ const std::vector<double>& StepsOnDevice::outputs() {
 }
 
 ForwardOnDevice::ForwardOnDevice(const ReducedModel& model, const Device& device, const DriveSettings& settings,
-                                 const Actuation& actuation, const State& start)
-    : StepsOnDevice(model, device, settings, false, start), actuation_(actuation) {
+                                 const CommandSource& source, const State& start)
+    : StepsOnDevice(model, device, settings, false, start), source_(source) {
   control_.commands.assign(start.commands.size(), 0.0);
   control_.motions.assign(start.motions.size(), 0.0);
 }
 
 int ForwardOnDevice::prepare(double time) {
-  return actuation_.evaluate(time, robots(), control_);
+  return source_.evaluate(time, robots(), control_);
 }
 
 StepReport ForwardOnDevice::take() {
@@ -111,17 +124,17 @@ StepReport ForwardOnDevice::take() {
 }
 
 InverseOnDevice::InverseOnDevice(const ReducedModel& model, const Device& device, const DriveSettings& settings,
-                                 const InverseSettings& inverse, const GoalPath& path, const State& start)
+                                 const InverseSettings& inverse, const GoalSource& source, const State& start)
     : StepsOnDevice(model, device, settings, true, start),
       InverseAnswers(start.robots, static_cast<int>(model.robot.effectors.size())),
-      path_(path) {
-  if (path.limits_each_robot())
+      source_(source) {
+  if (source.limits_each_robot())
     throw InputError("limits of forces that differ from robot to robot are not supported on a device",
                      "--device cpu, or the same limits for all: a file without the column `robot`");
   for (int k = 0; k < stepper().parts(); ++k) {
     laws_.push_back(std::make_unique<InverseLaw>(model.robot, stepper().part(k).count, inverse));
     given_.push_back(laws_.back().get());
-    path.prepare(*laws_.back());
+    source.prepare(*laws_.back());
   }
   (void)prepare(0);
 }
@@ -145,13 +158,22 @@ void InverseOnDevice::recall(const std::vector<int>& memory) {
   }
 }
 
-int InverseOnDevice::prepare(double time) {
-  const std::size_t numbers = goals_.size() / extent(robots());
-  for (int b = 0; b < robots(); ++b) path_.goals(time, std::span(goals_).subspan(extent(b) * numbers, numbers), b);
+void InverseOnDevice::restart(std::span<const int> robots, const State& start) {
+  StepsOnDevice::restart(robots, start);
   for (int k = 0; k < stepper().parts(); ++k) {
     const auto [first, count] = stepper().part(k);
-    for (int b = 0; b < count; ++b) path_.know(time, *laws_[extent(k)], first + b, b);
-    path_.limit(time, *laws_[extent(k)]);
+    for (const int b : robots)
+      if (b >= first && b < first + count) laws_[extent(k)]->start_cold(b - first);
+  }
+}
+
+int InverseOnDevice::prepare(double time) {
+  const std::size_t numbers = goals_.size() / extent(robots());
+  for (int b = 0; b < robots(); ++b) source_.goals(time, std::span(goals_).subspan(extent(b) * numbers, numbers), b);
+  for (int k = 0; k < stepper().parts(); ++k) {
+    const auto [first, count] = stepper().part(k);
+    for (int b = 0; b < count; ++b) source_.know(time, *laws_[extent(k)], first + b, b);
+    source_.limit(time, *laws_[extent(k)]);
     laws_[extent(k)]->set_goals(std::span(goals_).subspan(extent(first) * numbers, extent(count) * numbers));
   }
   return 0;

@@ -64,6 +64,7 @@ class BatchStepper {
   State state() const;
   // As reset() of state.hpp.
   void reset(std::span<const int> robots, const State& start);
+  void set_time(double time) { time_ = time; }
   // As ReducedRobots::set_variations.
   void set_variations(const Variations& variations);
   // Mapped points y [robots x outputs] at the present states.

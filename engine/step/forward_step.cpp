@@ -1,7 +1,5 @@
 #include "engine/step/forward_step.hpp"
 
-#include <utility>
-
 namespace supple {
 
 namespace {
@@ -52,7 +50,7 @@ StepReport ForwardStep::equilibrium(const Control& control, State& state) {
   report.times = found.times;
   report.contact = found.contact;
   if (report.status != StepStatus::ok) return report;
-  std::swap(state, trial_);
+  state = trial_;  // in place
   state.time += time_step_;
   return report;
 }

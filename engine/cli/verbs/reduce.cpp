@@ -9,8 +9,9 @@
 
 #include "engine/cli/reports/cost_facts.hpp"
 #include "engine/cli/reports/json_report.hpp"
-#include "engine/cli/reports/model_facts.hpp"
+#include "engine/cli/reports/reduction_facts.hpp"
 #include "engine/cli/reports/speed_facts.hpp"
+#include "engine/cli/reports/table.hpp"
 #include "engine/cli/shell/build_facts.hpp"
 #include "engine/cli/shell/command.hpp"
 #include "engine/cli/shell/interrupt.hpp"
@@ -22,6 +23,7 @@
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/pipeline.hpp"
 #include "engine/reduction/plots.hpp"
+#include "engine/reduction/recipe.hpp"
 #include "engine/reduction/snapshots/sweep_increment.hpp"
 #include "engine/scene/reader.hpp"
 
@@ -37,111 +39,6 @@ struct Arguments {
   std::optional<double> error, tolerance, modes_tolerance, seconds;
   bool accept_errors = false;
 };
-
-// What makes a model better; its snapshots are used again.
-std::string better_model(const ReductionScene& recipe) {
-  return fmt::format(
-      "{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), a tighter --tolerance of the elements, "
-      "or more training snapshots (`states` in [reduce])",
-      recipe.max_modes > 0 ? fmt::format("more modes (max_modes is {}), ", recipe.max_modes) : "",
-      0.1 * recipe.pod_tolerance, recipe.pod_tolerance);
-}
-
-// Of a model whose errors may be too large for its use; "" of any other.
-std::string error_warning(const ErrorSummary& errors, const ReductionScene& recipe) {
-  const ErrorLevel level = error_level(errors);
-  if (level != ErrorLevel::large && level != ErrorLevel::too_large) return "";
-  return fmt::format("the model's mean error on test states is {} (more than {:g} %); try {}", mean_errors_text(errors),
-                     100 * (level == ErrorLevel::large ? warned_error : refused_error), better_model(recipe));
-}
-
-nlohmann::ordered_json report_json(const Reduction& reduction, const std::string& warning) {
-  const ReducedModel& model = reduction.model;
-  const ReduceReport& report = reduction.report;
-  nlohmann::ordered_json json{{"nodes", model.provenance.nodes},
-                              {"elements", model.provenance.elements},
-                              {"actuators", model.robot.actuators.size()},
-                              {"snapshots", model.provenance.snapshots},
-                              {"modes", model.modes},
-                              {"pod_tolerance", model.provenance.pod_tolerance},
-                              {"rid", rid_json(model)},
-                              {"validation", errors_json(model.errors)}};
-  const auto number = [](bool known, double value) {
-    return known ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
-  };
-  const DynamicError& dynamic = report.dynamic;
-  json["validation"]["dynamic_failed"] = dynamic.failed;
-  json["validation"]["dynamic_steps"] = dynamic.steps;
-  json["validation"]["dynamic_goal_error_mean"] = number(!dynamic.failed, dynamic.goal_mean);
-  json["validation"]["dynamic_goal_error_max"] = number(!dynamic.failed, dynamic.goal_max);
-  const auto rate = [&](std::size_t row) {
-    const Rate& measured = report.table.at(row).rate;
-    return number(measured.status == StepStatus::ok, measured.steps_per_s);
-  };
-  json["speed"] = {{"fom_steps_per_s", rate(0)}, {"rom_steps_per_s", rate(1)}, {"hrom_steps_per_s", rate(3)}};
-  const StageSeconds& seconds = report.seconds;
-  json["seconds"] = {{"snapshots", seconds.snapshots},   {"pod", seconds.pod},
-                     {"training", seconds.training},     {"selection", seconds.selection},
-                     {"validation", seconds.validation}, {"total", seconds.total}};
-  for (const auto& [key, rows] : {std::pair{"table", &report.table}, {"curve", &report.curve}}) {
-    json[key] = nlohmann::ordered_json::array();
-    for (const ModelRow& row : *rows) {
-      const bool ok = row.rate.status == StepStatus::ok;
-      auto sets = nlohmann::ordered_json::object();  // mean errors of the probes that are reported together
-      for (const ErrorSummary::Set& set : row.errors.sets) sets[set.name] = set.mean;
-      json[key].push_back({{"label", row.label},
-                           {"modes", row.modes},
-                           {"elements", row.elements},
-                           {"points", row.points},
-                           {"tolerance", row.tolerance},
-                           {"residual", row.residual},
-                           {"goal_error_mean", row.errors.goal_mean},
-                           {"goal_error_max", row.errors.goal_max},
-                           {"shape_error_mean", row.errors.shape_mean},
-                           {"shape_error_max", row.errors.shape_max},
-                           {"sets", sets},
-                           {"steps_per_s", number(ok, row.rate.steps_per_s)},
-                           {"p50_us", number(ok, row.rate.p50_us)}});
-    }
-  }
-  const auto put_errors = [](nlohmann::ordered_json line, const ErrorSummary& errors) {
-    line["goal_error_mean"] = errors.goal_mean;
-    line["goal_error_max"] = errors.goal_max;
-    line["shape_error_mean"] = errors.shape_mean;
-    line["shape_error_max"] = errors.shape_max;
-    return line;
-  };
-  json["mode_search"] = nlohmann::ordered_json::array();
-  for (const ModelRow& row : report.mode_search)
-    json["mode_search"].push_back(put_errors({{"modes", row.modes}}, row.errors));
-  json["state_search"] = nlohmann::ordered_json::array();
-  for (const StateRow& row : report.state_search)
-    json["state_search"].push_back(put_errors({{"states", row.states}, {"modes", row.modes}}, row.errors));
-  json["branches"] = nlohmann::ordered_json::array();
-  for (const Branch& branch : report.branches)
-    json["branches"].push_back({{"commands", branch.commands}, {"apart_m", branch.apart}});
-  json["singular_values"] = report.singular_values;
-  json["notes"] = report.notes;
-  json["warning"] = warning;
-  json["refused"] = report.refused;
-  json["limited_by"] = report.limited_by;
-  json["forced"] = !model.provenance.forced.empty();
-  return json;
-}
-
-// What was to be measured and could not be, among the notes.
-void note_failures(ReduceReport& report) {
-  for (const auto* rows : {&report.table, &report.curve})
-    for (const ModelRow& row : *rows)
-      if (row.rate.status != StepStatus::ok)
-        report.notes.push_back(fmt::format("no rate of '{}' ({} modes, {} elements): {}", row.label, row.modes,
-                                           row.elements, describe(row.rate.status)));
-  if (report.dynamic.failed)
-    report.notes.push_back(
-        fmt::format("driven along an unseen path the model or the full one failed after {} steps: no goal error in "
-                    "motion",
-                    report.dynamic.steps));
-}
 
 void print_report(const Reduction& reduction, const std::string& warning) {
   const ReduceReport& report = reduction.report;
@@ -199,21 +96,15 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   check_tolerance("--error", arguments.error);
   Scene scene = read_scene(arguments.scene);
   ReductionScene& recipe = scene.reduction;
-  if (context.common.seed) recipe.seed = *context.common.seed;
-  if (arguments.tolerance) recipe.ecsw_tolerance = *arguments.tolerance;
-  if (arguments.modes || arguments.modes_tolerance || arguments.elements || arguments.tolerance)
-    drop_default_error(recipe);
-  if (arguments.error) {
-    recipe.error = *arguments.error;
-    recipe.error_is_default = false;
-    recipe.modes_by_error = true;
-    if (!arguments.modes_tolerance) recipe.max_modes = 0;
-    if (recipe.trajectories == 0) recipe.trajectories = default_trajectories;
-  }
-  if (arguments.modes_tolerance) recipe.pod_tolerance = *arguments.modes_tolerance;
-  if (arguments.modes_tolerance || arguments.modes) recipe.modes_by_error = false;
-  if (arguments.elements) recipe.elements = static_cast<int>(*arguments.elements);
-  if (arguments.modes) recipe.max_modes = static_cast<int>(*arguments.modes);
+  const auto count = [](const std::optional<long>& number) {
+    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+  };
+  change_recipe(recipe, {.error = arguments.error,
+                         .tolerance = arguments.tolerance,
+                         .modes_tolerance = arguments.modes_tolerance,
+                         .modes = count(arguments.modes),
+                         .elements = count(arguments.elements),
+                         .seed = context.common.seed});
   check_reducible(scene);
   const std::string output = arguments.output.empty() ? scene.name + ".rom.h5" : arguments.output;
   check_target("-o", output);
@@ -226,7 +117,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   // States that are there are used if they are this scene's, and never replaced: they are what took the time.
   settings.snapshots.folder = arguments.snapshots.empty() ? default_snapshots(output) : arguments.snapshots;
   settings.snapshots.jobs = static_cast<int>(arguments.jobs.value_or(1));
-  settings.snapshots.executable = this_executable();
+  settings.snapshots.program = {this_executable()};
   settings.snapshots.ranks = context.ranks;
   settings.snapshots.batch = parse_state_batch(context, arguments.batch, arguments.solver);
   check_jobs(context, settings.snapshots.jobs);
@@ -256,7 +147,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   const bool forced = reduction.report.forcible && arguments.accept_errors;
   if (forced) reduction.model.provenance.forced = reduction.report.refused;
   const std::string warning = error_warning(reduction.model.errors, recipe);
-  nlohmann::ordered_json json = report_json(reduction, warning);
+  nlohmann::ordered_json json = reduction_json(reduction, warning);
   json.update(machine_facts(context, to_string(settings.snapshots.batch.device)));
   json["sweep_warning"] = unsettled;
   if (expected) json["expected"] = cost_json(*expected);
@@ -274,13 +165,8 @@ int reduce_scene(Context& context, const Arguments& arguments) {
     if (!plots.note.empty() && !context.common.quiet) print_note(plots.note);
   }
   if (refused)
-    throw RunError(
-        fmt::format("the model is rejected: {}{}", reduction.report.refused,
-                    reduction.report.limited_by.empty() ? "" : "; limited by " + reduction.report.limited_by),
-        fmt::format("{}; states in '{}' are used again{}",
-                    reduction.report.remedy.empty() ? better_model(recipe) : reduction.report.remedy,
-                    settings.snapshots.folder,
-                    reduction.report.forcible ? "; --accept-errors writes this model all the same" : ""));
+    throw refusal_of(reduction.report, recipe, settings.snapshots.folder,
+                     "--accept-errors writes this model all the same");
   if (!context.common.quiet)
     fmt::print("written to {}{} in {}; states in {}\n", output, forced ? " by --accept-errors" : "",
                format_duration(reduction.report.seconds.total), settings.snapshots.folder);

@@ -82,7 +82,7 @@ void remove_log(const Worker& worker) {
 
 }  // namespace
 
-void run_workers(const std::string& executable, int jobs, const std::string& folder,
+void run_workers(const std::vector<std::string>& program, int jobs, const std::string& folder,
                  const std::function<std::vector<std::string>(int)>& arguments, const std::string& stage, double total,
                  const std::function<double()>& done, const Progress& progress) {
   std::vector<Worker> workers(static_cast<std::size_t>(jobs));
@@ -93,14 +93,14 @@ void run_workers(const std::string& executable, int jobs, const std::string& fol
     Worker& worker = workers[static_cast<std::size_t>(k)];
     worker.log = (std::filesystem::path(folder) / fmt::format("worker-{}-{}.log", parent, k)).string();
     std::vector<std::string> words = arguments(k);
-    words.insert(words.begin(), executable);
+    words.insert(words.begin(), program.begin(), program.end());
     const std::vector<char*> argv = pointers(words);
     sigset_t all, mask;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     worker.process = fork();
     if (worker.process == 0)
-      become(executable.c_str(), argv.data(), environment_pointers.data(), worker.log.c_str(), parent, mask);
+      become(argv.front(), argv.data(), environment_pointers.data(), worker.log.c_str(), parent, mask);
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     if (worker.process < 0) {
       for (const Worker& started : workers)

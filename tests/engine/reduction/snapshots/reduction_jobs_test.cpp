@@ -26,7 +26,7 @@ class Jobs : public testing::Test {
   // Two shells with the same script; $0 is the number of the worker.
   void run(const std::string& script, const Progress& progress = {}) const {
     run_workers(
-        "/bin/sh", 2, folder_ / ".",
+        {"/bin/sh"}, 2, folder_ / ".",
         [&](int k) {
           return std::vector<std::string>{"-c", script, std::to_string(k)};
         },
@@ -59,7 +59,7 @@ TEST_F(Jobs, AFailureNamesItsLog) {
 
 TEST_F(Jobs, AProgramThatIsNotThereIsAnError) {
   EXPECT_THROW(run_workers(
-                   "/nowhere/supple", 2, folder_ / ".", [](int) { return std::vector<std::string>(); }, "test", 1,
+                   {"/nowhere/supple"}, 2, folder_ / ".", [](int) { return std::vector<std::string>(); }, "test", 1,
                    [] { return 0.0; }, {}),
                RunError);
 }

@@ -1,0 +1,333 @@
+#include "engine/run/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mesh/boundary.hpp"
+#include "engine/model/element_stress.hpp"
+#include "engine/model/reduced_shape.hpp"
+#include "engine/run/effector_errors.hpp"
+#include "engine/run/forward_run.hpp"
+#include "engine/run/goals.hpp"
+#include "engine/run/steps_on_cpu.hpp"
+#include "engine/run/steps_on_device.hpp"
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+
+namespace {
+
+// name(i): of the i-th of one robot's numbers.
+template <class Name>
+void require_finite(std::span<const double> values, int robots, const char* what, const Name& name) {
+  const auto wrong = std::ranges::find_if(values, [](double value) { return !std::isfinite(value); });
+  if (wrong == values.end()) return;
+  const auto at = static_cast<std::size_t>(wrong - values.begin());
+  const std::size_t own = values.size() / extent(robots);
+  throw InputError(fmt::format("the {} of '{}' of robot {} is {}", what, std::string(name(at % own)), at / own, *wrong),
+                   "finite numbers in SI units");
+}
+
+}  // namespace
+
+// What the program has set.
+class Simulation::Sources final : public CommandSource, public GoalSource {
+ public:
+  Sources(const Robot& robot, int robots) : robot_(robot), robots_(robots) {
+    const std::size_t n = robot.actuators.size(), e = robot.effectors.size();
+    commands.resize(extent(robots) * n);
+    motions.resize(extent(robots) * robot.motions.size());
+    goals_now.resize(extent(robots) * 3 * e);
+    known.assign(extent(robots) * n, std::numeric_limits<double>::quiet_NaN());
+    steered.assign(e, 1);
+    for (const ActuatorRow& actuator : robot.actuators)
+      limits.insert(limits.end(), {own_force_limits(actuator).lower, own_force_limits(actuator).upper});
+  }
+
+  void check(bool inverse) const {
+    if (!inverse) {
+      require_finite(commands, robots_, "command", [this](std::size_t i) { return robot_.actuators[i].name; });
+      require_finite(motions, robots_, "motion", [this](std::size_t i) { return robot_.motions[i].name; });
+      return;
+    }
+    require_finite(goals_now, robots_, "goal", [this](std::size_t i) { return robot_.effectors[i / 3].name; });
+    for (std::size_t j = 0; j < robot_.actuators.size(); ++j)
+      (void)limited_force(robot_.actuators[j], {limits[2 * j], limits[2 * j + 1]});
+  }
+
+  int evaluate(double, int, Control& control) const override {
+    std::ranges::copy(commands, control.commands.begin());
+    int cut = 0;
+    for (std::size_t i = 0; i < motions.size(); ++i) {
+      const Interval& range = robot_.motions[i % robot_.motions.size()].range;
+      control.motions[i] = std::clamp(motions[i], range.lower, range.upper);
+      cut += control.motions[i] != motions[i] ? 1 : 0;
+    }
+    return cut;
+  }
+  bool for_each_robot() const override { return robots_ > 1; }
+
+  void prepare(InverseLaw& law) const override {
+    for (std::size_t e = 0; e < steered.size(); ++e) law.steer(static_cast<int>(e), steered[e] != 0);
+  }
+  void goals(double, std::span<double> goals, int robot) const override {
+    std::copy_n(goals_now.begin() + static_cast<std::ptrdiff_t>(extent(robot) * goals.size()), goals.size(),
+                goals.begin());
+  }
+  void know(double, InverseLaw& law, int robot, int of_law) const override {
+    prepare(law);
+    const std::size_t n = robot_.actuators.size();
+    for (std::size_t j = 0; j < n; ++j) law.know(of_law, static_cast<int>(j), known[extent(robot) * n + j]);
+  }
+  void limit(double, InverseLaw& law, int) const override {
+    for (std::size_t j = 0; j < robot_.actuators.size(); ++j)
+      law.limit_force(static_cast<int>(j), limited_force(robot_.actuators[j], {limits[2 * j], limits[2 * j + 1]}));
+  }
+  bool limits_each_robot() const override { return false; }
+
+  std::vector<double> commands, motions, goals_now, known, limits;
+  std::vector<unsigned char> steered;
+
+ private:
+  const Robot& robot_;
+  int robots_;
+};
+
+Simulation::Simulation(std::shared_ptr<const ReducedModel> model, const SimulationSettings& settings)
+    : reduced_(std::move(model)), robots_(settings.robots), device_(settings.device) {
+  open(settings, reduced_->robot);
+  if (device_.kind != Device::Kind::cpu)
+    if (const auto why = cannot_run_on_device(*reduced_, drive_, settings.inverse.has_value())) throw InputError(*why);
+  team_ = std::make_unique<MechanicsTeam>(
+      *reduced_, robots_, drive_.keep_tangent > 0 ? MechanicsTeam::Members::robots : MechanicsTeam::Members::threads);
+  start(settings);
+}
+
+Simulation::Simulation(std::shared_ptr<const FullModel> model, const SimulationSettings& settings)
+    : full_(std::move(model)), robots_(settings.robots), device_(settings.device) {
+  if (device_.kind != Device::Kind::cpu)
+    throw CapabilityError("full models are simulated on the CPU only", "a reduced model, or the device \"cpu\"");
+  open(settings, full_->robot);
+  mechanics_ = std::make_unique<FullMechanics>(*full_);
+  team_ = std::make_unique<MechanicsTeam>(*mechanics_, robots_);
+  start(settings);
+}
+
+Simulation::~Simulation() = default;
+
+void Simulation::open(const SimulationSettings& settings, const Robot& robot) {
+  if (robots_ < 1 || robots_ > most_robots)
+    throw InputError(fmt::format("a batch of {} robots", robots_), fmt::format("1 to {}", most_robots));
+  drive_.integrator = settings.integrator.value_or(robot.integrator);
+  drive_.time_step = settings.time_step.value_or(robot.time_step);
+  drive_.keep_tangent = settings.keep_tangent;
+  if (!(drive_.time_step > 0) || !std::isfinite(drive_.time_step))
+    throw InputError(fmt::format("a time step of {} s", drive_.time_step), "above 0, such as 0.01");
+  if (drive_.keep_tangent > 0)
+    if (const auto why = cannot_keep_tangent(robot)) throw InputError(*why);
+  if (settings.inverse)
+    if (const auto why = cannot_lead(robot)) throw InputError(*why);
+}
+
+void Simulation::start(const SimulationSettings& settings) {
+  inverse_ = settings.inverse;
+  rest_ = rest_state(team_->member(0));
+  sources_ = std::make_unique<Sources>(robot(), robots_);
+  effectors_.resize(sources_->goals_now.size());
+  make_steps(repeated(rest_, robots_));
+  if (inverse_) aim_where_they_are();
+}
+
+void Simulation::make_steps(State from) {
+  answers_ = nullptr;
+  const auto take = [this](auto steps) {
+    if constexpr (std::is_convertible_v<decltype(steps.get()), InverseAnswers*>) answers_ = steps.get();
+    steps_ = std::move(steps);
+  };
+  const bool here = device_.kind == Device::Kind::cpu;
+  if (inverse_ && here)
+    take(std::make_unique<InverseOnCpu>(*team_, drive_, *inverse_, *sources_, std::move(from)));
+  else if (inverse_)
+    take(std::make_unique<InverseOnDevice>(*reduced_, device_, drive_, *inverse_, *sources_, from));
+  else if (here)
+    take(std::make_unique<ForwardOnCpu>(*team_, drive_, *sources_, std::move(from)));
+  else
+    take(std::make_unique<ForwardOnDevice>(*reduced_, device_, drive_, *sources_, from));
+}
+
+void Simulation::aim_where_they_are() {
+  std::ranges::copy(effectors(), sources_->goals_now.begin());
+}
+
+std::span<double> Simulation::commands() {
+  return sources_->commands;
+}
+std::span<double> Simulation::motions() {
+  return sources_->motions;
+}
+std::span<double> Simulation::goals() {
+  return sources_->goals_now;
+}
+std::span<double> Simulation::known() {
+  return sources_->known;
+}
+std::span<unsigned char> Simulation::steered() {
+  return sources_->steered;
+}
+std::span<double> Simulation::limits() {
+  return sources_->limits;
+}
+
+const StepReport& Simulation::step(long count, const std::function<bool()>& stopped) {
+  sources_->check(inverse());
+  // One that is alone is tried again: its state is as it was.
+  if (robots_ == 1 && failed(0)) {
+    const State same = state();
+    steps_->set_state(same);
+  }
+  for (long k = 0; k < count && !all_failed(); ++k) {
+    if (robot().pairs() > 0 && k + 1 == count) before_ = outputs();
+    const double time = static_cast<double>(number_ + 1) * drive_.time_step;
+    TakenStep taken = steps_->step(number_ + 1, time);
+    report_ = std::move(taken.report);
+    limited_ = taken.limited + report_.limited_commands;
+    if (report_.status != StepStatus::ok) break;
+    ++number_;
+    if (stopped && stopped()) break;
+  }
+  return report_;
+}
+
+bool Simulation::all_failed() const {
+  return failures().size() == extent(robots_);
+}
+
+void Simulation::settle() {
+  sources_->check(false);
+  State settled = state();
+  supple::settle(*team_, *sources_, settled);
+  steps_->set_state(settled);
+  if (inverse()) aim_where_they_are();
+}
+
+std::span<const double> Simulation::effectors() {
+  const std::vector<double>& y = outputs();
+  const std::size_t own = effectors_.size() / extent(robots_);
+  for (int b = 0; b < robots_; ++b)
+    effector_states(robot(), of(y, b), std::span(effectors_).subspan(extent(b) * own, own));
+  return effectors_;
+}
+
+void Simulation::reset(std::span<const int> robots) {
+  for (const int b : robots)
+    if (b < 0 || b >= robots_)
+      throw InputError(fmt::format("there is no robot {} in a batch of {} (the first is robot 0)", b, robots_),
+                       fmt::format("0 to {}", robots_ - 1));
+  steps_->reset(robots, rest_);
+}
+
+void Simulation::reset() {
+  steps_->set_state(repeated(rest_, robots_));
+  number_ = 0;
+  before_.clear();
+}
+
+void Simulation::set_state(const State& state) {
+  if (!same_sizes(state, this->state()))
+    throw InputError("the state is of another robot, or of another number of robots", "a state of this simulation");
+  for (const auto* list : {&state.q, &state.v, &state.multipliers, &state.contact_forces, &state.commands,
+                           &state.motions, &state.motion_velocities})
+    if (!std::ranges::all_of(*list, [](double value) { return std::isfinite(value); }))
+      throw InputError("the state has a number that is not finite", "finite numbers in SI units");
+  steps_->set_state(state);
+  number_ = std::lround(state.time / drive_.time_step);
+  before_.clear();
+}
+
+void Simulation::set_variations(const Variations& variations) {
+  if (!reduced_) throw InputError("robots of a full model do not differ from each other", "a reduced model");
+  check_variations(*reduced_, robots_, variations);
+  if (device_.kind == Device::Kind::cpu && team_->size() != robots_) {
+    const std::vector<FailedRobot> failures = steps_->failures();
+    const std::vector<int> memory = answers_ != nullptr ? answers_->memory() : std::vector<int>();
+    State now = state();
+    steps_.reset();
+    team_ = std::make_unique<MechanicsTeam>(*reduced_, robots_, MechanicsTeam::Members::robots);
+    make_steps(std::move(now));
+    steps_->set_failures(failures);
+    if (answers_ != nullptr) answers_->recall(memory);
+  }
+  steps_->set_variations(variations);
+}
+
+std::span<const double> Simulation::of(const std::vector<double>& values, int robot) const {
+  SUPPLE_EXPECT(robot >= 0 && robot < robots_);
+  const std::size_t own = values.size() / extent(robots_);
+  return std::span(values).subspan(extent(robot) * own, own);
+}
+
+std::vector<Touch> Simulation::touches(int robot) {
+  const std::vector<double>& y = outputs();
+  return supple::touches(this->robot(), state(), of(y, robot), before_.empty() ? before_ : of(before_, robot), robot);
+}
+
+std::vector<double> Simulation::gaps() {
+  const Robot& own = robot();
+  const std::vector<double>& y = outputs();
+  std::vector<double> gaps;
+  gaps.reserve(extent(robots_, own.pairs()));
+  for (int b = 0; b < robots_; ++b)
+    for (int k = 0; k < own.collision_points; ++k) {
+      const double* x = of(y, b).data() + extent(3, own.first_collision_point + k);
+      for (const PlacedObstacle& placed : own.obstacles)
+        gaps.push_back(placed.obstacle.at(placed.pose, Vec3d{{x[0], x[1], x[2]}}).gap - own.contact_distance);
+    }
+  return gaps;
+}
+
+const Surface& Simulation::skin() {
+  if (skin_) return *skin_;
+  skin_.emplace();
+  if (reduced_) {
+    skin_->nodes = reduced_->skin.rest;
+    skin_->triangles = reduced_->skin.triangles;
+  } else {
+    BoundarySurface boundary = boundary_surface(full_->mesh);
+    skin_ = std::move(boundary.surface);
+    skin_node_ = std::move(boundary.mesh_node);
+  }
+  return *skin_;
+}
+
+std::vector<double> Simulation::skin_nodes(int robot) {
+  const std::vector<Vec3d>& rest = skin().nodes;
+  std::vector<double> nodes(3 * rest.size());
+  if (reduced_) {
+    displacements(reduced_->skin.modes, reduced_->skin.inputs, of(state().q, robot), of(state().motions, robot), nodes);
+  } else {
+    std::vector<double> u(3 * full_->mesh.nodes.size());
+    node_displacements(*full_, of(state().q, robot), of(state().motions, robot), u);
+    for (std::size_t k = 0; k < skin_node_.size(); ++k)
+      std::copy_n(u.data() + 3 * extent(skin_node_[k]), 3, nodes.data() + 3 * k);
+  }
+  for (std::size_t k = 0; k < rest.size(); ++k)
+    for (int c = 0; c < 3; ++c) nodes[3 * k + extent(c)] += rest[k][c];
+  return nodes;
+}
+
+std::vector<double> Simulation::stress(int robot) {
+  const std::span<const double> q = of(state().q, robot), motions = of(state().motions, robot);
+  if (reduced_) return von_mises(*reduced_, q, motions);
+  std::vector<double> u(3 * full_->mesh.nodes.size());
+  node_displacements(*full_, q, motions, u);
+  return von_mises(*full_, u);
+}
+
+}  // namespace supple

@@ -1,0 +1,128 @@
+#pragma once
+// Robots that a program steps at will, one or a batch: it sets commands or goals between two steps and reads states,
+// outputs and contacts after them. What it sets and reads lies in arrays that stay where they are. Steps are those of a
+// run (steps_on_cpu.hpp, steps_on_device.hpp): same bits. Python and other programs come in here.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/mechanics/reduced/variations.hpp"
+#include "engine/model/full_model.hpp"
+#include "engine/model/touches.hpp"
+#include "engine/run/drive.hpp"
+#include "engine/run/mechanics_team.hpp"
+#include "engine/run/robot_steps.hpp"
+
+namespace supple {
+
+struct SimulationSettings {
+  int robots = 1;
+  Device device = cpu();
+  std::optional<Integrator> integrator = {};    // none: the robot's
+  std::optional<double> time_step = {};         // s; none: the robot's
+  double keep_tangent = 0;                      // see StepSettings
+  std::optional<InverseSettings> inverse = {};  // steps towards goals; none: under commands
+};
+
+class Simulation {
+ public:
+  /// At rest under zero commands. Throws InputError where the robot, its device or its steps are not supported
+  /// (cannot_step, cannot_lead, cannot_run_on_device).
+  Simulation(std::shared_ptr<const ReducedModel> model, const SimulationSettings& settings);
+  /// Full models: on a CPU, robot after robot.
+  Simulation(std::shared_ptr<const FullModel> model, const SimulationSettings& settings);
+  ~Simulation();
+
+  const Robot& robot() const { return team_->robot(); }
+  int robots() const { return robots_; }
+  Integrator integrator() const { return drive_.integrator; }
+  double time_step() const { return drive_.time_step; }  // s
+  const Device& device() const { return device_; }
+  bool inverse() const { return answers_ != nullptr; }
+  const ReducedModel* reduced() const { return reduced_.get(); }  // null: full
+  const FullModel* full() const { return full_.get(); }           // null: reduced
+
+  /// Of the steps to come, SI. Commands are cut to range and rate, motions to their range.
+  std::span<double> commands();  // [B x actuators]: m, m^3, N or Pa
+  std::span<double> motions();   // [B x motions]: m
+  /// Of inverse steps: goals [B x 3 x effectors] (engine/model/effectors.hpp), at first where the effectors are;
+  /// commands that are known [B x actuators], NaN: solved for; which effectors are steered [effectors], at first all;
+  /// limits of forces, for all robots [actuators x 2: least, largest], N or Pa, within those of the robot.
+  std::span<double> goals();
+  std::span<double> known();
+  std::span<unsigned char> steered();
+  std::span<double> limits();
+
+  /// So many steps, fewer if no robot is left or `stopped`, which is asked after each, is true. Returns the last report
+  /// (TakenStep). A robot that fails stays as it was; one that is alone is tried again by the next call. Throws
+  /// InputError for numbers that are not finite and for limits that limited_force() rejects.
+  const StepReport& step(long count = 1, const std::function<bool()>& stopped = {});
+  const StepReport& report() const { return report_; }
+  /// Steps done since the start or the last reset of all robots.
+  long steps() const { return number_; }
+  /// Commands and motions that the last step cut to their range or rate, over all robots.
+  int limited() const { return limited_; }
+  /// Brings all robots to equilibrium under their commands. Throws RunError where one does not settle.
+  void settle();
+
+  /// The lists stay where they are, step after step.
+  const State& state() { return steps_->state(); }
+  const std::vector<double>& outputs() { return steps_->outputs(); }  // [B x outputs]: mapped points
+  /// Present values of effectors [B x 3 x effectors].
+  std::span<const double> effectors();
+  /// In the order in which they failed. A robot of a batch that failed takes part again when it is reset.
+  const std::vector<FailedRobot>& failures() const { return steps_->failures(); }
+  bool failed(int robot) const { return steps_->failed(robot); }
+  bool all_failed() const;
+  /// Of the last inverse step [B]; null: steps under commands.
+  const InverseAnswers* answers() const { return answers_; }
+
+  /// To the start: at rest. All of them: the time is 0 again.
+  void reset(std::span<const int> robots);
+  void reset();
+  void set_state(const State& state);
+  /// Of reduced models. Throws as check_variations().
+  void set_variations(const Variations& variations);
+
+  /// Contacts of a robot at the end of the last step, with its slip in it.
+  std::vector<Touch> touches(int robot);
+  /// Gaps between collision points and obstacles, less the contact distance [B x pairs], m.
+  std::vector<double> gaps();
+  /// Nodes of the skin of a robot at rest, and now, [nodes x 3] m; its triangles.
+  const Surface& skin();
+  std::vector<double> skin_nodes(int robot);
+  /// Von Mises stress of elements of a robot [Pa]: of a full model all of them, of a reduced one those it keeps.
+  std::vector<double> stress(int robot);
+
+ private:
+  class Sources;
+  void open(const SimulationSettings& settings, const Robot& robot);
+  void start(const SimulationSettings& settings);
+  void make_steps(State from);
+  void aim_where_they_are();
+  std::span<const double> of(const std::vector<double>& values, int robot) const;
+
+  std::shared_ptr<const ReducedModel> reduced_;
+  std::shared_ptr<const FullModel> full_;
+  int robots_;
+  Device device_;
+  DriveSettings drive_;
+  std::optional<InverseSettings> inverse_;
+  std::unique_ptr<Mechanics> mechanics_;  // of a full model
+  std::unique_ptr<MechanicsTeam> team_;
+  std::unique_ptr<Sources> sources_;
+  std::unique_ptr<RobotSteps> steps_;
+  InverseAnswers* answers_ = nullptr;  // the same object as steps_
+  State rest_;                         // of one robot
+  StepReport report_;                  // of the last step
+  int limited_ = 0;
+  long number_ = 0;
+  std::vector<double> effectors_, before_;  // before: outputs at the beginning of the last step
+  std::optional<Surface> skin_;
+  std::vector<int> skin_node_;  // of a full model: its numbers in the mesh
+};
+
+}  // namespace supple

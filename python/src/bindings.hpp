@@ -1,0 +1,91 @@
+#pragma once
+// What the parts of the module supple._core share.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/model/full_model.hpp"
+#include "engine/model/reduced_model.hpp"
+#include "engine/scene/scene.hpp"
+#include "engine/scene/units.hpp"
+#include "kernels/base/progress.hpp"
+
+namespace supple::python {
+
+namespace nb = nanobind;
+
+void bind_errors(nb::module_& module);
+void bind_units(nb::module_& module);
+void bind_scene(nb::module_& module);
+void bind_model(nb::module_& module);
+void bind_simulation(nb::module_& module);
+void bind_reduction(nb::module_& module);
+void bind_recording(nb::module_& module);
+void bind_command_line(nb::module_& module);
+
+// A scene, and its full-order model once that is needed.
+class SceneOfPython {
+ public:
+  explicit SceneOfPython(Scene scene) : scene_(std::move(scene)) {}
+  const Scene& scene() const { return scene_; }
+  // Reads the mesh at the first call. Throws InputError.
+  const std::shared_ptr<const FullModel>& full();
+
+ private:
+  Scene scene_;
+  std::shared_ptr<const FullModel> full_;
+};
+
+// "length", "force", ...: what quantity() calls a dimension.
+std::string word_of(Dimension dimension);
+
+// dict, list, str, int, float, bool or None.
+nb::object to_python(const nlohmann::ordered_json& json);
+// dict[str, Any] of an object.
+using Table = nb::typed<nb::dict, nb::str, nb::any>;
+inline Table table_of(const nlohmann::ordered_json& json) {
+  return nb::borrow<Table>(to_python(json));
+}
+
+// A NumPy array that shows these numbers and keeps `owner` alive; of const T it is read-only.
+template <class T>
+using Array = nb::ndarray<nb::numpy, T>;
+template <class T>
+Array<T> view(T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
+  return Array<T>(data, shape, owner);
+}
+// A NumPy array with numbers of its own.
+template <class T>
+Array<T> array(std::vector<T> values, std::initializer_list<std::size_t> shape) {
+  auto* kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
+  return Array<T>(kept->data(), shape, owner);
+}
+
+// Long work without the interpreter's lock that Python watches and may stop: by a signal (Ctrl-C) or an exception of
+// its callback(stage, fraction, detail).
+class Watch {
+ public:
+  explicit Watch(nb::object callback = nb::none());
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  const Progress& progress() const { return progress_; }
+  // Whether the work is to end.
+  bool stopped();
+  // With the lock: throws what stopped the work, if anything did.
+  void rethrow();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  Progress progress_;
+};
+
+}  // namespace supple::python

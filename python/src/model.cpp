@@ -1,0 +1,72 @@
+// Reduced models: read, written, described.
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/reports/model_facts.hpp"
+#include "engine/io/model_file.hpp"
+#include "engine/reduction/model_errors.hpp"
+#include "python/src/bindings.hpp"
+
+namespace supple::python {
+
+namespace {
+
+template <class List>
+std::vector<std::string> names_in(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& entry : list) names.push_back(entry.name);
+  return names;
+}
+
+void save(const ReducedModel& model, const std::string& path, bool overwrite) {
+  if (!overwrite && std::filesystem::exists(path))
+    throw InputError("'" + path + "' exists already", "another name, or overwrite=True");
+  write_model(model, path);
+}
+
+}  // namespace
+
+void bind_model(nb::module_& module) {
+  nb::class_<ReducedModel>(module, "Model", "A hyper-reduced model: what `supple reduce` makes of a scene.")
+      .def_static("load", &read_model, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
+                  "Reads a model file. Raises InputError for a file that is not one, or is damaged.")
+      .def("save", &save, nb::arg("path"), nb::arg("overwrite") = false, nb::call_guard<nb::gil_scoped_release>(),
+           "Writes the model to one file, aside first, then renamed.")
+      .def_prop_ro("name", [](const ReducedModel& self) { return self.robot.name; })
+      .def_ro("modes", &ReducedModel::modes, "Number of modes.")
+      .def_prop_ro(
+          "elements",
+          [](const ReducedModel& self) {
+            int elements = 0;
+            for (const ReducedField& field : self.fields) elements += field.units();
+            return elements;
+          },
+          "Number of elements (of hexahedra: points) of the reduced integration domain.")
+      .def_prop_ro("actuators", [](const ReducedModel& self) { return names_in(self.robot.actuators); })
+      .def_prop_ro("motions", [](const ReducedModel& self) { return names_in(self.robot.motions); })
+      .def_prop_ro("effectors", [](const ReducedModel& self) { return names_in(self.robot.effectors); })
+      .def_prop_ro("obstacles", [](const ReducedModel& self) { return names_in(self.robot.obstacles); })
+      .def_prop_ro(
+          "errors", [](const ReducedModel& self) { return table_of(cli::errors_json(self.errors)); },
+          "Errors against the full-order model on the test set, as fractions of the mean displacement.")
+      .def_prop_ro(
+          "warning", [](const ReducedModel& self) { return distrust(self); },
+          "Why not to trust the model, or an empty text.")
+      .def_prop_ro(
+          "facts", [](const ReducedModel& self) { return table_of(cli::model_json(self)); },
+          "What the model holds, as `supple info --json` has it.")
+      .def_prop_ro(
+          "scene", [](const ReducedModel& self) { return self.provenance.scene_text; },
+          "The scene that the model was made of, as TOML.")
+      .def("__repr__", [](const ReducedModel& self) {
+        return "<supple.Model '" + self.robot.name + "': " + std::to_string(self.modes) + " modes, " +
+               cli::errors_text(self) + ">";
+      });
+}
+
+}  // namespace supple::python

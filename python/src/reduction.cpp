@@ -1,0 +1,104 @@
+// A scene to a reduced model.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/cli/reports/cost_facts.hpp"
+#include "engine/cli/reports/reduction_facts.hpp"
+#include "engine/reduction/cost.hpp"
+#include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/plots.hpp"
+#include "engine/reduction/recipe.hpp"
+#include "engine/reduction/snapshots/sweep_increment.hpp"
+#include "engine/scene/reader.hpp"
+#include "python/src/bindings.hpp"
+
+namespace supple::python {
+
+namespace {
+
+Scene changed(const SceneOfPython& scene, const RecipeChanges& changes) {
+  Scene copy = scene.scene();
+  change_recipe(copy.reduction, changes);
+  check_reducible(copy);
+  return copy;
+}
+
+ReduceSettings settings_of(const std::string& folder, int jobs, const std::vector<std::string>& program,
+                           const std::optional<double>& rate_seconds) {
+  ReduceSettings settings;
+  settings.snapshots.folder = folder;
+  settings.snapshots.jobs = jobs;
+  settings.snapshots.program = program;
+  settings.rate_seconds = rate_seconds.value_or(settings.rate_seconds);
+  return settings;
+}
+
+nb::typed<nb::tuple, ReducedModel, Table, nb::str> reduce_scene(SceneOfPython& scene, const std::string& folder,
+                                                                const RecipeChanges& changes, int jobs,
+                                                                const std::vector<std::string>& program,
+                                                                const std::optional<double>& rate_seconds,
+                                                                nb::object callback, bool accept_errors) {
+  const Scene recipe = changed(scene, changes);
+  const FullModel& full = *scene.full();
+  const ReduceSettings settings = settings_of(folder, jobs, program, rate_seconds);
+  Watch watch(std::move(callback));
+  auto reduction = std::make_shared<Reduction>();
+  std::string warning;
+  try {
+    const nb::gil_scoped_release unlocked;
+    *reduction = reduce(recipe, full, settings, watch.progress());
+  } catch (const Interrupted&) {
+    watch.rethrow();
+    throw;
+  }
+  ReduceReport& report = reduction->report;
+  cli::note_failures(report);
+  const bool forced = report.forcible && accept_errors;
+  if (forced) reduction->model.provenance.forced = report.refused;
+  warning = cli::error_warning(reduction->model.errors, recipe.reduction);
+  const Table json = table_of(cli::reduction_json(*reduction, warning));
+  if (!report.refused.empty() && !forced)
+    throw cli::refusal_of(report, recipe.reduction, folder, "accept_errors=True returns this model all the same");
+  std::shared_ptr<ReducedModel> model(reduction, &reduction->model);
+  return nb::borrow<nb::typed<nb::tuple, ReducedModel, Table, nb::str>>(
+      nb::make_tuple(model, json, unsettled_sweep(full, recipe.reduction)));
+}
+
+}  // namespace
+
+void bind_reduction(nb::module_& module) {
+  nb::class_<RecipeChanges>(module, "RecipeChanges", "What is asked of a reduction beside its scene.")
+      .def(nb::init<>())
+      .def_rw("error", &RecipeChanges::error)
+      .def_rw("tolerance", &RecipeChanges::tolerance)
+      .def_rw("modes_tolerance", &RecipeChanges::modes_tolerance)
+      .def_rw("modes", &RecipeChanges::modes)
+      .def_rw("elements", &RecipeChanges::elements)
+      .def_rw("seed", &RecipeChanges::seed);
+  module.def("reduce", &reduce_scene, nb::arg("scene"), nb::arg("folder"), nb::arg("changes"), nb::arg("jobs"),
+             nb::arg("program"), nb::arg("rate_seconds").none(), nb::arg("callback").none(), nb::arg("accept_errors"),
+             "See supple.reduce.");
+  module.def(
+      "expected_cost",
+      [](SceneOfPython& scene, const std::string& folder, const RecipeChanges& changes, int jobs) {
+        const Scene recipe = changed(scene, changes);
+        const FullModel& full = *scene.full();
+        const ReduceSettings settings = settings_of(folder, jobs, {}, std::nullopt);
+        ReductionCost cost;
+        {
+          const nb::gil_scoped_release unlocked;
+          cost = expected_cost(full, recipe, settings.snapshots, settings.rate_seconds);
+        }
+        Table json = table_of(cli::cost_json(cost));
+        json["text"] = cli::cost_text(cost);
+        return json;
+      },
+      nb::arg("scene"), nb::arg("folder"), nb::arg("changes"), nb::arg("jobs"), "See supple.expected_cost.");
+}
+
+}  // namespace supple::python

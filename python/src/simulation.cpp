@@ -1,0 +1,507 @@
+// Robots that Python steps: engine/run/simulation.hpp with its arrays as views.
+
+#include "engine/run/simulation.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/run/effector_errors.hpp"
+#include "engine/scene/integrator.hpp"
+#include "engine/scene/units.hpp"
+#include "kernels/base/hash.hpp"
+#include "python/src/bindings.hpp"
+
+namespace supple::python {
+
+namespace {
+
+using Self = nb::pointer_and_handle<Simulation>;
+using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Mask = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::size_t count(int number) {
+  return static_cast<std::size_t>(number);
+}
+template <class List>
+std::vector<std::string> names_in(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& entry : list) names.push_back(entry.name);
+  return names;
+}
+// Every list of a state.
+constexpr std::pair<const char*, std::vector<double> State::*> lists[] = {
+    {"q", &State::q},
+    {"v", &State::v},
+    {"forces", &State::multipliers},
+    {"contact_forces", &State::contact_forces},
+    {"commands", &State::commands},
+    {"motions", &State::motions},
+    {"motion_velocities", &State::motion_velocities}};
+
+// A read-only view of one of the state's lists [robots, ...].
+Array<const double> state_view(const Self& self, std::vector<double> State::*list) {
+  const std::vector<double>& values = self.p->state().*list;
+  const std::size_t robots = count(self.p->robots());
+  return view<const double>(values.data(), {robots, values.size() / robots}, self.h);
+}
+
+struct Inverse {
+  std::string regularisation = "proximal";
+  double epsilon = 1e-6;
+  std::optional<double> goal_speed;
+  std::vector<double> effort;
+  int starts = 0;
+};
+
+InverseSettings inverse_settings(const Inverse& asked, const Robot& robot) {
+  InverseSettings settings;
+  if (asked.regularisation == "energy")
+    settings.regularisation = Regularisation::energy;
+  else if (asked.regularisation == "none")
+    settings.regularisation = Regularisation::none;
+  else if (asked.regularisation != "proximal")
+    throw InputError(fmt::format("'{}' is not a regularisation", asked.regularisation), "proximal, energy or none");
+  if (!(asked.epsilon >= 0 && asked.epsilon <= 1))
+    throw InputError(fmt::format("epsilon {} is not between 0 and 1", asked.epsilon), "1e-6");
+  if (!asked.effort.empty() && asked.effort.size() != robot.actuators.size())
+    throw InputError(fmt::format("{} efforts for {} actuators", asked.effort.size(), robot.actuators.size()),
+                     "one for each, or none");
+  if (!std::ranges::all_of(asked.effort, [](double factor) { return factor >= 0 && std::isfinite(factor); }))
+    throw InputError("an effort is negative or not finite", "0 or more");
+  if (asked.goal_speed && !(*asked.goal_speed > 0)) throw InputError("goal_speed is not above 0", "m/s, or None");
+  settings.epsilon = asked.epsilon;
+  settings.effort = asked.effort;
+  settings.starts = std::max(0, asked.starts);
+  if (asked.goal_speed) settings.goal_speed = *asked.goal_speed;
+  return settings;
+}
+
+void open(Simulation* self, nb::object robot, int robots, const std::string& device,
+          const std::optional<std::string>& integrator, const std::optional<double>& time_step, double keep_tangent,
+          bool inverse, const std::string& regularisation, double epsilon, const std::optional<double>& goal_speed,
+          const std::vector<double>& effort, int starts) {
+  std::shared_ptr<const ReducedModel> reduced;
+  std::shared_ptr<const FullModel> full;
+  if (nb::isinstance<SceneOfPython>(robot))
+    full = nb::cast<SceneOfPython&>(robot).full();
+  else if (nb::isinstance<ReducedModel>(robot))
+    reduced = nb::cast<std::shared_ptr<ReducedModel>>(robot);
+  else
+    throw nb::type_error("Simulation(robot): robot is a supple.Model or a supple.Scene");
+  SimulationSettings settings;
+  settings.robots = robots;
+  settings.device = parse_device(device);
+  if (integrator) settings.integrator = integrator_of(*integrator);
+  settings.time_step = time_step;
+  settings.keep_tangent = keep_tangent;
+  if (inverse)
+    settings.inverse =
+        inverse_settings({regularisation, epsilon, goal_speed, effort, starts}, reduced ? reduced->robot : full->robot);
+  const nb::gil_scoped_release unlocked;
+  if (reduced)
+    new (self) Simulation(std::move(reduced), settings);
+  else
+    new (self) Simulation(std::move(full), settings);
+}
+
+void step(Simulation& self, long steps) {
+  if (steps < 0) throw nb::value_error("step(count): count is negative");
+  std::optional<Watch> watch;
+  if (steps > 1) watch.emplace();
+  {
+    const nb::gil_scoped_release unlocked;
+    if (watch)
+      (void)self.step(steps, [&] { return watch->stopped(); });
+    else
+      (void)self.step(steps);
+  }
+  if (watch) watch->rethrow();
+  if (!self.all_failed()) return;
+  const FailedRobot& failure = self.failures().front();
+  throw RunError(
+      fmt::format(
+          "{}{}",
+          self.robots() > 1 ? fmt::format("all {} robots failed; robot {}: ", self.robots(), failure.robot) : "",
+          failure_text(failure, self.time_step())),
+      failure_remedy(failure.report.status, self.integrator()));
+}
+
+// Which robots a mask or a list of indices names; None: all.
+std::vector<int> robots_of(const Simulation& self, nb::object which) {
+  std::vector<int> robots;
+  Mask mask;
+  if (nb::try_cast(which, mask)) {
+    if (mask.shape(0) != count(self.robots()))
+      throw nb::value_error("reset(which): the mask has another length than the batch");
+    for (std::size_t b = 0; b < mask.shape(0); ++b)
+      if (mask.data()[b]) robots.push_back(static_cast<int>(b));
+    return robots;
+  }
+  for (nb::handle index : which) robots.push_back(nb::cast<int>(index));
+  return robots;
+}
+
+void reset(Simulation& self, nb::object which) {
+  if (which.is_none())
+    self.reset();
+  else
+    self.reset(robots_of(self, std::move(which)));
+}
+
+Table get_state(Simulation& self) {
+  Table state;
+  state["time"] = self.state().time;
+  const std::size_t robots = count(self.robots());
+  for (const auto& [name, list] : lists) {
+    const std::vector<double>& values = self.state().*list;
+    state[name] = array(values, {robots, values.size() / robots});
+  }
+  return state;
+}
+
+void set_state(Simulation& self, Table given) {
+  State state = self.state();
+  state.time = nb::cast<double>(given["time"]);
+  for (const auto& [name, list] : lists) {
+    if (!given.contains(name)) throw nb::key_error(name);
+    Numbers numbers;
+    if (!nb::try_cast(given[name], numbers)) throw nb::type_error("set_state(state): lists are float64 arrays");
+    if (numbers.size() != (state.*list).size())
+      throw nb::value_error(
+          fmt::format("set_state(state): {} has {} numbers instead of {}", name, numbers.size(), (state.*list).size())
+              .c_str());
+    std::copy_n(numbers.data(), numbers.size(), (state.*list).begin());
+  }
+  self.set_state(state);
+}
+
+std::vector<double> numbers_of(nb::handle given, const char* name) {
+  if (given.is_none()) return {};
+  Numbers numbers;
+  if (!nb::try_cast(given, numbers)) throw nb::type_error(fmt::format("{} is a float64 array", name).c_str());
+  return {numbers.data(), numbers.data() + numbers.size()};
+}
+
+Array<double> goal_errors(Simulation& self) {
+  const Robot& robot = self.robot();
+  EffectorErrors errors(robot);
+  const std::size_t effectors = robot.effectors.size(), robots = count(self.robots());
+  std::vector<double> all(robots * effectors);
+  const std::vector<double>& y = self.outputs();
+  const std::vector<char> steered(self.steered().begin(), self.steered().end());
+  for (std::size_t b = 0; b < robots; ++b)
+    (void)errors.evaluate(std::span(y).subspan(b * y.size() / robots, y.size() / robots),
+                          self.goals().subspan(3 * b * effectors, 3 * effectors), steered,
+                          std::span(all).subspan(b * effectors, effectors));
+  return array(std::move(all), {robots, effectors});
+}
+
+void require_inverse(const Simulation& self) {
+  if (!self.inverse())
+    throw InputError("this simulation is stepped under commands and has no goals", "Simulation(robot, inverse=True)");
+}
+
+int robot_index(const Simulation& self, int robot) {
+  if (robot < 0 || robot >= self.robots()) throw nb::index_error("there is no such robot in the batch");
+  return robot;
+}
+
+void bind_inputs(nb::class_<Simulation>& simulation) {
+  simulation
+      .def_prop_ro(
+          "commands",
+          [](Self self) {
+            return view(self.p->commands().data(), {count(self.p->robots()), self.p->robot().actuators.size()}, self.h);
+          },
+          nb::rv_policy::automatic,
+          "Commands of the actuators in the steps to come [robots, actuators]: write into it.\n\n"
+          "Lengths pulled or moved [m], volumes [m^3], forces [N] or pressures [Pa]. A step cuts them to range and "
+          "rate.")
+      .def_prop_ro(
+          "motions",
+          [](Self self) {
+            return view(self.p->motions().data(), {count(self.p->robots()), self.p->robot().motions.size()}, self.h);
+          },
+          nb::rv_policy::automatic, "Prescribed motions in the steps to come [robots, motions, m]: write into it.")
+      .def_prop_ro(
+          "goals",
+          [](Self self) {
+            require_inverse(*self.p);
+            return view(self.p->goals().data(), {count(self.p->robots()), self.p->robot().effectors.size(), 3}, self.h);
+          },
+          nb::rv_policy::automatic,
+          "Goals of the effectors [robots, effectors, 3]: write into it. At first where they are.\n\n"
+          "Positions [m], orientations as rotation vectors from rest [rad], lengths [m] and volumes [m^3] in the first "
+          "number.")
+      .def_prop_ro(
+          "known",
+          [](Self self) {
+            require_inverse(*self.p);
+            return view(self.p->known().data(), {count(self.p->robots()), self.p->robot().actuators.size()}, self.h);
+          },
+          nb::rv_policy::automatic, "Commands that inverse control is given [robots, actuators]; NaN: it finds them.")
+      .def_prop_ro(
+          "steered",
+          [](Self self) {
+            require_inverse(*self.p);
+            return view(reinterpret_cast<bool*>(self.p->steered().data()), {self.p->robot().effectors.size()}, self.h);
+          },
+          nb::rv_policy::automatic, "Which effectors are led to their goals [effectors].")
+      .def_prop_ro(
+          "force_limits",
+          [](Self self) {
+            require_inverse(*self.p);
+            return view(self.p->limits().data(), {self.p->robot().actuators.size(), 2}, self.h);
+          },
+          nb::rv_policy::automatic,
+          "Least and largest force [N] or pressure [Pa] of each actuator [actuators, 2], within those of the robot.");
+}
+
+void bind_results(nb::class_<Simulation>& simulation) {
+  simulation
+      .def_prop_ro(
+          "q", [](Self self) { return state_view(self, &State::q); }, nb::rv_policy::automatic,
+          "Coordinates [robots, n] (read-only).")
+      .def_prop_ro(
+          "v", [](Self self) { return state_view(self, &State::v); }, nb::rv_policy::automatic,
+          "Their velocities [robots, n].")
+      .def_prop_ro(
+          "forces", [](Self self) { return state_view(self, &State::multipliers); }, nb::rv_policy::automatic,
+          "Forces of actuators, then of constraints, in the last step [robots, rows, N or Pa].")
+      .def_prop_ro(
+          "applied", [](Self self) { return state_view(self, &State::commands); }, nb::rv_policy::automatic,
+          "Commands that the last step applied, or that inverse control found [robots, actuators].")
+      .def_prop_ro(
+          "contact_forces",
+          [](Self self) {
+            const Robot& robot = self.p->robot();
+            return view<const double>(
+                self.p->state().contact_forces.data(),
+                {count(self.p->robots()), count(robot.collision_points), robot.obstacles.size(), 3}, self.h);
+          },
+          nb::rv_policy::automatic,
+          "Forces of obstacles on collision points [robots, points, obstacles, 3, N], in the world.")
+      .def_prop_ro(
+          "points",
+          [](Self self) {
+            const std::size_t robots = count(self.p->robots());
+            const std::vector<double>* y = nullptr;
+            {
+              const nb::gil_scoped_release unlocked;
+              y = &self.p->outputs();
+            }
+            return view<const double>(y->data(), {robots, y->size() / robots / 3, 3}, self.h);
+          },
+          nb::rv_policy::automatic,
+          "Mapped points [robots, points, 3, m]: of cables, effectors, probes (probe_points), collision points.\n\n"
+          "Computed when it is read: an array that was read before shows them then too.")
+      .def_prop_ro(
+          "effectors",
+          [](Self self) {
+            return view<const double>(self.p->effectors().data(),
+                                      {count(self.p->robots()), self.p->robot().effectors.size(), 3}, self.h);
+          },
+          nb::rv_policy::automatic,
+          "Where the effectors are [robots, effectors, 3], in the units of `goals`.\n\n"
+          "Computed when it is read: an array that was read before shows them then too.")
+      .def_prop_ro(
+          "time", [](Simulation& self) { return self.state().time; }, "s")
+      .def_prop_ro("steps", &Simulation::steps, "Steps done since the start or the last reset of all robots.")
+      .def_prop_ro("limited", &Simulation::limited, "Commands that the last step cut to their range or rate.")
+      .def_prop_ro(
+          "report",
+          [](const Simulation& self) {
+            const StepReport& last = self.report();
+            Table report;
+            report["status"] = describe(last.status);
+            report["iterations"] = last.iterations;
+            report["residual"] = last.residual;
+            report["inverted"] = last.inverted;
+            report["weakened"] = last.weakened;
+            return report;
+          },
+          "How the last step went: status, iterations, residual, points turned inside out, weakened tangents.")
+      .def_prop_ro(
+          "failed",
+          [](const Simulation& self) {
+            auto mask = std::make_unique<bool[]>(count(self.robots()));
+            for (const FailedRobot& failure : self.failures()) mask[count(failure.robot)] = true;
+            bool* data = mask.release();
+            const nb::capsule owner(data, [](void* memory) noexcept { delete[] static_cast<bool*>(memory); });
+            return view(data, {count(self.robots())}, owner);
+          },
+          nb::rv_policy::automatic, "Which robots have failed [robots]; they stay as they were until they are reset.")
+      .def_prop_ro(
+          "failures",
+          [](const Simulation& self) {
+            std::vector<std::string> texts;
+            for (const FailedRobot& failure : self.failures())
+              texts.push_back(fmt::format("robot {}: {}", failure.robot, failure_text(failure, self.time_step())));
+            return texts;
+          },
+          "Why, one text for each.")
+      .def_prop_ro(
+          "held",
+          [](const Simulation& self) {
+            require_inverse(self);
+            return self.answers()->conflicts();
+          },
+          "Why inverse control held the last commands [robots]: empty texts where it did not.")
+      .def_prop_ro(
+          "goal_errors",
+          [](Simulation& self) {
+            require_inverse(self);
+            return goal_errors(self);
+          },
+          nb::rv_policy::automatic,
+          "Distance of each effector to its goal [robots, effectors, m]; of an orientation rad times its lever.")
+      .def(
+          "touches",
+          [](Simulation& self, int robot) {
+            nb::typed<nb::list, Table> list;
+            for (const Touch& touch : self.touches(robot_index(self, robot))) {
+              Table entry;
+              entry["point"] = touch.point;
+              entry["obstacle"] = self.robot().obstacles[count(touch.obstacle)].name;
+              entry["at"] = nb::make_tuple(touch.at[0], touch.at[1], touch.at[2]);
+              entry["force"] = nb::make_tuple(touch.force[0], touch.force[1], touch.force[2]);
+              entry["normal_force"] = touch.normal_force;
+              entry["slip"] = touch.slip;
+              entry["sliding"] = touch.sliding;
+              list.append(entry);
+            }
+            return list;
+          },
+          nb::arg("robot") = 0,
+          "Active contacts of a robot: point, obstacle, at [m], force on the body [N], normal_force [N], slip in the "
+          "last step [m], sliding.")
+      .def(
+          "gaps",
+          [](Simulation& self) {
+            const Robot& robot = self.robot();
+            return array(self.gaps(), {count(self.robots()), count(robot.collision_points), robot.obstacles.size()});
+          },
+          "Gaps between collision points and obstacles less the contact distance [robots, points, obstacles, m].")
+      .def(
+          "skin",
+          [](Simulation& self, int robot) {
+            std::vector<double> nodes = self.skin_nodes(robot_index(self, robot));
+            const std::size_t size = nodes.size() / 3;
+            return array(std::move(nodes), {size, 3});
+          },
+          nb::arg("robot") = 0, "Positions of the nodes of a robot's skin [nodes, 3, m].")
+      .def_prop_ro(
+          "triangles",
+          [](Simulation& self) {
+            std::vector<int> corners;
+            for (const auto& triangle : self.skin().triangles)
+              corners.insert(corners.end(), triangle.begin(), triangle.end());
+            const std::size_t size = corners.size() / 3;
+            return array(std::move(corners), {size, 3});
+          },
+          nb::rv_policy::automatic, "Triangles of the skin [triangles, 3].")
+      .def(
+          "stress",
+          [](Simulation& self, int robot) {
+            std::vector<double> stress = self.stress(robot_index(self, robot));
+            const std::size_t size = stress.size();
+            return array(std::move(stress), {size});
+          },
+          nb::arg("robot") = 0,
+          "Von Mises stress of a robot's elements [elements, Pa]: of a full model all, of a reduced one those it "
+          "keeps.")
+      .def(
+          "hash", [](Simulation& self) { return hash_hex(hash(self.state())); },
+          "Hash of all bits of the state, as the command line prints it.");
+}
+
+}  // namespace
+
+void bind_simulation(nb::module_& module) {
+  nb::class_<Simulation> simulation(
+      module, "Simulation",
+      "Robots that are stepped at will: one or a batch, reduced (Model) or full (Scene), under commands or, with\n"
+      "inverse=True, towards goals. Arrays are views: they show the present state after every step. SI units.\n"
+      "One simulation is for one thread at a time; several run in several threads.");
+  simulation
+      .def("__init__", &open, nb::arg("robot"), nb::arg("robots") = 1, nb::kw_only(), nb::arg("device") = "cpu",
+           nb::arg("integrator") = nb::none(), nb::arg("time_step") = nb::none(), nb::arg("keep_tangent") = 0.0,
+           nb::arg("inverse") = false, nb::arg("regularisation") = "proximal", nb::arg("epsilon") = 1e-6,
+           nb::arg("goal_speed") = nb::none(), nb::arg("effort") = std::vector<double>(), nb::arg("starts") = 0,
+           "At rest under zero commands.\n\n"
+           "robots: size of the batch. device: \"cpu\" or \"cuda:0\". integrator: \"implicit-euler\",\n"
+           "\"implicit-euler-newton\" or \"quasi-static\", else the robot's. time_step [s]: else the robot's.\n"
+           "keep_tangent: see `supple run --help`. Of inverse control: regularisation (\"proximal\", \"energy\" or\n"
+           "\"none\") with its factor epsilon, goal_speed [m/s], effort of each actuator, starts.\n"
+           "Raises InputError for what the robot does not support.")
+      .def_prop_ro("robots", &Simulation::robots, "Size of the batch.")
+      .def_prop_ro("inverse", &Simulation::inverse)
+      .def_prop_ro("time_step", &Simulation::time_step, "s")
+      .def_prop_ro("integrator", [](const Simulation& self) { return integrator_name(self.integrator()); })
+      .def_prop_ro("device", [](const Simulation& self) { return to_string(self.device()); })
+      .def_prop_ro("actuator_names", [](const Simulation& self) { return names_in(self.robot().actuators); })
+      .def_prop_ro("motion_names", [](const Simulation& self) { return names_in(self.robot().motions); })
+      .def_prop_ro("effector_names", [](const Simulation& self) { return names_in(self.robot().effectors); })
+      .def_prop_ro("obstacle_names", [](const Simulation& self) { return names_in(self.robot().obstacles); })
+      .def_prop_ro(
+          "probe_points",
+          [](const Simulation& self) {
+            nb::typed<nb::dict, nb::str, int> points;
+            for (const NamedPoint& probe : self.robot().probes) points[probe.name.c_str()] = probe.point;
+            return points;
+          },
+          "Index of each probe among `points`.")
+      .def_prop_ro(
+          "ranges",
+          [](const Simulation& self) {
+            std::vector<double> ranges;
+            for (const ActuatorRow& actuator : self.robot().actuators)
+              ranges.insert(ranges.end(), {actuator.range.lower, actuator.range.upper});
+            return array(std::move(ranges), {self.robot().actuators.size(), 2});
+          },
+          nb::rv_policy::automatic, "Least and largest command of each actuator [actuators, 2].")
+      .def_prop_ro(
+          "command_dimensions",
+          [](const Simulation& self) {
+            std::vector<std::string> names;
+            for (const ActuatorRow& actuator : self.robot().actuators)
+              names.emplace_back(word_of(command_dimension(actuator.kind, actuator.control)));
+            return names;
+          },
+          "What each command is, for quantity(): \"length\", \"force\", \"stress\" or \"volume\".")
+      .def("step", &step, nb::arg("count") = 1,
+           "So many steps. A robot of a batch that fails stays as it was (failed). Raises RunError when none is left,\n"
+           "InputError for commands or goals that are not finite; Ctrl-C ends it between two steps.")
+      .def("settle", &Simulation::settle, nb::call_guard<nb::gil_scoped_release>(),
+           "Brings all robots to equilibrium under their commands. Raises RunError where one does not settle.")
+      .def("reset", &reset, nb::arg("which") = nb::none(),
+           "Puts robots back to rest: all, or those of a mask [robots] or list of indices. With all of them the time\n"
+           "becomes 0 again.")
+      .def("get_state", &get_state, "A copy of all that restarts the simulation, as a dict of arrays.")
+      .def("set_state", &set_state, nb::arg("state"), "Continues from a state of get_state().")
+      .def(
+          "set_variations",
+          [](Simulation& self, nb::object gravity, nb::object material_scale, nb::object friction) {
+            self.set_variations({numbers_of(gravity, "gravity"), numbers_of(material_scale, "material_scale"),
+                                 numbers_of(friction, "friction")});
+          },
+          nb::arg("gravity") = nb::none(), nb::arg("material_scale") = nb::none(), nb::arg("friction") = nb::none(),
+          "In what the robots of a batch differ, from now on: gravity [robots, 3, m/s^2], factors on the moduli of "
+          "each\n"
+          "region [robots, regions], Coulomb's coefficients [robots, obstacles]. None: as the model has it.")
+      .def("__repr__", [](Simulation& self) {
+        return fmt::format("<supple.Simulation of {} '{}', {}{}: {} after {} steps>", self.robots(), self.robot().name,
+                           self.reduced() != nullptr ? "reduced" : "full", self.inverse() ? ", inverse" : "",
+                           format_quantity(self.state().time, Dimension::time), self.steps());
+      });
+  bind_inputs(simulation);
+  bind_results(simulation);
+}
+
+}  // namespace supple::python

@@ -1,0 +1,66 @@
+"""Supple: soft robots in real time, by finite elements that are reduced at a measured error.
+
+>>> import supple
+>>> reduction = supple.reduce(supple.robot("finger"))
+>>> sim = supple.Simulation(reduction.model, robots=256)
+>>> sim.commands[:, 0] = 0.01
+>>> sim.step(100)
+
+All numbers are SI; ``quantity("40 mm", "length")`` reads others.
+"""
+
+from __future__ import annotations
+
+import os as _os
+from pathlib import Path as _Path
+
+if "UDUNITS2_XML_PATH" not in _os.environ:
+    _units = _Path(__file__).parent / "units" / "udunits2.xml"
+    if _units.exists():
+        _os.environ["UDUNITS2_XML_PATH"] = str(_units)
+
+from . import _core
+from ._core import Model, Scene, Simulation, format_quantity, quantity, read_recording
+from ._errors import CapabilityError, Error, InputError, Interrupted, RunError
+from ._picture import draw, plot_reduction
+from ._reduction import Reduction, expected_cost, reduce
+from ._scene import scene_from_dict, scene_text
+
+__version__: str = _core.version
+
+__all__ = [
+    "CapabilityError",
+    "Error",
+    "InputError",
+    "Interrupted",
+    "Model",
+    "Reduction",
+    "RunError",
+    "Scene",
+    "Simulation",
+    "draw",
+    "expected_cost",
+    "format_quantity",
+    "plot_reduction",
+    "quantity",
+    "read_recording",
+    "reduce",
+    "robot",
+    "robots",
+    "scene_from_dict",
+    "scene_text",
+]
+
+_ROBOTS = _Path(__file__).parent / "robots"
+
+
+def robots() -> list[str]:
+    """Names of the robots that come with the package."""
+    return sorted(folder.name for folder in _ROBOTS.iterdir() if (folder / "scene.toml").exists())
+
+
+def robot(name: str) -> Scene:
+    """The scene of a robot that comes with the package."""
+    if name not in robots():
+        raise InputError(f"no robot '{name}' comes with the package", ", ".join(robots()))
+    return Scene(str(_ROBOTS / name))

@@ -1,0 +1,191 @@
+"""From a scene to a reduced model, with a report that a notebook shows."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from . import _core
+from ._core import Model, Scene
+
+Progress = Callable[[str, float, str], object]
+
+
+class Reduction:
+    """A reduced model and everything that was measured on the way.
+
+    Attributes:
+        model: the reduced model.
+        report: all figures, as ``supple reduce --json`` writes them: table, curve, singular_values, validation, ...
+        warning: why not to trust the model, or an empty text.
+    """
+
+    def __init__(self, model: Model, report: dict[str, Any], sweep_warning: str) -> None:
+        self.model = model
+        self.report = report
+        self.warning: str = report["warning"] or sweep_warning
+
+    @property
+    def tip_error(self) -> float:
+        """Mean error of the end effectors on the test set, as a fraction of their mean displacement."""
+        return float(self.report["validation"]["goal_error_mean"])
+
+    @property
+    def shape_error(self) -> float:
+        """Mean error of the shape on the test set, as a fraction."""
+        return float(self.report["validation"]["shape_error_mean"])
+
+    @property
+    def notes(self) -> list[str]:
+        return list(self.report["notes"])
+
+    def rows(self) -> list[list[str]]:
+        """The table of models as texts: model, modes, elements, errors, steps per second. First the head."""
+        rows = [["model", "modes", "elements", "tip error", "largest", "shape error", "largest", "steps/s"]]
+        for row in self.report["table"]:
+            full = row["modes"] == 0
+            errors = [row[k] for k in ("goal_error_mean", "goal_error_max", "shape_error_mean", "shape_error_max")]
+            rows.append(
+                [
+                    row["label"],
+                    "-" if full else str(row["modes"]),
+                    str(self.report["elements"] if full else row["elements"]),
+                    *("-" if full else _percent(e) for e in errors),
+                    "-" if row["steps_per_s"] is None else f"{row['steps_per_s']:.4g}",
+                ]
+            )
+        return rows
+
+    def __repr__(self) -> str:
+        rows = self.rows()
+        widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+        lines = [
+            "  ".join(cell.ljust(w) if c == 0 else cell.rjust(w) for c, (cell, w) in enumerate(zip(row, widths)))
+            for row in rows
+        ]
+        lines.append(self._measured_on())
+        lines += [f"note: {note}" for note in self.notes]
+        if self.warning:
+            lines.append(f"warning: {self.warning}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *rows = self.rows()
+        cells = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        warning = f"<p><b>Warning: {escape(self.warning)}</b></p>" if self.warning else ""
+        return (
+            f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{escape(self._measured_on())}</p>{f'<ul>{notes}</ul>' if notes else ''}{warning}"
+        )
+
+    def _measured_on(self) -> str:
+        validation = self.report["validation"]
+        text = f"errors on {validation['states']} unseen states"
+        motion = validation["dynamic_goal_error_mean"]
+        return text if motion is None else f"{text}; along an unseen path {_percent(motion)} on average"
+
+
+def reduce(
+    scene: Scene | str | os.PathLike[str],
+    *,
+    error: float | str | None = None,
+    modes: int | None = None,
+    elements: int | None = None,
+    modes_tolerance: float | None = None,
+    tolerance: float | None = None,
+    seed: int | None = None,
+    snapshots: str | os.PathLike[str] | None = None,
+    jobs: int = 1,
+    progress: bool | Progress = False,
+    rate_seconds: float | None = None,
+    accept_errors: bool = False,
+) -> Reduction:
+    """Makes a reduced model of a scene and measures its errors on actuation that no training used.
+
+    Args:
+        scene: a Scene, or the path of a scene file or folder.
+        error: mean error that the model may have, a fraction or "1 %"; modes and elements are added until it holds.
+            By default that of the scene, or 1 %.
+        modes, elements, modes_tolerance, tolerance: instead of an error, as ``supple reduce`` takes them.
+        seed: of all that is drawn.
+        snapshots: folder of training states, which a later call uses again. None: a temporary one.
+        jobs: worker processes for the training states.
+        progress: True: a line on stderr; or called with the stage, the fraction done and a detail.
+        rate_seconds: measuring time of each rate.
+        accept_errors: return a model whose errors are too large, marked as such, instead of raising.
+
+    Raises:
+        InputError: the scene cannot be reduced.
+        RunError: the model misses the error that is asked for; the message states what limits it.
+    """
+    changes = _core.RecipeChanges()
+    changes.error = _core.quantity(error, "number") if isinstance(error, str) else error
+    changes.modes, changes.elements = modes, elements
+    changes.modes_tolerance, changes.tolerance, changes.seed = modes_tolerance, tolerance, seed
+    callback = _Line() if progress is True else progress or None
+    own = tempfile.TemporaryDirectory(prefix="supple-") if snapshots is None else None
+    try:
+        folder = Path(own.name, "snapshots") if own else Path(snapshots or "")
+        return Reduction(
+            *_core.reduce(
+                _scene(scene), str(folder), changes, jobs, _program(), rate_seconds, callback, accept_errors
+            )
+        )
+    finally:
+        if isinstance(callback, _Line):
+            callback.finish()
+        if own:
+            own.cleanup()
+
+
+def expected_cost(scene: Scene | str | os.PathLike[str], *, jobs: int = 1) -> dict[str, Any]:
+    """What ``reduce(scene)`` is expected to take: seconds, most_seconds (if states are added), memory and disk [bytes].
+
+    The key "text" is for people. It is measured on a few states, for some tenths of a second.
+    """
+    with tempfile.TemporaryDirectory(prefix="supple-") as folder:
+        return dict(_core.expected_cost(_scene(scene), folder + "/snapshots", _core.RecipeChanges(), jobs))
+
+
+def _scene(scene: Scene | str | os.PathLike[str]) -> Scene:
+    return scene if isinstance(scene, Scene) else Scene(os.fspath(scene))
+
+
+def _program() -> list[str]:
+    """What starts the command line in a worker, wherever this package was found."""
+    home = str(Path(__file__).parent.parent)
+    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {home!r}); import supple.__main__ as m; sys.exit(m.main())"]
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.3g} %"
+
+
+class _Line:
+    """Progress as one line on stderr, rewritten in place on a terminal, else one line a stage."""
+
+    def __init__(self) -> None:
+        self.stage, self.width = "", 0
+        self.terminal = sys.stderr.isatty()
+
+    def __call__(self, stage: str, fraction: float, detail: str) -> None:
+        if self.terminal:
+            text = f"{stage}: {100 * fraction:3.0f} %" + (f"  ({detail})" if detail else "")
+            sys.stderr.write("\r" + text.ljust(self.width))
+            self.width = len(text)
+        elif stage != self.stage:
+            sys.stderr.write(stage + "\n")
+        self.stage = stage
+        sys.stderr.flush()
+
+    def finish(self) -> None:
+        if self.terminal and self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+            sys.stderr.flush()

@@ -1,0 +1,115 @@
+"""Reductions: their report, models in files, progress, and models that miss what is asked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+import supple
+
+
+def test_the_report_has_what_was_measured(reduction: supple.Reduction) -> None:
+    report = reduction.report
+    assert [row["label"] for row in report["table"]][0] == "full"
+    assert report["elements"] == 32
+    assert report["modes"] == reduction.model.modes
+    assert 0 < reduction.tip_error < 0.02
+    assert 0 < reduction.shape_error < 0.02
+    assert reduction.tip_error == reduction.model.errors["goal_error_mean"]
+    assert len(report["singular_values"]) >= reduction.model.modes
+    text, html = repr(reduction), reduction._repr_html_()
+    for cell in reduction.rows()[-1]:
+        assert cell in text and cell in html
+    assert html.count("<tr>") == 5
+    assert not reduction.warning
+
+
+def test_a_model_in_a_file(reduction: supple.Reduction, tmp_path: Path) -> None:
+    path = tmp_path / "bar.rom.h5"
+    reduction.model.save(str(path))
+    again = supple.Model.load(str(path))
+    assert again.facts == reduction.model.facts
+    assert again.actuators == ["upper", "lower"] and again.effectors == ["tip"]
+    assert again.elements == reduction.report["table"][-1]["elements"]
+    assert "bar" in again.scene
+    with pytest.raises(supple.InputError, match="exists already"):
+        reduction.model.save(str(path))
+    reduction.model.save(str(path), overwrite=True)
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(supple.InputError):
+        supple.Model.load(str(path))
+
+
+def test_workers_and_a_folder_of_states_give_the_same_model(
+    scene: supple.Scene, reduction: supple.Reduction, tmp_path: Path
+) -> None:
+    hashes = []
+    for jobs in (2, 1):
+        model = supple.reduce(scene, rate_seconds=0.02, jobs=jobs, snapshots=tmp_path / "states").model
+        sim = supple.Simulation(model)
+        sim.commands[0, 0] = 0.003
+        sim.step(10)
+        hashes.append(sim.hash())
+    sim = supple.Simulation(reduction.model)
+    sim.commands[0, 0] = 0.003
+    sim.step(10)
+    assert hashes == [sim.hash()] * 2
+    assert (tmp_path / "states" / "training").is_dir()
+
+
+def test_progress_is_told_and_stops_the_work(scene: supple.Scene) -> None:
+    stages: list[str] = []
+
+    def watch(stage: str, fraction: float, detail: str) -> None:
+        assert 0 <= fraction <= 1 and isinstance(detail, str)
+        stages.append(stage)
+
+    supple.reduce(scene, rate_seconds=0.02, progress=watch)
+    assert "snapshots" in stages
+
+    class Enough(Exception):
+        pass
+
+    def stop(stage: str, fraction: float, detail: str) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        supple.reduce(scene, rate_seconds=0.02, progress=stop)
+
+
+def test_ctrl_c_stops_the_work(scene: supple.Scene) -> None:
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(50):
+            supple.reduce(scene, rate_seconds=0.3)
+    timer.join()
+
+
+def test_a_model_that_misses_is_refused_unless_it_is_accepted(scene: supple.Scene) -> None:
+    with pytest.raises(supple.RunError) as wrong:
+        supple.reduce(scene, modes=1, rate_seconds=0.02)
+    assert "the model is rejected" in wrong.value.problem
+    assert "accept_errors=True" in wrong.value.suggestion
+    reduction = supple.reduce(scene, modes=1, rate_seconds=0.02, accept_errors=True)
+    assert reduction.model.modes == 1
+    assert reduction.warning and reduction.model.warning
+    assert "warning" in repr(reduction)
+
+
+def test_an_error_is_asked_for_in_percent(scene: supple.Scene) -> None:
+    reduction = supple.reduce(scene, error="0.2 %", rate_seconds=0.02)
+    assert max(reduction.tip_error, reduction.shape_error) <= 0.002
+    with pytest.raises(supple.InputError, match="not between 0 and 1"):
+        supple.reduce(scene, error="120 %")
+    with pytest.raises(supple.InputError, match="below 1"):
+        supple.reduce(scene, modes=0)
+
+
+def test_the_cost_is_known_before(scene: supple.Scene) -> None:
+    cost = supple.expected_cost(scene)
+    assert 0 < cost["seconds"] <= cost["most_seconds"]
+    assert cost["states"] > 0 and "states" in cost["text"]
