@@ -49,6 +49,7 @@ TakenStep StepsOnCpu::step(long number, double time) {
 }
 
 StepReport StepsOnCpu::step_one_by_one(long number, double& end) {
+  for (State& own : own_) own.time = state_.time;  // also of members that no robot comes to
   team_.each_robot([&](int b, int member) {
     if (failed(b)) return;
     State& own = own_[extent(member)];

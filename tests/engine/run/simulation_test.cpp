@@ -52,6 +52,13 @@ struct Case {
   Integrator integrator = Integrator::implicit_euler;
 };
 
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+  return std::string(info.param.reduced ? "reduced" : "full") + std::to_string(info.param.robots) +
+         (info.param.integrator == Integrator::quasi_static            ? "_quasi_static"
+          : info.param.integrator == Integrator::implicit_euler_newton ? "_newton"
+                                                                       : "");
+}
+
 class Simulations : public testing::TestWithParam<Case> {
  protected:
   SimulationSettings settings() const {
@@ -168,7 +175,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{false, 1, Integrator::implicit_euler}, Case{true, 1, Integrator::implicit_euler},
                     Case{true, 3, Integrator::implicit_euler}, Case{false, 2, Integrator::implicit_euler},
                     Case{true, 1, Integrator::quasi_static}, Case{true, 2, Integrator::quasi_static},
-                    Case{true, 2, Integrator::implicit_euler_newton}));
+                    Case{true, 2, Integrator::implicit_euler_newton}),
+    case_name);
 
 class SimulationOnDevice : public test::OnDevice {};
 
