@@ -58,7 +58,7 @@ void bind_model(nb::module_& module) {
           "warning", [](const ReducedModel& self) { return distrust(self); },
           "Why not to trust the model, or an empty text.")
       .def_prop_ro(
-          "facts", [](const ReducedModel& self) { return table_of(cli::model_json(self)); },
+          "summary", [](const ReducedModel& self) { return table_of(cli::model_json(self)); },
           "What the model holds, as `supple info --json` has it.")
       .def_prop_ro(
           "scene", [](const ReducedModel& self) { return self.provenance.scene_text; },

@@ -50,7 +50,7 @@ void bind_scene(nb::module_& module) {
       .def_prop_ro("actuators", [](const SceneOfPython& self) { return names_in(self.scene().actuators); })
       .def_prop_ro("effectors", [](const SceneOfPython& self) { return names_in(self.scene().effectors); })
       .def_prop_ro(
-          "facts", [](SceneOfPython& self) { return table_of(cli::scene_json(self.scene(), *self.full())); },
+          "summary", [](SceneOfPython& self) { return table_of(cli::scene_json(self.scene(), *self.full())); },
           "Figures of the scene and of its mesh, which is read now, as `supple info --json` has them.")
       .def_prop_ro(
           "notes", [](SceneOfPython& self) { return self.full()->notes; },

@@ -65,9 +65,9 @@ def test_texts_are_quoted(folder: Path) -> None:
         supple.scene_from_dict(tables, folder)
 
 
-def test_facts_of_the_mesh(scene: supple.Scene) -> None:
-    assert scene.facts["nodes"] == 81
-    assert scene.facts["elements"] == 32
+def test_summary_of_the_mesh(scene: supple.Scene) -> None:
+    assert scene.summary["nodes"] == 81
+    assert scene.summary["elements"] == 32
 
 
 def test_a_mesh_that_is_not_there(tmp_path: Path) -> None:

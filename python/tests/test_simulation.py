@@ -80,7 +80,7 @@ def test_steps_in_contact_have_the_bits_of_the_command_line(model_on_floor: supp
     assert report["state_hash"] == sim.hash()
     touches = sim.touches()
     assert touches and all(touch["obstacle"] == "floor" and touch["normal_force"] > 0 for touch in touches)
-    # What presses is closed, and nothing is in the floor: to the tolerance of the contact solver.
+    # Active contacts are closed, and nothing is in the floor: to the tolerance of the contact solver.
     gaps = sim.gaps()
     assert gaps.shape == (1, sim.contact_forces.shape[1], 1)
     assert abs(gaps[0, touches[0]["point"], 0]) < 1e-7 and gaps.min() > -1e-7
