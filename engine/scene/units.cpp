@@ -1,5 +1,6 @@
 #include "engine/scene/units.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <udunits2.h>
 
@@ -109,6 +110,15 @@ class UnitSystem {
       const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
       const auto bundled = program.parent_path().parent_path() / "share" / "udunits" / "udunits2.xml";
       if (!error && std::filesystem::exists(bundled, error)) system_ = ut_read_xml(bundled.c_str());
+    }
+    if (system_ == nullptr) {
+      // A Python package has it beside the module that holds this code.
+      Dl_info module{};
+      std::error_code error;
+      if (dladdr(reinterpret_cast<const void*>(&dimension_name), &module) != 0) {
+        const auto beside = std::filesystem::path(module.dli_fname).parent_path() / "udunits" / "udunits2.xml";
+        if (beside.is_absolute() && std::filesystem::exists(beside, error)) system_ = ut_read_xml(beside.c_str());
+      }
     }
     if (system_ == nullptr)
       throw CapabilityError("the unit database udunits2.xml is missing (UDUNITS-2 cannot read any unit without it)",

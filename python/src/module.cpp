@@ -11,6 +11,7 @@
 
 #include "engine/cli/shell/command.hpp"
 #include "engine/cli/shell/program.hpp"
+#include "engine/cli/shell/terminal.hpp"
 #include "kernels/base/version.hpp"
 
 namespace supple::python {
@@ -96,7 +97,8 @@ void Watch::rethrow() {
 void bind_command_line(nb::module_& module) {
   module.def(
       "command_line",
-      [](std::vector<std::string> words) {
+      [](std::vector<std::string> words, std::vector<std::string> program) {
+        cli::start_again_by(std::move(program));
         std::string name = "supple";
         std::vector<char*> pointers{name.data()};
         for (std::string& word : words) pointers.push_back(word.data());
@@ -105,9 +107,9 @@ void bind_command_line(nb::module_& module) {
         const nb::gil_scoped_release unlocked;
         return cli::run_program(count, pointers.data(), cli::all_commands());
       },
-      nb::arg("arguments"),
-      "Runs the command `supple` with these arguments and returns its exit code. It takes over the process's signals:\n"
-      "for a process that does nothing else.");
+      nb::arg("arguments"), nb::arg("program"),
+      "Runs the command `supple` with these arguments and returns its exit code. `program`: the words that start the\n"
+      "command again, for workers. It takes over the process's signals: for a process that does nothing else.");
 }
 
 }  // namespace supple::python

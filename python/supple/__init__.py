@@ -11,13 +11,7 @@ All numbers are SI; ``quantity("40 mm", "length")`` reads others.
 
 from __future__ import annotations
 
-import os as _os
 from pathlib import Path as _Path
-
-if "UDUNITS2_XML_PATH" not in _os.environ:
-    _units = _Path(__file__).parent / "units" / "udunits2.xml"
-    if _units.exists():
-        _os.environ["UDUNITS2_XML_PATH"] = str(_units)
 
 from . import _core
 from ._core import Model, Scene, Simulation, format_quantity, quantity, read_recording

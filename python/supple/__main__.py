@@ -1,16 +1,5 @@
-"""``python -m supple`` and the command ``supple``: the same program as the one in C++."""
+"""``python -m supple``: the command line."""
 
-from __future__ import annotations
+from ._command import main
 
-import sys
-
-from . import _core
-
-
-def main() -> int:
-    """Runs the command line and returns its exit code."""
-    return _core.command_line(sys.argv[1:])
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
+from ._command import command_words
 from ._core import Model, Scene
 
 Progress = Callable[[str, float, str], object]
@@ -135,7 +136,7 @@ def reduce(
         folder = Path(own.name, "snapshots") if own else Path(snapshots or "")
         return Reduction(
             *_core.reduce(
-                _scene(scene), str(folder), changes, jobs, _program(), rate_seconds, callback, accept_errors
+                _scene(scene), str(folder), changes, jobs, command_words(), rate_seconds, callback, accept_errors
             )
         )
     finally:
@@ -156,12 +157,6 @@ def expected_cost(scene: Scene | str | os.PathLike[str], *, jobs: int = 1) -> di
 
 def _scene(scene: Scene | str | os.PathLike[str]) -> Scene:
     return scene if isinstance(scene, Scene) else Scene(os.fspath(scene))
-
-
-def _program() -> list[str]:
-    """What starts the command line in a worker, wherever this package was found."""
-    home = str(Path(__file__).parent.parent)
-    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {home!r}); import supple.__main__ as m; sys.exit(m.main())"]
 
 
 def _percent(fraction: float) -> str:

@@ -36,19 +36,6 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert wrong.returncode == 2 and "nothing" in wrong.stderr
 
 
-def test_examples_and_package_have_strict_types(tmp_path: Path) -> None:
-    pytest.importorskip("mypy")
-    examples = str(Path(__file__).parent.parent / "examples")
-    for what in ([examples], ["-p", "supple"]):
-        result = subprocess.run(
-            [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path), *what],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-        )
-        assert result.returncode == 0, result.stdout + result.stderr
-
-
 def test_errors_are_written_out() -> None:
     error = supple.RunError("it failed", "slower")
     assert str(error) == "it failed\n  try: slower"

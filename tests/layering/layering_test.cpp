@@ -101,6 +101,7 @@ const std::map<std::string, std::vector<std::string>> allowed = {
       "engine/run", "engine/cli/shell", "engine/cli/reports"}},
     {"engine/cli", {"engine/cli/shell"}},
     {"engine/mpi", {"kernels", "engine/cli/shell"}},
+    {"python/wheel", {}},
     {"python/src",
      {"kernels", "engine/mesh", "engine/scene", "engine/model", "engine/io", "engine/reduction",
       "engine/reduction/snapshots", "engine/inverse", "engine/run", "engine/cli/shell", "engine/cli/reports"}},

@@ -58,9 +58,18 @@ std::string shell_quoted(const std::string& argument) {
   return quoted + "'";
 }
 
-std::string this_executable() {
+namespace {
+std::vector<std::string> program_words;
+}
+
+std::vector<std::string> this_program() {
+  if (!program_words.empty()) return program_words;
   std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+  return {std::filesystem::read_symlink("/proc/self/exe", error).string()};
+}
+
+void start_again_by(std::vector<std::string> words) {
+  program_words = std::move(words);
 }
 
 }  // namespace supple::cli

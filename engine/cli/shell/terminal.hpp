@@ -2,6 +2,7 @@
 // What stderr is, and text for people on it.
 
 #include <string>
+#include <vector>
 
 #include "kernels/base/error.hpp"
 
@@ -19,7 +20,9 @@ void print_warning(const std::string& text);
 
 // An argument as a shell takes it: quoted where it needs to be.
 std::string shell_quoted(const std::string& argument);
-// Path of this program.
-std::string this_executable();
+// The words that start this program again, its path first: those of start_again_by(), else the path of the process.
+std::vector<std::string> this_program();
+// For a process whose program is another one, such as Python's interpreter. Before any thread is started.
+void start_again_by(std::vector<std::string> words);
 
 }  // namespace supple::cli

@@ -50,7 +50,7 @@ ReducedModel make_model(Scene scene, const std::string& file, int jobs, const Pr
   ReduceSettings settings;
   settings.snapshots.folder = file + ".snapshots";
   settings.snapshots.jobs = jobs;
-  settings.snapshots.program = {this_executable()};
+  settings.snapshots.program = this_program();
   // Rates and paths are of no interest here, only the model and its error.
   settings.rate_seconds = 0;
   settings.dynamic_steps = 0;

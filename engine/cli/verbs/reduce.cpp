@@ -117,7 +117,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   // States that are there are used if they are this scene's, and never replaced: they are what took the time.
   settings.snapshots.folder = arguments.snapshots.empty() ? default_snapshots(output) : arguments.snapshots;
   settings.snapshots.jobs = static_cast<int>(arguments.jobs.value_or(1));
-  settings.snapshots.program = {this_executable()};
+  settings.snapshots.program = this_program();
   settings.snapshots.ranks = context.ranks;
   settings.snapshots.batch = parse_state_batch(context, arguments.batch, arguments.solver);
   check_jobs(context, settings.snapshots.jobs);

@@ -68,7 +68,7 @@ int snapshots(Context& context, const Arguments& arguments) {
                  : context.common.force ? ExistingFolder::replace
                                         : ExistingFolder::refuse;
   job.jobs = static_cast<int>(arguments.jobs.value_or(1));
-  job.program = {this_executable()};
+  job.program = this_program();
   job.with_validation = arguments.with_validation;
   job.worker = arguments.worker;
   job.ranks = context.ranks;
