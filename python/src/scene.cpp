@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/reports/scene_facts.hpp"
@@ -10,6 +11,7 @@
 #include "engine/run/actuation.hpp"
 #include "engine/scene/reader.hpp"
 #include "engine/scene/writer.hpp"
+#include "kernels/base/hash.hpp"
 #include "python/src/bindings.hpp"
 
 namespace supple::python {
@@ -31,6 +33,13 @@ std::vector<std::string> names_in(const List& list) {
   return names;
 }
 
+std::string fingerprint(const Scene& scene) {
+  const std::filesystem::path mesh = scene.bodies.front().mesh_file;
+  std::string text = write_scene(scene, mesh.parent_path().string());
+  for (const std::string& file : input_files(scene)) text += hash_hex(hash_file(file));
+  return hash_hex(hash_text(text));
+}
+
 }  // namespace
 
 void bind_scene(nb::module_& module) {
@@ -47,6 +56,9 @@ void bind_scene(nb::module_& module) {
       .def_prop_ro(
           "text", [](const SceneOfPython& self) { return write_scene(self.scene()); },
           "The scene as TOML in SI units, every default written out.")
+      .def_prop_ro(
+          "fingerprint", [](const SceneOfPython& self) { return fingerprint(self.scene()); },
+          "Hash of the scene, with its recipe, and of the files that it names, wherever they lie.")
       .def_prop_ro("actuators", [](const SceneOfPython& self) { return names_in(self.scene().actuators); })
       .def_prop_ro("effectors", [](const SceneOfPython& self) { return names_in(self.scene().effectors); })
       .def_prop_ro(

@@ -467,6 +467,34 @@ void bind_simulation(nb::module_& module) {
           },
           nb::rv_policy::automatic, "Least and largest command of each actuator [actuators, 2].")
       .def_prop_ro(
+          "gravity",
+          [](const Simulation& self) {
+            const Vec3d& g = self.robot().gravity;
+            return array(std::vector<double>{g[0], g[1], g[2]}, {3});
+          },
+          nb::rv_policy::automatic, "Of the model [3, m/s^2].")
+      .def_prop_ro(
+          "friction",
+          [](const Simulation& self) {
+            std::vector<double> friction;
+            for (const PlacedObstacle& placed : self.robot().obstacles) friction.push_back(placed.friction);
+            const std::size_t size = friction.size();
+            return array(std::move(friction), {size});
+          },
+          nb::rv_policy::automatic, "Coulomb's coefficient of each obstacle in the model [obstacles].")
+      .def_prop_ro(
+          "regions", [](const Simulation& self) { return self.reduced() != nullptr ? self.reduced()->regions() : 0; },
+          "Number of material regions of a reduced model, as set_variations() has them.")
+      .def_prop_ro(
+          "motion_ranges",
+          [](const Simulation& self) {
+            std::vector<double> ranges;
+            for (const MotionInput& motion : self.robot().motions)
+              ranges.insert(ranges.end(), {motion.range.lower, motion.range.upper});
+            return array(std::move(ranges), {self.robot().motions.size(), 2});
+          },
+          nb::rv_policy::automatic, "Least and largest value of each prescribed motion [motions, 2, m].")
+      .def_prop_ro(
           "command_dimensions",
           [](const Simulation& self) {
             std::vector<std::string> names;

@@ -14,6 +14,7 @@ from __future__ import annotations
 from pathlib import Path as _Path
 
 from . import _core
+from ._cache import cached_model
 from ._core import Model, Scene, Simulation, format_quantity, quantity, read_recording
 from ._errors import CapabilityError, Error, InputError, Interrupted, RunError
 from ._picture import draw, plot_reduction
@@ -32,6 +33,7 @@ __all__ = [
     "RunError",
     "Scene",
     "Simulation",
+    "cached_model",
     "draw",
     "expected_cost",
     "format_quantity",
