@@ -1,7 +1,6 @@
 #include "engine/inverse/inverse_law.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +11,7 @@
 #include "engine/scene/units.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/base/threads.hpp"
 #include "kernels/math/inner_product.hpp"
 
 namespace supple {
@@ -60,6 +60,24 @@ std::optional<InputError> too_large(const ProgramSize& size) {
 Interval own_force_limits(const ActuatorRow& actuator) {
   const bool pulls_only = actuator.kind != ActuatorKind::force && !actuator.bilateral;
   return {pulls_only ? std::max(0.0, actuator.force.lower) : actuator.force.lower, actuator.force.upper};
+}
+
+Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when) {
+  const std::string what = fmt::format("the limits of '{}'{}", actuator.name, when);
+  const Interval own = own_force_limits(actuator);
+  // One that was not asked for is the robot's own: then the other lies outside.
+  if (asked.lower > asked.upper && asked.lower != own.lower && asked.upper != own.upper)
+    throw InputError(what + " are reversed", "the least first");
+  // What it is commanded by has a range of its own.
+  Interval allowed = own;
+  if (actuator.control == ActuatorControl::force)
+    allowed = {std::max(own.lower, actuator.range.lower), std::min(own.upper, actuator.range.upper)};
+  if (asked.lower > allowed.upper || asked.upper < allowed.lower)
+    throw InputError(fmt::format("{} lie outside those of the robot ({} to {})", what,
+                                 format_quantity(allowed.lower, multiplier_dimension(actuator.kind)),
+                                 format_quantity(allowed.upper, multiplier_dimension(actuator.kind))),
+                     "limits within them");
+  return clipped(asked, own);
 }
 
 std::optional<InputError> cannot_lead(const Robot& robot) {
@@ -115,7 +133,7 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
   known_.assign(extent(robots, n_), std::nan(""));
   std::ranges::transform(robot.actuators, std::back_inserter(force_limits_), own_force_limits);
   for (auto* v : {&start_multipliers_, &start_commands_}) v->assign(extent(robots, n_), 0.0);
-  const int threads = std::min(robots, omp_get_max_threads());
+  const int threads = std::min(robots, most_threads());
   for (int t = 0; t < threads; ++t) {
     problems_.emplace_back(layout_.rows(), n_, unknowns, rows_);
     workspaces_.emplace_back(unknowns, rows_);
@@ -222,7 +240,7 @@ bool InverseLaw::solve(const ConstraintSpace& all, std::span<const char> touch, 
   const ConstraintSpace& free_of_constraints = constraints_.eliminate(all);
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
-    const auto thread = static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0);
+    const auto thread = static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0);
     const ConstraintSpace space = of_robot(free_of_constraints, b);
     Problem& problem = problems_[thread];
     QpWorkspace& workspace = workspaces_[thread];

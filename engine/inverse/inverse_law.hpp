@@ -21,6 +21,7 @@
 // Where the program has no solution the last commands are held: the robot moves under the forward law and the report
 // states why.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,14 @@ struct InverseSettings {
 /// Limits of an actuator's force [N] or pressure [Pa] as the scene gives them; the lower limit of a unilateral actuator
 /// is at least 0.
 Interval own_force_limits(const ActuatorRow& actuator);
+
+/// Limits of an actuator's force [N] or pressure [Pa] as they are asked for, within its own. Throws InputError where
+/// they are reversed, or outside those of the robot, with `when` in the message.
+Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when = {});
+/// Both ends of `asked` within `own`.
+inline Interval clipped(const Interval& asked, const Interval& own) {
+  return {std::clamp(asked.lower, own.lower, own.upper), std::clamp(asked.upper, own.lower, own.upper)};
+}
 
 /// The reason why inverse control does not support a robot: no effector, no input, too many actuators. Empty: it is
 /// supported.

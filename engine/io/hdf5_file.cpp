@@ -164,11 +164,6 @@ void Hdf5File::close() {
   image_.data.reset();
 }
 
-void Hdf5File::fail(const std::string& object, const std::string& problem) const {
-  throw InputError("'" + object + "' " + problem, "the file is damaged or of another kind: write it again",
-                   {path_, 0, 0, ""});
-}
-
 bool Hdf5File::checksummed() const {
   H5F_info2_t info;
   return H5Fget_info2(file_, &info) >= 0 && info.super.version >= 2;
@@ -281,22 +276,6 @@ std::vector<double> Hdf5File::read_rows(const std::string& object, std::size_t f
       H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data()) < 0)
     fail(object, "cannot be read, or not as it was written");
   return values;
-}
-
-std::vector<double> Hdf5File::read_doubles(const std::string& object, const std::vector<std::size_t>& expected) const {
-  if (shape(object) != expected) fail(object, "does not have the shape it should");
-  return read_doubles(object);
-}
-
-std::vector<int> Hdf5File::read_ints(const std::string& object, const std::vector<std::size_t>& expected) const {
-  if (shape(object) != expected) fail(object, "does not have the shape it should");
-  return read_ints(object);
-}
-
-double Hdf5File::read_double(const std::string& object) const {
-  const auto values = read_doubles(object);
-  if (values.size() != 1) fail(object, "is not one number");
-  return values.front();
 }
 
 std::int64_t Hdf5File::read_int(const std::string& object) const {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/data_file.hpp"
 #include "kernels/base/atomic_file.hpp"
 
 namespace supple {
@@ -25,41 +26,39 @@ struct MemoryImage {
 };
 
 /// An HDF5 file. One object may be used by one thread at a time.
-class Hdf5File {
+class Hdf5File final : public DataSource, public DataSink {
  public:
   /// `create` makes the file in memory, `grow` beside its place on disk (FileAside): for files larger than memory
   /// should be. close() puts it there, and without close() there is none.
   enum class Mode { read, create, grow };
   Hdf5File(const std::string& path, Mode mode);
-  ~Hdf5File();
+  ~Hdf5File() override;
   Hdf5File(const Hdf5File&) = delete;
   Hdf5File& operator=(const Hdf5File&) = delete;
 
   /// Written by Hdf5File, or otherwise in the format of HDF5 1.8 or later: damage to the file's structure is detected.
   bool checksummed() const;
   /// Whether the object exists. Throws InputError if damage to the file prevents the answer.
-  bool has(const std::string& object) const;
-  std::vector<std::size_t> shape(const std::string& object) const;
+  bool has(const std::string& object) const override;
+  std::vector<std::size_t> shape(const std::string& object) const override;
   /// Names of the objects in a group.
   std::vector<std::string> list(const std::string& group) const;
 
-  std::vector<double> read_doubles(const std::string& object) const;
-  std::vector<int> read_ints(const std::string& object) const;
-  std::string read_text(const std::string& object) const;
-  double read_double(const std::string& object) const;
-  std::int64_t read_int(const std::string& object) const;
+  using DataSource::read_doubles, DataSource::read_ints;
+  std::vector<double> read_doubles(const std::string& object) const override;
+  std::vector<int> read_ints(const std::string& object) const override;
+  std::string read_text(const std::string& object) const override;
+  std::int64_t read_int(const std::string& object) const override;
   /// `count` rows from row `first` of an array of numbers [rows, ...].
   std::vector<double> read_rows(const std::string& object, std::size_t first, std::size_t count) const;
-  /// As above, and the array must have exactly this shape.
-  std::vector<double> read_doubles(const std::string& object, const std::vector<std::size_t>& shape) const;
-  std::vector<int> read_ints(const std::string& object, const std::vector<std::size_t>& shape) const;
 
   /// Parent groups are created. Row-major. A text longer than 32 KiB is stored as an array of one text.
-  void write(const std::string& object, const std::vector<double>& values, const std::vector<std::size_t>& shape);
-  void write(const std::string& object, const std::vector<int>& values, const std::vector<std::size_t>& shape);
-  void write(const std::string& object, const std::string& text);
-  void write(const std::string& object, double value);
-  void write(const std::string& object, std::int64_t value);
+  void write(const std::string& object, const std::vector<double>& values,
+             const std::vector<std::size_t>& shape) override;
+  void write(const std::string& object, const std::vector<int>& values, const std::vector<std::size_t>& shape) override;
+  void write(const std::string& object, const std::string& text) override;
+  void write(const std::string& object, double value) override;
+  void write(const std::string& object, std::int64_t value) override;
   /// Mode::grow: reserves disk space for `bytes` of rows that will be added. Throws RunError where there is none; then
   /// the file is unchanged and can still be closed.
   void reserve(std::uintmax_t bytes);
@@ -69,10 +68,9 @@ class Hdf5File {
   /// Writes the whole file as write_file (kernels/base/atomic_file.hpp) does, with its errors.
   void close();
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const override { return path_; }
 
  private:
-  [[noreturn]] void fail(const std::string& object, const std::string& problem) const;
   std::int64_t open(const std::string& object) const;
   void check_storage(std::int64_t set, const std::string& object, std::size_t count, std::size_t size) const;
   template <class T>

@@ -35,10 +35,6 @@ struct ForwardResult {
 /// RunError where results cannot be written, with the state saved if that can be.
 ForwardResult run_forward(ForwardRun& run, const Progress& progress);
 
-/// Brings all robots of `state`, which are in the same one, to equilibrium under their commands at time 0. Throws
-/// RunError.
-void settle(const MechanicsTeam& team, const CommandSource& source, State& state);
-
 SavedFailures saved_failures(const std::vector<FailedRobot>& failures);
 std::vector<FailedRobot> read_failures(const SavedFailures& saved);
 

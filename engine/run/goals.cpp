@@ -30,10 +30,6 @@ std::vector<std::string> column_names(const Effector& effector) {
   return {name};
 }
 
-Interval clipped(const Interval& asked, const Interval& own) {
-  return {std::clamp(asked.lower, own.lower, own.upper), std::clamp(asked.upper, own.lower, own.upper)};
-}
-
 // Turns done after `time` of `turns`, both in turns: the speed rises linearly over the first half turn's time.
 double turned(double time, int turns) {
   constexpr double rise = 0.5;
@@ -51,24 +47,6 @@ std::vector<Input> goal_inputs(const Robot& robot) {
   for (const Input& input : inputs_of(robot))
     if (!input.motion) inputs.push_back(input);
   return inputs;
-}
-
-Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when) {
-  const std::string what = fmt::format("the limits of '{}'{}", actuator.name, when);
-  const Interval own = own_force_limits(actuator);
-  // One that was not asked for is the robot's own: then the other lies outside.
-  if (asked.lower > asked.upper && asked.lower != own.lower && asked.upper != own.upper)
-    throw InputError(what + " are reversed", "the least first");
-  // What it is commanded by has a range of its own.
-  Interval allowed = own;
-  if (actuator.control == ActuatorControl::force)
-    allowed = {std::max(own.lower, actuator.range.lower), std::min(own.upper, actuator.range.upper)};
-  if (asked.lower > allowed.upper || asked.upper < allowed.lower)
-    throw InputError(fmt::format("{} lie outside those of the robot ({} to {})", what,
-                                 format_quantity(allowed.lower, multiplier_dimension(actuator.kind)),
-                                 format_quantity(allowed.upper, multiplier_dimension(actuator.kind))),
-                     "limits within them");
-  return clipped(asked, own);
 }
 
 GoalPath::GoalPath(const Robot& robot, Actuation table) : robot_(robot), table_(std::move(table)) {

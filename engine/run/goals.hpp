@@ -19,10 +19,6 @@ namespace supple {
 /// Columns of goals and known commands, in order: effectors, then actuators.
 std::vector<Input> goal_inputs(const Robot& robot);
 
-/// Limits of an actuator's force [N] or pressure [Pa] as they are asked for, within its own. Throws InputError where
-/// they are reversed, or outside those of the robot, with `when` in the message.
-Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when = {});
-
 class GoalPath final : public GoalSource {
  public:
   /// The table has the columns of goal_inputs, and may have those of limits after them. Throws InputError if no effector

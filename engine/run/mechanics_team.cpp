@@ -1,19 +1,18 @@
 #include "engine/run/mechanics_team.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <exception>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/base/threads.hpp"
 
 namespace supple {
 
 MechanicsTeam::MechanicsTeam(Mechanics& alone, int robots) : robots_(robots), threads_(1), members_{&alone} {}
 
 MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots, Members members)
-    : model_(&model), robots_(robots), threads_(std::min(robots, omp_get_max_threads())) {
+    : model_(&model), robots_(robots), threads_(std::min(robots, most_threads())) {
   for (int k = 0; k < (members == Members::robots ? robots : threads_); ++k) {
     own_.push_back(std::make_unique<ReducedMechanics>(model));
     members_.push_back(own_.back().get());
@@ -45,7 +44,7 @@ void MechanicsTeam::each_robot(const std::function<void(int, int)>& action) cons
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads_)
   for (int b = 0; b < robots_; ++b) {
     try {
-      action(b, size() == robots_ ? b : omp_get_thread_num());
+      action(b, size() == robots_ ? b : this_thread());
     } catch (...) {
 #pragma omp critical(mechanics_team)
       if (!problem) problem = std::current_exception();

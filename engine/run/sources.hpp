@@ -1,6 +1,6 @@
 #pragma once
 // Where the commands and the goals of the robots of a run come from: tables over time (actuation.hpp, goals.hpp), or a
-// program that sets them between two steps (simulation.hpp).
+// program that sets them between two steps (batch_simulation.hpp).
 
 #include <span>
 

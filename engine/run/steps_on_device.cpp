@@ -191,4 +191,18 @@ StepReport InverseOnDevice::take() {
   return report;
 }
 
+std::unique_ptr<RobotSteps> forward_on_device(const ReducedModel& model, const Device& device,
+                                              const DriveSettings& settings, const CommandSource& source,
+                                              const State& start) {
+  return std::make_unique<ForwardOnDevice>(model, device, settings, source, start);
+}
+
+std::unique_ptr<RobotSteps> inverse_on_device(const ReducedModel& model, const Device& device,
+                                              const DriveSettings& settings, const InverseSettings& inverse,
+                                              const GoalSource& source, const State& start, InverseAnswers*& answers) {
+  auto steps = std::make_unique<InverseOnDevice>(model, device, settings, inverse, source, start);
+  answers = steps.get();
+  return steps;
+}
+
 }  // namespace supple

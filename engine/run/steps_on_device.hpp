@@ -5,14 +5,12 @@
 #include <memory>
 #include <optional>
 
+#include "engine/run/device_steps.hpp"
 #include "engine/run/drive.hpp"
 #include "engine/run/robot_steps.hpp"
 #include "engine/step/batch_stepper.hpp"
 
 namespace supple {
-
-// Why a run of this model is not supported on a device: the feature that is missing there. None: it is supported.
-std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const DriveSettings& settings, bool inverse);
 
 class StepsOnDevice : public RobotSteps {
  public:

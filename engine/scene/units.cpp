@@ -16,41 +16,9 @@
 namespace supple {
 namespace {
 
-struct DimensionEntry {
-  Dimension dimension;
-  std::string_view name;     // with article
-  std::string_view si;       // unit of the values in memory
-  std::string_view samples;  // units to suggest
-};
-
-// In the order of the enumeration.
-constexpr std::array dimensions{
-    DimensionEntry{Dimension::number, "a plain number", "", "no unit, or %"},
-    DimensionEntry{Dimension::length, "a length", "m", "mm, cm, m"},
-    DimensionEntry{Dimension::mass, "a mass", "kg", "g, kg"},
-    DimensionEntry{Dimension::time, "a time", "s", "us, ms, s"},
-    DimensionEntry{Dimension::angle, "an angle", "rad", "deg, rad, rev"},
-    DimensionEntry{Dimension::acceleration, "an acceleration", "m/s^2", "m/s^2, mm/s^2"},
-    DimensionEntry{Dimension::stress, "a stress", "Pa", "Pa, kPa, MPa, GPa"},
-    DimensionEntry{Dimension::density, "a density", "kg/m^3", "kg/m^3, g/cm^3"},
-    DimensionEntry{Dimension::force, "a force", "N", "mN, N, kN"},
-    DimensionEntry{Dimension::stiffness, "a stiffness", "N/m", "N/m, N/mm"},
-    DimensionEntry{Dimension::frequency, "a frequency", "1/s", "1/s, Hz"},
-    DimensionEntry{Dimension::speed, "a speed", "m/s", "m/s, mm/s"},
-    DimensionEntry{Dimension::force_rate, "a rate of force", "N/s", "N/s, mN/s"},
-    DimensionEntry{Dimension::stress_rate, "a rate of pressure", "Pa/s", "kPa/s, Pa/s"},
-    DimensionEntry{Dimension::volume, "a volume", "m^3", "mL, cm^3, mm^3"},
-    DimensionEntry{Dimension::volume_rate, "a flow", "m^3/s", "mL/s, cm^3/s"},
-    DimensionEntry{Dimension::compliance, "a compliance", "m/N", "mm/N, m/N"},
-};
-
 // Dimensions no key has, named only to say what was found instead.
 constexpr std::array<std::array<std::string_view, 2>, 5> other_dimensions{
     {{"m^2", "an area"}, {"J", "an energy"}, {"W", "a power"}, {"K", "a temperature"}, {"A", "a current"}}};
-
-const DimensionEntry& entry(Dimension dimension) {
-  return dimensions[static_cast<std::size_t>(dimension)];
-}
 
 struct FreeUnit {
   void operator()(ut_unit* unit) const { ut_free(unit); }
@@ -73,14 +41,14 @@ class UnitSystem {
       *problem = "is no unit";
       return 0;
     }
-    const Unit target(ut_parse(system_, dimension == Dimension::number ? "1" : entry(dimension).si.data(), UT_ASCII));
+    const Unit target(ut_parse(system_, dimension == Dimension::number ? "1" : si_unit(dimension).data(), UT_ASCII));
     if (!same_dimension(parsed.get(), target.get())) {
       *problem = describe(parsed.get());
       return 0;
     }
     // Radian is 1 to UDUNITS.
     if (dimension == Dimension::number && unit != "%") {
-      *problem = entry(Dimension::angle).name;
+      *problem = dimension_name(Dimension::angle);
       return 0;
     }
     cv_converter* const converter = ut_get_converter(parsed.get(), target.get());
@@ -149,8 +117,8 @@ class UnitSystem {
       const Unit candidate(ut_parse(system_, si.data(), UT_ASCII));
       return same_dimension(unit, candidate.get());
     };
-    for (const DimensionEntry& e : dimensions)
-      if (e.dimension != Dimension::number && matches(e.si)) return std::string(e.name);
+    for (int d = 1; d < dimension_count; ++d)
+      if (matches(si_unit(static_cast<Dimension>(d)))) return std::string(dimension_name(static_cast<Dimension>(d)));
     for (const auto& [si, name] : other_dimensions)
       if (matches(si)) return std::string(name);
     return "something else";
@@ -192,7 +160,7 @@ std::string plain_unit(std::string_view text) {
 
 [[noreturn]] void fail(std::string_view text, const std::string& why, Dimension dimension, const Place& place) {
   throw InputError(fmt::format("'{}' {}", text, why),
-                   fmt::format("units of {}: {}", entry(dimension).name, entry(dimension).samples), place);
+                   fmt::format("units of {}: {}", dimension_name(dimension), sample_units(dimension)), place);
 }
 
 double unit_scale(std::string_view whole, std::string_view unit, Dimension dimension, const Place& place) {
@@ -206,19 +174,11 @@ double unit_scale(std::string_view whole, std::string_view unit, Dimension dimen
   }
   if (problem.empty()) return scale;
   if (problem.starts_with("is "))
-    fail(unit, fmt::format("{}, {} is expected", problem, entry(dimension).name), dimension, place);
-  fail(whole, fmt::format("is {}, {} is expected", problem, entry(dimension).name), dimension, place);
+    fail(unit, fmt::format("{}, {} is expected", problem, dimension_name(dimension)), dimension, place);
+  fail(whole, fmt::format("is {}, {} is expected", problem, dimension_name(dimension)), dimension, place);
 }
 
 }  // namespace
-
-std::string_view dimension_name(Dimension dimension) {
-  return entry(dimension).name;
-}
-
-std::string_view si_unit(Dimension dimension) {
-  return entry(dimension).si;
-}
 
 double parse_quantity(std::string_view text, Dimension dimension, const Place& place) {
   const std::string_view whole = trim(text);
@@ -230,7 +190,8 @@ double parse_quantity(std::string_view text, Dimension dimension, const Place& p
   double value = 0;
   const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
   if (!numeric || status == std::errc::invalid_argument)
-    fail(whole, fmt::format("does not start with a number, {} is expected", entry(dimension).name), dimension, place);
+    fail(whole, fmt::format("does not start with a number, {} is expected", dimension_name(dimension)), dimension,
+         place);
   if (status != std::errc()) fail(whole, "is out of range", dimension, place);
   const std::string_view unit = trim(rest.substr(static_cast<std::size_t>(end - rest.data())));
   if (unit.empty()) return value;
@@ -245,53 +206,8 @@ double parse_quantity(std::string_view text, Dimension dimension, const Place& p
 double parse_unit(std::string_view text, Dimension dimension, const Place& place) {
   const std::string_view unit = trim(text);
   if (unit.empty())
-    fail(text, fmt::format("is no unit, that of {} is expected", entry(dimension).name), dimension, place);
+    fail(text, fmt::format("is no unit, that of {} is expected", dimension_name(dimension)), dimension, place);
   return unit_scale(unit, unit, dimension, place);
-}
-
-std::string format_quantity(double value, Dimension dimension) {
-  struct Step {
-    double size;
-    std::string_view unit;
-  };
-  constexpr std::array lengths{Step{1, "m"}, Step{1e-3, "mm"}, Step{1e-6, "um"}};
-  constexpr std::array times{Step{1, "s"}, Step{1e-3, "ms"}, Step{1e-6, "us"}};
-  constexpr std::array masses{Step{1, "kg"}, Step{1e-3, "g"}, Step{1e-6, "mg"}};
-  constexpr std::array stresses{Step{1e9, "GPa"}, Step{1e6, "MPa"}, Step{1e3, "kPa"}, Step{1, "Pa"}};
-  constexpr std::array forces{Step{1e3, "kN"}, Step{1, "N"}, Step{1e-3, "mN"}};
-  constexpr std::array volumes{Step{1, "m^3"}, Step{1e-6, "mL"}};
-  constexpr std::array speeds{Step{1, "m/s"}, Step{1e-3, "mm/s"}};
-
-  if (std::isinf(value)) return value > 0 ? "unlimited" : "-unlimited";
-  const auto write = [value](const auto& steps, std::size_t of_zero = 1) {
-    if (value == 0) return fmt::format("0 {}", steps[of_zero].unit);
-    for (const Step& step : steps)
-      if (std::abs(value) >= 0.9999995 * step.size || step.size == steps.back().size)
-        return fmt::format("{:.4g} {}", value / step.size, step.unit);
-    return std::string();
-  };
-  switch (dimension) {
-    case Dimension::number:
-      return fmt::format("{:.4g}", value);
-    case Dimension::length:
-      return write(lengths);
-    case Dimension::time:
-      return write(times);
-    case Dimension::mass:
-      return write(masses);
-    case Dimension::stress:
-      return write(stresses, 2);
-    case Dimension::force:
-      return write(forces);
-    case Dimension::speed:
-      return write(speeds);
-    case Dimension::volume:
-      return write(volumes);
-    case Dimension::angle:
-      return fmt::format("{:.4g} deg", value * 180 / std::numbers::pi);
-    default:
-      return fmt::format("{:.4g} {}", value, si_unit(dimension));
-  }
 }
 
 }  // namespace supple

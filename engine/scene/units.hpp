@@ -29,11 +29,14 @@ enum class Dimension {
   volume_rate,   // m^3/s
   compliance,    // m/N
 };
+inline constexpr int dimension_count = 17;
 
 // "length", "stress", ... with its article for messages: "a length".
 std::string_view dimension_name(Dimension dimension);
 // "m", "Pa", ...; "" for a plain number.
 std::string_view si_unit(Dimension dimension);
+// Units to suggest.
+std::string_view sample_units(Dimension dimension);
 
 // "40 mm" as a length is 0.04. A number without a unit is SI. The result is finite.
 double parse_quantity(std::string_view text, Dimension dimension, const Place& place = {});

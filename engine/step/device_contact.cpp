@@ -1,7 +1,5 @@
 #include "engine/step/device_contact.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <exception>
 
@@ -9,6 +7,7 @@
 #include "engine/step/forward_law.hpp"
 #include "kernels/array/room.hpp"
 #include "kernels/base/contract.hpp"
+#include "kernels/base/threads.hpp"
 
 namespace supple {
 
@@ -72,7 +71,7 @@ DeviceContact::DeviceContact(ReducedBatchMechanics& mechanics, const DeviceConta
   found_.resize(extent(B));
   open_.assign(extent(B), 0);
   reports_.resize(extent(B));
-  problems_.resize(extent(omp_get_max_threads()));
+  problems_.resize(extent(most_threads()));
   allocate();
   refresh_friction();
 }
@@ -275,7 +274,7 @@ void DeviceContact::solve_on_host(const ForwardLaw& law, std::vector<RobotFailur
   for (int k = 0; k < count; ++k) {
     const int b = for_host_[extent(k)];
     try {
-      reports_[extent(b)] = solve_on_host(law, b, problems_[extent(count > 1 ? omp_get_thread_num() : 0)]);
+      reports_[extent(b)] = solve_on_host(law, b, problems_[extent(count > 1 ? this_thread() : 0)]);
     } catch (...) {
 #pragma omp critical(device_contact)
       thrown = std::current_exception();

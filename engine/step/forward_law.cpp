@@ -1,13 +1,12 @@
 #include "engine/step/forward_law.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "engine/step/contact_stage.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/base/threads.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
 
 namespace supple {
@@ -15,7 +14,7 @@ namespace supple {
 ForwardLaw::ForwardLaw(const Robot& robot, int robots) : robot_(robot) {
   for (auto* values : {&target_, &lower_, &upper_}) values->assign(extent(robots, robot.rows()), 0.0);
   solved_.assign(extent(robots), 1);
-  scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
+  scratch_.resize(static_cast<std::size_t>(std::min(robots, most_threads())));
   for (Scratch& s : scratch_) {
     s.shifted.assign(extent(robot.rows()), 0.0);
     s.work.assign(static_cast<std::size_t>(box_complementarity_work(robot.rows())), 0.0);
@@ -49,7 +48,7 @@ bool ForwardLaw::solve(const ConstraintSpace& space, std::span<const char> touch
 #pragma omp parallel for schedule(static) num_threads(threads) if (space.robots > 1)
   for (int b = 0; b < space.robots; ++b) {
     if (!touch.empty() && touch[extent(b)] != 0) continue;
-    Scratch& s = scratch_[static_cast<std::size_t>(space.robots > 1 ? omp_get_thread_num() : 0)];
+    Scratch& s = scratch_[static_cast<std::size_t>(space.robots > 1 ? this_thread() : 0)];
     const std::size_t first = extent(b, n), count = extent(n);
     for (std::size_t i = 0; i < count; ++i) s.shifted[i] = space.free[first + i] - target_[first + i];
     const auto part = [&](const std::vector<double>& v) { return std::span<const double>(v).subspan(first, count); };

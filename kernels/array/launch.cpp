@@ -5,7 +5,7 @@
 namespace supple {
 
 int team_count(const Device& device, int n) {
-  if (device.kind == Device::Kind::cpu) return std::min(n, omp_get_max_threads());
+  if (device.kind == Device::Kind::cpu) return std::min(n, most_threads());
   return std::min(n, cuda_team_count(device.index));
 }
 

@@ -3,12 +3,11 @@
 // every order and every number of threads gives the same bits. CUDA instantiations are listed explicitly in
 // kernels/cuda/*.cu: a forgotten one is a link error.
 
-#include <omp.h>
-
 #include "kernels/array/device.hpp"
 #include "kernels/array/gpu.hpp"
 #include "kernels/base/each.hpp"
 #include "kernels/base/team.hpp"
+#include "kernels/base/threads.hpp"
 
 namespace supple {
 
@@ -28,7 +27,7 @@ void launch_cpu(int n, const Op& op) {
 template <class Op>
 void launch_teams_cpu(int n, int teams, const Op& op) {
 #pragma omp parallel for schedule(static) num_threads(teams) if (teams > 1)
-  for (int i = 0; i < n; ++i) op(SingleTeam{}, omp_get_thread_num(), i);
+  for (int i = 0; i < n; ++i) op(SingleTeam{}, this_thread(), i);
 }
 
 template <class Op>

@@ -1,6 +1,6 @@
-// Robots that Python steps: engine/run/simulation.hpp with its arrays as views.
+// Robots that Python steps: engine/run/batch_simulation.hpp with its arrays as views.
 
-#include "engine/run/simulation.hpp"
+#include "engine/run/batch_simulation.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
@@ -21,7 +21,7 @@ namespace supple::python {
 
 namespace {
 
-using Self = nb::pointer_and_handle<Simulation>;
+using Self = nb::pointer_and_handle<BatchSimulation>;
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Mask = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -82,7 +82,7 @@ InverseSettings inverse_settings(const Inverse& asked, const Robot& robot) {
   return settings;
 }
 
-void open(Simulation* self, nb::object robot, int robots, const std::string& device,
+void open(BatchSimulation* self, nb::object robot, int robots, const std::string& device,
           const std::optional<std::string>& integrator, const std::optional<double>& time_step, double keep_tangent,
           bool inverse, const std::string& regularisation, double epsilon, const std::optional<double>& goal_speed,
           const std::vector<double>& effort, int starts) {
@@ -94,7 +94,7 @@ void open(Simulation* self, nb::object robot, int robots, const std::string& dev
     reduced = nb::cast<std::shared_ptr<ReducedModel>>(robot);
   else
     throw nb::type_error("Simulation(robot): robot is a supple.Model or a supple.Scene");
-  SimulationSettings settings;
+  BatchSimulationSettings settings;
   settings.robots = robots;
   settings.device = parse_device(device);
   if (integrator) settings.integrator = integrator_of(*integrator);
@@ -104,13 +104,10 @@ void open(Simulation* self, nb::object robot, int robots, const std::string& dev
     settings.inverse =
         inverse_settings({regularisation, epsilon, goal_speed, effort, starts}, reduced ? reduced->robot : full->robot);
   const nb::gil_scoped_release unlocked;
-  if (reduced)
-    new (self) Simulation(std::move(reduced), settings);
-  else
-    new (self) Simulation(std::move(full), settings);
+  new (self) BatchSimulation(reduced ? body_of(std::move(reduced)) : body_of(std::move(full)), settings);
 }
 
-void step(Simulation& self, long steps) {
+void step(BatchSimulation& self, long steps) {
   if (steps < 0) throw nb::value_error("step(count): count is negative");
   std::optional<Watch> watch;
   if (steps > 1) watch.emplace();
@@ -133,7 +130,7 @@ void step(Simulation& self, long steps) {
 }
 
 // Which robots a mask or a list of indices names; None: all.
-std::vector<int> robots_of(const Simulation& self, nb::object which) {
+std::vector<int> robots_of(const BatchSimulation& self, nb::object which) {
   std::vector<int> robots;
   Mask mask;
   if (nb::try_cast(which, mask)) {
@@ -147,14 +144,14 @@ std::vector<int> robots_of(const Simulation& self, nb::object which) {
   return robots;
 }
 
-void reset(Simulation& self, nb::object which) {
+void reset(BatchSimulation& self, nb::object which) {
   if (which.is_none())
     self.reset();
   else
     self.reset(robots_of(self, std::move(which)));
 }
 
-Table get_state(Simulation& self) {
+Table get_state(BatchSimulation& self) {
   Table state;
   state["time"] = self.state().time;
   const std::size_t robots = count(self.robots());
@@ -165,7 +162,7 @@ Table get_state(Simulation& self) {
   return state;
 }
 
-void set_state(Simulation& self, Table given) {
+void set_state(BatchSimulation& self, Table given) {
   State state = self.state();
   state.time = nb::cast<double>(given["time"]);
   for (const auto& [name, list] : lists) {
@@ -188,7 +185,7 @@ std::vector<double> numbers_of(nb::handle given, const char* name) {
   return {numbers.data(), numbers.data() + numbers.size()};
 }
 
-Array<double> goal_errors(Simulation& self) {
+Array<double> goal_errors(BatchSimulation& self) {
   const Robot& robot = self.robot();
   EffectorErrors errors(robot);
   const std::size_t effectors = robot.effectors.size(), robots = count(self.robots());
@@ -202,17 +199,17 @@ Array<double> goal_errors(Simulation& self) {
   return array(std::move(all), {robots, effectors});
 }
 
-void require_inverse(const Simulation& self) {
+void require_inverse(const BatchSimulation& self) {
   if (!self.inverse())
     throw InputError("this simulation is stepped under commands and has no goals", "Simulation(robot, inverse=True)");
 }
 
-int robot_index(const Simulation& self, int robot) {
+int robot_index(const BatchSimulation& self, int robot) {
   if (robot < 0 || robot >= self.robots()) throw nb::index_error("there is no such robot in the batch");
   return robot;
 }
 
-void bind_inputs(nb::class_<Simulation>& simulation) {
+void bind_inputs(nb::class_<BatchSimulation>& simulation) {
   simulation
       .def_prop_ro(
           "commands",
@@ -263,7 +260,7 @@ void bind_inputs(nb::class_<Simulation>& simulation) {
           "Least and largest force [N] or pressure [Pa] of each actuator [actuators, 2], within those of the robot.");
 }
 
-void bind_results(nb::class_<Simulation>& simulation) {
+void bind_results(nb::class_<BatchSimulation>& simulation) {
   simulation
       .def_prop_ro(
           "q", [](Self self) { return state_view(self, &State::q); }, nb::rv_policy::automatic,
@@ -311,12 +308,12 @@ void bind_results(nb::class_<Simulation>& simulation) {
           "Where the effectors are [robots, effectors, 3], in the units of `goals`.\n\n"
           "Computed when it is read: an array that was read before shows them then too.")
       .def_prop_ro(
-          "time", [](Simulation& self) { return self.state().time; }, "s")
-      .def_prop_ro("steps", &Simulation::steps, "Steps done since the start or the last reset of all robots.")
-      .def_prop_ro("limited", &Simulation::limited, "Commands that the last step cut to their range or rate.")
+          "time", [](BatchSimulation& self) { return self.state().time; }, "s")
+      .def_prop_ro("steps", &BatchSimulation::steps, "Steps done since the start or the last reset of all robots.")
+      .def_prop_ro("limited", &BatchSimulation::limited, "Commands that the last step cut to their range or rate.")
       .def_prop_ro(
           "report",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             const StepReport& last = self.report();
             Table report;
             report["status"] = describe(last.status);
@@ -329,7 +326,7 @@ void bind_results(nb::class_<Simulation>& simulation) {
           "How the last step went: status, iterations, residual, points turned inside out, weakened tangents.")
       .def_prop_ro(
           "failed",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             auto mask = std::make_unique<bool[]>(count(self.robots()));
             for (const FailedRobot& failure : self.failures()) mask[count(failure.robot)] = true;
             bool* data = mask.release();
@@ -339,7 +336,7 @@ void bind_results(nb::class_<Simulation>& simulation) {
           nb::rv_policy::automatic, "Which robots have failed [robots]; they stay as they were until they are reset.")
       .def_prop_ro(
           "failures",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             std::vector<std::string> texts;
             for (const FailedRobot& failure : self.failures())
               texts.push_back(fmt::format("robot {}: {}", failure.robot, failure_text(failure, self.time_step())));
@@ -348,14 +345,14 @@ void bind_results(nb::class_<Simulation>& simulation) {
           "Why, one text for each.")
       .def_prop_ro(
           "held",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             require_inverse(self);
             return self.answers()->conflicts();
           },
           "Why inverse control held the last commands [robots]: empty texts where it did not.")
       .def_prop_ro(
           "goal_errors",
-          [](Simulation& self) {
+          [](BatchSimulation& self) {
             require_inverse(self);
             return goal_errors(self);
           },
@@ -363,7 +360,7 @@ void bind_results(nb::class_<Simulation>& simulation) {
           "Distance of each effector to its goal [robots, effectors, m]; of an orientation rad times its lever.")
       .def(
           "touches",
-          [](Simulation& self, int robot) {
+          [](BatchSimulation& self, int robot) {
             nb::typed<nb::list, Table> list;
             for (const Touch& touch : self.touches(robot_index(self, robot))) {
               Table entry;
@@ -383,22 +380,23 @@ void bind_results(nb::class_<Simulation>& simulation) {
           "last step [m], sliding.")
       .def(
           "gaps",
-          [](Simulation& self) {
+          [](BatchSimulation& self) {
             const Robot& robot = self.robot();
             return array(self.gaps(), {count(self.robots()), count(robot.collision_points), robot.obstacles.size()});
           },
           "Gaps between collision points and obstacles less the contact distance [robots, points, obstacles, m].")
       .def(
           "skin",
-          [](Simulation& self, int robot) {
-            std::vector<double> nodes = self.skin_nodes(robot_index(self, robot));
-            const std::size_t size = nodes.size() / 3;
+          [](BatchSimulation& self, int robot) {
+            const std::size_t size = self.skin().nodes.size();
+            std::vector<double> nodes(3 * size);
+            self.skin_nodes(robot_index(self, robot), nodes);
             return array(std::move(nodes), {size, 3});
           },
           nb::arg("robot") = 0, "Positions of the nodes of a robot's skin [nodes, 3, m].")
       .def_prop_ro(
           "triangles",
-          [](Simulation& self) {
+          [](BatchSimulation& self) {
             std::vector<int> corners;
             for (const auto& triangle : self.skin().triangles)
               corners.insert(corners.end(), triangle.begin(), triangle.end());
@@ -408,7 +406,7 @@ void bind_results(nb::class_<Simulation>& simulation) {
           nb::rv_policy::automatic, "Triangles of the skin [triangles, 3].")
       .def(
           "stress",
-          [](Simulation& self, int robot) {
+          [](BatchSimulation& self, int robot) {
             std::vector<double> stress = self.stress(robot_index(self, robot));
             const std::size_t size = stress.size();
             return array(std::move(stress), {size});
@@ -417,14 +415,14 @@ void bind_results(nb::class_<Simulation>& simulation) {
           "Von Mises stress of a robot's elements [elements, Pa]: of a full model all, of a reduced one those it "
           "keeps.")
       .def(
-          "hash", [](Simulation& self) { return hash_hex(hash(self.state())); },
+          "hash", [](BatchSimulation& self) { return hash_hex(hash(self.state())); },
           "Hash of all bits of the state, as the command line prints it.");
 }
 
 }  // namespace
 
 void bind_simulation(nb::module_& module) {
-  nb::class_<Simulation> simulation(
+  nb::class_<BatchSimulation> simulation(
       module, "Simulation",
       "Robots that are stepped at will: one or a batch, reduced (Model) or full (Scene), under commands or, with\n"
       "inverse=True, towards goals. Arrays are views: they show the present state after every step. SI units.\n"
@@ -440,18 +438,18 @@ void bind_simulation(nb::module_& module) {
            "keep_tangent: see `supple run --help`. Of inverse control: regularisation (\"proximal\", \"energy\" or\n"
            "\"none\") with its factor epsilon, goal_speed [m/s], effort of each actuator, starts.\n"
            "Raises InputError for what the robot does not support.")
-      .def_prop_ro("robots", &Simulation::robots, "Size of the batch.")
-      .def_prop_ro("inverse", &Simulation::inverse)
-      .def_prop_ro("time_step", &Simulation::time_step, "s")
-      .def_prop_ro("integrator", [](const Simulation& self) { return integrator_name(self.integrator()); })
-      .def_prop_ro("device", [](const Simulation& self) { return to_string(self.device()); })
-      .def_prop_ro("actuator_names", [](const Simulation& self) { return names_in(self.robot().actuators); })
-      .def_prop_ro("motion_names", [](const Simulation& self) { return names_in(self.robot().motions); })
-      .def_prop_ro("effector_names", [](const Simulation& self) { return names_in(self.robot().effectors); })
-      .def_prop_ro("obstacle_names", [](const Simulation& self) { return names_in(self.robot().obstacles); })
+      .def_prop_ro("robots", &BatchSimulation::robots, "Size of the batch.")
+      .def_prop_ro("inverse", &BatchSimulation::inverse)
+      .def_prop_ro("time_step", &BatchSimulation::time_step, "s")
+      .def_prop_ro("integrator", [](const BatchSimulation& self) { return integrator_name(self.integrator()); })
+      .def_prop_ro("device", [](const BatchSimulation& self) { return to_string(self.device()); })
+      .def_prop_ro("actuator_names", [](const BatchSimulation& self) { return names_in(self.robot().actuators); })
+      .def_prop_ro("motion_names", [](const BatchSimulation& self) { return names_in(self.robot().motions); })
+      .def_prop_ro("effector_names", [](const BatchSimulation& self) { return names_in(self.robot().effectors); })
+      .def_prop_ro("obstacle_names", [](const BatchSimulation& self) { return names_in(self.robot().obstacles); })
       .def_prop_ro(
           "probe_points",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             nb::typed<nb::dict, nb::str, int> points;
             for (const NamedPoint& probe : self.robot().probes) points[probe.name.c_str()] = probe.point;
             return points;
@@ -459,7 +457,7 @@ void bind_simulation(nb::module_& module) {
           "Index of each probe among `points`.")
       .def_prop_ro(
           "ranges",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             std::vector<double> ranges;
             for (const ActuatorRow& actuator : self.robot().actuators)
               ranges.insert(ranges.end(), {actuator.range.lower, actuator.range.upper});
@@ -496,7 +494,7 @@ void bind_simulation(nb::module_& module) {
           nb::rv_policy::automatic, "Least and largest value of each prescribed motion [motions, 2, m].")
       .def_prop_ro(
           "command_dimensions",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             std::vector<std::string> names;
             for (const ActuatorRow& actuator : self.robot().actuators)
               names.emplace_back(word_of(command_dimension(actuator.kind, actuator.control)));
@@ -506,7 +504,7 @@ void bind_simulation(nb::module_& module) {
       .def("step", &step, nb::arg("count") = 1,
            "So many steps. A robot of a batch that fails stays as it was (failed). Raises RunError when none is left,\n"
            "InputError for commands or goals that are not finite; Ctrl-C ends it between two steps.")
-      .def("settle", &Simulation::settle, nb::call_guard<nb::gil_scoped_release>(),
+      .def("settle", &BatchSimulation::settle, nb::call_guard<nb::gil_scoped_release>(),
            "Brings all robots to equilibrium under their commands. Raises RunError where one does not settle.")
       .def("reset", &reset, nb::arg("which") = nb::none(),
            "Puts robots back to rest: all, or those of a mask [robots] or list of indices. With all of them the time\n"
@@ -515,7 +513,7 @@ void bind_simulation(nb::module_& module) {
       .def("set_state", &set_state, nb::arg("state"), "Continues from a state of get_state().")
       .def(
           "set_variations",
-          [](Simulation& self, nb::object gravity, nb::object material_scale, nb::object friction) {
+          [](BatchSimulation& self, nb::object gravity, nb::object material_scale, nb::object friction) {
             self.set_variations({numbers_of(gravity, "gravity"), numbers_of(material_scale, "material_scale"),
                                  numbers_of(friction, "friction")});
           },
@@ -523,7 +521,7 @@ void bind_simulation(nb::module_& module) {
           "In what the robots of a batch differ, from now on: gravity [robots, 3, m/s^2], factors on the moduli of "
           "each\n"
           "region [robots, regions], Coulomb's coefficients [robots, obstacles]. None: as the model has it.")
-      .def("__repr__", [](Simulation& self) {
+      .def("__repr__", [](BatchSimulation& self) {
         return fmt::format("<supple.Simulation of {} '{}', {}{}: {} after {} steps>", self.robots(), self.robot().name,
                            self.reduced() != nullptr ? "reduced" : "full", self.inverse() ? ", inverse" : "",
                            format_quantity(self.state().time, Dimension::time), self.steps());

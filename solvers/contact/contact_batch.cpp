@@ -1,18 +1,17 @@
 #include "solvers/contact/contact_batch.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/base/threads.hpp"
 
 namespace supple {
 
 ContactBatch::ContactBatch(int boxes, int max_contacts, int count, int threads)
     : boxes_(boxes), max_contacts_(max_contacts), count_(count), reports_(extent(count)) {
   SUPPLE_EXPECT(count >= 0 && threads >= 0);
-  const int wanted = threads > 0 ? threads : omp_get_max_threads();
+  const int wanted = threads > 0 ? threads : most_threads();
   workspaces_.reserve(extent(wanted));
   for (int t = 0; t < wanted; ++t) workspaces_.emplace_back(boxes, max_contacts);
 }
@@ -40,8 +39,8 @@ int ContactBatch::solve(const ContactBatchProblem& problem, std::span<double> la
                              .upper = part(problem.upper, extent(boxes_), extent(boxes_)),
                              .friction = part(problem.friction, extent(max_contacts_), extent(contacts))};
     ContactReport& report = reports_[extent(b)];
-    report = solve_contact(one, lambda.subspan(extent(b, room), extent(n)), workspaces_[extent(omp_get_thread_num())],
-                           settings);
+    report =
+        solve_contact(one, lambda.subspan(extent(b, room), extent(n)), workspaces_[extent(this_thread())], settings);
     solved += report.status == ContactStatus::solved;
   }
   return solved;

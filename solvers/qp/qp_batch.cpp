@@ -1,11 +1,10 @@
 #include "solvers/qp/qp_batch.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/base/threads.hpp"
 
 namespace supple {
 namespace {
@@ -32,7 +31,7 @@ std::span<T> part(std::span<T> all, int b, int size) {
 QpBatch::QpBatch(int n, int m, int count, int threads)
     : n_(n), m_(m), count_(count), active_(extent(count, n + m)), reports_(extent(count)) {
   SUPPLE_EXPECT(count >= 0 && threads >= 0);
-  const int wanted = threads > 0 ? threads : omp_get_max_threads();
+  const int wanted = threads > 0 ? threads : most_threads();
   workspaces_.reserve(extent(wanted));
   for (int t = 0; t < wanted; ++t) workspaces_.emplace_back(n, m);
 }
@@ -57,7 +56,7 @@ int QpBatch::solve(const QpBatchProblem& problem, const QpBatchSolution& solutio
                             .row_multipliers = part(solution.row_multipliers, b, m_),
                             .active = part(std::span(active_), b, n_ + m_)};
     QpReport& report = reports_[extent(b)];
-    report = solve_qp(one, answer, workspaces_[extent(omp_get_thread_num())], settings);
+    report = solve_qp(one, answer, workspaces_[extent(this_thread())], settings);
     solved += report.status == QpStatus::solved;
   }
   return solved;

@@ -1,11 +1,10 @@
 #include "solvers/qpcc/qpcc_batch.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/base/threads.hpp"
 
 namespace supple {
 namespace {
@@ -24,7 +23,7 @@ QpccBatch::QpccBatch(const QpccBatchSize& size, int threads)
       active_(extent(size.count, size.n + size.rows)),
       reports_(extent(size.count)) {
   SUPPLE_EXPECT(size.count >= 0 && threads >= 0);
-  const int wanted = threads > 0 ? threads : omp_get_max_threads();
+  const int wanted = threads > 0 ? threads : most_threads();
   workspaces_.reserve(extent(wanted));
   for (int t = 0; t < wanted; ++t) workspaces_.emplace_back(size.n, size.contacts, size.rows, size.facets);
 }
@@ -57,7 +56,7 @@ int QpccBatch::solve(const QpccBatchProblem& p, const QpccBatchSolution& s, cons
                               .bound_multipliers = {},
                               .row_multipliers = {}};
     QpccReport& report = reports_[extent(b)];
-    report = solve_qpcc(one, answer, workspaces_[extent(omp_get_thread_num())], settings);
+    report = solve_qpcc(one, answer, workspaces_[extent(this_thread())], settings);
     solved += report.status == QpStatus::solved;
   }
   return solved;

@@ -10,6 +10,7 @@
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/verbs/export_sofa.hpp"
 #include "engine/io/model_file.hpp"
+#include "engine/io/runtime_file.hpp"
 #include "engine/mesh/boundary.hpp"
 #include "engine/mesh/check.hpp"
 #include "engine/mesh/read.hpp"
@@ -52,6 +53,23 @@ Geometry read_geometry(const std::string& file) {
   return geometry;
 }
 
+// One flat file for the runtime.
+int export_to_runtime(Context& context, const Arguments& arguments) {
+  refuse_existing(arguments.output, context.common.force);
+  if (!is_model_file(arguments.input))
+    throw InputError(fmt::format("'{}' is not a reduced model, and --format runtime is for those", arguments.input),
+                     "a .rom.h5 written by `supple reduce`");
+  const ReducedModel model = read_model(arguments.input);
+  write_runtime_file(model, arguments.output);
+  nlohmann::ordered_json json = machine_facts(context, "cpu");
+  json["file"] = arguments.output;
+  json["modes"] = model.modes;
+  json["bytes"] = std::filesystem::file_size(arguments.output);
+  write_json(context, json);
+  if (!context.common.quiet) fmt::print("written to {}\n", arguments.output);
+  return 0;
+}
+
 int export_file(Context& context, const Arguments& arguments) {
   check_json_target(context);
   const std::string& output = arguments.output;
@@ -62,6 +80,7 @@ int export_file(Context& context, const Arguments& arguments) {
     sofa.folder = output;
     return export_to_sofa(context, sofa);
   }
+  if (arguments.format == "runtime") return export_to_runtime(context, arguments);
   refuse_existing(output, context.common.force);
   const Geometry geometry = read_geometry(arguments.input);
   const bool solid = geometry.mesh.element_count() > 0;
@@ -95,14 +114,17 @@ Command export_command() {
   command.examples =
       "  supple export assets/diamond -o diamond.vtu\n"
       "  supple export diamond.rom.h5 -o skin.stl\n"
+      "  supple export diamond.rom.h5 --format runtime -o diamond.supple\n"
       "  supple export diamond.rom.h5 --format sofa --scene assets/diamond -o diamond_sofa\n";
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("FILE", arguments->input, "scene (metres, in its frame), mesh (as it is) or reduced model");
     options.text("-o,--output", arguments->output, "FILE",
-                 ".vtu (ParaView), .msh (gmsh) or .stl (the skin); a folder with --format sofa");
-    options.choice("--format", arguments->format, {"sofa"},
-                   "text files of SOFA's ModelOrderReduction, of a reduced model, instead of a mesh");
+                 ".vtu (ParaView), .msh (gmsh) or .stl (the skin); with --format sofa a folder");
+    options.choice(
+        "--format", arguments->format, {"runtime", "sofa"},
+        "of a reduced model, instead of a mesh: one file for the runtime (supple.h), or text files of SOFA's "
+        "ModelOrderReduction");
     options.text("--scene", arguments->sofa.scene, "SCENE", "sofa: the scene that the model was made from");
     options.text("--snapshots", arguments->sofa.snapshots, "DIR",
                  "sofa: states of its reduction, which give its modes; without it NAME.snapshots");

@@ -1,7 +1,5 @@
 #include "engine/mechanics/reduced/reduced_batch_mechanics.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -11,6 +9,7 @@
 #include "kernels/base/contract.hpp"
 #include "kernels/base/each.hpp"
 #include "kernels/base/error.hpp"
+#include "kernels/base/threads.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
 namespace supple {
@@ -112,13 +111,13 @@ void ReducedBatchMechanics::add_geometric(std::span<const PointStiffness> points
   std::vector<double>&A = on_->newton.host_geometric, &A_c = on_->newton.host_of_inputs;
   std::ranges::fill(A, 0.0);
   std::ranges::fill(A_c, 0.0);
-  hessians_.resize(extent(omp_get_max_threads()));
+  hessians_.resize(extent(most_threads()));
   const int n = rows_.rows(), ny = model_.robot.outputs();
   for_each_robot(robots_, [&](int b) {
     double *own = A.data() + extent(b, r_, r_), *own_c = A_c.data() + extent(b, m_, r_);
     for (int row = 0; row < n; ++row)
       add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)), multipliers[extent(b, n) + extent(row)], own,
-                        own_c, hessians_[extent(omp_get_thread_num())]);
+                        own_c, hessians_[extent(this_thread())]);
     for (const PointStiffness& at : points_of(points, b)) add_point_stiffness(model_, at, own, own_c);
   });
   on_->add_geometric();

@@ -1,13 +1,12 @@
 // ReducedMechanics: A assembled, factored and solved with.
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/each.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/base/threads.hpp"
 #include "kernels/elements/geometric_share.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
@@ -31,7 +30,7 @@ void ReducedMechanics::assemble_robot(int b, const SystemCoefficients& coefficie
       for (int j = 0; j <= i; ++j) A[i * r_ + j] -= lacking * geometric[j];
   }
   if (coefficients.geometric) {
-    Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
+    Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0)];
     for (int row = 0; row < n; ++row)
       add_row_curvature(model_, row, y.subspan(extent(b, ny), extent(ny)),
                         multipliers[extent(b, n) + static_cast<std::size_t>(row)], A, A_c, s.hessian);

@@ -1,13 +1,12 @@
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/each.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/base/threads.hpp"
 #include "kernels/elements/batch_ops.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
@@ -135,7 +134,7 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
   geometric_.assign(extent(robots, m_, r_), 0.0);
   system_.assign(extent(robots, r_, r_), 0.0);
   pivots_.assign(extent(robots, r_), 0);
-  scratch_.resize(static_cast<std::size_t>(std::min(robots, omp_get_max_threads())));
+  scratch_.resize(static_cast<std::size_t>(std::min(robots, most_threads())));
   int strain_modes = 0;
   for (const ReducedField& field : model.fields) strain_modes = std::max(strain_modes, field.strains.count);
   if (strain_modes > 0) {
@@ -285,7 +284,7 @@ void ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<cons
   const int threads = static_cast<int>(scratch_.size());
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
-    Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? omp_get_thread_num() : 0)];
+    Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0)];
     const double* x = q.data() + extent(b, r_);
     if (n_ > r_) {
       std::copy_n(x, r_, s.coordinates.begin());

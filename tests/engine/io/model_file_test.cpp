@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "engine/io/hdf5_file.hpp"
-#include "engine/io/model_file_parts.hpp"
+#include "engine/io/model_data_parts.hpp"
 #include "engine/mesh/generate.hpp"
 #include "tests/engine/bodies/constrained_bodies.hpp"
 #include "tests/engine/bodies/driven_bodies.hpp"

@@ -1,4 +1,4 @@
-#include "engine/io/model_file_parts.hpp"
+#include "engine/io/model_data_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ int Checked::word(const std::string& object, std::span<const std::string_view> w
   return static_cast<int>(known - words.begin());
 }
 
-void write_triangles(Hdf5File& file, const std::string& object, const Triangles& triangles) {
+void write_triangles(DataSink& file, const std::string& object, const Triangles& triangles) {
   std::vector<int> flat;
   for (const auto& t : triangles) flat.insert(flat.end(), t.begin(), t.end());
   file.write(object, flat, {triangles.size(), 3});

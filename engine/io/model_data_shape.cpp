@@ -1,6 +1,6 @@
 // What a model looks like: the group /skin of a model file, where its kept elements are, and the walls of its cavities.
 
-#include "engine/io/model_file_parts.hpp"
+#include "engine/io/model_data_parts.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -16,7 +16,7 @@ std::string walls_of(std::size_t actuator) {
 }
 
 // [n] indices below `end`; none where the file has none.
-std::vector<int> indices(const Hdf5File& file, const Checked& checked, const std::string& object,
+std::vector<int> indices(const DataSource& file, const Checked& checked, const std::string& object,
                          const std::vector<std::size_t>& shape, std::size_t end) {
   if (!file.has(object)) return {};
   std::vector<int> values = file.read_ints(object, shape);
@@ -25,13 +25,13 @@ std::vector<int> indices(const Hdf5File& file, const Checked& checked, const std
   return values;
 }
 
-std::vector<Vec3d> nodes(const Hdf5File& file, const Checked& checked, const std::string& object) {
+std::vector<Vec3d> nodes(const DataSource& file, const Checked& checked, const std::string& object) {
   const auto shape = file.shape(object);
   checked.require(shape.size() == 2 && shape[1] == 3, object, "has a wrong shape");
   return points_of(checked.doubles(object, shape));
 }
 
-Triangles read_triangles(const Hdf5File& file, const Checked& checked, const std::string& object, std::size_t nodes) {
+Triangles read_triangles(const DataSource& file, const Checked& checked, const std::string& object, std::size_t nodes) {
   const auto shape = file.shape(object);
   checked.require(shape.size() == 2 && shape[1] == 3, object, "has a wrong shape");
   const auto flat = indices(file, checked, object, shape, nodes);
@@ -42,7 +42,7 @@ Triangles read_triangles(const Hdf5File& file, const Checked& checked, const std
 
 }  // namespace
 
-void write_shape(Hdf5File& file, const ReducedModel& model) {
+void write_shape(DataSink& file, const ReducedModel& model) {
   const std::size_t r = extent(model.modes), m = model.robot.motions.size();
   const ReducedSkin& skin = model.skin;
   file.write("/skin/rest", flat_points(skin.rest), {skin.rest.size(), 3});
@@ -72,7 +72,7 @@ void write_shape(Hdf5File& file, const ReducedModel& model) {
   }
 }
 
-void read_shape(const Hdf5File& file, const Checked& checked, ReducedModel& model) {
+void read_shape(const DataSource& file, const Checked& checked, ReducedModel& model) {
   const std::size_t r = extent(model.modes), m = model.robot.motions.size();
   ReducedSkin& skin = model.skin;
   skin.rest = nodes(file, checked, "/skin/rest");

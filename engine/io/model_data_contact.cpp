@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/io/model_file_parts.hpp"
+#include "engine/io/model_data_parts.hpp"
 #include "engine/scene/keys.hpp"
 #include "kernels/base/error.hpp"
 
@@ -18,7 +18,7 @@ std::vector<std::string_view> shape_words() {
   return choice_words("[[obstacle]]", "type");
 }
 
-void write_obstacle(Hdf5File& file, const std::string& at, const PlacedObstacle& placed) {
+void write_obstacle(DataSink& file, const std::string& at, const PlacedObstacle& placed) {
   const Obstacle& obstacle = placed.obstacle;
   const Vec3d size = obstacle.size(), &position = placed.pose.position;
   file.write(at + "/name", placed.name);
@@ -36,7 +36,7 @@ void write_obstacle(Hdf5File& file, const std::string& at, const PlacedObstacle&
   }
 }
 
-Surface read_surface(const Hdf5File& file, const Checked& checked, const std::string& at) {
+Surface read_surface(const DataSource& file, const Checked& checked, const std::string& at) {
   const auto rows = [&](const std::string& object) {
     const auto shape = file.shape(object);
     checked.require(shape.size() == 2 && shape[1] == 3, object, "has a wrong shape");
@@ -51,7 +51,7 @@ Surface read_surface(const Hdf5File& file, const Checked& checked, const std::st
   return surface;
 }
 
-Obstacle read_shape(const Hdf5File& file, const Checked& checked, const std::string& at) {
+Obstacle read_shape(const DataSource& file, const Checked& checked, const std::string& at) {
   const auto shape = static_cast<Obstacle::Shape>(checked.word(at + "/shape", shape_words()));
   const auto side = checked.count(at + "/inside", 0, 1) == 1 ? Obstacle::Side::inside : Obstacle::Side::outside;
   const auto m = checked.doubles(at + "/measures", {5});
@@ -82,7 +82,7 @@ Obstacle read_shape(const Hdf5File& file, const Checked& checked, const std::str
   }
 }
 
-PlacedObstacle read_obstacle(const Hdf5File& file, const Checked& checked, const std::string& at) {
+PlacedObstacle read_obstacle(const DataSource& file, const Checked& checked, const std::string& at) {
   const auto rotation = checked.doubles(at + "/rotation", {3, 3});
   ObstaclePose pose;
   std::copy(rotation.begin(), rotation.end(), pose.rotation.m);
@@ -98,7 +98,7 @@ PlacedObstacle read_obstacle(const Hdf5File& file, const Checked& checked, const
 
 }  // namespace
 
-void write_contact(Hdf5File& file, const ReducedModel& model) {
+void write_contact(DataSink& file, const ReducedModel& model) {
   const Robot& robot = model.robot;
   if (robot.obstacles.empty()) return;
   file.write("/robot/obstacles/count", static_cast<std::int64_t>(robot.obstacles.size()));
@@ -112,7 +112,7 @@ void write_contact(Hdf5File& file, const ReducedModel& model) {
   file.write("/robot/contact/own_compliance", model.own_compliance, {points, 9});
 }
 
-void read_contact(const Hdf5File& file, const Checked& checked, ReducedModel& model) {
+void read_contact(const DataSource& file, const Checked& checked, ReducedModel& model) {
   Robot& robot = model.robot;
   if (!file.has("/robot/obstacles")) return;
   const int obstacles = checked.count("/robot/obstacles/count", 1, most_obstacles);

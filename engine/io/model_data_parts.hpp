@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/io/hdf5_file.hpp"
+#include "engine/io/data_file.hpp"
 #include "engine/model/reduced_model.hpp"
 
 namespace supple {
@@ -20,12 +20,12 @@ std::string entry_name(std::size_t index);
 std::vector<double> flat_points(const std::vector<Vec3d>& points);
 std::vector<Vec3d> points_of(const std::vector<double>& values);
 /// [triangles x 3]
-void write_triangles(Hdf5File& file, const std::string& object, const Triangles& triangles);
+void write_triangles(DataSink& file, const std::string& object, const Triangles& triangles);
 
 /// Reads values and checks them, as a damaged or foreign file would fail first.
 class Checked {
  public:
-  explicit Checked(const Hdf5File& file) : file_(file) {}
+  explicit Checked(const DataSource& file) : file_(file) {}
   void require(bool condition, const std::string& object, const std::string& problem) const;
   std::vector<double> doubles(const std::string& object, const std::vector<std::size_t>& shape) const;
   double number(const std::string& object) const;
@@ -34,25 +34,25 @@ class Checked {
   int word(const std::string& object, std::span<const std::string_view> words) const;
 
  private:
-  const Hdf5File& file_;
+  const DataSource& file_;
 };
 
-void write_robot(Hdf5File& file, const Robot& robot);
+void write_robot(DataSink& file, const Robot& robot);
 /// Reads a robot. Throws InputError for inconsistent data.
-Robot read_robot(const Hdf5File& file, const Checked& checked);
+Robot read_robot(const DataSource& file, const Checked& checked);
 
 /// Constraints, springs and the implicit factors; nothing for a robot without them. Read after the robot's mapped
 /// points.
-void write_constraints(Hdf5File& file, const Robot& robot);
-void read_constraints(const Hdf5File& file, const Checked& checked, Robot& robot);
+void write_constraints(DataSink& file, const Robot& robot);
+void read_constraints(const DataSource& file, const Checked& checked, Robot& robot);
 
 /// Obstacles and collision points; nothing for a robot without obstacles. Read after the robot's mapped points.
-void write_contact(Hdf5File& file, const ReducedModel& model);
-void read_contact(const Hdf5File& file, const Checked& checked, ReducedModel& model);
+void write_contact(DataSink& file, const ReducedModel& model);
+void read_contact(const DataSource& file, const Checked& checked, ReducedModel& model);
 
 /// Skin, interior and the corners of the kept elements.
-void write_shape(Hdf5File& file, const ReducedModel& model);
+void write_shape(DataSink& file, const ReducedModel& model);
 /// After the model's modes, motions and fields.
-void read_shape(const Hdf5File& file, const Checked& checked, ReducedModel& model);
+void read_shape(const DataSource& file, const Checked& checked, ReducedModel& model);
 
 }  // namespace supple

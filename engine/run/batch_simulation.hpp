@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "engine/mechanics/reduced/variations.hpp"
-#include "engine/model/full_model.hpp"
 #include "engine/model/touches.hpp"
 #include "engine/run/drive.hpp"
 #include "engine/run/mechanics_team.hpp"
 #include "engine/run/robot_steps.hpp"
+#include "engine/run/simulated_body.hpp"
 
 namespace supple {
 
-struct SimulationSettings {
+struct BatchSimulationSettings {
   int robots = 1;
   Device device = cpu();
   std::optional<Integrator> integrator = {};    // none: the robot's
@@ -27,14 +27,13 @@ struct SimulationSettings {
   std::optional<InverseSettings> inverse = {};  // steps towards goals; none: under commands
 };
 
-class Simulation {
+class BatchSimulation {
  public:
-  /// At rest under zero commands. Throws InputError where the robot, its device or its steps are not supported
-  /// (cannot_step, cannot_lead, cannot_run_on_device).
-  Simulation(std::shared_ptr<const ReducedModel> model, const SimulationSettings& settings);
-  /// Full models: on a CPU, robot after robot.
-  Simulation(std::shared_ptr<const FullModel> model, const SimulationSettings& settings);
-  ~Simulation();
+  /// At rest under zero commands; bodies of models: body_of(). Full ones are on a CPU, robot after robot. Throws
+  /// InputError where the robot, its device or its steps are not supported (cannot_step, cannot_lead,
+  /// cannot_run_on_device).
+  BatchSimulation(std::unique_ptr<SimulatedBody> body, const BatchSimulationSettings& settings);
+  ~BatchSimulation();
 
   const Robot& robot() const { return team_->robot(); }
   int robots() const { return robots_; }
@@ -42,8 +41,8 @@ class Simulation {
   double time_step() const { return drive_.time_step; }  // s
   const Device& device() const { return device_; }
   bool inverse() const { return answers_ != nullptr; }
-  const ReducedModel* reduced() const { return reduced_.get(); }  // null: full
-  const FullModel* full() const { return full_.get(); }           // null: reduced
+  const ReducedModel* reduced() const { return body_->reduced(); }  // null: full
+  const FullModel* full() const { return body_->full(); }           // null: reduced
 
   /// Of the steps to come, SI. Commands are cut to range and rate, motions to their range.
   std::span<double> commands();  // [B x actuators]: m, m^3, N or Pa
@@ -92,26 +91,23 @@ class Simulation {
   /// Gaps between collision points and obstacles, less the contact distance [B x pairs], m.
   std::vector<double> gaps();
   /// Nodes of the skin of a robot at rest, and now, [nodes x 3] m; its triangles.
-  const Surface& skin();
-  std::vector<double> skin_nodes(int robot);
+  const Surface& skin() { return body_->skin(); }
+  void skin_nodes(int robot, std::span<double> nodes);
   /// Von Mises stress of elements of a robot [Pa]: of a full model all of them, of a reduced one those it keeps.
   std::vector<double> stress(int robot);
 
  private:
   class Sources;
-  void open(const SimulationSettings& settings, const Robot& robot);
-  void start(const SimulationSettings& settings);
+  void check(const BatchSimulationSettings& settings);
   void make_steps(State from);
   void aim_where_they_are();
   std::span<const double> of(const std::vector<double>& values, int robot) const;
 
-  std::shared_ptr<const ReducedModel> reduced_;
-  std::shared_ptr<const FullModel> full_;
+  std::unique_ptr<SimulatedBody> body_;
   int robots_;
   Device device_;
   DriveSettings drive_;
   std::optional<InverseSettings> inverse_;
-  std::unique_ptr<Mechanics> mechanics_;  // of a full model
   std::unique_ptr<MechanicsTeam> team_;
   std::unique_ptr<Sources> sources_;
   std::unique_ptr<RobotSteps> steps_;
@@ -121,8 +117,6 @@ class Simulation {
   int limited_ = 0;
   long number_ = 0;
   std::vector<double> effectors_, before_;  // before: outputs at the beginning of the last step
-  std::optional<Surface> skin_;
-  std::vector<int> skin_node_;  // of a full model: its numbers in the mesh
 };
 
 }  // namespace supple

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/io/model_file_parts.hpp"
+#include "engine/io/model_data_parts.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
 
 namespace supple {
@@ -14,7 +14,7 @@ constexpr int most_springs = 100000;
 // In the order of their enumeration.
 constexpr std::string_view value_words[] = {"length", "along"};
 
-void write_list(Hdf5File& file, const std::string& list, const std::vector<ConstraintRow>& rows) {
+void write_list(DataSink& file, const std::string& list, const std::vector<ConstraintRow>& rows) {
   if (rows.empty()) return;
   file.write(list + "/count", static_cast<std::int64_t>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -37,7 +37,7 @@ void write_list(Hdf5File& file, const std::string& list, const std::vector<Const
   }
 }
 
-ConstraintRow read_row(const Hdf5File& file, const Checked& checked, const std::string& at, int points, bool spring) {
+ConstraintRow read_row(const DataSource& file, const Checked& checked, const std::string& at, int points, bool spring) {
   ConstraintRow row;
   row.name = file.read_text(at + "/name");
   row.value = static_cast<ConstraintRow::Value>(checked.word(at + "/value", value_words));
@@ -69,7 +69,7 @@ ConstraintRow read_row(const Hdf5File& file, const Checked& checked, const std::
   return row;
 }
 
-std::vector<ConstraintRow> read_list(const Hdf5File& file, const Checked& checked, const std::string& list, int most,
+std::vector<ConstraintRow> read_list(const DataSource& file, const Checked& checked, const std::string& list, int most,
                                      int points, bool spring) {
   std::vector<ConstraintRow> rows;
   if (!file.has(list)) return rows;
@@ -81,14 +81,14 @@ std::vector<ConstraintRow> read_list(const Hdf5File& file, const Checked& checke
 
 }  // namespace
 
-void write_constraints(Hdf5File& file, const Robot& robot) {
+void write_constraints(DataSink& file, const Robot& robot) {
   if (robot.implicit_velocity != 1 || robot.implicit_position != 1)
     file.write("/robot/implicit", Numbers{robot.implicit_velocity, robot.implicit_position}, {2});
   write_list(file, "/robot/constraints", robot.constraints);
   write_list(file, "/robot/springs", robot.springs);
 }
 
-void read_constraints(const Hdf5File& file, const Checked& checked, Robot& robot) {
+void read_constraints(const DataSource& file, const Checked& checked, Robot& robot) {
   const int points = static_cast<int>(robot.rest_points.size());
   if (file.has("/robot/implicit")) {
     const auto factors = checked.doubles("/robot/implicit", {2});

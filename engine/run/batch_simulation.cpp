@@ -1,4 +1,4 @@
-#include "engine/run/simulation.hpp"
+#include "engine/run/batch_simulation.hpp"
 
 #include <fmt/format.h>
 
@@ -8,15 +8,10 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/mechanics/full/full_mechanics.hpp"
-#include "engine/mesh/boundary.hpp"
-#include "engine/model/element_stress.hpp"
-#include "engine/model/reduced_shape.hpp"
+#include "engine/run/device_steps.hpp"
 #include "engine/run/effector_errors.hpp"
-#include "engine/run/forward_run.hpp"
-#include "engine/run/goals.hpp"
+#include "engine/run/settle.hpp"
 #include "engine/run/steps_on_cpu.hpp"
-#include "engine/run/steps_on_device.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -38,7 +33,7 @@ void require_finite(std::span<const double> values, int robots, const char* what
 }  // namespace
 
 // What the program has set.
-class Simulation::Sources final : public CommandSource, public GoalSource {
+class BatchSimulation::Sources final : public CommandSource, public GoalSource {
  public:
   Sources(const Robot& robot, int robots) : robot_(robot), robots_(robots) {
     const std::size_t n = robot.actuators.size(), e = robot.effectors.size();
@@ -100,29 +95,22 @@ class Simulation::Sources final : public CommandSource, public GoalSource {
   int robots_;
 };
 
-Simulation::Simulation(std::shared_ptr<const ReducedModel> model, const SimulationSettings& settings)
-    : reduced_(std::move(model)), robots_(settings.robots), device_(settings.device) {
-  open(settings, reduced_->robot);
-  if (device_.kind != Device::Kind::cpu)
-    if (const auto why = cannot_run_on_device(*reduced_, drive_, settings.inverse.has_value())) throw InputError(*why);
-  team_ = std::make_unique<MechanicsTeam>(
-      *reduced_, robots_, drive_.keep_tangent > 0 ? MechanicsTeam::Members::robots : MechanicsTeam::Members::threads);
-  start(settings);
+BatchSimulation::BatchSimulation(std::unique_ptr<SimulatedBody> body, const BatchSimulationSettings& settings)
+    : body_(std::move(body)), robots_(settings.robots), device_(settings.device), inverse_(settings.inverse) {
+  check(settings);
+  team_ = body_->make_team(robots_,
+                           drive_.keep_tangent > 0 ? MechanicsTeam::Members::robots : MechanicsTeam::Members::threads);
+  rest_ = rest_state(team_->member(0));
+  sources_ = std::make_unique<Sources>(robot(), robots_);
+  effectors_.resize(sources_->goals_now.size());
+  make_steps(repeated(rest_, robots_));
+  if (inverse_) aim_where_they_are();
 }
 
-Simulation::Simulation(std::shared_ptr<const FullModel> model, const SimulationSettings& settings)
-    : full_(std::move(model)), robots_(settings.robots), device_(settings.device) {
-  if (device_.kind != Device::Kind::cpu)
-    throw CapabilityError("full models are simulated on the CPU only", "a reduced model, or the device \"cpu\"");
-  open(settings, full_->robot);
-  mechanics_ = std::make_unique<FullMechanics>(*full_);
-  team_ = std::make_unique<MechanicsTeam>(*mechanics_, robots_);
-  start(settings);
-}
+BatchSimulation::~BatchSimulation() = default;
 
-Simulation::~Simulation() = default;
-
-void Simulation::open(const SimulationSettings& settings, const Robot& robot) {
+void BatchSimulation::check(const BatchSimulationSettings& settings) {
+  const Robot& robot = body_->robot();
   if (robots_ < 1 || robots_ > most_robots)
     throw InputError(fmt::format("a batch of {} robots", robots_), fmt::format("1 to {}", most_robots));
   drive_.integrator = settings.integrator.value_or(robot.integrator);
@@ -132,60 +120,52 @@ void Simulation::open(const SimulationSettings& settings, const Robot& robot) {
     throw InputError(fmt::format("a time step of {} s", drive_.time_step), "above 0, such as 0.01");
   if (drive_.keep_tangent > 0)
     if (const auto why = cannot_keep_tangent(robot)) throw InputError(*why);
-  if (settings.inverse)
+  if (inverse_)
     if (const auto why = cannot_lead(robot)) throw InputError(*why);
+  if (device_.kind == Device::Kind::cpu) return;
+  if (reduced() == nullptr)
+    throw CapabilityError("full models are simulated on the CPU only", "a reduced model, or the device \"cpu\"");
+  if (const auto why = cannot_run_on_device(*reduced(), drive_, inverse_.has_value())) throw InputError(*why);
 }
 
-void Simulation::start(const SimulationSettings& settings) {
-  inverse_ = settings.inverse;
-  rest_ = rest_state(team_->member(0));
-  sources_ = std::make_unique<Sources>(robot(), robots_);
-  effectors_.resize(sources_->goals_now.size());
-  make_steps(repeated(rest_, robots_));
-  if (inverse_) aim_where_they_are();
-}
-
-void Simulation::make_steps(State from) {
+void BatchSimulation::make_steps(State from) {
   answers_ = nullptr;
-  const auto take = [this](auto steps) {
-    if constexpr (std::is_convertible_v<decltype(steps.get()), InverseAnswers*>) answers_ = steps.get();
+  if (device_.kind != Device::Kind::cpu) {
+    steps_ = inverse_ ? inverse_on_device(*reduced(), device_, drive_, *inverse_, *sources_, from, answers_)
+                      : forward_on_device(*reduced(), device_, drive_, *sources_, from);
+  } else if (inverse_) {
+    auto steps = std::make_unique<InverseOnCpu>(*team_, drive_, *inverse_, *sources_, std::move(from));
+    answers_ = steps.get();
     steps_ = std::move(steps);
-  };
-  const bool here = device_.kind == Device::Kind::cpu;
-  if (inverse_ && here)
-    take(std::make_unique<InverseOnCpu>(*team_, drive_, *inverse_, *sources_, std::move(from)));
-  else if (inverse_)
-    take(std::make_unique<InverseOnDevice>(*reduced_, device_, drive_, *inverse_, *sources_, from));
-  else if (here)
-    take(std::make_unique<ForwardOnCpu>(*team_, drive_, *sources_, std::move(from)));
-  else
-    take(std::make_unique<ForwardOnDevice>(*reduced_, device_, drive_, *sources_, from));
+  } else {
+    steps_ = std::make_unique<ForwardOnCpu>(*team_, drive_, *sources_, std::move(from));
+  }
 }
 
-void Simulation::aim_where_they_are() {
+void BatchSimulation::aim_where_they_are() {
   std::ranges::copy(effectors(), sources_->goals_now.begin());
 }
 
-std::span<double> Simulation::commands() {
+std::span<double> BatchSimulation::commands() {
   return sources_->commands;
 }
-std::span<double> Simulation::motions() {
+std::span<double> BatchSimulation::motions() {
   return sources_->motions;
 }
-std::span<double> Simulation::goals() {
+std::span<double> BatchSimulation::goals() {
   return sources_->goals_now;
 }
-std::span<double> Simulation::known() {
+std::span<double> BatchSimulation::known() {
   return sources_->known;
 }
-std::span<unsigned char> Simulation::steered() {
+std::span<unsigned char> BatchSimulation::steered() {
   return sources_->steered;
 }
-std::span<double> Simulation::limits() {
+std::span<double> BatchSimulation::limits() {
   return sources_->limits;
 }
 
-const StepReport& Simulation::step(long count, const std::function<bool()>& stopped) {
+const StepReport& BatchSimulation::step(long count, const std::function<bool()>& stopped) {
   sources_->check(inverse());
   // One that is alone is tried again: its state is as it was.
   if (robots_ == 1 && failed(0)) {
@@ -205,11 +185,11 @@ const StepReport& Simulation::step(long count, const std::function<bool()>& stop
   return report_;
 }
 
-bool Simulation::all_failed() const {
+bool BatchSimulation::all_failed() const {
   return failures().size() == extent(robots_);
 }
 
-void Simulation::settle() {
+void BatchSimulation::settle() {
   sources_->check(false);
   State settled = state();
   supple::settle(*team_, *sources_, settled);
@@ -217,7 +197,7 @@ void Simulation::settle() {
   if (inverse()) aim_where_they_are();
 }
 
-std::span<const double> Simulation::effectors() {
+std::span<const double> BatchSimulation::effectors() {
   const std::vector<double>& y = outputs();
   const std::size_t own = effectors_.size() / extent(robots_);
   for (int b = 0; b < robots_; ++b)
@@ -225,7 +205,7 @@ std::span<const double> Simulation::effectors() {
   return effectors_;
 }
 
-void Simulation::reset(std::span<const int> robots) {
+void BatchSimulation::reset(std::span<const int> robots) {
   for (const int b : robots)
     if (b < 0 || b >= robots_)
       throw InputError(fmt::format("there is no robot {} in a batch of {} (the first is robot 0)", b, robots_),
@@ -233,13 +213,13 @@ void Simulation::reset(std::span<const int> robots) {
   steps_->reset(robots, rest_);
 }
 
-void Simulation::reset() {
+void BatchSimulation::reset() {
   steps_->set_state(repeated(rest_, robots_));
   number_ = 0;
   before_.clear();
 }
 
-void Simulation::set_state(const State& state) {
+void BatchSimulation::set_state(const State& state) {
   if (!same_sizes(state, this->state()))
     throw InputError("the state is of another robot, or of another number of robots", "a state of this simulation");
   for (const auto* list : {&state.q, &state.v, &state.multipliers, &state.contact_forces, &state.commands,
@@ -251,15 +231,15 @@ void Simulation::set_state(const State& state) {
   before_.clear();
 }
 
-void Simulation::set_variations(const Variations& variations) {
-  if (!reduced_) throw InputError("robots of a full model do not differ from each other", "a reduced model");
-  check_variations(*reduced_, robots_, variations);
+void BatchSimulation::set_variations(const Variations& variations) {
+  if (reduced() == nullptr) throw InputError("robots of a full model do not differ from each other", "a reduced model");
+  check_variations(*reduced(), robots_, variations);
   if (device_.kind == Device::Kind::cpu && team_->size() != robots_) {
     const std::vector<FailedRobot> failures = steps_->failures();
     const std::vector<int> memory = answers_ != nullptr ? answers_->memory() : std::vector<int>();
     State now = state();
     steps_.reset();
-    team_ = std::make_unique<MechanicsTeam>(*reduced_, robots_, MechanicsTeam::Members::robots);
+    team_ = body_->make_team(robots_, MechanicsTeam::Members::robots);
     make_steps(std::move(now));
     steps_->set_failures(failures);
     if (answers_ != nullptr) answers_->recall(memory);
@@ -267,18 +247,18 @@ void Simulation::set_variations(const Variations& variations) {
   steps_->set_variations(variations);
 }
 
-std::span<const double> Simulation::of(const std::vector<double>& values, int robot) const {
+std::span<const double> BatchSimulation::of(const std::vector<double>& values, int robot) const {
   SUPPLE_EXPECT(robot >= 0 && robot < robots_);
   const std::size_t own = values.size() / extent(robots_);
   return std::span(values).subspan(extent(robot) * own, own);
 }
 
-std::vector<Touch> Simulation::touches(int robot) {
+std::vector<Touch> BatchSimulation::touches(int robot) {
   const std::vector<double>& y = outputs();
   return supple::touches(this->robot(), state(), of(y, robot), before_.empty() ? before_ : of(before_, robot), robot);
 }
 
-std::vector<double> Simulation::gaps() {
+std::vector<double> BatchSimulation::gaps() {
   const Robot& own = robot();
   const std::vector<double>& y = outputs();
   std::vector<double> gaps;
@@ -292,42 +272,16 @@ std::vector<double> Simulation::gaps() {
   return gaps;
 }
 
-const Surface& Simulation::skin() {
-  if (skin_) return *skin_;
-  skin_.emplace();
-  if (reduced_) {
-    skin_->nodes = reduced_->skin.rest;
-    skin_->triangles = reduced_->skin.triangles;
-  } else {
-    BoundarySurface boundary = boundary_surface(full_->mesh);
-    skin_ = std::move(boundary.surface);
-    skin_node_ = std::move(boundary.mesh_node);
-  }
-  return *skin_;
-}
-
-std::vector<double> Simulation::skin_nodes(int robot) {
+void BatchSimulation::skin_nodes(int robot, std::span<double> nodes) {
   const std::vector<Vec3d>& rest = skin().nodes;
-  std::vector<double> nodes(3 * rest.size());
-  if (reduced_) {
-    displacements(reduced_->skin.modes, reduced_->skin.inputs, of(state().q, robot), of(state().motions, robot), nodes);
-  } else {
-    std::vector<double> u(3 * full_->mesh.nodes.size());
-    node_displacements(*full_, of(state().q, robot), of(state().motions, robot), u);
-    for (std::size_t k = 0; k < skin_node_.size(); ++k)
-      std::copy_n(u.data() + 3 * extent(skin_node_[k]), 3, nodes.data() + 3 * k);
-  }
+  SUPPLE_EXPECT(nodes.size() == 3 * rest.size());
+  body_->skin_displacements(of(state().q, robot), of(state().motions, robot), nodes);
   for (std::size_t k = 0; k < rest.size(); ++k)
     for (int c = 0; c < 3; ++c) nodes[3 * k + extent(c)] += rest[k][c];
-  return nodes;
 }
 
-std::vector<double> Simulation::stress(int robot) {
-  const std::span<const double> q = of(state().q, robot), motions = of(state().motions, robot);
-  if (reduced_) return von_mises(*reduced_, q, motions);
-  std::vector<double> u(3 * full_->mesh.nodes.size());
-  node_displacements(*full_, q, motions, u);
-  return von_mises(*full_, u);
+std::vector<double> BatchSimulation::stress(int robot) {
+  return body_->stress(of(state().q, robot), of(state().motions, robot));
 }
 
 }  // namespace supple

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/io/model_file_parts.hpp"
+#include "engine/io/model_data_parts.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
 
 namespace supple {
@@ -20,7 +20,7 @@ Numbers numbers(const Vec3d& x) {
   return {x[0], x[1], x[2]};
 }
 
-void write_cavity(Hdf5File& file, const std::string& at, const CavityShape& cavity) {
+void write_cavity(DataSink& file, const std::string& at, const CavityShape& cavity) {
   const VolumePolynomial& volume = cavity.volume;
   file.write(at + "/rest_volume", cavity.rest_volume);
   file.write(at + "/rest_area", cavity.rest_area);
@@ -29,7 +29,7 @@ void write_cavity(Hdf5File& file, const std::string& at, const CavityShape& cavi
   file.write(at + "/volume/cubic", volume.cubic, {volume.cubic.size()});
 }
 
-void write_actuator(Hdf5File& file, const std::string& at, const ActuatorRow& actuator) {
+void write_actuator(DataSink& file, const std::string& at, const ActuatorRow& actuator) {
   file.write(at + "/name", actuator.name);
   file.write(at + "/kind", std::string(actuator_words[static_cast<int>(actuator.kind)]));
   file.write(at + "/points", std::vector<int>{actuator.first_point, actuator.point_count}, {2});
@@ -50,7 +50,7 @@ void write_actuator(Hdf5File& file, const std::string& at, const ActuatorRow& ac
   file.write(at + "/samples", static_cast<std::int64_t>(actuator.samples));
 }
 
-void write_effector(Hdf5File& file, const std::string& at, const Effector& effector) {
+void write_effector(DataSink& file, const std::string& at, const Effector& effector) {
   file.write(at + "/name", effector.name);
   file.write(at + "/kind", std::string(effector_words[static_cast<int>(effector.kind)]));
   file.write(at + "/point", static_cast<std::int64_t>(effector.point));
@@ -71,7 +71,7 @@ void write_effector(Hdf5File& file, const std::string& at, const Effector& effec
 // The entries of the lists; P = number of the robot's mapped points.
 class Reader {
  public:
-  Reader(const Hdf5File& file, const Checked& checked, int P) : file_(file), checked_(checked), point_count_(P) {}
+  Reader(const DataSource& file, const Checked& checked, int P) : file_(file), checked_(checked), point_count_(P) {}
 
   ActuatorRow actuator(const std::string& at) const {
     ActuatorRow actuator;
@@ -177,14 +177,14 @@ class Reader {
     return vectors;
   }
 
-  const Hdf5File& file_;
+  const DataSource& file_;
   const Checked& checked_;
   int point_count_;
 };
 
 }  // namespace
 
-void write_robot(Hdf5File& file, const Robot& robot) {
+void write_robot(DataSink& file, const Robot& robot) {
   file.write("/robot/name", robot.name);
   file.write("/robot/gravity", numbers(robot.gravity), {3});
   file.write("/robot/time_step", robot.time_step);
@@ -207,7 +207,7 @@ void write_robot(Hdf5File& file, const Robot& robot) {
   }
 }
 
-Robot read_robot(const Hdf5File& file, const Checked& checked) {
+Robot read_robot(const DataSource& file, const Checked& checked) {
   Robot robot;
   robot.name = file.read_text("/robot/name");
   robot.gravity = points_of(checked.doubles("/robot/gravity", {3})).front();

@@ -1,0 +1,22 @@
+#pragma once
+// The reduced model as named arrays and texts (docs/reference/model-file.md), whatever file they lie in: model_file.hpp,
+// runtime_file.hpp. It needs no mesh and no scene.
+
+#include "engine/io/data_file.hpp"
+#include "engine/model/reduced_model.hpp"
+
+namespace supple {
+
+/// Formats that are read. A model is written in the oldest format that supports its contents: 9 has strain modes,
+/// 8 points of hexahedra as units, 7 effectors that are volumes, 6 obstacles that are tubes or have a largest force, 5
+/// constraints and implicit factors of the step, 4 obstacles, 3 membranes and cavities, 2 none of them.
+inline constexpr int oldest_model_format = 2;
+inline constexpr int model_format_version = 9;
+
+void write_model_data(const ReducedModel& model, DataSink& file);
+/// Whether the file is marked as a reduced model.
+bool is_model_data(const DataSource& file);
+/// Throws InputError for data that is inconsistent or of another format.
+ReducedModel read_model_data(const DataSource& file);
+
+}  // namespace supple
