@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import statistics
 import threading
 import time
@@ -66,16 +65,22 @@ def threads(model: supple.Model, count: int) -> float:
     return statistics.median(ratios)
 
 
+def resident() -> float:
+    """Memory of this process now [kB]."""
+    with open("/proc/self/statm") as file:
+        return 4.0 * int(file.read().split()[1])
+
+
 def growth(model: supple.Model, count: int) -> float:
     """Resident memory that `count` steps add after the first tenth of them [kB]."""
     sim = supple.Simulation(model)
     sim.commands[:] = sim.ranges[:, 0] + 0.2 * (sim.ranges[:, 1] - sim.ranges[:, 0])
     python_steps(sim, count // 10)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = resident()
     for _ in range(count - count // 10):
         sim.step()
         _ = sim.effectors
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return resident() - before
 
 
 def main() -> None:

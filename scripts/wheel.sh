@@ -11,7 +11,7 @@ run=true
 case "${1:-}" in
   "") ;;
   --no-run) run=false ;;
-  -h | --help) sed -n '2,7p' scripts/wheel.sh | sed 's/^# \{0,1\}//'; exit 0 ;;
+  -h | --help) sed -n '2,6p' scripts/wheel.sh | sed 's/^# \{0,1\}//'; exit 0 ;;
   *) echo "wheel.sh: unknown option '$1' (try --help)" >&2; exit 2 ;;
 esac
 
@@ -43,5 +43,7 @@ build-wheel/fresh/bin/python -m pip install --quiet --disable-pip-version-check 
 example=$PWD/python/examples/first_robot.py
 rm -rf build-wheel/run && mkdir build-wheel/run
 (cd build-wheel/run && env -i PATH=/usr/bin:/bin HOME="$HOME" ../fresh/bin/python "$example" && ../fresh/bin/supple info finger.rom.h5 >/dev/null)
+build-wheel/fresh/bin/python -c 'import supple
+for name in supple.robots(): supple.robot(name).summary'
 [ -s build-wheel/run/fingers.png ] || { echo "wheel.sh: the example drew nothing" >&2; exit 1; }
 echo "wheel.sh: from an empty environment to a reduced, drawn batch in $((SECONDS - start)) s"

@@ -236,7 +236,8 @@ bool InverseLaw::solve(const ConstraintSpace& all, std::span<const char> touch, 
                        std::span<double> dc) {
   if (has_limits_) return solve_with_limits(all, touch, multipliers, dc);
   const auto start = std::chrono::steady_clock::now();
-  const int n = n_, m = motions_, N = n + m, threads = static_cast<int>(problems_.size());
+  const int n = n_, m = motions_, N = n + m;
+  [[maybe_unused]] const auto threads = static_cast<int>(problems_.size());  // without OpenMP
   const ConstraintSpace& free_of_constraints = constraints_.eliminate(all);
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {

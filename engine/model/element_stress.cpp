@@ -73,7 +73,8 @@ std::vector<double> von_mises(const FullModel& model, std::span<const double> u)
   return elements;
 }
 
-std::vector<double> von_mises(const ReducedModel& model, std::span<const double> q, std::span<const double> motions) {
+std::vector<double> von_mises(const ReducedModel& model, std::span<const double> q, std::span<const double> motions,
+                              std::span<const double> scale) {
   std::vector<double> elements, x(q.begin(), q.end());
   if (model.columns() > model.modes) x.insert(x.end(), motions.begin(), motions.end());
   for (const ReducedField& field : model.fields) {
@@ -93,7 +94,8 @@ std::vector<double> von_mises(const ReducedModel& model, std::span<const double>
     std::vector<double> sum(kept.first.size(), 0.0), total(kept.first.size(), 0.0);
     for (std::size_t p = 0; p < stress.size(); ++p) {
       const auto e = static_cast<std::size_t>(kept.of_unit[p / static_cast<std::size_t>(field.points_per_element)]);
-      sum[e] += field.weight[p] * stress[p];
+      const auto region = static_cast<std::size_t>(model.first_region(field) + field.region[p]);
+      sum[e] += field.weight[p] * stress[p] * (scale.empty() ? 1 : scale[region]);
       total[e] += field.weight[p];
     }
     for (std::size_t e = 0; e < sum.size(); ++e) elements.push_back(total[e] > 0 ? sum[e] / total[e] : 0);

@@ -53,6 +53,10 @@ class BatchSimulation::Sources final : public CommandSource, public GoalSource {
       return;
     }
     require_finite(goals_now, robots_, "goal", [this](std::size_t i) { return robot_.effectors[i / 3].name; });
+    if (std::ranges::any_of(known, [](double command) { return std::isinf(command); }))
+      throw InputError("a known command is infinite", "a number, or NaN for a command that is to be found");
+    if (std::ranges::any_of(limits, [](double limit) { return std::isnan(limit); }))
+      throw InputError("a limit of a force is not a number", "numbers, of which the largest may be infinite");
     for (std::size_t j = 0; j < robot_.actuators.size(); ++j)
       (void)limited_force(robot_.actuators[j], {limits[2 * j], limits[2 * j + 1]});
   }
@@ -118,8 +122,14 @@ void BatchSimulation::check(const BatchSimulationSettings& settings) {
   drive_.keep_tangent = settings.keep_tangent;
   if (!(drive_.time_step > 0) || !std::isfinite(drive_.time_step))
     throw InputError(fmt::format("a time step of {} s", drive_.time_step), "above 0, such as 0.01");
-  if (drive_.keep_tangent > 0)
+  if (!(drive_.keep_tangent >= 0 && drive_.keep_tangent < 1))
+    throw InputError(fmt::format("keep_tangent is {}", drive_.keep_tangent), "a fraction, such as 0.05");
+  if (drive_.keep_tangent > 0) {
+    if (inverse_ || drive_.integrator != Integrator::implicit_euler)
+      throw InputError("keep_tangent is for steps under commands of one linearisation",
+                       "without it, or the integrator implicit-euler");
     if (const auto why = cannot_keep_tangent(robot)) throw InputError(*why);
+  }
   if (inverse_)
     if (const auto why = cannot_lead(robot)) throw InputError(*why);
   if (device_.kind == Device::Kind::cpu) return;
@@ -136,9 +146,12 @@ void BatchSimulation::make_steps(State from) {
   } else if (inverse_) {
     auto steps = std::make_unique<InverseOnCpu>(*team_, drive_, *inverse_, *sources_, std::move(from));
     answers_ = steps.get();
+    on_cpu_ = steps.get();
     steps_ = std::move(steps);
   } else {
-    steps_ = std::make_unique<ForwardOnCpu>(*team_, drive_, *sources_, std::move(from));
+    auto steps = std::make_unique<ForwardOnCpu>(*team_, drive_, *sources_, std::move(from));
+    on_cpu_ = steps.get();
+    steps_ = std::move(steps);
   }
 }
 
@@ -190,10 +203,21 @@ bool BatchSimulation::all_failed() const {
 }
 
 void BatchSimulation::settle() {
-  sources_->check(false);
+  sources_->check(inverse());
+  if (inverse()) {
+    std::ranges::copy(state().commands, sources_->commands.begin());
+    std::ranges::copy(state().motions, sources_->motions.begin());
+  }
   State settled = state();
-  supple::settle(*team_, *sources_, settled);
+  const bool varied = on_cpu_ == nullptr && !(variations_.gravity.empty() && variations_.material_scale.empty());
+  std::unique_ptr<MechanicsTeam> own;  // the team of robots on a device has no variations
+  if (varied) {
+    own = body_->make_team(robots_, MechanicsTeam::Members::robots);
+    own->set_variations(variations_);
+  }
+  supple::settle(varied ? *own : *team_, *sources_, settled);
   steps_->set_state(settled);
+  before_.clear();
   if (inverse()) aim_where_they_are();
 }
 
@@ -220,6 +244,8 @@ void BatchSimulation::reset() {
 }
 
 void BatchSimulation::set_state(const State& state) {
+  if (!std::isfinite(state.time) || std::abs(state.time) > 1e9)
+    throw InputError(fmt::format("the time of the state is {} s", state.time), "a finite time");
   if (!same_sizes(state, this->state()))
     throw InputError("the state is of another robot, or of another number of robots", "a state of this simulation");
   for (const auto* list : {&state.q, &state.v, &state.multipliers, &state.contact_forces, &state.commands,
@@ -234,17 +260,18 @@ void BatchSimulation::set_state(const State& state) {
 void BatchSimulation::set_variations(const Variations& variations) {
   if (reduced() == nullptr) throw InputError("robots of a full model do not differ from each other", "a reduced model");
   check_variations(*reduced(), robots_, variations);
-  if (device_.kind == Device::Kind::cpu && team_->size() != robots_) {
-    const std::vector<FailedRobot> failures = steps_->failures();
+  if (on_cpu_ != nullptr && team_->size() != robots_) {
+    const std::unique_ptr<RobotSteps> before = std::move(steps_);
+    StepsOnCpu& lists = *on_cpu_;
     const std::vector<int> memory = answers_ != nullptr ? answers_->memory() : std::vector<int>();
-    State now = state();
-    steps_.reset();
+    const std::unique_ptr<MechanicsTeam> team = std::move(team_);
     team_ = body_->make_team(robots_, MechanicsTeam::Members::robots);
-    make_steps(std::move(now));
-    steps_->set_failures(failures);
+    make_steps(lists.state());
+    on_cpu_->take_over(lists);
     if (answers_ != nullptr) answers_->recall(memory);
   }
   steps_->set_variations(variations);
+  variations_ = variations;
 }
 
 std::span<const double> BatchSimulation::of(const std::vector<double>& values, int robot) const {
@@ -281,7 +308,7 @@ void BatchSimulation::skin_nodes(int robot, std::span<double> nodes) {
 }
 
 std::vector<double> BatchSimulation::stress(int robot) {
-  return body_->stress(of(state().q, robot), of(state().motions, robot));
+  return body_->stress(of(state().q, robot), of(state().motions, robot), of(variations_.material_scale, robot));
 }
 
 }  // namespace supple

@@ -15,6 +15,7 @@
 #include "engine/run/mechanics_team.hpp"
 #include "engine/run/robot_steps.hpp"
 #include "engine/run/simulated_body.hpp"
+#include "engine/run/steps_on_cpu.hpp"
 
 namespace supple {
 
@@ -64,7 +65,8 @@ class BatchSimulation {
   long steps() const { return number_; }
   /// Commands and motions that the last step cut to their range or rate, over all robots.
   int limited() const { return limited_; }
-  /// Brings all robots to equilibrium under their commands. Throws RunError where one does not settle.
+  /// Brings all robots to equilibrium under their commands, in inverse control under those that were applied last; then
+  /// the goals are where the effectors are. Throws RunError where one does not settle.
   void settle();
 
   /// The lists stay where they are, step after step.
@@ -111,9 +113,11 @@ class BatchSimulation {
   std::unique_ptr<MechanicsTeam> team_;
   std::unique_ptr<Sources> sources_;
   std::unique_ptr<RobotSteps> steps_;
+  StepsOnCpu* on_cpu_ = nullptr;       // the same object, where it is one
   InverseAnswers* answers_ = nullptr;  // the same object as steps_
   State rest_;                         // of one robot
-  StepReport report_;                  // of the last step
+  Variations variations_;
+  StepReport report_;  // of the last step
   int limited_ = 0;
   long number_ = 0;
   std::vector<double> effectors_, before_;  // before: outputs at the beginning of the last step

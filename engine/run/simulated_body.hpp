@@ -25,8 +25,10 @@ class SimulatedBody {
   /// Displacements of its nodes for coordinates and prescribed inputs of one robot [3 nodes, m].
   virtual void skin_displacements(std::span<const double> q, std::span<const double> motions,
                                   std::span<double> out) = 0;
-  /// Von Mises stress of elements [Pa] (engine/model/element_stress.hpp).
-  virtual std::vector<double> stress(std::span<const double> q, std::span<const double> motions) = 0;
+  /// Von Mises stress of elements [Pa] (engine/model/element_stress.hpp). scale: factors on the moduli of the regions of a
+  /// reduced model, or empty.
+  virtual std::vector<double> stress(std::span<const double> q, std::span<const double> motions,
+                                     std::span<const double> scale) = 0;
 };
 
 std::unique_ptr<SimulatedBody> body_of(std::shared_ptr<const ReducedModel> model);  // simulated_reduced.cpp

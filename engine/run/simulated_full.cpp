@@ -30,7 +30,8 @@ class FullBody final : public SimulatedBody {
     for (std::size_t k = 0; k < skin_node_.size(); ++k)
       std::copy_n(u_.data() + 3 * extent(skin_node_[k]), 3, out.data() + 3 * k);
   }
-  std::vector<double> stress(std::span<const double> q, std::span<const double> motions) override {
+  std::vector<double> stress(std::span<const double> q, std::span<const double> motions,
+                             std::span<const double>) override {
     node_displacements(*model_, q, motions, u_);
     return von_mises(*model_, u_);
   }

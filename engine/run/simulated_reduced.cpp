@@ -23,8 +23,9 @@ class ReducedBody final : public SimulatedBody {
   void skin_displacements(std::span<const double> q, std::span<const double> motions, std::span<double> out) override {
     displacements(model_->skin.modes, model_->skin.inputs, q, motions, out);
   }
-  std::vector<double> stress(std::span<const double> q, std::span<const double> motions) override {
-    return von_mises(*model_, q, motions);
+  std::vector<double> stress(std::span<const double> q, std::span<const double> motions,
+                             std::span<const double> scale) override {
+    return von_mises(*model_, q, motions, scale);
   }
 
  private:

@@ -86,6 +86,14 @@ const std::vector<double>& StepsOnCpu::outputs() {
   return y_;
 }
 
+void StepsOnCpu::take_over(StepsOnCpu& other) {
+  SUPPLE_EXPECT(other.robots() == robots());
+  state_ = std::move(other.state_);
+  y_ = std::move(other.y_);
+  outputs_known_ = other.outputs_known_;
+  set_failures(other.failures());
+}
+
 void StepsOnCpu::set_variations(const Variations& variations) {
   team_.set_variations(variations);
 }

@@ -19,6 +19,8 @@ class StepsOnCpu : public RobotSteps {
   const State& state() final { return state_; }
   const std::vector<double>& outputs() final;
   void set_variations(const Variations& variations) override;
+  /// Becomes the robots of other steps of the same robots, with their lists where these are; `other` is left without.
+  void take_over(StepsOnCpu& other);
 
  protected:
   // exact_time: a step ends at its time to the bit, whatever was summed.

@@ -103,7 +103,10 @@ const State& StepsOnDevice::state() {
 }
 
 const std::vector<double>& StepsOnDevice::outputs() {
-  if (!outputs_known_) y_ = stepper_.outputs();
+  if (!outputs_known_) {
+    const std::vector<double> now = stepper_.outputs();
+    y_ = now;  // in place
+  }
   outputs_known_ = true;
   return y_;
 }

@@ -43,7 +43,8 @@ int ForwardLaw::begin(const State& state, double step, std::span<double> multipl
 
 bool ForwardLaw::solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
                        std::span<double>) {
-  const int n = space.rows, threads = static_cast<int>(scratch_.size());
+  const int n = space.rows;
+  [[maybe_unused]] const auto threads = static_cast<int>(scratch_.size());  // without OpenMP
   std::fill(solved_.begin(), solved_.end(), 1);
 #pragma omp parallel for schedule(static) num_threads(threads) if (space.robots > 1)
   for (int b = 0; b < space.robots; ++b) {

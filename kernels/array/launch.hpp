@@ -25,7 +25,7 @@ void launch_cpu(int n, const Op& op) {
 }
 
 template <class Op>
-void launch_teams_cpu(int n, int teams, const Op& op) {
+void launch_teams_cpu(int n, [[maybe_unused]] int teams, const Op& op) {
 #pragma omp parallel for schedule(static) num_threads(teams) if (teams > 1)
   for (int i = 0; i < n; ++i) op(SingleTeam{}, this_thread(), i);
 }

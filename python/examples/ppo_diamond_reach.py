@@ -97,7 +97,7 @@ def main() -> None:
             y, reward, terminated, truncated, info = envs.step(act)
             ended = terminated | truncated
             if ended.any():
-                # An episode that is cut off goes on in the mind: its last value is part of its last reward.
+                # Where an episode is cut off, the value of its last state stands for the rewards that would follow.
                 reward = reward + discount * (truncated * value(np.asarray(info["final_obs"], dtype=float))[:, 0])
                 distances += list(info["final_info"]["distance"][ended])
             rewards.append(reward)

@@ -34,13 +34,20 @@ class SceneOfPython {
  public:
   explicit SceneOfPython(Scene scene) : scene_(std::move(scene)) {}
   const Scene& scene() const { return scene_; }
-  // Reads the mesh at the first call. Throws InputError.
-  const std::shared_ptr<const FullModel>& full();
+  // Reads the mesh at the first call; with the lock. Throws InputError.
+  std::shared_ptr<const FullModel> full();
 
  private:
   Scene scene_;
   std::shared_ptr<const FullModel> full_;
 };
+
+template <class List>
+std::vector<std::string> names_in(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& entry : list) names.push_back(entry.name);
+  return names;
+}
 
 // "length", "force", ...: what quantity() calls a dimension.
 std::string word_of(Dimension dimension);

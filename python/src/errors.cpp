@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cctype>
 #include <string_view>
 
 #include "engine/scene/units.hpp"
@@ -23,14 +23,33 @@ const char* class_of(const Error& error) {
   return "RunError";
 }
 
+// Options of the command line as arguments: "--time-step" is time_step.
+std::string in_python(std::string text) {
+  for (std::size_t at = text.find("--"); at != std::string::npos; at = text.find("--", at)) {
+    std::size_t end = at + 2;
+    while (end < text.size() && (std::isalpha(static_cast<unsigned char>(text[end])) != 0 || text[end] == '-')) ++end;
+    if (end == at + 2) {
+      at = end;
+      continue;
+    }
+    std::string name = text.substr(at + 2, end - at - 2);
+    std::ranges::replace(name, '-', '_');
+    text.replace(at, end - at, name);
+    at += name.size();
+  }
+  return text;
+}
+
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
     const nb::object type = nb::module_::import_("supple._errors").attr(class_of(error));
     const Place& place = error.place();
-    const nb::object value =
-        type(std::string(error.what()), error.suggestion(), place.file, place.line, place.column, error.report());
+    std::string report = error.report();
+    if (report.rfind("error: ", 0) == 0) report.erase(0, 7);  // the name of the exception stands before it
+    const nb::object value = type(std::string(error.what()), in_python(error.suggestion()), place.file, place.line,
+                                  place.column, in_python(report));
     PyErr_SetObject(type.ptr(), value.ptr());
   }
 }

@@ -1,5 +1,6 @@
 // Reduced models: read, written, described.
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -8,7 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/reports/model_facts.hpp"
+#include "engine/io/flat_file.hpp"
 #include "engine/io/model_file.hpp"
+#include "engine/io/runtime_file.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "python/src/bindings.hpp"
 
@@ -16,27 +19,38 @@ namespace supple::python {
 
 namespace {
 
-template <class List>
-std::vector<std::string> names_in(const List& list) {
-  std::vector<std::string> names;
-  for (const auto& entry : list) names.push_back(entry.name);
-  return names;
+void save(const ReducedModel& model, const std::filesystem::path& path, bool overwrite) {
+  if (!overwrite && std::filesystem::exists(path))
+    throw InputError("'" + path.string() + "' exists already", "another name, or overwrite=True");
+  write_model(model, path.string());
 }
 
-void save(const ReducedModel& model, const std::string& path, bool overwrite) {
-  if (!overwrite && std::filesystem::exists(path))
-    throw InputError("'" + path + "' exists already", "another name, or overwrite=True");
-  write_model(model, path);
+nb::bytes to_bytes(const ReducedModel& model) {
+  FlatSink file;
+  write_model_data(model, file);
+  const std::string bytes = file.bytes();
+  return {bytes.data(), bytes.size()};
+}
+
+void from_bytes(ReducedModel* self, const nb::bytes& bytes) {
+  new (self) ReducedModel(read_runtime_bytes({bytes.c_str(), bytes.size()}, "model in memory"));
 }
 
 }  // namespace
 
 void bind_model(nb::module_& module) {
   nb::class_<ReducedModel>(module, "Model", "A hyper-reduced model: what `supple reduce` makes of a scene.")
-      .def_static("load", &read_model, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>(),
-                  "Reads a model file. Raises InputError for a file that is not one, or is damaged.")
+      .def_static(
+          "load", [](const std::filesystem::path& path) { return read_model(path.string()); }, nb::arg("path"),
+          nb::call_guard<nb::gil_scoped_release>(),
+          "Reads a model file. Raises InputError for a file that is not one, or is damaged.")
       .def("save", &save, nb::arg("path"), nb::arg("overwrite") = false, nb::call_guard<nb::gil_scoped_release>(),
            "Writes the model to one file, aside first, then renamed.")
+      .def("__getstate__", &to_bytes)
+      .def("__setstate__", &from_bytes)
+      .def(
+          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, nb::arg("memo"),
+          nb::sig("def __deepcopy__(self, memo: object) -> Model"), "The model itself, which never changes.")
       .def_prop_ro("name", [](const ReducedModel& self) { return self.robot.name; })
       .def_ro("modes", &ReducedModel::modes, "Number of modes.")
       .def_prop_ro(

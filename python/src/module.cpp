@@ -5,6 +5,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <omp.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -95,6 +96,15 @@ void Watch::rethrow() {
 }
 
 void bind_command_line(nb::module_& module) {
+  module.def(
+      "set_threads",
+      [](int threads) {
+        if (threads < 1) throw nb::value_error("set_threads(threads): 1 or more");
+        omp_set_num_threads(threads);
+      },
+      nb::arg("threads"),
+      "How many threads batches that are made from now on may use, and reductions. Each thread of Python has its own\n"
+      "number.");
   module.def(
       "command_line",
       [](std::vector<std::string> words, std::vector<std::string> program) {

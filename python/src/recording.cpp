@@ -1,5 +1,6 @@
 // Recordings of runs as arrays.
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,8 +14,8 @@ namespace supple::python {
 
 namespace {
 
-Table read_recording(const std::string& path) {
-  RecordingReader reader(path, RecordingReader::Check::whole);
+Table read_recording(const std::filesystem::path& path) {
+  RecordingReader reader(path.string(), RecordingReader::Check::whole);
   const std::size_t frames = static_cast<std::size_t>(reader.frames());
   struct Column {
     const char* name;

@@ -42,9 +42,11 @@ nb::typed<nb::tuple, ReducedModel, Table, nb::str> reduce_scene(SceneOfPython& s
                                                                 const RecipeChanges& changes, int jobs,
                                                                 const std::vector<std::string>& program,
                                                                 const std::optional<double>& rate_seconds,
-                                                                nb::object callback, bool accept_errors) {
+                                                                nb::object callback, bool accept_errors,
+                                                                bool keeps_folder) {
   const Scene recipe = changed(scene, changes);
-  const FullModel& full = *scene.full();
+  const std::shared_ptr<const FullModel> built = scene.full();
+  const FullModel& full = *built;
   const ReduceSettings settings = settings_of(folder, jobs, program, rate_seconds);
   Watch watch(std::move(callback));
   auto reduction = std::make_shared<Reduction>();
@@ -56,6 +58,7 @@ nb::typed<nb::tuple, ReducedModel, Table, nb::str> reduce_scene(SceneOfPython& s
     watch.rethrow();
     throw;
   }
+  watch.rethrow();  // of the last report
   ReduceReport& report = reduction->report;
   cli::note_failures(report);
   const bool forced = report.forcible && accept_errors;
@@ -63,7 +66,8 @@ nb::typed<nb::tuple, ReducedModel, Table, nb::str> reduce_scene(SceneOfPython& s
   warning = cli::error_warning(reduction->model.errors, recipe.reduction);
   const Table json = table_of(cli::reduction_json(*reduction, warning));
   if (!report.refused.empty() && !forced)
-    throw cli::refusal_of(report, recipe.reduction, folder, "accept_errors=True returns this model all the same");
+    throw cli::refusal_of(report, recipe.reduction, keeps_folder ? folder : "",
+                          "accept_errors=True returns this model all the same");
   std::shared_ptr<ReducedModel> model(reduction, &reduction->model);
   return nb::borrow<nb::typed<nb::tuple, ReducedModel, Table, nb::str>>(
       nb::make_tuple(model, json, unsettled_sweep(full, recipe.reduction)));
@@ -82,12 +86,13 @@ void bind_reduction(nb::module_& module) {
       .def_rw("seed", &RecipeChanges::seed);
   module.def("reduce", &reduce_scene, nb::arg("scene"), nb::arg("folder"), nb::arg("changes"), nb::arg("jobs"),
              nb::arg("program"), nb::arg("rate_seconds").none(), nb::arg("callback").none(), nb::arg("accept_errors"),
-             "See supple.reduce.");
+             nb::arg("keeps_folder"), "See supple.reduce.");
   module.def(
       "expected_cost",
       [](SceneOfPython& scene, const std::string& folder, const RecipeChanges& changes, int jobs) {
         const Scene recipe = changed(scene, changes);
-        const FullModel& full = *scene.full();
+        const std::shared_ptr<const FullModel> built = scene.full();
+        const FullModel& full = *built;
         const ReduceSettings settings = settings_of(folder, jobs, {}, std::nullopt);
         ReductionCost cost;
         {

@@ -1,5 +1,6 @@
 // Scenes: from a file or a text, checked, and built into a full-order model.
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -9,6 +10,7 @@
 #include "engine/cli/reports/scene_facts.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/run/actuation.hpp"
+#include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/hash.hpp"
@@ -16,28 +18,24 @@
 
 namespace supple::python {
 
-const std::shared_ptr<const FullModel>& SceneOfPython::full() {
-  if (!full_) {
+std::shared_ptr<const FullModel> SceneOfPython::full() {
+  if (full_) return full_;
+  std::shared_ptr<const FullModel> built;
+  {
     const nb::gil_scoped_release unlocked;
-    full_ = std::make_shared<const FullModel>(build_full_model(scene_));
+    built = std::make_shared<const FullModel>(build_full_model(scene_));
   }
+  if (!full_) full_ = built;  // another thread may have been faster
   return full_;
 }
 
 namespace {
 
-template <class List>
-std::vector<std::string> names_in(const List& list) {
-  std::vector<std::string> names;
-  for (const auto& entry : list) names.push_back(entry.name);
-  return names;
-}
-
+// How the robot moves, and how it is reduced.
 std::string fingerprint(const Scene& scene) {
   const std::filesystem::path mesh = scene.bodies.front().mesh_file;
-  std::string text = write_scene(scene, mesh.parent_path().string());
-  for (const std::string& file : input_files(scene)) text += hash_hex(hash_file(file));
-  return hash_hex(hash_text(text));
+  return hash_hex(hash_text(hash_hex(scene_fingerprint(scene)) +
+                            without_defaults(write_scene(scene, mesh.parent_path().string()))));
 }
 
 }  // namespace
@@ -45,7 +43,10 @@ std::string fingerprint(const Scene& scene) {
 void bind_scene(nb::module_& module) {
   nb::class_<SceneOfPython>(module, "Scene", "A robot, its actuators and its surroundings, as a scene file has them.")
       .def(
-          "__init__", [](SceneOfPython* self, const std::string& path) { new (self) SceneOfPython(read_scene(path)); },
+          "__init__",
+          [](SceneOfPython* self, const std::filesystem::path& path) {
+            new (self) SceneOfPython(read_scene(path.string()));
+          },
           nb::arg("path"), "Reads a scene file, or the scene.toml of a folder.")
       .def_static(
           "from_text",

@@ -28,12 +28,6 @@ using Mask = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>
 std::size_t count(int number) {
   return static_cast<std::size_t>(number);
 }
-template <class List>
-std::vector<std::string> names_in(const List& list) {
-  std::vector<std::string> names;
-  for (const auto& entry : list) names.push_back(entry.name);
-  return names;
-}
 // Every list of a state.
 constexpr std::pair<const char*, std::vector<double> State::*> lists[] = {
     {"q", &State::q},
@@ -77,7 +71,7 @@ InverseSettings inverse_settings(const Inverse& asked, const Robot& robot) {
   if (asked.goal_speed && !(*asked.goal_speed > 0)) throw InputError("goal_speed is not above 0", "m/s, or None");
   settings.epsilon = asked.epsilon;
   settings.effort = asked.effort;
-  settings.starts = std::max(0, asked.starts);
+  settings.starts = asked.starts;
   if (asked.goal_speed) settings.goal_speed = *asked.goal_speed;
   return settings;
 }
@@ -129,19 +123,34 @@ void step(BatchSimulation& self, long steps) {
       failure_remedy(failure.report.status, self.integrator()));
 }
 
-// Which robots a mask or a list of indices names; None: all.
+// Which robots a mask (bool array or list) or indices (integer array or list) name.
 std::vector<int> robots_of(const BatchSimulation& self, nb::object which) {
   std::vector<int> robots;
-  Mask mask;
-  if (nb::try_cast(which, mask)) {
-    if (mask.shape(0) != count(self.robots()))
-      throw nb::value_error("reset(which): the mask has another length than the batch");
-    for (std::size_t b = 0; b < mask.shape(0); ++b)
-      if (mask.data()[b]) robots.push_back(static_cast<int>(b));
+  const auto take_mask = [&](std::size_t size, const auto& marked) {
+    if (size != count(self.robots())) throw nb::value_error("reset(which): the mask has another length than the batch");
+    for (std::size_t b = 0; b < size; ++b)
+      if (marked(b)) robots.push_back(static_cast<int>(b));
     return robots;
+  };
+  nb::ndarray<nb::ro, nb::device::cpu> given;
+  if (nb::ndarray_check(which) && nb::try_cast(which, given)) {
+    Mask mask;
+    if (given.dtype() == nb::dtype<bool>() && nb::try_cast(which, mask, false))
+      return take_mask(mask.shape(0), [&](std::size_t b) { return mask.data()[b]; });
+    if (given.dtype().code != static_cast<std::uint8_t>(nb::dlpack::dtype_code::Int) || given.ndim() != 1)
+      throw nb::type_error("reset(which): an array of bool [robots], or of integers");
+    which = which.attr("tolist")();
   }
-  for (nb::handle index : which) robots.push_back(nb::cast<int>(index));
-  return robots;
+  std::vector<bool> marks;
+  for (nb::handle entry : which) {
+    if (PyBool_Check(entry.ptr()))
+      marks.push_back(nb::cast<bool>(entry));
+    else
+      robots.push_back(nb::cast<int>(entry));
+  }
+  if (marks.empty()) return robots;
+  if (!robots.empty()) throw nb::type_error("reset(which): bools and integers in one list");
+  return take_mask(marks.size(), [&](std::size_t b) { return marks[b]; });
 }
 
 void reset(BatchSimulation& self, nb::object which) {
@@ -178,10 +187,14 @@ void set_state(BatchSimulation& self, Table given) {
   self.set_state(state);
 }
 
-std::vector<double> numbers_of(nb::handle given, const char* name) {
+// The numbers of an array of this shape; None: none.
+std::vector<double> numbers_of(nb::handle given, const char* name, std::initializer_list<std::size_t> shape) {
   if (given.is_none()) return {};
   Numbers numbers;
   if (!nb::try_cast(given, numbers)) throw nb::type_error(fmt::format("{} is a float64 array", name).c_str());
+  bool fits = numbers.ndim() == shape.size();
+  for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = numbers.shape(d) == shape.begin()[d];
+  if (!fits) throw nb::value_error(fmt::format("{} is not of shape ({})", name, fmt::join(shape, ", ")).c_str());
   return {numbers.data(), numbers.data() + numbers.size()};
 }
 
@@ -425,7 +438,9 @@ void bind_simulation(nb::module_& module) {
   nb::class_<BatchSimulation> simulation(
       module, "Simulation",
       "Robots that are stepped at will: one or a batch, reduced (Model) or full (Scene), under commands or, with\n"
-      "inverse=True, towards goals. Arrays are views: they show the present state after every step. SI units.\n"
+      "inverse=True, towards goals. Arrays are views: on a CPU they show the present state after every step, on a "
+      "device\n"
+      "once a property is read. SI units.\n"
       "One simulation is for one thread at a time; several run in several threads.");
   simulation
       .def("__init__", &open, nb::arg("robot"), nb::arg("robots") = 1, nb::kw_only(), nb::arg("device") = "cpu",
@@ -446,6 +461,16 @@ void bind_simulation(nb::module_& module) {
       .def_prop_ro("actuator_names", [](const BatchSimulation& self) { return names_in(self.robot().actuators); })
       .def_prop_ro("motion_names", [](const BatchSimulation& self) { return names_in(self.robot().motions); })
       .def_prop_ro("effector_names", [](const BatchSimulation& self) { return names_in(self.robot().effectors); })
+      .def_prop_ro(
+          "effector_kinds",
+          [](const BatchSimulation& self) {
+            constexpr const char* kinds[] = {"position", "orientation", "length", "volume"};
+            std::vector<std::string> names;
+            for (const Effector& effector : self.robot().effectors)
+              names.emplace_back(kinds[static_cast<std::size_t>(effector.kind)]);
+            return names;
+          },
+          "\"position\", \"orientation\", \"length\" or \"volume\" of each effector.")
       .def_prop_ro("obstacle_names", [](const BatchSimulation& self) { return names_in(self.robot().obstacles); })
       .def_prop_ro(
           "probe_points",
@@ -514,8 +539,11 @@ void bind_simulation(nb::module_& module) {
       .def(
           "set_variations",
           [](BatchSimulation& self, nb::object gravity, nb::object material_scale, nb::object friction) {
-            self.set_variations({numbers_of(gravity, "gravity"), numbers_of(material_scale, "material_scale"),
-                                 numbers_of(friction, "friction")});
+            const std::size_t robots = count(self.robots());
+            const std::size_t regions = self.reduced() != nullptr ? count(self.reduced()->regions()) : 0;
+            self.set_variations({numbers_of(gravity, "gravity", {robots, 3}),
+                                 numbers_of(material_scale, "material_scale", {robots, regions}),
+                                 numbers_of(friction, "friction", {robots, self.robot().obstacles.size()})});
           },
           nb::arg("gravity") = nb::none(), nb::arg("material_scale") = nb::none(), nb::arg("friction") = nb::none(),
           "In what the robots of a batch differ, from now on: gravity [robots, 3, m/s^2], factors on the moduli of "

@@ -11,11 +11,12 @@ All numbers are SI; ``quantity("40 mm", "length")`` reads others.
 
 from __future__ import annotations
 
+import os as _os
 from pathlib import Path as _Path
 
 from . import _core
 from ._cache import cached_model
-from ._core import Model, Scene, Simulation, format_quantity, quantity, read_recording
+from ._core import Model, Scene, Simulation, format_quantity, quantity, read_recording, set_threads
 from ._errors import CapabilityError, Error, InputError, Interrupted, RunError
 from ._picture import draw, plot_reduction
 from ._reduction import Reduction, expected_cost, reduce
@@ -45,7 +46,11 @@ __all__ = [
     "robots",
     "scene_from_dict",
     "scene_text",
+    "set_threads",
 ]
+
+# Threads of OpenMP do not survive a fork: new batches in the child have one.
+_os.register_at_fork(after_in_child=lambda: set_threads(1))
 
 _ROBOTS = _Path(__file__).parent / "robots"
 

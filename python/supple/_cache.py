@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,15 @@ def cached_model(scene: Scene, *, progress: bool | Progress = True, **recipe: An
     The cache is ``$SUPPLE_CACHE``, else ``$XDG_CACHE_HOME/supple``, else ``~/.cache/supple``. A model is found again by
     the contents of its scene and mesh, the version of the package and ``recipe``, the arguments of ``reduce``.
     """
-    words = repr((scene.fingerprint, _core.version, sorted(recipe.items())))
-    path = _folder() / f"{scene.name}-{sha256(words.encode()).hexdigest()[:16]}.rom.h5"
+    what = {name: value for name, value in recipe.items() if name not in ("jobs", "snapshots", "rate_seconds")}
+    words = repr((scene.fingerprint, _core.version, _core.commit, sorted(what.items())))
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", scene.name)
+    path = _folder() / f"{name}-{sha256(words.encode()).hexdigest()[:16]}.rom.h5"
     if path.exists():
-        return Model.load(str(path))
+        return Model.load(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     model = reduce(scene, progress=progress, **recipe).model
-    model.save(str(path), overwrite=True)
+    model.save(path, overwrite=True)
     return model
 
 

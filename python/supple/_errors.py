@@ -49,3 +49,7 @@ class CapabilityError(Error, RuntimeError):
 
 class Interrupted(Error, KeyboardInterrupt):
     """Stopped on request; what was done is kept where the message states it."""
+
+
+for _error in (Error, InputError, RunError, CapabilityError, Interrupted):
+    _error.__module__ = "supple"

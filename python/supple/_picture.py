@@ -69,9 +69,10 @@ def draw(
         shift = step * np.array([k % columns, k // columns, 0.0])
         corners = 1e3 * (skin[triangles] + shift)
         place.add_collection3d(Poly3DCollection(corners, facecolors=_shades(corners), linewidths=0))
-        points = [(np.asarray(sim.effectors)[b], "black")]
+        places = [e for e, kind in enumerate(sim.effector_kinds) if kind == "position"]
+        points = [(np.asarray(sim.effectors)[b, places], "black")]
         if sim.inverse:
-            points.append((np.asarray(sim.goals)[b], "red"))
+            points.append((np.asarray(sim.goals)[b, places], "red"))
         for at, colour in points:
             if at.size:
                 place.scatter(*(1e3 * (at + shift)).T, color=colour, s=14, depthshade=False)

@@ -116,8 +116,8 @@ def reduce(
             By default that of the scene, or 1 %.
         modes, elements, modes_tolerance, tolerance: instead of an error, as ``supple reduce`` takes them.
         seed: of all that is drawn.
-        snapshots: folder of training states, which a later call uses again. None: a temporary one.
-        jobs: worker processes for the training states.
+        snapshots: folder of training snapshots, which a later call uses again. None: a temporary one.
+        jobs: worker processes for the training snapshots.
         progress: True: a line on stderr; or called with the stage, the fraction done and a detail.
         rate_seconds: measuring time of each rate.
         accept_errors: return a model whose errors are too large, marked as such, instead of raising.
@@ -126,17 +126,24 @@ def reduce(
         InputError: the scene cannot be reduced.
         RunError: the model misses the error that is asked for; the message states what limits it.
     """
-    changes = _core.RecipeChanges()
-    changes.error = _core.quantity(error, "number") if isinstance(error, str) else error
-    changes.modes, changes.elements = modes, elements
-    changes.modes_tolerance, changes.tolerance, changes.seed = modes_tolerance, tolerance, seed
+    changes = _changes(
+        error=error, modes=modes, elements=elements, modes_tolerance=modes_tolerance, tolerance=tolerance, seed=seed
+    )
     callback = _Line() if progress is True else progress or None
     own = tempfile.TemporaryDirectory(prefix="supple-") if snapshots is None else None
     try:
         folder = Path(own.name, "snapshots") if own else Path(snapshots or "")
         return Reduction(
             *_core.reduce(
-                _scene(scene), str(folder), changes, jobs, command_words(), rate_seconds, callback, accept_errors
+                _scene(scene),
+                str(folder),
+                changes,
+                jobs,
+                command_words(),
+                rate_seconds,
+                callback,
+                accept_errors,
+                own is None,
             )
         )
     finally:
@@ -146,13 +153,30 @@ def reduce(
             own.cleanup()
 
 
-def expected_cost(scene: Scene | str | os.PathLike[str], *, jobs: int = 1) -> dict[str, Any]:
-    """What ``reduce(scene)`` is expected to take: seconds, most_seconds (if states are added), memory and disk [bytes].
+def expected_cost(scene: Scene | str | os.PathLike[str], *, jobs: int = 1, **recipe: Any) -> dict[str, Any]:
+    """What ``reduce(scene, jobs=jobs, **recipe)`` is expected to take.
 
-    The key "text" is for people. It is measured on a few states, for some tenths of a second.
+    Keys: seconds, most_seconds (if snapshots are added), memory and disk [bytes], and "text" for people. It is measured on
+    a few snapshots, for some tenths of a second. ``recipe``: error, modes, elements, modes_tolerance, tolerance, seed.
     """
     with tempfile.TemporaryDirectory(prefix="supple-") as folder:
-        return dict(_core.expected_cost(_scene(scene), folder + "/snapshots", _core.RecipeChanges(), jobs))
+        return dict(_core.expected_cost(_scene(scene), folder + "/snapshots", _changes(**recipe), jobs))
+
+
+def _changes(
+    *,
+    error: float | str | None = None,
+    modes: int | None = None,
+    elements: int | None = None,
+    modes_tolerance: float | None = None,
+    tolerance: float | None = None,
+    seed: int | None = None,
+) -> _core.RecipeChanges:
+    changes = _core.RecipeChanges()
+    changes.error = _core.quantity(error, "number") if isinstance(error, str) else error
+    changes.modes, changes.elements = modes, elements
+    changes.modes_tolerance, changes.tolerance, changes.seed = modes_tolerance, tolerance, seed
+    return changes
 
 
 def _scene(scene: Scene | str | os.PathLike[str]) -> Scene:

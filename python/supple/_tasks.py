@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ._cache import cached_model
 from ._core import Model, Scene, Simulation
+from ._errors import RunError
 from ._scene import scene_from_dict
 
 Array = npt.NDArray[np.float64]
@@ -55,7 +56,14 @@ class Task(ABC):
         self.sim.commands[:] = given[:, :actuators]
         self.sim.motions[:] = given[:, actuators:]
         if not self.sim.failed.all():
-            self.sim.step(self.substeps)
+            try:
+                self.sim.step(self.substeps)
+            except RunError:  # the last robots have failed, which ends their episodes
+                pass
+
+    def goals_of(self, robot: int) -> list[Array]:
+        """Places to draw in a picture of a robot [3, m]."""
+        return []
 
     @abstractmethod
     def draw_goals(self, which: Mask, rng: np.random.Generator) -> None: ...
@@ -98,6 +106,9 @@ class Reach(Task):
     def draw_goals(self, which: Mask, rng: np.random.Generator) -> None:
         self.goal[which] = self.reachable[rng.integers(len(self.reachable), size=int(which.sum()))]
         self.before[which] = self.rest
+
+    def goals_of(self, robot: int) -> list[Array]:
+        return [self.goal[robot]]
 
     def act(self, actions: Array) -> None:
         self.before[:] = self.sim.effectors[:, 0]
@@ -158,10 +169,10 @@ class Walk(Task):
 
 
 class Press(Task):
-    """A finger presses on a wall with a force that is asked for, and never with more than ``limit``.
+    """A finger presses on a wall with a force that is asked for, and not with more than ``limit``.
 
     Observed: tip from its rest, force on the wall, force asked for, tension, inputs. Reward: minus the difference of the
-    forces over the limit; beyond the limit the episode ends with -10.
+    forces over the limit; a force beyond the limit at the end of a control step ends the episode with -10.
     """
 
     limit = 1.0  # N

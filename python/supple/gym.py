@@ -4,18 +4,19 @@
 >>> envs = gymnasium.make_vec("supple/DiamondReach-v0", num_envs=64, vectorization_mode="vector_entry_point")
 
 Tasks: DiamondReach, TentacleReach (beside a ball), CrawlerWalk, FingerPress. The first environment of a task reduces its
-robot, which takes a minute or some, and keeps the model (``cached_model``).
+robot, which takes from half a minute to some minutes, and keeps the model (``cached_model``).
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ._core import Model
+from ._core import Model, Simulation
 from ._errors import CapabilityError, InputError
 from ._picture import draw
 from ._tasks import TASKS, make_task
@@ -84,6 +85,8 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Array]):
         self.task, self.sim = make_task(task, num_envs, device, model, np.random.default_rng(0))
         self.horizon = max_episode_steps or self.task.horizon
         self.variations = variations
+        if variations:
+            _check(variations, self.sim)
         self._drawn = self._unvaried() if variations else {}
         size = self.task.observe().shape[1]
         self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float32)
@@ -111,7 +114,7 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Array]):
 
     def step(self, actions: Array) -> tuple[Observation, Array, Mask, Mask, dict[str, Any]]:
         """A control step of all environments."""
-        actions = np.asarray(actions, dtype=float)
+        actions = np.array(actions, dtype=float)  # a copy: those of robots that are reset become 0
         if actions.shape != self.action_space.shape or not np.isfinite(actions).all():
             raise InputError(
                 f"actions of shape {actions.shape}, or not finite", f"finite numbers of shape {self.action_space.shape}"
@@ -140,6 +143,7 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Array]):
             ended = self._ended.copy()
             infos["final_obs"], infos["_final_obs"] = observation.copy(), ended
             infos["final_info"] = {name: values.copy() for name, values in info.items()}
+            infos["final_info"] |= {"_" + name: ended for name in info}
             infos["_final_info"] = ended
             self._restart(ended)
             observation[ended] = self._observe()[ended]
@@ -152,7 +156,7 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Array]):
         return tuple(picture_of(self, b) for b in range(min(4, self.num_envs)))
 
     def _observe(self) -> Observation:
-        return np.nan_to_num(self.task.observe()).astype(np.float32)
+        return self.task.observe().astype(np.float32)
 
     def _restart(self, which: Mask) -> None:
         self.sim.reset(which)
@@ -183,7 +187,12 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Array]):
 
 
 class SuppleEnv(gymnasium.Env[Observation, Array]):
-    """One robot with a task: the vector environment with a batch of one. Arguments as there."""
+    """One robot with a task: the vector environment with a batch of one. Arguments as there.
+
+    Episodes are cut off by Gymnasium's TimeLimit, which ``gymnasium.make`` adds.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}
 
     def __init__(
         self,
@@ -191,7 +200,6 @@ class SuppleEnv(gymnasium.Env[Observation, Array]):
         *,
         device: str = "cpu",
         variations: Variations | None = None,
-        max_episode_steps: int | None = None,
         render_mode: str | None = None,
         model: Model | None = None,
     ) -> None:
@@ -201,11 +209,10 @@ class SuppleEnv(gymnasium.Env[Observation, Array]):
             autoreset_mode=AutoresetMode.DISABLED,
             device=device,
             variations=variations,
-            max_episode_steps=max_episode_steps,
+            max_episode_steps=sys.maxsize,
             render_mode=render_mode,
             model=model,
         )
-        self.metadata = {"render_modes": ["rgb_array"], "render_fps": 20}
         self.render_mode = render_mode
         self.observation_space = self.batch.single_observation_space
         self.action_space = self.batch.single_action_space
@@ -218,6 +225,8 @@ class SuppleEnv(gymnasium.Env[Observation, Array]):
         return observation[0], {}
 
     def step(self, action: Array) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        if self.batch._ended[0]:
+            raise InputError("the episode has ended", "reset() first")
         observation, rewards, terminated, truncated, infos = self.batch.step(np.asarray(action)[None])
         own = {name: values[0] for name, values in infos.items() if not name.startswith("_")}
         return observation[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), own
@@ -228,17 +237,30 @@ class SuppleEnv(gymnasium.Env[Observation, Array]):
 
 def picture_of(envs: SuppleVectorEnv, robot: int) -> npt.NDArray[np.uint8]:
     """A picture of one robot [height, width, 3]."""
-    from matplotlib import pyplot
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise CapabilityError("pictures need matplotlib", "pip install supple[plot]") from None
     figure = Figure(figsize=(5, 4), layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    draw(envs.sim, robots=[robot], axes=figure.add_subplot(projection="3d"))
+    axes: Any = figure.add_subplot(projection="3d")
+    draw(envs.sim, robots=[robot], axes=axes)
+    for goal in envs.task.goals_of(robot):
+        axes.scatter(*(1e3 * goal), color="red", s=14, depthshade=False)
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())[..., :3].copy()
-    pyplot.close("all")
     return pixels
+
+
+def _check(variations: Variations, sim: Simulation) -> None:
+    for name, ends in (("material", variations.material), ("friction", variations.friction)):
+        if ends is not None and not 0 <= ends[0] <= ends[1] < np.inf:
+            raise InputError(f"variations.{name} is {ends}", "two ends, the lower first")
+    if variations.friction is not None and not sim.obstacle_names:
+        raise InputError("variations.friction: the robot has no obstacles", "leave it out")
+    if not 0 <= variations.tilt <= np.pi:
+        raise InputError(f"variations.tilt is {variations.tilt}", "an angle from 0 to pi")
 
 
 def _tilted(gravity: Array, most: float, count: int, rng: np.random.Generator) -> Array:
@@ -253,9 +275,10 @@ def _tilted(gravity: Array, most: float, count: int, rng: np.random.Generator) -
     return np.asarray(size * (np.cos(angle)[:, None] * down + np.sin(angle)[:, None] * side))
 
 
-for _task in TASKS:
+for _task, (_kind, _) in TASKS.items():
     gymnasium.register(
         id=f"supple/{_task}-v0",
+        max_episode_steps=_kind.horizon,
         entry_point="supple.gym:SuppleEnv",
         vector_entry_point="supple.gym:SuppleVectorEnv",
         kwargs={"task": _task},

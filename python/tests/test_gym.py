@@ -91,7 +91,7 @@ def test_same_step_reset(model: supple.Model) -> None:
     assert truncated.all() and info["_final_obs"].all()
     assert np.array_equal(observation[:, :3], start[:, :3])
     assert not np.array_equal(info["final_obs"][:, :3], start[:, :3])
-    assert info["final_info"]["distance"].shape == (2,)
+    assert info["final_info"]["distance"].shape == (2,) and info["final_info"]["_distance"].all()
     assert envs.step(np.ones((2, 2)))[3].tolist() == [False, False]
 
 
@@ -141,6 +141,44 @@ def test_a_robot_that_fails_ends_its_episode(model: supple.Model) -> None:
     assert np.isfinite(observation).all() and np.isfinite(rewards).all()
     observation, _, terminated, _, _ = envs.step(np.zeros((2, 2)))
     assert not terminated.any() and not envs.sim.failed.any()
+
+
+def test_the_last_robot_that_fails_ends_its_episode(model: supple.Model) -> None:
+    env = gym.SuppleEnv("DiamondReach", model=model)
+    env.reset(seed=1)
+    state = env.batch.sim.get_state()
+    state["v"][0] = 1e200
+    env.batch.sim.set_state(state)
+    _, _, terminated, truncated, _ = env.step(np.zeros(2))
+    assert terminated and not truncated
+    with pytest.raises(supple.InputError, match="the episode has ended"):
+        env.step(np.zeros(2))
+    env.reset()
+    assert not env.step(np.zeros(2))[2]
+
+
+def test_actions_of_the_caller_stay(model: supple.Model) -> None:
+    envs = vector(model, 2, AutoresetMode.NEXT_STEP, max_episode_steps=1)
+    envs.reset(seed=1)
+    actions = np.ones((2, 2))
+    envs.step(actions)
+    envs.step(actions)
+    assert (actions == 1).all()
+
+
+def test_a_spec_makes_the_environment_again(model: supple.Model) -> None:
+    env = gymnasium.make("supple/DiamondReach-v0", model=model, max_episode_steps=100)
+    assert env.spec is not None and env.spec.max_episode_steps == 100
+    env.reset(seed=1)
+    for _ in range(99):
+        assert not env.step(np.zeros(2))[3]
+    assert env.step(np.zeros(2))[3]
+
+
+@pytest.mark.parametrize("wrong", [{"material": (2.0, 1.0)}, {"friction": (0.1, 0.2)}, {"tilt": -1.0}])
+def test_variations_that_cannot_be(model: supple.Model, wrong: dict[str, object]) -> None:
+    with pytest.raises(supple.InputError, match="variations"):
+        vector(model, 2, AutoresetMode.NEXT_STEP, variations=gym.Variations(**wrong))  # type: ignore[arg-type]
 
 
 def test_actions_are_checked(model: supple.Model) -> None:

@@ -15,7 +15,7 @@ namespace supple {
 namespace {
 
 // Whether this much work (multiply-adds) is worth waking other threads for: some ten microseconds of one core.
-bool worth_threads(double work) {
+[[maybe_unused]] bool worth_threads(double work) {
   return work > 2e5;
 }
 

@@ -89,6 +89,7 @@ const std::map<std::string, std::vector<std::string>> allowed = {
     {"engine/run",
      {"kernels", "engine/mesh", "engine/scene", "engine/model", "engine/io", "engine/mechanics",
       "engine/mechanics/full", "engine/mechanics/reduced", "engine/step", "engine/reduction/basis", "engine/inverse"}},
+    {"engine/runtime", {"kernels", "engine/io", "engine/run"}},
     {"engine/cli/shell", {"kernels", "solvers", "engine/scene", "engine/io"}},
     {"engine/cli/reports",
      {"kernels", "solvers", "engine/mesh", "engine/scene", "engine/model", "engine/io", "engine/mechanics/full",

@@ -70,7 +70,7 @@ void ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<
   SUPPLE_EXPECT(tangent_ != TangentKind::none);
   SUPPLE_EXPECT(std::ranges::is_sorted(coefficients.points, {}, &PointStiffness::robot));
   ++factorisations_;
-  const int threads = static_cast<int>(scratch_.size());
+  [[maybe_unused]] const auto threads = static_cast<int>(scratch_.size());  // without OpenMP
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     SystemCoefficients own = coefficients;

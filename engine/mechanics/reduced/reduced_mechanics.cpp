@@ -281,7 +281,7 @@ void ReducedMechanics::add_strain_fields(int robot, const double* x, TangentKind
 void ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                                        std::span<double> f, std::span<PointReport> found) {
   if (kind != TangentKind::none) tangent_ = kind;
-  const int threads = static_cast<int>(scratch_.size());
+  [[maybe_unused]] const auto threads = static_cast<int>(scratch_.size());  // without OpenMP
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0)];
