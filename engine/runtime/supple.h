@@ -18,6 +18,9 @@ extern "C" {
 #endif
 
 #define SUPPLE_ABI_VERSION 1
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
 
 typedef struct supple_model supple_model;
 typedef struct supple_simulation supple_simulation;
@@ -117,6 +120,9 @@ int supple_skin_size(supple_simulation* simulation, int* nodes, int* triangles);
 int supple_skin_triangles(supple_simulation* simulation, int* corners);
 int supple_skin_nodes(supple_simulation* simulation, int robot, double* nodes);
 
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

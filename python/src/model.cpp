@@ -29,7 +29,7 @@ nb::bytes to_bytes(const ReducedModel& model) {
   FlatSink file;
   write_model_data(model, file);
   const std::string bytes = file.bytes();
-  return {bytes.data(), bytes.size()};
+  return nb::bytes(bytes.data(), bytes.size());
 }
 
 void from_bytes(ReducedModel* self, const nb::bytes& bytes) {
@@ -42,10 +42,11 @@ void bind_model(nb::module_& module) {
   nb::class_<ReducedModel>(module, "Model", "A hyper-reduced model: what `supple reduce` makes of a scene.")
       .def_static(
           "load", [](const std::filesystem::path& path) { return read_model(path.string()); }, nb::arg("path"),
-          nb::call_guard<nb::gil_scoped_release>(),
+          nb::sig("def load(path: str | os.PathLike[str]) -> Model"), nb::call_guard<nb::gil_scoped_release>(),
           "Reads a model file. Raises InputError for a file that is not one, or is damaged.")
-      .def("save", &save, nb::arg("path"), nb::arg("overwrite") = false, nb::call_guard<nb::gil_scoped_release>(),
-           "Writes the model to one file, aside first, then renamed.")
+      .def("save", &save, nb::arg("path"), nb::arg("overwrite") = false,
+           nb::sig("def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None"),
+           nb::call_guard<nb::gil_scoped_release>(), "Writes the model to one file, aside first, then renamed.")
       .def("__getstate__", &to_bytes)
       .def("__setstate__", &from_bytes)
       .def(

@@ -58,6 +58,7 @@ Table read_recording(const std::filesystem::path& path) {
 void bind_recording(nb::module_& module) {
   module.def(
       "read_recording", &read_recording, nb::arg("path"),
+      nb::sig("def read_recording(path: str | os.PathLike[str]) -> dict[str, typing.Any]"),
       "A recording of `--record` as arrays.\n\n"
       "Keys: robot (file), integrator, time_step [s], time [frames, s], step [frames], q [frames, coordinates, m],\n"
       "v [m/s], forces [frames, rows, N or Pa], contact_forces [N], commands [frames, actuators], motions [m],\n"

@@ -47,7 +47,8 @@ void bind_scene(nb::module_& module) {
           [](SceneOfPython* self, const std::filesystem::path& path) {
             new (self) SceneOfPython(read_scene(path.string()));
           },
-          nb::arg("path"), "Reads a scene file, or the scene.toml of a folder.")
+          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"),
+          "Reads a scene file, or the scene.toml of a folder.")
       .def_static(
           "from_text",
           [](const std::string& text, const std::string& name) { return SceneOfPython(parse_scene(text, name)); },

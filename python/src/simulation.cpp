@@ -94,6 +94,9 @@ void open(BatchSimulation* self, nb::object robot, int robots, const std::string
   if (integrator) settings.integrator = integrator_of(*integrator);
   settings.time_step = time_step;
   settings.keep_tangent = keep_tangent;
+  if (!inverse && (regularisation != "proximal" || epsilon != 1e-6 || goal_speed || !effort.empty() || starts != 0))
+    throw InputError("regularisation, epsilon, goal_speed, effort and starts are of inverse control", "inverse=True");
+  if (starts < 0) throw InputError(fmt::format("starts is {}", starts), "0 or more");
   if (inverse)
     settings.inverse =
         inverse_settings({regularisation, epsilon, goal_speed, effort, starts}, reduced ? reduced->robot : full->robot);
@@ -178,10 +181,9 @@ void set_state(BatchSimulation& self, Table given) {
     if (!given.contains(name)) throw nb::key_error(name);
     Numbers numbers;
     if (!nb::try_cast(given[name], numbers)) throw nb::type_error("set_state(state): lists are float64 arrays");
-    if (numbers.size() != (state.*list).size())
-      throw nb::value_error(
-          fmt::format("set_state(state): {} has {} numbers instead of {}", name, numbers.size(), (state.*list).size())
-              .c_str());
+    const std::size_t robots = count(self.robots()), own = (state.*list).size() / robots;
+    if (numbers.ndim() != 2 || numbers.shape(0) != robots || numbers.shape(1) != own)
+      throw nb::value_error(fmt::format("set_state(state): {} is not of shape ({}, {})", name, robots, own).c_str());
     std::copy_n(numbers.data(), numbers.size(), (state.*list).begin());
   }
   self.set_state(state);
@@ -491,14 +493,14 @@ void bind_simulation(nb::module_& module) {
           nb::rv_policy::automatic, "Least and largest command of each actuator [actuators, 2].")
       .def_prop_ro(
           "gravity",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             const Vec3d& g = self.robot().gravity;
             return array(std::vector<double>{g[0], g[1], g[2]}, {3});
           },
           nb::rv_policy::automatic, "Of the model [3, m/s^2].")
       .def_prop_ro(
           "friction",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             std::vector<double> friction;
             for (const PlacedObstacle& placed : self.robot().obstacles) friction.push_back(placed.friction);
             const std::size_t size = friction.size();
@@ -506,11 +508,12 @@ void bind_simulation(nb::module_& module) {
           },
           nb::rv_policy::automatic, "Coulomb's coefficient of each obstacle in the model [obstacles].")
       .def_prop_ro(
-          "regions", [](const Simulation& self) { return self.reduced() != nullptr ? self.reduced()->regions() : 0; },
+          "regions",
+          [](const BatchSimulation& self) { return self.reduced() != nullptr ? self.reduced()->regions() : 0; },
           "Number of material regions of a reduced model, as set_variations() has them.")
       .def_prop_ro(
           "motion_ranges",
-          [](const Simulation& self) {
+          [](const BatchSimulation& self) {
             std::vector<double> ranges;
             for (const MotionInput& motion : self.robot().motions)
               ranges.insert(ranges.end(), {motion.range.lower, motion.range.upper});

@@ -48,7 +48,7 @@ class Variations:
     tilt: float = 0.0
 
 
-class SuppleVectorEnv(VectorEnv[Observation, Array, Array]):
+class SuppleVectorEnv(VectorEnv[Observation, Array, Any]):
     """A batch of robots with one task, stepped together.
 
     Args:
@@ -243,7 +243,7 @@ def picture_of(envs: SuppleVectorEnv, robot: int) -> npt.NDArray[np.uint8]:
     except ImportError:
         raise CapabilityError("pictures need matplotlib", "pip install supple[plot]") from None
     figure = Figure(figsize=(5, 4), layout="constrained")
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     axes: Any = figure.add_subplot(projection="3d")
     draw(envs.sim, robots=[robot], axes=axes)
     for goal in envs.task.goals_of(robot):

@@ -24,6 +24,7 @@
 #include "engine/cli/verbs/record_option.hpp"
 #include "engine/cli/verbs/stream.hpp"
 #include "engine/reduction/validate.hpp"
+#include "engine/run/settle.hpp"
 #include "engine/run/steps_on_cpu.hpp"
 #include "engine/run/steps_on_device.hpp"
 #include "kernels/base/hash.hpp"
