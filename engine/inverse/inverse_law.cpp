@@ -63,17 +63,17 @@ Interval own_force_limits(const ActuatorRow& actuator) {
 }
 
 Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const std::string& when) {
-  const std::string what = fmt::format("the limits of '{}'{}", actuator.name, when);
+  const auto what = [&] { return fmt::format("the limits of '{}'{}", actuator.name, when); };
   const Interval own = own_force_limits(actuator);
   // One that was not asked for is the robot's own: then the other lies outside.
   if (asked.lower > asked.upper && asked.lower != own.lower && asked.upper != own.upper)
-    throw InputError(what + " are reversed", "the least first");
+    throw InputError(what() + " are reversed", "the least first");
   // What it is commanded by has a range of its own.
   Interval allowed = own;
   if (actuator.control == ActuatorControl::force)
     allowed = {std::max(own.lower, actuator.range.lower), std::min(own.upper, actuator.range.upper)};
   if (asked.lower > allowed.upper || asked.upper < allowed.lower)
-    throw InputError(fmt::format("{} lie outside those of the robot ({} to {})", what,
+    throw InputError(fmt::format("{} lie outside those of the robot ({} to {})", what(),
                                  format_quantity(allowed.lower, multiplier_dimension(actuator.kind)),
                                  format_quantity(allowed.upper, multiplier_dimension(actuator.kind))),
                      "limits within them");
@@ -173,12 +173,17 @@ void InverseLaw::forget() {
 
 std::vector<int> InverseLaw::memory() const {
   std::vector<int> sides;
+  memory(sides);
+  return sides;
+}
+
+void InverseLaw::memory(std::vector<int>& sides) const {
+  sides.clear();
   const auto add = [&](const std::vector<QpSide>& active) {
     for (QpSide side : active) sides.push_back(static_cast<int>(side));
   };
   add(active_);
   if (contact_) add(contact_->active);
-  return sides;
 }
 
 void InverseLaw::recall(std::span<const int> memory) {

@@ -103,6 +103,8 @@ class InverseLaw final : public ConstraintLaw {
   /// Data of a step beside the state: the active limits that its programs start from. A law that recalls them takes the
   /// next step with the same bits.
   std::vector<int> memory() const;
+  /// The same in a list that keeps its place.
+  void memory(std::vector<int>& sides) const;
   void recall(std::span<const int> memory);
   /// The programs of this robot start without active limits: zeros in memory().
   void start_cold(int robot);

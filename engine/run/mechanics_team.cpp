@@ -60,10 +60,11 @@ void MechanicsTeam::evaluate_outputs(const State& state, std::vector<double>& y)
   };
   const std::size_t outputs = extent(robot().outputs());
   y.resize(extent(robots_) * outputs);
-  each_robot([&](int b, int k) {
+  const auto evaluate = [&](int b, int k) {
     member(k).evaluate_outputs(of(state.q, b), of(state.motions, b),
                                std::span(y).subspan(extent(b) * outputs, outputs));
-  });
+  };
+  each_robot(std::ref(evaluate));  // which allocates nothing
 }
 
 }  // namespace supple

@@ -50,7 +50,7 @@ TakenStep StepsOnCpu::step(long number, double time) {
 
 StepReport StepsOnCpu::step_one_by_one(long number, double& end) {
   for (State& own : own_) own.time = state_.time;  // also of members that no robot comes to
-  team_.each_robot([&](int b, int member) {
+  const auto step = [&](int b, int member) {
     if (failed(b)) return;
     State& own = own_[extent(member)];
     copy_robot(state_, b, own, 0);
@@ -58,7 +58,8 @@ StepReport StepsOnCpu::step_one_by_one(long number, double& end) {
     StepReport& report = reports_[extent(b)];
     report = take(b, member, own);
     if (report.status == StepStatus::ok) copy_robot(own, 0, state_, b);
-  });
+  };
+  team_.each_robot(std::ref(step));
   StepReport all;
   for (int b = 0; b < robots(); ++b) {
     if (failed(b)) continue;
@@ -197,7 +198,7 @@ StepReport InverseOnCpu::take(int robot, int member, State& own) {
     source_.limit(time_, law, robot);
   }
   const StepReport report = step.step(std::span(goals_).subspan(extent(robot) * numbers, numbers), own);
-  if (robots() > 1) memory_[extent(robot)] = law.memory();
+  if (robots() > 1) law.memory(memory_[extent(robot)]);
   if (report.status == StepStatus::ok) answer(law, 0, robot);
   const double seconds = law.qp_seconds();
 #pragma omp atomic
