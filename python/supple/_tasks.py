@@ -145,7 +145,7 @@ class Walk(Task):
     def __init__(self, sim: Simulation, model: Model, rng: np.random.Generator) -> None:
         super().__init__(sim, model, rng)
         self.rest = sim.effectors[0].mean(axis=0)
-        self.size = float(np.ptp(sim.effectors[0], axis=0).max())
+        self.size = max(float(np.ptp(sim.effectors[0], axis=0).max()), 1e-3)  # m
         self.before = np.tile(self.rest, (sim.robots, 1))
 
     def draw_goals(self, which: Mask, rng: np.random.Generator) -> None:

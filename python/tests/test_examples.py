@@ -1,0 +1,38 @@
+"""The examples run, and do what they are for."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import supple
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def run(folder: Path, name: str, *words: str) -> str:
+    return subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *words], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def test_a_bar_of_ones_own(folder: Path, tmp_path: Path) -> None:
+    assert "hyper-reduced" in run(tmp_path, "own_robot.py", str(folder / "bar.vtk"))
+
+
+def test_a_diamond_follows_a_circle(tmp_path: Path) -> None:
+    model = supple.cached_model(supple.robot("diamond"))
+    model.save(tmp_path / "diamond.rom.h5")
+    text = run(tmp_path, "inverse_circle.py", "diamond.rom.h5")
+    worst = re.search(r"second turn: ([0-9.]+) mm", text)
+    assert worst and float(worst[1]) < 0.5  # of a circle of 10 mm
+
+
+def test_a_policy_learns_to_reach(tmp_path: Path) -> None:
+    pytest.importorskip("gymnasium")
+    text = run(tmp_path, "ppo_diamond_reach.py", "--steps", "120000")
+    distances = [float(d) for d in re.findall(r"steps +([0-9.]+) mm", text)]
+    assert distances[0] > 20 and distances[-1] < 8
