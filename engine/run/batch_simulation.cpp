@@ -281,8 +281,8 @@ std::span<const double> BatchSimulation::of(const std::vector<double>& values, i
 }
 
 std::vector<Touch> BatchSimulation::touches(int robot) {
-  const std::vector<double>& y = outputs();
-  return supple::touches(this->robot(), state(), of(y, robot), before_.empty() ? before_ : of(before_, robot), robot);
+  SUPPLE_EXPECT(robot >= 0 && robot < robots_);
+  return supple::touches(this->robot(), state(), outputs(), before_, robot);
 }
 
 std::vector<double> BatchSimulation::gaps() {

@@ -320,6 +320,14 @@ TEST(BatchSimulation, ShowsContacts) {
   ASSERT_EQ(gaps.size(), static_cast<std::size_t>(2 * robot.pairs()));
   const std::vector<Touch> touching = sim.touches(1);
   ASSERT_FALSE(touching.empty());
+  // Both robots do the same.
+  const std::vector<Touch> first_touching = sim.touches(0);
+  ASSERT_EQ(first_touching.size(), touching.size());
+  for (std::size_t k = 0; k < touching.size(); ++k) {
+    EXPECT_EQ(touching[k].point, first_touching[k].point);
+    EXPECT_EQ(touching[k].slip, first_touching[k].slip);
+    for (int c = 0; c < 3; ++c) EXPECT_EQ(touching[k].at[c], first_touching[k].at[c]);
+  }
   for (const Touch& touch : touching) {
     EXPECT_GT(touch.normal_force, 0);
     // A contact that presses is closed: gaps are found to the contact solver's tolerance.
