@@ -4,7 +4,9 @@
 
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
@@ -177,8 +179,8 @@ std::string FlatSource::read_text(const std::string& object) const {
 
 void FlatSink::add(const std::string& object, FlatKind kind, const void* data, std::size_t bytes,
                    const std::vector<std::size_t>& shape) {
-  std::size_t values = 1;
-  for (const std::size_t extent : shape) values *= extent;
+  [[maybe_unused]] const std::size_t values =
+      std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
   SUPPLE_EXPECT(values * size_of(kind) == bytes && shape.size() <= most_rank);
   objects_[object] = {kind, shape, std::string(static_cast<const char*>(data), bytes)};
 }
