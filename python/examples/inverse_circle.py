@@ -13,7 +13,7 @@ worst = 0.0
 for k in range(int(2 * period / robot.time_step)):
     angle = 2 * np.pi * k * robot.time_step / period
     size = radius * min(1.0, 2 * k * robot.time_step / period)
-    robot.goals[0, 0] = centre + size * np.array([np.cos(angle), np.sin(angle), 0.0])
+    robot.goals[0, 0] = centre + size * np.array([np.cos(angle), np.sin(angle), 1.5])  # above: cables only pull
     robot.step()
     if robot.time > period:
         worst = max(worst, float(robot.goal_errors[0, 0]))
