@@ -1,8 +1,8 @@
 """Steps of vector environments per second, against their number.
 
-    python bench/vector_environments.py [TASK ...]     all tasks by default; models come from the cache, or are reduced first
+    python bench/vector_environments.py [TASK ...]     all tasks by default
 
-A step of an environment is one control step of its robot (`substeps` time steps). Medians of 5 measurements of a second
+Models come from the cache, or are reduced first. A step of an environment is one control step of its robot (`substeps` time steps). Medians of 5 measurements of a second
 each, random actions. JSON on stdout.
 """
 

@@ -14,7 +14,7 @@ import time
 import gymnasium
 import numpy as np
 import numpy.typing as npt
-import supple.gym
+import supple.gym  # noqa: F401, registers the environments
 
 Array = npt.NDArray[np.float64]
 
@@ -85,7 +85,10 @@ def main() -> None:
     discount, smoothing, clip, rate = 0.96, 0.95, 0.2, 1e-3
 
     envs = gymnasium.make_vec(
-        "supple/DiamondReach-v0", num_envs=envs_count, vectorization_mode="vector_entry_point", autoreset_mode="SameStep"
+        "supple/DiamondReach-v0",
+        num_envs=envs_count,
+        vectorization_mode="vector_entry_point",
+        autoreset_mode="SameStep",
     )
     rng = np.random.default_rng(arguments.seed)
     n, a = envs.single_observation_space.shape[0], envs.single_action_space.shape[0]  # type: ignore[index]
@@ -141,7 +144,10 @@ def main() -> None:
         if distances:
             seconds = time.perf_counter() - begin
             curve.append((seconds, (update + 1) * envs_count * length, 1e3 * float(np.mean(distances))))
-            print(f"{seconds:6.1f} s  {curve[-1][1]:8d} steps  {curve[-1][2]:6.2f} mm at the end of an episode", flush=True)
+            print(
+                f"{seconds:6.1f} s  {curve[-1][1]:8d} steps  {curve[-1][2]:6.2f} mm at the end of an episode",
+                flush=True,
+            )
     seconds = time.perf_counter() - begin
     print(f"without noise: {1e3 * without_noise(envs, policy):.2f} mm on average; learned in {seconds:.0f} s")
     if arguments.plot:

@@ -156,8 +156,9 @@ def reduce(
 def expected_cost(scene: Scene | str | os.PathLike[str], *, jobs: int = 1, **recipe: Any) -> dict[str, Any]:
     """What ``reduce(scene, jobs=jobs, **recipe)`` is expected to take.
 
-    Keys: seconds, most_seconds (if snapshots are added), memory and disk [bytes], and "text" for people. It is measured on
-    a few snapshots, for some tenths of a second. ``recipe``: error, modes, elements, modes_tolerance, tolerance, seed.
+    Keys: seconds, most_seconds (if snapshots are added), memory and disk [bytes], and "text" for people. It is
+    measured on a few snapshots, for some tenths of a second. ``recipe``: error, modes, elements, modes_tolerance,
+    tolerance, seed.
     """
     with tempfile.TemporaryDirectory(prefix="supple-") as folder:
         return dict(_core.expected_cost(_scene(scene), folder + "/snapshots", _changes(**recipe), jobs))

@@ -24,7 +24,8 @@ _ROBOTS = Path(__file__).parent / "robots"
 class Task(ABC):
     """A task of a batch of B robots.
 
-    An action in [-1, 1] moves each input by at most ``speed`` of its range in a control step of ``substeps`` time steps.
+    An action in [-1, 1] moves each input by at most ``speed`` of its range in a control step, which is ``substeps`` time
+    steps.
     """
 
     substeps = 5
@@ -135,8 +136,8 @@ class Reach(Task):
 class Walk(Task):
     """A free-floating crawler goes along x.
 
-    Observed: feet from their mean, velocity of the mean, inputs. Reward: the way along x of a control step in mm, less a
-    hundredth of the squared action.
+    Observed: feet from their mean, velocity of the mean, inputs. Reward: the way along x of a control step in mm, less
+    a hundredth of the squared action.
     """
 
     horizon = 80
@@ -171,8 +172,8 @@ class Walk(Task):
 class Press(Task):
     """A finger presses on a wall with a force that is asked for, and not with more than ``limit``.
 
-    Observed: tip from its rest, force on the wall, force asked for, tension, inputs. Reward: minus the difference of the
-    forces over the limit; a force beyond the limit at the end of a control step ends the episode with -10.
+    Observed: tip from its rest, force on the wall, force asked for, tension, inputs. Reward: minus the difference of
+    the forces over the limit; a force beyond the limit at the end of a control step ends the episode with -10.
     """
 
     limit = 1.0  # N

@@ -3,8 +3,8 @@
 >>> import gymnasium, supple.gym
 >>> envs = gymnasium.make_vec("supple/DiamondReach-v0", num_envs=64, vectorization_mode="vector_entry_point")
 
-Tasks: DiamondReach, TentacleReach (beside a ball), CrawlerWalk, FingerPress. The first environment of a task reduces its
-robot, which takes from half a minute to some minutes, and keeps the model (``cached_model``).
+Tasks: DiamondReach, TentacleReach (beside a ball), CrawlerWalk, FingerPress. The first environment of a task reduces
+its robot, which takes from half a minute to some minutes, and keeps the model (``cached_model``).
 """
 
 from __future__ import annotations
