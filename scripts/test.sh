@@ -24,8 +24,9 @@ done
 venv=build/venv
 if $setup; then
   scripts/setup.sh --python
-  [ -x $venv/bin/python ] || python3 -m venv $venv
-  $venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements.txt
+  { [ -x $venv/bin/python ] || python3 -m venv $venv; } &&
+    $venv/bin/python -m pip install --quiet --disable-pip-version-check -r python/requirements.txt ||
+    echo "test.sh: the packages of python/requirements.txt cannot be installed" >&2
 fi
 python=(-DSUPPLE_PYTHON=OFF)
 if $venv/bin/python -c 'import nanobind' 2>/dev/null; then

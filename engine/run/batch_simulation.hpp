@@ -43,7 +43,6 @@ class BatchSimulation {
   const Device& device() const { return device_; }
   bool inverse() const { return answers_ != nullptr; }
   const ReducedModel* reduced() const { return body_->reduced(); }  // null: full
-  const FullModel* full() const { return body_->full(); }           // null: reduced
 
   /// Of the steps to come, SI. Commands are cut to range and rate, motions to their range.
   std::span<double> commands();  // [B x actuators]: m, m^3, N or Pa

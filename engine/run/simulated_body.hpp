@@ -17,8 +17,7 @@ class SimulatedBody {
  public:
   virtual ~SimulatedBody() = default;
   virtual const Robot& robot() const = 0;
-  virtual const ReducedModel* reduced() const { return nullptr; }
-  virtual const FullModel* full() const { return nullptr; }
+  virtual const ReducedModel* reduced() const { return nullptr; }  // null: full
   virtual std::unique_ptr<MechanicsTeam> make_team(int robots, MechanicsTeam::Members members) = 0;
   /// At rest.
   virtual const Surface& skin() = 0;

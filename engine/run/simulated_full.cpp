@@ -20,7 +20,6 @@ class FullBody final : public SimulatedBody {
     u_.resize(3 * model_->mesh.nodes.size());
   }
   const Robot& robot() const override { return model_->robot; }
-  const FullModel* full() const override { return model_.get(); }
   std::unique_ptr<MechanicsTeam> make_team(int robots, MechanicsTeam::Members) override {
     return std::make_unique<MechanicsTeam>(mechanics_, robots);
   }

@@ -45,34 +45,28 @@ Array<const double> state_view(const Self& self, std::vector<double> State::*lis
   return view<const double>(values.data(), {robots, values.size() / robots}, self.h);
 }
 
-struct Inverse {
-  std::string regularisation = "proximal";
-  double epsilon = 1e-6;
-  std::optional<double> goal_speed;
-  std::vector<double> effort;
-  int starts = 0;
-};
-
-InverseSettings inverse_settings(const Inverse& asked, const Robot& robot) {
+InverseSettings inverse_settings(const Robot& robot, const std::string& regularisation, double epsilon,
+                                 const std::optional<double>& goal_speed, const std::vector<double>& effort,
+                                 int starts) {
   InverseSettings settings;
-  if (asked.regularisation == "energy")
+  if (regularisation == "energy")
     settings.regularisation = Regularisation::energy;
-  else if (asked.regularisation == "none")
+  else if (regularisation == "none")
     settings.regularisation = Regularisation::none;
-  else if (asked.regularisation != "proximal")
-    throw InputError(fmt::format("'{}' is not a regularisation", asked.regularisation), "proximal, energy or none");
-  if (!(asked.epsilon >= 0 && asked.epsilon <= 1))
-    throw InputError(fmt::format("epsilon {} is not between 0 and 1", asked.epsilon), "1e-6");
-  if (!asked.effort.empty() && asked.effort.size() != robot.actuators.size())
-    throw InputError(fmt::format("{} efforts for {} actuators", asked.effort.size(), robot.actuators.size()),
+  else if (regularisation != "proximal")
+    throw InputError(fmt::format("'{}' is not a regularisation", regularisation), "proximal, energy or none");
+  if (!(epsilon >= 0 && epsilon <= 1))
+    throw InputError(fmt::format("epsilon {} is not between 0 and 1", epsilon), "1e-6");
+  if (!effort.empty() && effort.size() != robot.actuators.size())
+    throw InputError(fmt::format("{} efforts for {} actuators", effort.size(), robot.actuators.size()),
                      "one for each, or none");
-  if (!std::ranges::all_of(asked.effort, [](double factor) { return factor >= 0 && std::isfinite(factor); }))
+  if (!std::ranges::all_of(effort, [](double factor) { return factor >= 0 && std::isfinite(factor); }))
     throw InputError("an effort is negative or not finite", "0 or more");
-  if (asked.goal_speed && !(*asked.goal_speed > 0)) throw InputError("goal_speed is not above 0", "m/s, or None");
-  settings.epsilon = asked.epsilon;
-  settings.effort = asked.effort;
-  settings.starts = asked.starts;
-  if (asked.goal_speed) settings.goal_speed = *asked.goal_speed;
+  if (goal_speed && !(*goal_speed > 0)) throw InputError("goal_speed is not above 0", "m/s, or None");
+  settings.epsilon = epsilon;
+  settings.effort = effort;
+  settings.starts = starts;
+  if (goal_speed) settings.goal_speed = *goal_speed;
   return settings;
 }
 
@@ -99,7 +93,7 @@ void open(BatchSimulation* self, nb::object robot, int robots, const std::string
   if (starts < 0) throw InputError(fmt::format("starts is {}", starts), "0 or more");
   if (inverse)
     settings.inverse =
-        inverse_settings({regularisation, epsilon, goal_speed, effort, starts}, reduced ? reduced->robot : full->robot);
+        inverse_settings(reduced ? reduced->robot : full->robot, regularisation, epsilon, goal_speed, effort, starts);
   const nb::gil_scoped_release unlocked;
   new (self) BatchSimulation(reduced ? body_of(std::move(reduced)) : body_of(std::move(full)), settings);
 }

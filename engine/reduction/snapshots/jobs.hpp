@@ -10,7 +10,8 @@
 
 namespace supple {
 
-// Runs `jobs` processes, the k-th with the words of `program` (its path first) and then arguments(k), and waits. `done` is polled for progress (units of `total`). What
+// Runs `jobs` processes, the k-th with the words of `program` (its path first) and then arguments(k), and waits. `done`
+// is polled for progress (units of `total`). What
 // worker k prints goes to `folder`/worker-PID-k.log, which stays only if it failed. A failed worker is a RunError with
 // its last words and its log; a stop request is passed on as SIGINT and becomes Interrupted. Workers are killed when
 // the calling thread ends before them, however it ends.
