@@ -4,6 +4,8 @@ Every page is written for the source tree, where its links are relative paths of
 bench/results/, CHANGELOG.md and CONTRIBUTING.md into the site, and turns links to them into links of the site. A link to a file
 that is not in the site (source code, a mesh) becomes plain text; a link to a file that does not exist is a warning, which
 `mkdocs build --strict` counts as an error.
+
+Where scripts/web.sh has made the page of the diamond, the front page has that robot instead of its picture.
 """
 
 import logging
@@ -28,6 +30,12 @@ def outside_pages():
 
 
 PAGES = outside_pages()
+ROBOT = ROOT / "build-web" / "diamond.html"
+PICTURE = re.compile(r"^!\[[^\]]*\]\(pictures/circle\.gif\)$", re.MULTILINE)
+FRAME = (
+    '<iframe src="diamond.html" title="A reduced diamond, running in this page" '
+    'style="width: 100%; height: 30rem; border: 0; border-radius: 0.4rem" loading="lazy"></iframe>'
+)
 TREE_PATH = {site: path for path, site in PAGES.items()}
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\]\([^()]*\)|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
 CODE = re.compile(r"(?ms)^( *)(```|~~~).*?^\1\2[ \t]*$|`[^`\n]*`")
@@ -36,6 +44,8 @@ CODE = re.compile(r"(?ms)^( *)(```|~~~).*?^\1\2[ \t]*$|`[^`\n]*`")
 def on_files(files, config):
     for path, site in PAGES.items():
         files.append(File.generated(config, site, abs_src_path=str(ROOT / path)))
+    if ROBOT.exists():
+        files.append(File.generated(config, "diamond.html", abs_src_path=str(ROBOT)))
     return files
 
 
@@ -54,7 +64,7 @@ def rewritten(text, page, site_of_page):
             return f"{image}[{label}]({target})"
         if path in PAGES:
             site = PAGES[path]
-        elif path.startswith("docs/") and path.endswith((".md", ".png", ".gif")):
+        elif path.startswith("docs/") and path.endswith((".md", ".png", ".gif", ".ipynb")):
             site = path[len("docs/"):]
         elif path == "README.md":
             site = "index.md"
@@ -75,4 +85,8 @@ def rewritten(text, page, site_of_page):
 
 def on_page_markdown(markdown, page, config, files):
     site = page.file.src_uri
+    if site == "index.md" and ROBOT.exists():
+        markdown, count = PICTURE.subn(FRAME, markdown)
+        if count != 1:
+            log.warning("index.md has %d pictures for the robot to take the place of", count)
     return rewritten(markdown, TREE_PATH.get(site, f"docs/{site}"), site)

@@ -4,6 +4,7 @@
 #   scripts/setup.sh --viewer   also what the viewer needs: OpenGL, GLFW, Dear ImGui, a font, ffmpeg for films
 #   scripts/setup.sh --python   also what the Python module needs beside packages of PyPI
 #   scripts/setup.sh --mpi      also what supple-mpi needs: Open MPI
+#   scripts/setup.sh --web      also what pages for browsers need: emscripten, and Chromium to test them
 #   scripts/setup.sh --dev      all that, clang (sanitizers, fuzzers, clang-format, clang-tidy), gmsh (to regenerate meshes), and Doxygen
 # Packages that are present are left alone; without root rights the missing ones are named and the exit code is 3.
 set -euo pipefail
@@ -22,15 +23,17 @@ viewer=(
   libegl1 libgl1-mesa-dri fonts-dejavu-core ffmpeg
 )
 python=(python3-dev python3-venv)
+web=(emscripten node-acorn chromium)
 mpi=(libopenmpi-dev openmpi-bin)
 for option in "$@"; do
   case "$option" in
     --viewer) packages+=("${viewer[@]}") ;;
     --python) packages+=("${python[@]}") ;;
+    --web) packages+=("${web[@]}") ;;
     --mpi) packages+=("${mpi[@]}") ;;
     --dev) packages+=("${viewer[@]}" "${mpi[@]}" "${python[@]}" xvfb xauth xdotool clang clang-format clang-tidy libclang-rt-14-dev libomp-dev dpkg-dev gmsh
     doxygen) ;;
-    -h | --help) sed -n '2,8p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    -h | --help) sed -n '2,9p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     *) echo "setup.sh: unknown option '$option' (try --help)" >&2; exit 2 ;;
   esac
 done

@@ -2,6 +2,7 @@
 # Makes a Python wheel in dist/ that carries its libraries, and runs it in an environment of its own without compilers.
 #   scripts/wheel.sh             for x86-64-v3 (AVX2), from scripts/setup.sh --python and packages of PyPI
 #   scripts/wheel.sh --no-run    only makes it
+# With build-web/robot.html (scripts/web.sh) it makes pages for browsers too.
 # SUPPLE_ARCH in the environment: another instruction set. PYTHON: the interpreter (python3).
 # Exit code 0: the wheel is below 15 MB, auditwheel accepts it, and the first example ran with it.
 set -euo pipefail
@@ -11,11 +12,16 @@ run=true
 case "${1:-}" in
   "") ;;
   --no-run) run=false ;;
-  -h | --help) sed -n '2,6p' scripts/wheel.sh | sed 's/^# \{0,1\}//'; exit 0 ;;
+  -h | --help) sed -n '2,7p' scripts/wheel.sh | sed 's/^# \{0,1\}//'; exit 0 ;;
   *) echo "wheel.sh: unknown option '$1' (try --help)" >&2; exit 2 ;;
 esac
 
 export SUPPLE_ARCH=${SUPPLE_ARCH:-x86-64-v3} SUPPLE_SELF_CONTAINED=ON SUPPLE_CUDA=OFF
+if [ -f build-web/robot.html ]; then
+  export SUPPLE_PAGE=$PWD/build-web/robot.html
+else
+  echo "wheel.sh: without pages for browsers: there is no build-web/robot.html (scripts/web.sh)"
+fi
 venv=build-wheel/venv
 limit=15000000
 mkdir -p build-wheel dist

@@ -218,6 +218,14 @@ int supple_reset(supple_simulation* simulation, const int* robots, int count) {
   });
 }
 
+int supple_copy_state(supple_simulation* simulation, supple_simulation* from) {
+  return guarded([&] {
+    need(simulation != nullptr && from != nullptr, "a simulation is null");
+    simulation->batch.set_state(from->batch.state());
+    return SUPPLE_OK;
+  });
+}
+
 double supple_time(supple_simulation* simulation) {
   return simulation != nullptr ? simulation->batch.state().time : 0;
 }

@@ -87,6 +87,9 @@ int supple_step(supple_simulation* simulation, long count);
 int supple_settle(supple_simulation* simulation);
 /* Puts robots back to rest: `count` indices, or with null all of them, whose time is 0 again. */
 int supple_reset(supple_simulation* simulation, const int* robots, int count);
+/* Takes over the states of another simulation of the same model and number of robots, as from one under commands to one
+ * towards goals. */
+int supple_copy_state(supple_simulation* simulation, supple_simulation* from);
 /* s */
 double supple_time(supple_simulation* simulation);
 double supple_time_step(const supple_simulation* simulation);

@@ -9,20 +9,37 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/reports/model_facts.hpp"
+#include "engine/cli/reports/page_facts.hpp"
 #include "engine/io/flat_file.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/io/runtime_file.hpp"
 #include "engine/reduction/model_errors.hpp"
+#include "kernels/base/atomic_file.hpp"
 #include "python/src/bindings.hpp"
 
 namespace supple::python {
 
 namespace {
 
-void save(const ReducedModel& model, const std::filesystem::path& path, bool overwrite) {
+void check_target(const std::filesystem::path& path, bool overwrite) {
   if (!overwrite && std::filesystem::exists(path))
     throw InputError("'" + path.string() + "' exists already", "another name, or overwrite=True");
+}
+
+void save(const ReducedModel& model, const std::filesystem::path& path, bool overwrite) {
+  check_target(path, overwrite);
   write_model(model, path.string());
+}
+
+void export_to(const ReducedModel& model, const std::filesystem::path& path, const std::string& format,
+               bool overwrite) {
+  check_target(path, overwrite);
+  if (format == "page")
+    write_file(path.string(), cli::robot_page(model));
+  else if (format == "runtime")
+    write_runtime_file(model, path.string());
+  else
+    throw InputError("there is no format '" + format + "'", "\"page\" or \"runtime\"");
 }
 
 nb::bytes to_bytes(const ReducedModel& model) {
@@ -47,6 +64,13 @@ void bind_model(nb::module_& module) {
       .def("save", &save, nb::arg("path"), nb::arg("overwrite") = false,
            nb::sig("def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None"),
            nb::call_guard<nb::gil_scoped_release>(), "Writes the model to one file, aside first, then renamed.")
+      .def("export", &export_to, nb::arg("path"), nb::arg("format"), nb::arg("overwrite") = false,
+           nb::sig("def export(self, path: str | os.PathLike[str], format: typing.Literal[\"page\", \"runtime\"], "
+                   "overwrite: bool = False) -> None"),
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Writes a page for a browser, in which the robot runs, or a file for the runtime in C. Raises "
+           "CapabilityError "
+           "for a page where the package was built without it.")
       .def("__getstate__", &to_bytes)
       .def("__setstate__", &from_bytes)
       .def(

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/model/obstacle_surfaces.hpp"
 #include "engine/run/effector_errors.hpp"
 #include "engine/scene/integrator.hpp"
 #include "engine/scene/units.hpp"
@@ -213,6 +214,12 @@ void require_inverse(const BatchSimulation& self) {
     throw InputError("this simulation is stepped under commands and has no goals", "Simulation(robot, inverse=True)");
 }
 
+Array<int> corners(const Triangles& triangles) {
+  std::vector<int> nodes;
+  for (const auto& triangle : triangles) nodes.insert(nodes.end(), triangle.begin(), triangle.end());
+  return array(std::move(nodes), {triangles.size(), 3});
+}
+
 int robot_index(const BatchSimulation& self, int robot) {
   if (robot < 0 || robot >= self.robots()) throw nb::index_error("there is no such robot in the batch");
   return robot;
@@ -404,15 +411,8 @@ void bind_results(nb::class_<BatchSimulation>& simulation) {
           },
           nb::arg("robot") = 0, "Positions of the nodes of a robot's skin [nodes, 3, m].")
       .def_prop_ro(
-          "triangles",
-          [](BatchSimulation& self) {
-            std::vector<int> corners;
-            for (const auto& triangle : self.skin().triangles)
-              corners.insert(corners.end(), triangle.begin(), triangle.end());
-            const std::size_t size = corners.size() / 3;
-            return array(std::move(corners), {size, 3});
-          },
-          nb::rv_policy::automatic, "Triangles of the skin [triangles, 3].")
+          "triangles", [](BatchSimulation& self) { return corners(self.skin().triangles); }, nb::rv_policy::automatic,
+          "Triangles of the skin [triangles, 3].")
       .def(
           "stress",
           [](BatchSimulation& self, int robot) {
@@ -468,6 +468,19 @@ void bind_simulation(nb::module_& module) {
           },
           "\"position\", \"orientation\", \"length\" or \"volume\" of each effector.")
       .def_prop_ro("obstacle_names", [](const BatchSimulation& self) { return names_in(self.robot().obstacles); })
+      .def(
+          "obstacle_surfaces",
+          [](BatchSimulation& self) {
+            nb::typed<nb::list, nb::typed<nb::tuple, Array<double>, Array<int>>> surfaces;
+            for (const Surface& surface : obstacle_surfaces(self.robot(), self.skin().nodes)) {
+              std::vector<double> nodes;
+              for (const Vec3d& x : surface.nodes) nodes.insert(nodes.end(), x.v, x.v + 3);
+              surfaces.append(
+                  nb::make_tuple(array(std::move(nodes), {surface.nodes.size(), 3}), corners(surface.triangles)));
+            }
+            return surfaces;
+          },
+          "For pictures: nodes [nodes, 3, m] and triangles [triangles, 3] of each obstacle; of a plane a square.")
       .def_prop_ro(
           "probe_points",
           [](const BatchSimulation& self) {

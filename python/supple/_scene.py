@@ -74,9 +74,9 @@ def _value(value: Any, where: str) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        if not math.isfinite(value):
-            raise InputError(f"'{where}' is {value}", "a finite number, or leave the key out for no limit")
-        return repr(value)
+        if math.isnan(value):
+            raise InputError(f"'{where}' is {value}", "a number, inf for no limit")
+        return repr(value)  # inf as TOML has it
     if _is_list(value):
         return "[" + ", ".join(_value(entry, where) for entry in value) + "]"
     raise InputError(f"'{where}' is a {type(value).__name__}", "a text, number, list or dictionary")

@@ -28,6 +28,22 @@ def test_the_report_has_what_was_measured(reduction: supple.Reduction) -> None:
     assert not reduction.warning
 
 
+def test_exports(reduction: supple.Reduction, tmp_path: Path) -> None:
+    model = reduction.model
+    model.export(tmp_path / "bar.supple", "runtime")
+    assert (tmp_path / "bar.supple").read_bytes().startswith(b"SUPPLEFL")
+    with pytest.raises(supple.InputError, match="exists already"):
+        model.export(tmp_path / "bar.supple", "runtime")
+    with pytest.raises(supple.InputError, match="no format 'pdf'"):
+        model.export(tmp_path / "bar.pdf", "pdf")  # type: ignore[arg-type]
+    try:
+        model.export(tmp_path / "bar.html", "page")
+    except supple.CapabilityError as error:  # a build without the page
+        assert "web.sh" in error.suggestion and not (tmp_path / "bar.html").exists()
+    else:
+        assert "@SUPPLE_" not in (tmp_path / "bar.html").read_text()
+
+
 def test_a_model_in_a_file(reduction: supple.Reduction, tmp_path: Path) -> None:
     path = tmp_path / "bar.rom.h5"
     reduction.model.save(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,14 @@ def test_dictionaries_are_the_scene_that_their_text_is(folder: Path, scene: supp
     assert scene.name == "bar"
     assert scene.actuators == ["upper", "lower"]
     assert scene.effectors == ["tip"]
+
+
+def test_a_scene_goes_through_its_text(folder: Path, scene: supple.Scene) -> None:
+    tables = bar_tables()
+    tables["actuator"][0]["range"] = [0.0, float("inf")]
+    unlimited = supple.scene_from_dict(tables, folder)
+    for own in (scene, unlimited):
+        assert supple.scene_from_dict(tomllib.loads(own.text), folder).text == own.text
 
 
 def test_units_are_si_where_none_are_given(folder: Path, scene: supple.Scene) -> None:

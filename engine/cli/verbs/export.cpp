@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/reports/json_report.hpp"
+#include "engine/cli/reports/page_facts.hpp"
 #include "engine/cli/shell/command.hpp"
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/verbs/export_sofa.hpp"
@@ -16,6 +17,7 @@
 #include "engine/mesh/read.hpp"
 #include "engine/mesh/write.hpp"
 #include "engine/scene/reader.hpp"
+#include "kernels/base/atomic_file.hpp"
 
 namespace supple::cli {
 
@@ -53,14 +55,18 @@ Geometry read_geometry(const std::string& file) {
   return geometry;
 }
 
-// One flat file for the runtime.
+// One flat file for the runtime, or a page with the runtime.
 int export_to_runtime(Context& context, const Arguments& arguments) {
   refuse_existing(arguments.output, context.common.force);
   if (!is_model_file(arguments.input))
-    throw InputError(fmt::format("'{}' is not a reduced model, and --format runtime is for those", arguments.input),
-                     "a .rom.h5 written by `supple reduce`");
+    throw InputError(
+        fmt::format("'{}' is not a reduced model, and --format {} is for those", arguments.input, arguments.format),
+        "a .rom.h5 written by `supple reduce`");
   const ReducedModel model = read_model(arguments.input);
-  write_runtime_file(model, arguments.output);
+  if (arguments.format == "page")
+    write_file(arguments.output, robot_page(model));
+  else
+    write_runtime_file(model, arguments.output);
   nlohmann::ordered_json json = machine_facts(context, "cpu");
   json["file"] = arguments.output;
   json["modes"] = model.modes;
@@ -80,7 +86,7 @@ int export_file(Context& context, const Arguments& arguments) {
     sofa.folder = output;
     return export_to_sofa(context, sofa);
   }
-  if (arguments.format == "runtime") return export_to_runtime(context, arguments);
+  if (arguments.format == "runtime" || arguments.format == "page") return export_to_runtime(context, arguments);
   refuse_existing(output, context.common.force);
   const Geometry geometry = read_geometry(arguments.input);
   const bool solid = geometry.mesh.element_count() > 0;
@@ -115,6 +121,7 @@ Command export_command() {
       "  supple export assets/diamond -o diamond.vtu\n"
       "  supple export diamond.rom.h5 -o skin.stl\n"
       "  supple export diamond.rom.h5 --format runtime -o diamond.supple\n"
+      "  supple export diamond.rom.h5 --format page -o diamond.html\n"
       "  supple export diamond.rom.h5 --format sofa --scene assets/diamond -o diamond_sofa\n";
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
@@ -122,9 +129,9 @@ Command export_command() {
     options.text("-o,--output", arguments->output, "FILE",
                  ".vtu (ParaView), .msh (gmsh) or .stl (the skin); with --format sofa a folder");
     options.choice(
-        "--format", arguments->format, {"runtime", "sofa"},
-        "of a reduced model, instead of a mesh: one file for the runtime (supple.h), or text files of SOFA's "
-        "ModelOrderReduction");
+        "--format", arguments->format, {"runtime", "page", "sofa"},
+        "of a reduced model, instead of a mesh: one file for the runtime (supple.h), a page for a browser in which it "
+        "runs, or text files of SOFA's ModelOrderReduction");
     options.text("--scene", arguments->sofa.scene, "SCENE", "sofa: the scene that the model was made from");
     options.text("--snapshots", arguments->sofa.snapshots, "DIR",
                  "sofa: states of its reduction, which give its modes; without it NAME.snapshots");

@@ -38,10 +38,10 @@ build() {
   local link="-static" end=.tips
   if [ "$name" = wasm ]; then
     tools=(-DCMAKE_TOOLCHAIN_FILE=/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake)
-    link="-fexceptions -sALLOW_MEMORY_GROWTH=1 -sNODERAWFS=1" end=.js
+    link="-fwasm-exceptions -flto -sALLOW_MEMORY_GROWTH=1 -sNODERAWFS=1" end=.js
   fi
   cmake -S "$source/engine/runtime" -B "$scratch/$name" -G Ninja "${tools[@]}" >"$scratch/$name.log" 2>&1 &&
-    cmake --build "$scratch/$name" --parallel 2 >>"$scratch/$name.log" 2>&1 || { tail -n 30 "$scratch/$name.log"; return 1; }
+    cmake --build "$scratch/$name" --parallel 2 --target supple_runtime >>"$scratch/$name.log" 2>&1 || { tail -n 30 "$scratch/$name.log"; return 1; }
   if grep -n "warning:" "$scratch/$name.log"; then return 1; fi
   # shellcheck disable=SC2086
   "$cc" $flags -std=c99 -Wall -Wextra -Werror -pedantic -c "$scratch/tips.c" -I "$source/engine/runtime" -o "$scratch/$name.o"

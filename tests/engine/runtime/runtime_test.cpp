@@ -214,5 +214,40 @@ TEST(RuntimeErrors, AreCodesAndTexts) {
   supple_model_free(model);
 }
 
+TEST(RuntimeStates, GoOnInAnotherSimulation) {
+  const TemporaryFolder folder;
+  write_runtime_file(bar(true), folder / "bar.supple");
+  supple_model* model = supple_model_load((folder / "bar.supple").c_str());
+  ASSERT_NE(model, nullptr);
+  supple_settings settings = supple_default_settings();
+  settings.robots = 2;
+  const auto simulation = [&] { return supple_simulation_new(model, &settings); };
+  supple_simulation *first = simulation(), *second = simulation();
+  settings.inverse = 1;
+  supple_simulation* led = simulation();
+  settings.robots = 1;
+  supple_simulation* one = simulation();
+  const auto pull = [](supple_simulation* robots) { supple_get_array(robots, SUPPLE_COMMANDS, nullptr)[0] = 8e-4; };
+  pull(first);
+  ASSERT_EQ(supple_step(first, 9), SUPPLE_OK) << supple_error();
+  for (supple_simulation* other : {second, led}) {
+    EXPECT_NE(supple_hash(other), supple_hash(first));
+    ASSERT_EQ(supple_copy_state(other, first), SUPPLE_OK) << supple_error();
+    EXPECT_EQ(supple_hash(other), supple_hash(first));
+    EXPECT_EQ(supple_time(other), supple_time(first));
+  }
+  pull(second);
+  ASSERT_EQ(supple_step(first, 5), SUPPLE_OK);
+  ASSERT_EQ(supple_step(second, 5), SUPPLE_OK);
+  EXPECT_EQ(supple_hash(second), supple_hash(first));
+  ASSERT_EQ(supple_step(led, 1), SUPPLE_OK) << supple_error();
+  const std::uint64_t before = supple_hash(one);
+  EXPECT_EQ(supple_copy_state(one, first), SUPPLE_BAD_INPUT);
+  EXPECT_EQ(supple_hash(one), before);
+  EXPECT_EQ(supple_copy_state(first, nullptr), SUPPLE_BAD_INPUT);
+  for (supple_simulation* each : {first, second, led, one}) supple_simulation_free(each);
+  supple_model_free(model);
+}
+
 }  // namespace
 }  // namespace supple
