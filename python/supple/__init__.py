@@ -21,6 +21,7 @@ from ._errors import CapabilityError, Error, InputError, Interrupted, RunError
 from ._picture import draw, plot_reduction
 from ._reduction import Reduction, expected_cost, reduce
 from ._scene import scene_from_dict, scene_text
+from ._show import View, show
 
 __version__: str = _core.version
 
@@ -34,6 +35,7 @@ __all__ = [
     "RunError",
     "Scene",
     "Simulation",
+    "View",
     "cached_model",
     "draw",
     "expected_cost",
@@ -47,6 +49,7 @@ __all__ = [
     "scene_from_dict",
     "scene_text",
     "set_threads",
+    "show",
 ]
 
 # Threads of OpenMP do not survive a fork: new batches in the child have one.

@@ -53,20 +53,14 @@ def draw(
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
     chosen = list(robots)
-    if not chosen or not all(0 <= b < sim.robots for b in chosen):
-        raise InputError(f"robots {chosen} are not in a batch of {sim.robots}", f"0 to {sim.robots - 1}")
-    skins = [np.asarray(sim.skin(b)) for b in chosen]
-    extents = np.ptp(np.concatenate(skins), axis=0)
-    step = float(spacing if spacing is not None else 1.2 * max(extents[0], 0.5 * extents[1]))
-    columns = int(np.ceil(np.sqrt(len(chosen))))
+    skins, shifts = place_skins(sim, chosen, spacing)
     triangles = np.asarray(sim.triangles)
     if axes is None:
         axes = pyplot.figure(figsize=(7, 6), layout="constrained").add_subplot(projection="3d")
     assert axes is not None
     place: Any = axes
     everything = []
-    for k, (b, skin) in enumerate(zip(chosen, skins)):
-        shift = step * np.array([k % columns, k // columns, 0.0])
+    for b, skin, shift in zip(chosen, skins, shifts):
         corners = 1e3 * (skin[triangles] + shift)
         place.add_collection3d(Poly3DCollection(corners, facecolors=_shades(corners), linewidths=0))
         places = [e for e, kind in enumerate(sim.effector_kinds) if kind == "position"]
@@ -88,12 +82,26 @@ def draw(
     return axes
 
 
+def place_skins(
+    sim: Simulation, robots: list[int], spacing: float | None
+) -> tuple[list[npt.NDArray[np.float64]], list[npt.NDArray[np.float64]]]:
+    """Skins of robots [nodes, 3, m], and the shift of each [3, m] that places them side by side. See ``draw``."""
+    if not robots or not all(0 <= b < sim.robots for b in robots):
+        raise InputError(f"robots {robots} are not in a batch of {sim.robots}", f"0 to {sim.robots - 1}")
+    skins = [np.asarray(sim.skin(b)) for b in robots]
+    extents = np.ptp(np.concatenate(skins), axis=0)
+    step = float(spacing if spacing is not None else 1.2 * max(extents[0], 0.5 * extents[1]))
+    columns = int(np.ceil(np.sqrt(len(robots))))
+    return skins, [step * np.array([k % columns, k // columns, 0.0]) for k in range(len(robots))]
+
+
 def plot_reduction(reduction: Reduction, file: str | os.PathLike[str] | None = None) -> Any:
     """Plots the singular values, and the error against the number of elements. Returns the figure."""
     pyplot = _pyplot()
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     values = np.asarray(reduction.report["singular_values"])
-    left.semilogy(np.arange(1, values.size + 1), values / values[0])
+    shown = values[values > 1e-12 * values[0]]  # the others are rounding
+    left.semilogy(np.arange(1, shown.size + 1), shown / shown[0])
     left.axvline(reduction.model.modes, color="grey", linestyle=":")
     left.set(xlabel="mode", ylabel="singular value / largest", title=f"{reduction.model.modes} modes")
     curve = reduction.report["curve"]
