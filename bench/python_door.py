@@ -2,7 +2,8 @@
 
     python bench/python_door.py MODEL [--steps N]
 
-Both loops run in turns, 15 times; printed are medians and the spread of the difference. JSON on stdout.
+Both loops run in turns, 15 times; printed are medians and the spread of the difference. `call_us` is the median of a call
+that takes no step: all that Python adds, without the noise of steps. JSON on stdout.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ def overhead(model: supple.Model, robots: int, count: int) -> dict[str, float]:
     for _ in range(15):
         inside.append(seconds(lambda: sim.step(count)) / count)
         outside.append(seconds(lambda: python_steps(sim, count)) / count)
+    def calls() -> None:
+        for _ in range(10_000):
+            sim.step(0)
+
+    call = statistics.median(seconds(calls) / 10_000 for _ in range(15))
     more = [b - a for a, b in zip(inside, outside)]
     return {
         "robots": robots,
@@ -45,6 +51,8 @@ def overhead(model: supple.Model, robots: int, count: int) -> dict[str, float]:
         "more_us": 1e6 * statistics.median(more),
         "more_us_quartiles": [1e6 * q for q in statistics.quantiles(more, n=4)[::2]],
         "more_percent": 100 * statistics.median(more) / statistics.median(inside),
+        "call_us": 1e6 * call,
+        "call_percent": 100 * call / statistics.median(inside),
     }
 
 

@@ -1,4 +1,7 @@
 # Libraries, all from Debian 12's main archive. What is optional says in one line what is lost without it.
+if(NOT LAPACKE_LIBRARY)
+  message(STATUS "Supple: scripts/setup.sh installs with apt whatever is reported missing below")
+endif()
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "engine/cli/shell/early_signals.hpp"
+#include "engine/cli/shell/early_start.hpp"
 #include "engine/cli/shell/interrupt.hpp"
 #include "engine/mpi/mpi_ranks.hpp"
 

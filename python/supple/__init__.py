@@ -14,6 +14,11 @@ from __future__ import annotations
 import os as _os
 from pathlib import Path as _Path
 
+# Threads that wait go to sleep soon: on a busy machine batches are many times faster so (docs/decisions/0037). OpenMP reads
+# this when it is loaded.
+if "OMP_WAIT_POLICY" not in _os.environ:
+    _os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+
 from . import _core
 from ._cache import cached_model
 from ._core import Model, Scene, Simulation, format_quantity, quantity, read_recording, set_threads

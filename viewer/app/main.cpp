@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "engine/cli/shell/early_signals.hpp"
+#include "engine/cli/shell/early_start.hpp"
 #include "engine/cli/shell/interrupt.hpp"
 #include "engine/cli/shell/program.hpp"
 #include "engine/cli/verbs/view.hpp"
