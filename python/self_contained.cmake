@@ -12,7 +12,7 @@ foreach(name lapack blas)  # the reference's, not what update-alternatives gives
 endforeach()
 mark_as_advanced(SUPPLE_STATIC_lapack SUPPLE_STATIC_blas)
 
-target_sources(supple_python PRIVATE wheel/blas.cpp wheel/fmt.cpp wheel/system.c)
+target_sources(supple_python PRIVATE wheel/blas.cpp ${PROJECT_SOURCE_DIR}/engine/runtime/fmt.cpp wheel/system.c)
 set(ours)
 foreach(part cli engine scene mesh solvers kernels base)
   list(APPEND ours $<TARGET_FILE:supple_${part}>)

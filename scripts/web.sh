@@ -21,23 +21,29 @@ if $setup; then scripts/setup.sh --web; fi
 command -v emcc >/dev/null || { echo "web.sh: there is no emcc (apt-get install emscripten)" >&2; exit 3; }
 export NODE_PATH=${NODE_PATH:-/usr/share/nodejs}  # where Debian has what emscripten's linker needs
 
+mkdir -p build-web
+: >build-web/log.txt
+# Runs a command whose words are shown only if it fails.
+quietly() { "$@" >>build-web/log.txt 2>&1 || { tail -n 40 build-web/log.txt >&2; echo "web.sh: $1 failed (build-web/log.txt)" >&2; exit 1; }; }
+
 wasm=build-web/runtime
-toolchain=/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake
-cmake -S engine/runtime -B $wasm -G Ninja -DCMAKE_TOOLCHAIN_FILE=$toolchain -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG" -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" >build-web-log.txt 2>&1 ||
-  { cat build-web-log.txt >&2; exit 1; }
-mv build-web-log.txt build-web/log.txt
-cmake --build $wasm --parallel "$(nproc)" >>build-web/log.txt 2>&1 || { tail -n 40 build-web/log.txt >&2; exit 1; }
+quietly cmake -S engine/runtime -B $wasm -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG" \
+  -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" -DCMAKE_TOOLCHAIN_FILE=/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake
+quietly cmake --build $wasm --parallel "$(nproc)"
 cmp -s $wasm/robot.html build-web/robot.html || cp $wasm/robot.html build-web/robot.html
 echo "web.sh: build-web/robot.html, $(stat -c %s build-web/robot.html) bytes"
 
-cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSUPPLE_PAGE=build-web/robot.html >>build-web/log.txt
+new=()
+if [ ! -f build/CMakeCache.txt ]; then new=(-G Ninja -DCMAKE_BUILD_TYPE=Release); fi
 targets=(supple)
 if $test; then targets+=(supple_python); fi
-cmake --build build --parallel "$(nproc)" --target "${targets[@]}" >>build-web/log.txt
+quietly cmake -S . -B build "${new[@]}" -DSUPPLE_PAGE=build-web/robot.html
+quietly cmake --build build --parallel "$(nproc)" --target "${targets[@]}"
 supple=build/engine/supple model=build-web/diamond.rom.h5
-if [ ! -f $model ]; then $supple reduce assets/diamond -o $model --quiet; fi
-$supple export $model --format page -o build-web/diamond.html --force
+if [ -z "$(find $model -newer assets/diamond/scene.toml -newer assets/diamond/diamond_coarse.msh 2>/dev/null)" ]; then
+  quietly $supple reduce assets/diamond -o $model --snapshots build-web/diamond.snapshots --force
+fi
+quietly $supple export $model --format page -o build-web/diamond.html --force
 size=$(stat -c %s build-web/diamond.html) limit=1500000
 echo "web.sh: build-web/diamond.html, $size bytes"
 [ "$size" -lt $limit ] || { echo "web.sh: larger than $limit bytes" >&2; exit 1; }

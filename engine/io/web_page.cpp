@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "engine/io/flat_file.hpp"
@@ -48,6 +49,8 @@ std::string byte_planes(std::string_view bytes) {
 }
 
 std::string gzip(std::string_view bytes) {
+  if (bytes.size() > std::numeric_limits<uInt>::max() / 2)
+    throw InputError("the model is too large for a page", "a mesh with a coarser skin");
   z_stream stream{};
   constexpr int window = 15 + 16;  // + 16: with the head of a gzip file
   if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, window, 9, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -88,8 +91,8 @@ std::string web_page(const ReducedModel& model, const std::string& facts) {
   round_modes(shown.skin.modes);
   FlatSink file;
   write_model_data(shown, file);
-  std::string said = facts;  // "</script>" in a name would end it
-  for (std::size_t k = said.find("</"); k != std::string::npos; k = said.find("</", k + 3)) said.insert(k + 1, 1, '\\');
+  std::string said;  // in JSON "<" stands in texts alone; there "</script>" and "<!--" have a meaning in HTML
+  for (const char letter : facts) said += letter == '<' ? std::string("\\u003c") : std::string(1, letter);
   std::string text;
   std::size_t from = 0;
   const auto put = [&](std::string_view place, const std::string& what) {

@@ -8,7 +8,7 @@
 
 namespace supple {
 
-/// Nodes of the skin move on a grid of the largest mode over this: for display, and half the size of the page.
+/// Modes of the skin are rounded by at most their largest entry over this: for display, and half the size of the page.
 inline constexpr double skin_steps = 4096;
 
 /// The page. `facts`: a JSON object for runtime/web/page.mjs. The model has the numbers of a runtime file but for the

@@ -228,6 +228,18 @@ std::span<const double> BatchSimulation::effectors() {
   return effectors_;
 }
 
+std::span<const double> BatchSimulation::goal_errors() {
+  EffectorErrors errors(robot());
+  const std::size_t count = robot().effectors.size();
+  const std::vector<double>& y = outputs();
+  const std::vector<char> with_goal(steered().begin(), steered().end());
+  goal_errors_.resize(extent(robots_) * count);
+  for (int b = 0; b < robots_; ++b)
+    (void)errors.evaluate(of(y, b), goals().subspan(3 * extent(b) * count, 3 * count), with_goal,
+                          std::span(goal_errors_).subspan(extent(b) * count, count));
+  return goal_errors_;
+}
+
 void BatchSimulation::reset(std::span<const int> robots) {
   for (const int b : robots)
     if (b < 0 || b >= robots_)

@@ -73,6 +73,8 @@ class BatchSimulation {
   const std::vector<double>& outputs() { return steps_->outputs(); }  // [B x outputs]: mapped points
   /// Present values of effectors [B x 3 x effectors].
   std::span<const double> effectors();
+  /// Of inverse steps: distances to the goals [B x effectors], as EffectorErrors.
+  std::span<const double> goal_errors();
   /// In the order in which they failed. A robot of a batch that failed takes part again when it is reset.
   const std::vector<FailedRobot>& failures() const { return steps_->failures(); }
   bool failed(int robot) const { return steps_->failed(robot); }
@@ -119,7 +121,7 @@ class BatchSimulation {
   StepReport report_;  // of the last step
   int limited_ = 0;
   long number_ = 0;
-  std::vector<double> effectors_, before_;  // before: outputs at the beginning of the last step
+  std::vector<double> effectors_, goal_errors_, before_;  // before: outputs at the beginning of the last step
 };
 
 }  // namespace supple

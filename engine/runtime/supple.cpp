@@ -171,6 +171,8 @@ supple_simulation* supple_simulation_new(const supple_model* model, const supple
          "the settings are of another version: begin with supple_default_settings()");
     supple::BatchSimulationSettings own;
     own.robots = asked.robots;
+    need(asked.integrator >= SUPPLE_IMPLICIT_EULER && asked.integrator <= SUPPLE_INTEGRATOR_OF_MODEL,
+         "there is no such integrator");
     if (asked.integrator == SUPPLE_IMPLICIT_EULER) own.integrator = supple::Integrator::implicit_euler;
     if (asked.integrator == SUPPLE_IMPLICIT_EULER_NEWTON) own.integrator = supple::Integrator::implicit_euler_newton;
     if (asked.integrator == SUPPLE_QUASI_STATIC) own.integrator = supple::Integrator::quasi_static;
@@ -247,6 +249,17 @@ uint64_t supple_hash(supple_simulation* simulation) {
   return simulation != nullptr ? supple::hash(simulation->batch.state()) : 0;
 }
 
+int supple_steer(supple_simulation* simulation, int effector, int steered) {
+  return guarded([&] {
+    need(simulation != nullptr && simulation->batch.inverse(),
+         "the simulation is null, or there are no goals in it (settings.inverse = 1)");
+    const std::span<unsigned char> effectors = simulation->batch.steered();
+    need(effector >= 0 && static_cast<std::size_t>(effector) < effectors.size(), "there is no such effector");
+    effectors[static_cast<std::size_t>(effector)] = steered != 0;
+    return SUPPLE_OK;
+  });
+}
+
 double* supple_get_array(supple_simulation* simulation, supple_array which, size_t shape[4]) {
   double* data = nullptr;
   (void)guarded([&] {
@@ -263,7 +276,7 @@ double* supple_get_array(supple_simulation* simulation, supple_array which, size
       std::copy_n(extents, 4, shape);
     };
     const auto own = [&](const std::vector<double>& values) { set(values, values.size() / B); };
-    if (which == SUPPLE_GOALS || which == SUPPLE_KNOWN)
+    if (which == SUPPLE_GOALS || which == SUPPLE_KNOWN || which == SUPPLE_GOAL_ERRORS)
       need(batch.inverse(), "there are no goals in a simulation under commands (settings.inverse = 1)");
     const supple::State& state = batch.state();
     switch (which) {
@@ -299,6 +312,9 @@ double* supple_get_array(supple_simulation* simulation, supple_array which, size
         break;
       case SUPPLE_POINTS:
         set(batch.outputs(), static_cast<std::size_t>(robot.outputs()) / 3, 3);
+        break;
+      case SUPPLE_GOAL_ERRORS:
+        set(batch.goal_errors(), robot.effectors.size());
         break;
       default:
         return need(false, "there is no such array");

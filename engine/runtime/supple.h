@@ -88,7 +88,7 @@ int supple_settle(supple_simulation* simulation);
 /* Puts robots back to rest: `count` indices, or with null all of them, whose time is 0 again. */
 int supple_reset(supple_simulation* simulation, const int* robots, int count);
 /* Takes over the states of another simulation of the same model and number of robots, as from one under commands to one
- * towards goals. */
+ * towards goals. Commands and goals stay as they are. */
 int supple_copy_state(supple_simulation* simulation, supple_simulation* from);
 /* s */
 double supple_time(supple_simulation* simulation);
@@ -98,8 +98,11 @@ int supple_failed(const supple_simulation* simulation, unsigned char* mask);
 /* Of all bits of the state, as `supple run` prints it. */
 uint64_t supple_hash(supple_simulation* simulation);
 
+/* Whether an effector has a goal, in all robots of an inverse simulation; at first all have one. */
+int supple_steer(supple_simulation* simulation, int effector, int steered);
+
 /* Arrays: B robots, shapes as given, row-major. They stay in place as long as the simulation. Those to be set are read by
- * the next step; the others are of the last one. SUPPLE_EFFECTOR_VALUES and SUPPLE_POINTS are computed by the call. */
+ * the next step; the others are of the last one. SUPPLE_EFFECTOR_VALUES, SUPPLE_POINTS and SUPPLE_GOAL_ERRORS are computed by the call. */
 typedef enum {
   SUPPLE_COMMANDS,         /* set  [B, actuators]: m, m^3, N or Pa */
   SUPPLE_MOTION_COMMANDS,  /* set  [B, motions]: m */
@@ -111,7 +114,8 @@ typedef enum {
   SUPPLE_APPLIED,          /* read [B, actuators]: commands that were applied or found */
   SUPPLE_CONTACT_FORCES,   /* read [B, collision points, obstacles, 3]: N */
   SUPPLE_EFFECTOR_VALUES,  /* read [B, effectors, 3]: as goals */
-  SUPPLE_POINTS            /* read [B, points, 3]: mapped points, m */
+  SUPPLE_POINTS,           /* read [B, points, 3]: mapped points, m */
+  SUPPLE_GOAL_ERRORS       /* read [B, effectors]: distance to the goal along the effector's directions, m; inverse */
 } supple_array;
 /* The array and its shape (4 extents, 1 beyond its rank; or null). Null: it does not exist here, see supple_error(); an
  * array without numbers is not null. */

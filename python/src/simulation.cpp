@@ -12,7 +12,6 @@
 #include <numeric>
 
 #include "engine/model/obstacle_surfaces.hpp"
-#include "engine/run/effector_errors.hpp"
 #include "engine/scene/integrator.hpp"
 #include "engine/scene/units.hpp"
 #include "kernels/base/hash.hpp"
@@ -196,17 +195,9 @@ std::vector<double> numbers_of(nb::handle given, const char* name, std::initiali
 }
 
 Array<double> goal_errors(BatchSimulation& self) {
-  const Robot& robot = self.robot();
-  EffectorErrors errors(robot);
-  const std::size_t effectors = robot.effectors.size(), robots = count(self.robots());
-  std::vector<double> all(robots * effectors);
-  const std::vector<double>& y = self.outputs();
-  const std::vector<char> steered(self.steered().begin(), self.steered().end());
-  for (std::size_t b = 0; b < robots; ++b)
-    (void)errors.evaluate(std::span(y).subspan(b * y.size() / robots, y.size() / robots),
-                          self.goals().subspan(3 * b * effectors, 3 * effectors), steered,
-                          std::span(all).subspan(b * effectors, effectors));
-  return array(std::move(all), {robots, effectors});
+  const std::span<const double> errors = self.goal_errors();
+  return array(std::vector<double>(errors.begin(), errors.end()),
+               {count(self.robots()), self.robot().effectors.size()});
 }
 
 void require_inverse(const BatchSimulation& self) {

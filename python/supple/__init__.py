@@ -14,12 +14,16 @@ from __future__ import annotations
 import os as _os
 from pathlib import Path as _Path
 
-# Threads that wait go to sleep soon: on a busy machine batches are many times faster so (docs/decisions/0037). OpenMP reads
-# this when it is loaded.
-if "OMP_WAIT_POLICY" not in _os.environ:
-    _os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-
+# OpenMP reads how long its threads wait awake when it is loaded (docs/decisions/0037-waiting-threads.md).
+_ours = not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & _os.environ.keys()
+if _ours:
+    _os.environ["GOMP_SPINCOUNT"] = "10000"
 from . import _core
+
+if _ours:
+    del _os.environ["GOMP_SPINCOUNT"]
+del _ours
+
 from ._cache import cached_model
 from ._core import Model, Scene, Simulation, format_quantity, quantity, read_recording, set_threads
 from ._errors import CapabilityError, Error, InputError, Interrupted, RunError

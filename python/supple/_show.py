@@ -69,6 +69,8 @@ def show(
         raise CapabilityError("a view in a browser needs viser", "pip install supple[show]") from None
 
     chosen = list(robots)
+    if len(set(chosen)) != len(chosen) or min(chosen, default=-1) < 0:
+        raise InputError(f"robots {chosen} are no indices of different robots", "0, 1, ...")
     if isinstance(target, Simulation):
         if options:
             raise InputError(f"{sorted(options)} are options of a new simulation", "give a model, not a simulation")
@@ -200,14 +202,20 @@ class View:
         """Steps in real time. What a slow robot owes beyond one step is dropped."""
         sim, last, owed = self.sim, perf_counter(), 0.0
         while not self._closed.wait(max(1e-3, last + _FRAME - perf_counter())):  # other threads may have the lock now
-            now = perf_counter()
-            owed, last = owed + now - last, now
-            with self.lock:
+            if not self.lock.acquire(timeout=_FRAME):  # whoever has it may be closing the view
+                continue
+            try:
+                now = perf_counter()
+                owed, last = owed + now - last, now
                 while self.running and owed >= sim.time_step and perf_counter() < now + _FRAME:
                     self._step()
                     owed -= sim.time_step
                 owed = min(owed, sim.time_step)
                 self.update()
+            except Exception as error:  # the page shows it, and is served on
+                self.error, self.running = f"{type(error).__name__}: {error}", False
+            finally:
+                self.lock.release()
 
     def _step(self) -> None:
         begin = perf_counter()

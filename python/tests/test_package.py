@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -40,3 +43,24 @@ def test_errors_are_written_out() -> None:
     error = supple.RunError("it failed", "slower")
     assert str(error) == "it failed\n  try: slower"
     assert issubclass(supple.Interrupted, KeyboardInterrupt) and not issubclass(supple.Error, KeyboardInterrupt)
+
+
+def test_threads_that_wait_sleep_soon(model_file: Path) -> None:
+    clean = {name: value for name, value in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    program = os.environ["SUPPLE_PROGRAM"]
+    for given in ({}, {"GOMP_SPINCOUNT": "7"}):
+        run = [program, "run", str(model_file), "--steps", "1000000", "--quiet"]
+        with subprocess.Popen(run, env=clean | given, cwd=model_file.parent, stderr=subprocess.DEVNULL) as process:
+            time.sleep(0.5)
+            there = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+            process.terminate()
+        assert process.returncode == 130 and (model_file.parent / "bar-interrupted").exists()
+        shutil.rmtree(model_file.parent / "bar-interrupted")
+        assert f"GOMP_SPINCOUNT={given.get('GOMP_SPINCOUNT', 10000)}".encode() in there
+    loader = next(Path("/lib64").glob("ld-linux-x86-64.so*"), None)
+    if loader:  # which starts the program itself
+        answer = subprocess.run([loader, program, "--version"], env=clean, capture_output=True, text=True, check=True)
+        assert answer.stdout.startswith("supple ")
+    # The package sets it while OpenMP is loaded, and leaves the environment as it was.
+    code = "import os, supple; assert 'GOMP_SPINCOUNT' not in os.environ; assert supple.robots()"
+    subprocess.run([sys.executable, "-c", code], env=clean, check=True)

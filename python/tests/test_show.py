@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import socket
 import sys
 import threading
@@ -19,7 +18,6 @@ viser = pytest.importorskip("viser")
 
 import msgspec
 import zstandard
-from conftest import bar_tables
 from websockets.sync.client import connect
 
 
@@ -52,7 +50,7 @@ class Page:
         self.arrays += sum(decoded["binaryBufferLengths"])
 
     def until(self, condition: Callable[[], bool], also: Callable[[], None] = lambda: None) -> None:
-        end = time.monotonic() + 5
+        end = time.monotonic() + 20
         while not condition():
             assert time.monotonic() < end, [m["type"] for m in self.messages]
             also()
@@ -79,7 +77,7 @@ class Page:
 def no_thread_remains() -> Iterator[None]:
     before = set(threading.enumerate())
     yield
-    end = time.monotonic() + 5
+    end = time.monotonic() + 20
     while left := set(threading.enumerate()) - before:
         assert time.monotonic() < end, left
         time.sleep(0.01)
@@ -155,7 +153,7 @@ def test_it_keeps_to_real_time_and_survives_its_clients(model: supple.Model) -> 
         page.until(lambda: view.sim.time > simulated + 0.3)
         assert time.monotonic() - begin > 0.25
         page.until(lambda: "real-time factor" in page.texts())
-        assert page.socket.recv(timeout=1)
+        assert page.socket.recv(timeout=10)
 
 
 def test_a_failed_robot_is_named(model: supple.Model) -> None:
@@ -202,10 +200,32 @@ def test_close_frees_the_port(model: supple.Model) -> None:
     view.wait()
 
 
+def test_close_by_the_holder_of_the_lock(model: supple.Model) -> None:
+    view = supple.show(model)
+    with view.lock:
+        time.sleep(0.1)  # the thread of the view waits for the lock
+        view.close()
+    assert "closed" in repr(view)
+
+
+def test_other_failures_are_shown_too(model: supple.Model) -> None:
+    with supple.show(model) as view:
+        view._asked.put(lambda: 1 / 0)
+        end = time.monotonic() + 20
+        while not view.error and time.monotonic() < end:
+            time.sleep(0.01)
+        assert "ZeroDivisionError" in view.error and not view.running
+        view.reset()
+        assert not view.error
+
+
 def test_errors(model: supple.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     sim = supple.Simulation(model)
     with pytest.raises(supple.InputError, match="not in a batch"):
         supple.show(sim, robots=[1])
+    for wrong in ([], [0, 0], [-1]):
+        with pytest.raises(supple.InputError, match="no indices of different robots"):
+            supple.show(model, robots=wrong)
     with pytest.raises(supple.InputError, match="options of a new simulation"):
         supple.show(sim, inverse=True)
     monkeypatch.setitem(sys.modules, "viser", None)

@@ -14,11 +14,11 @@ from typing import Any
 from websockets.sync.client import connect
 
 SIZE = (1100, 700)  # pixels
-PATIENCE = 60.0  # s: pages are drawn by the processor here
+LIMIT = 60.0  # s: pages are drawn by the processor here
 
 
 class Browser:
-    """One tab. `requests`: addresses that it asked for; `errors`: what pages said was wrong."""
+    """One tab. `requests`: addresses that it asked for; `errors`: exceptions and warnings of pages."""
 
     def __init__(self, folder: Path) -> None:
         self.process = subprocess.Popen(
@@ -29,9 +29,12 @@ class Browser:
         )  # fmt: skip
         port_file = folder / "DevToolsActivePort"
         port = self._until(lambda: port_file.exists() and port_file.read_text().split("\n")[0], "Chromium starts")
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
-            tab = next(tab for tab in json.load(answer) if tab["type"] == "page")
-        self.socket = connect(tab["webSocketDebuggerUrl"], max_size=None)
+
+        def tab() -> Any:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
+                return next((tab for tab in json.load(answer) if tab["type"] == "page"), None)
+
+        self.socket = connect(self._until(tab, "a tab opens")["webSocketDebuggerUrl"], max_size=None)
         self.numbers = itertools.count(1)
         self.requests: list[str] = []
         self.errors: list[str] = []
@@ -50,7 +53,7 @@ class Browser:
         number = next(self.numbers)
         self.socket.send(json.dumps({"id": number, "method": method, "params": arguments}))
         while True:
-            message = json.loads(self.socket.recv(timeout=PATIENCE))
+            message = json.loads(self.socket.recv(timeout=LIMIT))
             if message.get("id") == number:
                 assert "error" not in message, message["error"]
                 return message["result"]
@@ -91,10 +94,10 @@ class Browser:
 
     @staticmethod
     def _until(test: Any, what: str) -> Any:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LIMIT
         while time.monotonic() < end:
             value = test()
             if value:
                 return value
             time.sleep(0.05)
-        raise AssertionError(f"not within {PATIENCE:.0f} s: {what}")
+        raise AssertionError(f"not within {LIMIT:.0f} s: {what}")

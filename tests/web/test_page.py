@@ -151,7 +151,7 @@ def test_the_motion_is_that_of_the_engine(browser: Browser) -> None:
 def test_a_robot_in_contact(browser: Browser, tmp_path: Path) -> None:
     bar.write_bar(tmp_path / "bar.vtk")
     tables = bar.bar_tables()
-    tables["name"] = "</script> bar"
+    tables["name"] = "</script><!--<script> bar"
     tables["obstacle"] = [
         {"name": "floor", "type": "plane", "position": [0.0, 0.0, "-4 mm"], "friction": 0.3},
         {"name": "ball", "type": "sphere", "position": ["60 mm", "10 mm", "45 mm"], "radius": "10 mm"},
@@ -160,7 +160,7 @@ def test_a_robot_in_contact(browser: Browser, tmp_path: Path) -> None:
     scene = supple.scene_from_dict(tables, tmp_path)
     model = supple.reduce(scene, rate_seconds=0.02, accept_errors=True).model
     browser.open(page_of(model, tmp_path), "?still")
-    assert browser.evaluate("document.title") == "</script> bar"
+    assert browser.evaluate("document.title") == "</script><!--<script> bar"
     browser.evaluate("""(() => { const s = supple.page.sliders[1].slider;
         s.value = 0.006; s.dispatchEvent(new Event("input")); })()""")
     browser.wait("supple.page.simulation.array('contactForces').some((f) => f > 1e-3)", "the floor pushes")
@@ -190,12 +190,94 @@ def test_the_front_page_of_the_documentation(browser: Browser, tmp_path: Path) -
 
 def test_the_code_of_the_documentation_runs(tmp_path: Path) -> None:
     (code,) = re.findall(r"^```js\n(.*?)^```$", (ROOT / "docs/howto/web.md").read_text(), re.MULTILINE | re.DOTALL)
-    (tmp_path / "step.mjs").write_text(code)
+    (tmp_path / "step.mjs").write_text(code + "console.log(JSON.stringify(Array.from(robots.array('effectors'))));\n")
     for folder in ("engine", "build-web"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    supple.Model.load(str(BUILD / "diamond.rom.h5")).export(tmp_path / "finger.supple", "runtime")
+    bar.write_bar(tmp_path / "bar.vtk")
+    tables = bar.bar_tables()
+    tables["actuator"] = tables["actuator"][:1]  # one cable, as the finger has
+    model = supple.reduce(supple.scene_from_dict(tables, tmp_path), rate_seconds=0.02).model
+    model.export(tmp_path / "finger.supple", "runtime")
     done = subprocess.run(["node", "step.mjs"], cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert done.stdout.startswith("1.00") and "0.12" in done.stdout
+    own = supple.Simulation(model, 4)
+    own.commands[:, 0] = [0, 0.002, 0.004, 0.006]
+    own.step(100)
+    there = np.reshape(json.loads(done.stdout.splitlines()[-1]), own.effectors.shape)
+    assert np.ptp(own.effectors[:, 0, 2]) > 1e-3
+    assert np.abs(there - own.effectors).max() < 1e-12
+
+
+ERRORS = """
+import { readFileSync } from "node:fs";
+import { Runtime } from "./engine/runtime/web/runtime.mjs";
+const runtime = await Runtime.load(readFileSync("build-web/runtime/supple.wasm"));
+const model = runtime.model(readFileSync("robot.supple"));
+const robots = model.simulation();
+const tries = [() => model.simulation({ integrator: "quasi_static" }), () => robots.array("command"),
+  () => robots.array("goals"), () => robots.step(-1), () => robots.step(2 ** 32), () => model.names("cables"),
+  () => runtime.model(new Uint8Array(100)), () => model.simulation({ robots: 0 }),
+  () => { robots.free(); robots.free(); robots.step(); }];
+for (const attempt of tries) {
+  try { attempt(); console.log("no error"); } catch (error) { console.log(error.message); }
+}
+"""
+
+
+def test_errors_in_javascript(tmp_path: Path) -> None:
+    (tmp_path / "errors.mjs").write_text(ERRORS)
+    for folder in ("engine", "build-web"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    supple.Model.load(str(BUILD / "diamond.rom.h5")).export(tmp_path / "robot.supple", "runtime")
+    done = subprocess.run(["node", "errors.mjs"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    words = ["no integrator 'quasi_static' (try: implicit-euler", "no array 'command'", "inverse", "no number of steps",
+             "no number of steps", "no kind 'cables'", "not a", "robots", "is null"]  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(words), lines
+    for line, word in zip(lines, words):
+        assert word in line
+
+
+def test_only_the_tip_that_is_dragged_has_a_goal(browser: Browser, tmp_path: Path) -> None:
+    bar.write_bar(tmp_path / "bar.vtk")
+    tables = bar.bar_tables()
+    middle = bar.WIDTH / 2
+    tables["effector"] = [
+        {"name": "height", "type": "position", "point": [bar.LENGTH, middle, middle], "directions": [[0, 0, 1]]},
+        {"name": "half", "type": "position", "point": [bar.LENGTH / 2, middle, middle]},
+        {"name": "turn", "type": "orientation", "box": [[0.09, -1, -1], [1, 1, 1]]},
+    ]
+    model = supple.reduce(supple.scene_from_dict(tables, tmp_path), rate_seconds=0.02, accept_errors=True).model
+    browser.open(page_of(model, tmp_path), "?still")
+    start = tip(browser)
+    x, y = pixels(browser, start)
+    browser.mouse("mousePressed", x, y)
+    browser.mouse("mouseMoved", x - 5, y + 25)
+    browser.mouse("mouseReleased", x - 5, y + 25)
+    browser.wait("supple.page.simulation.array('goalErrors')[0] < 1e-5", "the height is reached")
+    browser.wait("document.getElementById('state').textContent === '0.0 mm from the goal'", "and shown")
+    assert browser.evaluate("[...supple.page.led]") == [0]
+    reached = tip(browser)
+    assert start[2] - reached[2] > 2e-3
+    found = browser.evaluate("Array.from(supple.page.simulation.array('applied'))")
+    # The other command stays as it was found when a slider takes over.
+    browser.evaluate("""(() => { const s = supple.page.sliders[0].slider;
+        s.value = 0.0001; s.dispatchEvent(new Event("input")); })()""")
+    browser.wait("supple.page.simulation.array('applied')[0] === 0.0001", "the slider commands")
+    assert browser.evaluate("supple.page.simulation.array('applied')[1]") == pytest.approx(found[1], abs=1e-12)
+    assert found[1] > 1e-3
+    assert not browser.errors
+
+
+def test_a_failed_step_is_shown_and_mended(browser: Browser) -> None:
+    browser.open(BUILD / "diamond.html", "?still")
+    message = "document.getElementById('message').textContent"
+    browser.evaluate("supple.page.forward.array('commands')[0] = NaN")
+    browser.wait(f"{message}.includes('north')", "the command that is no number is named")
+    assert browser.evaluate("supple.page.paused")
+    browser.evaluate("document.getElementById('reset').click()")
+    browser.wait(f"{message} === '' && !supple.page.paused", "the robot is reset")
+    time = browser.evaluate("supple.page.simulation.time")
+    browser.wait(f"supple.page.simulation.time > {time} + 0.1", "it moves again")
 
 
 def test_a_damaged_page_says_so(browser: Browser, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 #include "engine/cli/reports/page_facts.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -16,9 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json vector_json(const Vec3d& x) {
-  return {x[0], x[1], x[2]};
-}
+constexpr double display_grid = 1.0 / (1 << 22);  // m, of obstacles
 
 Json range_json(const Interval& range) {
   if (!std::isfinite(range.lower) || !std::isfinite(range.upper)) return nullptr;
@@ -42,7 +38,7 @@ Json page_obstacle(const PlacedObstacle& placed, const Surface& surface) {
                     shape == Obstacle::Shape::tube;
   Json json{{"name", placed.name}, {"see_through", open}, {"nodes", Json::array()}, {"triangles", Json::array()}};
   for (const Vec3d& x : surface.nodes)
-    for (const double value : x.v) json["nodes"].push_back(std::stod(fmt::format("{:.7g}", value)));  // for display
+    for (const double value : x.v) json["nodes"].push_back(std::round(value / display_grid) * display_grid);
   for (const auto& triangle : surface.triangles)
     for (const int node : triangle) json["triangles"].push_back(node);
   return json;
@@ -80,7 +76,7 @@ Json page_json(const ReducedModel& model) {
 }  // namespace
 
 std::string robot_page(const ReducedModel& model) {
-  return web_page(model, page_json(model).dump());
+  return web_page(model, page_json(model).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace supple::cli

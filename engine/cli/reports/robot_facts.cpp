@@ -24,10 +24,6 @@ std::string format_direction(const Vec3d& e) {
   return fmt::format("({:.4g}, {:.4g}, {:.4g})", plain(e[0]), plain(e[1]), plain(e[2]));
 }
 
-nlohmann::ordered_json vector_json(const Vec3d& x) {
-  return {x[0], x[1], x[2]};
-}
-
 std::string_view type_of(const Obstacle& obstacle) {
   return choice_words("[[obstacle]]", "type")[static_cast<std::size_t>(obstacle.shape())];
 }
@@ -81,6 +77,10 @@ nlohmann::ordered_json constraint_json(const ConstraintRow& row, const char* for
 }
 
 }  // namespace
+
+nlohmann::ordered_json vector_json(const Vec3d& x) {
+  return {x[0], x[1], x[2]};
+}
 
 std::string describe(const ActuatorRow& actuator) {
   const bool by_force = actuator.control == ActuatorControl::force;

@@ -11,6 +11,7 @@
 
 namespace supple::cli {
 
+nlohmann::ordered_json vector_json(const Vec3d& x);
 // "cable, length pulled, pushes too"; "force along (0, 0, 1), commanded".
 std::string describe(const ActuatorRow& actuator);
 std::string describe(const MotionInput& motion);

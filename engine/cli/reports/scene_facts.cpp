@@ -76,10 +76,6 @@ nlohmann::ordered_json range_json(const Interval& range) {
   return {end(range.lower), end(range.upper)};
 }
 
-nlohmann::ordered_json vector_json(const Vec3d& x) {
-  return {x[0], x[1], x[2]};
-}
-
 }  // namespace
 
 std::string format_range(const Interval& range, Dimension dimension) {

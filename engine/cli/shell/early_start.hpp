@@ -12,35 +12,53 @@
 #include <cstddef>
 #include <cstring>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+#define SUPPLE_STARTS_AGAIN 0  // sanitizers are not ready so early; clang has another OpenMP
+#else
+#define SUPPLE_STARTS_AGAIN 1
+#endif
+
 namespace supple::cli {
 
-// Turns of its loop that a thread waits awake: some microseconds.
-inline constexpr char waiting_turns[] = "GOMP_SPINCOUNT=1000";
+// How often a thread that waits polls before it sleeps: some tens of microseconds.
+inline constexpr char polls[] = "GOMP_SPINCOUNT=10000";
 
-[[gnu::no_sanitize_address]] inline bool is_set(const char* entry, const char* name) {
+inline bool is_set(const char* entry, const char* name) {
   const std::size_t length = std::strlen(name);
   return std::strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-// Runs before the sanitizers' own initialisation.
-[[gnu::no_sanitize_address]] inline void settle_early(int, char** arguments, char** environment) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-#ifndef __SANITIZE_ADDRESS__  // which is not ready for this so early
+// The file of this process in `path`, if it is one of our programs: not the loader or a tool that runs them.
+inline bool find_program(char* path, std::size_t size) {
+  const ssize_t length = readlink("/proc/self/exe", path, size - 1);
+  if (length <= 0) return false;
+  path[length] = 0;
+  const char* name = std::strrchr(path, '/');
+  return name != nullptr && std::strncmp(name + 1, "supple", 6) == 0;
+}
+
+inline void start_again(char** arguments, char** environment) {
   std::size_t count = 0;
   for (; environment[count] != nullptr; ++count)
     if (is_set(environment[count], "GOMP_SPINCOUNT") || is_set(environment[count], "OMP_WAIT_POLICY")) return;
   constexpr std::size_t most = 4096;
   static const char* extended[most + 2];
   static char program[most];
-  if (count > most || readlink("/proc/self/exe", program, most - 1) <= 0) return;
+  if (count > most || !find_program(program, most)) return;
   std::memcpy(extended, environment, count * sizeof *environment);
-  extended[count] = waiting_turns;
-  execve(program, arguments, const_cast<char**>(extended));  // where it fails all goes on as it is
-#else
-  (void)arguments, (void)environment;
+  extended[count] = polls;
+  execve(program, arguments, const_cast<char**>(extended));  // where it fails the program continues as it is
+}
+
+// Runs before the sanitizers' own initialisation.
+[[gnu::no_sanitize_address]] inline void settle_early(int, [[maybe_unused]] char** arguments,
+                                                      [[maybe_unused]] char** environment) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+#if SUPPLE_STARTS_AGAIN
+  start_again(arguments, environment);
 #endif
 }
 

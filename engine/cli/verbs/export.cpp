@@ -62,6 +62,8 @@ int export_to_runtime(Context& context, const Arguments& arguments) {
     throw InputError(
         fmt::format("'{}' is not a reduced model, and --format {} is for those", arguments.input, arguments.format),
         "a .rom.h5 written by `supple reduce`");
+  if (arguments.format == "page" && !arguments.output.ends_with(".html"))
+    throw InputError(fmt::format("'{}' is no name of a page", arguments.output), "a name that ends in .html");
   const ReducedModel model = read_model(arguments.input);
   if (arguments.format == "page")
     write_file(arguments.output, robot_page(model));
@@ -127,7 +129,7 @@ Command export_command() {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("FILE", arguments->input, "scene (metres, in its frame), mesh (as it is) or reduced model");
     options.text("-o,--output", arguments->output, "FILE",
-                 ".vtu (ParaView), .msh (gmsh) or .stl (the skin); with --format sofa a folder");
+                 ".vtu (ParaView), .msh (gmsh) or .stl (the skin); with --format page .html, with sofa a folder");
     options.choice(
         "--format", arguments->format, {"runtime", "page", "sofa"},
         "of a reduced model, instead of a mesh: one file for the runtime (supple.h), a page for a browser in which it "

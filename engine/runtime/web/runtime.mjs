@@ -12,16 +12,30 @@
 const kinds = ["actuators", "motions", "effectors", "obstacles", "probes"];
 const integrators = ["implicit-euler", "implicit-euler-newton", "quasi-static", "of the model"];
 const arrays = ["commands", "motions", "goals", "known", "q", "v", "forces", "applied", "contactForces", "effectors",
-  "points"];
+  "points", "goalErrors"];
+
+/** The place of a word among those that are allowed. */
+function choice(word, words, what) {
+  const k = words.indexOf(word);
+  if (k < 0) throw new Error(`there is no ${what} '${word}' (try: ${words.join(", ")})`);
+  return k;
+}
+
+const bytesOf = (data) => (ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  : new Uint8Array(data));
 
 export class Runtime {
   /** `bytes`: of supple.wasm, an ArrayBuffer or a typed array. */
   static async load(bytes) {
-    const module = await WebAssembly.compile(bytes);
+    const module = await WebAssembly.compile(bytesOf(bytes));
+    // The runtime reads no files and writes no texts: calls for that fail.
     const imports = {};
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
       imports[from] ??= {};
-      imports[from][name] = name === "proc_exit" ? () => { throw new Error("the runtime stopped"); } : () => 0;
+      imports[from][name] = () => {
+        if (name === "proc_exit") throw new Error("the runtime stopped");
+        return name.startsWith("fd_") ? 8 : 0;
+      };
     }
     const instance = await WebAssembly.instantiate(module, imports);
     instance.exports._initialize?.();
@@ -36,8 +50,8 @@ export class Runtime {
 
   /** A model from the bytes of a file of `supple export --format runtime`. */
   model(bytes) {
-    const at = this.copy(new Uint8Array(bytes));
-    const model = this.c.supple_model_read(at, bytes.byteLength);
+    const own = bytesOf(bytes), at = this.copy(own);
+    const model = this.c.supple_model_read(at, own.byteLength);
     this.c.free(at);
     if (model === 0) this.fail();
     return new Model(this, model);
@@ -47,8 +61,13 @@ export class Runtime {
     const memory = new Uint8Array(this.c.memory.buffer);
     return new TextDecoder().decode(memory.slice(at, memory.indexOf(0, at)));
   }
+  room(size) {
+    const at = this.c.malloc(Math.max(size, 8));
+    if (at === 0) throw new Error(`no memory for ${size} bytes (try: a smaller batch)`);
+    return at;
+  }
   copy(bytes) {
-    const at = this.c.malloc(Math.max(bytes.byteLength, 8));
+    const at = this.room(bytes.byteLength);
     new Uint8Array(this.c.memory.buffer).set(bytes, at);
     return at;
   }
@@ -69,7 +88,7 @@ export class Model {
 
   /** Names of its "actuators", "motions", "effectors", "obstacles" or "probes". */
   names(kind) {
-    const { c } = this.runtime, k = kinds.indexOf(kind);
+    const { c } = this.runtime, k = choice(kind, kinds, "kind");
     return Array.from({ length: this.runtime.checked(c.supple_count(this.handle, k)) },
       (_, i) => this.runtime.text(c.supple_name(this.handle, k, i)));
   }
@@ -80,12 +99,12 @@ export class Model {
   }
   /** A batch of robots at rest. integrator: "implicit-euler" and so on, timeStep [s]; without them the model's. */
   simulation({ robots = 1, inverse = false, integrator = "of the model", timeStep = 0 } = {}) {
-    const { runtime } = this, at = runtime.c.malloc(24);
+    const { runtime } = this, which = choice(integrator, integrators, "integrator"), at = runtime.room(24);
     runtime.c.supple_default_settings(at);
     const settings = new DataView(runtime.c.memory.buffer, at, 24);
     settings.setInt32(4, robots, true);
     settings.setInt32(8, inverse ? 1 : 0, true);
-    settings.setInt32(12, integrators.indexOf(integrator), true);
+    settings.setInt32(12, which, true);
     settings.setFloat64(16, timeStep, true);
     const simulation = runtime.c.supple_simulation_new(this.handle, at);
     runtime.c.free(at);
@@ -94,6 +113,7 @@ export class Model {
   }
   free() {
     this.runtime.c.supple_model_free(this.handle);
+    this.handle = 0;
   }
 }
 
@@ -101,10 +121,12 @@ export class Simulation {
   constructor(runtime, handle) {
     this.runtime = runtime;
     this.handle = handle;
-    this.scratch = runtime.c.malloc(32);
+    this.scratch = runtime.room(32);
+    this.nodes = 0;
   }
 
   step(count = 1) {
+    if (!Number.isInteger(count) || count < 0 || count > 2 ** 31 - 1) throw new Error(`${count} is no number of steps`);
     this.runtime.checked(this.runtime.c.supple_step(this.handle, count));
   }
   /** Brings the robots to equilibrium under their commands. */
@@ -126,10 +148,14 @@ export class Simulation {
   get timeStep() {
     return this.runtime.c.supple_time_step(this.handle);
   }
+  /** Whether an effector has a goal; at first all have one. */
+  steer(effector, steered) {
+    this.runtime.checked(this.runtime.c.supple_steer(this.handle, effector, steered ? 1 : 0));
+  }
   /** To set: "commands", "motions"; of an inverse simulation "goals", "known" (NaN: found). To read: "q", "v", "forces",
-   * "applied", "contactForces", "effectors", "points". A Float64Array with a member `shape`. */
+   * "applied", "contactForces", "effectors", "points", "goalErrors". A Float64Array with a member `shape`. */
   array(name) {
-    const at = this.runtime.c.supple_get_array(this.handle, arrays.indexOf(name), this.scratch);
+    const at = this.runtime.c.supple_get_array(this.handle, choice(name, arrays, "array"), this.scratch);
     if (at === 0) this.runtime.fail();
     const shape = Array.from(new Uint32Array(this.runtime.c.memory.buffer, this.scratch, 4));
     const view = new Float64Array(this.runtime.c.memory.buffer, at, shape.reduce((a, b) => a * b));
@@ -138,16 +164,16 @@ export class Simulation {
   }
   /** Triangles of the skin, three nodes each (Int32Array). */
   triangles() {
-    const { triangles } = this.skinSize(), at = this.runtime.c.malloc(12 * triangles + 8);
+    const { triangles } = this.skinSize(), at = this.runtime.room(12 * triangles);
     this.runtime.checked(this.runtime.c.supple_skin_triangles(this.handle, at));
     const corners = new Int32Array(this.runtime.c.memory.buffer, at, 3 * triangles).slice();
     this.runtime.c.free(at);
     return corners;
   }
-  /** Nodes of the skin of a robot [m], three numbers each. */
+  /** Nodes of the skin of a robot [m], three numbers each; until the next call. */
   skin(robot = 0) {
     const { nodes } = this.skinSize();
-    this.nodes ??= this.runtime.c.malloc(24 * nodes + 8);
+    this.nodes ||= this.runtime.room(24 * nodes);
     this.runtime.checked(this.runtime.c.supple_skin_nodes(this.handle, robot, this.nodes));
     return new Float64Array(this.runtime.c.memory.buffer, this.nodes, 3 * nodes);
   }
@@ -157,7 +183,8 @@ export class Simulation {
     return { nodes, triangles };
   }
   free() {
-    for (const at of [this.scratch, this.nodes ?? 0]) this.runtime.c.free(at);
+    for (const at of [this.scratch, this.nodes]) this.runtime.c.free(at);
     this.runtime.c.supple_simulation_free(this.handle);
+    this.handle = this.scratch = this.nodes = 0;
   }
 }

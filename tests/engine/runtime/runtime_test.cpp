@@ -191,6 +191,9 @@ TEST(RuntimeErrors, AreCodesAndTexts) {
   settings.robots = 0;
   EXPECT_EQ(supple_simulation_new(model, &settings), nullptr);
   settings = supple_default_settings();
+  settings.integrator = static_cast<supple_integrator>(7);
+  EXPECT_EQ(supple_simulation_new(model, &settings), nullptr);
+  settings = supple_default_settings();
   settings.size -= 8;
   EXPECT_EQ(supple_simulation_new(model, &settings), nullptr);
   settings = supple_default_settings();
@@ -240,7 +243,22 @@ TEST(RuntimeStates, GoOnInAnotherSimulation) {
   ASSERT_EQ(supple_step(first, 5), SUPPLE_OK);
   ASSERT_EQ(supple_step(second, 5), SUPPLE_OK);
   EXPECT_EQ(supple_hash(second), supple_hash(first));
+  // The second effector of robot 0 is 1 mm from its goal, and is not steered.
+  std::size_t shape[4];
+  double* goals = supple_get_array(led, SUPPLE_GOALS, shape);
+  const double* tips = supple_get_array(led, SUPPLE_EFFECTOR_VALUES, nullptr);
+  std::copy_n(tips, 12, goals);
+  goals[3] += 1e-3;
+  const double* errors = supple_get_array(led, SUPPLE_GOAL_ERRORS, shape);
+  ASSERT_NE(errors, nullptr) << supple_error();
+  EXPECT_EQ(shape[1], 2U);
+  EXPECT_NEAR(errors[0], 0, 1e-15);
+  EXPECT_GT(errors[1] + errors[0], 0.5e-3);
+  EXPECT_EQ(supple_steer(led, 2, 0), SUPPLE_BAD_INPUT);
+  EXPECT_EQ(supple_steer(first, 1, 0), SUPPLE_BAD_INPUT);
+  EXPECT_EQ(supple_steer(led, 1, 0), SUPPLE_OK);
   ASSERT_EQ(supple_step(led, 1), SUPPLE_OK) << supple_error();
+  EXPECT_EQ(supple_get_array(first, SUPPLE_GOAL_ERRORS, nullptr), nullptr);
   const std::uint64_t before = supple_hash(one);
   EXPECT_EQ(supple_copy_state(one, first), SUPPLE_BAD_INPUT);
   EXPECT_EQ(supple_hash(one), before);
