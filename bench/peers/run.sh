@@ -47,9 +47,10 @@ while read -r line; do
 done <"$here/requirements.txt"
 python=$venv/bin/python
 
-# A mesh of a robot with another size of its elements [mm].
+# A mesh of a robot with another size of its elements [mm], by the gmsh of the system or of PyPI: numbers of elements differ a
+# little from version to version.
 mesh() {
-  [ -f "$kept/$1_$2.msh" ] || "$venv/bin/gmsh" "$root/assets/$1/$1.geo" -3 -nt 1 -v 2 -format msh41 \
+  [ -f "$kept/$1_$2.msh" ] || "$(command -v gmsh || echo "$venv/bin/gmsh")" "$root/assets/$1/$1.geo" -3 -nt 1 -v 2 -format msh41 \
     -setnumber size "$2" -o "$kept/$1_$2.msh"
 }
 

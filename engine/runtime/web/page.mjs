@@ -298,7 +298,7 @@ class Page {
     if (this.by === "tip")
       for (const e of this.led) marks.goals.ball(three(sim.array("goals"), e), mark);
     this.pushes(marks.pushes, points, size);
-    camera.shift = element("panel").offsetWidth / view.canvas.clientWidth;  // the robot stands beside the panel
+    camera.shift = Math.min(0.5, element("panel").offsetWidth / view.canvas.clientWidth);  // the robot stands beside the panel
     view.begin(camera);
     view.draw(this.skin, skinColour);
     const show = (name, colour, options) => {

@@ -35,11 +35,24 @@ export class Camera {
     this.size = Math.hypot(...subtract(high, low));
     this.azimuth = -1.1;
     this.elevation = 0.35;
-    this.distance = 1.9 * this.size;
+    this.corners = Array.from({ length: 8 }, (_, k) => [0, 1, 2].map((i) => ((k >> i) & 1 ? high : low)[i]));
+    this.distance = null;  // update() finds it
     this.view = Math.tan(0.26);  // of half the angle of view, across the shorter side
     this.shift = 0;  // of the middle to the right, a fraction of half the width
   }
+  /** For a picture of so many pixels. The first time it comes as near as all of the robot is to be seen. */
   update(width, height) {
+    if (this.distance === null) {
+      this.distance = 0.8 * this.size;
+      const outside = ([x, y, depth]) => !(depth > 0 && Math.abs(x - this.shift) < 0.9 - Math.abs(this.shift) && Math.abs(y) < 0.85);
+      do {
+        this.distance *= 1.05;
+        this.place(width, height);
+      } while (this.distance < 8 * this.size && this.corners.some((corner) => outside(this.project(corner))));
+    }
+    this.place(width, height);
+  }
+  place(width, height) {
     const { azimuth: a, elevation: e } = this;
     const back = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
     this.eye = add(this.target, back, this.distance);
