@@ -35,6 +35,10 @@ rm -rf build-wheel/repaired
 PATH="$PWD/$venv/bin:$PATH" $venv/bin/python -m auditwheel repair --wheel-dir build-wheel/repaired "$raw"
 wheel=$(echo build-wheel/repaired/*.whl)
 size=$(stat -c %s "$wheel")
+if [[ $wheel == *-abi3-* ]] && ! $venv/bin/python -m zipfile -l "$wheel" | grep -q '_core\.abi3\.so'; then
+  echo "wheel.sh: the module in $wheel is for one version of Python" >&2
+  exit 1
+fi
 echo "wheel.sh: $(basename "$wheel"), $size bytes, in $((SECONDS - start)) s"
 [ "$size" -lt $limit ] || { echo "wheel.sh: larger than $limit bytes" >&2; exit 1; }
 mv "$wheel" dist/
