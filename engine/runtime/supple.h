@@ -102,7 +102,8 @@ uint64_t supple_hash(supple_simulation* simulation);
 int supple_steer(supple_simulation* simulation, int effector, int steered);
 
 /* Arrays: B robots, shapes as given, row-major. They stay in place as long as the simulation. Those to be set are read by
- * the next step; the others are of the last one. SUPPLE_EFFECTOR_VALUES, SUPPLE_POINTS and SUPPLE_GOAL_ERRORS are computed by the call. */
+ * the next step; the others are of the last one. SUPPLE_EFFECTOR_VALUES, SUPPLE_POINTS and SUPPLE_GOAL_ERRORS are
+ * computed by the call. */
 typedef enum {
   SUPPLE_COMMANDS,         /* set  [B, actuators]: m, m^3, N or Pa */
   SUPPLE_MOTION_COMMANDS,  /* set  [B, motions]: m */

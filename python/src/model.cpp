@@ -68,9 +68,8 @@ void bind_model(nb::module_& module) {
            nb::sig("def export(self, path: str | os.PathLike[str], format: typing.Literal[\"page\", \"runtime\"], "
                    "overwrite: bool = False) -> None"),
            nb::call_guard<nb::gil_scoped_release>(),
-           "Writes a page for a browser, in which the robot runs, or a file for the runtime in C. Raises "
-           "CapabilityError "
-           "for a page where the package was built without it.")
+           "Writes a page for a browser, in which the robot runs, or a file for the runtime in C. "
+           "Raises CapabilityError for a page where the package was built without it.")
       .def("__getstate__", &to_bytes)
       .def("__setstate__", &from_bytes)
       .def(

@@ -320,9 +320,9 @@ class Page {
     if (!(most > 0)) return;
     for (let p = 0; p < count; ++p)
       for (let o = 0; o < obstacles; ++o) {
-        const k = 3 * (p * obstacles + o), force = Array.from(forces.slice(k, k + 3)), first = 3 * (this.facts.first_collision_point + p);
+        const force = three(forces, p * obstacles + o);
         if (Math.hypot(...force) > 0.01 * most)
-          marks.arrow(Array.from(points.slice(first, first + 3)), force.map((x) => 0.25 * size * x / most), 0.003 * size);
+          marks.arrow(three(points, this.facts.first_collision_point + p), force.map((x) => 0.25 * size * x / most), 0.003 * size);
       }
   }
 

@@ -26,7 +26,6 @@ const add = (a, b, s = 1) => [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]]
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 const unit = (a) => { const n = Math.hypot(...a); return n > 0 ? a.map((x) => x / n) : [0, 0, 1]; };
-export const vectors = { subtract, add, dot, cross, unit };
 
 /** Turns around a point: angles [rad], distance [m]. */
 export class Camera {
@@ -183,7 +182,7 @@ export class View {
     gl.bindAttribLocation(program, 1, "normal");
     gl.linkProgram(program);
     gl.useProgram(program);
-    this.place = (name) => gl.getUniformLocation(program, name);
+    this.place = Object.fromEntries(["camera", "eye", "colour"].map((name) => [name, gl.getUniformLocation(program, name)]));
     gl.enable(gl.DEPTH_TEST);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
@@ -197,8 +196,8 @@ export class View {
     gl.viewport(0, 0, width, height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    gl.uniformMatrix4fv(this.place("camera"), false, camera.matrix);
-    gl.uniform3fv(this.place("eye"), camera.eye);
+    gl.uniformMatrix4fv(this.place.camera, false, camera.matrix);
+    gl.uniform3fv(this.place.eye, camera.eye);
   }
   /** Triangles for draw(): `vertices` change with update() only. */
   buffer(vertices, corners) {
@@ -231,7 +230,7 @@ export class View {
     const clear = colour[3] < 1;
     (clear ? gl.enable : gl.disable).call(gl, gl.BLEND);
     gl.depthMask(!clear);
-    gl.uniform4fv(this.place("colour"), colour);
+    gl.uniform4fv(this.place.colour, colour);
     gl.bindVertexArray(object.array);
     gl.drawElements(gl.TRIANGLES, object.count, gl.UNSIGNED_INT, 0);
     gl.depthMask(true);
