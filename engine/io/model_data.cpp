@@ -36,7 +36,8 @@ int format_of(const ReducedModel& model) {
                                   [](const ReducedField& field) { return field.unit == DomainUnit::point; });
   const bool strains =
       std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& f) { return f.strains.count > 0; });
-  return strains                    ? 9
+  return model.on_frame             ? 10
+         : strains                  ? 9
          : points                   ? 8
          : volumes                  ? 7
          : limits_or_tubes          ? 6
@@ -217,6 +218,8 @@ void write_provenance(DataSink& file, const ReducedModel& model) {
   file.write("/errors/goal", Numbers{e.goal_mean, e.goal_median, e.goal_max}, {3});
   file.write("/errors/shape", Numbers{e.shape_mean, e.shape_median, e.shape_max}, {3});
   file.write("/errors/worst_commands", e.worst_commands, {e.worst_commands.size()});
+  if (e.turned_max > 0 || e.strayed_max > 0)
+    file.write("/errors/whereabouts", Numbers{e.turned_mean, e.turned_max, e.strayed_mean, e.strayed_max}, {4});
   file.write("/errors/set_count", static_cast<std::int64_t>(e.sets.size()));
   for (std::size_t i = 0; i < e.sets.size(); ++i) {
     file.write("/errors/sets/" + entry_name(i) + "/name", e.sets[i].name);
@@ -256,6 +259,10 @@ void read_provenance(const DataSource& file, const Checked& checked, ReducedMode
   e.goal_mean = goal[0], e.goal_median = goal[1], e.goal_max = goal[2];
   e.shape_mean = shape[0], e.shape_median = shape[1], e.shape_max = shape[2];
   e.worst_commands = file.read_doubles("/errors/worst_commands");
+  if (file.has("/errors/whereabouts")) {
+    const auto where = file.read_doubles("/errors/whereabouts", {4});
+    e.turned_mean = where[0], e.turned_max = where[1], e.strayed_mean = where[2], e.strayed_max = where[3];
+  }
   const int sets = checked.count("/errors/set_count", 0, 100000);
   for (int i = 0; i < sets; ++i) {
     const std::string at = "/errors/sets/" + entry_name(static_cast<std::size_t>(i));
@@ -266,9 +273,17 @@ void read_provenance(const DataSource& file, const Checked& checked, ReducedMode
 
 // Only where the body's resistance to turning is known.
 void write_inertia(DataSink& file, const ReducedModel& model) {
-  if (model.turning.empty()) return;
+  if (model.second_moments.empty()) return;
   const RigidInertia& rest = model.rest_inertia;
-  file.write("/inertia/turning", model.turning, {extent(model.modes), 3});
+  const std::size_t r = extent(model.modes);
+  file.write("/inertia/first", model.first_moments, {r, 9});
+  // Pairs of modes k <= j: the others are transposed.
+  std::vector<double> second;
+  for (std::size_t k = 0; k < r; ++k) {
+    const auto from = model.second_moments.begin() + static_cast<std::ptrdiff_t>(9 * (k * r + k));
+    second.insert(second.end(), from, from + static_cast<std::ptrdiff_t>(9 * (r - k)));
+  }
+  file.write("/inertia/second", second, {r * (r + 1) / 2, 9});
   file.write("/inertia/mass", rest.mass);
   file.write("/inertia/centre", std::vector<double>(rest.centre.v, rest.centre.v + 3), {3});
   file.write("/inertia/moments", std::vector<double>(rest.inertia.m, rest.inertia.m + 9), {3, 3});
@@ -276,7 +291,22 @@ void write_inertia(DataSink& file, const ReducedModel& model) {
 
 void read_inertia(const DataSource& file, const Checked& checked, ReducedModel& model) {
   if (!file.has("/inertia")) return;
-  model.turning = checked.doubles("/inertia/turning", {extent(model.modes), 3});
+  // Files before format 10 know the body at rest alone.
+  const std::size_t r = extent(model.modes);
+  if (file.has("/inertia/second")) {
+    model.first_moments = checked.doubles("/inertia/first", {r, 9});
+    const std::vector<double> second = checked.doubles("/inertia/second", {r * (r + 1) / 2, 9});
+    model.second_moments.resize(9 * r * r);
+    std::size_t at = 0;
+    for (std::size_t k = 0; k < r; ++k)
+      for (std::size_t j = k; j < r; ++j, ++at)
+        for (std::size_t a = 0; a < 3; ++a)
+          for (std::size_t b = 0; b < 3; ++b) {
+            const double value = second[9 * at + 3 * a + b];
+            model.second_moments[9 * (k * r + j) + 3 * a + b] = value;
+            model.second_moments[9 * (j * r + k) + 3 * b + a] = value;
+          }
+  }
   RigidInertia& rest = model.rest_inertia;
   rest.mass = checked.number("/inertia/mass");
   checked.require(rest.mass > 0, "/inertia/mass", "is not positive");
@@ -301,6 +331,7 @@ void write_model_data(const ReducedModel& model, DataSink& file) {
   file.write("/format_version", static_cast<std::int64_t>(format_of(model)));
   file.write("/units", std::string("SI: m, kg, s, N, Pa"));
   file.write("/modes", static_cast<std::int64_t>(r));
+  if (model.on_frame) file.write("/on_frame", std::int64_t{1});
   write_robot(file, model.robot);
   write_constraints(file, model.robot);
   write_contact(file, model);
@@ -363,8 +394,11 @@ ReducedModel read_model_data(const DataSource& file) {
   read_constraints(file, checked, model.robot);
   read_contact(file, checked, model);
   model.robot.motions = read_motions(file, checked);
-  checked.require(!model.robot.floating || (r >= rigid_mode_count && model.robot.motions.empty()), "/robot/floating",
-                  "is said of a robot that is driven, or has fewer modes than rigid motions");
+  model.on_frame = file.has("/on_frame") && checked.count("/on_frame", 0, 1) == 1;
+  checked.require(!model.robot.floating || ((model.on_frame || r >= rigid_mode_count) && model.robot.motions.empty()),
+                  "/robot/floating", "is said of a robot that is driven, or has fewer modes than rigid motions");
+  checked.require(!model.on_frame || (model.robot.floating && !model.robot.held_in_space()), "/on_frame",
+                  "is said of a robot that something holds");
   const int columns = model.columns();
   const int fields = checked.count("/field_count", 0, 1000);
   for (int f = 0; f < fields; ++f)
@@ -373,6 +407,7 @@ ReducedModel read_model_data(const DataSource& file) {
   model.stiffness = checked.doubles("/stiffness", {extent(columns), extent(columns)});
   model.gravity = checked.doubles("/gravity", {extent(r), 3});
   read_inertia(file, checked, model);
+  checked.require(!model.on_frame || !model.second_moments.empty(), "/on_frame", "is said of a model without inertia");
   model.outputs = checked.doubles("/outputs", {extent(model.robot.outputs()), extent(r)});
   read_shape(file, checked, model);
   read_inputs(checked, model);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/mechanics/variations.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -55,12 +56,17 @@ void Mechanics::find_space(const SystemCoefficients&, const RightSidesTeamOp&, c
   SUPPLE_EXPECT(finds_space());
 }
 
+void Mechanics::set_variations(Variations) {
+  SUPPLE_EXPECT(false);
+}
+
 double Mechanics::friction(int, int obstacle) const {
   return robot().obstacles[static_cast<std::size_t>(obstacle)].friction;
 }
 
-void Mechanics::add_transport(std::span<const double>, std::span<const double>, std::span<const double>,
-                              std::span<double>) const {}
+void Mechanics::add_turning(const StepMotion&, std::span<double>) const {}
+
+void Mechanics::correct_momentum(const StepMotion&, std::span<double>) const {}
 
 void Mechanics::row_compliance(int robot, const PointRows& rows, int known, std::span<double> C) {
   constexpr int columns_at_once = 48;

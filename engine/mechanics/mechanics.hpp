@@ -16,6 +16,8 @@
 
 namespace supple {
 
+struct Variations;  // engine/mechanics/variations.hpp
+
 // Strains of a body at rest are rounding, 1e-16 and a little: what is relative to less never converges to 1e-9.
 inline constexpr double rounding_strain = 1e-6;
 
@@ -40,6 +42,15 @@ struct PointRows {
   int rows() const { return 3 * points(); }
 };
 
+// A step of length h from (q, v) to (q (+) u, v_end), with inputs from c and their rates v_c to c_end and v_c_end, and
+// the implicit factor alpha of its forces; start_force: (1 - alpha) F, or empty.
+struct StepMotion {
+  double time_step = 0, alpha = 1;
+  std::span<const double> q, v, u, v_end;
+  std::span<const double> c, v_c, c_end, v_c_end;
+  std::span<const double> start_force;
+};
+
 class Mechanics {
  public:
   virtual ~Mechanics() = default;
@@ -62,15 +73,22 @@ class Mechanics {
   virtual void external_forces(std::span<double> p) const = 0;
   // How often the forces of external_forces() have changed.
   virtual int changes() const { return 0; }
+  // Of reduced robots: what differs between them, for the steps to come.
+  virtual void set_variations(Variations variations);
   // Coulomb's coefficient of an obstacle.
   virtual double friction(int robot, int obstacle) const;
   // out = M v + M_c v_c [B x nv]; v_c [B x motions]: velocities of the prescribed inputs.
   virtual void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const = 0;
-  // Where frames turn, M is of the pose at which forces were last evaluated, in the axes of that pose. out [B x nv] +=
-  // (the momentum M v at q, in the axes of q (+) u) - (what inertia() makes of v), so that momentum is carried from the
-  // start of a step to its end.
-  virtual void add_transport(std::span<const double> q, std::span<const double> v, std::span<const double> u,
-                             std::span<double> out) const;
+  // Whether M depends on the coordinates or inputs: frames turn.
+  virtual bool turns() const { return false; }
+  // Where it does, inertia() has M of the last evaluate_forces. out [nv] += what a step's balance of momentum has
+  // beside M (v - v_end): the momentum at the start, carried to the axes of the end, less that of the velocities v at
+  // the end; and h times the forces of the turn on the bodies' coordinates (body_inertia.hpp). One robot.
+  virtual void add_turning(const StepMotion& step, std::span<double> out) const;
+  // After a step of one linearisation: sets the velocities of free frames in v_end [nv] so that their momentum is that
+  // of the balance which the step has solved, at where the frames are now. step: that of add_turning, with the motion u
+  // as it was found.
+  virtual void correct_momentum(const StepMotion& step, std::span<double> v_end) const;
   // out = D v + D_c v_c, D = a M + b K with the tangent of the last evaluate_forces [B x nv]; v_c as in inertia: a body
   // that is carried along without strain is damped by a M alone.
   virtual void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) = 0;

@@ -104,6 +104,8 @@ struct ErrorSummary {
   int worst_state = -1;
   std::vector<double> worst_commands;
   int elsewhere = 0;  // compared with another equilibrium of the full model, the one that they are next to
+  /// Of trajectories of a free-floating body: its orientation [rad] and its place [m] against the full-order model.
+  double turned_mean = 0, turned_max = 0, strayed_mean = 0, strayed_max = 0;
 };
 
 struct Provenance {
@@ -123,15 +125,20 @@ struct Provenance {
 struct ReducedModel {
   Robot robot;
   int modes = 0;
+  /// The modes are those of the shape of a free-floating robot, orthogonal to its rigid motions, in a frame that moves
+  /// freely: its coordinates are those of the modes, then the frame's pose. A floating robot without it has six
+  /// linearised rigid modes (eq. 22 of the paper) before those of its shape.
+  bool on_frame = false;
   std::vector<ReducedField> fields;
-  std::vector<double> mass;           // r x r, Phi^T M Phi [kg]
-  std::vector<double> input_mass;     // [m][r], Psi^T M Phi [kg]
-  std::vector<double> stiffness;      // columns x columns, linear springs projected [N/m]
-  std::vector<double> gravity;        // r x 3, Phi^T M e_x, e_y, e_z [kg]
-  std::vector<double> turning;        // r x 3, Phi^T M (e x X) [kg m] (body_inertia.hpp); empty: not known
-  RigidInertia rest_inertia;          // of the body at rest; without mass: not known
-  std::vector<double> outputs;        // [3 points][r], L_r = L Phi
-  std::vector<double> output_inputs;  // [3 points][m], L_c = L Psi
+  std::vector<double> mass;            // r x r, Phi^T M Phi [kg]
+  std::vector<double> input_mass;      // [m][r], Psi^T M Phi [kg]
+  std::vector<double> stiffness;       // columns x columns, linear springs projected [N/m]
+  std::vector<double> gravity;         // r x 3, Phi^T M e_x, e_y, e_z [kg]
+  RigidInertia rest_inertia;           // of the body at rest; without mass: not known
+  std::vector<double> first_moments;   // BodyInertia::first [r][9], kg m; empty: not known
+  std::vector<double> second_moments;  // BodyInertia::second [r][r][9], kg; empty: not known
+  std::vector<double> outputs;         // [3 points][r], L_r = L Phi
+  std::vector<double> output_inputs;   // [3 points][m], L_c = L Psi
   std::vector<double> singular_values;
   ReducedSkin skin;
   ReducedInterior interior;
@@ -142,6 +149,8 @@ struct ReducedModel {
   Provenance provenance;
   ErrorSummary errors;
 
+  /// Number of coordinates.
+  int nq() const { return modes + (on_frame ? rigid_positions : 0); }
   int motions() const { return static_cast<int>(robot.motions.size()); }
   /// Columns of G and of the springs: the modes, then the motions where they strain the body (all of them or none).
   int columns() const { return modes + robot.straining_motions(); }

@@ -9,11 +9,20 @@
 
 namespace supple {
 
-// u = Phi q + Psi c at the nodes whose rows are given (ReducedSkin, ReducedInterior), i over the 3 components of each:
-//   out[i] = sum_m modes[i][m] q[m] + sum_m inputs[i][m] motions[m]   [m]
-// modes [3 nodes][r], inputs [3 nodes][m]. A sum is taken from the first mode to the last; nothing is allocated.
-void displacements(std::span<const double> modes, std::span<const double> inputs, std::span<const double> q,
-                   std::span<const double> motions, std::span<double> out);
+// Displacements from rest [m] of nodes of a model (ReducedSkin, ReducedInterior, ReducedWalls), three for each:
+//   out[i] = sum_m modes[i][m] q[m] + sum_m inputs[i][m] motions[m]
+// and of a model on a frame pose(X + out) - X. q [model.nq()]. A sum is taken from the first mode to the last; nothing
+// is allocated.
+void displacements(const ReducedModel& model, std::span<const Vec3d> rest, std::span<const double> modes,
+                   std::span<const double> inputs, std::span<const double> q, std::span<const double> motions,
+                   std::span<double> out);
+template <class Nodes>
+void displacements(const ReducedModel& model, const Nodes& nodes, std::span<const double> q,
+                   std::span<const double> motions, std::span<double> out) {
+  displacements(model, nodes.rest, nodes.modes, nodes.inputs, q, motions, out);
+}
+// The pose of the body's axes in the world; of a model that is on no frame the identity.
+Pose body_pose(const ReducedModel& model, std::span<const double> q);
 
 // The elements that units of a field are of, each once, in the order in which they come first.
 struct KeptElements {

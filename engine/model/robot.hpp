@@ -101,7 +101,8 @@ struct Effector : CavityShape {
   int goal_numbers() const { return scalar() ? 1 : 3; }
 };
 
-/// A prescribed translation: input value [m] along `direction`, moving the nodes of one fixed region.
+/// A prescribed motion: a translation by the input [m] along `direction`, of the nodes of one fixed region or of a
+/// frame; or of a frame a rotation by the input [rad] about the axis `direction` through `centre`.
 struct MotionInput {
   std::string name;
   Vec3d direction{{0, 0, 0}};
@@ -109,6 +110,8 @@ struct MotionInput {
   /// The motion moves all held nodes and no spring ties the body to its place: it carries the body along without
   /// strain. A rigid motion is the only motion of its robot.
   bool rigid = false;
+  bool rotation = false;
+  Vec3d centre{{0, 0, 0}};
   /// Where the motion is at rest: 0, or the end of its range that is nearest.
   double rest() const { return std::clamp(0.0, range.lower, range.upper); }
 };

@@ -144,7 +144,7 @@ GreedyChoice choose_samples(const FullModel& model, const ReductionScene& recipe
   };
   const int nv = model.coordinates.nv, n = candidates_per_sample * count;
   check_stop(0, n);
-  const ColumnBlocks displacements = basis_columns(model, folder, set);
+  const ColumnBlocks displacements = basis_columns(model, folder, set, recipe.rigid_motion);
   const SnapshotBasis basis = snapshot_basis(model, displacements, recipe);
   const int r = basis.modes;
   const ReducedModel all = project(model, basis.vectors, r, all_elements(model));

@@ -13,8 +13,9 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/mechanics/assembly/floating_mechanics.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
-#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/model/on_frame.hpp"
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/basis/basis.hpp"
 #include "engine/reduction/basis/contact_compliance.hpp"
@@ -240,6 +241,10 @@ class ReductionJob {
   void select_elements(const TrainingStates& states);
   void trace_curve();
   std::pair<std::size_t, std::size_t> choose_domains();
+  bool on_frame() const { return full_.robot.floating && recipe_.rigid_motion == RigidMotionForm::frame; }
+  ReducedModel as_it_moves(ReducedModel model) const {
+    return on_frame() && !model.on_frame ? put_on_frame(std::move(model)) : std::move(model);
+  }
   void make_table(std::size_t best, std::size_t small);
   void report_branches();
   void add_compliance();
@@ -266,8 +271,8 @@ class ReductionJob {
   }
   void note(std::string text) { result_.report.notes.push_back(std::move(text)); }
   // known: its errors there, where they have been evaluated.
-  ModelRow row(const std::string& label, const ReducedModel& model, const ReferenceStates& reference, double seconds,
-               const std::optional<ErrorSummary>& known = std::nullopt);
+  ModelRow row(const std::string& label, const ReducedModel& linearised, const ReferenceStates& reference,
+               double seconds, const std::optional<ErrorSummary>& known = std::nullopt);
 
   Scene scene_;  // with the states that were added
   const FullModel& full_;
@@ -409,13 +414,13 @@ void ReductionJob::add_modes(const TrainingSet& training, const ColumnBlocks& di
   std::vector<ErrorShares> shares;  // of the error asked for, one for each row of the search
   const auto least = [&] { return std::ranges::min_element(shares, {}, &ErrorShares::largest); };
   const auto judge = [&](int count) {
-    floor_ = evaluate_errors(all_, modes_.vectors, validation_.equilibria);
+    floor_ = evaluate_errors(as_it_moves(all_), modes_.vectors, validation_.equilibria);
     ModelRow line;
     line.label = fmt::format("{} modes", count);
     line.modes = count;
     line.errors = *floor_;
     search.push_back(std::move(line));
-    shares.push_back(validation_.shares(all_, modes_.vectors, *floor_, asked, share_of_modes));
+    shares.push_back(validation_.shares(as_it_moves(all_), modes_.vectors, *floor_, asked, share_of_modes));
     reached_ = *least();
     check_stop();
   };
@@ -537,8 +542,9 @@ void ReductionJob::select_elements(const TrainingStates& states) {
   }
 }
 
-ModelRow ReductionJob::row(const std::string& label, const ReducedModel& model, const ReferenceStates& reference,
+ModelRow ReductionJob::row(const std::string& label, const ReducedModel& linearised, const ReferenceStates& reference,
                            double seconds, const std::optional<ErrorSummary>& known) {
+  const ReducedModel model = as_it_moves(linearised);
   ModelRow line;
   line.label = label;
   line.modes = model.modes;
@@ -551,8 +557,7 @@ ModelRow ReductionJob::row(const std::string& label, const ReducedModel& model, 
     line.residual = std::max(line.residual, field.residual);
   }
   line.errors = known ? *known : evaluate_errors(model, modes_.vectors, reference);
-  ReducedMechanics mechanics(model);
-  line.rate = measure_rate(mechanics, 100000, seconds, recipe_.seed + 7);
+  line.rate = measure_rate(*reduced_mechanics(model), 100000, seconds, recipe_.seed + 7);
   check_stop();
   return line;
 }
@@ -589,10 +594,10 @@ std::size_t ReductionJob::larger_domain(int accepted) {
               fmt::format("{} units", rows[k].units));
     check_stop();
     const std::size_t domain = curve - 1 - k;
-    const double share =
-        validation_
-            .shares(restrict_to(all_, domains_[domain]), modes_.vectors, rows[k].errors, asked, share_of_elements)
-            .largest();
+    const double share = validation_
+                             .shares(as_it_moves(restrict_to(all_, domains_[domain])), modes_.vectors, rows[k].errors,
+                                     asked, share_of_elements)
+                             .largest();
     if (share < least) {
       least = share;
       best = domain;
@@ -708,9 +713,15 @@ void ReductionJob::compare_in_motion() {
   const auto& where = report.dynamic.where;
   if (full_.robot.floating && !report.dynamic.failed)
     note(
-        fmt::format("along the unseen path the reduced body is turned by up to {:.2g} degrees against the full one "
-                    "(its rotations are linearised), which its goal error there does not count",
-                    where.turned * 180 / std::numbers::pi));
+        fmt::format("along the unseen path the reduced body is turned by up to {:.2g} degrees against the full "
+                    "one{}, which its goal error there does not count",
+                    where.turned * 180 / std::numbers::pi, on_frame() ? "" : " (its rotations are linearised)"));
+  if (const ErrorSummary& errors = result_.model.errors; shaken)
+    note(
+        fmt::format("on the test set the reduced body is turned by {:.2g} degrees against the full one on average, by "
+                    "{:.2g} at most, and {:.3g} mm beside it on average, {:.3g} mm at most",
+                    errors.turned_mean * 180 / std::numbers::pi, errors.turned_max * 180 / std::numbers::pi,
+                    1e3 * errors.strayed_mean, 1e3 * errors.strayed_max));
   if (shaken && !report.dynamic.failed)
     note(
         fmt::format("the full body goes {:.3g} mm away along that path, and the reduced one is at most {:.3g} mm "
@@ -831,7 +842,8 @@ Reduction ReductionJob::run() {
     do {
       begin();
       training = take_snapshots();
-      displacements = basis_columns(full_, training.folder, training.snapshots, settings_.snapshots.ranks.size);
+      displacements = basis_columns(full_, training.folder, training.snapshots, recipe_.rigid_motion,
+                                    settings_.snapshots.ranks.size);
       if (!find_modes(training, displacements)) return std::move(result_);
       read_references();
       mark_ = now();
@@ -854,6 +866,7 @@ Reduction ReductionJob::run() {
   make_table(best, small);
   report_branches();
   add_compliance();
+  result_.model = as_it_moves(std::move(result_.model));
   compare_in_motion();
   judge();
   result_.report.seconds.total = now() - start;

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
+#include "engine/mechanics/assembly/floating_mechanics.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
-#include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/basis/lifting.hpp"
 #include "engine/reduction/branches.hpp"
 #include "engine/reduction/deviations.hpp"
@@ -74,7 +76,7 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
     std::vector<double> y = rest;
     const std::span<double> q = std::span(reference.q).subspan(extent(s, reference.nv), extent(reference.nv));
     const Control control = control_of(model.robot, set.commands[static_cast<std::size_t>(s)]);
-    if (reference.fit) (void)reference.fit->remove(q);
+    if (reference.fit) reference.to_rest.push_back(reference.fit->remove(q));
     for (std::size_t p = 0; p < model.interpolation.size(); ++p)
       for (std::size_t n = 0; n < model.interpolation[p].node.size(); ++n) {
         const auto node = static_cast<std::size_t>(model.interpolation[p].node[n]);
@@ -104,18 +106,24 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
   ErrorSummary summary;
   summary.states = reference.count;
   const int r = model.modes, nv = reference.nv;
+  // The modes of a shape on a frame stand after the rigid ones.
+  if (model.on_frame) basis = basis.subspan(extent(rigid_mode_count, nv));
   std::map<std::string, std::vector<int>> sets;
   for (const NamedPoint& probe : model.robot.probes)
     if (!probe.set.empty()) sets[probe.set].push_back(probe.point);
   const std::vector<int> goal_points = effector_points(model.robot);
   Deviations goal, shape;
+  std::vector<double> turned, strayed;  // [rad], [m]
   std::vector<Deviations> of_set(sets.size());
 
-  ReducedMechanics mechanics(model);
+  const bool in_time = !reference.path.empty();
+  // Equilibria do not depend on where the frame is.
+  const std::shared_ptr<const ReducedModel> held = model.on_frame && !in_time ? shape_model(model) : nullptr;
+  const std::unique_ptr<Mechanics> own = reduced_mechanics(held ? *held : model);
+  Mechanics& mechanics = *own;
   // In several increments: where a model of few modes has more than one equilibrium, a jump may land on another one.
   Equilibrium equilibrium(mechanics, {.first_increment = careful_increment});
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = model.robot.time_step});
-  const bool in_time = !reference.path.empty();
   State state;
   double worst = -1;
   std::vector<int> failed_states;
@@ -143,6 +151,10 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
         for (int i = 0; i < nv; ++i)
           u[static_cast<std::size_t>(i)] +=
               basis[extent(m, nv) + static_cast<std::size_t>(i)] * state.q[static_cast<std::size_t>(m)];
+    if (model.on_frame && in_time && solved) {
+      const Pose pose = body_pose(model, state.q);
+      reference.fit->move({pose.rotation, pose.position}, u);
+    }
     const ReferenceStates* truths = &reference;
     int truth_state = s;
     if (reference.branches && solved && !in_time && !reference.fit)
@@ -156,6 +168,14 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
     std::vector<double> outputs = !solved ? rest : in_time ? stepper.outputs() : equilibrium.outputs();
     if (reference.fit && solved) {
       const RigidMotion motion = reference.fit->between(u, full);
+      if (in_time) {
+        // The full body went by the inverse of what brought it to rest.
+        const RigidMotion& to_rest = reference.to_rest[extent(s)];
+        const Mat3d back = transpose(to_rest.rotation);
+        const Vec3d centre = reference.fit->centre(u), where = back * (motion(centre) - to_rest.translation);
+        turned.push_back(RigidMotion{back * motion.rotation, {}}.angle());
+        strayed.push_back(norm(where - centre));
+      }
       reference.fit->move(motion, u);
       motion.apply(outputs);
     }
@@ -187,6 +207,16 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
   for (Deviations* deviations : all_deviations(goal, shape, of_set))
     for (int state : failed_states)
       deviations->error[static_cast<std::size_t>(state)] = deviations->mean_displacement();
+  const auto mean_of = [](const std::vector<double>& values) {
+    return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  };
+  const auto largest_of = [](const std::vector<double>& values) {
+    return values.empty() ? 0 : *std::ranges::max_element(values);
+  };
+  summary.turned_mean = mean_of(turned);
+  summary.turned_max = largest_of(turned);
+  summary.strayed_mean = mean_of(strayed);
+  summary.strayed_max = largest_of(strayed);
   goal.summarise(summary.goal_mean, summary.goal_median, summary.goal_max);
   shape.summarise(summary.shape_mean, summary.shape_median, summary.shape_max);
   std::size_t k = 0;
@@ -329,8 +359,10 @@ UnseenPath::UnseenPath(const FullModel& full, int steps, std::uint64_t seed, con
 
 DynamicError UnseenPath::compare(const ReducedModel& reduced) const {
   DynamicError result;
-  ReducedMechanics mechanics(reduced);
   const double h = full_.robot.time_step;
+  // Errors of a free-floating body that settles are those of its shape.
+  const std::unique_ptr<Mechanics> own = reduced_mechanics(reduced);
+  Mechanics& mechanics = *own;
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
   State z = rest_state(mechanics);
   const std::vector<int> points = effector_points(full_.robot);
@@ -359,8 +391,8 @@ DynamicError UnseenPath::compare(const ReducedModel& reduced) const {
       std::vector<double> u = still, u_reduced = still;
       for (std::size_t i = 0; i < u.size(); ++i) {
         u[i] = q_[k][3 * extent(skin.mesh_node[i / 3]) + i % 3];
-        u_reduced[i] = inner_product(skin.modes.data() + i * z.q.size(), z.q.data(), reduced.modes);
       }
+      displacements(reduced, skin, z.q, z.motions, u_reduced);
       result.where.include(bring_to_rest(fit, u, y, u_reduced, y_reduced));
     }
     goal.error.push_back(distance(points, y.data(), y_reduced.data()));

@@ -27,7 +27,8 @@ struct ReferenceStates {
   std::vector<double> q;
   std::vector<double> displacement;
   std::vector<double> outputs;
-  std::optional<RigidFit> fit;  // of a free-floating body
+  std::optional<RigidFit> fit;       // of a free-floating body
+  std::vector<RigidMotion> to_rest;  // [count] of a free-floating body: what has brought each state to rest
   /// Other equilibria under the same commands, which grow in number as models find them (branches.hpp); null: every
   /// model is compared with these.
   std::shared_ptr<Branches> branches;

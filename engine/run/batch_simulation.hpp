@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/mechanics/reduced/variations.hpp"
+#include "engine/mechanics/variations.hpp"
 #include "engine/model/touches.hpp"
 #include "engine/run/drive.hpp"
 #include "engine/run/mechanics_team.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "engine/mechanics/assembly/floating_mechanics.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/base/threads.hpp"
@@ -13,14 +14,18 @@ MechanicsTeam::MechanicsTeam(Mechanics& alone, int robots) : robots_(robots), th
 
 MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots, Members members)
     : model_(&model), robots_(robots), threads_(std::min(robots, most_threads())) {
+  const std::shared_ptr<const ReducedModel> shape = model.on_frame ? shape_model(model) : nullptr;
   for (int k = 0; k < (members == Members::robots ? robots : threads_); ++k) {
-    own_.push_back(std::make_unique<ReducedMechanics>(model));
+    if (shape)
+      own_.push_back(std::make_unique<FloatingMechanics>(model, shape));
+    else
+      own_.push_back(std::make_unique<ReducedMechanics>(model));
     members_.push_back(own_.back().get());
   }
 }
 
 std::unique_ptr<ReducedMechanics> MechanicsTeam::make_batch() const {
-  if (model_ == nullptr || robots_ == 1) return nullptr;
+  if (model_ == nullptr || robots_ == 1 || model_->on_frame) return nullptr;
   return std::make_unique<ReducedMechanics>(*model_, robots_);
 }
 

@@ -28,7 +28,7 @@ class MechanicsTeam {
   Mechanics& member(int number) const { return *members_[static_cast<std::size_t>(number)]; }
   const Robot& robot() const { return member(0).robot(); }
 
-  /// Mechanics of all robots at once, for steps without a look at each; null for one robot.
+  /// Mechanics of all robots at once, for steps without a look at each; null for one robot and for robots on frames.
   std::unique_ptr<ReducedMechanics> make_batch() const;
   /// Of reduced robots, each of which has a member. Throws as check_variations().
   void set_variations(const Variations& variations) const;
@@ -41,7 +41,7 @@ class MechanicsTeam {
  private:
   const ReducedModel* model_ = nullptr;
   int robots_, threads_;
-  std::vector<std::unique_ptr<ReducedMechanics>> own_;
+  std::vector<std::unique_ptr<Mechanics>> own_;
   std::vector<Mechanics*> members_;
 };
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/inverse/inverse_law.hpp"
-#include "engine/mechanics/reduced/variations.hpp"
+#include "engine/mechanics/variations.hpp"
 #include "engine/model/state.hpp"
 #include "engine/step/step.hpp"
 

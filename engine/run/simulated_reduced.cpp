@@ -21,7 +21,7 @@ class ReducedBody final : public SimulatedBody {
   }
   const Surface& skin() override { return skin_; }
   void skin_displacements(std::span<const double> q, std::span<const double> motions, std::span<double> out) override {
-    displacements(model_->skin.modes, model_->skin.inputs, q, motions, out);
+    displacements(*model_, model_->skin, q, motions, out);
   }
   std::vector<double> stress(std::span<const double> q, std::span<const double> motions,
                              std::span<const double> scale) override {

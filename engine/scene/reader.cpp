@@ -163,6 +163,7 @@ ReductionScene read_reduction(const TableReader& table) {
   r.states_tolerance = table.optional_quantity("states_tolerance");
   r.sweep_steps = count("sweep_steps", r.sweep_steps);
   r.friction = table.choice("friction", r.friction);
+  r.rigid_motion = table.choice("rigid_motion", r.rigid_motion);
   r.friction_place = table.place("friction");
   r.budget = count("budget", r.budget);
   r.corners = table.boolean("corners", r.corners);

@@ -235,6 +235,10 @@ enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 /// Friction of the obstacles in transient training trajectories: none (the paper) or their own.
 enum class ShakingFriction { none, own };
 
+/// How a reduced body that nothing holds moves as a whole: on a frame that turns by any angle, or by six linearised
+/// rigid modes (eq. 22 of the paper).
+enum class RigidMotionForm { frame, linearised };
+
 /// What a reduced membrane is made of: some of its triangles, or modes of its strains
 /// (engine/reduction/basis/strain_modes.hpp).
 enum class MembraneForm { elements, strains };
@@ -256,6 +260,7 @@ struct ReductionScene {
   int sweep_steps = 9;                     // grid, and transient training: increments between neighbours (figure 1)
   ShakingFriction friction = ShakingFriction::none;  // while the training states are made
   Place friction_place;
+  RigidMotionForm rigid_motion = RigidMotionForm::frame;  // of free-floating bodies
   int budget = 4096;  // grid points above which the grid falls back to the hypercube (Algorithm 1)
   bool converged =
       true;  // snapshots are converged equilibria; false: one linearised step per increment, as in the paper

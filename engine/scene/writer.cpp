@@ -271,7 +271,8 @@ class Writer {
     put("states", r.states);
     put("states_tolerance", r.states_tolerance);
     put("sweep_steps", r.sweep_steps);
-    if (r.friction != ShakingFriction::none) choice("friction", r.friction);  // as doublings
+    if (r.friction != ShakingFriction::none) choice("friction", r.friction);               // as doublings
+    if (r.rigid_motion != RigidMotionForm::frame) choice("rigid_motion", r.rigid_motion);  // as doublings
     put("budget", r.budget);
     put("corners", r.corners);
     put("converged", r.converged);

@@ -382,6 +382,7 @@ void Stepper::finish(ConstraintLaw& law, const StateView& state, StepReport& rep
   if (now_.keeps) remember_balance(state.host);
   if (settings_.iterates()) send_mask(/*ended=*/true);
   const Coordinates& coordinates = mechanics_.coordinates();
+  correct_momentum(state);
   if (!coordinates.flat())
     for_each_robot(B, [&](int b) {
       if (found_.goes.host()[extent(b)] != 0)
@@ -390,6 +391,8 @@ void Stepper::finish(ConstraintLaw& law, const StateView& state, StepReport& rep
   for_robots(FinishTeamOp{settings_.dynamic(), h, settings_.beta(), vectors(motion_.u), found_.goes.data(),
                           coordinates.flat() ? Vectors(state.q, B, size_.nq) : Vectors(),
                           Vectors(state.v, B, size_.nv)});
+  if (mechanics_.turns() && settings_.dynamic() && !settings_.iterates() && found_.goes.host()[0] != 0)
+    std::ranges::copy(host_.end_velocity, state.v);
   finish_host(law, state);
   if (device_contact_) device_contact_->finish(state, found_.goes.data());
   if (now_.keeps) remember_end(state.host);

@@ -171,6 +171,7 @@ class Stepper {
   // What lies on the host alone.
   struct OnHost {
     std::vector<double> load, anchor;             // [B x nv], [B x nq]
+    std::vector<double> ahead, end_velocity;      // [nv]: of frames that turn (add_turning)
     double shift = 0;                             // 1/s^2
     int changes = 0;                              // of the mechanics' forces that p has
     std::vector<double> phi_end, commands;        // [B x rows], [B x actuators]
@@ -231,7 +232,9 @@ class Stepper {
   // Forces and Newton's method: step_forces.cpp
   void evaluate_forces(TangentKind kind);
   void evaluate_residual(const StateView& state);
-  void add_transport(const StateView& state);
+  void add_turning(const StateView& state);
+  void correct_momentum(const StateView& state);
+  StepMotion step_motion(const StateView& state, std::span<const double> u, std::span<const double> v_end);
   void evaluate_squares(Vectors out);
   void judge(const ConstraintLaw& law, StepReport& report);
   void step_back();

@@ -14,16 +14,49 @@ void Stepper::evaluate_forces(TangentKind kind) {
   mechanics_.evaluate_forces(motion_.q.span(), inputs_.motions.span(), kind, motion_.f.span(), found_.points.span());
 }
 
-// One linearisation takes the turn that the velocity at the start announces. Frames turn on a CPU alone.
-void Stepper::add_transport(const StateView& state) {
-  if (mechanics_.coordinates().flat()) return;
-  const std::span<const double> q(state.q, motion_.q.size()), v(state.v, motion_.u.size());
-  std::span<double> u = motion_.u.span();
-  if (!settings_.iterates()) {
-    u = motion_.velocity.span();
-    for (std::size_t i = 0; i < u.size(); ++i) u[i] = settings_.time_step * v[i];
+StepMotion Stepper::step_motion(const StateView& state, std::span<const double> u, std::span<const double> v_end) {
+  const std::span<double> rates = inputs_.momentum.host();
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    rates[i] = (inputs_.motions.host()[i] - state.host.motions[i]) / settings_.time_step;
+  return {.time_step = settings_.time_step,
+          .alpha = settings_.alpha(),
+          .q = {state.q, motion_.q.size()},
+          .v = {state.v, u.size()},
+          .u = u,
+          .v_end = v_end,
+          .c = state.host.motions,
+          .v_c = state.host.motion_velocities,
+          .c_end = inputs_.motions.host(),
+          .v_c_end = rates,
+          .start_force = settings_.alpha() != 1 ? motion_.start_force.span() : std::span<double>()};
+}
+
+// One linearisation takes the motion that the velocity at the start announces. Frames turn on a CPU alone.
+void Stepper::add_turning(const StateView& state) {
+  if (!mechanics_.turns()) return;
+  const double h = settings_.time_step;
+  const std::span<const double> v(state.v, motion_.u.size());
+  std::span<const double> u = motion_.u.span();
+  std::vector<double>& v_end = host_.end_velocity;
+  v_end.assign(v.begin(), v.end());
+  if (settings_.iterates()) {
+    for (std::size_t i = 0; i < v.size(); ++i) v_end[i] = end_velocity(u[i], v[i], h, settings_.beta());
+  } else {
+    host_.ahead.resize(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) host_.ahead[i] = h * v[i];
+    u = host_.ahead;
   }
-  mechanics_.add_transport(q, v, u, motion_.inertia.span());
+  mechanics_.add_turning(step_motion(state, u, v_end), motion_.inertia.span());
+}
+
+// The velocities at the end of a step of one linearisation, before the state is changed.
+void Stepper::correct_momentum(const StateView& state) {
+  if (!mechanics_.turns() || settings_.iterates()) return;
+  const std::span<const double> u = motion_.u.span();
+  std::vector<double>& v_end = host_.end_velocity;
+  for (std::size_t i = 0; i < v_end.size(); ++i)
+    v_end[i] = end_velocity(u[i], state.v[i], settings_.time_step, settings_.beta());
+  mechanics_.correct_momentum(step_motion(state, u, {}), v_end);
 }
 
 void Stepper::evaluate_residual(const StateView& state) {
@@ -52,7 +85,7 @@ void Stepper::evaluate_residual(const StateView& state) {
     for_robots(MomentumTeamOp{h, beta, vectors(motion_.u), v, vectors(motion_.velocity)});
     set_inputs(inputs_.momentum, [&](std::size_t i) { return state.host.motion_velocities[i] - mean_rate(i); });
     mechanics_.inertia(motion_.velocity.span(), inputs_.momentum.span(), motion_.inertia.span());
-    add_transport(state);
+    add_turning(state);
     inertia = vectors(motion_.inertia);
     const supple::Robot& robot = mechanics_.robot();
     if (robot.rayleigh_mass != 0 || robot.rayleigh_stiffness != 0) {

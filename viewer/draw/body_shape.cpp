@@ -23,12 +23,13 @@ Vec3d displaced(const Vec3d& rest, const std::vector<double>& u, std::size_t nod
   return rest + Vec3d{{u[3 * node], u[3 * node + 1], u[3 * node + 2]}};
 }
 
-void place(const std::vector<Vec3d>& rest, const std::vector<double>& modes, const std::vector<double>& inputs,
-           std::span<const double> q, std::span<const double> c, std::vector<Vec3d>& out) {
-  std::vector<double> u(3 * rest.size());
-  displacements(modes, inputs, q, c, u);
-  out.resize(rest.size());
-  for (std::size_t i = 0; i < rest.size(); ++i) out[i] = displaced(rest[i], u, i);
+template <class Nodes>
+void place(const ReducedModel& model, const Nodes& nodes, std::span<const double> q, std::span<const double> c,
+           std::vector<Vec3d>& out) {
+  std::vector<double> u(3 * nodes.rest.size());
+  displacements(model, nodes, q, c, u);
+  out.resize(nodes.rest.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = displaced(nodes.rest[i], u, i);
 }
 
 // Each directed edge once, and once in the other direction; then a volume above zero means that normals point outwards.
@@ -92,7 +93,7 @@ void BodyShape::cell_corners(std::span<const double> q, std::span<const double> 
   if (cells_.empty()) return;
   std::vector<Vec3d> nodes, interior;
   positions(q, c, nodes);
-  place(reduced_->interior.rest, reduced_->interior.modes, reduced_->interior.inputs, q, c, interior);
+  place(*reduced_, reduced_->interior, q, c, interior);
   nodes.insert(nodes.end(), interior.begin(), interior.end());
   for (int node : corner_node_) out.push_back(nodes[static_cast<std::size_t>(node)]);
 }
@@ -101,7 +102,7 @@ void BodyShape::wall_corners(const Cavity& cavity, std::span<const double> q, st
                              std::vector<Vec3d>& out) const {
   if (reduced_) {
     const ReducedWalls& walls = reduced_->walls[cavity.actuator];
-    return place(walls.rest, walls.modes, walls.inputs, q, c, out);
+    return place(*reduced_, walls, q, c, out);
   }
   // Mapped points (Interpolation).
   const ActuatorRow& row = full_->robot.actuators[cavity.actuator];
@@ -130,7 +131,7 @@ void BodyShape::positions(std::span<const double> q, std::span<const double> c, 
       out[i] = displaced(rest_[i], u, static_cast<std::size_t>(mesh_node_[i]));
     return;
   }
-  place(rest_, reduced_->skin.modes, reduced_->skin.inputs, q, c, out);
+  place(*reduced_, reduced_->skin, q, c, out);
 }
 
 std::vector<double> BodyShape::skin_stress(std::span<const double> q, std::span<const double> c) const {

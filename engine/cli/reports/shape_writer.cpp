@@ -13,8 +13,7 @@ std::vector<double> skin_displacements(const ReducedModel& model, const State& s
   const auto robot = [&](const std::vector<double>& values, int size) {
     return std::span<const double>(values).first(static_cast<std::size_t>(size));
   };
-  displacements(model.skin.modes, model.skin.inputs, robot(state.q, model.modes), robot(state.motions, model.motions()),
-                u);
+  displacements(model, model.skin, robot(state.q, model.nq()), robot(state.motions, model.motions()), u);
   return u;
 }
 

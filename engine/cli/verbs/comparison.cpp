@@ -10,8 +10,8 @@
 #include "engine/cli/reports/table.hpp"
 #include "engine/cli/shell/interrupt.hpp"
 #include "engine/cli/shell/progress_bar.hpp"
+#include "engine/mechanics/assembly/floating_mechanics.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
-#include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/mesh/boundary.hpp"
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/deviations.hpp"
@@ -78,7 +78,7 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
   Comparison comparison;
   if (full.robot.floating) comparison.where.emplace();
   const RigidFit fit(model.skin.rest, std::vector<double>(model.skin.rest.size(), 1.0));
-  ReducedMechanics reduced_mechanics(model);
+  const std::unique_ptr<Mechanics> own = reduced_mechanics(model);
   std::vector<double> z(extent(model.robot.outputs()));
   const MechanicsTeam team(mechanics);
   ForwardOnCpu robots(team, result.settings, actuation, state);
@@ -86,11 +86,11 @@ Comparison compare_with_full(const FullModel& full, const ReducedModel& model, c
     const State& now = robots.state();
     std::vector<double> y = robots.outputs();  // bring_to_rest moves it
     const TrajectoryPoint& point = reduced.at(static_cast<std::size_t>(step - 1));
-    reduced_mechanics.evaluate_outputs(point.q, point.motions, z);
+    own->evaluate_outputs(point.q, point.motions, z);
     const std::vector<double> rest = carried_rest(model.robot, model.output_inputs, point.motions);
     node_displacements(mechanics.model(), now.q, now.motions, u);
     for (std::size_t i = 0; i < v.size(); ++i) truth[i] = u[3 * extent(skin.mesh_node[i / 3]) + i % 3];
-    displacements(model.skin.modes, model.skin.inputs, point.q, point.motions, v);
+    displacements(model, model.skin, point.q, point.motions, v);
     if (comparison.where) comparison.where->include(bring_to_rest(fit, truth, y, v, z));
     double error = 0, displacement = 0;
     for (std::size_t e = 0; e < full.robot.effectors.size(); ++e) {

@@ -40,7 +40,8 @@ std::vector<double> basis_of_snapshots(Scene scene, const FullModel& full, const
                                        const std::string& folder) {
   scene.reduction = recipe_of(model, scene);
   const TrainingSet training = read_training(full, scene, folder);
-  const ColumnBlocks displacements = basis_columns(full, training.folder, training.snapshots);
+  const ColumnBlocks displacements =
+      basis_columns(full, training.folder, training.snapshots, scene.reduction.rigid_motion);
   return model_basis(full, training, displacements, scene.reduction).vectors;
 }
 
@@ -66,6 +67,10 @@ int export_to_sofa(Context& context, const SofaExport& arguments) {
   refuse_files(arguments.folder, context.common.force);
   const ReducedModel model = read_model(arguments.model);
   if (!context.common.quiet) print_warning(distrust(model));
+  if (model.on_frame)
+    throw InputError(
+        "a free-floating model on a frame cannot be written for SOFA (its formats hold modes, and no frame)",
+        "rigid_motion = \"linearised\" in [reduce]", {arguments.model, 0, 0, ""});
   if (!model.robot.motions.empty())
     throw InputError(
         "a model with prescribed motions cannot be written for SOFA (its formats hold modes, and no motion)",

@@ -23,8 +23,8 @@ std::string joined(const std::string& body, const std::string& name) {
 }  // namespace
 
 AssemblyMechanics::AssemblyMechanics(Assembly assembly) : assembly_(std::move(assembly)) {
-  check();
   lay_out();
+  check();
   gather_inertia();
   for (const int f : free_frames_) {
     FramePart& part = frames_[extent(f)];
@@ -32,21 +32,20 @@ AssemblyMechanics::AssemblyMechanics(Assembly assembly) : assembly_(std::move(as
     part.q = coordinates_.nq;
     coordinates_.add_rigid(frame.name, {frame.pose(part.origin), frame.pose.rotation});
   }
-  alpha_.assign(extent(coordinates_.nq), 0.0);
-  coordinates_.rest(alpha_.data());
+  std::vector<double> q(extent(coordinates_.nq), 0.0);
+  coordinates_.rest(q.data());
   merge_robots();
   y_.assign(extent(robot_.outputs()), 0.0);
-  std::vector<double> c(robot_.motions.size(), 0.0), q = alpha_;
+  std::vector<double> c(robot_.motions.size(), 0.0);
   evaluate_outputs(q, c, y_);
-  for (std::size_t p = extent(first_world_); p < robot_.rest_points.size(); ++p)
-    robot_.rest_points[p] = {{y_[3 * p], y_[3 * p + 1], y_[3 * p + 2]}};
+  place(q, c, now_);
+  for (std::size_t p = 0; p < robot_.rest_points.size(); ++p)
+    if (!points_[p].own) robot_.rest_points[p] = {{y_[3 * p], y_[3 * p + 1], y_[3 * p + 2]}};
   rows_ = row_layout(robot_);
   springs_ = spring_layout(robot_);
 }
 
 void AssemblyMechanics::check() const {
-  if (assembly_.bodies.empty() && assembly_.frames.empty())
-    throw InputError("the assembly has no body", "[[part]] or [[rigid]]");
   if (assembly_.integrator == Integrator::quasi_static && !assembly_.obstacles.empty() &&
       std::ranges::any_of(assembly_.frames,
                           [](const Assembly::Frame& frame) { return frame.hold == Assembly::Hold::free; }))
@@ -54,10 +53,11 @@ void AssemblyMechanics::check() const {
                      "let them come to rest in time: another integrator, damping, and no --settle");
   const Robot* first = assembly_.bodies.empty() ? nullptr : &assembly_.bodies[0].mechanics->robot();
   for (const Assembly::Body& body : assembly_.bodies) {
-    SUPPLE_EXPECT(body.mechanics != nullptr && body.mechanics->robots() == 1 && body.frame >= 0 &&
-                  extent(body.frame) < assembly_.frames.size());
+    SUPPLE_EXPECT(body.mechanics->robots() == 1);
     const Robot& robot = body.mechanics->robot();
-    const bool free = assembly_.frames[extent(body.frame)].hold == Assembly::Hold::free;
+    const std::string& frame = assembly_.frames[extent(body.frame)].name;
+    const bool turns = frames_[extent(body.frame)].turns;
+    SUPPLE_EXPECT(!body.alone || (assembly_.bodies.size() == 1 && body.name.empty()));
     if (robot.pairs() > 0)
       throw InputError(
           fmt::format("'{}' has obstacles of its own (among several bodies they are those of the whole)", body.name),
@@ -65,17 +65,16 @@ void AssemblyMechanics::check() const {
     if (robot.floating)
       throw InputError(fmt::format("nothing holds '{}' in its frame (the frame's place would not be known)", body.name),
                        "[[fix]] in its scene");
-    if (free && !robot.motions.empty())
+    if (turns && !robot.motions.empty())
+      throw InputError(fmt::format("'{}' has regions with a prescribed motion and is carried by '{}', which turns",
+                                   body.name, frame),
+                       "a frame that is held or driven without rotation, or the body without motions");
+    if (turns && !body.inertia.turns())
       throw InputError(
-          fmt::format("'{}' has regions with a prescribed motion and is carried by '{}', which moves freely", body.name,
-                      assembly_.frames[extent(body.frame)].name),
-          "a frame that is held or driven, or the body without motions");
-    if (free && (body.inertia.rotation.empty() || body.inertia.rest.mass <= 0))
-      throw InputError(
-          fmt::format("how '{}' resists turning is not known, and '{}', which carries it, turns freely (its model is "
-                      "imported, or its file older than this)",
-                      body.name, assembly_.frames[extent(body.frame)].name),
-          "the model made again by `supple reduce`, the scene of the part instead, or a frame that is held or driven");
+          fmt::format("the model of '{}' has not the inertia of a body that turns, and '{}', which carries it, does "
+                      "(it is imported, or its file older than this)",
+                      body.name, frame),
+          "the model made again by `supple reduce`, the scene of the part instead, or a frame that does not turn");
     if (robot.rayleigh_mass != first->rayleigh_mass || robot.rayleigh_stiffness != first->rayleigh_stiffness)
       throw InputError(fmt::format("'{}' and '{}' have different damping", assembly_.bodies[0].name, body.name),
                        "the same rayleigh_mass and rayleigh_stiffness in all parts");
@@ -88,23 +87,27 @@ void AssemblyMechanics::check() const {
   for (const Assembly::Mass& mass : assembly_.masses)
     if (mass.point.body >= 0) {
       const Assembly::Body& body = assembly_.bodies[extent(mass.point.body)];
-      if (assembly_.frames[extent(body.frame)].hold == Assembly::Hold::free || !body.mechanics->robot().motions.empty())
+      if (frames_[extent(body.frame)].turns || !body.mechanics->robot().motions.empty())
         throw InputError(
-            fmt::format("a mass sits on '{}', whose frame is free or which has regions with a prescribed motion",
+            fmt::format("a mass sits on '{}', whose frame turns or which has regions with a prescribed motion",
                         body.name),
-            "a mass on a rigid body, or on a part whose frame is held or driven");
+            "a mass on a rigid body, or on a part whose frame does not turn");
     }
 }
 
 // Bodies first: their velocities are their coordinates, so both have the same offsets.
 void AssemblyMechanics::lay_out() {
+  if (assembly_.bodies.empty() && assembly_.frames.empty())
+    throw InputError("the assembly has no body", "[[part]] or [[rigid]]");
+  int outputs = 0;
   for (const Assembly::Body& body : assembly_.bodies) {
+    SUPPLE_EXPECT(body.mechanics != nullptr && body.frame >= 0 && extent(body.frame) < assembly_.frames.size());
     const Robot& robot = body.mechanics->robot();
     Part part;
     part.nv = body.mechanics->coordinates().nv;
     part.v = coordinates_.nv;
     part.outputs = static_cast<int>(robot.rest_points.size());
-    part.point = first_world_;
+    part.point = outputs;
     part.motions = static_cast<int>(robot.motions.size());
     part.motion = static_cast<int>(robot_.motions.size());
     for (const CoordinateBlock& block : body.mechanics->coordinates().blocks)
@@ -115,19 +118,27 @@ void AssemblyMechanics::lay_out() {
       motion.rigid = false;
       robot_.motions.push_back(motion);
     }
-    first_world_ += part.outputs;
+    outputs += part.outputs;
     parts_.push_back(part);
   }
   int v = coordinates_.nv;
   for (std::size_t f = 0; f < assembly_.frames.size(); ++f) {
     const Assembly::Frame& frame = assembly_.frames[f];
     FramePart part;
-    part.motion = static_cast<int>(robot_.motions.size());
+    if (frame.carrier >= 0) {
+      const auto carrier = extent(frame.carrier);
+      SUPPLE_EXPECT(carrier < f && frame.hold != Assembly::Hold::free && frames_[carrier].v < 0);
+      part.motions = frames_[carrier].motions;
+    }
     if (frame.hold == Assembly::Hold::driven)
       for (MotionInput motion : frame.motions) {
         motion.name = joined(frame.name, motion.name);
+        part.motions.push_back(static_cast<int>(robot_.motions.size()));
         robot_.motions.push_back(motion);
       }
+    part.turns = frame.hold == Assembly::Hold::free ||
+                 std::ranges::any_of(part.motions, [this](int m) { return motion(m).rotation; });
+    turns_ = turns_ || part.turns;
     if (frame.hold == Assembly::Hold::free) {
       part.v = v;
       v += rigid_velocities;
@@ -161,28 +172,53 @@ void AssemblyMechanics::gather_inertia() {
   }
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     const Assembly::Body& body = assembly_.bodies[b];
-    Part& part = parts_[b];
-    const Mat3d& R = body.place.rotation;
-    const Vec3d arm = body.place.position - frames_[extent(body.frame)].origin;
-    part.translation.resize(extent(part.nv, 3));
-    part.rotation.assign(extent(part.nv, 3), 0.0);
-    for (std::size_t j = 0; j < extent(part.nv); ++j) {
-      const auto row = [&](const std::vector<double>& values) {
-        return Vec3d{{values[3 * j], values[3 * j + 1], values[3 * j + 2]}};
-      };
-      const Vec3d translation = R * row(body.inertia.translation);
-      std::copy_n(translation.v, 3, part.translation.data() + 3 * j);
-      if (body.inertia.rotation.empty()) continue;
-      const Vec3d rotation = cross(arm, translation) + R * row(body.inertia.rotation);
-      std::copy_n(rotation.v, 3, part.rotation.data() + 3 * j);
-    }
+    const FramePart& frame = frames_[extent(body.frame)];
+    parts_[b].turns = frame.turns;
+    parts_[b].inertia = CarriedInertia(
+        frame.turns ? body.inertia
+                    : BodyInertia{.rest = {}, .translation = body.inertia.translation, .first = {}, .second = {}},
+        {body.place.position - frame.origin, body.place.rotation});
   }
 }
 
-void AssemblyMechanics::add_point(const Assembly::Point& point) {
+int AssemblyMechanics::add_point(const Assembly::Point& point) {
   SUPPLE_EXPECT((point.frame >= 0) != (point.body >= 0));
-  points_.push_back(point);
+  points_.push_back({point, false});
   robot_.rest_points.push_back({{0, 0, 0}});
+  return static_cast<int>(points_.size()) - 1;
+}
+
+// The mapped points of a body as it has them, or if it is alone in the world but for those of its own rows.
+void AssemblyMechanics::keep_points_of(int body) {
+  const Assembly::Body& description = assembly_.bodies[extent(body)];
+  const Robot& robot = description.mechanics->robot();
+  const std::size_t first = points_.size();
+  for (int k = 0; k < static_cast<int>(robot.rest_points.size()); ++k) {
+    (void)add_point({.frame = -1, .body = body, .output = k, .position = {}, .vector = false});
+    points_.back().own = !description.alone;
+    robot_.rest_points.back() = robot.rest_points[extent(k)];
+  }
+  if (!description.alone) return;
+  const auto keep = [&](int point, int count) {
+    for (int k = 0; k < count; ++k) points_[first + extent(point + k)].own = true;
+  };
+  for (const ActuatorRow& row : robot.actuators) keep(row.first_point, row.point_count);
+  for (const auto* rows : {&robot.constraints, &robot.springs})
+    for (const ConstraintRow& row : *rows) keep(row.first_point, row.point_count);
+  for (const Effector& effector : robot.effectors) {
+    if (effector.scalar()) keep(effector.first_point, effector.point_count);
+    if (effector.kind == EffectorKind::orientation)
+      for (int k = 0; k < effector.point_count; ++k) points_[first + extent(effector.first_point + k)].at.vector = true;
+  }
+}
+
+void AssemblyMechanics::set_gravity(const Vec3d& gravity) {
+  robot_.gravity = gravity;
+  ++changes_;
+}
+
+double AssemblyMechanics::friction(int, int obstacle) const {
+  return friction_.empty() ? robot_.obstacles[extent(obstacle)].friction : friction_[extent(obstacle)];
 }
 
 // One robot of all: every body's rows over its own mapped points, then the links over points in the world.
@@ -197,10 +233,7 @@ void AssemblyMechanics::merge_robots() {
     robot_.rayleigh_mass = assembly_.bodies[0].mechanics->robot().rayleigh_mass;
     robot_.rayleigh_stiffness = assembly_.bodies[0].mechanics->robot().rayleigh_stiffness;
   }
-  for (const Assembly::Body& body : assembly_.bodies) {
-    const std::vector<Vec3d>& points = body.mechanics->robot().rest_points;
-    robot_.rest_points.insert(robot_.rest_points.end(), points.begin(), points.end());
-  }
+  for (int b = 0; b < static_cast<int>(parts_.size()); ++b) keep_points_of(b);
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     parts_[b].actuator = static_cast<int>(robot_.actuators.size());
     for (ActuatorRow row : assembly_.bodies[b].mechanics->robot().actuators) {
@@ -234,16 +267,20 @@ void AssemblyMechanics::merge_robots() {
     row.first_point = static_cast<int>(robot_.rest_points.size());
     row.point_count = static_cast<int>(link.points.size());
     SUPPLE_EXPECT(row.point_count > 0 && (!link.as_force || (row.compliance > 0 && !row.one_sided)));
-    for (const Assembly::Point& point : link.points) add_point(point);
+    for (const Assembly::Point& point : link.points) (void)add_point(point);
     (link.as_force ? robot_.springs : robot_.constraints).push_back(std::move(row));
   }
   first_mass_ = static_cast<int>(robot_.rest_points.size());
-  for (const Assembly::Mass& mass : assembly_.masses) add_point(mass.point);
+  for (const Assembly::Mass& mass : assembly_.masses) (void)add_point(mass.point);
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     const Robot& own = assembly_.bodies[b].mechanics->robot();
+    if (assembly_.bodies[b].alone) {
+      robot_.effectors = own.effectors;
+      robot_.probes = own.probes;
+      continue;
+    }
     const auto point = [&](int output, bool vector = false) {
-      add_point({.frame = -1, .body = static_cast<int>(b), .output = output, .position = {}, .vector = vector});
-      return static_cast<int>(robot_.rest_points.size()) - 1;
+      return add_point({.frame = -1, .body = static_cast<int>(b), .output = output, .position = {}, .vector = vector});
     };
     for (Effector effector : own.effectors) {
       effector.name = joined(assembly_.bodies[b].name, effector.name);
@@ -251,7 +288,7 @@ void AssemblyMechanics::merge_robots() {
       if (effector.kind == EffectorKind::orientation) {
         const int first = effector.first_point;
         effector.first_point = static_cast<int>(robot_.rest_points.size());
-        for (int k = 0; k < effector.point_count; ++k) point(first + k, true);
+        for (int k = 0; k < effector.point_count; ++k) (void)point(first + k, true);
       } else {
         effector.first_point += parts_[b].point;
       }
@@ -265,16 +302,21 @@ void AssemblyMechanics::merge_robots() {
     }
   }
   for (const Assembly::Probe& probe : assembly_.probes) {
-    robot_.probes.push_back({probe.name, probe.set, static_cast<int>(robot_.rest_points.size())});
-    add_point(probe.point);
+    robot_.probes.push_back({probe.name, probe.set, add_point(probe.point)});
   }
   robot_.obstacles = assembly_.obstacles;
   robot_.contact_distance = assembly_.contact_distance;
-  robot_.first_collision_point = static_cast<int>(robot_.rest_points.size());
-  robot_.collision_points = static_cast<int>(assembly_.collision_points.size());
-  for (const Assembly::Point& point : assembly_.collision_points) {
-    SUPPLE_EXPECT(point.body >= 0 || free(point.frame));
-    add_point(point);
+  if (assembly_.bodies.size() == 1 && assembly_.bodies[0].alone) {
+    const Robot& own = assembly_.bodies[0].mechanics->robot();
+    robot_.first_collision_point = own.first_collision_point;
+    robot_.collision_points = own.collision_points;
+  } else {
+    robot_.first_collision_point = static_cast<int>(robot_.rest_points.size());
+    robot_.collision_points = static_cast<int>(assembly_.collision_points.size());
+    for (const Assembly::Point& point : assembly_.collision_points) {
+      SUPPLE_EXPECT(point.body >= 0 || free(point.frame));
+      (void)add_point(point);
+    }
   }
   if (robot_.rows() > max_box_complementarity)
     throw InputError(

@@ -21,12 +21,13 @@
 // of the frames' maps: their moment F x against inertia I/h^2 is F h^2/(m x), small, and Newton's method converges at
 // that rate. The curvature of obstacles comes as that of links does, or into the block of a body whose frame is held.
 //
-// Inertia: masses where the bodies are when deformed as far as they couple the frame's velocity with its turn (their
-// first moment c: so that gravity does not turn what falls), else where they are at rest. Momentum is carried over a
-// step, so that Euler's gyroscopic moments are there. Left out are forces on and of the soft
-// coordinates by Omega squared and by Omega times their rates (centrifugal, Coriolis): of relative size (Omega/omega)^2
-// and Omega/omega, omega the body's lowest frequency; and the change of the carried inertia with the deformation, first
-// order in the displacement over the size. Statics are exact: weight acts where the body is when deformed.
+// Inertia is complete (body_inertia.hpp): moments of the deformed bodies, centrifugal and Coriolis forces. A step has the
+// balance of momentum, not M times a change of velocities: with P the linear momentum of a free frame and all it
+// carries, L its angular momentum about the common centre of mass in the frame's axes, p_j that of a coordinate but for the velocity V of the frame's origin,
+//   P' - P = h F,   R' L' - R L = h T,   p_j' - p_j + sum m phi_j . R'^T (V' - V) = h (f_j - sum m (Omega x w) . phi_j)
+// so that P and R L are constant to Newton's tolerance where nothing acts, for any time step. The tangent leaves out
+// how these change with velocities, of relative size h |Omega|: Newton's method converges at that rate. One
+// linearisation takes them at the velocity of the start; the velocities of free frames then follow from P' and L'.
 
 #include <memory>
 #include <optional>
@@ -42,8 +43,10 @@ struct Assembly {
     std::string name;
     Pose pose;  // at rest
     Hold hold = Hold::free;
-    RigidInertia inertia;              // its own, in its axes; without effect unless free
-    std::vector<MotionInput> motions;  // driven: translations in the world
+    RigidInertia inertia;  // its own, in its axes; without effect unless free
+    /// Driven: each moves what the ones before have moved; directions and centres are those in the world at rest.
+    std::vector<MotionInput> motions;
+    int carrier = -1;  // driven or fixed: the frame, before it in the list and not free, whose motions move it too
   };
   struct Body {
     std::string name;                // stands before the names of all that is the body's own: "finger-1/north"
@@ -51,6 +54,9 @@ struct Assembly {
     BodyInertia inertia;
     int frame = 0;
     Pose place;  // in the frame
+    /// Its mapped points are in the world but for those of its own rows, so that effectors, probes and collision points
+    /// keep their numbers, and its obstacles are those of the whole. For a body that is alone.
+    bool alone = false;
   };
   // A point in the world.
   struct Point {
@@ -88,7 +94,7 @@ struct Assembly {
   std::vector<Point> collision_points;  // on bodies and on free frames
 };
 
-class AssemblyMechanics final : public Mechanics {
+class AssemblyMechanics : public Mechanics {
  public:
   // Throws InputError for what cannot be assembled.
   explicit AssemblyMechanics(Assembly assembly);
@@ -103,8 +109,9 @@ class AssemblyMechanics final : public Mechanics {
                        std::span<PointReport> found) override;
   void external_forces(std::span<double> p) const override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
-  void add_transport(std::span<const double> q, std::span<const double> v, std::span<const double> u,
-                     std::span<double> out) const override;
+  bool turns() const override { return turns_; }
+  void add_turning(const StepMotion& step, std::span<double> out) const override;
+  void correct_momentum(const StepMotion& step, std::span<double> v_end) const override;
   void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
   using Mechanics::factor;
   void factor(const SystemCoefficients& coefficients, std::span<const double> y, std::span<const double> multipliers,
@@ -128,14 +135,25 @@ class AssemblyMechanics final : public Mechanics {
   int first_motion(int body) const { return parts_[static_cast<std::size_t>(body)].motion; }
   int first_actuator(int body) const { return parts_[static_cast<std::size_t>(body)].actuator; }
   // The body in whose axes a mapped point is; -1: it is one in the world.
-  int body_of_output(int point) const;
+  int body_of_output(int point) const {
+    const MappedPoint& mapped = points_[static_cast<std::size_t>(point)];
+    return mapped.own ? mapped.at.body : -1;
+  }
+  // Coulomb's coefficients [obstacles], and gravity, for the steps to come.
+  void set_friction(std::vector<double> friction) { friction_ = std::move(friction); }
+  void set_gravity(const Vec3d& gravity);
+  double friction(int robot, int obstacle) const override;
+  int changes() const override { return changes_; }
   // f [nv] += generalised force on a frame of a force [N] at a place of the world that it carries: none where the frame
   // is held or driven.
   void add_frame_force(int frame, const Vec3d& place, const Vec3d& force, std::span<const double> q,
                        std::span<double> f) const;
-  // Momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of the frames that are free, with what they
-  // carry at rest in them.
-  std::pair<Vec3d, Vec3d> frame_momentum(std::span<const double> q, std::span<const double> v) const;
+  // Momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of the frames that are free and all they carry.
+  std::pair<Vec3d, Vec3d> momentum(std::span<const double> q, std::span<const double> v) const;
+  // Of all the free frames carry [m].
+  Vec3d centre_of_mass(std::span<const double> q) const;
+  // Their kinetic energy, and that of bodies on frames that are fixed [J].
+  double kinetic_energy(std::span<const double> q, std::span<const double> v) const;
 
  private:
   SystemReport factor_system(const SystemCoefficients& coefficients, std::span<const double> y,
@@ -143,13 +161,26 @@ class AssemblyMechanics final : public Mechanics {
   struct Part {  // of a body: where its blocks begin, and its rows among those of the assembly
     int nv = 0, v = 0, outputs = 0, point = 0, motions = 0, motion = 0, springs = 0, spring = 0, actuator = 0;
     std::vector<int> rows;
-    std::vector<double> translation, rotation;  // [nv][3] in the axes of the frame, about its origin
+    bool turns = false;      // its frame does, or may
+    CarriedInertia inertia;  // about the origin of the frame's block
   };
   struct FramePart {
-    int q = -1, v = -1;       // free: blocks
-    int motion = 0;           // driven: its first
-    Vec3d origin{{0, 0, 0}};  // free: centre of mass of it and all it carries, which its coordinates place
+    int q = -1, v = -1;        // free: blocks
+    std::vector<int> motions;  // driven: those that move it, in order
+    bool turns = false;        // free, or one of them is a rotation
+    Vec3d origin{{0, 0, 0}};   // free: centre of mass of it and all it carries, which its coordinates place
     RigidInertia total;
+  };
+  // Where frames and bodies are, for coordinates and inputs.
+  struct Placement {
+    std::vector<double> inputs;
+    std::vector<Pose> poses;  // of the frames' blocks
+    std::vector<CarriedInertia::At> bodies;
+    std::vector<Vec3d> moments;   // of free frames: first moment of all it carries beyond that at rest, its axes [kg m]
+    std::vector<Mat3d> inertias;  // of free frames: about the origin [kg m^2]
+  };
+  struct Twist {
+    Vec3d velocity{{0, 0, 0}}, turn{{0, 0, 0}};  // of the block's origin in the world; in the frame's axes
   };
   struct Border;
 
@@ -157,15 +188,24 @@ class AssemblyMechanics final : public Mechanics {
   void lay_out();
   void gather_inertia();
   void merge_robots();
-  void add_point(const Assembly::Point& point);
-  void set_poses(std::span<const double> q, std::span<const double> c);
+  int add_point(const Assembly::Point& point);
+  void keep_points_of(int body);
+  void set_poses(std::span<const double> q, std::span<const double> c, Placement& placement) const;
+  void place(std::span<const double> q, std::span<const double> c, Placement& placement) const;
+  const MotionInput& motion(int index) const { return robot_.motions[static_cast<std::size_t>(index)]; }
+  // visit(motion, direction, centre): those of a driven frame, as they are now in the world.
+  template <class Visit>
+  Pose visit_motions(int frame, std::span<const double> c, const Visit& visit) const;
+  // How fast a point of a driven frame moves with its motions: visit(motion, rate [m or m/rad]).
+  template <class Visit>
+  void visit_rates(int frame, const Vec3d& point, bool vector, const Visit& visit) const;
+  Twist twist_of(int frame, const Placement& placement, std::span<const double> v, std::span<const double> v_c) const;
   Pose block_pose(int frame, std::span<const double> q, std::span<const double> c) const;
   bool free(int frame) const { return frames_[static_cast<std::size_t>(frame)].v >= 0; }
   int frame_of(const Assembly::Point& point) const;
   Mat3d axes(int body) const;
-  Vec3d moment_of(int frame, std::span<const double> alpha) const;
   Vec3d in_frame(int point) const;
-  const Assembly::Point& world_point(int point) const;
+  const Assembly::Point& world_point(int point) const { return points_[static_cast<std::size_t>(point)].at; }
   // Rows at mapped points that move with a body's coordinates, in the body's axes; at: their places among all.
   struct BodyRows {
     std::vector<int> at;
@@ -174,14 +214,17 @@ class AssemblyMechanics final : public Mechanics {
   std::vector<BodyRows> rows_of_bodies(const PointRows& rows) const;
   // Whether the curvature of an obstacle at this collision point is stiffness of its body alone.
   bool stiffens_body_alone(const PointStiffness& at) const;
-  void add_couplings(std::span<const double> v, std::span<const double> v_c, double scale, std::span<double> out) const;
+  void add_couplings(const Placement& placement, std::span<const double> v, std::span<const double> v_c, double scale,
+                     std::span<double> out) const;
+  void add_apparent_forces(const Placement& placement, std::span<const double> v, std::span<const double> v_c,
+                           double scale, std::span<double> out) const;
   void add_weight_of_masses(std::span<double> f) const;
   void add_point_force(int point, const Vec3d& force, std::span<double> f) const;
   Vec3d point_rate(int point, std::span<const double> v) const;
   void add_frame_part(int point, const Vec3d& force, std::span<double> f) const;
   Vec3d frame_rate(int point, std::span<const double> v) const;
   SystemReport factor_border(const SystemCoefficients& coefficients, std::span<const double> y,
-                             std::span<const double> multipliers);
+                             std::span<const double> multipliers, bool held);
   void add_geometric(std::span<const double> y, std::span<const double> multipliers, Border& border) const;
   void frame_stiffness(int point, const Vec3d& force, Border& border) const;
 
@@ -192,12 +235,22 @@ class AssemblyMechanics final : public Mechanics {
   std::vector<Part> parts_;
   std::vector<FramePart> frames_;
   std::vector<int> free_frames_;
-  std::vector<Assembly::Point> points_;   // in the world; mapped points from first_world_ on
-  int first_world_ = 0, first_mass_ = 0;  // mass k sits at world point first_mass_ + k
-  std::vector<int> link_rows_;            // of the links that are rows, in order
+  struct MappedPoint {
+    Assembly::Point at;
+    bool own = false;  // as the body has it, in its axes; otherwise in the world
+  };
+  std::vector<MappedPoint> points_;
+  int first_mass_ = 0;          // mass k sits at mapped point first_mass_ + k
+  std::vector<int> link_rows_;  // of the links that are rows, in order
   int first_link_row_ = 0, first_link_spring_ = 0;
-  std::vector<Pose> poses_;        // of the frames' blocks at the last evaluation
-  std::vector<double> y_, alpha_;  // mapped points, and coordinates, of the last evaluation
+  Placement now_;                  // of the last evaluation
+  mutable Placement start_, end_;  // of a step
+  std::vector<double> y_, own_y_;  // mapped points of the last evaluation, and as the bodies have theirs
+  std::vector<double> friction_;
+  int changes_ = 0;
+  mutable std::vector<double> q_end_, sum_, impulse_, momentum_;  // [nq], [nv]
+  mutable std::vector<double> brought_;  // [nv]: of the last add_turning, what it added without forces
+  bool turns_ = false;
   TangentKind tangent_ = TangentKind::none;
   std::shared_ptr<Border> border_;
 };

@@ -42,6 +42,11 @@ struct AssemblyMechanics::Border {
 
 namespace {
 
+// Of hard links in statics [N/m].
+constexpr double link_stiffness_in_statics = 1e4;
+// Of the stiffness of a frame in statics: what is added, for directions in which nothing holds it.
+constexpr double neutral = 1e-10;
+
 // Symmetric scaling d E d to rows of largest entry one, or nearly.
 void equilibrate(int n, std::vector<double>& E, std::vector<double>& d) {
   d.assign(extent(n), 1.0);
@@ -107,7 +112,9 @@ SystemReport AssemblyMechanics::factor_system(const SystemCoefficients& coeffici
     worst.weakened += report.weakened;
   }
   if (worst.status != SystemStatus::ok) return worst;
-  const SystemReport border = factor_border(coefficients, y, multipliers);
+  SystemReport border = factor_border(coefficients, y, multipliers, /*held=*/false);
+  if (border.status == SystemStatus::singular && coefficients.mass == 0 && !free_frames_.empty())
+    border = factor_border(coefficients, y, multipliers, /*held=*/true);
   worst.status = border.status;
   worst.negative_pivots += border.negative_pivots;
   if (worst.status == SystemStatus::ok && tangent_ == TangentKind::safe && worst.negative_pivots > 0)
@@ -120,7 +127,7 @@ void AssemblyMechanics::frame_stiffness(int point, const Vec3d& force, Border& b
   const Assembly::Point& at = world_point(point);
   const int frame = frame_of(at);
   if (!free(frame)) return;
-  const Vec3d F = transpose(poses_[extent(frame)].rotation) * force, x = in_frame(point);
+  const Vec3d F = transpose(now_.poses[extent(frame)].rotation) * force, x = in_frame(point);
   const auto slot = static_cast<int>(std::ranges::find(free_frames_, frame) - free_frames_.begin());
   const int theta = rigid_velocities * slot + 3;
   const Mat3d K = dot(F, x) * Mat3d::identity() - 0.5 * (outer(F, x) + outer(x, F));
@@ -161,7 +168,7 @@ void AssemblyMechanics::add_geometric(std::span<const double> y, std::span<const
   }
   for (std::size_t s = 0; s < free_frames_.size(); ++s) {
     const int frame = free_frames_[s], theta = rigid_velocities * static_cast<int>(s) + 3;
-    const Vec3d F = transpose(poses_[extent(frame)].rotation) * robot_.gravity, x = moment_of(frame, alpha_);
+    const Vec3d F = transpose(now_.poses[extent(frame)].rotation) * robot_.gravity, x = now_.moments[extent(frame)];
     const Mat3d K = dot(F, x) * Mat3d::identity() - 0.5 * (outer(F, x) + outer(x, F));
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j <= i; ++j) border.add(theta + i, theta + j, K(i, j));
@@ -170,7 +177,7 @@ void AssemblyMechanics::add_geometric(std::span<const double> y, std::span<const
       for (int k = 0; k < 3; ++k) {
         const std::span<double> column = border.column(static_cast<int>(b), theta + k, parts_[b].nv);
         for (std::size_t j = 0; j < column.size(); ++j) {
-          const double* g = parts_[b].translation.data() + 3 * j;
+          const double* g = parts_[b].inertia.translation().data() + 3 * j;
           column[j] += cross(F, Vec3d{{g[0], g[1], g[2]}})[k];
         }
       }
@@ -179,7 +186,7 @@ void AssemblyMechanics::add_geometric(std::span<const double> y, std::span<const
 }
 
 SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coefficients, std::span<const double> y,
-                                              std::span<const double> multipliers) {
+                                              std::span<const double> multipliers, bool held) {
   if (!border_) border_ = std::make_shared<Border>();
   Border& border = *border_;
   border.slot.assign(points_.size(), -1);
@@ -187,7 +194,7 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
   border.stiffness.clear();
   const auto couple = [&](int i, int j, const Mat3d& S) {
     for (const int point : {i, j}) {
-      int& slot = border.slot[extent(point - first_world_)];
+      int& slot = border.slot[extent(point)];
       if (slot >= 0) continue;
       slot = static_cast<int>(border.coupled.size());
       border.coupled.push_back(point);
@@ -195,7 +202,7 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
     border.stiffness.push_back({0, i, j, S});
   };
   for (const PointStiffness& at : coefficients.points)
-    if (at.i >= first_world_ && !stiffens_body_alone(at) &&
+    if (body_of_output(at.i) < 0 && !stiffens_body_alone(at) &&
         std::ranges::any_of(at.S.m, [](double s) { return s != 0; }))
       couple(at.i, at.j, at.S);
   if (coefficients.mass != 0)
@@ -205,6 +212,23 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
         couple(point, point, coefficients.mass * assembly_.masses[k].mass * Mat3d::identity());
       }
   const auto actuators = static_cast<int>(robot_.actuators.size());
+  // Statics where frames are free (held): what hard links hold has no stiffness of its own. A + H^T G H has the solution of A where the rows are
+  // obeyed, for any G; multipliers differ by G phi, which Newton's method takes to zero.
+  if (held) {
+    std::vector<double> gradient;
+    for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k) {
+      const ConstraintRow& row = robot_.constraints[k];
+      if (row.compliance > 0 || row.one_sided) continue;
+      gradient.resize(extent(3, row.point_count));
+      (void)evaluate_constraint(row, y, gradient.data());
+      const auto at = [&](int i) {
+        return Vec3d{{gradient[extent(3, i)], gradient[extent(3, i) + 1], gradient[extent(3, i) + 2]}};
+      };
+      for (int i = 0; i < row.point_count; ++i)
+        for (int j = 0; j < row.point_count; ++j)
+          couple(row.first_point + i, row.first_point + j, link_stiffness_in_statics * outer(at(i), at(j)));
+    }
+  }
   if (coefficients.geometric)
     for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k) {
       const ConstraintRow& row = robot_.constraints[k];
@@ -231,9 +255,10 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
     for (int i = 0; i < 3; ++i) {
       border.add(first + i, first + i, coefficients.mass * part.total.mass);
       for (int j = 0; j <= i; ++j)
-        border.add(first + 3 + i, first + 3 + j, coefficients.mass * part.total.inertia(i, j));
+        border.add(first + 3 + i, first + 3 + j, coefficients.mass * now_.inertias[extent(frame)](i, j));
     }
-    const Mat3d coupling = -coefficients.mass * (poses_[extent(frame)].rotation * skew(moment_of(frame, alpha_)));
+    const Mat3d coupling =
+        -coefficients.mass * (now_.poses[extent(frame)].rotation * skew(now_.moments[extent(frame)]));
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) border.add(first + 3 + j, first + i, coupling(i, j));
     for (std::size_t b = 0; b < parts_.size(); ++b) {
@@ -242,8 +267,9 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
       for (int k = 0; k < 6; ++k) {
         const std::span<double> column = border.column(static_cast<int>(b), first + k, nv);
         for (std::size_t j = 0; j < column.size(); ++j) {
-          const double *g = parts_[b].translation.data() + 3 * j, *turn = parts_[b].rotation.data() + 3 * j;
-          const Vec3d turned = poses_[extent(frame)].rotation * Vec3d{{g[0], g[1], g[2]}};
+          const double *g = parts_[b].inertia.translation().data() + 3 * j,
+                       *turn = now_.bodies[b].rotation.data() + 3 * j;
+          const Vec3d turned = now_.poses[extent(frame)].rotation * Vec3d{{g[0], g[1], g[2]}};
           column[j] += coefficients.mass * (k < 3 ? turned[k] : turn[k - 3]);
         }
       }
@@ -268,15 +294,14 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
     if (!free(frame)) continue;
     const int first =
         rigid_velocities * static_cast<int>(std::ranges::find(free_frames_, frame) - free_frames_.begin());
-    const Mat3d turn = -1.0 * (poses_[extent(frame)].rotation * skew(in_frame(point)));
+    const Mat3d turn = -1.0 * (now_.poses[extent(frame)].rotation * skew(in_frame(point)));
     for (int i = 0; i < 3; ++i) {
       if (!at.vector) border.add(mu + i, first + i, 1);
       for (int j = 0; j < 3; ++j) border.add(mu + i, first + 3 + j, turn(i, j));
     }
   }
   for (const PointStiffness& at : border.stiffness) {
-    const int i = first_w + 3 * border.slot[extent(at.i - first_world_)],
-              j = first_w + 3 * border.slot[extent(at.j - first_world_)];
+    const int i = first_w + 3 * border.slot[extent(at.i)], j = first_w + 3 * border.slot[extent(at.j)];
     if (i < j) continue;  // its transpose is there too
     for (int k = 0; k < 3; ++k)
       for (int l = 0; l < (i == j ? k + 1 : 3); ++l) border.add(i + k, j + l, at.S(k, l));
@@ -296,6 +321,15 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
         border.add(columns.index[extent(i)], columns.index[extent(j)], -sum);
       }
   }
+  // Statics: a frame that no force holds stays where it is, along what is free of it.
+  if (held)
+    for (int first = 0; first < first_w; first += 3) {
+      double largest = 0;
+      for (int i = first; i < first + 3; ++i) largest = std::max(largest, std::abs(border.E[extent(i, n) + extent(i)]));
+      // Nothing holds it at all: where it has weight there is no equilibrium.
+      if (largest == 0 && first % rigid_velocities == 0 && norm(robot_.gravity) > 0) return {SystemStatus::singular, 0};
+      for (int i = first; i < first + 3; ++i) border.add(i, i, largest > 0 ? neutral * largest : 1);
+    }
   equilibrate(n, border.E, border.scale);
   border.pivots.assign(extent(n), 0);
   const DenseFactorReport report = ldlt_factor(border.E.data(), n, n, border.pivots.data());
@@ -370,17 +404,14 @@ void AssemblyMechanics::input_columns(const SystemCoefficients& coefficients, st
       std::copy_n(own.data() + extent(m, part.nv), part.nv, A_c.data() + extent(part.motion + m) * nv + extent(part.v));
   }
   std::vector<double> still(nv, 0.0), unit(robot_.motions.size(), 0.0), column(nv);
-  for (std::size_t f = 0; f < frames_.size(); ++f) {
-    if (assembly_.frames[f].hold != Assembly::Hold::driven) continue;
-    for (std::size_t m = 0; m < assembly_.frames[f].motions.size(); ++m) {
-      const std::size_t at = extent(frames_[f].motion) + m;
-      unit[at] = coefficients.mass;
+  for (const FramePart& frame : frames_)
+    for (const int m : frame.motions) {
+      unit[extent(m)] = coefficients.mass;
       std::fill(column.begin(), column.end(), 0.0);
-      add_couplings(still, unit, 1, column);
-      for (std::size_t i = 0; i < nv; ++i) A_c[at * nv + i] += column[i];
-      unit[at] = 0;
+      add_couplings(now_, still, unit, 1, column);
+      for (std::size_t i = 0; i < nv; ++i) A_c[extent(m) * nv + i] = column[i];
+      unit[extent(m)] = 0;
     }
-  }
 }
 
 }  // namespace supple

@@ -14,8 +14,8 @@ void AssemblyMechanics::external_forces(std::span<double> p) const {
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     const Part& part = parts_[b];
     const Assembly::Body& body = assembly_.bodies[b];
-    if (free(body.frame)) continue;  // it turns: see evaluate_forces
-    const Mat3d& turned = poses_[extent(body.frame)].rotation;
+    if (part.turns) continue;  // see evaluate_forces
+    const Mat3d& turned = now_.poses[extent(body.frame)].rotation;
     const std::span<double> own = p.subspan(extent(part.v), extent(part.nv));
     if (std::ranges::equal((turned * body.place.rotation).m, Mat3d::identity().m) &&
         body.mechanics->robot().gravity == robot_.gravity) {
@@ -23,7 +23,7 @@ void AssemblyMechanics::external_forces(std::span<double> p) const {
       continue;
     }
     const Vec3d gravity = transpose(turned) * robot_.gravity;
-    for (std::size_t j = 0; j < own.size(); ++j) own[j] = dot(vector_at(part.translation, 3 * j), gravity);
+    for (std::size_t j = 0; j < own.size(); ++j) own[j] = dot(vector_at(part.inertia.translation(), 3 * j), gravity);
   }
   for (const int f : free_frames_) add(p, extent(frames_[extent(f)].v), frames_[extent(f)].total.mass * robot_.gravity);
   for (std::size_t k = 0; k < assembly_.masses.size(); ++k)
@@ -31,20 +31,9 @@ void AssemblyMechanics::external_forces(std::span<double> p) const {
       add_point_force(first_mass_ + static_cast<int>(k), assembly_.masses[k].mass * robot_.gravity, p);
 }
 
-// First moment of what the frame carries about its origin, beyond that at rest: sum m u, in its axes [kg m].
-Vec3d AssemblyMechanics::moment_of(int frame, std::span<const double> alpha) const {
-  Vec3d moment{{0, 0, 0}};
-  for (std::size_t b = 0; b < parts_.size(); ++b) {
-    if (assembly_.bodies[b].frame != frame) continue;
-    for (std::size_t j = 0; j < extent(parts_[b].nv); ++j)
-      moment = moment + alpha[extent(parts_[b].v) + j] * vector_at(parts_[b].translation, 3 * j);
-  }
-  return moment;
-}
-
 void AssemblyMechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                                         std::span<double> f, std::span<PointReport> found) {
-  set_poses(q, c);
+  place(q, c, now_);
   if (kind != TangentKind::none) tangent_ = kind;
   PointReport report;
   double scale = 0;
@@ -58,19 +47,20 @@ void AssemblyMechanics::evaluate_forces(std::span<const double> q, std::span<con
     if (report.first_undefined < 0) report.first_undefined = own.first_undefined;
     scale += own.force_scale * own.force_scale;
   }
+  // Weight in the frames' axes: about the origin of those that are free, and on the bodies' coordinates.
+  const auto gravity_in = [&](int frame) { return transpose(now_.poses[extent(frame)].rotation) * robot_.gravity; };
   for (const int frame : free_frames_) {
     const auto v = extent(frames_[extent(frame)].v);
-    // Weight in the frame's axes: on the body's coordinates, and about the frame's origin.
-    const Vec3d gravity = transpose(poses_[extent(frame)].rotation) * robot_.gravity;
-    const Vec3d turn = cross(moment_of(frame, alpha_), gravity);
+    const Vec3d turn = cross(now_.moments[extent(frame)], gravity_in(frame));
     for (std::size_t k = 0; k < 6; ++k) f[v + k] = k < 3 ? 0 : -turn[static_cast<int>(k - 3)];
-    for (std::size_t b = 0; b < parts_.size(); ++b) {
-      if (assembly_.bodies[b].frame != frame) continue;
-      for (std::size_t j = 0; j < extent(parts_[b].nv); ++j) {
-        const double weight = dot(vector_at(parts_[b].translation, 3 * j), gravity);
-        f[extent(parts_[b].v) + j] -= weight;
-        scale += weight * weight;
-      }
+  }
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    if (!parts_[b].turns) continue;
+    const Vec3d gravity = gravity_in(assembly_.bodies[b].frame);
+    for (std::size_t j = 0; j < extent(parts_[b].nv); ++j) {
+      const double weight = dot(vector_at(parts_[b].inertia.translation(), 3 * j), gravity);
+      f[extent(parts_[b].v) + j] -= weight;
+      scale += weight * weight;
     }
   }
   report.force_scale = std::sqrt(scale);
@@ -85,83 +75,108 @@ void AssemblyMechanics::inertia(std::span<const double> v, std::span<const doubl
                                            out.subspan(extent(part.v), extent(part.nv)));
   }
   std::fill(out.begin() + (coordinates_.nv - rigid_velocities * static_cast<int>(free_frames_.size())), out.end(), 0.0);
-  add_couplings(v, v_c, 1, out);
+  add_couplings(now_, v, v_c, 1, out);
 }
 
-// out += scale times what M has beside the blocks of the bodies.
-void AssemblyMechanics::add_couplings(std::span<const double> v, std::span<const double> v_c, double scale,
-                                      std::span<double> out) const {
+// out += scale times what M has beside the blocks of the bodies: P, L about the origin, what frames give to p_j.
+void AssemblyMechanics::add_couplings(const Placement& placement, std::span<const double> v,
+                                      std::span<const double> v_c, double scale, std::span<double> out) const {
   for (const int frame : free_frames_) {
     const FramePart& part = frames_[extent(frame)];
     const auto first = extent(part.v);
-    const Mat3d& R = poses_[extent(frame)].rotation;
-    const Vec3d velocity = vector_at(v, first), turn = vector_at(v, first + 3), c = moment_of(frame, alpha_);
+    const Mat3d& R = placement.poses[extent(frame)].rotation;
+    const Vec3d velocity = vector_at(v, first), turn = vector_at(v, first + 3), c = placement.moments[extent(frame)];
     add(out, first, scale * (part.total.mass * velocity + R * cross(turn, c)));
-    add(out, first + 3, scale * (part.total.inertia * turn + cross(c, transpose(R) * velocity)));
+    add(out, first + 3, scale * (placement.inertias[extent(frame)] * turn + cross(c, transpose(R) * velocity)));
   }
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     const Part& part = parts_[b];
     const int frame = assembly_.bodies[b].frame;
-    const Mat3d& R = poses_[extent(frame)].rotation;
-    Vec3d velocity{{0, 0, 0}};  // of the frame, in its axes
-    if (free(frame)) {
-      const auto first = extent(frames_[extent(frame)].v);
-      velocity = transpose(R) * vector_at(v, first);
-      const Vec3d turn = vector_at(v, first + 3);
-      Vec3d momentum{{0, 0, 0}}, angular{{0, 0, 0}};
-      for (std::size_t j = 0; j < extent(part.nv); ++j) {
-        const double rate = v[extent(part.v) + j];
-        momentum = momentum + rate * vector_at(part.translation, 3 * j);
-        angular = angular + rate * vector_at(part.rotation, 3 * j);
-        out[extent(part.v) + j] += scale * dot(vector_at(part.rotation, 3 * j), turn);
-      }
-      add(out, first, scale * (R * momentum));
-      add(out, first + 3, scale * angular);
-    } else if (assembly_.frames[extent(frame)].hold == Assembly::Hold::driven && !v_c.empty()) {
-      const std::vector<MotionInput>& motions = assembly_.frames[extent(frame)].motions;
-      for (std::size_t m = 0; m < motions.size(); ++m)
-        velocity = velocity + v_c[extent(frames_[extent(frame)].motion) + m] * (transpose(R) * motions[m].direction);
-    } else {
-      continue;
-    }
+    const bool unmoved = frames_[extent(frame)].v < 0 && (frames_[extent(frame)].motions.empty() || v_c.empty());
+    if (unmoved) continue;
+    const Mat3d& R = placement.poses[extent(frame)].rotation;
+    const Twist twist = twist_of(frame, placement, v, v_c);
+    const Vec3d velocity = transpose(R) * twist.velocity;
+    const std::span<const double> translation = part.inertia.translation();
     for (std::size_t j = 0; j < extent(part.nv); ++j)
-      out[extent(part.v) + j] += scale * dot(vector_at(part.translation, 3 * j), velocity);
+      out[extent(part.v) + j] += scale * dot(vector_at(translation, 3 * j), velocity);
+    if (!part.turns) continue;
+    const std::span<const double> rotation = placement.bodies[b].rotation;
+    for (std::size_t j = 0; j < extent(part.nv); ++j)
+      out[extent(part.v) + j] += scale * dot(vector_at(rotation, 3 * j), twist.turn);
+    if (!free(frame)) continue;
+    Vec3d momentum{{0, 0, 0}}, angular{{0, 0, 0}};
+    for (std::size_t j = 0; j < extent(part.nv); ++j) {
+      const double rate = v[extent(part.v) + j];
+      momentum = momentum + rate * vector_at(translation, 3 * j);
+      angular = angular + rate * vector_at(rotation, 3 * j);
+    }
+    const auto first = extent(frames_[extent(frame)].v);
+    add(out, first, scale * (R * momentum));
+    add(out, first + 3, scale * angular);
   }
   for (std::size_t k = 0; k < assembly_.masses.size(); ++k) {
     const Assembly::Mass& mass = assembly_.masses[k];
     if (mass.point.body < 0) continue;
     const int point = first_mass_ + static_cast<int>(k), frame = frame_of(mass.point);
     Vec3d rate = point_rate(point, v);
-    const Assembly::Frame& description = assembly_.frames[extent(frame)];
-    if (description.hold == Assembly::Hold::driven && !v_c.empty())
-      for (std::size_t m = 0; m < description.motions.size(); ++m)
-        rate = rate + v_c[extent(frames_[extent(frame)].motion) + m] * description.motions[m].direction;
+    if (!v_c.empty())
+      for (const int m : frames_[extent(frame)].motions) rate = rate + v_c[extent(m)] * motion(m).direction;
     add_point_force(point, scale * mass.mass * rate, out);
   }
 }
 
-void AssemblyMechanics::add_transport(std::span<const double> q, std::span<const double> v, std::span<const double> u,
-                                      std::span<double> out) const {
+// out_j -= scale sum m (Omega x (w - V)) . phi_j.
+void AssemblyMechanics::add_apparent_forces(const Placement& placement, std::span<const double> v,
+                                            std::span<const double> v_c, double scale, std::span<double> out) const {
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Part& part = parts_[b];
+    if (!part.turns) continue;
+    part.inertia.add_apparent_forces(placement.bodies[b], twist_of(assembly_.bodies[b].frame, placement, v, v_c).turn,
+                                     v.subspan(extent(part.v), extent(part.nv)), scale,
+                                     out.subspan(extent(part.v), extent(part.nv)));
+  }
+}
+
+void AssemblyMechanics::add_turning(const StepMotion& step, std::span<double> out) const {
+  place(step.q, step.c, start_);
+  q_end_.assign(step.q.begin(), step.q.end());
+  coordinates_.integrate(q_end_.data(), step.u.data());
+  place(q_end_, step.c_end, end_);
+  sum_.assign(extent(coordinates_.nv), 0.0);
+  add_couplings(start_, step.v, step.v_c, 1, sum_);
+  // From the axes and the centre of mass of the start to those of the end.
   for (const int frame : free_frames_) {
     const FramePart& part = frames_[extent(frame)];
     const auto first = extent(part.v);
-    Vec3d momentum{{0, 0, 0}}, angular = part.total.inertia * vector_at(v, first + 3);
-    for (std::size_t b = 0; b < parts_.size(); ++b) {
-      if (assembly_.bodies[b].frame != frame) continue;
-      for (std::size_t j = 0; j < extent(parts_[b].nv); ++j) {
-        const double rate = v[extent(parts_[b].v) + j];
-        momentum = momentum + rate * vector_at(parts_[b].translation, 3 * j);
-        angular = angular + rate * vector_at(parts_[b].rotation, 3 * j);
-      }
-    }
-    const Mat3d start = pose_of(q.data() + part.q).rotation, turn = rotation_exp(vector_at(u, first + 3));
-    const Vec3d rate = vector_at(v, first + 3);
-    const Vec3d before = momentum + cross(rate, moment_of(frame, q)),
-                after = momentum + cross(rate, moment_of(frame, alpha_));
-    // Of the angular momentum c x V only c x V' is left: c' x V is what the turn about a moving point adds, -V x P.
-    add(out, first, start * (before - turn * after));
-    add(out, first + 3, transpose(turn) * angular - angular);
+    const Mat3d &R = start_.poses[extent(frame)].rotation, &R_end = end_.poses[extent(frame)].rotation;
+    const double share = 1 / part.total.mass;
+    const Vec3d P = vector_at(sum_, first), L = vector_at(sum_, first + 3);
+    const Vec3d about_centre = L - cross(share * start_.moments[extent(frame)], transpose(R) * P);
+    const Vec3d L_end =
+        transpose(R_end) * (R * about_centre) + cross(share * end_.moments[extent(frame)], transpose(R_end) * P);
+    std::copy_n(L_end.v, 3, sum_.data() + first + 3);
+    // Torques of the start are in its axes.
+    if (step.start_force.empty()) continue;
+    const Vec3d torque = vector_at(step.start_force, first + 3);
+    add(sum_, first + 3, step.time_step * (transpose(R_end) * (R * torque) - torque));
   }
+  // V is compared in the world: a velocity that all have in common changes nothing.
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    if (!parts_[b].turns) continue;
+    const int frame = assembly_.bodies[b].frame;
+    const Vec3d V = twist_of(frame, start_, step.v, step.v_c).velocity,
+                change = transpose(end_.poses[extent(frame)].rotation) * V -
+                         transpose(start_.poses[extent(frame)].rotation) * V;
+    for (std::size_t j = 0; j < extent(parts_[b].nv); ++j)
+      sum_[extent(parts_[b].v) + j] += dot(vector_at(parts_[b].inertia.translation(), 3 * j), change);
+  }
+  add_couplings(end_, step.v, step.v_c, -1, sum_);
+  brought_ = sum_;
+  const double h = step.time_step;
+  add_apparent_forces(end_, step.v_end, step.v_c_end, h * step.alpha, sum_);
+  if (step.alpha != 1) add_apparent_forces(start_, step.v, step.v_c, h * (1 - step.alpha), sum_);
+  for (std::size_t k = 0; k < sum_.size(); ++k) out[k] += sum_[k];
 }
 
 void AssemblyMechanics::damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) {
@@ -172,20 +187,83 @@ void AssemblyMechanics::damping(std::span<const double> v, std::span<const doubl
                                            v_c.empty() ? v_c : v_c.subspan(extent(part.motion), extent(part.motions)),
                                            out.subspan(extent(part.v), extent(part.nv)));
   }
-  if (robot_.rayleigh_mass != 0) add_couplings(v, v_c, robot_.rayleigh_mass, out);
+  if (robot_.rayleigh_mass != 0) add_couplings(now_, v, v_c, robot_.rayleigh_mass, out);
 }
 
-std::pair<Vec3d, Vec3d> AssemblyMechanics::frame_momentum(std::span<const double> q, std::span<const double> v) const {
+// What the step has solved for a frame is M (v_end - v) - brought_ = h (F, T), T about the frame's origin at the start.
+void AssemblyMechanics::correct_momentum(const StepMotion& step, std::span<double> v_end) const {
+  if (free_frames_.empty()) return;
+  std::vector<double>& impulse = impulse_;
+  impulse.assign(brought_.size(), 0.0);
+  q_end_.assign(v_end.begin(), v_end.end());
+  for (std::size_t k = 0; k < v_end.size(); ++k) q_end_[k] -= step.v[k];
+  add_couplings(now_, q_end_, {}, 1, impulse);
+  for (std::size_t k = 0; k < impulse.size(); ++k) impulse[k] -= brought_[k];
+  place(step.q, step.c, start_);
+  sum_.assign(impulse.size(), 0.0);
+  add_couplings(start_, step.v, step.v_c, 1, sum_);
+  q_end_.assign(step.q.begin(), step.q.end());
+  coordinates_.integrate(q_end_.data(), step.u.data());
+  place(q_end_, step.c_end, end_);
+  momentum_.assign(impulse.size(), 0.0);
+  add_couplings(end_, v_end, step.v_c_end, 1, momentum_);
+  for (const int frame : free_frames_) {
+    const std::size_t f = extent(frame);
+    const auto first = extent(frames_[f].v);
+    const double share = 1 / frames_[f].total.mass;
+    const Mat3d &R = start_.poses[f].rotation, &R_end = end_.poses[f].rotation;
+    const Vec3d &c = start_.moments[f], &c_end = end_.moments[f];
+    const Vec3d P = vector_at(sum_, first) + vector_at(impulse, first), P_now = vector_at(momentum_, first);
+    // About the centre of mass.
+    const Vec3d L = vector_at(sum_, first + 3) + vector_at(impulse, first + 3) - cross(share * c, transpose(R) * P);
+    const Vec3d L_now = vector_at(momentum_, first + 3) - cross(share * c_end, transpose(R_end) * P_now);
+    const Vec3d turn = inverse(end_.inertias[f] - point_inertia(share, c_end)) * (transpose(R_end) * (R * L) - L_now);
+    add(v_end, first, share * (P - P_now - R_end * cross(turn, c_end)));
+    add(v_end, first + 3, turn);
+  }
+}
+
+std::pair<Vec3d, Vec3d> AssemblyMechanics::momentum(std::span<const double> q, std::span<const double> v) const {
+  const std::vector<double> still(robot_.motions.size(), 0.0);
+  place(q, still, start_);
+  sum_.assign(extent(coordinates_.nv), 0.0);
+  add_couplings(start_, v, {}, 1, sum_);
   Vec3d linear{{0, 0, 0}}, angular{{0, 0, 0}};
   for (const int frame : free_frames_) {
-    const FramePart& part = frames_[extent(frame)];
-    const Pose pose = pose_of(q.data() + part.q);
-    const Vec3d momentum = part.total.mass * vector_at(v, extent(part.v));
-    linear = linear + momentum;
-    angular = angular + cross(pose.position, momentum) +
-              pose.rotation * (part.total.inertia * vector_at(v, extent(part.v) + 3));
+    const auto first = extent(frames_[extent(frame)].v);
+    const Pose& pose = start_.poses[extent(frame)];
+    const Vec3d P = vector_at(sum_, first);
+    linear = linear + P;
+    angular = angular + cross(pose.position, P) + pose.rotation * vector_at(sum_, first + 3);
   }
   return {linear, angular};
+}
+
+Vec3d AssemblyMechanics::centre_of_mass(std::span<const double> q) const {
+  const std::vector<double> still(robot_.motions.size(), 0.0);
+  place(q, still, start_);
+  double mass = 0;
+  Vec3d moment{{0, 0, 0}};
+  for (const int frame : free_frames_) {
+    const double own = frames_[extent(frame)].total.mass;
+    const Pose& pose = start_.poses[extent(frame)];
+    mass += own;
+    moment = moment + own * pose.position + pose.rotation * start_.moments[extent(frame)];
+  }
+  return (1 / mass) * moment;
+}
+
+double AssemblyMechanics::kinetic_energy(std::span<const double> q, std::span<const double> v) const {
+  const std::vector<double> still(robot_.motions.size(), 0.0);
+  place(q, still, start_);
+  sum_.assign(extent(coordinates_.nv), 0.0);
+  for (std::size_t b = 0; b < parts_.size(); ++b)
+    assembly_.bodies[b].mechanics->inertia(v.subspan(extent(parts_[b].v), extent(parts_[b].nv)), {},
+                                           std::span(sum_).subspan(extent(parts_[b].v), extent(parts_[b].nv)));
+  add_couplings(start_, v, {}, 1, sum_);
+  double twice = 0;
+  for (std::size_t k = 0; k < sum_.size(); ++k) twice += v[k] * sum_[k];
+  return twice / 2;
 }
 
 }  // namespace supple

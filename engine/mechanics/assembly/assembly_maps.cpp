@@ -10,15 +10,40 @@
 
 namespace supple {
 
+// The product of the motions' exponentials (R. Brockett, 1984): each is carried by those before it.
+template <class Visit>
+Pose AssemblyMechanics::visit_motions(int frame, std::span<const double> c, const Visit& visit) const {
+  Pose moved;
+  for (const int m : frames_[extent(frame)].motions) {
+    const MotionInput& by = motion(m);
+    visit(m, moved.rotation * by.direction, moved(by.centre));
+    const double value = c[extent(m)];
+    if (by.rotation) {
+      const Mat3d turn = rotation_exp(value * by.direction);
+      moved = moved * Pose{by.centre - turn * by.centre, turn};
+    } else {
+      moved.position = moved.position + moved.rotation * (value * by.direction);
+    }
+  }
+  return moved;
+}
+
+template <class Visit>
+void AssemblyMechanics::visit_rates(int frame, const Vec3d& point, bool vector, const Visit& visit) const {
+  (void)visit_motions(frame, now_.inputs, [&](int m, const Vec3d& direction, const Vec3d& centre) {
+    if (motion(m).rotation)
+      visit(m, cross(direction, vector ? point : point - centre));
+    else if (!vector)
+      visit(m, direction);
+  });
+}
+
 Pose AssemblyMechanics::block_pose(int frame, std::span<const double> q, std::span<const double> c) const {
   const FramePart& part = frames_[extent(frame)];
-  const Assembly::Frame& description = assembly_.frames[extent(frame)];
+  const Pose& rest = assembly_.frames[extent(frame)].pose;
   if (part.v >= 0) return pose_of(q.data() + part.q);
-  Pose pose = description.pose;
-  if (description.hold == Assembly::Hold::driven)
-    for (std::size_t m = 0; m < description.motions.size(); ++m)
-      pose.position = pose.position + c[extent(part.motion) + m] * description.motions[m].direction;
-  return pose;
+  if (part.motions.empty()) return rest;
+  return visit_motions(frame, c, [](int, const Vec3d&, const Vec3d&) {}) * rest;
 }
 
 Pose AssemblyMechanics::frame_pose(int frame, std::span<const double> q, std::span<const double> c) const {
@@ -29,10 +54,49 @@ Pose AssemblyMechanics::body_pose(int body, std::span<const double> q, std::span
   return frame_pose(assembly_.bodies[extent(body)].frame, q, c) * assembly_.bodies[extent(body)].place;
 }
 
-void AssemblyMechanics::set_poses(std::span<const double> q, std::span<const double> c) {
-  poses_.resize(frames_.size());
-  for (std::size_t f = 0; f < frames_.size(); ++f) poses_[f] = block_pose(static_cast<int>(f), q, c);
-  std::copy(q.begin(), q.end(), alpha_.begin());
+void AssemblyMechanics::set_poses(std::span<const double> q, std::span<const double> c, Placement& placement) const {
+  placement.inputs.assign(c.begin(), c.end());
+  placement.poses.resize(frames_.size());
+  for (std::size_t f = 0; f < frames_.size(); ++f) placement.poses[f] = block_pose(static_cast<int>(f), q, c);
+}
+
+void AssemblyMechanics::place(std::span<const double> q, std::span<const double> c, Placement& placement) const {
+  set_poses(q, c, placement);
+  if (!turns_) return;
+  placement.bodies.resize(parts_.size());
+  placement.moments.assign(frames_.size(), {{0, 0, 0}});
+  placement.inertias.resize(frames_.size());
+  for (const int f : free_frames_) placement.inertias[extent(f)] = frames_[extent(f)].total.inertia;
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Part& part = parts_[b];
+    if (!part.turns) continue;
+    CarriedInertia::At& at = placement.bodies[b];
+    part.inertia.evaluate(q.subspan(extent(part.v), extent(part.nv)), at);
+    const std::size_t f = extent(assembly_.bodies[b].frame);
+    if (frames_[f].v < 0) continue;
+    placement.moments[f] = placement.moments[f] + at.moment;
+    placement.inertias[f] = placement.inertias[f] + trace(at.second) * Mat3d::identity() - at.second;
+  }
+}
+
+AssemblyMechanics::Twist AssemblyMechanics::twist_of(int frame, const Placement& placement, std::span<const double> v,
+                                                     std::span<const double> v_c) const {
+  const FramePart& part = frames_[extent(frame)];
+  if (part.v >= 0) return {vector_at(v, extent(part.v)), vector_at(v, extent(part.v) + 3)};
+  Twist twist;
+  if (part.motions.empty() || v_c.empty()) return twist;
+  const Pose& pose = placement.poses[extent(frame)];
+  // Axes are those of the inputs that the placement has.
+  (void)visit_motions(frame, placement.inputs, [&](int m, const Vec3d& direction, const Vec3d& centre) {
+    const double rate = v_c[extent(m)];
+    if (motion(m).rotation) {
+      twist.velocity = twist.velocity + rate * cross(direction, pose.position - centre);
+      twist.turn = twist.turn + rate * (transpose(pose.rotation) * direction);
+    } else {
+      twist.velocity = twist.velocity + rate * direction;
+    }
+  });
+  return twist;
 }
 
 int AssemblyMechanics::frame_of(const Assembly::Point& point) const {
@@ -41,17 +105,7 @@ int AssemblyMechanics::frame_of(const Assembly::Point& point) const {
 
 Mat3d AssemblyMechanics::axes(int body) const {
   const Assembly::Body& description = assembly_.bodies[extent(body)];
-  return poses_[extent(description.frame)].rotation * description.place.rotation;
-}
-
-const Assembly::Point& AssemblyMechanics::world_point(int point) const {
-  return points_[extent(point - first_world_)];
-}
-
-int AssemblyMechanics::body_of_output(int point) const {
-  if (point >= first_world_) return -1;
-  const auto after = std::ranges::upper_bound(parts_, point, {}, &Part::point);
-  return static_cast<int>(after - parts_.begin()) - 1;
+  return now_.poses[extent(description.frame)].rotation * description.place.rotation;
 }
 
 // A point in the world, from the origin of its frame's block, in that frame's axes.
@@ -60,25 +114,30 @@ Vec3d AssemblyMechanics::in_frame(int point) const {
   const Vec3d& origin = frames_[extent(frame_of(at))].origin;
   if (at.frame >= 0) return at.position - origin;
   const Assembly::Body& body = assembly_.bodies[extent(at.body)];
-  const Vec3d own = vector_at(y_, extent(3, parts_[extent(at.body)].point + at.output));
+  const Vec3d own = vector_at(own_y_, extent(3, parts_[extent(at.body)].point + at.output));
   return at.vector ? body.place.rotation * own : body.place(own) - origin;
 }
 
 void AssemblyMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
-  set_poses(q, c);
+  set_poses(q, c, now_);
+  own_y_.resize(y_.size());
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     const Part& part = parts_[b];
-    assembly_.bodies[b].mechanics->evaluate_outputs(q.subspan(extent(part.v), extent(part.nv)),
-                                                    c.subspan(extent(part.motion), extent(part.motions)),
-                                                    y.subspan(extent(3, part.point), extent(3, part.outputs)));
-    std::copy_n(y.data() + extent(3, part.point), extent(3, part.outputs), y_.data() + extent(3, part.point));
+    assembly_.bodies[b].mechanics->evaluate_outputs(
+        q.subspan(extent(part.v), extent(part.nv)), c.subspan(extent(part.motion), extent(part.motions)),
+        std::span(own_y_).subspan(extent(3, part.point), extent(3, part.outputs)));
   }
   for (std::size_t p = 0; p < points_.size(); ++p) {
-    const int point = first_world_ + static_cast<int>(p);
-    const Pose& pose = poses_[extent(frame_of(points_[p]))];
-    const Vec3d x = points_[p].vector ? pose.rotation * in_frame(point) : pose(in_frame(point));
-    std::copy_n(x.v, 3, y.data() + extent(3, point));
-    std::copy_n(x.v, 3, y_.data() + extent(3, point));
+    double* out = y.data() + 3 * p;
+    if (points_[p].own) {
+      std::copy_n(own_y_.data() + 3 * p, 3, out);
+    } else {
+      const Assembly::Point& at = points_[p].at;
+      const Pose& pose = now_.poses[extent(frame_of(at))];
+      const Vec3d x = in_frame(static_cast<int>(p));
+      std::copy_n((at.vector ? pose.rotation * x : pose(x)).v, 3, out);
+    }
+    std::copy_n(out, 3, y_.data() + 3 * p);
   }
 }
 
@@ -101,7 +160,7 @@ void AssemblyMechanics::add_frame_part(int point, const Vec3d& force, std::span<
   if (!free(frame)) return;
   const auto v = extent(frames_[extent(frame)].v);
   if (!at.vector) add(f, v, force);
-  add(f, v + 3, cross(in_frame(point), transpose(poses_[extent(frame)].rotation) * force));
+  add(f, v + 3, cross(in_frame(point), transpose(now_.poses[extent(frame)].rotation) * force));
 }
 
 void AssemblyMechanics::add_frame_force(int frame, const Vec3d& place, const Vec3d& force, std::span<const double> q,
@@ -133,7 +192,7 @@ Vec3d AssemblyMechanics::frame_rate(int point, std::span<const double> v) const 
   if (!free(frame)) return rate;
   const auto first = extent(frames_[extent(frame)].v);
   if (!at.vector) rate = vector_at(v, first);
-  return rate + poses_[extent(frame)].rotation * cross(vector_at(v, first + 3), in_frame(point));
+  return rate + now_.poses[extent(frame)].rotation * cross(vector_at(v, first + 3), in_frame(point));
 }
 
 void AssemblyMechanics::row_jacobians(const RowLayout& layout, std::span<const double> gradients, std::span<double> H,
@@ -167,15 +226,13 @@ void AssemblyMechanics::row_jacobians(const RowLayout& layout, std::span<const d
       const Vec3d gradient{{g[3 * i], g[3 * i + 1], g[3 * i + 2]}};
       if (at.body >= 0) add_piece(at.body, row, at.output, 1, (transpose(axes(at.body)) * gradient).v);
       const int frame = frame_of(at);
-      const Assembly::Frame& description = assembly_.frames[extent(frame)];
       if (free(frame)) {
         const auto v = extent(frames_[extent(frame)].v);
         if (!at.vector) add(h, v, gradient);
-        add(h, v + 3, cross(in_frame(first + i), transpose(poses_[extent(frame)].rotation) * gradient));
-      } else if (description.hold == Assembly::Hold::driven && !at.vector) {
-        for (std::size_t m = 0; m < description.motions.size(); ++m)
-          H_c[extent(row) * motions + extent(frames_[extent(frame)].motion) + m] +=
-              dot(gradient, description.motions[m].direction);
+        add(h, v + 3, cross(in_frame(first + i), transpose(now_.poses[extent(frame)].rotation) * gradient));
+      } else {
+        visit_rates(frame, vector_at(y_, extent(3, first + i)), at.vector,
+                    [&](int m, const Vec3d& rate) { H_c[extent(row) * motions + extent(m)] += dot(gradient, rate); });
       }
     }
   }

@@ -234,7 +234,7 @@ std::vector<Vec3d> AssemblyRobot::own_skin(std::size_t part, std::span<const dou
   if (own.reduced) {
     nodes = own.reduced->skin.rest;
     std::vector<double> u(3 * nodes.size());
-    displacements(own.reduced->skin.modes, own.reduced->skin.inputs, own_q, own_c, u);
+    displacements(*own.reduced, own.reduced->skin, own_q, own_c, u);
     for (std::size_t i = 0; i < u.size(); ++i) nodes[i / 3][static_cast<int>(i % 3)] += u[i];
     return nodes;
   }

@@ -4,7 +4,7 @@
 // algebra on a device).
 
 #include "engine/mechanics/mechanics.hpp"
-#include "engine/mechanics/reduced/variations.hpp"
+#include "engine/mechanics/variations.hpp"
 #include "engine/model/reduced_model.hpp"
 
 namespace supple {
@@ -28,7 +28,7 @@ class ReducedRobots : public Mechanics {
   const ReducedModel& model() const { return model_; }
   const Variations& variations() const { return variations_; }
   // For the steps to come, also between steps. Throws as check_variations() does.
-  void set_variations(Variations variations);
+  void set_variations(Variations variations) override;
 
  protected:
   // The model must outlive this object.

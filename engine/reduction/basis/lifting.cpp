@@ -69,9 +69,10 @@ void remove_lifting(const Lifting& lifting, std::span<const double> c, std::span
     for (std::size_t i = 0; i < q.size(); ++i) q[i] -= lifting.free[m * q.size() + i] * c[m];
 }
 
-ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set, int parts) {
+ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set,
+                           RigidMotionForm form, int parts) {
   const ColumnBlocks whole = displacement_blocks(folder, set, model.coordinates.nv, parts);
-  if (model.robot.floating && !shaken_in_time(model.robot))
+  if (model.robot.floating && (form == RigidMotionForm::frame || !shaken_in_time(model.robot)))
     return {whole.rows, whole.counts,
             [read = whole.read, rows = extent(whole.rows), fit = RigidFit(model)](int k, std::vector<double>& storage) {
               (void)read(k, storage);  // displacement_blocks reads into storage

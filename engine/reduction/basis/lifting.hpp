@@ -30,6 +30,7 @@ void remove_lifting(const Lifting& lifting, std::span<const double> c, std::span
 
 // The data of the basis: the displacements of a set without their lifting or, of equilibria, without their rigid part,
 // left on disk (displacement_blocks) in at least `parts` blocks. The set must outlive them.
-ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set, int parts = 1);
+ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set,
+                           RigidMotionForm form, int parts = 1);
 
 }  // namespace supple

@@ -339,9 +339,10 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
   for (std::size_t f = 0; f < model.fields.size(); ++f)
     reduced.fields.push_back(project_field(model.fields[f], domains[f], at, translates, reduced.columns()));
   project_matrices(model, at, reduced);
-  BodyInertia inertia = project_inertia(body_inertia(model), basis, modes);
-  reduced.turning = std::move(inertia.rotation);
+  BodyInertia inertia = project_inertia(model, basis, modes);
   reduced.rest_inertia = inertia.rest;
+  reduced.first_moments = std::move(inertia.first);
+  reduced.second_moments = std::move(inertia.second);
   project_outputs(model, at, reduced);
   drop_obeyed_rows(reduced);
   replace_walls_by_polynomials(reduced);

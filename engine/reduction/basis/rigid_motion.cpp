@@ -64,6 +64,16 @@ RigidMotion RigidFit::between(std::span<const double> from, std::span<const doub
   return {R, y_mean - R * x_mean};
 }
 
+Vec3d RigidFit::centre(std::span<const double> q) const {
+  double mass = 0;
+  Vec3d sum{{0, 0, 0}};
+  for (std::size_t i = 0; i < rest_.size(); ++i) {
+    mass += mass_[i];
+    sum = sum + mass_[i] * (rest_[i] + node(q, i));
+  }
+  return (1 / mass) * sum;
+}
+
 void RigidFit::move(const RigidMotion& motion, std::span<double> q) const {
   SUPPLE_EXPECT(q.size() == 3 * rest_.size());
   for (std::size_t i = 0; i < rest_.size(); ++i) {

@@ -28,6 +28,7 @@ class RigidFit {
   RigidFit(std::vector<Vec3d> rest, std::vector<double> mass) : rest_(std::move(rest)), mass_(std::move(mass)) {}
   // The motion that minimises sum_i m_i |R (X_i + from_i) + t - (X_i + onto_i)|^2. Unique where the body is no line.
   RigidMotion between(std::span<const double> from, std::span<const double> onto) const;
+  Vec3d centre(std::span<const double> q) const;  // weighted mean of the nodes
   // q <- displacements of the shape q after the motion: R (X + q) + t - X.
   void move(const RigidMotion& motion, std::span<double> q) const;
   // The motion that brings q nearest to rest, done.

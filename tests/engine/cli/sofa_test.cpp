@@ -95,18 +95,25 @@ type = "cable"
 points = [["0 mm", "20 mm", "0 mm"], ["100 mm", "20 mm", "0 mm"], ["200 mm", "20 mm", "0 mm"]]
 range = ["0 mm", "10 mm"]
 )");
-  for (const auto& [name, text] :
-       {std::pair{"greedy", greedy}, {"touching", touching}, {"floating", floating}, {"of_options", plain}}) {
+  const std::string on_frame = floating;
+  floating += "rigid_motion = \"linearised\"\n";
+  for (const auto& [name, text] : {std::pair{"greedy", greedy},
+                                   {"touching", touching},
+                                   {"floating", floating},
+                                   {"on_frame", on_frame},
+                                   {"of_options", plain}}) {
     const std::string stem = name;
     write_text(path(stem + ".toml"), text);
     std::vector<std::string> words{"reduce", stem + ".toml", "-o", stem + ".rom.h5", "--seconds", "10 ms"};
     if (stem == "of_options") words.insert(words.end(), {"--modes", "4", "--seed", "5"});
-    if (stem == "floating") words.emplace_back("--accept-errors");  // how good it is does not matter here
+    if (stem == "floating" || stem == "on_frame")
+      words.emplace_back("--accept-errors");  // how good it is does not matter here
     Outcome outcome = run(words);
     ASSERT_EQ(outcome.code, 0) << name << outcome.err;
     outcome = run({"export", stem + ".rom.h5", "--format", "sofa", "--scene", stem + ".toml", "-o", stem, "--json",
                    "e.json", "--force"});
-    EXPECT_EQ(outcome.code, 0) << name << outcome.err;
+    EXPECT_EQ(outcome.code, stem == "on_frame" ? 2 : 0) << name << outcome.err;
+    EXPECT_EQ(contains(outcome.err, "on a frame cannot be written"), stem == "on_frame") << outcome.err;
     if (outcome.code != 0) continue;
     EXPECT_TRUE(contains(read_text(path(stem + "/README.txt")), "72 rows")) << name;
     ASSERT_EQ(run({"info", stem + ".rom.h5", "--json", "i.json", "--force"}).code, 0);

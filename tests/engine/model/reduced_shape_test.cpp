@@ -100,8 +100,8 @@ TEST_P(ReducedShape, DisplacementsAreTheFullModels) {
   node_displacements(full_, q, motions, expected);
   std::vector<double> u(3 * rest().size());
   const std::span<double> skin = std::span(u).first(3 * on_skin()), interior = std::span(u).subspan(3 * on_skin());
-  displacements(model_.skin.modes, model_.skin.inputs, alpha, motions, skin);
-  displacements(model_.interior.modes, model_.interior.inputs, alpha, motions, interior);
+  displacements(model_, model_.skin, alpha, motions, skin);
+  displacements(model_, model_.interior, alpha, motions, interior);
   // Sums of seven products of about 0.01.
   const auto expect_same = [&](int shown, int node) {
     for (std::size_t k = 0; k < 3; ++k)
@@ -122,11 +122,28 @@ INSTANTIATE_TEST_SUITE_P(Bars, ReducedShape, testing::Combine(testing::Bool(), t
          (std::get<1>(info.param) ? "Driven" : "Held");
 });
 
-TEST(Displacements, OfNothingAreNone) {
-  displacements({}, {}, {}, {}, {});
+TEST(Displacements, WithoutModesAreNone) {
+  const ReducedModel model;
+  const std::vector<Vec3d> rest{{{1, 2, 3}}};
   std::vector<double> u(3, 7.0);
-  displacements({}, {}, {}, {}, u);
+  displacements(model, rest, {}, {}, {}, {}, u);
   EXPECT_EQ(u, (std::vector<double>{0, 0, 0}));
+}
+
+// On a frame: pose(X + u) - X.
+TEST(Displacements, OnAFrameAreThoseOfItsPose) {
+  ReducedModel model;
+  model.on_frame = true;
+  model.modes = 1;
+  model.rest_inertia = {1, {{0.1, 0.2, 0.3}}, Mat3d::identity()};
+  const std::vector<Vec3d> rest{{{1, 2, 3}}};
+  const std::vector<double> modes{0.5, -1, 2};
+  std::vector<double> q{0.1, 0, 0, 0, 0, 0, 0, 0}, u(3);
+  write_pose({{0.4, 0.2, 0.3}}, quaternion_exp({{0, 0, 0.7}}), q.data() + 1);
+  displacements(model, rest, modes, {}, q, {}, u);
+  const Vec3d r = Vec3d{{1.05, 1.9, 3.2}} - model.rest_inertia.centre,
+              expected = Vec3d{{0.4, 0.2, 0.3}} + boxes::rotation({{0, 0, 1}}, 0.7) * r - rest[0];
+  for (int k = 0; k < 3; ++k) EXPECT_NEAR(u[static_cast<std::size_t>(k)], expected[k], 1e-15);
 }
 
 }  // namespace

@@ -100,7 +100,8 @@ TEST(AssemblyRobot, ReducedFingersHangOnAFreePalm) {
   refused("'/inertia/moments' is not symmetric", [](RigidInertia& rest) { rest.inertia.m[1] += 1e-3; });
   refused("'/inertia/moments' is not that of a body", [](RigidInertia& rest) { rest.inertia = -1.0 * rest.inertia; });
   refused("'/inertia/moments' is not that of a body", [](RigidInertia& rest) { rest.inertia.m[0] += 1; });
-  model.turning.clear();
+  model.first_moments.clear();
+  model.second_moments.clear();
   write_model(model, file);
   EXPECT_THROW(AssemblyRobot{scene}, InputError);
 }

@@ -24,9 +24,12 @@ TEST(Assembly, OfOneBodyIsThatBody) {
     Assembly assembly;
     assembly.gravity = gravity;
     assembly.frames = {frame("world", Hold::fixed)};
-    assembly.bodies = {body(
-        "", alone,
-        {.translation = kind == 0 ? bar.inertia.translation : reduced.model.gravity, .rotation = {}, .rest = {}}, 0)};
+    assembly.bodies = {body("", alone,
+                            {.rest = {},
+                             .translation = kind == 0 ? bar.inertia.translation : reduced.model.gravity,
+                             .first = {},
+                             .second = {}},
+                            0)};
     AssemblyMechanics together(assembly);
     for (const StepScheme scheme : {StepScheme::one_linearisation, StepScheme::newton, StepScheme::quasi_static}) {
       State states[2];
@@ -79,8 +82,10 @@ TEST(Assembly, OfTwoUnboundRobotsIsEachAlone) {
 }
 
 TEST(Assembly, FreeFrameKeepsMomentum) {
-  // A free frame with two bars whose cables are pulled, no gravity: linear and angular momentum stay zero.
+  // A free frame with two bars whose cables are pulled, no gravity, no damping by mass: linear and angular momentum stay
+  // zero.
   Bar bar, other;
+  for (Bar* each : {&bar, &other}) each->model.robot.rayleigh_mass = 0;
   for (const bool newton : {true, false}) {
     Assembly assembly;
     assembly.frames = {frame("palm", Hold::free, turned({{0.1, 0.2, 0.3}}, {{0.4, -1, 0.6}}))};
@@ -95,17 +100,18 @@ TEST(Assembly, FreeFrameKeepsMomentum) {
     State state = rest_state(mechanics);
     for (int step = 1; step <= steps; ++step)
       run(stepper, commands(mechanics, 0.5 * step * step / (steps * steps)), 1, state);
-    std::vector<double> momentum(extent(nv)), y(extent(mechanics.robot().outputs()));
-    mechanics.evaluate_outputs(state.q, {}, y);
-    mechanics.inertia(state.v, {}, momentum);
-    const auto [linear, angular] = mechanics.frame_momentum(state.q, state.v);
-    EXPECT_GT(norm(linear), 1e-3);
-    // The cables of a bar end in the frame's axes and pull within the whole. Linear momentum by Newton's method to
-    // its tolerance; the rest, about a point that moves, to first order in h.
-    for (int k = 0; k < 3; ++k) {
-      EXPECT_NEAR(momentum[extent(nv - 6 + k)], 0, newton ? 1e-9 : 0.05 * norm(linear));
-      EXPECT_NEAR(momentum[extent(nv - 3 + k)], 0, (newton ? 0.01 : 0.02) * norm(angular));
+    const auto [linear, angular] = mechanics.momentum(state.q, state.v);
+    double carried = 0, turning = 0;  // of the frame alone
+    for (std::size_t k = 0; k < 3; ++k) {
+      carried = std::max(carried, std::abs(state.v[extent(nv) - 6 + k]));
+      turning = std::max(turning, std::abs(state.v[extent(nv) - 3 + k]));
     }
+    EXPECT_GT(carried, 1e-3);
+    EXPECT_GT(turning, 1e-3);
+    // The cables of a bar end in the frame's axes and pull within the whole: Newton's method to its tolerance, one
+    // linearisation by the balance of momentum after it. Of some 2 kg at 0.3 m.
+    EXPECT_LT(norm(linear), 1e-8 * carried);
+    EXPECT_LT(norm(angular), 1e-8 * turning);
   }
 }
 
@@ -364,8 +370,8 @@ TEST(Assembly, RefusesWhatItCannotDo) {
   EXPECT_NE(message(assembly).find("no mass"), std::string::npos);
   assembly.frames[0].inertia = irregular();
   assembly.bodies = {
-      body("bar", bar.mechanics, {.translation = bar.inertia.translation, .rotation = {}, .rest = {}}, 0)};
-  EXPECT_NE(message(assembly).find("resists turning"), std::string::npos);
+      body("bar", bar.mechanics, {.rest = {}, .translation = bar.inertia.translation, .first = {}, .second = {}}, 0)};
+  EXPECT_NE(message(assembly).find("has not the inertia"), std::string::npos);
   assembly.bodies[0].inertia = bar.inertia;
   EXPECT_EQ(message(assembly), "");
   assembly.masses = {{on_body(0, 0), 1}};
