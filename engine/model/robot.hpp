@@ -5,9 +5,11 @@
 // Mapped points: y = y_rest + L q + L_c c, three coordinates each [m]; the model that owns the robot knows L.
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/collision/surface_set.hpp"
 #include "engine/model/cavity.hpp"
 #include "engine/obstacles/obstacle.hpp"
 #include "engine/scene/scene.hpp"
@@ -145,6 +147,13 @@ struct Robot {
   std::vector<PlacedObstacle> obstacles;
   int first_collision_point = 0, collision_points = 0;
   double contact_distance = 0;
+  /// Bodies of an assembly that may touch each other: their surfaces, the vertices of which are consecutive mapped
+  /// points, and Coulomb's coefficient of each. Null: none.
+  std::shared_ptr<const SurfaceSet> surfaces;
+  std::vector<std::string> surface_names;
+  std::vector<double> surface_friction;
+  int first_surface_point = 0;
+  bool touches() const { return pairs() > 0 || surfaces != nullptr; }
   int pairs() const { return collision_points * static_cast<int>(obstacles.size()); }
   /// Whether a constraint or spring ties the robot to a place in space.
   bool held_in_space() const {

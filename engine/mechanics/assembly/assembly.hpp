@@ -32,6 +32,7 @@
 #include <memory>
 #include <optional>
 
+#include "engine/collision/collision_surface.hpp"
 #include "engine/mechanics/mechanics.hpp"
 #include "engine/model/body_inertia.hpp"
 
@@ -78,6 +79,14 @@ struct Assembly {
     std::string name, set;
     Point point;
   };
+  /// What may touch other bodies: the skin of a part, the shape of a rigid body.
+  struct BodySurface {
+    std::string name;              // of the part or rigid body
+    CollisionSurface surface;      // its rest places: those of its vertices in the world at rest
+    std::vector<Point> vertices;   // one for each vertex of the surface
+    double friction = 0;           // Coulomb's coefficient; of a pair the geometric mean of both
+    bool touches_itself = false;
+  };
 
   std::string name;
   Vec3d gravity{{0, 0, 0}};
@@ -92,6 +101,8 @@ struct Assembly {
   std::vector<PlacedObstacle> obstacles;  // in the world
   double contact_distance = 0;
   std::vector<Point> collision_points;  // on bodies and on free frames
+  std::vector<BodySurface> surfaces;    // of bodies that may touch each other, contact_distance apart at least
+  std::vector<std::array<int, 2>> never_touching;  // pairs of surfaces
 };
 
 class AssemblyMechanics : public Mechanics {
