@@ -92,6 +92,24 @@ std::uint32_t SurfaceSet::code(const SurfaceFeature& feature) const {
   return static_cast<std::uint32_t>(feature.points) << 30 | (first + static_cast<std::uint32_t>(feature.index));
 }
 
+SurfaceFeature SurfaceSet::feature(std::uint32_t code) const {
+  const auto points = static_cast<int>(code >> 30);
+  const std::uint32_t number = code & 0x3fffffffU;
+  for (int i = 0; i < size(); ++i) {
+    const CollisionSurface& s = surface(i);
+    const Owned& o = owned(i);
+    const std::uint32_t first = points == 1   ? static_cast<std::uint32_t>(placed(i).first_vertex)
+                                : points == 2 ? o.first_edge
+                                              : o.first_triangle;
+    const std::size_t count = points == 1   ? s.rest.size()
+                              : points == 2 ? s.edges.size()
+                              : points == 3 ? s.triangles.size()
+                                            : 0;
+    if (number >= first && number - first < count) return {i, points, static_cast<int>(number - first)};
+  }
+  return {};
+}
+
 bool SurfaceSet::share_a_vertex(const SurfaceFeature& a, const SurfaceFeature& b) const {
   for (const int v : vertices_of(a))
     for (const int w : vertices_of(b))

@@ -65,6 +65,8 @@ class SurfaceSet {
   SurfaceFeature part_of(const SurfaceFeature& feature, int mask) const;
   /// One number per feature of the set: bits 30 and 31 are its points, the others its place among those of its kind.
   std::uint32_t code(const SurfaceFeature& feature) const;
+  /// The feature of a code; one that is none has surface -1.
+  SurfaceFeature feature(std::uint32_t code) const;
   bool share_a_vertex(const SurfaceFeature& a, const SurfaceFeature& b) const;
 
   Simplex simplex(const SurfaceFeature& feature, const Positions& x) const;

@@ -2,6 +2,8 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <sstream>
 #include <string_view>
@@ -29,8 +31,12 @@ std::vector<std::string> split(const std::string& text) {
   return lines;
 }
 
-// Of robots with obstacles only: files from before there were any have none.
-constexpr std::string_view optional_array = "/state/contact_forces";
+// Of robots in contact only: files from before there were any have none.
+constexpr std::array<std::string_view, 2> optional_arrays = {"/state/contact_forces", "/state/surface_forces"};
+
+bool optional(const std::string& name) {
+  return std::ranges::find(optional_arrays, name) != optional_arrays.end();
+}
 
 // Arrays of the state with one row per robot, in the file and in memory.
 template <class SomeState, class Action>
@@ -39,6 +45,7 @@ void each_array(SomeState& state, Action action) {
   action("/state/v", state.v);
   action("/state/multipliers", state.multipliers);
   action("/state/contact_forces", state.contact_forces);
+  action("/state/surface_forces", state.surface_forces);
   action("/state/commands", state.commands);
   action("/state/motions", state.motions);
   action("/state/motion_velocities", state.motion_velocities);
@@ -49,7 +56,7 @@ void each_array(SomeState& state, Action action) {
 void write_robots(Hdf5File& file, const State& state) {
   const auto robots = static_cast<std::size_t>(state.robots);
   each_array(state, [&](const std::string& name, const std::vector<double>& values) {
-    if (name != optional_array || !values.empty()) file.write(name, values, {robots, values.size() / robots});
+    if (!optional(name) || !values.empty()) file.write(name, values, {robots, values.size() / robots});
   });
   file.write("/state/time", state.time);
   file.write("/state/robots", std::int64_t{state.robots});
@@ -64,7 +71,7 @@ State read_robots(const Hdf5File& file) {
   if (robots < 1 || robots > (std::int64_t{1} << 30)) refuse("the number of robots is impossible");
   state.robots = static_cast<int>(robots);
   each_array(state, [&](const std::string& name, std::vector<double>& values) {
-    if (name == optional_array && !file.has(name)) return;
+    if (optional(name) && !file.has(name)) return;
     const auto shape = file.shape(name);
     if (shape.size() != 2 || shape[0] != static_cast<std::size_t>(robots)) refuse("'" + name + "' has a wrong shape");
     values = file.read_doubles(name);

@@ -31,6 +31,8 @@ void copy_robot(const State& from, int a, State& to, int b) {
     SUPPLE_EXPECT((to.*list).size() == size * extent(to.robots));
     std::copy_n(source.data() + extent(a) * size, size, (to.*list).data() + extent(b) * size);
   }
+  SUPPLE_EXPECT((from.surface_forces.empty() && to.surface_forces.empty()) || (from.robots == 1 && to.robots == 1));
+  to.surface_forces = from.surface_forces;
 }
 
 State one_robot(const State& state, int b) {
@@ -66,6 +68,8 @@ std::uint64_t hash(const State& state) {
   // Nothing changes the hash too, and robots without obstacles keep theirs.
   if (!state.contact_forces.empty())
     h = hash_bytes(state.contact_forces.data(), state.contact_forces.size() * sizeof(double), h);
+  if (!state.surface_forces.empty())
+    h = hash_bytes(state.surface_forces.data(), state.surface_forces.size() * sizeof(double), h);
   return h;
 }
 

@@ -17,6 +17,9 @@ struct State {
   std::vector<double> multipliers;
   /// B x pairs x 3: forces of obstacles on the body's collision points [N], in the world; as the multipliers.
   std::vector<double> contact_forces;
+  /// Of one robot alone: forces between surfaces of its bodies (Robot::surfaces) [contacts][5]: the codes of the two
+  /// features (SurfaceSet::code), ascending, and the force on the first [N], in the world; as the multipliers.
+  std::vector<double> surface_forces;
   std::vector<double> commands;           // B x actuators: commands of the last step (rate limits)
   std::vector<double> motions;            // B x motions: prescribed inputs of the last step [m]
   std::vector<double> motion_velocities;  // B x motions [m/s]

@@ -1,5 +1,8 @@
 #include "engine/model/touches.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -32,6 +35,28 @@ std::vector<Touch> touches(const Robot& robot, const State& state, std::span<con
     }
     found.push_back(touch);
   }
+  return found;
+}
+
+std::vector<BodyTouch> body_touches(const Robot& robot, const State& state) {
+  std::vector<BodyTouch> found;
+  if (!robot.surfaces) return found;
+  for (std::size_t k = 0; k + 5 <= state.surface_forces.size(); k += 5) {
+    const double* of = state.surface_forces.data() + k;
+    const int a = robot.surfaces->feature(static_cast<std::uint32_t>(of[0])).surface,
+              b = robot.surfaces->feature(static_cast<std::uint32_t>(of[1])).surface;
+    if (a < 0 || b < 0) continue;
+    const Vec3d force = (a <= b ? 1.0 : -1.0) * Vec3d{{of[2], of[3], of[4]}};
+    const int first = std::min(a, b), second = std::max(a, b);
+    auto at = std::ranges::find_if(found, [&](const BodyTouch& t) { return t.first == first && t.second == second; });
+    if (at == found.end()) {
+      found.push_back({first, second, {{0, 0, 0}}, 0});
+      at = found.end() - 1;
+    }
+    at->force = at->force + force;
+    ++at->contacts;
+  }
+  std::ranges::sort(found, {}, [](const BodyTouch& t) { return std::pair(t.first, t.second); });
   return found;
 }
 

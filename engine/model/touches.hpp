@@ -25,6 +25,14 @@ struct Touch {
 // beginning of the step, or empty: then nothing is known of slip and all stick. None where the state has no contacts.
 std::vector<Touch> touches(const Robot& robot, const State& state, std::span<const double> y,
                            std::span<const double> before = {}, int b = 0);
+// Two bodies of an assembly that touch each other.
+struct BodyTouch {
+  int first = 0, second = 0;     // surfaces (Robot::surfaces), the lower one first
+  Vec3d force{{0, 0, 0}};        // on the first, in the world [N]
+  int contacts = 0;              // pairs of features
+};
+// Of a state of one robot, ascending.
+std::vector<BodyTouch> body_touches(const Robot& robot, const State& state);
 // Sum of the normal forces on each obstacle [N].
 std::vector<double> normal_forces(const Robot& robot, std::span<const Touch> touches);
 

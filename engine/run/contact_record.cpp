@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/collision/surface_gaps.hpp"
+#include "kernels/base/extent.hpp"
+
 namespace supple {
 
 void ContactRecord::add(const ContactFigures& step, const ReducedModel* model, const State& state) {
@@ -20,6 +23,12 @@ void ContactRecord::add_gap(const Robot& robot, const std::vector<Vec3d>& skin) 
   for (const PlacedObstacle& placed : robot.obstacles)
     for (const Vec3d& x : skin) least = std::min(least, placed.obstacle.at(placed.pose, x).gap);
   least_gap = least;
+}
+
+void ContactRecord::add_body_gap(const Robot& robot, std::span<const double> y) {
+  const SurfaceGap gap = supple::least_gap(
+      *robot.surfaces, y.subspan(extent(3, robot.first_surface_point), extent(3, robot.surfaces->vertices())));
+  if (gap.first >= 0) least_body_gap = std::min(least_body_gap.value_or(gap.gap), gap.gap);
 }
 
 }  // namespace supple

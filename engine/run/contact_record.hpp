@@ -1,8 +1,9 @@
 #pragma once
-// Contact with obstacles over a run.
+// Contact over a run: with obstacles, and of bodies with each other.
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/reduction/basis/contact_compliance.hpp"
@@ -17,10 +18,13 @@ struct ContactRecord {
   ContactFigures figures;               // rows and pressing ones at most, softened in all, largest residuals
   std::optional<OutsideModes> outside;  // the most of each
   std::optional<double> least_gap;      // of the skin [m], where it was looked at
+  std::optional<double> least_body_gap;  // between bodies: at their vertices, edges and faces [m]
   /// Adds a step; `model` is null for a full model.
   void add(const ContactFigures& step, const ReducedModel* model, const State& state);
   /// Adds the smallest gap [m] of the present skin.
   void add_gap(const Robot& robot, const std::vector<Vec3d>& skin);
+  /// The same between bodies; y: mapped points.
+  void add_body_gap(const Robot& robot, std::span<const double> y);
 };
 
 }  // namespace supple

@@ -64,7 +64,9 @@ void record_contact(const ForwardRun& run, long step, const ContactFigures& figu
     contact.add(figures, run.model, run.robots.state());
   else
     contact.figures.include(figures);
-  if (alone && looked_at) contact.add_gap(run.robot, run.skin(run.robots.state()));
+  if (!alone || !looked_at) return;
+  if (!run.robot.obstacles.empty()) contact.add_gap(run.robot, run.skin(run.robots.state()));
+  if (run.robot.surfaces) contact.add_body_gap(run.robot, run.robots.outputs());
 }
 
 }  // namespace
@@ -85,7 +87,7 @@ ForwardResult run_forward(ForwardRun& run, const Progress& progress) {
   keeping.record = [&](long step, const TakenStep& taken) {
     done = step;
     if (run.after) run.after(step, run.robots.state());
-    if (run.robot.pairs() > 0) record_contact(run, step, taken.report.contact, result.contact);
+    if (run.robot.touches()) record_contact(run, step, taken.report.contact, result.contact);
     record_frame(step);
     if (results) results->record(step, run.robots);
   };

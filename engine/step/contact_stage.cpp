@@ -15,6 +15,11 @@ namespace {
 // A force this close to its cone slides: it was put there by a projection.
 constexpr double at_the_cone = 1 - 1e-9;
 
+// Rows are solved to some 1e-10 of the step's motion; a pair is deep in another surface beyond the distance.
+SearchSettings search_settings(const Robot& robot) {
+  return {.depth = robot.contact_distance, .tolerance = std::max(1e-9, 1e-6 * robot.contact_distance)};
+}
+
 Vec3d point_of(std::span<const double> y, int point) {
   const std::size_t k = extent(3, point);
   return {{y[k], y[k + 1], y[k + 2]}};
@@ -28,7 +33,8 @@ ContactStage::ContactStage(Mechanics& mechanics)
       nv_(mechanics.coordinates().nv),
       ny_(mechanics.robot().outputs()),
       obstacles_(static_cast<int>(mechanics.robot().obstacles.size())) {
-  SUPPLE_EXPECT(robot_.pairs() > 0);
+  SUPPLE_EXPECT(robot_.pairs() > 0 || (robot_.surfaces && mechanics.robots() == 1));
+  if (robot_.surfaces) search_.emplace(*robot_.surfaces, search_settings(robot_));
   for (int p = 0; p < robot_.collision_points; ++p) all_points_.point.push_back(robot_.first_collision_point + p);
   all_points_.frame.assign(all_points_.point.size(), Mat3d::identity());
   moved_.assign(extent(all_points_.rows()), 0.0);
@@ -75,18 +81,26 @@ void ContactStage::add_row(int b, int pair, const Vec3d& force) {
   RobotContacts& r = robots_[static_cast<std::size_t>(b)];
   ++r.rows_of_pair[static_cast<std::size_t>(pair)];
   r.pair.push_back(pair);
+  r.features.emplace_back();
   r.rows.point.push_back(robot_.first_collision_point + pair / obstacles_);
   r.rows.frame.push_back(Mat3d::identity());
+  r.weight.push_back(1);
+  r.first.push_back(r.rows.points());
   r.friction.push_back(mechanics_.friction(b, pair % obstacles_));
   r.phi.insert(r.phi.end(), 3, 0.0);
   r.lambda.insert(r.lambda.end(), {force[0], force[1], force[2]});
 }
 
 void ContactStage::forget_rows(RobotContacts& r) {
-  for (int pair : r.pair) r.rows_of_pair[static_cast<std::size_t>(pair)] = 0;
+  for (int pair : r.pair)
+    if (pair >= 0) r.rows_of_pair[static_cast<std::size_t>(pair)] = 0;
   r.pair.clear();
+  r.features.clear();
   r.rows.point.clear();
   r.rows.frame.clear();
+  r.weight.clear();
+  r.first.assign(1, 0);
+  r.single = true;
   r.friction.clear();
   r.phi.clear();
   r.lambda.clear();
@@ -104,6 +118,7 @@ void ContactStage::begin(const State& state, std::span<const double> y_start) {
       if (!(force == Vec3d{{0, 0, 0}})) add_row(b, pair, force);
     }
   }
+  if (search_) begin_surfaces(state);
 }
 
 // Frame and values of row k at y_ + moved; its force stays the same vector.
@@ -113,16 +128,18 @@ void ContactStage::linearise_row(int b, std::size_t k, const Vec3d& moved) {
   const Vec3d here = point_of(points_of(y_, b), point);
   const PlacedObstacle& obstacle = robot_.obstacles[static_cast<std::size_t>(r.pair[k] % obstacles_)];
   const Proximity near = obstacle.obstacle.at(obstacle.pose, here + moved);
-  const Vec3d force = transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k));
+  Mat3d& frame = r.rows.frame[extent(r.first[k])];
+  const Vec3d force = transpose(frame) * point_of(r.lambda, static_cast<int>(k));
   const PairRows rows =
       rows_of_pair(near, moved, here - point_of(points_of(y_start_, b), point), robot_.contact_distance);
-  r.rows.frame[k] = rows.frame;
+  frame = rows.frame;
   const Vec3d lambda = rows.frame * force;
   for (int i = 0; i < 3; ++i) {
     r.phi[3 * k + extent(i)] = rows.phi[i];
     r.lambda[3 * k + extent(i)] = lambda[i];
   }
-  if (lambda[0] > 0) stiffness_.push_back({b, r.rows.point[k], r.rows.point[k], -lambda[0] * near.curvature});
+  const int at = r.rows.point[extent(r.first[k])];
+  if (lambda[0] > 0) stiffness_.push_back({b, at, at, -lambda[0] * near.curvature});
 }
 
 void ContactStage::linearise(std::span<const double> y) {
@@ -132,23 +149,31 @@ void ContactStage::linearise(std::span<const double> y) {
     RobotContacts& r = robots_[static_cast<std::size_t>(b)];
     // One row for each pair again, with all of its force.
     scratch_.former_pairs = r.pair;
+    scratch_.former_features = r.features;
     scratch_.former_forces.clear();
     for (std::size_t k = 0; k < r.pair.size(); ++k)
-      scratch_.former_forces.push_back(transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k)));
+      scratch_.former_forces.push_back(transpose(r.frame(k)) * point_of(r.lambda, static_cast<int>(k)));
     forget_rows(r);
     for (std::size_t k = 0; k < scratch_.former_pairs.size(); ++k) {
-      const auto same = std::find(r.pair.begin(), r.pair.end(), scratch_.former_pairs[k]);
-      if (same == r.pair.end()) {
-        add_row(b, scratch_.former_pairs[k], scratch_.former_forces[k]);
+      const int pair = scratch_.former_pairs[k];
+      const std::uint64_t key = scratch_.former_features[k].key;
+      std::size_t same = 0;
+      while (same < r.pair.size() && (r.pair[same] != pair || (pair < 0 && r.features[same].key != key))) ++same;
+      if (same == r.pair.size()) {
+        if (pair >= 0)
+          add_row(b, pair, scratch_.former_forces[k]);
+        else
+          add_features(r, scratch_.former_features[k], scratch_.former_forces[k]);
         continue;
       }
-      double* sum = r.lambda.data() + 3 * (same - r.pair.begin());
-      for (int i = 0; i < 3; ++i) sum[i] += scratch_.former_forces[k][i];
+      for (int i = 0; i < 3; ++i) r.lambda[3 * same + extent(i)] += scratch_.former_forces[k][i];
     }
     touch_[extent(b)] = !r.pair.empty();
-    for (std::size_t k = 0; k < r.pair.size(); ++k) linearise_row(b, k, {{0, 0, 0}});
+    for (std::size_t k = 0; k < r.pair.size(); ++k)
+      if (r.pair[k] >= 0) linearise_row(b, k, {{0, 0, 0}});
+    if (search_) linearise_surfaces(r);
     std::fill(r.force.begin(), r.force.end(), 0.0);
-    mechanics_.add_row_forces(r.rows, r.lambda, r.force);
+    add_row_forces(r, r.lambda, r.force);
     r.worst_idle_gap = 0;
     const auto here = points_of(y_, b);
     for (int pair = 0; pair < robot_.pairs(); ++pair) {
@@ -158,6 +183,7 @@ void ContactStage::linearise(std::span<const double> y) {
           obstacle.obstacle.at(obstacle.pose, point_of(here, pair / obstacles_), robot_.contact_distance).gap;
       r.worst_idle_gap = std::min(r.worst_idle_gap, gap - robot_.contact_distance);
     }
+    if (search_) find_idle_surfaces(r);
   }
 }
 
@@ -182,6 +208,7 @@ double ContactStage::violation(int b) const {
 // Rows for what the motion du and changes dc of the inputs would leave below the distance; how many.
 int ContactStage::add_violated(int b, std::span<const double> du, std::span<const double> dc) {
   RobotContacts& r = robots_[static_cast<std::size_t>(b)];
+  if (robot_.pairs() == 0) return 0;
   mechanics_.multiply_rows(all_points_, du, 1, moved_);
   for (std::size_t k = 0; k < dc.size(); ++k)
     for (std::size_t i = 0; i < moved_.size(); ++i) moved_[i] += dc[k] * carried_[k * moved_.size() + i];
@@ -208,7 +235,7 @@ int ContactStage::add_violated(int b, std::span<const double> du, std::span<cons
 // Brings the rows that came since the last call into constraint space: as roots, or H A^-1 H^T.
 void ContactStage::extend(int b, const ContactInputs& in) {
   RobotContacts& r = robots_[static_cast<std::size_t>(b)];
-  const int first = r.known, all = r.rows.points(), size = 3 * all;
+  const int first = r.known, all = r.contacts(), size = 3 * all;
   if (first == all) return;
   r.known = all;
   if (first == 0) r.factored = mechanics_.root_solve(b, {}, 0);
@@ -220,8 +247,7 @@ void ContactStage::extend(int b, const ContactInputs& in) {
     scratch_.unit.assign(extent(size), 0.0);
     for (int row = 3 * first; row < size; ++row) {
       scratch_.unit[extent(row)] = 1;
-      mechanics_.add_row_forces(r.rows, scratch_.unit,
-                                std::span(V).subspan(before + extent(row - 3 * first, nv_), extent(nv_)));
+      add_row_forces(r, scratch_.unit, std::span(V).subspan(before + extent(row - 3 * first, nv_), extent(nv_)));
       scratch_.unit[extent(row)] = 0;
     }
     const std::span<double> fresh = std::span(V).subspan(begin);
@@ -231,7 +257,7 @@ void ContactStage::extend(int b, const ContactInputs& in) {
   scratch_.grown.resize(extent(size, size));
   for (int i = 0; i < 3 * first; ++i)
     std::copy_n(r.compliance.data() + extent(i, 3 * first), 3 * first, scratch_.grown.data() + extent(i, size));
-  mechanics_.row_compliance(b, r.rows, 3 * first, scratch_.grown);
+  row_compliance(b, r, 3 * first, scratch_.grown);
   std::swap(r.compliance, scratch_.grown);
 }
 
@@ -239,17 +265,16 @@ void ContactStage::extend(int b, const ContactInputs& in) {
 ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
   RobotContacts& r = robots_[static_cast<std::size_t>(b)];
   const int n = in.alone.rows, inputs = in.alone.motions, effectors = in.alone.effector_rows;
-  const int m = r.rows.points(), N = n + 3 * m, columns = 1 + n + inputs;
+  const int m = r.contacts(), N = n + 3 * m, columns = 1 + n + inputs;
   extend(b, in);
   scratch_.cross.resize(extent(columns, 3 * m));
-  mechanics_.multiply_rows(r.rows, in.free_motion, 1, std::span(scratch_.cross).first(extent(3 * m)));
-  mechanics_.multiply_rows(r.rows, in.X.subspan(extent(nv_)), columns - 1,
-                           std::span(scratch_.cross).subspan(extent(3 * m)));
+  multiply_rows(r, in.free_motion, 1, std::span(scratch_.cross).first(extent(3 * m)));
+  multiply_rows(r, in.X.subspan(extent(nv_)), columns - 1, std::span(scratch_.cross).subspan(extent(3 * m)));
   scratch_.free.resize(extent(N));
   std::copy_n(in.alone.free.begin(), n, scratch_.free.begin());
   for (int i = 0; i < 3 * m; ++i) scratch_.free[extent(n + i)] = r.phi[extent(i)] + scratch_.cross[extent(i)];
   scratch_.obstacle.clear();
-  for (int pair : r.pair) scratch_.obstacle.push_back(pair % obstacles_);
+  for (int pair : r.pair) scratch_.obstacle.push_back(pair < 0 ? -1 : pair % obstacles_);
   ContactSpace space{.rows = n,
                      .contacts = m,
                      .rank = 0,
@@ -284,11 +309,12 @@ ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
     space.W = scratch_.W;
   }
   if (inputs > 0) {
+    SUPPLE_EXPECT(!search_);
     scratch_.B.resize(extent(3 * m, inputs));
     for (int k = 0; k < m; ++k) {
       const int point = r.pair[extent(k)] / obstacles_;
       for (int c = 0; c < inputs; ++c) {
-        const Vec3d carried = r.rows.frame[extent(k)] * point_of(carried_, c * robot_.collision_points + point);
+        const Vec3d carried = r.frame(extent(k)) * point_of(carried_, c * robot_.collision_points + point);
         for (int i = 0; i < 3; ++i)
           scratch_.B[extent(3 * k + i, inputs) + extent(c)] =
               carried[i] - scratch_.cross[extent(1 + n + c, 3 * m) + extent(3 * k + i)];
@@ -298,7 +324,7 @@ ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
   }
   if (effectors > 0) {
     scratch_.effector_cross.resize(extent(effectors, 3 * m));
-    mechanics_.multiply_rows(r.rows, scratch_.effector_X, effectors, scratch_.effector_cross);
+    multiply_rows(r, scratch_.effector_X, effectors, scratch_.effector_cross);
     space.effector_W = scratch_.effector_cross;
   }
   return space;
@@ -312,7 +338,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
   std::fill(r.motion.begin(), r.motion.end(), 0.0);
   scratch_.effector_X.clear();
   for (;;) {
-    const int m = r.rows.points();
+    const int m = r.contacts();
     if (m > most_contact_rows) {
       r.figures.too_many = true;
       return false;
@@ -329,7 +355,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
       std::copy_n(scratch_.lambda.begin(), n, multipliers.begin());
       std::copy(scratch_.lambda.begin() + n, scratch_.lambda.end(), r.lambda.begin());
       for (std::size_t k = 0; k < r.motion.size(); ++k) r.motion[k] = in.increments ? -r.force[k] : 0.0;
-      mechanics_.add_row_forces(r.rows, r.lambda, r.motion);
+      add_row_forces(r, r.lambda, r.motion);
       mechanics_.solve_robot(b, r.motion, 1);
     }
     for (int k = 0; k < nv_; ++k) scratch_.du[extent(k)] = in.X[extent(k)] + r.motion[extent(k)];
@@ -338,7 +364,9 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
     };
     for (int i = 0; i < n; ++i) add_column(1 + i, multipliers[extent(i)] - in.held[extent(i)]);
     for (std::size_t c = 0; c < dc.size(); ++c) add_column(1 + n + static_cast<int>(c), -dc[c]);
-    if (add_violated(b, scratch_.du, dc) == 0) break;
+    int added = add_violated(b, scratch_.du, dc);
+    if (search_) added += add_violated_surfaces(r, scratch_.du, in);
+    if (added == 0) break;
   }
   return true;
 }
@@ -347,7 +375,7 @@ ContactFigures ContactStage::figures() const {
   ContactFigures figures;
   for (const RobotContacts& r : robots_) {
     figures.add(r.figures);
-    figures.rows += r.rows.points();
+    figures.rows += r.contacts();
     for (std::size_t k = 0; k < r.pair.size(); ++k) figures.touching += r.lambda[3 * k] > 0 ? 1 : 0;
   }
   return figures;
@@ -358,10 +386,12 @@ void ContactStage::finish(int b, State& state) const {
   const std::size_t own = extent(robot_.pairs(), 3);
   std::fill_n(state.contact_forces.data() + extent(b) * own, own, 0.0);
   for (std::size_t k = 0; k < r.pair.size(); ++k) {
-    const Vec3d force = transpose(r.rows.frame[k]) * point_of(r.lambda, static_cast<int>(k));
+    if (r.pair[k] < 0) continue;
+    const Vec3d force = transpose(r.frame(k)) * point_of(r.lambda, static_cast<int>(k));
     double* out = state.contact_forces.data() + extent(3, b * robot_.pairs() + r.pair[k]);
     for (int i = 0; i < 3; ++i) out[i] += force[i];
   }
+  if (search_) finish_surfaces(r, state);
 }
 
 }  // namespace supple

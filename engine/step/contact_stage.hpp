@@ -11,12 +11,22 @@
 // one. Elsewhere (within a tube, beside a wall that is not the nearest yet) a pair may get further rows, linearised
 // where the motion found would bring its point: cutting planes.
 //
+// Surfaces of bodies (Robot::surfaces) touch each other likewise: the pairs of features whose gap would end below the
+// distance, or would have on the way from the start of the step (engine/collision/feature_pairs.hpp), have the row
+//   gap(y) + n . sum w_k dy_k >= distance,   t . sum w_k (y_k - y_start,k + dy_k)
+// at the normal n and weights w of the time at which they come too near, so that nothing passes through anything at any
+// speed. A pair nearer than the distance when the step begins moves apart by `recovery` of the distance a step.
+//
 // Newton's method has the geometric stiffness -lambda_n d^2 g/dy^2; how tangents turn is left out (with friction on
 // curved obstacles its convergence is linear).
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/collision/feature_pairs.hpp"
 #include "engine/mechanics/mechanics.hpp"
 #include "engine/step/constraint_law.hpp"
 #include "engine/step/contact_figures.hpp"
@@ -32,6 +42,8 @@ struct ContactInputs {
   std::span<const double> held;        // [rows]: lambda_0
   std::span<const double> H;           // [rows][nv]
   std::span<const double> effector_H;  // [effector_rows][nv]
+  /// Robots with surfaces: mapped points [outputs] where the motion du [nv] leads from the present linearisation.
+  std::function<void(std::span<const double> du, std::span<double> y)> points_after = {};
   std::span<const double> compliance;  // [rows]
 };
 
@@ -40,7 +52,7 @@ inline constexpr int most_contact_rows = 1000;
 
 class ContactStage {
  public:
-  // The robot has obstacles. `mechanics` must outlive this object.
+  // The robot has obstacles or surfaces; with surfaces it is one. `mechanics` must outlive this object.
   explicit ContactStage(Mechanics& mechanics);
 
   // Begins a step; y_start [B x outputs]: mapped points of `state`. Pairs with a force in it are active.
@@ -64,13 +76,13 @@ class ContactStage {
     return solve_robot(b, law, in, multipliers, dc);
   }
   // Whether robot b has more rows than can be solved for.
-  bool too_many(int b) const { return robots_[static_cast<std::size_t>(b)].rows.points() > most_contact_rows; }
+  bool too_many(int b) const { return robots_[static_cast<std::size_t>(b)].contacts() > most_contact_rows; }
   // A^-1 H^T (lambda - lambda_0) of the contacts of robot b [nv].
   std::span<const double> motion(int b) const { return robots_[static_cast<std::size_t>(b)].motion; }
   // H^T lambda of the contacts of robot b, added to f [nv].
   void add_forces(int b, std::span<double> f) const {
     const RobotContacts& r = robots_[static_cast<std::size_t>(b)];
-    mechanics_.add_row_forces(r.rows, r.lambda, f);
+    add_row_forces(r, r.lambda, f);
   }
   // The forces of robot b to the state, in the world.
   void finish(int b, State& state) const;
@@ -80,9 +92,15 @@ class ContactStage {
  private:
   // Rows in the order they came, three for each.
   struct RobotContacts {
-    std::vector<int> pair;
+    std::vector<int> pair;                    // with obstacles; -1: of surfaces
     std::vector<unsigned char> rows_of_pair;  // [pairs]
+    std::vector<FeaturePair> features;        // of surfaces; others are empty
+    /// Mapped points of the rows with their frames, and the weight of each: one of an obstacle's, up to four of a pair
+    /// of features. Those of contact k begin at first[k]; one more entry at the end.
     PointRows rows;
+    std::vector<double> weight;
+    std::vector<int> first = {0};
+    bool single = true;  // each contact has one point, of weight one
     std::vector<double> friction;
     std::vector<double> phi, lambda;    // [3 rows]
     std::vector<double> force, motion;  // [nv]
@@ -92,6 +110,8 @@ class ContactStage {
     bool factored = false;              // they are roots
     double worst_idle_gap = 0;          // least gap of pairs without rows, below 0
     ContactFigures figures;             // of its last solve
+    int contacts() const { return static_cast<int>(pair.size()); }
+    const Mat3d& frame(std::size_t k) const { return rows.frame[static_cast<std::size_t>(first[k])]; }
   };
   bool solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers,
                    std::span<double> dc);
@@ -101,6 +121,21 @@ class ContactStage {
   void linearise_row(int b, std::size_t k, const Vec3d& moved);
   int add_violated(int b, std::span<const double> du, std::span<const double> dc);
   void extend(int b, const ContactInputs& in);
+  // [contacts of r]: as the functions of Mechanics for points.
+  void multiply_rows(const RobotContacts& r, std::span<const double> X, int count, std::span<double> out) const;
+  void add_row_forces(const RobotContacts& r, std::span<const double> lambda, std::span<double> f) const;
+  void row_compliance(int b, const RobotContacts& r, int known, std::span<double> C);
+
+  // Surfaces: contact_surfaces.cpp
+  std::span<const double> vertices_of(std::span<const double> y) const;
+  void begin_surfaces(const State& state);
+  void add_features(RobotContacts& r, const FeaturePair& pair, const Vec3d& force);
+  void linearise_features(RobotContacts& r, std::size_t k, double bend);
+  void linearise_surfaces(RobotContacts& r);
+  double gap_wanted(const FeaturePair& pair) const;
+  void find_idle_surfaces(RobotContacts& r);
+  int add_violated_surfaces(RobotContacts& r, std::span<const double> du, const ContactInputs& in);
+  void finish_surfaces(const RobotContacts& r, State& state) const;
   std::span<const double> points_of(std::span<const double> y, int b) const;
 
   Mechanics& mechanics_;
@@ -112,13 +147,18 @@ class ContactStage {
   std::vector<RobotContacts> robots_;
   std::vector<PointStiffness> stiffness_;
   std::vector<char> touch_;
+  std::optional<ContactSearch> search_;  // where there are surfaces
   // Of one robot at a time.
   struct Scratch {
     std::vector<int> former_pairs, obstacle;
     std::vector<Vec3d> former_forces;
+    std::vector<FeaturePair> former_features;
     std::vector<double> free, W, lambda, du, cross, unit, grown, compliance;
     std::vector<double> effector_X, effector_cross, B;
-  } scratch_;
+    std::vector<double> y, by_point;
+    std::vector<FeaturePair> violated, at_end;
+  };
+  mutable Scratch scratch_;
 };
 
 }  // namespace supple

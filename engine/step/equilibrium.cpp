@@ -77,7 +77,7 @@ double resultant(const Coordinates& coordinates, std::span<const double> r) {
 }  // namespace
 
 EquilibriumSettings from_rest(const Robot& robot) {
-  return {.first_increment = robot.pairs() > 0 ? careful_increment : 1.0};
+  return {.first_increment = robot.touches() ? careful_increment : 1.0};
 }
 
 Equilibrium::Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settings)
@@ -117,7 +117,7 @@ StepReport Equilibrium::advance(const State& start, const Control& control, doub
 }
 
 EquilibriumReport Equilibrium::solve(const Control& control, State& state) {
-  if ((robot_.floating || !coordinates_.flat()) && robot_.pairs() > 0) {
+  if ((robot_.floating || !coordinates_.flat()) && robot_.touches()) {
     EquilibriumReport report;
     report.status = StepStatus::loose_among_obstacles;
     return report;
@@ -193,7 +193,7 @@ EquilibriumReport Equilibrium::solve_floating(const Control& control, State& sta
 
 bool Equilibrium::relax(const State& start, double done, const Control& control, State& state,
                         EquilibriumReport& report) {
-  if (robot_.floating || !coordinates_.flat() || robot_.pairs() > 0 || robots_ > 1) return false;
+  if (robot_.floating || !coordinates_.flat() || robot_.touches() || robots_ > 1) return false;
   const StepSettings exact{.tolerance = settings_.tolerance};
   const double first = 1 / (robot_.time_step * robot_.time_step);
   State next = state;
@@ -272,7 +272,7 @@ bool Equilibrium::relax(const State& start, double done, const Control& control,
 // The inertia of [A, H^T; H, 0] is that of A and of -H A^-1 H^T (Haynsworth, Linear Algebra and its Applications 1,
 // 1968): rows that hold the body take as many negative eigenvalues away as W has for them.
 int Equilibrium::unstable(const State& state, int negative_pivots) {
-  if (negative_pivots == 0 || robots_ > 1 || robot_.pairs() > 0 || !coordinates_.flat()) return 0;
+  if (negative_pivots == 0 || robots_ > 1 || robot_.touches() || !coordinates_.flat()) return 0;
   const std::vector<double> W = stepper_.compliance();
   const auto rows = extent(robot_.rows());
   std::vector<std::size_t> holding;

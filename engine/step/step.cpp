@@ -57,7 +57,7 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
       settings_(settings),
       forward_(mechanics.robot(), mechanics.robots()),
       size_(size_that_fits(mechanics)),
-      motion_(size_.device, size_, mechanics.robot().pairs() > 0),
+      motion_(size_.device, size_, mechanics.robot().touches()),
       inputs_(size_.device, size_),
       rows_(size_.device, mechanics.rows(), size_),
       springs_{RowArrays(size_.device, spring_layout(mechanics.robot()), size_), {}, {}},
@@ -90,7 +90,7 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   host_.point_stiffness.reserve(extent(B, 8, springs_.rows.rows()));
   kept_.possible = !cannot_keep_tangent(mechanics.robot()).has_value() && on_cpu();
   set_load({});
-  if (mechanics.robot().pairs() > 0) contact_.emplace(mechanics);
+  if (mechanics.robot().touches()) contact_.emplace(mechanics);
   SUPPLE_EXPECT(settings_.alpha() > 0 && settings_.beta() > 0 && (!contact_ || settings_.beta() == 1));
 }
 
@@ -428,7 +428,7 @@ void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
 
 std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator) {
   if (integrator == Integrator::quasi_static || robot.implicit_position == 1) return std::nullopt;
-  if (robot.pairs() > 0)
+  if (robot.touches())
     return InputError(
         "steps in contact with obstacles need implicit_position = 1 (a body would end within what it meets at speed)",
         "implicit_position = 1, or the scene without [[obstacle]]");

@@ -259,6 +259,7 @@ class Stepper {
   void clear_space(int b);
   void find_contact_on_device(const ConstraintLaw& law, const StateView& state, StepReport& report);
   void find_contact_forces(ConstraintLaw& law, StepReport& report);
+  void points_after(std::span<const double> du, std::span<double> y);
   void set_row_ends();
   void correct();
 

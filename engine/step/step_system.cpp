@@ -308,6 +308,15 @@ void Stepper::find_contact_on_device(const ConstraintLaw& law, const StateView& 
   for (const RobotFailure& failure : failures) fail(failure.robot, failure.status);
 }
 
+// Mapped points of a robot that is alone after a further motion du. The mechanics return to where they were.
+void Stepper::points_after(std::span<const double> du, std::span<double> y) {
+  const Coordinates& coordinates = mechanics_.coordinates();
+  std::vector<double> q(motion_.q.data(), motion_.q.data() + motion_.q.size());
+  coordinates.integrate(q.data(), du.data());
+  mechanics_.evaluate_outputs(q, inputs_.motions.span(), y);
+  mechanics_.evaluate_outputs(motion_.q.span(), inputs_.motions.span(), motion_.y.span());
+}
+
 // The multipliers again, with those of contacts.
 void Stepper::find_contact_forces(ConstraintLaw& law, StepReport& report) {
   const ConstraintSpace all = space_.seen_by_law(inputs_.motions.host());
@@ -327,6 +336,7 @@ void Stepper::find_contact_forces(ConstraintLaw& law, StepReport& report) {
         .held = std::span<const double>(space_.held.host()).subspan(extent(b) * n, n),
         .H = one(rows_.H, b, size_.rows),
         .effector_H = one(effectors_.H, b, effectors_.rows()),
+        .points_after = [this](std::span<const double> du, std::span<double> y) { points_after(du, y); },
         .compliance = scheme_.compliance()};
     const bool found = contact_->solve(b, law, in, law.solved(b), space_.lambda.host().subspan(extent(b) * n, n),
                                        inputs_.dc.host().subspan(extent(b) * m, m));

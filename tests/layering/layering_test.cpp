@@ -89,7 +89,7 @@ const std::map<std::string, std::vector<std::string>> allowed = {
      {"kernels", "solvers", "engine/model", "engine/mechanics/reduced", "engine/step", "engine/reduction",
       "engine/inverse"}},
     {"engine/run",
-     {"kernels", "engine/mesh", "engine/scene", "engine/model", "engine/io", "engine/mechanics",
+     {"kernels", "engine/mesh", "engine/scene", "engine/collision", "engine/model", "engine/io", "engine/mechanics",
       "engine/mechanics/full", "engine/mechanics/reduced", "engine/mechanics/assembly", "engine/step",
       "engine/reduction/basis", "engine/inverse"}},
     {"engine/runtime", {"kernels", "engine/io", "engine/run"}},

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/shell/terminal.hpp"
+#include "engine/model/touches.hpp"
 #include "engine/scene/units.hpp"
 
 namespace supple::cli {
@@ -28,8 +29,26 @@ std::string length(double metres) {
 }  // namespace
 
 void add_contact_facts(Facts& facts, const ContactRecord& record, const Robot& robot, const State& state) {
-  if (robot.pairs() == 0) return;
   const auto force = [](double newton) { return format_quantity(newton, Dimension::force); };
+  const ContactFigures& found = record.figures;
+  const std::string laws = fmt::format("laws of contact to {:.1e}; of {} solves {} accepted above {:.0e}, {} softened",
+                                       found.residual, found.solves, found.loose, tight_residual, found.softened);
+  if (robot.surfaces) {
+    const std::vector<BodyTouch> touches = body_touches(robot, state);
+    for (const BodyTouch& touch : touches)
+      facts.emplace_back(&touch == touches.data() ? "bodies touch" : "",
+                         fmt::format("{} and {} at {} places: {}, {}, {} on {}",
+                                     robot.surface_names[static_cast<std::size_t>(touch.first)],
+                                     robot.surface_names[static_cast<std::size_t>(touch.second)], touch.contacts,
+                                     force(touch.force[0]), force(touch.force[1]), force(touch.force[2]),
+                                     robot.surface_names[static_cast<std::size_t>(touch.first)]));
+    if (touches.empty()) facts.emplace_back("bodies touch", "none at the end");
+    if (record.least_body_gap)
+      facts.emplace_back("", fmt::format("they come as near as {} (they are held {} apart)",
+                                         length(*record.least_body_gap), length(robot.contact_distance)));
+    if (robot.pairs() == 0) facts.emplace_back("", laws);
+  }
+  if (robot.pairs() == 0) return;
   const std::array<double, 3> sum = total_force(state);
   facts.emplace_back(
       "contact",
@@ -38,9 +57,7 @@ void add_contact_facts(Facts& facts, const ContactRecord& record, const Robot& r
   if (record.least_gap)
     facts.emplace_back("", fmt::format("the skin comes as near as {} (points are held {} off)",
                                        length(*record.least_gap), length(robot.contact_distance)));
-  const ContactFigures& found = record.figures;
-  facts.emplace_back("", fmt::format("laws of contact to {:.1e}; of {} solves {} accepted above {:.0e}, {} softened",
-                                     found.residual, found.solves, found.loose, tight_residual, found.softened));
+  facts.emplace_back("", laws);
   if (record.outside)
     facts.emplace_back("",
                        fmt::format("where obstacles push, the modes lack up to {} ({:.2g} % of the work of contact), "
@@ -55,6 +72,16 @@ nlohmann::ordered_json contact_solves_json(const ContactFigures& figures) {
           {"softened", figures.softened}};
 }
 
+nlohmann::ordered_json body_touches_json(const Robot& robot, const State& state) {
+  auto json = nlohmann::ordered_json::array();
+  for (const BodyTouch& touch : body_touches(robot, state))
+    json.push_back({{"first", robot.surface_names[static_cast<std::size_t>(touch.first)]},
+                    {"second", robot.surface_names[static_cast<std::size_t>(touch.second)]},
+                    {"force", std::array{touch.force[0], touch.force[1], touch.force[2]}},
+                    {"contacts", touch.contacts}});
+  return json;
+}
+
 nlohmann::ordered_json contact_figures_json(const ContactRecord& record, const State& state) {
   const ContactFigures& contact = record.figures;
   nlohmann::ordered_json json = {{"most_touching", contact.touching}};
@@ -62,6 +89,7 @@ nlohmann::ordered_json contact_figures_json(const ContactRecord& record, const S
   json["violation"] = contact.violation;
   json["force"] = total_force(state);
   if (record.least_gap) json["least_gap"] = *record.least_gap;
+  if (record.least_body_gap) json["least_body_gap"] = *record.least_body_gap;
   if (record.outside) json["outside_modes"] = {{"depth", record.outside->depth}, {"share", record.outside->share}};
   return json;
 }

@@ -308,7 +308,9 @@ nlohmann::ordered_json session_json(const Context& context, const Subject& subje
   json["first_step"] = result.settings.first;
   json["last_step"] = result.report.step;
   json["time"] = result.state.time;
-  if (!result.state.contact_forces.empty()) json["contact"] = contact_figures_json(result.contact, result.state);
+  const Robot& robot = subject.team.robot();
+  if (robot.touches()) json["contact"] = contact_figures_json(result.contact, result.state);
+  if (robot.surfaces) json["body_contacts"] = body_touches_json(robot, result.state);
   json["limited_commands"] = result.report.limited;
   if (result.state.robots > 1) json["failed"] = failed_json(result.failures, result.settings.time_step);
   json["state_hash"] = hash_hex(hash(result.state));

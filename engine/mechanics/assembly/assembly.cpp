@@ -46,7 +46,8 @@ AssemblyMechanics::AssemblyMechanics(Assembly assembly) : assembly_(std::move(as
 }
 
 void AssemblyMechanics::check() const {
-  if (assembly_.integrator == Integrator::quasi_static && !assembly_.obstacles.empty() &&
+  if (assembly_.integrator == Integrator::quasi_static &&
+      (!assembly_.obstacles.empty() || !assembly_.surfaces.empty()) &&
       std::ranges::any_of(assembly_.frames,
                           [](const Assembly::Frame& frame) { return frame.hold == Assembly::Hold::free; }))
     throw InputError("equilibria of rigid bodies that move freely are not computed in contact with obstacles yet",
@@ -62,7 +63,7 @@ void AssemblyMechanics::check() const {
       throw InputError(
           fmt::format("'{}' has obstacles of its own (among several bodies they are those of the whole)", body.name),
           "[[obstacle]] in the scene of the whole, and none in that of the part");
-    if (robot.floating)
+    if (robot.floating && assembly_.frames[extent(body.frame)].hold != Assembly::Hold::fixed)
       throw InputError(fmt::format("nothing holds '{}' in its frame (the frame's place would not be known)", body.name),
                        "[[fix]] in its scene");
     if (turns && !robot.motions.empty())
@@ -317,6 +318,22 @@ void AssemblyMechanics::merge_robots() {
       SUPPLE_EXPECT(point.body >= 0 || free(point.frame));
       (void)add_point(point);
     }
+  }
+  if (!assembly_.surfaces.empty()) {
+    robot_.first_surface_point = static_cast<int>(robot_.rest_points.size());
+    std::vector<PlacedSurface> placed;
+    int first = 0;
+    for (const Assembly::BodySurface& of : assembly_.surfaces) {
+      SUPPLE_EXPECT(of.vertices.size() == of.surface.rest.size());
+      for (const Assembly::Point& vertex : of.vertices) (void)add_point(vertex);
+      placed.push_back({of.surface, first, of.touches_itself, 2 * assembly_.contact_distance});
+      first += of.surface.vertices();
+      robot_.surface_names.push_back(of.name);
+      robot_.surface_friction.push_back(of.friction);
+    }
+    robot_.surfaces = std::make_shared<const SurfaceSet>(
+        std::move(placed), SurfacePairs{.only_listed = false, .listed = assembly_.never_touching});
+    SUPPLE_EXPECT(assembly_.contact_distance > 0);
   }
   if (robot_.rows() > max_box_complementarity)
     throw InputError(

@@ -1,0 +1,194 @@
+// Bodies of an assembly that touch each other: rest, friction, speed, thin things, soft on rigid.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "engine/collision/surface_gaps.hpp"
+#include "engine/mesh/boundary.hpp"
+#include "engine/model/touches.hpp"
+#include "tests/engine/bodies/assemblies.hpp"
+
+namespace supple {
+namespace {
+
+using namespace assemblies;
+
+constexpr double distance = 1e-4;
+
+RigidInertia box_of(double mass, const Vec3d& size) {
+  RigidInertia box{mass, {{0, 0, 0}}, Mat3d::zero()};
+  for (int k = 0; k < 3; ++k) box.inertia(k, k) = mass / 12 * (dot(size, size) - size[k] * size[k]);
+  return box;
+}
+
+// Surfaces of rigid frames.
+struct World {
+  Assembly assembly;
+  explicit World(const Vec3d& gravity = Vec3d{{0, 0, -9.81}}) {
+    assembly.gravity = gravity;
+    assembly.contact_distance = distance;
+  }
+  int add(const std::string& name, const CollisionSurface& surface, const RigidInertia& inertia, Hold hold,
+          const Pose& pose, double friction) {
+    const auto number = static_cast<int>(assembly.frames.size());
+    assembly.frames.push_back(frame(name, hold, pose, inertia));
+    Assembly::BodySurface of{name, surface, {}, friction, false};
+    for (Vec3d& x : of.surface.rest) {
+      of.vertices.push_back(on_frame(number, x));
+      x = pose(x);
+    }
+    for (std::size_t other = 0; other < assembly.surfaces.size(); ++other)
+      if (const int its = assembly.surfaces[other].vertices[0].frame;
+          its >= 0 && hold != Hold::free && assembly.frames[extent(its)].hold != Hold::free)
+        assembly.never_touching.push_back({static_cast<int>(other), static_cast<int>(assembly.surfaces.size())});
+    assembly.surfaces.push_back(std::move(of));
+    return number;
+  }
+  int box(const std::string& name, const Vec3d& size, double mass, Hold hold, const Pose& pose, double friction = 0) {
+    return add(name, box_surface(size), box_of(mass, size), hold, pose, friction);
+  }
+  int ball(const std::string& name, double radius, double mass, const Vec3d& at, double friction = 0) {
+    return add(name, sphere_surface(radius),
+               {mass, {{0, 0, 0}}, 0.4 * mass * radius * radius * Mat3d::identity()}, Hold::free, {at, Mat3d::identity()},
+               friction);
+  }
+};
+
+double least(const AssemblyMechanics& mechanics, Stepper& stepper) {
+  const std::vector<double> y = stepper.outputs();
+  const Robot& robot = mechanics.robot();
+  return least_gap(*robot.surfaces, std::span(y).subspan(extent(3, robot.first_surface_point))).gap;
+}
+
+class BodyContact : public testing::TestWithParam<StepScheme> {};
+
+// A stack of three bricks on a slab: each bears what is above it, and none moves.
+TEST_P(BodyContact, AStackRests) {
+  World world;
+  world.box("slab", {{0.3, 0.3, 0.02}}, 1, Hold::fixed, {{{0, 0, -0.01}}, Mat3d::identity()}, 0.5);
+  for (int k = 0; k < 3; ++k)
+    world.box("brick" + std::to_string(k), {{0.1, 0.08, 0.04}}, 0.5, Hold::free,
+              turned({{0.002 * k, 0, 0.02 + 0.04 * k + distance * (k + 1)}}, {{0, 0, 0.1 * k}}), 0.5);
+  AssemblyMechanics mechanics(world.assembly);
+  Stepper stepper(mechanics, {.scheme = GetParam(), .time_step = 5e-3, .tolerance = 1e-9});
+  State state = rest_state(mechanics);
+  const std::vector<double> start = state.q;
+  run(stepper, zero_control(mechanics), 200, state);
+  EXPECT_LT(boxes::difference(state.q, start), 1e-6);
+  EXPECT_GT(least(mechanics, stepper), distance - 1e-7);
+  // Each bears the weight of what is above it.
+  const std::vector<BodyTouch> touches = body_touches(mechanics.robot(), state);
+  ASSERT_EQ(touches.size(), 3U);
+  for (int k = 0; k < 3; ++k) {
+    const BodyTouch& touch = touches[extent(k)];
+    EXPECT_EQ(touch.first, k);
+    EXPECT_EQ(touch.second, k + 1);
+    EXPECT_NEAR(touch.force[2], -0.5 * 9.81 * (3 - k), 1e-5);
+    EXPECT_NEAR(std::hypot(touch.force[0], touch.force[1]), 0, 1e-5);
+  }
+}
+
+// A brick on a slope, held above and sliding below the angle of friction.
+TEST_P(BodyContact, ABrickSticksOrSlidesOnASlope) {
+  const double angle = 0.3;
+  for (const double friction : {std::tan(angle) * 1.02, std::tan(angle) * 0.98}) {
+    World world;
+    const Pose slope = turned({{0, 0, 0}}, {{0, angle, 0}});
+    world.box("slope", {{2, 1, 0.1}}, 1, Hold::fixed, slope * Pose{{{0, 0, -0.05}}, Mat3d::identity()}, friction);
+    world.box("brick", {{0.1, 0.1, 0.02}}, 0.3, Hold::free,
+              slope * Pose{{{0, 0, 0.01 + distance}}, Mat3d::identity()}, friction);
+    AssemblyMechanics mechanics(world.assembly);
+    Stepper stepper(mechanics, {.scheme = GetParam(), .time_step = 5e-3, .tolerance = 1e-10});
+    State state = rest_state(mechanics);
+    const Vec3d start = pose_of(state.q.data()).position;
+    run(stepper, zero_control(mechanics), 40, state);
+    const double way = norm(pose_of(state.q.data()).position - start);
+    const double expected = 9.81 * (std::sin(angle) - friction * std::cos(angle));
+    if (expected < 0)
+      EXPECT_LT(way, 1e-7);
+    else  // implicit Euler: a h^2 n (n + 1)/2
+      EXPECT_NEAR(way, expected * 5e-3 * 5e-3 * 40 * 41 / 2, 1e-5);
+  }
+}
+
+// At 100 m/s, half a metre in a step of 5 ms, a ball stops at a sheet of a tenth of a millimetre.
+TEST_P(BodyContact, AShotStopsAtAThinSheet) {
+  World world(Vec3d{{0, 0, 0}});
+  world.box("sheet", {{0.2, 0.2, 1e-4}}, 1, Hold::fixed, {}, 0);
+  world.ball("ball", 0.01, 0.1, {{0.03, 0.02, 0.2}});
+  world.assembly.contact_distance = 4e-5;
+  AssemblyMechanics mechanics(world.assembly);
+  Stepper stepper(mechanics, {.scheme = GetParam(), .time_step = 5e-3, .tolerance = 1e-9});
+  State state = rest_state(mechanics);
+  state.v[2] = -100;
+  for (int step = 0; step < 5; ++step) {
+    run(stepper, zero_control(mechanics), 1, state);
+    EXPECT_GT(state.q[2], 0.01) << step;
+  }
+  EXPECT_NEAR(state.q[2], 0.01 + 5e-5 + 4e-5, 1e-6);
+  EXPECT_NEAR(state.v[2], 0, 1e-6);
+}
+
+// Two balls that meet head-on stop without rebound; what they lost is the momentum of their centre of mass, which stays.
+TEST_P(BodyContact, BallsShareTheirMomentum) {
+  World world(Vec3d{{0, 0, 0}});
+  world.ball("a", 0.02, 0.1, {{0, 0, 0}});
+  world.ball("b", 0.03, 0.3, {{0.1, 0.01, 0}});
+  AssemblyMechanics mechanics(world.assembly);
+  Stepper stepper(mechanics, {.scheme = GetParam(), .time_step = 5e-3, .tolerance = 1e-10});
+  State state = rest_state(mechanics);
+  state.v[0] = 2;
+  run(stepper, zero_control(mechanics), 20, state);
+  const auto [P, L] = mechanics.momentum(state.q, state.v);
+  EXPECT_NEAR(P[0], 0.2, 1e-9);
+  EXPECT_NEAR(P[1], 0, 1e-9);
+  EXPECT_GT(state.v[6], 0.2);
+  EXPECT_GT(least(mechanics, stepper), 0);
+}
+
+// A soft block that falls on a pin of 6 mm between its nodes is held by it.
+TEST(SoftBodyContact, ABlockLiesOnPinsBetweenItsNodes) {
+  Scene scene = boxes::scene({"", MaterialModel::corotational}, 1e5, 0.35);
+  scene.gravity = {{0, 0, -9.81}};
+  scene.bodies[0].rayleigh_mass = 5;
+  const Mesh mesh = box_tetrahedra({{-0.05, -0.05, 0}}, {{0.05, 0.05, 0.05}}, 4, 4, 2);
+  FullModel model = build_full_model(scene, mesh);
+  ASSERT_TRUE(model.robot.floating);
+  const BoundarySurface skin = boundary_surface(model.mesh);
+  World world;
+  world.assembly.frames.push_back(frame("world", Hold::fixed));
+  Assembly::BodySurface of{"block", make_collision_surface(skin.surface), {}, 0.3, false};
+  for (const int node : skin.mesh_node) {
+    of.vertices.push_back(on_body(0, static_cast<int>(model.robot.rest_points.size())));
+    model.robot.rest_points.push_back(model.mesh.nodes[extent(node)]);
+    model.interpolation.push_back({{node}, {1.0}});
+  }
+  FullMechanics block(model);
+  world.assembly.bodies = {body("block", block, body_inertia(model), 0, {{{0.012, 0, 0}}, Mat3d::identity()})};
+  for (Vec3d& x : of.surface.rest) x = x + Vec3d{{0.012, 0, 0}};
+  world.assembly.surfaces.push_back(std::move(of));
+  // Two pins along y, between the rows of nodes at x = -0.038, -0.013, 0.012, ...
+  for (const double x : {-0.025, 0.025})
+    world.add("pin", capsule_surface(0.003, 0.2), {}, Hold::fixed, turned({{x, 0, -0.005}}, {{std::numbers::pi / 2, 0, 0}}),
+              0.3);
+  AssemblyMechanics mechanics(world.assembly);
+  Stepper stepper(mechanics, {.time_step = 5e-3});
+  State state = rest_state(mechanics);
+  for (int step = 0; step < 100; ++step) {
+    run(stepper, zero_control(mechanics), 1, state);
+    ASSERT_GT(least(mechanics, stepper), 0.5 * distance) << step;
+  }
+  double lowest = 1, speed = 0;
+  for (std::size_t i = 2; i < state.q.size(); i += 3) lowest = std::min(lowest, state.q[i]);
+  for (const double v : state.v) speed = std::max(speed, std::abs(v));
+  EXPECT_GT(lowest, -0.02);
+  EXPECT_LT(speed, 0.05);
+}
+
+INSTANTIATE_TEST_SUITE_P(Assembly, BodyContact,
+                         testing::Values(StepScheme::one_linearisation, StepScheme::newton));
+
+}  // namespace
+}  // namespace supple
