@@ -27,9 +27,9 @@ std::vector<Touch> touches(const Robot& robot, const State& state, std::span<con
                            std::span<const double> before = {}, int b = 0);
 // Two bodies of an assembly that touch each other.
 struct BodyTouch {
-  int first = 0, second = 0;     // surfaces (Robot::surfaces), the lower one first
-  Vec3d force{{0, 0, 0}};        // on the first, in the world [N]
-  int contacts = 0;              // pairs of features
+  int first = 0, second = 0;  // surfaces (Robot::surfaces), the lower one first
+  Vec3d force{{0, 0, 0}};     // on the first, in the world [N]
+  int contacts = 0;           // pairs of features
 };
 // Of a state of one robot, ascending.
 std::vector<BodyTouch> body_touches(const Robot& robot, const State& state);

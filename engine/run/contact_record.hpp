@@ -15,9 +15,9 @@ namespace supple {
 using SkinOf = std::function<std::vector<Vec3d>(const State&)>;
 
 struct ContactRecord {
-  ContactFigures figures;               // rows and pressing ones at most, softened in all, largest residuals
-  std::optional<OutsideModes> outside;  // the most of each
-  std::optional<double> least_gap;      // of the skin [m], where it was looked at
+  ContactFigures figures;                // rows and pressing ones at most, softened in all, largest residuals
+  std::optional<OutsideModes> outside;   // the most of each
+  std::optional<double> least_gap;       // of the skin [m], where it was looked at
   std::optional<double> least_body_gap;  // between bodies: at their vertices, edges and faces [m]
   /// Adds a step; `model` is null for a full model.
   void add(const ContactFigures& step, const ReducedModel* model, const State& state);

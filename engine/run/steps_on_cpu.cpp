@@ -116,8 +116,7 @@ ForwardOnCpu::ForwardOnCpu(const MechanicsTeam& team, const DriveSettings& setti
   for (std::vector<double>* values : {&control_.commands, &control_.motions})
     values->resize(values->size() * extent(team.robots()), 0.0);
   // Newton's method and equilibria iterate until all robots of a batch have converged: one by one, each stops alone.
-  if (settings.integrator != Integrator::implicit_euler || settings.keep_tangent > 0 || team.robot().touches())
-    return;
+  if (settings.integrator != Integrator::implicit_euler || settings.keep_tangent > 0 || team.robot().touches()) return;
   batch_ = team.make_batch();
   if (batch_) together_ = std::make_unique<ForwardStep>(*batch_, settings.integrator, settings.time_step);
 }

@@ -147,7 +147,8 @@ class ContactStage {
   std::vector<RobotContacts> robots_;
   std::vector<PointStiffness> stiffness_;
   std::vector<char> touch_;
-  std::optional<ContactSearch> search_;  // where there are surfaces
+  std::optional<ContactSearch> search_;     // where there are surfaces
+  std::vector<FeaturePair> near_at_start_;  // ascending by key
   // Of one robot at a time.
   struct Scratch {
     std::vector<int> former_pairs, obstacle;

@@ -14,7 +14,7 @@ namespace {
 
 // Of the distance, by which a pair that is too near when a step begins moves apart in it.
 constexpr double recovery = 0.1;
-constexpr int most_features_of_a_key = 8;
+constexpr int most_features_of_a_key = 40;
 // Normals whose product is above this are those of one side.
 constexpr double same_side = 0.5;
 constexpr int columns_at_once = 48;
@@ -53,8 +53,7 @@ void ContactStage::multiply_rows(const RobotContacts& r, std::span<const double>
       double* to = out.data() + extent(j, 3 * m) + extent(3 * k);
       std::fill_n(to, 3, 0.0);
       for (int e = r.first[extent(k)]; e < r.first[extent(k) + 1]; ++e)
-        for (int i = 0; i < 3; ++i)
-          to[i] += r.weight[extent(e)] * points[extent(j, r.rows.rows()) + extent(3 * e + i)];
+        for (int i = 0; i < 3; ++i) to[i] += r.weight[extent(e)] * points[extent(j, r.rows.rows()) + extent(3 * e + i)];
     }
 }
 
@@ -112,17 +111,17 @@ void ContactStage::add_features(RobotContacts& r, const FeaturePair& pair, const
     r.weight.push_back(pair.weights[i]);
   }
   r.first.push_back(r.rows.points());
-  r.friction.push_back(std::sqrt(robot_.surface_friction[extent(pair.a.surface)] *
-                                 robot_.surface_friction[extent(pair.b.surface)]));
+  r.friction.push_back(
+      std::sqrt(robot_.surface_friction[extent(pair.a.surface)] * robot_.surface_friction[extent(pair.b.surface)]));
   r.phi.insert(r.phi.end(), 3, 0.0);
   r.lambda.insert(r.lambda.end(), force.v, force.v + 3);
 }
 
 // What the gap of a pair has to be at the end of the step.
 double ContactStage::gap_wanted(const FeaturePair& pair) const {
-  const double at_start = linear_gap(pair, vertices_of(y_start_));
-  return std::min(robot_.contact_distance, std::max(at_start, -robot_.contact_distance) +
-                                               recovery * robot_.contact_distance);
+  const auto at = std::ranges::lower_bound(near_at_start_, pair.key, {}, &FeaturePair::key);
+  if (at == near_at_start_.end() || at->key != pair.key) return robot_.contact_distance;
+  return std::min(robot_.contact_distance, at->gap + recovery * robot_.contact_distance);
 }
 
 // Frame and values of row k at y_; its force stays the same vector. bend: what the motion found so far adds to the gap
@@ -145,12 +144,11 @@ void ContactStage::linearise_features(RobotContacts& r, std::size_t k, double be
 void ContactStage::begin_surfaces(const State& state) {
   RobotContacts& r = robots_.front();
   const std::span<const double> x = vertices_of(y_start_);
-  if (state.surface_forces.empty()) return;
-  const std::vector<FeaturePair>& near = search_->pairs(x, x, 2 * robot_.contact_distance);
+  near_at_start_ = search_->pairs(x, x, 2 * robot_.contact_distance);
+  const std::vector<FeaturePair>& near = near_at_start_;
   for (std::size_t k = 0; k + 5 <= state.surface_forces.size(); k += 5) {
     const double* from = state.surface_forces.data() + k;
-    const std::uint64_t key =
-        (static_cast<std::uint64_t>(from[0]) << 32) | static_cast<std::uint64_t>(from[1]);
+    const std::uint64_t key = (static_cast<std::uint64_t>(from[0]) << 32) | static_cast<std::uint64_t>(from[1]);
     const auto at = std::ranges::lower_bound(near, key, {}, &FeaturePair::key);
     if (at != near.end() && at->key == key) add_features(r, *at, {{from[2], from[3], from[4]}});
   }
@@ -167,8 +165,7 @@ void ContactStage::linearise_surfaces(RobotContacts& r) {
     // One that is not the nearest any more keeps its geometry.
     if (at != near.end() && at->key == r.features[k].key) {
       r.features[k] = *at;
-      for (int e = r.first[k]; e < r.first[k + 1]; ++e)
-        r.weight[extent(e)] = at->weights[extent(e - r.first[k])];
+      for (int e = r.first[k]; e < r.first[k + 1]; ++e) r.weight[extent(e)] = at->weights[extent(e - r.first[k])];
     }
     linearise_features(r, k, 0);
   }
@@ -202,11 +199,13 @@ int ContactStage::add_violated_surfaces(RobotContacts& r, std::span<const double
              linear_gap(of, x1) - gap_wanted(of) >= -tolerance;
     });
     if (held) {
-      if (!ends_known) scratch_.at_end = search_->pairs(x1, x1, robot_.contact_distance);
+      if (!ends_known) scratch_.at_end = search_->pairs(x1, x1, 2 * robot_.contact_distance);
       ends_known = true;
       const auto at = std::ranges::lower_bound(scratch_.at_end, pair.key, {}, &FeaturePair::key);
-      if (at == scratch_.at_end.end() || at->key != pair.key || at->gap - gap_wanted(*at) >= -tolerance) continue;
-      pair = *at;
+      if (at != scratch_.at_end.end() && at->key == pair.key) {
+        if (at->gap - gap_wanted(*at) >= -tolerance) continue;
+        pair = *at;
+      }
     }
     const auto same = std::ranges::count_if(r.features, [&](const FeaturePair& of) { return of.key == pair.key; });
     if (same >= most_features_of_a_key) {
@@ -238,8 +237,7 @@ void ContactStage::finish_surfaces(const RobotContacts& r, State& state) const {
   std::vector<Force> forces;
   for (std::size_t k = 0; k < r.pair.size(); ++k) {
     if (r.pair[k] >= 0) continue;
-    const Vec3d force =
-        transpose(r.frame(k)) * Vec3d{{r.lambda[3 * k], r.lambda[3 * k + 1], r.lambda[3 * k + 2]}};
+    const Vec3d force = transpose(r.frame(k)) * Vec3d{{r.lambda[3 * k], r.lambda[3 * k + 1], r.lambda[3 * k + 2]}};
     if (force == Vec3d{{0, 0, 0}}) continue;
     const auto same = std::ranges::find(forces, r.features[k].key, &Force::key);
     if (same == forces.end())

@@ -81,10 +81,10 @@ struct Assembly {
   };
   /// What may touch other bodies: the skin of a part, the shape of a rigid body.
   struct BodySurface {
-    std::string name;              // of the part or rigid body
-    CollisionSurface surface;      // its rest places: those of its vertices in the world at rest
-    std::vector<Point> vertices;   // one for each vertex of the surface
-    double friction = 0;           // Coulomb's coefficient; of a pair the geometric mean of both
+    std::string name;             // of the part or rigid body
+    CollisionSurface surface;     // its rest places: those of its vertices in the world at rest
+    std::vector<Point> vertices;  // one for each vertex of the surface
+    double friction = 0;          // Coulomb's coefficient; of a pair the geometric mean of both
     bool touches_itself = false;
   };
 

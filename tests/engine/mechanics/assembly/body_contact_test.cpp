@@ -50,9 +50,8 @@ struct World {
     return add(name, box_surface(size), box_of(mass, size), hold, pose, friction);
   }
   int ball(const std::string& name, double radius, double mass, const Vec3d& at, double friction = 0) {
-    return add(name, sphere_surface(radius),
-               {mass, {{0, 0, 0}}, 0.4 * mass * radius * radius * Mat3d::identity()}, Hold::free, {at, Mat3d::identity()},
-               friction);
+    return add(name, sphere_surface(radius), {mass, {{0, 0, 0}}, 0.4 * mass * radius * radius * Mat3d::identity()},
+               Hold::free, {at, Mat3d::identity()}, friction);
   }
 };
 
@@ -97,8 +96,8 @@ TEST_P(BodyContact, ABrickSticksOrSlidesOnASlope) {
     World world;
     const Pose slope = turned({{0, 0, 0}}, {{0, angle, 0}});
     world.box("slope", {{2, 1, 0.1}}, 1, Hold::fixed, slope * Pose{{{0, 0, -0.05}}, Mat3d::identity()}, friction);
-    world.box("brick", {{0.1, 0.1, 0.02}}, 0.3, Hold::free,
-              slope * Pose{{{0, 0, 0.01 + distance}}, Mat3d::identity()}, friction);
+    world.box("brick", {{0.1, 0.1, 0.02}}, 0.3, Hold::free, slope * Pose{{{0, 0, 0.01 + distance}}, Mat3d::identity()},
+              friction);
     AssemblyMechanics mechanics(world.assembly);
     Stepper stepper(mechanics, {.scheme = GetParam(), .time_step = 5e-3, .tolerance = 1e-10});
     State state = rest_state(mechanics);
@@ -171,8 +170,8 @@ TEST(SoftBodyContact, ABlockLiesOnPinsBetweenItsNodes) {
   world.assembly.surfaces.push_back(std::move(of));
   // Two pins along y, between the rows of nodes at x = -0.038, -0.013, 0.012, ...
   for (const double x : {-0.025, 0.025})
-    world.add("pin", capsule_surface(0.003, 0.2), {}, Hold::fixed, turned({{x, 0, -0.005}}, {{std::numbers::pi / 2, 0, 0}}),
-              0.3);
+    world.add("pin", capsule_surface(0.003, 0.2), {}, Hold::fixed,
+              turned({{x, 0, -0.005}}, {{std::numbers::pi / 2, 0, 0}}), 0.3);
   AssemblyMechanics mechanics(world.assembly);
   Stepper stepper(mechanics, {.time_step = 5e-3});
   State state = rest_state(mechanics);
@@ -187,8 +186,7 @@ TEST(SoftBodyContact, ABlockLiesOnPinsBetweenItsNodes) {
   EXPECT_LT(speed, 0.05);
 }
 
-INSTANTIATE_TEST_SUITE_P(Assembly, BodyContact,
-                         testing::Values(StepScheme::one_linearisation, StepScheme::newton));
+INSTANTIATE_TEST_SUITE_P(Assembly, BodyContact, testing::Values(StepScheme::one_linearisation, StepScheme::newton));
 
 }  // namespace
 }  // namespace supple
