@@ -62,7 +62,7 @@ void AssemblyMechanics::check() const {
       throw InputError(
           fmt::format("'{}' has obstacles of its own (among several bodies they are those of the whole)", body.name),
           "[[obstacle]] in the scene of the whole, and none in that of the part");
-    if (robot.floating)
+    if (robot.floating && assembly_.frames[extent(body.frame)].hold != Assembly::Hold::fixed)
       throw InputError(fmt::format("nothing holds '{}' in its frame (the frame's place would not be known)", body.name),
                        "[[fix]] in its scene");
     if (turns && !robot.motions.empty())
