@@ -1,8 +1,48 @@
 #include "engine/mesh/boundary.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 namespace supple {
+
+namespace {
+
+std::span<const int> nodes_of(const Face& face) {
+  return {face.nodes.data(), static_cast<std::size_t>(face.count)};
+}
+
+// For each face the number of a face that stands for all those it is connected to across edges.
+std::vector<int> connected_parts(const std::vector<Face>& faces) {
+  std::vector<int> part(faces.size());
+  std::iota(part.begin(), part.end(), 0);
+  const auto root = [&](int f) {
+    while (part[static_cast<std::size_t>(f)] != f) {
+      int& up = part[static_cast<std::size_t>(f)];
+      up = part[static_cast<std::size_t>(up)];
+      f = up;
+    }
+    return f;
+  };
+  std::vector<std::array<int, 3>> sides;  // both nodes in ascending order, then the face
+  for (std::size_t f = 0; f < faces.size(); ++f) {
+    const auto nodes = nodes_of(faces[f]);
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      const auto [low, high] = std::minmax(nodes[k], nodes[(k + 1) % nodes.size()]);
+      sides.push_back({low, high, static_cast<int>(f)});
+    }
+  }
+  std::sort(sides.begin(), sides.end());
+  for (std::size_t i = 1; i < sides.size(); ++i) {
+    if (sides[i][0] != sides[i - 1][0] || sides[i][1] != sides[i - 1][1]) continue;
+    const int a = root(sides[i - 1][2]), b = root(sides[i][2]);
+    part[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+  }
+  for (std::size_t f = 0; f < faces.size(); ++f) part[f] = root(static_cast<int>(f));
+  return part;
+}
+
+}  // namespace
 
 std::vector<Face> boundary_faces(const Mesh& mesh) {
   const auto faces = all_faces(mesh);
@@ -33,6 +73,21 @@ std::vector<std::array<int, 3>> triangles_of(const std::vector<Face>& faces) {
     if (face.count == 4) triangles.push_back({face.nodes[0], face.nodes[2], face.nodes[3]});
   }
   return triangles;
+}
+
+std::vector<Face> without_voids(const std::vector<Vec3d>& nodes, const std::vector<Face>& faces) {
+  const std::vector<int> part = connected_parts(faces);
+  // Faces look out of the body: round a void the volume they enclose is negative.
+  std::vector<double> volume(faces.size(), 0.0);
+  for (std::size_t f = 0; f < faces.size(); ++f)
+    for (const auto& triangle : triangles_of({faces[f]})) {
+      const auto x = [&](std::size_t k) { return nodes[static_cast<std::size_t>(triangle[k])] - nodes.front(); };
+      volume[static_cast<std::size_t>(part[f])] += dot(x(0), cross(x(1), x(2)));
+    }
+  std::vector<Face> outer;
+  for (std::size_t f = 0; f < faces.size(); ++f)
+    if (volume[static_cast<std::size_t>(part[f])] > 0) outer.push_back(faces[f]);
+  return outer;
 }
 
 BoundarySurface boundary_surface(const Mesh& mesh) {

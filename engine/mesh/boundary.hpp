@@ -19,6 +19,8 @@ std::vector<Face> boundary_faces(const Mesh& mesh);
 // Those with all their nodes among `nodes` (ascending); a quadrilateral as two triangles along its first diagonal.
 std::vector<Face> boundary_faces_among(const Mesh& mesh, const std::vector<int>& nodes);
 std::vector<std::array<int, 3>> triangles_of(const std::vector<Face>& faces);
+// Of faces that look out of a body, those that do not enclose a void of it: of their parts that edges connect.
+std::vector<Face> without_voids(const std::vector<Vec3d>& nodes, const std::vector<Face>& faces);
 BoundarySurface boundary_surface(const Mesh& mesh);
 
 }  // namespace supple

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -48,36 +47,6 @@ Obstacle shape_of(const ObstacleScene& scene) {
 
 std::span<const int> nodes_of(const Face& face) {
   return {face.nodes.data(), static_cast<std::size_t>(face.count)};
-}
-
-// For each face the number of a face that stands for all those it is connected to across edges.
-std::vector<int> connected_parts(const std::vector<Face>& faces) {
-  std::vector<int> part(faces.size());
-  std::iota(part.begin(), part.end(), 0);
-  const auto root = [&](int f) {
-    while (part[static_cast<std::size_t>(f)] != f) {
-      int& up = part[static_cast<std::size_t>(f)];
-      up = part[static_cast<std::size_t>(up)];
-      f = up;
-    }
-    return f;
-  };
-  std::vector<std::array<int, 3>> sides;  // both nodes in ascending order, then the face
-  for (std::size_t f = 0; f < faces.size(); ++f) {
-    const auto nodes = nodes_of(faces[f]);
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-      const auto [low, high] = std::minmax(nodes[k], nodes[(k + 1) % nodes.size()]);
-      sides.push_back({low, high, static_cast<int>(f)});
-    }
-  }
-  std::sort(sides.begin(), sides.end());
-  for (std::size_t i = 1; i < sides.size(); ++i) {
-    if (sides[i][0] != sides[i - 1][0] || sides[i][1] != sides[i - 1][1]) continue;
-    const int a = root(sides[i - 1][2]), b = root(sides[i][2]);
-    part[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
-  }
-  for (std::size_t f = 0; f < faces.size(); ++f) part[f] = root(static_cast<int>(f));
-  return part;
 }
 
 // How sharp the boundary is at each node of the mesh, in steps: s = 1 - |sum_f a_f n_f| / sum_f a_f over its faces
@@ -125,21 +94,9 @@ PlacedObstacle place_obstacle(const ObstacleScene& scene) {
           .max_force = scene.max_force};
 }
 
-std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
+std::vector<Face> outer_faces(const Scene& scene, const FullModel& model) {
   const Mesh& mesh = model.mesh;
-  const std::vector<Face> faces = boundary_faces(mesh);
-  const std::vector<int> part = connected_parts(faces);
-  // Faces look out of the body: round a void the volume they enclose is negative.
-  std::vector<double> volume(faces.size(), 0.0);
-  for (std::size_t f = 0; f < faces.size(); ++f)
-    for (const auto& triangle : triangles_of({faces[f]})) {
-      const auto x = [&](std::size_t k) {
-        return mesh.nodes[static_cast<std::size_t>(triangle[k])] - mesh.nodes.front();
-      };
-      volume[static_cast<std::size_t>(part[f])] += dot(x(0), cross(x(1), x(2)));
-    }
-  std::vector<bool> outer(faces.size());
-  for (std::size_t f = 0; f < faces.size(); ++f) outer[f] = volume[static_cast<std::size_t>(part[f])] > 0;
+  std::vector<Face> faces = without_voids(mesh.nodes, boundary_faces(mesh));
   // Walls that only an edge connects to the outside.
   std::vector<const Region*> cavities;
   for (const ActuatorScene& actuator : scene.actuators)
@@ -148,18 +105,18 @@ std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
     if (effector.kind == EffectorKind::volume && effector.region) cavities.push_back(&*effector.region);
   for (const Region* region : cavities) {
     const std::vector<int> walls = nodes_in(*region, mesh);
-    for (std::size_t f = 0; f < faces.size(); ++f) {
-      const auto nodes = nodes_of(faces[f]);
-      if (std::all_of(nodes.begin(), nodes.end(),
-                      [&](int node) { return std::binary_search(walls.begin(), walls.end(), node); }))
-        outer[f] = false;
-    }
+    std::erase_if(faces, [&](const Face& face) {
+      return std::ranges::all_of(nodes_of(face), [&](int node) { return std::ranges::binary_search(walls, node); });
+    });
   }
-  std::vector<bool> wanted(mesh.nodes.size(), false);
-  for (std::size_t f = 0; f < faces.size(); ++f)
-    if (outer[f])
-      for (const int node : nodes_of(faces[f])) wanted[static_cast<std::size_t>(node)] = true;
-  std::vector<int> nodes = nodes_in(scene.contact.region, mesh);
+  return faces;
+}
+
+std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
+  std::vector<bool> wanted(model.mesh.nodes.size(), false);
+  for (const Face& face : outer_faces(scene, model))
+    for (const int node : nodes_of(face)) wanted[static_cast<std::size_t>(node)] = true;
+  std::vector<int> nodes = nodes_in(scene.contact.region, model.mesh);
   std::erase_if(nodes, [&](int node) {
     const auto i = static_cast<std::size_t>(node);
     return !wanted[i] || model.node_unknown[i] < 0;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/mesh/geometry.hpp"
 #include "engine/model/full_model.hpp"
 
 namespace supple {
@@ -11,9 +12,11 @@ namespace supple {
 // Throws InputError, with the obstacle's place unless a surface file itself is wrong.
 PlacedObstacle place_obstacle(const ObstacleScene& scene);
 
-// Ascending. Free nodes of the body's outer boundary in the region of `contact`: no force of an obstacle moves one that
-// is held or driven. Connected parts of the boundary that enclose a void of the body are not outer, nor are walls of
-// cavities.
+// The body's outer boundary: without connected parts that enclose a void of the body, and without walls of cavities.
+std::vector<Face> outer_faces(const Scene& scene, const FullModel& model);
+
+// Ascending. Free nodes of the outer boundary in the region of `contact`: no force of an obstacle moves one that is
+// held or driven.
 std::vector<int> outer_nodes(const Scene& scene, const FullModel& model);
 
 // Corners of the triangles of a collision surface, in the axes of the body; of equal ones the first. Throws InputError

@@ -99,6 +99,10 @@ Surface own_surface(const Obstacle& obstacle, const Vec3d& middle, double size) 
 
 }  // namespace
 
+Surface solid_surface(const Obstacle& solid) {
+  return solid.shape() == Obstacle::Shape::plane ? Surface{} : own_surface(solid, {{0, 0, 0}}, 0);
+}
+
 std::vector<Surface> obstacle_surfaces(const Robot& robot, std::span<const Vec3d> skin) {
   Vec3d low = skin.empty() ? Vec3d{{0, 0, 0}} : skin[0], high = low;
   for (const Vec3d& x : skin)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kernels/base/extent.hpp"
 
@@ -14,7 +15,7 @@ std::vector<Input> inputs_of(const Robot& robot) {
   for (const ActuatorRow& actuator : robot.actuators)
     inputs.push_back({actuator.name, command_dimension(actuator.kind, actuator.control), actuator.range, false});
   for (const MotionInput& motion : robot.motions)
-    inputs.push_back({motion.name, Dimension::length, motion.range, true});
+    inputs.push_back({motion.name, motion.rotation ? Dimension::angle : Dimension::length, motion.range, true});
   return inputs;
 }
 
@@ -38,6 +39,8 @@ std::string display_unit(Dimension dimension) {
       return "kPa";
     case Dimension::volume:
       return "mL";
+    case Dimension::angle:
+      return "deg";
     default:
       return std::string(si_unit(dimension));
   }
@@ -50,6 +53,8 @@ double display_scale(Dimension dimension) {
       return 1e3;
     case Dimension::volume:
       return 1e-6;
+    case Dimension::angle:
+      return std::numbers::pi / 180;
     default:
       return 1;
   }

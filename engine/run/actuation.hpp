@@ -25,7 +25,7 @@ std::vector<std::string> names_of(const std::vector<Input>& inputs);
 /// The first input without a finite range, which no sweep can go through; "" if there is none.
 std::string unbounded_input(const Robot& robot);
 
-/// The unit in which an input is displayed: "mm", "N", "kPa" or "mL", and its size in SI.
+/// The unit in which an input is displayed: "mm", "N", "kPa", "mL" or "deg", and its size in SI.
 std::string display_unit(Dimension dimension);
 double display_scale(Dimension dimension);
 

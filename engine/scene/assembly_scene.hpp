@@ -9,18 +9,41 @@
 
 namespace supple {
 
+enum class MotionKind { translation, rotation };
+
+/// A prescribed motion of a rigid body.
+struct MotionScene {
+  std::string name;
+  MotionKind kind = MotionKind::translation;
+  Vec3d direction{{0, 0, 0}};  // unit vector in the axes of what carries the body; rotation: the axis
+  Vec3d centre{{0, 0, 0}};     // rotation: a point of the axis, in the frame of the body [m]
+  Interval range;              // m or rad
+  Place place;
+};
+
+enum class RigidShape { box, sphere, capsule, cylinder, mesh };
+
 struct RigidScene {
   std::string name;
-  Vec3d translation{{0, 0, 0}}, rotation{{0, 0, 0}};  // of its frame; turns about x, then y, then z [rad]
+  std::string on;  // rigid body that carries it; "": none
+  Vec3d translation{{0, 0, 0}},
+      rotation{{0, 0, 0}};  // of its frame in that of its carrier; about x, then y, then z [rad]
   bool held = false;
   std::optional<double> mass;
-  std::optional<Vec3d> size;  // a box about the origin of its frame [m]
-  std::string motion;         // "": not driven
-  Vec3d direction{{0, 0, 0}};
-  Interval range;
+  /// About the origin of its frame; the axis of capsule and cylinder is z. Without measures: no shape.
+  RigidShape shape = RigidShape::box;
+  std::optional<Vec3d> size;            // box: edges [m]
+  std::optional<double> radius;         // sphere, capsule, cylinder [m]
+  double length = 0;                    // cylinder; capsule: of its segment [m]
+  std::optional<SurfaceScene> surface;  // mesh: closed
+  /// One after the other: each moves what the ones before have moved. None: held, carried along, or free.
+  std::vector<MotionScene> motions;
+  double friction = 0;   // Coulomb's coefficient against other bodies
+  bool collides = true;  // with other bodies
   std::vector<PointScene> points;
   Place place;
-  const char* hold() const { return held ? "held" : motion.empty() ? "free" : "driven"; }
+  bool has_shape() const { return size || radius || surface; }
+  const char* hold() const { return held ? "held" : !motions.empty() ? "driven" : on.empty() ? "free" : "carried"; }
 };
 
 struct PartScene {
@@ -28,6 +51,9 @@ struct PartScene {
   std::string scene, model;  // files; one of them
   std::string on;            // rigid body that carries it; "": fixed in space
   Vec3d translation{{0, 0, 0}}, rotation{{0, 0, 0}};
+  double friction = 0;   // Coulomb's coefficient against other bodies
+  bool collides = true;  // with other bodies
+  bool self_contact = false;
   Place place;
 };
 
@@ -52,8 +78,8 @@ struct AssemblyScene {
   std::vector<PartScene> parts;
   std::vector<LinkScene> links;
   std::vector<ObstacleScene> obstacles;  // in the world
-  ContactScene contact;                  // distance of all; spacing of parts that say none; no region
-  std::vector<std::string> files;        // what it was read from
+  ContactScene contact;            // distance of all, 0: see AssemblyRobot; spacing of parts that say none; no region
+  std::vector<std::string> files;  // what it was read from
 };
 
 // Whether a scene file, or the one in a folder, lists parts or rigid bodies. Throws InputError as read_scene does.

@@ -94,6 +94,8 @@ std::uint64_t assembly_fingerprint(const AssemblyScene& scene) {
   for (const std::string& file : scene.files) text += hash_hex(hash_file(file));
   for (const ObstacleScene& obstacle : scene.obstacles)
     if (obstacle.surface) text += hash_hex(hash_file(obstacle.surface->file));
+  for (const RigidScene& rigid : scene.rigids)
+    if (rigid.surface) text += hash_hex(hash_file(rigid.surface->file));
   for (const PartScene& part : scene.parts)
     text += part.scene.empty() ? hash_hex(hash_file(part.model)) : hash_hex(scene_fingerprint(read_scene(part.scene)));
   return hash_text(text);

@@ -237,20 +237,35 @@ constexpr std::array assembly_keys{
     Key{.name = "part", .kind = tables, .fallback = "none", .meaning = "soft bodies, each a robot of its own", .subtable = "[[part]]"},
     Key{.name = "link", .kind = tables, .fallback = "none", .meaning = "what holds points of different bodies to each other", .subtable = "[[link]]"},
     Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things in the world that parts and free rigid bodies may touch", .subtable = "[[obstacle]]"},
-    Key{.name = "contact", .kind = table, .fallback = "every node", .meaning = "`distance` for all bodies, `spacing` for parts whose own scenes have none; a region or a surface stands in the scene of its part", .subtable = "[contact]"},
+    Key{.name = "contact", .kind = table, .fallback = "every node", .meaning = "`distance` for all bodies, from obstacles and from each other: where several may touch, 0.2 % of the smallest one's diagonal if it is 0 or not given; `spacing` for parts whose own scenes have none; a region or a surface stands in the scene of its part", .subtable = "[contact]"},
 };
 
 constexpr std::array rigid_keys{
     Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
-    Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "where its frame is at rest"},
-    Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "how its frame is turned at rest: about x, then y, then z"},
+    Key{.name = "on", .kind = text, .fallback = "space", .meaning = "rigid body that carries it: without a motion it is welded to it, and of a body that moves freely it becomes a part, with its mass; with motions it moves on it, where that one is held or driven"},
+    Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "where its frame is at rest, in the frame of what carries it"},
+    Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "how its frame is turned there: about x, then y, then z"},
     Key{.name = "held", .kind = boolean, .fallback = "false", .meaning = "it does not move"},
-    Key{.name = "mass", .kind = quantity, .dimension = D::mass, .fallback = "required where it moves freely", .meaning = "its mass, at the origin of its frame, without what it carries", .bound = Bound::positive},
-    Key{.name = "size", .kind = vector, .dimension = D::length, .fallback = "required where it moves freely", .meaning = "edges of a box about the origin of its frame, whose corners touch obstacles: its inertia is that of a homogeneous one, and so it is drawn"},
-    Key{.name = "motion", .kind = text, .fallback = "none", .meaning = "name of an input that moves it; with its name before it, `palm/lift`"},
-    Key{.name = "direction", .kind = vector, .fallback = "required with a motion", .meaning = "direction of the motion in the world"},
-    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[-inf, inf]", .meaning = "range of the motion"},
+    Key{.name = "mass", .kind = quantity, .dimension = D::mass, .fallback = "required where it moves freely", .meaning = "its mass, homogeneous over its shape, without what it carries", .bound = Bound::positive},
+    Key{.name = "type", .kind = choice, .fallback = "\"box\"", .meaning = "its shape, about the origin of its frame, as that of an obstacle: a box along the axes; a ball; what is within `radius` of a segment along z; a cylinder along z with flat ends; a closed surface. Its measures are required where it moves freely; without them it has no shape. Spheres and capsules that move freely do not touch obstacles yet", .choices = "box | sphere | capsule | cylinder | mesh"},
+    Key{.name = "size", .kind = vector, .dimension = D::length, .fallback = "no shape", .meaning = "box: lengths of the edges"},
+    Key{.name = "radius", .kind = quantity, .dimension = D::length, .fallback = "required for a sphere, capsule or cylinder", .meaning = "its radius", .bound = Bound::positive},
+    Key{.name = "length", .kind = quantity, .dimension = D::length, .fallback = "required for a capsule or cylinder", .meaning = "cylinder: over all; capsule: of the segment, so over all two radii more", .bound = Bound::non_negative},
+    Key{.name = "surface", .kind = table, .fallback = "required for a mesh", .meaning = "its surface, which is closed and faces outwards", .subtable = "surface"},
+    Key{.name = "motion", .kind = text_or_tables, .fallback = "none", .meaning = "inputs that move it, one after the other: each moves what the ones before have moved; or the name of one, a translation. With its name before it, `palm/lift`", .subtable = "[[rigid.motion]]"},
+    Key{.name = "direction", .kind = vector, .fallback = "required with the name of a motion", .meaning = "its direction, in the axes of what carries the body"},
+    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[-inf, inf]", .meaning = "range of the motion that is given by its name"},
+    Key{.name = "friction", .kind = quantity, .fallback = "0", .meaning = "Coulomb's coefficient against other bodies; of two bodies the geometric mean of both holds", .bound = Bound::non_negative},
+    Key{.name = "collision", .kind = choice, .fallback = "\"shape\"", .meaning = "with what it touches other bodies: its shape, if it has one, or nothing", .choices = "shape | none"},
     Key{.name = "point", .kind = tables, .fallback = "none", .meaning = "points of it that links name", .subtable = "[[rigid.point]]"},
+};
+
+constexpr std::array rigid_motion_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "name of the input; with that of the body before it, `wrist/turn`"},
+    Key{.name = "type", .kind = choice, .fallback = "\"translation\"", .meaning = "shift along `direction`, or turn about it", .choices = "translation | rotation"},
+    Key{.name = "direction", .kind = vector, .fallback = "required", .meaning = "direction at rest, in the axes of what carries the body, the world's by default; rotation: the axis. Only its direction counts"},
+    Key{.name = "centre", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "rotation: a point on the axis, in the frame of the body"},
+    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[-inf, inf]", .meaning = "range of the input: lengths, or angles"},
 };
 
 constexpr std::array rigid_point_keys{
@@ -261,10 +276,13 @@ constexpr std::array rigid_point_keys{
 constexpr std::array part_keys{
     Key{.name = "name", .kind = text, .fallback = "required", .meaning = "stands before the names of all that is the part's own: `finger-1/flexor`"},
     Key{.name = "scene", .kind = text, .fallback = "one of the two", .meaning = "scene of one body; gravity, time step and integrator are those of the whole"},
-    Key{.name = "model", .kind = text, .fallback = "one of the two", .meaning = "reduced model, on what is held or driven"},
-    Key{.name = "on", .kind = text, .fallback = "space", .meaning = "rigid body that carries it: what its own scene holds or fixes in space is held or fixed there"},
+    Key{.name = "model", .kind = text, .fallback = "one of the two", .meaning = "reduced model"},
+    Key{.name = "on", .kind = text, .fallback = "space", .meaning = "rigid body that carries it: what its own scene holds or fixes in space is held or fixed there; not of a part that its scene holds nowhere"},
     Key{.name = "translation", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "where the origin of its scene is in the frame of what carries it"},
     Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "how its scene is turned there: about x, then y, then z"},
+    Key{.name = "friction", .kind = quantity, .fallback = "0", .meaning = "Coulomb's coefficient against other bodies; of two bodies the geometric mean of both holds", .bound = Bound::non_negative},
+    Key{.name = "collision", .kind = choice, .fallback = "\"skin\"", .meaning = "with what it touches other bodies: its outer skin, without walls of cavities, or nothing; what of it touches obstacles stands in its own scene", .choices = "skin | none"},
+    Key{.name = "self_contact", .kind = boolean, .fallback = "false", .meaning = "its skin touches itself too"},
 };
 
 constexpr std::array link_keys{
@@ -280,7 +298,8 @@ constexpr std::array link_keys{
 
 constexpr std::array tables_of_assembly{
     TableKeys{"several bodies", "Keys at the top of a file with `[[part]]` or `[[rigid]]` instead of `[body]`, for `supple simulate`, `check`, `info`, `view` and `render`.", assembly_keys},
-    TableKeys{"[[rigid]]", "A rigid body: it moves freely, is held, or is driven by a motion.", rigid_keys},
+    TableKeys{"[[rigid]]", "A rigid body: it moves freely, is held, is driven by motions, or is carried by another one. Bodies touch each other but for a part and what carries it, bodies that a joint holds together, and bodies neither of which can move.", rigid_keys},
+    TableKeys{"[[rigid.motion]]", "A prescribed motion of a rigid body.", rigid_motion_keys},
     TableKeys{"[[rigid.point]]", "A point of a rigid body.", rigid_point_keys},
     TableKeys{"[[part]]", "A soft body with its actuators, constraints and effectors, in a place of its own. Obstacles are those of the whole: its scene has none; a reduced model that touches them was reduced among some, which count no more. All parts have the same damping.", part_keys},
     TableKeys{"[[link]]", "Something between two points of different bodies.", link_keys},

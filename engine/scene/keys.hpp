@@ -12,16 +12,17 @@ namespace supple {
 
 enum class ValueKind {
   text,
-  choice,    // one of `choices`
-  integer,   // at least `least`
-  boolean,   // true or false
-  quantity,  // of `dimension`
-  vector,    // three quantities
-  vectors,   // a list of three quantities
-  interval,  // [lower, upper]; -inf and inf leave an end open
-  box,       // two opposite corners
-  table,     // one table, described under `subtable`
-  tables,    // [[...]], described under `subtable`
+  choice,          // one of `choices`
+  integer,         // at least `least`
+  boolean,         // true or false
+  quantity,        // of `dimension`
+  vector,          // three quantities
+  vectors,         // a list of three quantities
+  interval,        // [lower, upper]; -inf and inf leave an end open
+  box,             // two opposite corners
+  table,           // one table, described under `subtable`
+  tables,          // [[...]], described under `subtable`
+  text_or_tables,  // [[...]], or a name that stands for one
 };
 
 enum class Bound { any, non_negative, positive };

@@ -24,45 +24,6 @@ bool lists_bodies(const Document& document) {
   return document.root.find("part") != nullptr || document.root.find("rigid") != nullptr;
 }
 
-RigidScene read_rigid(const TableReader& table) {
-  RigidScene rigid;
-  rigid.place = table.place();
-  rigid.name = table.identifier("name");
-  rigid.translation = table.vector("translation", {});
-  rigid.rotation = table.vector("rotation", {});
-  rigid.held = table.boolean("held", false);
-  rigid.mass = table.optional_quantity("mass");
-  if (table.has("size")) {
-    rigid.size = table.vector("size", {});
-    for (int k = 0; k < 3; ++k)
-      if (!((*rigid.size)[k] > 0))
-        table.fail("size", fmt::format("rigid body '{}' has no extent along an axis", rigid.name),
-                   "size = [\"80 mm\", \"80 mm\", \"10 mm\"]");
-  }
-  if (table.has("motion")) {
-    rigid.motion = table.identifier("motion");
-    if (!table.has("direction"))
-      table.fail("direction", fmt::format("motion '{}' has no direction", rigid.motion), "direction = [0, 0, 1]");
-    if (rigid.held) table.fail("held", "a rigid body is held or driven, not both", "one of held and motion");
-    rigid.direction = unit_vector(table, "direction", table.vector("direction", {}));
-    rigid.range = table.interval("range", rigid.range, Dimension::length);
-  } else {
-    refuse(table, "a rigid body without a motion", "motion", {"direction", "range"});
-  }
-  if (!rigid.held && rigid.motion.empty() && (!rigid.mass || !rigid.size))
-    table.fail(rigid.mass ? "size" : "mass",
-               fmt::format("rigid body '{}' moves freely and has no {}", rigid.name, rigid.mass ? "size" : "mass"),
-               rigid.mass ? "size = [\"80 mm\", \"80 mm\", \"10 mm\"]" : "mass = \"200 g\", or held = true");
-  for (const TableReader& point : table.tables("point")) {
-    rigid.points.push_back({point.identifier("name"), point.vector("point", {}), "", point.place()});
-    for (std::size_t k = 0; k + 1 < rigid.points.size(); ++k)
-      if (rigid.points[k].name == rigid.points.back().name)
-        point.fail("name", fmt::format("'{}' has a point '{}' already", rigid.name, rigid.points[k].name),
-                   "another name");
-  }
-  return rigid;
-}
-
 std::string read_path_of(const TableReader& table, std::string_view key) {
   const std::string text = table.text(key);
   const fs::path file = fs::path(table.place(key).file).parent_path() / text;
@@ -87,6 +48,11 @@ PartScene read_part(const TableReader& table) {
   part.on = table.text("on");
   part.translation = table.vector("translation", {});
   part.rotation = table.vector("rotation", {});
+  part.friction = table.quantity("friction", part.friction);
+  enum class Collision { skin, none };
+  part.collides = table.choice("collision", Collision::skin) == Collision::skin;
+  if (!part.collides) refuse(table, "a part that touches no other", "collision", {"friction", "self_contact"});
+  part.self_contact = table.boolean("self_contact", part.self_contact);
   return part;
 }
 
@@ -109,11 +75,11 @@ LinkScene read_link(const TableReader& table) {
   return link;
 }
 
-void check_surface_exists(const TableReader& obstacle, const std::string& file) {
+void check_surface_exists(const TableReader& table, const std::string& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error))
-    obstacle.fail("surface", fmt::format("the surface '{}' does not exist", file),
-                  "check the path; it starts from the scene file's folder");
+    table.fail("surface", fmt::format("the surface '{}' does not exist", file),
+               "check the path; it starts from the scene file's folder");
 }
 
 void refuse_region(const TableReader& contact) {
@@ -142,7 +108,10 @@ AssemblyScene read_assembly(const std::string& path) {
   scene.time_step = table.quantity("time_step", scene.time_step);
   scene.duration = table.quantity("duration", scene.duration);
   scene.integrator = table.choice("integrator", scene.integrator);
-  for (const TableReader& rigid : table.tables("rigid")) scene.rigids.push_back(read_rigid(rigid));
+  for (const TableReader& rigid : table.tables("rigid")) {
+    scene.rigids.push_back(read_rigid(rigid));
+    if (const auto& surface = scene.rigids.back().surface) check_surface_exists(rigid, surface->file);
+  }
   for (const TableReader& part : table.tables("part")) scene.parts.push_back(read_part(part));
   for (const TableReader& link : table.tables("link")) scene.links.push_back(read_link(link));
   for (const TableReader& obstacle : table.tables("obstacle")) {

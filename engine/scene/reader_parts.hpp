@@ -12,6 +12,8 @@
 
 namespace supple {
 
+struct RigidScene;  // assembly_scene.hpp
+
 // Fails at the first of `names` that the table has: it means nothing to `owner`, which `chosen_by` chose.
 void refuse(const TableReader& table, std::string_view owner, std::string_view chosen_by,
             std::initializer_list<std::string_view> names);
@@ -47,5 +49,7 @@ void refuse_assembly(const Document& document, const std::string& file);
 
 ObstacleScene read_obstacle(const TableReader& table);
 ContactScene read_contact(const TableReader& table);
+
+RigidScene read_rigid(const TableReader& table);
 
 }  // namespace supple

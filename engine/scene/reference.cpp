@@ -35,6 +35,8 @@ std::string value_type(const Key& key) {
       return "[lower corner, upper corner]";
     case ValueKind::table:
       return "table, below";
+    case ValueKind::text_or_tables:
+      return "text, or list of tables, below";
     case ValueKind::tables:
       break;
   }

@@ -103,6 +103,7 @@ std::string example_value(const Key& key) {
       if (key.subtable == "region") return "{group = \"...\"}";
       break;
     case ValueKind::tables:
+    case ValueKind::text_or_tables:
       break;
   }
   return std::string(key.subtable);
@@ -148,6 +149,11 @@ const Node* TableReader::find(std::string_view name) const {
   return member == nullptr ? nullptr : &member->value;
 }
 
+bool TableReader::has_text(std::string_view name) const {
+  const Node* node = find(name);
+  return node != nullptr && node->kind == Node::Kind::text;
+}
+
 Place TableReader::place(std::string_view name) const {
   const Node* node = find(name);
   return document_.place(node == nullptr ? at_ : node->at);
@@ -162,7 +168,7 @@ void TableReader::fail(const Node& node, const std::string& problem, const std::
 }
 
 void TableReader::wrong_kind(const Key& key, const Node& node) const {
-  if (key.kind == ValueKind::table || key.kind == ValueKind::tables)
+  if (key.kind == ValueKind::table || key.kind == ValueKind::tables || key.kind == ValueKind::text_or_tables)
     fail(node, fmt::format("{} is {}, a table is expected", key.name, kind_name(node.kind)),
          "write " + example_line(key));
   fail(node, fmt::format("{} cannot be {}", key.name, kind_name(node.kind)), example_line(key));

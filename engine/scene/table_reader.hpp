@@ -20,6 +20,8 @@ class TableReader {
   TableReader(const Document& document, const Node& table, SourcePoint at, const TableKeys& keys);
 
   bool has(std::string_view name) const { return table_.find(name) != nullptr; }
+  // Of a key that may have a text instead of tables.
+  bool has_text(std::string_view name) const;
   Place place() const { return document_.place(at_); }
   // Of the value; of the table where the key is absent.
   Place place(std::string_view name) const;

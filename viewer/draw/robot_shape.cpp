@@ -46,8 +46,8 @@ RobotShape::RobotShape(const AssemblyRobot& robot)
         mechanics.first_actuator(part));
   }
   for (int rigid = 0; rigid < static_cast<int>(scene.rigids.size()); ++rigid)
-    if (scene.rigids[supple::extent(rigid)].size)
-      add(BodyShape(robot.box(rigid)), scene.rigids[supple::extent(rigid)].name, rigid, {}, 0);
+    if (scene.rigids[supple::extent(rigid)].has_shape())
+      add(BodyShape(robot.shape(rigid)), scene.rigids[supple::extent(rigid)].name, rigid, {}, 0);
   const State rest = rest_state(mechanics);
   for (const Body& body : bodies_)
     for (const Vec3d& x : body.shape.rest()) rest_.push_back(pose(body, rest)(x));
@@ -101,14 +101,14 @@ const RobotShape::Body& RobotShape::body_of_triangle(int triangle) const {
 
 // That carries a body of an assembly.
 int RobotShape::frame(const Body& body) const {
-  return body.shape.rigid() ? AssemblyRobot::frame_of_rigid(body.number)
+  return body.shape.rigid() ? assembly_->frame_of_rigid(body.number)
                             : assembly_->mechanics().assembly().bodies[supple::extent(body.number)].frame;
 }
 
 Pose RobotShape::pose(const Body& body, const State& state) const {
   if (!assembly_) return {};
   const AssemblyMechanics& mechanics = assembly_->mechanics();
-  return body.shape.rigid() ? mechanics.frame_pose(frame(body), state.q, state.motions)
+  return body.shape.rigid() ? assembly_->rigid_pose(body.number, state.q, state.motions)
                             : mechanics.body_pose(body.number, state.q, state.motions);
 }
 

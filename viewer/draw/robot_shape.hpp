@@ -1,6 +1,6 @@
 #pragma once
 // What is seen of a robot: its bodies, each where its frame is. A robot of one body has one, whose axes are the
-// world's; an assembly has its parts, then its rigid bodies that have a size. Places for a state are computed here, so
+// world's; an assembly has its parts, then its rigid bodies that have a shape. Places for a state are computed here, so
 // that what is drawn needs the state alone. Nodes, triangles, cells and cavities of all bodies are counted through.
 
 #include <algorithm>

@@ -94,6 +94,7 @@ std::string describe(const ActuatorRow& actuator) {
 }
 
 std::string describe(const MotionInput& motion) {
+  if (motion.rotation) return "turns a rigid body";
   return motion.rigid ? "moves a fixed region, the body goes with it" : "moves a fixed region";
 }
 

@@ -30,13 +30,21 @@ WriteShape shape_writer(const AssemblyRobot& robot) {
   };
 }
 
+std::string touching_text(const Assembly& assembly) {
+  std::vector<std::string> names;
+  for (const Assembly::BodySurface& body : assembly.surfaces) names.push_back(body.name);
+  return fmt::format("{}, kept {} apart", fmt::join(names, ", "),
+                     format_quantity(assembly.contact_distance, Dimension::length));
+}
+
 Facts assembly_facts(const AssemblyRobot& robot) {
   const AssemblyScene& scene = robot.scene();
   const Robot& whole = robot.mechanics().robot();
   Facts facts{{"robot", scene.name}, {"coordinates", fmt::format("{}", robot.mechanics().coordinates().nv)}};
   for (const RigidScene& rigid : scene.rigids)
-    facts.emplace_back("rigid", fmt::format("{}: {}{}", rigid.name, rigid.hold(),
-                                            rigid.mass ? ", " + format_quantity(*rigid.mass, Dimension::mass) : ""));
+    facts.emplace_back("rigid",
+                       fmt::format("{}: {}{}{}", rigid.name, rigid.hold(), rigid.on.empty() ? "" : ", on " + rigid.on,
+                                   rigid.mass ? ", " + format_quantity(*rigid.mass, Dimension::mass) : ""));
   const std::vector<std::string> texts = robot.part_texts();
   for (std::size_t k = 0; k < scene.parts.size(); ++k)
     facts.emplace_back("part", fmt::format("{}: {}{}", scene.parts[k].name, texts[k],
@@ -47,10 +55,13 @@ Facts assembly_facts(const AssemblyRobot& robot) {
                                            : link.kind == LinkKind::distance ? "distance"
                                                                              : "limit",
                                            link.from, link.to, link.compliance > 0 ? ", a spring" : ""));
-  for (const Input& input : inputs_of(whole)) facts.emplace_back("input", input.name);
+  for (const Input& input : inputs_of(whole))
+    facts.emplace_back("input", input.dimension == Dimension::angle ? input.name + ", an angle" : input.name);
   for (const NamedPoint& point : whole.reported_points())
     facts.emplace_back("output", fmt::format("{} at {}", point.name,
                                              format_point(whole.rest_points[static_cast<std::size_t>(point.point)])));
+  if (!robot.mechanics().assembly().surfaces.empty())
+    facts.emplace_back("contact between", touching_text(robot.mechanics().assembly()));
   for (const PlacedObstacle& obstacle : whole.obstacles)
     facts.emplace_back("obstacle", fmt::format("{}", fmt::join(obstacle_cells(obstacle), "  ")));
   if (!whole.obstacles.empty()) facts.emplace_back("contact", contact_text(whole));
@@ -62,18 +73,20 @@ Facts assembly_facts(const AssemblyRobot& robot) {
 nlohmann::ordered_json assembly_json(const AssemblyRobot& robot) {
   const AssemblyScene& scene = robot.scene();
   nlohmann::ordered_json json{{"name", scene.name}, {"coordinates", robot.mechanics().coordinates().nv}};
-  for (const RigidScene& rigid : scene.rigids) json["rigids"].push_back({{"name", rigid.name}, {"kind", rigid.hold()}});
+  for (const RigidScene& rigid : scene.rigids)
+    json["rigids"].push_back({{"name", rigid.name}, {"kind", rigid.hold()}, {"on", rigid.on}});
   for (const PartScene& part : scene.parts) json["parts"].push_back({{"name", part.name}, {"on", part.on}});
   for (const LinkScene& link : scene.links) json["links"].push_back(link.name);
   for (const Input& input : inputs_of(robot.mechanics().robot())) json["inputs"].push_back(input.name);
   for (const NamedPoint& point : robot.mechanics().robot().reported_points()) json["outputs"].push_back(point.name);
+  for (const Assembly::BodySurface& body : robot.mechanics().assembly().surfaces) json["touching"].push_back(body.name);
   for (const PlacedObstacle& obstacle : robot.mechanics().robot().obstacles)
     json["obstacles"].push_back(obstacle_json(obstacle));
   return json;
 }
 
 bool free_among_obstacles(const AssemblyRobot& robot) {
-  return !robot.mechanics().coordinates().flat() && robot.mechanics().robot().pairs() > 0;
+  return robot.moves_freely() && robot.mechanics().robot().touches();
 }
 
 // Looks for the equilibrium under gravity with all commands at zero. A body that moves freely and that no spring holds
@@ -82,7 +95,7 @@ std::string try_equilibrium(AssemblyRobot& robot, nlohmann::ordered_json& json) 
   json = {{"status", "not looked for"}};
   if (!robot.exact_tangent()) return "not looked for: rotations from element edges have no exact tangent";
   if (free_among_obstacles(robot))
-    return "not computed: how bodies that move freely come to lie on obstacles depends on the way there";
+    return "not computed: how bodies that move freely come to lie on obstacles or each other depends on the way there";
   State state = rest_state(robot.mechanics());
   const EquilibriumReport report = Equilibrium(robot.mechanics(), {}).solve(zero_control(robot.mechanics()), state);
   json = {{"status", describe(report.status)},
@@ -97,15 +110,15 @@ std::string try_equilibrium(AssemblyRobot& robot, nlohmann::ordered_json& json) 
                   : "\nwithout its hard links it would be unstable: the robot would turn or buckle away from it";
     return text;
   }
-  const bool flat = robot.mechanics().coordinates().flat();
+  const bool flat = !robot.moves_freely();
   const bool loose = report.status == StepStatus::singular || report.status == StepStatus::unbalanced;
   if (flat || !loose || robot.scene().integrator == Integrator::quasi_static)
     throw InputError(fmt::format("no equilibrium under gravity with all commands at zero: {}", describe(report.status)),
                      flat || !loose ? "check each part alone: supple check PART"
-                                    : "springs that hold every rigid body that moves freely, or another integrator",
+                                    : "springs that hold every body that moves freely, or another integrator",
                      {robot.scene().file, 0, 0, ""});
   return fmt::format(
-      "none found: {}\nquasi-static and --settle need one: springs that hold every rigid body that moves freely",
+      "none found: {}\nquasi-static and --settle need one: springs that hold every body that moves freely",
       describe(report.status));
 }
 
@@ -122,8 +135,10 @@ int simulate_assembly(Context& context, const SessionArguments& arguments, Sessi
     throw InputError("this needs the exact tangent, which rotations from element edges do not have",
                      "rotation = \"polar\" in the materials of the parts");
   if (arguments.settle && free_among_obstacles(robot))
-    throw InputError("equilibria of rigid bodies that move freely are not computed in contact with obstacles yet",
-                     "without --settle they come to rest in time");
+    throw InputError(
+        "equilibria of bodies that move freely are not computed in contact with obstacles yet, nor with "
+        "each other",
+        "without --settle they come to rest in time; or collision = \"none\" of parts and rigid bodies");
   const MechanicsTeam team(robot.mechanics());
   Subject subject{team,           "simulate",          scene.name, scene.file, robot.fingerprint(),
                   scene.duration, shape_writer(robot), {}};

@@ -339,8 +339,9 @@ void add_robot_facts(Facts& facts, const Subject& subject, const State& state) {
           robot.constraints[k].name,
           fmt::format("force {}", format_quantity(state.multipliers[robot.actuators.size() + k], Dimension::force)));
   for (std::size_t m = 0; m < robot.motions.size(); ++m)
-    facts.emplace_back(robot.motions[m].name,
-                       fmt::format("at {}", format_quantity(state.motions[m], Dimension::length)));
+    facts.emplace_back(
+        robot.motions[m].name,
+        fmt::format("at {}", format_quantity(state.motions[m], inputs[robot.actuators.size() + m].dimension)));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "engine/mechanics/assembly/assembly.hpp"
+#include "engine/mechanics/assembly/assembly_surfaces.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/scene/assembly_scene.hpp"
@@ -22,11 +22,15 @@ class AssemblyRobot {
   // Of a part: one of both, the other is null.
   const FullModel* full(int part) const { return parts_[static_cast<std::size_t>(part)].full.get(); }
   const ReducedModel* reduced(int part) const { return parts_[static_cast<std::size_t>(part)].reduced.get(); }
-  // The number of a rigid body's frame in the assembly.
-  static int frame_of_rigid(int rigid) { return rigid + 1; }
-  // The box of a rigid body in the axes of its frame; empty where its scene gives it no size.
-  Surface box(int rigid) const;
-  // The skins of its parts, then the boxes of its rigid bodies, in the world: nodes for coordinates and inputs.
+  // The number of the frame of the assembly that a rigid body is part of.
+  int frame_of_rigid(int rigid) const { return layout_.seats[static_cast<std::size_t>(rigid)].frame; }
+  // Of its own frame, which is not the assembly's where it is welded to a body that moves freely.
+  Pose rigid_pose(int rigid, std::span<const double> q, std::span<const double> c) const;
+  // The shape of a rigid body in the axes of its own frame; empty where its scene gives it none.
+  const Surface& shape(int rigid) const;
+  // Whether there is a free frame or a free-floating part.
+  bool moves_freely() const;
+  // The skins of its parts, then the shapes of its rigid bodies, in the world: nodes for coordinates and inputs.
   Surface surface(std::span<const double> q, std::span<const double> c) const;
   // What may touch obstacles: of rigid bodies those that move freely alone.
   std::vector<Vec3d> skin(std::span<const double> q, std::span<const double> c) const;
@@ -40,12 +44,19 @@ class AssemblyRobot {
  private:
   struct Part {
     std::unique_ptr<FullModel> full;
-    std::unique_ptr<ReducedModel> reduced;
+    std::shared_ptr<const ReducedModel> reduced;  // of one that is on a frame of its own, its shape
     std::unique_ptr<Mechanics> mechanics;
+    PartSkin touching;  // empty where it can touch no other body
+    bool moves_freely = false;
     std::vector<int> skin;  // full: mesh nodes of its surface
     std::vector<std::array<int, 3>> triangles;
   };
   void add_part(const PartScene& part, Assembly& assembly);
+  void build_full(const PartScene& part, bool touches, Part& own, Assembly::Body& body) const;
+  void read_reduced(const PartScene& part, bool touches, Part& own, Assembly::Body& body, Assembly& assembly) const;
+  static void refuse_carrier(const PartScene& part, const Robot& robot);
+  // Where the scene has no contact distance: 0.2 % of the diagonal of the smallest body that may touch others.
+  void add_surfaces(Assembly& assembly) const;
   void add_contact(Assembly& assembly) const;
   // Obstacles of the whole become those of a part's scene, for the choice of its collision points alone.
   void add_obstacles(const PartScene& part, Scene& scene) const;
@@ -55,6 +66,9 @@ class AssemblyRobot {
   std::vector<Vec3d> own_skin(std::size_t part, std::span<const double> q, std::span<const double> c) const;
 
   AssemblyScene scene_;
+  std::vector<std::optional<RigidSolid>> solids_;  // of the rigid bodies
+  RigidLayout layout_;
+  TouchingBodies touching_;
   std::vector<Part> parts_;
   std::unique_ptr<AssemblyMechanics> mechanics_;
   std::uint64_t fingerprint_ = 0;
