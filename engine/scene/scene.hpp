@@ -235,7 +235,7 @@ enum class SamplingKind { latin_hypercube, grid, random_paths, greedy };
 /// Friction of the obstacles in transient training trajectories: none (the paper) or their own.
 enum class ShakingFriction { none, own };
 
-/// How a reduced body that nothing holds moves as a whole: on a frame that turns by any angle, or by six linearised
+/// How a free-floating reduced body moves as a whole: on a frame that turns by any angle, or by six linearised
 /// rigid modes (eq. 22 of the paper).
 enum class RigidMotionForm { frame, linearised };
 

@@ -9,6 +9,8 @@
 #include "engine/cli/reports/scene_facts.hpp"
 #include "engine/cli/reports/table.hpp"
 #include "engine/cli/shell/command.hpp"
+#include "engine/cli/shell/terminal.hpp"
+#include "engine/collision/surface_gaps.hpp"
 #include "engine/mechanics/assembly/assembly_robot.hpp"
 #include "engine/mesh/write.hpp"
 #include "engine/model/collision_points.hpp"
@@ -35,6 +37,34 @@ std::string touching_text(const Assembly& assembly) {
   for (const Assembly::BodySurface& body : assembly.surfaces) names.push_back(body.name);
   return fmt::format("{}, kept {} apart", fmt::join(names, ", "),
                      format_quantity(assembly.contact_distance, Dimension::length));
+}
+
+// Bodies that intersect at rest, and frames that fall without anything to fall on.
+std::vector<std::string> notes_on_bodies(const AssemblyRobot& robot) {
+  std::vector<std::string> notes;
+  const AssemblyMechanics& mechanics = robot.mechanics();
+  const Robot& whole = mechanics.robot();
+  if (whole.surfaces) {
+    std::vector<double> x;
+    for (int v = 0; v < whole.surfaces->vertices(); ++v) {
+      const Vec3d& at = whole.rest_points[static_cast<std::size_t>(whole.first_surface_point + v)];
+      x.insert(x.end(), at.v, at.v + 3);
+    }
+    for (const SurfaceGap& gap : overlaps(*whole.surfaces, x))
+      notes.push_back(fmt::format(
+          "'{}' and '{}' overlap at rest by {} near {}: contact moves them apart only where they "
+          "are less than {} inside each other",
+          whole.surface_names[static_cast<std::size_t>(gap.first)],
+          whole.surface_names[static_cast<std::size_t>(gap.second)], format_quantity(-gap.gap, Dimension::length),
+          format_point(gap.point), format_quantity(whole.contact_distance, Dimension::length)));
+  }
+  const Assembly& assembly = mechanics.assembly();
+  if (norm(assembly.gravity) == 0 || !whole.constraints.empty() || !whole.springs.empty() || whole.touches())
+    return notes;
+  for (const Assembly::Frame& frame : assembly.frames)
+    if (frame.hold == Assembly::Hold::free)
+      notes.push_back(fmt::format("nothing holds '{}', and there is nothing that it could fall on", frame.name));
+  return notes;
 }
 
 Facts assembly_facts(const AssemblyRobot& robot) {
@@ -66,6 +96,7 @@ Facts assembly_facts(const AssemblyRobot& robot) {
     facts.emplace_back("obstacle", fmt::format("{}", fmt::join(obstacle_cells(obstacle), "  ")));
   if (!whole.obstacles.empty()) facts.emplace_back("contact", contact_text(whole));
   for (const std::string& note : notes_on_contact(whole)) facts.emplace_back("note", note);
+  for (const std::string& note : notes_on_bodies(robot)) facts.emplace_back("note", note);
   facts.emplace_back("time step", step_text(whole, scene.time_step, scene.integrator));
   return facts;
 }
@@ -82,6 +113,7 @@ nlohmann::ordered_json assembly_json(const AssemblyRobot& robot) {
   for (const Assembly::BodySurface& body : robot.mechanics().assembly().surfaces) json["touching"].push_back(body.name);
   for (const PlacedObstacle& obstacle : robot.mechanics().robot().obstacles)
     json["obstacles"].push_back(obstacle_json(obstacle));
+  for (const std::string& note : notes_on_bodies(robot)) json["notes"].push_back(note);
   return json;
 }
 
@@ -134,6 +166,8 @@ int simulate_assembly(Context& context, const SessionArguments& arguments, Sessi
   if (!robot.exact_tangent() && (arguments.settle || scene.integrator != Integrator::implicit_euler))
     throw InputError("this needs the exact tangent, which rotations from element edges do not have",
                      "rotation = \"polar\" in the materials of the parts");
+  if (!context.common.quiet)
+    for (const std::string& note : notes_on_bodies(robot)) print_warning(note);
   if (arguments.settle && free_among_obstacles(robot))
     throw InputError(
         "equilibria of bodies that move freely are not computed in contact with obstacles yet, nor with "

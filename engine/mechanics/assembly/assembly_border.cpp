@@ -44,7 +44,7 @@ namespace {
 
 // Of hard links in statics [N/m].
 constexpr double link_stiffness_in_statics = 1e4;
-// Of the stiffness of a frame in statics: what is added, for directions in which nothing holds it.
+// Of the stiffness of a frame in statics: what is added, for directions that are free.
 constexpr double neutral = 1e-10;
 
 // Symmetric scaling d E d to rows of largest entry one, or nearly.
@@ -326,7 +326,7 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
     for (int first = 0; first < first_w; first += 3) {
       double largest = 0;
       for (int i = first; i < first + 3; ++i) largest = std::max(largest, std::abs(border.E[extent(i, n) + extent(i)]));
-      // Nothing holds it at all: where it has weight there is no equilibrium.
+      // It is free in all directions: with weight there is no equilibrium.
       if (largest == 0 && first % rigid_velocities == 0 && norm(robot_.gravity) > 0) return {SystemStatus::singular, 0};
       for (int i = first; i < first + 3; ++i) border.add(i, i, largest > 0 ? neutral * largest : 1);
     }

@@ -1,5 +1,5 @@
 #pragma once
-// A reduced body that nothing holds: the modes of its shape on a frame that moves freely (ReducedModel::on_frame), as an
+// A free-floating reduced body: the modes of its shape on a frame that moves freely (ReducedModel::on_frame), as an
 // assembly of one body whose mapped points keep their numbers.
 
 #include <memory>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <numbers>
 
 #include "engine/collision/surface_gaps.hpp"
@@ -184,6 +185,82 @@ TEST(SoftBodyContact, ABlockLiesOnPinsBetweenItsNodes) {
   for (const double v : state.v) speed = std::max(speed, std::abs(v));
   EXPECT_GT(lowest, -0.02);
   EXPECT_LT(speed, 0.05);
+}
+
+// Boxes, balls, capsules and soft blocks in turn, from random places into a box with a floor: nothing comes nearer than
+// half the distance to anything at any vertex, edge or face.
+void pile(int seed, int of_each, int steps) {
+  const double apart = 2e-4;
+  boxes::Random random;
+  for (int k = 0; k < 97 * seed; ++k) (void)random();
+  World world;
+  world.assembly.contact_distance = apart;
+  const auto walls = [&] {
+    world.box("floor", {{0.6, 0.6, 0.04}}, 1, Hold::fixed, {{{0, 0, -0.02}}, Mat3d::identity()}, 0.4);
+    for (int k = 0; k < 4; ++k) {
+      const double a = k * std::numbers::pi / 2;
+      world.box("wall", {{0.02, 0.4, 2.6}}, 1, Hold::fixed,
+                turned({{0.13 * std::cos(a), 0.13 * std::sin(a), 1.3 + 2 * apart}}, {{0, 0, a}}), 0.4);
+    }
+  };
+  world.assembly.frames.push_back(frame("world", Hold::fixed));
+  walls();
+  Scene scene = boxes::scene({"", MaterialModel::corotational}, 2e5, 0.35);
+  scene.gravity = {{0, 0, -9.81}};
+  scene.bodies[0].rayleigh_mass = 0;
+  scene.bodies[0].rayleigh_stiffness = 0.002;
+  std::vector<std::unique_ptr<FullModel>> models;
+  std::vector<std::unique_ptr<FullMechanics>> blocks;
+  for (int k = 0; k < 2 * of_each; ++k) {
+    const Pose place =
+        turned({{0.04 * random(), 0.04 * random(), 0.07 + 0.08 * k}}, {{2 * random(), 2 * random(), 2 * random()}});
+    if (k % 2 == 0) {
+      const Vec3d size{{0.05, 0.04, 0.03}};
+      if (k / 2 % 3 == 0)
+        world.box("box", size, 0.1, Hold::free, place, 0.4);
+      else if (k / 2 % 3 == 1)
+        world.ball("ball", 0.02, 0.1, place.position, 0.4);
+      else
+        world.add("capsule", capsule_surface(0.012, 0.03), box_of(0.1, {{0.024, 0.024, 0.05}}), Hold::free, place, 0.4);
+      continue;
+    }
+    models.push_back(std::make_unique<FullModel>(
+        build_full_model(scene, box_tetrahedra({{-0.025, -0.02, -0.02}}, {{0.025, 0.02, 0.02}}, 2, 2, 2))));
+    FullModel& model = *models.back();
+    const BoundarySurface skin = boundary_surface(model.mesh);
+    Assembly::BodySurface of{"soft", make_collision_surface(skin.surface), {}, 0.4, false};
+    const auto body_number = static_cast<int>(world.assembly.bodies.size());
+    for (const int node : skin.mesh_node) {
+      of.vertices.push_back(on_body(body_number, static_cast<int>(model.robot.rest_points.size())));
+      model.robot.rest_points.push_back(model.mesh.nodes[extent(node)]);
+      model.interpolation.push_back({{node}, {1.0}});
+    }
+    for (Vec3d& x : of.surface.rest) x = place(x);
+    world.assembly.surfaces.push_back(std::move(of));
+    blocks.push_back(std::make_unique<FullMechanics>(model));
+    world.assembly.bodies.push_back(
+        body("soft" + std::to_string(body_number), *blocks.back(), body_inertia(model), 0, place));
+  }
+  AssemblyMechanics mechanics(world.assembly);
+  Stepper stepper(mechanics, {.time_step = 5e-3});
+  State state = rest_state(mechanics);
+  const Control control = zero_control(mechanics);
+  int rows = 0;
+  for (int step = 0; step < steps; ++step) {
+    const StepReport report = stepper.step(control, state);
+    ASSERT_EQ(report.status, StepStatus::ok) << seed << " " << step << " " << describe(report.status);
+    rows = std::max(rows, report.contact.rows);
+    ASSERT_GT(least(mechanics, stepper), 0.5 * apart) << seed << " " << step;
+  }
+  EXPECT_GT(rows, 2 * of_each);
+}
+
+TEST(Pile, OfSixBodiesKeepsItsDistance) {
+  pile(5, 3, 90);
+}
+
+TEST(LongPile, OfTwentyBodiesKeepsItsDistance) {
+  for (int seed = 1; seed <= 10; ++seed) pile(seed, 10, 300);
 }
 
 INSTANTIATE_TEST_SUITE_P(Assembly, BodyContact, testing::Values(StepScheme::one_linearisation, StepScheme::newton));
