@@ -81,6 +81,8 @@ Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const
 }
 
 std::optional<InputError> cannot_lead(const Robot& robot) {
+  if (robot.surfaces)
+    return InputError("robots whose bodies touch each other are not led to goals yet", "commands instead of goals");
   if (robot.effectors.empty()) return InputError("the robot has no effector to bring anywhere", "[[effector]]");
   const ProgramSize size = program_size(robot, true);
   if (size.unknowns == 0)

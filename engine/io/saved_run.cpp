@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <sstream>
 #include <string_view>
 
@@ -76,6 +77,12 @@ State read_robots(const Hdf5File& file) {
     if (shape.size() != 2 || shape[0] != static_cast<std::size_t>(robots)) refuse("'" + name + "' has a wrong shape");
     values = file.read_doubles(name);
   });
+  const std::vector<double>& forces = state.surface_forces;
+  bool possible = forces.size() % 5 == 0 && (forces.empty() || robots == 1);
+  for (std::size_t k = 0; k < forces.size() && possible; ++k)
+    possible = std::isfinite(forces[k]) &&
+               (k % 5 > 1 || (forces[k] >= 0 && forces[k] < 4294967296.0 && forces[k] == std::floor(forces[k])));
+  if (!possible) refuse("its forces between bodies are impossible");
   state.time = file.read_double("/state/time");
   return state;
 }

@@ -86,6 +86,9 @@ std::string base64(std::string_view bytes) {
 }  // namespace
 
 std::string web_page(const ReducedModel& model, const std::string& facts) {
+  if (model.on_frame)
+    throw InputError("pages do not show free-floating models on a frame yet",
+                     "rigid_motion = \"linearised\" in [reduce], or `supple view`");
   const std::string_view page = empty_page();
   ReducedModel shown = model;
   round_modes(shown.skin.modes);

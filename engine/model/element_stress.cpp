@@ -75,7 +75,7 @@ std::vector<double> von_mises(const FullModel& model, std::span<const double> u)
 
 std::vector<double> von_mises(const ReducedModel& model, std::span<const double> q, std::span<const double> motions,
                               std::span<const double> scale) {
-  std::vector<double> elements, x(q.begin(), q.end());
+  std::vector<double> elements, x(q.begin(), q.begin() + model.modes);
   if (model.columns() > model.modes) x.insert(x.end(), motions.begin(), motions.end());
   for (const ReducedField& field : model.fields) {
     std::vector<double> F(9 * static_cast<std::size_t>(padded(field.points())), 0.0);

@@ -48,6 +48,8 @@ State repeated(const State& one, int robots) {
   State all;
   all.robots = robots;
   all.time = one.time;
+  SUPPLE_EXPECT(robots == 1 || one.surface_forces.empty());
+  all.surface_forces = one.surface_forces;
   for (const auto list : lists) {
     (all.*list).reserve((one.*list).size() * extent(robots));
     for (int b = 0; b < robots; ++b) (all.*list).insert((all.*list).end(), (one.*list).begin(), (one.*list).end());

@@ -21,6 +21,7 @@ std::optional<InputError> cannot_run_on_device(const ReducedModel& model, const 
     return refusal("inverse steps there are of one linearisation", "--device cpu, or --integrator implicit-euler");
   if (settings.keep_tangent > 0)
     return refusal("every step there has a tangent of its own", "--device cpu, or without --keep-tangent");
+  if (model.on_frame) return refusal("free-floating models on a frame are stepped on the CPU", "--device cpu");
   if (model.columns() > model.modes) return refusal("the model's prescribed motions strain the body", "--device cpu");
   return cannot_step(model.robot, settings.integrator);
 }

@@ -159,6 +159,8 @@ void Stepper::begin_contact(const StateView& state) {
   start.fetch();
   wait_for_device();
   contact_->begin(state.host, start.host());
+  // Back to the present linearisation, at which rows are next asked for.
+  mechanics_.evaluate_outputs(motion_.q.span(), inputs_.motions.span(), motion_.y.span());
 }
 
 // At y, which is on the host.

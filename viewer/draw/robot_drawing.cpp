@@ -365,7 +365,10 @@ void draw_pull(const RobotShape& shape, const Vec3d& from, const Vec3d& to, Draw
 
 State mode_state(const RobotShape& shape, const State& like, int mode, double size) {
   State state = like;
-  std::fill(state.q.begin(), state.q.end(), 0.0);
+  const ReducedModel* model = shape.reduced();
+  const bool on_frame = model && model->on_frame;
+  std::fill(state.q.begin(), on_frame ? state.q.begin() + model->modes : state.q.end(), 0.0);
+  if (on_frame) write_pose(model->rest_inertia.centre, {}, state.q.data() + model->modes);
   std::fill(state.motions.begin(), state.motions.end(), 0.0);
   if (!shape.reduced() || mode < 0 || mode >= shape.reduced()->modes) return state;
   double& q = state.q[static_cast<std::size_t>(mode)];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/model/reduced_shape.hpp"
 #include "engine/step/step.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
@@ -19,6 +20,16 @@ std::span<const double> own_c(const RobotShape::Blocks& blocks, const State& sta
   return std::span(state.motions).subspan(extent(blocks.c), extent(blocks.nc));
 }
 
+// Points of the body's own rows are in its axes on a frame (Assembly::Body::alone).
+bool in_rows_of_the_body(const Robot& robot, int point) {
+  const auto has = [point](const auto& row) {
+    return point >= row.first_point && point < row.first_point + row.point_count;
+  };
+  return std::ranges::any_of(robot.actuators, has) || std::ranges::any_of(robot.constraints, has) ||
+         std::ranges::any_of(robot.springs, has) ||
+         std::ranges::any_of(robot.effectors, [&](const Effector& e) { return e.scalar() && has(e); });
+}
+
 }  // namespace
 
 RobotShape::RobotShape(const FullModel& model) : robot_(&model.robot), velocities_(model.coordinates.nv) {
@@ -27,8 +38,9 @@ RobotShape::RobotShape(const FullModel& model) : robot_(&model.robot), velocitie
   measure();
 }
 
-RobotShape::RobotShape(const ReducedModel& model) : robot_(&model.robot), velocities_(model.modes) {
-  add(BodyShape(model), "", 0, {0, model.modes, 0, static_cast<int>(robot_->motions.size())}, 0);
+RobotShape::RobotShape(const ReducedModel& model)
+    : robot_(&model.robot), velocities_(model.nq() - (model.on_frame ? 1 : 0)) {
+  add(BodyShape(model), "", 0, {0, model.nq(), 0, static_cast<int>(robot_->motions.size())}, 0);
   rest_ = bodies_.front().shape.rest();
   measure();
 }
@@ -113,6 +125,9 @@ Pose RobotShape::pose(const Body& body, const State& state) const {
 }
 
 Pose RobotShape::axes(int mapped_point, const State& state) const {
+  const ReducedModel* model = bodies_.front().shape.reduced();
+  if (!assembly_ && model && model->on_frame)
+    return in_rows_of_the_body(*robot_, mapped_point) ? body_pose(*model, state.q) : Pose{};
   const int part = assembly_ ? assembly_->mechanics().body_of_output(mapped_point) : -1;
   return part < 0 ? Pose{} : assembly_->mechanics().body_pose(part, state.q, state.motions);
 }
@@ -177,13 +192,23 @@ std::vector<double> RobotShape::load(const State& state, int triangle, const std
   std::vector<double> load(supple::extent(velocities_), 0.0);
   const Body& body = body_of_triangle(triangle);
   if (!body.shape.rigid()) {
-    const Vec3d turned = transpose(pose(body, state).rotation) * force;
+    const ReducedModel* floating =
+        body.shape.reduced() && body.shape.reduced()->on_frame ? body.shape.reduced() : nullptr;
+    const Mat3d axes = floating ? pose_of(state.q.data() + floating->modes).rotation : pose(body, state).rotation;
+    const Vec3d turned = transpose(axes) * force;
     const std::vector<double> own = body.shape.load(triangle - body.triangles, weights, turned);
     std::ranges::copy(own, load.begin() + body.blocks.q);  // bodies' velocities are where their coordinates are
   }
-  if (!assembly_) return load;
   std::vector<Vec3d> places;
   positions(state, places);
+  if (const ReducedModel* model = body.shape.reduced(); !assembly_ && model && model->on_frame) {
+    // On its frame, in the frame's axes as far as it turns.
+    const Pose frame = pose_of(state.q.data() + model->modes);
+    const Vec3d moment = transpose(frame.rotation) * cross(point(places, triangle, weights) - frame.position, force);
+    std::copy_n(force.v, 3, load.end() - 6);
+    std::copy_n(moment.v, 3, load.end() - 3);
+  }
+  if (!assembly_) return load;
   assembly_->mechanics().add_frame_force(frame(body), point(places, triangle, weights), force, state.q, load);
   return load;
 }

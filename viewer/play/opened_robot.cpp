@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/io/model_file.hpp"
+#include "engine/mechanics/assembly/floating_mechanics.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/base/error.hpp"
@@ -17,7 +18,7 @@ std::unique_ptr<OpenedRobot> open_robot(const std::string& file) {
   if (is_model_file(file) || file.ends_with(".h5")) {
     robot->reduced = read_model(file);
     robot->fingerprint = hash_file(file);
-    robot->mechanics = std::make_unique<ReducedMechanics>(*robot->reduced);
+    robot->mechanics = reduced_mechanics(*robot->reduced);
     robot->shape = std::make_unique<RobotShape>(*robot->reduced);
   } else if (is_assembly(file)) {
     robot->assembly = std::make_shared<AssemblyRobot>(read_assembly(file));

@@ -250,6 +250,11 @@ class Bench {
     row.modes = model.modes;
     for (const ReducedField& field : model.fields) row.elements += kept_elements(field).count();
     row.error = model.errors.states > 0 ? model.errors.goal_mean : std::nan("");
+    if (model.on_frame) {
+      notes.push_back(
+          fmt::format("{} is left out: free-floating models on a frame are timed by `supple run`", entry.name));
+      return;
+    }
     if (batched_) {
       row.precision = arguments_.precision.empty() ? "fp64" : arguments_.precision;
       if (model.columns() > model.modes) {

@@ -212,8 +212,8 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
         couple(point, point, coefficients.mass * assembly_.masses[k].mass * Mat3d::identity());
       }
   const auto actuators = static_cast<int>(robot_.actuators.size());
-  // Statics where frames are free (held): what hard links hold has no stiffness of its own. A + H^T G H has the solution of A where the rows are
-  // obeyed, for any G; multipliers differ by G phi, which Newton's method takes to zero.
+  // Statics where frames are free (held): what hard links hold has no stiffness of its own. A + H^T G H has the solution
+  // of A where the rows are obeyed, for any G; multipliers differ by G phi, which Newton's method takes to zero.
   if (held) {
     std::vector<double> gradient;
     for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k) {

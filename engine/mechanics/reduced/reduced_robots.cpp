@@ -31,6 +31,12 @@ void check(const std::vector<double>& values, int robots, int count, const std::
 
 ReducedRobots::ReducedRobots(const ReducedModel& model, int robots)
     : model_(model), robots_(robots), r_(model.modes), m_(model.motions()), rows_(row_layout(model.robot)) {
+  if (model.on_frame)
+    throw InputError(
+        fmt::format("'{}' is a free-floating model on a frame, which this does not support yet (robots are "
+                    "stepped one by one on a CPU: not on a device, not by `bench`)",
+                    model.robot.name),
+        "`supple run` on the CPU, or rigid_motion = \"linearised\" in [reduce]");
   coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
   // At a strain of one, roughly: the stress is the sum of the law's constants.
   const int n = model.columns(), regions = model.regions();

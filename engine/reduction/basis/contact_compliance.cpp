@@ -45,6 +45,8 @@ std::optional<OutsideModes> outside_modes(const ReducedModel& model, const State
       for (int i = 0; i < 3; ++i)
         force[i] += state.contact_forces[extent(3, robot * r.pairs() + p * obstacles + o) + extent(i)];
     if (force == Vec3d{{0, 0, 0}}) continue;
+    if (model.on_frame)  // compliances are in the body's axes
+      force = transpose(pose_of(state.q.data() + extent(robot, model.nq()) + extent(model.modes)).rotation) * force;
     Mat3d full, own;
     std::copy_n(model.full_compliance.begin() + 9 * p, 9, full.m);
     std::copy_n(model.own_compliance.begin() + 9 * p, 9, own.m);
