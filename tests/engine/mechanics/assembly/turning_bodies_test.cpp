@@ -249,7 +249,7 @@ TEST(TurningBodies, TurnOverAboutTheirMiddleAxis) {
 // the full-order model in the world, by the trapezoidal rule, over two turns. Without cables and Rayleigh damping: of
 // nodes in the world both change the angular momentum by a part of h, which frames keep. Undamped swings drift in their
 // phase with what the modes leave out, so that many are taken, and the shape is compared in the next test.
-TEST(TurningBodies, TumbleAsNodesInTheWorldDo) {
+TEST(LongTurningBodies, TumbleAsNodesInTheWorldDo) {
   Scene scene = floating_bodies::scene(5e-4);
   scene.actuators.clear();
   scene.implicit_velocity = scene.implicit_position = 0.5;
