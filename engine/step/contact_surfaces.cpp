@@ -156,7 +156,7 @@ void ContactStage::begin_surfaces(const State& state) {
 
 // Pairs of features as they are at y_.
 void ContactStage::linearise_surfaces(RobotContacts& r) {
-  if (std::ranges::none_of(r.pair, [](int pair) { return pair < 0; })) return;
+  if (!std::ranges::any_of(r.pair, [](int pair) { return pair < 0; })) return;
   const std::span<const double> x = vertices_of(y_);
   const std::vector<FeaturePair>& near = search_->pairs(x, x, 2 * robot_.contact_distance);
   for (std::size_t k = 0; k < r.pair.size(); ++k) {

@@ -36,7 +36,7 @@ std::shared_ptr<const ReducedModel> shape_model(const ReducedModel& model) {
 }
 
 FloatingMechanics::FloatingMechanics(const ReducedModel& model, std::shared_ptr<const ReducedModel> shape)
-    : FloatingMechanics(model, std::make_unique<Body>(shape, ReducedMechanics(*shape))) {}
+    : FloatingMechanics(model, std::make_unique<Body>(std::move(shape))) {}
 
 FloatingMechanics::FloatingMechanics(const ReducedModel& model, std::unique_ptr<Body> body)
     : AssemblyMechanics(alone_on_a_frame(model, body->mechanics)), model_(model), body_(std::move(body)) {}

@@ -3,6 +3,7 @@
 // assembly of one body whose mapped points keep their numbers.
 
 #include <memory>
+#include <utility>
 
 #include "engine/mechanics/assembly/assembly.hpp"
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
@@ -21,6 +22,7 @@ class FloatingMechanics final : public AssemblyMechanics {
 
  private:
   struct Body {
+    explicit Body(std::shared_ptr<const ReducedModel> shape) : model(std::move(shape)), mechanics(*model) {}
     std::shared_ptr<const ReducedModel> model;
     ReducedMechanics mechanics;
   };
