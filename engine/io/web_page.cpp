@@ -92,6 +92,9 @@ std::string web_page(const ReducedModel& model, const std::string& facts) {
   const std::string_view page = empty_page();
   ReducedModel shown = model;
   round_modes(shown.skin.modes);
+  // Of frames that turn, which pages do not have.
+  shown.first_moments.clear();
+  shown.second_moments.clear();
   FlatSink file;
   write_model_data(shown, file);
   std::string said;  // in JSON "<" stands in texts alone; there "</script>" and "<!--" have a meaning in HTML
