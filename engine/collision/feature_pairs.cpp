@@ -46,6 +46,11 @@ double linear_gap(const FeaturePair& pair, std::span<const double> x) {
   return gap;
 }
 
+const FeaturePair* find_pair(std::span<const FeaturePair> pairs, std::uint64_t key) {
+  const auto at = std::ranges::lower_bound(pairs, key, {}, &FeaturePair::key);
+  return at != pairs.end() && at->key == key ? &*at : nullptr;
+}
+
 const std::vector<FeaturePair>& ContactSearch::pairs(std::span<const double> x0, std::span<const double> x1,
                                                      double reach) {
   return search({x0, x1, 0}, reach, false);

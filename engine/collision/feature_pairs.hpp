@@ -27,6 +27,9 @@ struct FeaturePair {
 /// n . sum_k w_k x_k - radii [m].
 double linear_gap(const FeaturePair& pair, std::span<const double> x);
 
+/// The pair of a key among results, or null.
+const FeaturePair* find_pair(std::span<const FeaturePair> pairs, std::uint64_t key);
+
 struct SearchSettings {
   // Vertices up to this far inside a closed surface at x0 [m], below half of the least thickness: they are pushed out
   // where they are nearest to the outside. Deeper ones are not found (surface_gaps.hpp finds them).
@@ -54,6 +57,7 @@ class ContactSearch {
   const std::vector<FeaturePair>& violations(std::span<const double> x0, std::span<const double> x1, double distance);
 
   const SurfaceSet& set() const { return set_; }
+  const SearchSettings& settings() const { return settings_; }
   /// Pairs of features looked at in the last call, for measurements.
   std::size_t candidates() const { return candidates_; }
 

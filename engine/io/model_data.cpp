@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/io/model_data_parts.hpp"
+#include "engine/model/on_frame.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/base/hash.hpp"
 #include "kernels/elements/tiles.hpp"
@@ -397,8 +398,8 @@ ReducedModel read_model_data(const DataSource& file) {
   model.on_frame = file.has("/on_frame") && checked.count("/on_frame", 0, 1) == 1;
   checked.require(!model.robot.floating || ((model.on_frame || r >= rigid_mode_count) && model.robot.motions.empty()),
                   "/robot/floating", "is said of a robot that is driven, or has fewer modes than rigid motions");
-  checked.require(!model.on_frame || (model.robot.floating && !model.robot.held_in_space()), "/on_frame",
-                  "is said of a robot that something holds");
+  checked.require(!model.on_frame || can_be_on_frame(model.robot), "/on_frame",
+                  "is said of a robot that something holds or pulls from outside");
   const int columns = model.columns();
   const int fields = checked.count("/field_count", 0, 1000);
   for (int f = 0; f < fields; ++f)

@@ -96,6 +96,14 @@ void drop_from_cavities(ReducedModel& model, std::size_t r) {
 
 }  // namespace
 
+bool pulls_from_space(const ActuatorRow& actuator) {
+  return actuator.kind == ActuatorKind::force || actuator.pull_point.has_value();
+}
+
+bool can_be_on_frame(const Robot& robot) {
+  return robot.floating && !robot.held_in_space() && !std::ranges::any_of(robot.actuators, pulls_from_space);
+}
+
 ReducedModel put_on_frame(ReducedModel model) {
   SUPPLE_EXPECT(model.robot.floating && !model.on_frame && model.motions() == 0 && !model.second_moments.empty() &&
                 model.modes > rigid_mode_count);

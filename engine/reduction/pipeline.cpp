@@ -241,9 +241,11 @@ class ReductionJob {
   void select_elements(const TrainingStates& states);
   void trace_curve();
   std::pair<std::size_t, std::size_t> choose_domains();
-  bool on_frame() const { return full_.robot.floating && recipe_.rigid_motion == RigidMotionForm::frame; }
-  ReducedModel as_it_moves(ReducedModel model) const {
-    return on_frame() && !model.on_frame ? put_on_frame(std::move(model)) : std::move(model);
+  bool on_frame() const { return recipe_.rigid_motion == RigidMotionForm::frame && can_be_on_frame(full_.robot); }
+  // The model, or in `room` the same on a frame.
+  const ReducedModel& as_it_moves(const ReducedModel& model, ReducedModel& room) const {
+    if (!on_frame() || model.on_frame) return model;
+    return room = put_on_frame(model);
   }
   void make_table(std::size_t best, std::size_t small);
   void report_branches();
@@ -414,13 +416,15 @@ void ReductionJob::add_modes(const TrainingSet& training, const ColumnBlocks& di
   std::vector<ErrorShares> shares;  // of the error asked for, one for each row of the search
   const auto least = [&] { return std::ranges::min_element(shares, {}, &ErrorShares::largest); };
   const auto judge = [&](int count) {
-    floor_ = evaluate_errors(as_it_moves(all_), modes_.vectors, validation_.equilibria);
+    ReducedModel room;
+    const ReducedModel& moving = as_it_moves(all_, room);
+    floor_ = evaluate_errors(moving, modes_.vectors, validation_.equilibria);
     ModelRow line;
     line.label = fmt::format("{} modes", count);
     line.modes = count;
     line.errors = *floor_;
     search.push_back(std::move(line));
-    shares.push_back(validation_.shares(as_it_moves(all_), modes_.vectors, *floor_, asked, share_of_modes));
+    shares.push_back(validation_.shares(moving, modes_.vectors, *floor_, asked, share_of_modes));
     reached_ = *least();
     check_stop();
   };
@@ -544,7 +548,8 @@ void ReductionJob::select_elements(const TrainingStates& states) {
 
 ModelRow ReductionJob::row(const std::string& label, const ReducedModel& linearised, const ReferenceStates& reference,
                            double seconds, const std::optional<ErrorSummary>& known) {
-  const ReducedModel model = as_it_moves(linearised);
+  ReducedModel room;
+  const ReducedModel& model = as_it_moves(linearised, room);
   ModelRow line;
   line.label = label;
   line.modes = model.modes;
@@ -594,10 +599,11 @@ std::size_t ReductionJob::larger_domain(int accepted) {
               fmt::format("{} units", rows[k].units));
     check_stop();
     const std::size_t domain = curve - 1 - k;
-    const double share = validation_
-                             .shares(as_it_moves(restrict_to(all_, domains_[domain])), modes_.vectors, rows[k].errors,
-                                     asked, share_of_elements)
-                             .largest();
+    const ReducedModel restricted = restrict_to(all_, domains_[domain]);
+    ReducedModel room;
+    const double share =
+        validation_.shares(as_it_moves(restricted, room), modes_.vectors, rows[k].errors, asked, share_of_elements)
+            .largest();
     if (share < least) {
       least = share;
       best = domain;
@@ -716,6 +722,10 @@ void ReductionJob::compare_in_motion() {
         fmt::format("along the unseen path the reduced body is turned by up to {:.2g} degrees against the full "
                     "one{}, which its goal error there does not count",
                     where.turned * 180 / std::numbers::pi, on_frame() ? "" : " (its rotations are linearised)"));
+  if (full_.robot.floating && !on_frame() && recipe_.rigid_motion == RigidMotionForm::frame)
+    note(
+        "rigid_motion = \"frame\" is not supported where constraints, cables or forces end in space: the rotations of "
+        "this model are linearised");
   if (const ErrorSummary& errors = result_.model.errors; shaken)
     note(
         fmt::format("on the test set the reduced body is turned by {:.2g} degrees against the full one on average, by "
@@ -866,7 +876,7 @@ Reduction ReductionJob::run() {
   make_table(best, small);
   report_branches();
   add_compliance();
-  result_.model = as_it_moves(std::move(result_.model));
+  if (on_frame()) result_.model = put_on_frame(std::move(result_.model));
   compare_in_motion();
   judge();
   result_.report.seconds.total = now() - start;

@@ -1,6 +1,7 @@
 // Contact between surfaces of bodies in a step (contact_stage.hpp).
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "engine/step/contact_stage.hpp"
@@ -119,8 +120,8 @@ void ContactStage::add_features(RobotContacts& r, const FeaturePair& pair, const
 
 // What the gap of a pair has to be at the end of the step.
 double ContactStage::gap_wanted(const FeaturePair& pair) const {
-  const auto at = std::ranges::lower_bound(near_at_start_, pair.key, {}, &FeaturePair::key);
-  if (at == near_at_start_.end() || at->key != pair.key) return robot_.contact_distance;
+  const FeaturePair* at = find_pair(near_at_start_, pair.key);
+  if (at == nullptr) return robot_.contact_distance;
   return std::min(robot_.contact_distance, at->gap + recovery * robot_.contact_distance);
 }
 
@@ -145,12 +146,10 @@ void ContactStage::begin_surfaces(const State& state) {
   RobotContacts& r = robots_.front();
   const std::span<const double> x = vertices_of(y_start_);
   near_at_start_ = search_->pairs(x, x, 2 * robot_.contact_distance);
-  const std::vector<FeaturePair>& near = near_at_start_;
   for (std::size_t k = 0; k + 5 <= state.surface_forces.size(); k += 5) {
     const double* from = state.surface_forces.data() + k;
     const std::uint64_t key = (static_cast<std::uint64_t>(from[0]) << 32) | static_cast<std::uint64_t>(from[1]);
-    const auto at = std::ranges::lower_bound(near, key, {}, &FeaturePair::key);
-    if (at != near.end() && at->key == key) add_features(r, *at, {{from[2], from[3], from[4]}});
+    if (const FeaturePair* at = find_pair(near_at_start_, key)) add_features(r, *at, {{from[2], from[3], from[4]}});
   }
 }
 
@@ -161,9 +160,8 @@ void ContactStage::linearise_surfaces(RobotContacts& r) {
   const std::vector<FeaturePair>& near = search_->pairs(x, x, 2 * robot_.contact_distance);
   for (std::size_t k = 0; k < r.pair.size(); ++k) {
     if (r.pair[k] >= 0) continue;
-    const auto at = std::ranges::lower_bound(near, r.features[k].key, {}, &FeaturePair::key);
     // One that is not the nearest any more keeps its geometry.
-    if (at != near.end() && at->key == r.features[k].key) {
+    if (const FeaturePair* at = find_pair(near, r.features[k].key)) {
       r.features[k] = *at;
       for (int e = r.first[k]; e < r.first[k + 1]; ++e) r.weight[extent(e)] = at->weights[extent(e - r.first[k])];
     }
@@ -186,7 +184,7 @@ int ContactStage::add_violated_surfaces(RobotContacts& r, std::span<const double
   in.points_after(du, y);
   const std::span<const double> x0 = vertices_of(y_start_), x1 = vertices_of(y), x = vertices_of(y_);
   scratch_.violated = search_->violations(x0, x1, robot_.contact_distance);
-  const double tolerance = std::max(1e-9, 1e-6 * robot_.contact_distance);
+  const double tolerance = search_->settings().tolerance;
   int added = 0;
   std::vector<double> values, force(extent(nv_));
   bool ends_known = false;
@@ -201,8 +199,7 @@ int ContactStage::add_violated_surfaces(RobotContacts& r, std::span<const double
     if (held) {
       if (!ends_known) scratch_.at_end = search_->pairs(x1, x1, 2 * robot_.contact_distance);
       ends_known = true;
-      const auto at = std::ranges::lower_bound(scratch_.at_end, pair.key, {}, &FeaturePair::key);
-      if (at != scratch_.at_end.end() && at->key == pair.key) {
+      if (const FeaturePair* at = find_pair(scratch_.at_end, pair.key)) {
         if (at->gap - gap_wanted(*at) >= -tolerance) continue;
         pair = *at;
       }

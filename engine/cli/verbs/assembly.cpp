@@ -67,7 +67,7 @@ std::vector<std::string> notes_on_bodies(const AssemblyRobot& robot) {
   return notes;
 }
 
-Facts assembly_facts(const AssemblyRobot& robot) {
+Facts assembly_facts(const AssemblyRobot& robot, const std::vector<std::string>& notes) {
   const AssemblyScene& scene = robot.scene();
   const Robot& whole = robot.mechanics().robot();
   Facts facts{{"robot", scene.name}, {"coordinates", fmt::format("{}", robot.mechanics().coordinates().nv)}};
@@ -96,12 +96,12 @@ Facts assembly_facts(const AssemblyRobot& robot) {
     facts.emplace_back("obstacle", fmt::format("{}", fmt::join(obstacle_cells(obstacle), "  ")));
   if (!whole.obstacles.empty()) facts.emplace_back("contact", contact_text(whole));
   for (const std::string& note : notes_on_contact(whole)) facts.emplace_back("note", note);
-  for (const std::string& note : notes_on_bodies(robot)) facts.emplace_back("note", note);
+  for (const std::string& note : notes) facts.emplace_back("note", note);
   facts.emplace_back("time step", step_text(whole, scene.time_step, scene.integrator));
   return facts;
 }
 
-nlohmann::ordered_json assembly_json(const AssemblyRobot& robot) {
+nlohmann::ordered_json assembly_json(const AssemblyRobot& robot, const std::vector<std::string>& notes) {
   const AssemblyScene& scene = robot.scene();
   nlohmann::ordered_json json{{"name", scene.name}, {"coordinates", robot.mechanics().coordinates().nv}};
   for (const RigidScene& rigid : scene.rigids)
@@ -113,7 +113,7 @@ nlohmann::ordered_json assembly_json(const AssemblyRobot& robot) {
   for (const Assembly::BodySurface& body : robot.mechanics().assembly().surfaces) json["touching"].push_back(body.name);
   for (const PlacedObstacle& obstacle : robot.mechanics().robot().obstacles)
     json["obstacles"].push_back(obstacle_json(obstacle));
-  for (const std::string& note : notes_on_bodies(robot)) json["notes"].push_back(note);
+  for (const std::string& note : notes) json["notes"].push_back(note);
   return json;
 }
 
@@ -192,8 +192,9 @@ int simulate_assembly(Context& context, const SessionArguments& arguments, Sessi
 int check_assembly(Context& context, const std::string& file) {
   AssemblyRobot robot(read_assembly(file));
   nlohmann::ordered_json json = machine_facts(context, "cpu");
-  json["scene"] = assembly_json(robot);
-  if (!context.common.quiet) print_facts(assembly_facts(robot));
+  const std::vector<std::string> notes = notes_on_bodies(robot);
+  json["scene"] = assembly_json(robot, notes);
+  if (!context.common.quiet) print_facts(assembly_facts(robot, notes));
   const std::string text = try_equilibrium(robot, json["equilibrium"]);
   if (!context.common.quiet) {
     print_facts({{"equilibrium", text}});
@@ -205,8 +206,9 @@ int check_assembly(Context& context, const std::string& file) {
 
 void info_of_assembly(const std::string& file, nlohmann::ordered_json& json, bool quiet) {
   const AssemblyRobot robot(read_assembly(file));
-  json["scene"] = assembly_json(robot);
-  if (!quiet) print_facts(assembly_facts(robot));
+  const std::vector<std::string> notes = notes_on_bodies(robot);
+  json["scene"] = assembly_json(robot, notes);
+  if (!quiet) print_facts(assembly_facts(robot, notes));
 }
 
 }  // namespace supple::cli

@@ -4,6 +4,7 @@
 
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
+#include "engine/model/on_frame.hpp"
 #include "engine/reduction/basis/rigid_motion.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
@@ -72,7 +73,8 @@ void remove_lifting(const Lifting& lifting, std::span<const double> c, std::span
 ColumnBlocks basis_columns(const FullModel& model, const std::string& folder, const SnapshotSet& set,
                            RigidMotionForm form, int parts) {
   const ColumnBlocks whole = displacement_blocks(folder, set, model.coordinates.nv, parts);
-  if (model.robot.floating && (form == RigidMotionForm::frame || !shaken_in_time(model.robot)))
+  const bool on_frame = form == RigidMotionForm::frame && can_be_on_frame(model.robot);
+  if (model.robot.floating && (on_frame || !shaken_in_time(model.robot)))
     return {whole.rows, whole.counts,
             [read = whole.read, rows = extent(whole.rows), fit = RigidFit(model)](int k, std::vector<double>& storage) {
               (void)read(k, storage);  // displacement_blocks reads into storage

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "engine/model/on_frame.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
@@ -60,7 +61,7 @@ void check_floating(const Scene& scene, const Robot& robot) {
         "the body is free-floating (under gravity it has no equilibrium, and a reduction is made of those)",
         "gravity = [0, 0, 0], or a [[fix]] region", place);
   for (const ActuatorRow& actuator : robot.actuators)
-    if (actuator.kind == ActuatorKind::force || actuator.pull_point)
+    if (pulls_from_space(actuator))
       throw InputError("the body is free-floating, and '" + actuator.name +
                            "' pulls at it from outside (its equilibria depend on where the body is)",
                        "a cable that ends in the body, or a [[fix]] region", place);

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "engine/io/model_file.hpp"
+#include "engine/model/on_frame.hpp"
 #include "engine/reduction/basis/basis.hpp"
 #include "engine/reduction/basis/lifting.hpp"
 #include "engine/reduction/basis/metric.hpp"
@@ -48,6 +49,16 @@ TEST(FloatingReducedBody, TranslationMakesNoForce) {
     (void)mechanics.evaluate_forces(alpha, {}, TangentKind::none, moved);
     EXPECT_EQ(moved, f);
   }
+}
+
+// What ends in space would go along with a frame.
+TEST(FloatingReducedBody, IsOnAFrameUnlessSomethingOfItEndsInSpace) {
+  Scene scene = floating_bodies::scene();
+  EXPECT_TRUE(can_be_on_frame(build_full_model(scene, floating_bodies::mesh()).robot));
+  scene.actuators[0].pull_point = Vec3d{{1, 0, 0}};
+  EXPECT_FALSE(can_be_on_frame(build_full_model(scene, floating_bodies::mesh()).robot));
+  scene.actuators = {boxes::pull("ahead", {{0.4, 0.05, 0.05}}, {{1, 0, 0}}, 1)};
+  EXPECT_FALSE(can_be_on_frame(build_full_model(scene, floating_bodies::mesh()).robot));
 }
 
 // A small turn of the rest shape makes no force in first order, whatever elements are kept.
