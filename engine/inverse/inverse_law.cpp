@@ -386,18 +386,20 @@ std::string InverseLaw::name_of(const QpConflict& conflict, const Problem& probl
     // A limit that follows from the last command is another one in each step.
     const bool follows = actuator.control == ActuatorControl::force && actuator.rate < unlimited;
     return fmt::format(
-        "{} of '{}' {} {}", actuator.kind == ActuatorKind::cavity ? "pressure" : "force", actuator.name, side,
+        "{} of '{}' {} {}", multiplier_word(actuator.kind), actuator.name, side,
         follows ? "its range and rate allow"
                 : format_quantity(upper ? problem.upper[k] : problem.lower[k], multiplier_dimension(actuator.kind)));
   }
   if (i < N) {
     const MotionInput& motion = robot_.motions[static_cast<std::size_t>(i - n_)];
-    return fmt::format("'{}' {} {:.4g} mm", motion.name, side, 1e3 * (upper ? motion.range.upper : motion.range.lower));
+    return fmt::format("'{}' {} {}", motion.name, side,
+                       format_quantity(upper ? motion.range.upper : motion.range.lower,
+                                       motion.rotation ? Dimension::angle : Dimension::length));
   }
   if (static_cast<std::size_t>(i - N) < limited_.size()) {
     const ActuatorRow& actuator = robot_.actuators[static_cast<std::size_t>(limited_[static_cast<std::size_t>(i - N)])];
-    return fmt::format("{} of '{}' {} its {}", actuator.kind == ActuatorKind::cavity ? "volume" : "displacement",
-                       actuator.name, side, actuator.rate < unlimited ? "range and rate allow" : "range allows");
+    return fmt::format("{} of '{}' {} its {}", value_word(actuator.kind), actuator.name, side,
+                       actuator.rate < unlimited ? "range and rate allow" : "range allows");
   }
   int row = i - N - static_cast<int>(limited_.size());
   for (const Effector& effector : robot_.effectors) {

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "engine/io/model_data_parts.hpp"
+#include "engine/model/joint_values.hpp"
+#include "kernels/base/contract.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
 
 namespace supple {
@@ -19,6 +21,7 @@ void write_list(DataSink& file, const std::string& list, const std::vector<Const
   file.write(list + "/count", static_cast<std::int64_t>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ConstraintRow& row = rows[i];
+    SUPPLE_EXPECT(!is_joint_value(row));  // of assemblies
     const std::string at = list + "/" + entry_name(i);
     file.write(at + "/name", row.name);
     file.write(at + "/value", std::string(value_words[static_cast<int>(row.value)]));

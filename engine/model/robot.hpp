@@ -16,6 +16,39 @@
 
 namespace supple {
 
+/// A constraint between points of the body, or between points and places fixed in space ([[constraint]]), as one row:
+/// value phi(y) [m], multiplier lambda [N], generalised force H^T lambda. With compliance c and damping time d it is a
+/// spring,
+///   lambda = -(phi + d phi')/c,
+/// which becomes the hard phi = 0 for c = 0; a one-sided row has phi >= 0 and lambda >= 0 instead. Source: F. Faure,
+/// The Compliant plugin (2012), eqs. 1-3.
+///   length  phi = side (L0 - L(y)) of the path through its points; lambda pulls its ends together where side = 1 and
+///           pushes them apart where it is -1
+///   along   phi = direction . (y - place) of one mapped point, or direction . (y_1 - y_2 - place) of two
+///           No direction (0): a hard row of a reduced model that all of its modes obey; its lambda is 0
+/// Of joints between bodies of an assembly, at points and at vectors that turn with them (joint_values.hpp):
+///   slide   phi = side (y_0 . (y_2 - y_1) - origin): how far point 2 is from point 1 along the vector y_0
+///   aligned phi = y_0 . y_1, or (y_0 . y_1 - y_2 . y_3)/2; lambda is a torque [N m]
+///   angle   phi = side (angle - origin) [rad] by which y_2 has turned from y_1 about y_0, from -pi to pi
+struct ConstraintRow {
+  enum class Value { length, along, slide, aligned, angle };
+  std::string name;
+  Value value = Value::along;
+  int first_point = 0;  // consecutive mapped points
+  int point_count = 1;
+  std::optional<Vec3d> anchor;  // length: end of the path, fixed in space
+  double rest_length = 0;       // length: L0 [m]
+  double side = 1;              // length, slide, angle
+  double origin = 0;            // slide [m], angle [rad]
+  Vec3d direction{{0, 0, 0}};   // along: unit vector
+  Vec3d place{{0, 0, 0}};       // along [m]
+  double compliance = 0;        // c [m/N]
+  double damping_time = 0;      // d [s]
+  bool one_sided = false;
+  /// Whether the constraint ties the body to a place fixed in space.
+  bool in_space() const { return value == Value::along ? point_count == 1 : anchor.has_value(); }
+};
+
 /// An actuator as one constraint row: value phi(y), multiplier lambda with generalised force H^T lambda. phi [m],
 /// lambda [N]; of a cavity m^3 and Pa.
 ///   cable   phi = L0 - L(y), positive when shortened; lambda is its tension
@@ -23,6 +56,8 @@ namespace supple {
 ///           lambda is the force along the direction, which does not turn with the body
 ///   cavity  phi = V(y) - V0 of the closed surface on its points; lambda is the pressure above that outside. In a
 ///           reduced model phi is a polynomial of the coordinates, which stand among the mapped points (`volume`)
+///   motor, linear_motor   phi is the angle [rad] or the travel [m] of a joint between bodies of an assembly (`joint`);
+///           lambda is the torque [N m] or force that raises it. A servo has a compliance: lambda = (command - phi)/c
 struct ActuatorRow : CavityShape {
   std::string name;
   ActuatorKind kind = ActuatorKind::cable;
@@ -37,36 +72,14 @@ struct ActuatorRow : CavityShape {
   Interval force;  // of the multiplier [N or Pa]
   double rate = unlimited;
   int samples = 2;
+  ConstraintRow joint;    // motors: slide or angle, with side = 1
+  double compliance = 0;  // motors [rad/(N m), m/N]; 0: none, as of all others
+  bool is_motor() const { return kind == ActuatorKind::motor || kind == ActuatorKind::linear_motor; }
   /// Change of phi per metre of motion of the row's points: the factor from tolerances of lengths to tolerances of phi.
-  double size() const { return kind == ActuatorKind::cavity ? rest_area : 1; }
-};
-
-/// A constraint between points of the body, or between points and places fixed in space ([[constraint]]), as one row:
-/// value phi(y) [m], multiplier lambda [N], generalised force H^T lambda. With compliance c and damping time d it is a
-/// spring,
-///   lambda = -(phi + d phi')/c,
-/// which becomes the hard phi = 0 for c = 0; a one-sided row has phi >= 0 and lambda >= 0 instead. Source: F. Faure,
-/// The Compliant plugin (2012), eqs. 1-3.
-///   length  phi = side (L0 - L(y)) of the path through its points; lambda pulls its ends together where side = 1 and
-///           pushes them apart where it is -1
-///   along   phi = direction . (y - place) of one mapped point, or direction . (y_1 - y_2 - place) of two
-///           No direction (0): a hard row of a reduced model that all of its modes obey; its lambda is 0
-struct ConstraintRow {
-  enum class Value { length, along };
-  std::string name;
-  Value value = Value::along;
-  int first_point = 0;  // consecutive mapped points
-  int point_count = 1;
-  std::optional<Vec3d> anchor;  // length: end of the path, fixed in space
-  double rest_length = 0;       // length: L0 [m]
-  double side = 1;              // length
-  Vec3d direction{{0, 0, 0}};   // along: unit vector
-  Vec3d place{{0, 0, 0}};       // along [m]
-  double compliance = 0;        // c [m/N]
-  double damping_time = 0;      // d [s]
-  bool one_sided = false;
-  /// Whether the constraint ties the body to a place fixed in space.
-  bool in_space() const { return value == Value::along ? point_count == 1 : anchor.has_value(); }
+  double size() const {
+    return kind == ActuatorKind::cavity ? rest_area : kind == ActuatorKind::motor ? 1 / motor_lever : 1;
+  }
+  static constexpr double motor_lever = 0.01;  // m: of the points that a motor moves
 };
 
 struct NamedPoint {

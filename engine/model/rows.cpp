@@ -40,6 +40,7 @@ double path_length(std::span<const double> y, int first_point, int count, const 
 }
 
 double evaluate_constraint(const ConstraintRow& constraint, std::span<const double> y, double* gradient) {
+  if (is_joint_value(constraint)) return joint_value(constraint, y, gradient);
   if (constraint.value == ConstraintRow::Value::along) {
     Vec3d shift = point(y, constraint.first_point) - constraint.place;
     for (int k = 0; k < 3; ++k) gradient[k] = constraint.direction[k];
@@ -64,6 +65,10 @@ void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const 
           point(y, actuator.first_point) - robot.rest_points[static_cast<std::size_t>(actuator.first_point)];
       phi[row] = dot(actuator.direction, shift);
       for (int k = 0; k < 3; ++k) g[k] = actuator.direction[k];
+      continue;
+    }
+    if (actuator.is_motor()) {
+      phi[row] = joint_value(actuator.joint, y, g);
       continue;
     }
     if (actuator.kind == ActuatorKind::cavity) {

@@ -8,11 +8,12 @@
 // "Control of elastic soft robots based on real-time finite element method", ICRA 2013 (J^T lambda).
 // Force: phi = e . (x - x_rest) with a direction e fixed in space; H^T lambda is the force lambda e at x.
 // Cavity: phi = V - V0, H^T lambda the pressure lambda on its walls (cavity.hpp). Values in m^3 and Pa.
-// Constraints: ConstraintRow.
+// Constraints: ConstraintRow. Motors: that of their joint.
 
 #include <span>
 #include <vector>
 
+#include "engine/model/joint_values.hpp"
 #include "engine/model/robot.hpp"
 #include "kernels/step/row_ops.hpp"
 
@@ -82,7 +83,9 @@ double evaluate_constraint(const ConstraintRow& constraint, std::span<const doub
 template <class Visitor>
 void visit_constraint_curvature(const ConstraintRow& constraint, std::span<const double> y, double lambda,
                                 Visitor visit) {
-  if (lambda == 0 || constraint.value != ConstraintRow::Value::length) return;
+  if (lambda == 0) return;
+  visit_joint_curvature(constraint, y, [&](int j, int k, const Mat3d& block) { visit(j, k, -lambda * block); });
+  if (constraint.value != ConstraintRow::Value::length) return;
   visit_path_curvature(y, constraint.first_point, constraint.point_count, constraint.anchor,
                        [&](int j, int k, const Mat3d& block) { visit(j, k, constraint.side * lambda * block); });
 }
@@ -109,6 +112,7 @@ void visit_row_curvature(const Robot& robot, int row, std::span<const double> y,
   if (actuator.kind == ActuatorKind::cable)
     visit_path_curvature(y, actuator.first_point, actuator.point_count, actuator.pull_point,
                          [&](int j, int k, const Mat3d& block) { visit(j, k, lambda * block); });
+  if (actuator.is_motor()) visit_constraint_curvature(actuator.joint, y, lambda, visit);
   if (actuator.kind == ActuatorKind::cavity)
     visit_cavity_curvature(row_coordinates(actuator, y), actuator.triangles,
                            [&](int j, int k, const Mat3d& block) { visit(j, k, -lambda * block); });

@@ -16,7 +16,7 @@ constexpr double degrees = 180 / std::numbers::pi;
 }  // namespace
 
 const char* multiplier_name(const ActuatorRow& actuator) {
-  constexpr const char* names[] = {"tension", "force", "pressure"};
+  constexpr const char* names[] = {"tension", "force", "pressure", "torque", "force"};
   return names[static_cast<int>(actuator.kind)];
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/scene/scene.hpp"
@@ -57,7 +58,22 @@ struct PartScene {
   Place place;
 };
 
-enum class LinkKind { joint, distance, limit };
+/// joint: a ball joint. Hinges and sliders have a coordinate, 0 at rest: the angle [rad] or travel [m] of `to` from
+/// `from`. A weld leaves nothing free.
+enum class LinkKind { joint, distance, limit, hinge, slider, weld };
+
+/// What a joint's motor is told: its coordinate (angle, travel), its effort (torque, force), or a coordinate that it
+/// seeks like a spring (servo).
+enum class MotorControl { angle, torque, travel, force, servo };
+
+struct MotorScene {
+  MotorControl control = MotorControl::servo;
+  Interval range;           // of the command
+  double rate = unlimited;  // of the command
+  Interval effort;          // N m or N
+  double stiffness = 0;     // servo [N m/rad, N/m]
+  Place place;
+};
 
 struct LinkScene {
   std::string name;
@@ -66,7 +82,25 @@ struct LinkScene {
   std::optional<double> length;  // distance, limit [m]
   double compliance = 0, damping_time = 0;
   ConstraintForm form = ConstraintForm::constraint;
+  // Hinge, slider:
+  Vec3d axis{{0, 0, 0}};  // unit vector in the axes of `from`
+  Interval range;         // of the coordinate
+  double stiffness = 0;   // of a spring on the coordinate [N m/rad, N/m]
+  double rest = 0;        // where the spring is slack
+  double damping = 0;     // [N m s/rad, N s/m]
+  std::optional<MotorScene> motor;
   Place place;
+  bool joins() const { return kind != LinkKind::distance && kind != LinkKind::limit; }
+  bool moves() const { return kind == LinkKind::hinge || kind == LinkKind::slider; }
+};
+
+/// "joint", "hinge", ...
+std::string_view link_word(LinkKind kind);
+
+/// What inverse control steers: a position or an orientation.
+struct BodyEffectorScene {
+  EffectorScene effector;  // without a place on the body
+  std::string at;          // "body:point"
 };
 
 struct AssemblyScene {
@@ -74,10 +108,12 @@ struct AssemblyScene {
   Vec3d gravity{{0, 0, -9.81}};
   double time_step = 0.01, duration = 1;
   Integrator integrator = Integrator::implicit_euler;
+  double implicit_velocity = 1, implicit_position = 1;  // of all parts
   std::vector<RigidScene> rigids;
   std::vector<PartScene> parts;
   std::vector<LinkScene> links;
-  std::vector<ObstacleScene> obstacles;  // in the world
+  std::vector<BodyEffectorScene> effectors;  // none: those of the parts
+  std::vector<ObstacleScene> obstacles;      // in the world
   ContactScene contact;            // distance of all, 0: see AssemblyRobot; spacing of parts that say none; no region
   std::vector<std::string> files;  // what it was read from
 };

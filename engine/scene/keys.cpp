@@ -233,9 +233,12 @@ constexpr std::array assembly_keys{
     root_keys[3],
     root_keys[4],
     root_keys[5],
+    root_keys[6],
+    root_keys[7],
     Key{.name = "rigid", .kind = tables, .fallback = "none", .meaning = "rigid bodies", .subtable = "[[rigid]]"},
     Key{.name = "part", .kind = tables, .fallback = "none", .meaning = "soft bodies, each a robot of its own", .subtable = "[[part]]"},
     Key{.name = "link", .kind = tables, .fallback = "none", .meaning = "what holds points of different bodies to each other", .subtable = "[[link]]"},
+    Key{.name = "effector", .kind = tables, .fallback = "those of the parts", .meaning = "what inverse control steers: places and orientations of bodies. Where there are some, those of the parts are points alone", .subtable = "[[effector]] of a body"},
     Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things in the world that parts and free rigid bodies may touch", .subtable = "[[obstacle]]"},
     Key{.name = "contact", .kind = table, .fallback = "every node", .meaning = "`distance` for all bodies, from obstacles and from each other: where several may touch, 0.2 % of the smallest one's diagonal if it is 0 or not given; `spacing` for parts whose own scenes have none; a region or a surface stands in the scene of its part", .subtable = "[contact]"},
 };
@@ -287,13 +290,37 @@ constexpr std::array part_keys{
 
 constexpr std::array link_keys{
     Key{.name = "name", .kind = text, .fallback = "required", .meaning = "name of the link"},
-    Key{.name = "type", .kind = choice, .fallback = "\"joint\"", .meaning = "two points are one; stay at a distance; or at most at one", .choices = "joint | distance | limit"},
+    Key{.name = "type", .kind = choice, .fallback = "\"joint\"", .meaning = "two points are one (a ball joint); stay at a distance; or at most at one. Or two bodies that meet at their points turn about an axis (0 at rest, from -180 to 180 deg), slide along it, or move as one. A part is held so at an effector of its scene of type orientation, along one of the part's own axes", .choices = "joint | distance | limit | hinge | slider | weld"},
     Key{.name = "from", .kind = text, .fallback = "required", .meaning = "`\"palm:hook\"`, a point of a rigid body; `\"palm\"`, its origin; `\"finger-1:tip\"`, an effector or probe of a part"},
     Key{.name = "to", .kind = text, .fallback = "required", .meaning = "the other end, the same way"},
     Key{.name = "length", .kind = quantity, .dimension = D::length, .fallback = "that at rest", .meaning = "of a distance or a limit", .bound = Bound::positive},
     Key{.name = "compliance", .kind = quantity, .dimension = D::compliance, .fallback = "0, hard", .meaning = "metres per newton: a spring, which is a force (a limit's stays a constraint)", .bound = Bound::non_negative},
-    Key{.name = "stiffness", .kind = quantity, .dimension = D::stiffness, .fallback = "none", .meaning = "the same, the other way round", .bound = Bound::positive},
+    Key{.name = "stiffness", .kind = quantity, .dimension = D::stiffness, .fallback = "none", .meaning = "the same, the other way round; of a hinge (newton metres per radian) or slider, that of a spring on its angle or travel", .bound = Bound::positive},
     Key{.name = "damping_time", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "damping over stiffness", .bound = Bound::non_negative},
+    Key{.name = "axis", .kind = vector, .fallback = "required for a hinge or slider", .meaning = "of a hinge or slider, in the axes of the body of `from`; only its direction counts"},
+    Key{.name = "range", .kind = interval, .dimension = D::angle, .fallback = "[-inf, inf]", .meaning = "limits of a hinge's angle, within 170 deg both ways, or of a slider's travel"},
+    Key{.name = "rest", .kind = quantity, .dimension = D::angle, .fallback = "0", .meaning = "angle or travel where the spring of `stiffness` is slack"},
+    Key{.name = "damping", .kind = quantity, .dimension = D::turn_damping, .fallback = "0", .meaning = "of a hinge (newton metre seconds per radian) or slider (newton seconds per metre)", .bound = Bound::non_negative},
+    Key{.name = "motor", .kind = table, .fallback = "none", .meaning = "drives a hinge or a slider; its input has the name of the link", .subtable = "motor"},
+};
+
+constexpr std::array motor_keys{
+    Key{.name = "control", .kind = choice, .fallback = "required", .meaning = "what its input is: the angle or torque of a hinge, the travel or force of a slider, or the angle or travel that a servo seeks", .choices = "angle | torque | travel | force | servo"},
+    Key{.name = "range", .kind = interval, .dimension = D::angle, .fallback = "[-inf, inf]", .meaning = "of the input; of a hinge's angle [-170 deg, 170 deg] unless less"},
+    Key{.name = "rate", .kind = quantity, .dimension = D::turn_rate, .fallback = "inf", .meaning = "how fast the input may change", .bound = Bound::positive, .infinite = true},
+    Key{.name = "torque", .kind = interval, .dimension = D::torque, .fallback = "[-inf, inf]", .meaning = "hinge: what it can do"},
+    Key{.name = "force", .kind = interval, .dimension = D::force, .fallback = "[-inf, inf]", .meaning = "slider: what it can do"},
+    Key{.name = "stiffness", .kind = quantity, .dimension = D::turn_stiffness, .fallback = "required for a servo", .meaning = "servo: torque per angle or force per travel that it is away from its input; the joint's `damping` damps it", .bound = Bound::positive},
+};
+
+constexpr std::array body_effector_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
+    Key{.name = "type", .kind = choice, .fallback = "\"position\"", .meaning = "where the point is, or how its body is turned from its place at rest", .choices = "position | orientation"},
+    Key{.name = "at", .kind = text, .fallback = "required", .meaning = "`\"palm:hook\"`, `\"palm\"` or `\"finger-1:tip\"`, as the ends of a link; an orientation of a part is one of the effectors of its scene"},
+    Key{.name = "directions", .kind = vectors, .fallback = "x, y and z", .meaning = "directions or axes that count, at most three, independent of each other; only their directions count"},
+    Key{.name = "lever", .kind = quantity, .dimension = D::length, .fallback = "\"10 mm\"", .meaning = "orientation: length that a radian counts as", .bound = Bound::positive},
+    Key{.name = "weight", .kind = quantity, .fallback = "1", .meaning = "how much its rows count among those of all effectors, squared", .bound = Bound::positive},
+    Key{.name = "exact", .kind = boolean, .fallback = "false", .meaning = "true: its goal is reached exactly or not at all"},
 };
 
 constexpr std::array tables_of_assembly{
@@ -303,6 +330,8 @@ constexpr std::array tables_of_assembly{
     TableKeys{"[[rigid.point]]", "A point of a rigid body.", rigid_point_keys},
     TableKeys{"[[part]]", "A soft body with its actuators, constraints and effectors, in a place of its own. Obstacles are those of the whole: its scene has none; a reduced model that touches them was reduced among some, which count no more. All parts have the same damping.", part_keys},
     TableKeys{"[[link]]", "Something between two points of different bodies.", link_keys},
+    TableKeys{"[[effector]] of a body", "`[[effector]]` of a scene of several bodies: what inverse control steers.", body_effector_keys},
+    TableKeys{"motor", "What drives a joint: `[link.motor]`.", motor_keys},
 };
 
 constexpr std::array tables_of_scene{

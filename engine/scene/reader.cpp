@@ -207,15 +207,6 @@ ReductionScene read_reduction(const TableReader& table) {
   return r;
 }
 
-// Share of what holds at the end of a step. Below a half stiff bodies would not stay bounded.
-double read_implicit_factor(const TableReader& table, std::string_view name) {
-  const double factor = table.quantity(name, 1);
-  if (!(factor >= 0.5 && factor <= 1))
-    table.fail(name, fmt::format("{} is {:g} (a step is stable from 0.5 to 1)", name, factor),
-               fmt::format("{} = 0.5 or 1", name));
-  return factor;
-}
-
 // One name, one thing: commands, constraints, effectors and probes are columns of the same tables; obstacles stand
 // beside them in messages. Regions may share a motion.
 void check_names(const Scene& scene) {
@@ -327,6 +318,15 @@ void check_files_exist(const Document& document, const Scene& scene) {
 }
 
 }  // namespace
+
+// Share of what holds at the end of a step. Below a half stiff bodies would not stay bounded.
+double read_implicit_factor(const TableReader& table, std::string_view name) {
+  const double factor = table.quantity(name, 1);
+  if (!(factor >= 0.5 && factor <= 1))
+    table.fail(name, fmt::format("{} is {:g} (a step is stable from 0.5 to 1)", name, factor),
+               fmt::format("{} = 0.5 or 1", name));
+  return factor;
+}
 
 Scene read_scene(const std::string& path) {
   std::error_code error;

@@ -56,25 +56,6 @@ PartScene read_part(const TableReader& table) {
   return part;
 }
 
-LinkScene read_link(const TableReader& table) {
-  LinkScene link;
-  link.place = table.place();
-  link.name = table.identifier("name");
-  link.kind = table.choice("type", link.kind);
-  link.from = table.text("from");
-  link.to = table.text("to");
-  if (link.kind == LinkKind::joint)
-    refuse(table, "a joint", "type", {"length"});
-  else
-    link.length = table.optional_quantity("length");
-  if (table.has("compliance") && table.has("stiffness"))
-    table.fail("stiffness", fmt::format("link '{}' has both a compliance and a stiffness", link.name), "one of them");
-  link.compliance = table.has("stiffness") ? 1 / table.quantity("stiffness", 1) : table.quantity("compliance", 0);
-  link.damping_time = table.quantity("damping_time", 0);
-  if (link.compliance > 0 && link.kind != LinkKind::limit) link.form = ConstraintForm::force;
-  return link;
-}
-
 void check_surface_exists(const TableReader& table, const std::string& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error))
@@ -108,12 +89,15 @@ AssemblyScene read_assembly(const std::string& path) {
   scene.time_step = table.quantity("time_step", scene.time_step);
   scene.duration = table.quantity("duration", scene.duration);
   scene.integrator = table.choice("integrator", scene.integrator);
+  scene.implicit_velocity = read_implicit_factor(table, "implicit_velocity");
+  scene.implicit_position = read_implicit_factor(table, "implicit_position");
   for (const TableReader& rigid : table.tables("rigid")) {
     scene.rigids.push_back(read_rigid(rigid));
     if (const auto& surface = scene.rigids.back().surface) check_surface_exists(rigid, surface->file);
   }
   for (const TableReader& part : table.tables("part")) scene.parts.push_back(read_part(part));
   for (const TableReader& link : table.tables("link")) scene.links.push_back(read_link(link));
+  for (const TableReader& effector : table.tables("effector")) scene.effectors.push_back(read_body_effector(effector));
   for (const TableReader& obstacle : table.tables("obstacle")) {
     scene.obstacles.push_back(read_obstacle(obstacle));
     if (scene.obstacles.back().max_force < unlimited)
@@ -134,6 +118,7 @@ AssemblyScene read_assembly(const std::string& path) {
   for (const RigidScene& rigid : scene.rigids) add(rigid.name, rigid.place);
   for (const PartScene& part : scene.parts) add(part.name, part.place);
   for (const LinkScene& link : scene.links) add(link.name, link.place);
+  for (const BodyEffectorScene& of : scene.effectors) add(of.effector.name, of.effector.place);
   for (const ObstacleScene& obstacle : scene.obstacles) add(obstacle.name, obstacle.place);
   return scene;
 }

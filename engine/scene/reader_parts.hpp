@@ -13,6 +13,8 @@
 namespace supple {
 
 struct RigidScene;  // assembly_scene.hpp
+struct LinkScene;
+struct BodyEffectorScene;
 
 // Fails at the first of `names` that the table has: it means nothing to `owner`, which `chosen_by` chose.
 void refuse(const TableReader& table, std::string_view owner, std::string_view chosen_by,
@@ -39,6 +41,9 @@ Path read_path(const TableReader& table, const std::string& what, std::string_vi
 // {file, unit, scale, rotation, translation} of a mesh or a surface.
 SurfaceScene read_placed_file(const TableReader& table);
 
+// implicit_velocity or implicit_position of the scene, from 0.5 to 1.
+double read_implicit_factor(const TableReader& table, std::string_view name);
+
 ActuatorScene read_actuator(const TableReader& table);
 ConstraintScene read_constraint(const TableReader& table);
 // `actuators`: those whose paths or cavities it may be that of.
@@ -51,5 +56,7 @@ ObstacleScene read_obstacle(const TableReader& table);
 ContactScene read_contact(const TableReader& table);
 
 RigidScene read_rigid(const TableReader& table);
+BodyEffectorScene read_body_effector(const TableReader& table);
+LinkScene read_link(const TableReader& table);
 
 }  // namespace supple

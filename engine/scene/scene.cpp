@@ -1,6 +1,7 @@
 #include "engine/scene/scene.hpp"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace supple {
@@ -109,19 +110,50 @@ bool operator==(const Scene& a, const Scene& b) {
          same(a.reduction, b.reduction);
 }
 
+namespace {
+
+struct ActuatorWords {
+  ActuatorKind kind;
+  const char *value, *multiplier;
+  Dimension value_is, value_rate, multiplier_is, multiplier_rate;
+};
+
+// In the order of the enumeration.
+constexpr std::array actuator_words{ActuatorWords{ActuatorKind::cable, "displacement", "force", Dimension::length,
+                                                  Dimension::speed, Dimension::force, Dimension::force_rate},
+                                    ActuatorWords{ActuatorKind::force, "displacement", "force", Dimension::length,
+                                                  Dimension::speed, Dimension::force, Dimension::force_rate},
+                                    ActuatorWords{ActuatorKind::cavity, "volume", "pressure", Dimension::volume,
+                                                  Dimension::volume_rate, Dimension::stress, Dimension::stress_rate},
+                                    ActuatorWords{ActuatorKind::motor, "angle", "torque", Dimension::angle,
+                                                  Dimension::turn_rate, Dimension::torque, Dimension::torque_rate},
+                                    ActuatorWords{ActuatorKind::linear_motor, "travel", "force", Dimension::length,
+                                                  Dimension::speed, Dimension::force, Dimension::force_rate}};
+
+const ActuatorWords& words_of(ActuatorKind kind) {
+  return actuator_words[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
 Dimension command_dimension(ActuatorKind kind, ActuatorControl control) {
-  if (control == ActuatorControl::force) return multiplier_dimension(kind);
-  return kind == ActuatorKind::cavity ? Dimension::volume : Dimension::length;
+  return control == ActuatorControl::force ? words_of(kind).multiplier_is : words_of(kind).value_is;
 }
 
 Dimension rate_dimension(ActuatorKind kind, ActuatorControl control) {
-  const bool cavity = kind == ActuatorKind::cavity;
-  if (control == ActuatorControl::force) return cavity ? Dimension::stress_rate : Dimension::force_rate;
-  return cavity ? Dimension::volume_rate : Dimension::speed;
+  return control == ActuatorControl::force ? words_of(kind).multiplier_rate : words_of(kind).value_rate;
 }
 
 Dimension multiplier_dimension(ActuatorKind kind) {
-  return kind == ActuatorKind::cavity ? Dimension::stress : Dimension::force;
+  return words_of(kind).multiplier_is;
+}
+
+const char* value_word(ActuatorKind kind) {
+  return words_of(kind).value;
+}
+
+const char* multiplier_word(ActuatorKind kind) {
+  return words_of(kind).multiplier;
 }
 
 Dimension goal_dimension(EffectorKind kind) {

@@ -95,7 +95,8 @@ struct BodyScene {
   Place place;
 };
 
-enum class ActuatorKind { cable, force, cavity };
+/// Motors are those of joints, in scenes of several bodies (assembly_scene.hpp).
+enum class ActuatorKind { cable, force, cavity, motor, linear_motor };
 /// What the command is: the value of the actuator's row (length pulled, distance moved, volume gained) or its
 /// multiplier (tension, force, pressure).
 enum class ActuatorControl { displacement, force };
@@ -136,6 +137,9 @@ struct ActuatorScene {
 Dimension command_dimension(ActuatorKind kind, ActuatorControl control);
 Dimension rate_dimension(ActuatorKind kind, ActuatorControl control);
 Dimension multiplier_dimension(ActuatorKind kind);
+/// "displacement", "volume", "angle"; "force", "pressure", "torque".
+const char* value_word(ActuatorKind kind);
+const char* multiplier_word(ActuatorKind kind);
 
 /// A constraint between points of the body, or between a point and a place fixed in space.
 ///   distance     between two points, or a point and an anchor: the length of the segment is kept

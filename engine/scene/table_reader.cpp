@@ -48,6 +48,18 @@ std::string_view example_quantity(Dimension dimension) {
       return "\"1000 kg/m^3\"";
     case Dimension::force:
       return "\"5 N\"";
+    case Dimension::torque:
+      return "\"20 N mm\"";
+    case Dimension::torque_rate:
+      return "\"20 N mm/s\"";
+    case Dimension::turn_rate:
+      return "\"90 deg/s\"";
+    case Dimension::turn_stiffness:
+      return "\"0.5 N m/rad\"";
+    case Dimension::damping:
+      return "\"2 N s/m\"";
+    case Dimension::turn_damping:
+      return "\"0.01 N m s/rad\"";
     case Dimension::compliance:
       return "\"1 mm/N\"";
     case Dimension::stiffness:

@@ -36,6 +36,12 @@ constexpr std::array dimensions{
     DimensionEntry{Dimension::volume, "a volume", "m^3", "mL, cm^3, mm^3"},
     DimensionEntry{Dimension::volume_rate, "a flow", "m^3/s", "mL/s, cm^3/s"},
     DimensionEntry{Dimension::compliance, "a compliance", "m/N", "mm/N, m/N"},
+    DimensionEntry{Dimension::torque, "a torque", "N m", "N m, N mm"},
+    DimensionEntry{Dimension::torque_rate, "a rate of torque", "N m/s", "N m/s, N mm/s"},
+    DimensionEntry{Dimension::turn_rate, "a speed of rotation", "rad/s", "deg/s, rad/s, rev/min"},
+    DimensionEntry{Dimension::turn_stiffness, "a stiffness against rotation", "N m/rad", "N m/rad, N mm/deg"},
+    DimensionEntry{Dimension::damping, "a damping", "N s/m", "N s/m"},
+    DimensionEntry{Dimension::turn_damping, "a damping of rotation", "N m s/rad", "N m s/rad"},
 };
 
 const DimensionEntry& entry(Dimension dimension) {
@@ -70,6 +76,7 @@ std::string format_quantity(double value, Dimension dimension) {
   constexpr std::array forces{Step{1e3, "kN"}, Step{1, "N"}, Step{1e-3, "mN"}};
   constexpr std::array volumes{Step{1, "m^3"}, Step{1e-6, "mL"}};
   constexpr std::array speeds{Step{1, "m/s"}, Step{1e-3, "mm/s"}};
+  constexpr std::array torques{Step{1, "N m"}, Step{1e-3, "N mm"}};
 
   if (std::isinf(value)) return value > 0 ? "unlimited" : "-unlimited";
   const auto write = [value](const auto& steps, std::size_t of_zero = 1) {
@@ -96,8 +103,12 @@ std::string format_quantity(double value, Dimension dimension) {
       return write(speeds);
     case Dimension::volume:
       return write(volumes);
+    case Dimension::torque:
+      return write(torques);
     case Dimension::angle:
       return fmt::format("{:.4g} deg", value * 180 / std::numbers::pi);
+    case Dimension::turn_rate:
+      return fmt::format("{:.4g} deg/s", value * 180 / std::numbers::pi);
     default:
       return fmt::format("{:.4g} {}", value, si_unit(dimension));
   }

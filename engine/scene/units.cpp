@@ -17,8 +17,8 @@ namespace supple {
 namespace {
 
 // Dimensions no key has, named only to say what was found instead.
-constexpr std::array<std::array<std::string_view, 2>, 5> other_dimensions{
-    {{"m^2", "an area"}, {"J", "an energy"}, {"W", "a power"}, {"K", "a temperature"}, {"A", "a current"}}};
+constexpr std::array<std::array<std::string_view, 2>, 4> other_dimensions{
+    {{"m^2", "an area"}, {"W", "a power"}, {"K", "a temperature"}, {"A", "a current"}}};
 
 struct FreeUnit {
   void operator()(ut_unit* unit) const { ut_free(unit); }

@@ -89,7 +89,8 @@ double ForwardLaw::violation(int robot, std::span<const double> phi, std::span<c
   for (std::size_t i = 0; i < robot_.actuators.size(); ++i) {
     const double lower = lower_[first + i], upper = upper_[first + i];
     if (lower == upper) continue;  // the force is the command
-    const double w = (phi[i] - target_[first + i]) / robot_.actuators[i].size();
+    const ActuatorRow& actuator = robot_.actuators[i];
+    const double w = (phi[i] + actuator.compliance * multipliers[i] - target_[first + i]) / actuator.size();
     const double violation = multipliers[i] <= lower   ? std::max(0.0, -w)
                              : multipliers[i] >= upper ? std::max(0.0, w)
                                                        : std::abs(w);

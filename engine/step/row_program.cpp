@@ -1,6 +1,7 @@
 #include "engine/step/row_program.hpp"
 
 #include "engine/model/effectors.hpp"
+#include "engine/model/joint_values.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -59,7 +60,9 @@ RowProgram uploaded(const Device& device, const Shapes& shapes) {
           Array<double>(device, std::span<const double>(shapes.coefficients))};
 }
 
+// Those of joints are rows of assemblies, which no device steps.
 void add_constraint(const ConstraintRow& row, Shapes& shapes) {
+  SUPPLE_EXPECT(!is_joint_value(row));
   if (row.value == ConstraintRow::Value::along)
     shapes.add_along(row.direction, row.place);
   else
@@ -76,7 +79,7 @@ std::optional<RowProgram> actuator_program(const Device& device, const Robot& ro
       shapes.add_along(actuator.direction, robot.rest_points[extent(actuator.first_point)]);
     else if (actuator.kind == ActuatorKind::cable)
       shapes.add_path(actuator.rest_length, 1, actuator.pull_point);
-    else if (!actuator.volume.empty())
+    else if (actuator.kind == ActuatorKind::cavity && !actuator.volume.empty())
       shapes.add_volume(actuator.volume, 0, 1);
     else
       return std::nullopt;

@@ -44,7 +44,8 @@ void RowScheme::set(const StepSettings& settings) {
   for (std::size_t row = 0; row < compliance.size(); ++row) {
     const ConstraintRow* constraint =
         row < robot_.actuators.size() ? nullptr : &robot_.constraints[row - robot_.actuators.size()];
-    const double c = constraint ? constraint->compliance : 0, d = constraint ? constraint->damping_time : 0;
+    const double c = constraint ? constraint->compliance : robot_.actuators[row].compliance,
+                 d = constraint ? constraint->damping_time : 0;
     RowWeights& seen = weights[row];
     seen = {0, 0};
     averaged_[row] = 0;

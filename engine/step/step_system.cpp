@@ -57,7 +57,8 @@ void Stepper::add_spring_stiffness(int b) {
     for (int i = 0; i < spring.point_count; ++i)
       for (int j = 0; j < spring.point_count; ++j) add(i, j, stiffness * outer(gradient(i), gradient(j)));
     const double lambda = alpha * lambdas[extent(b, layout.rows()) + k];
-    if (settings_.tangent() == TangentKind::safe && spring.side * lambda < 0) continue;
+    // That of a pulled path is positive; joints have none that is.
+    if (settings_.tangent() == TangentKind::safe && (is_joint_value(spring) || spring.side * lambda < 0)) continue;
     visit_constraint_curvature(spring, y.subspan(extent(b, size_.outputs), extent(size_.outputs)), lambda, add);
   }
 }

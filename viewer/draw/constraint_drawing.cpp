@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/model/joint_values.hpp"
 #include "kernels/contact/proximity.hpp"
 #include "viewer/draw/shapes.hpp"
 
@@ -44,6 +45,11 @@ void draw_joint(const Vec3d& a, const Vec3d& b, bool soft, double size, DrawList
 void draw_row(const ConstraintRow& row, double force, double size, std::span<const double> y, const Pose& axes,
               DrawList& list) {
   const auto at = [&](int k) { return axes(point_of(y, row.first_point + k)); };
+  if (is_joint_value(row)) {
+    // Of a slider or a hinge, its travel or axis; the rest of a joint is at its points.
+    if (row.value == ConstraintRow::Value::slide) add_rod(at(1), at(2), thin_rod * size, constraint_colour, list.solid);
+    return;
+  }
   if (row.value == ConstraintRow::Value::along) {
     if (!(norm(row.direction) > 0)) return;  // a row that all modes of a reduced model obey
     if (row.point_count > 1) return draw_joint(at(0), at(1), row.compliance > 0, size, list);

@@ -216,7 +216,8 @@ void add_actuators(const RobotShape& shape, const DrawnState& drawn, const Vec3d
                 list.solid);
       continue;
     }
-    if (actuator.kind == ActuatorKind::cavity) continue;  // Colouring::pressure shows them
+    // Colouring::pressure shows cavities; motors turn what is seen.
+    if (actuator.kind == ActuatorKind::cavity || actuator.is_motor()) continue;
     std::vector<Vec3d> path;
     for (int k = 0; k < actuator.point_count; ++k)
       path.push_back(axes(point_of(drawn.y, actuator.first_point + k)) + offset);

@@ -72,7 +72,7 @@ std::string tracking_header(const InverseRecord& record, const Robot& robot, con
   for (const char* what : {"goal", "reached"})
     for (const Column& column : effector_columns(robot, what)) text += "," + column.name;
   for (const ActuatorRow& actuator : robot.actuators)
-    text += fmt::format(",{} {} [{}]", actuator.name, actuator.kind == ActuatorKind::cavity ? "pressure" : "force",
+    text += fmt::format(",{} {} [{}]", actuator.name, multiplier_word(actuator.kind),
                         display_unit(multiplier_dimension(actuator.kind)));
   if (!replayed.reached.empty())
     for (const Column& column : effector_columns(robot, "replayed")) text += "," + column.name;

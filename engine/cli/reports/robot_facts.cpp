@@ -15,7 +15,7 @@ namespace supple::cli {
 
 namespace {
 
-constexpr const char* actuator_types[] = {"cable", "force", "cavity"};
+constexpr const char* actuator_types[] = {"cable", "force", "cavity", "motor", "linear motor"};
 constexpr const char* effector_types[] = {"position", "orientation", "length", "volume"};
 constexpr double degrees = 180 / std::numbers::pi;
 
@@ -55,10 +55,18 @@ std::vector<std::string> constraint_cells(const Robot& robot, const ConstraintRo
                                       : "at least",
                        format_quantity(row.rest_length, Dimension::length), at(0),
                        row.anchor ? format_point(*row.anchor) : at(1));
+  } else if (row.value == ConstraintRow::Value::slide) {
+    text = "travel of a slider";
+  } else if (row.value == ConstraintRow::Value::aligned) {
+    text = "axes of a joint";
+  } else if (row.value == ConstraintRow::Value::angle) {
+    text = "angle of a hinge";
   } else {
     text = fmt::format("{} held along {} at {}", at(0), format_direction(row.direction), format_point(row.place));
   }
-  std::string spring = row.compliance > 0 ? fmt::format("{:.4g} N/m, as {}", 1 / row.compliance, form) : "hard";
+  const Dimension per = row.value == ConstraintRow::Value::angle ? Dimension::turn_stiffness : Dimension::stiffness;
+  std::string spring =
+      row.compliance > 0 ? fmt::format("{}, as {}", format_quantity(1 / row.compliance, per), form) : "hard";
   if (row.damping_time > 0) spring += ", damping time " + format_quantity(row.damping_time, Dimension::time);
   return {row.name, text, spring};
 }
@@ -89,6 +97,11 @@ std::string describe(const ActuatorRow& actuator) {
   if (actuator.kind == ActuatorKind::cavity)
     return fmt::format("cavity of {}, {}{}", format_quantity(actuator.rest_volume, Dimension::volume),
                        by_force ? "pressure" : "volume gained", actuator.bilateral ? ", suction too" : "");
+  if (actuator.is_motor()) {
+    const Dimension per = actuator.kind == ActuatorKind::motor ? Dimension::turn_stiffness : Dimension::stiffness;
+    return fmt::format("motor of a joint, {}{}", by_force ? multiplier_word(actuator.kind) : value_word(actuator.kind),
+                       actuator.compliance > 0 ? ", servo of " + format_quantity(1 / actuator.compliance, per) : "");
+  }
   return fmt::format("force along {}, {}{}", format_direction(actuator.direction),
                      by_force ? "commanded" : "as a displacement needs it", actuator.bilateral ? "" : ", one way only");
 }
@@ -99,12 +112,11 @@ std::string describe(const MotionInput& motion) {
 }
 
 nlohmann::ordered_json actuator_json(const ActuatorRow& actuator) {
-  const bool cavity = actuator.kind == ActuatorKind::cavity, by_force = actuator.control == ActuatorControl::force;
-  nlohmann::ordered_json json{
-      {"type", actuator_types[static_cast<int>(actuator.kind)]},
-      {"control", cavity ? (by_force ? "pressure" : "volume") : (by_force ? "force" : "displacement")},
-      {"bilateral", actuator.bilateral}};
-  if (cavity) {
+  const bool by_force = actuator.control == ActuatorControl::force;
+  nlohmann::ordered_json json{{"type", actuator_types[static_cast<int>(actuator.kind)]},
+                              {"control", by_force ? multiplier_word(actuator.kind) : value_word(actuator.kind)},
+                              {"bilateral", actuator.bilateral}};
+  if (actuator.kind == ActuatorKind::cavity) {
     json["rest_volume"] = actuator.rest_volume;
     json["rest_area"] = actuator.rest_area;
   }

@@ -67,6 +67,21 @@ std::vector<std::string> notes_on_bodies(const AssemblyRobot& robot) {
   return notes;
 }
 
+std::string link_details(const LinkScene& link) {
+  std::string text = link.compliance > 0 ? ", a spring" : "";
+  const bool turns = link.kind == LinkKind::hinge;
+  if (link.range.lower > -unlimited || link.range.upper < unlimited)
+    text +=
+        fmt::format(", from {} to {}", format_quantity(link.range.lower, turns ? Dimension::angle : Dimension::length),
+                    format_quantity(link.range.upper, turns ? Dimension::angle : Dimension::length));
+  if (link.stiffness > 0)
+    text += ", spring of " + format_quantity(link.stiffness, turns ? Dimension::turn_stiffness : Dimension::stiffness);
+  if (link.damping > 0)
+    text += ", damper of " + format_quantity(link.damping, turns ? Dimension::turn_damping : Dimension::damping);
+  if (link.motor) text += ", with a motor";
+  return text;
+}
+
 Facts assembly_facts(const AssemblyRobot& robot, const std::vector<std::string>& notes) {
   const AssemblyScene& scene = robot.scene();
   const Robot& whole = robot.mechanics().robot();
@@ -80,11 +95,8 @@ Facts assembly_facts(const AssemblyRobot& robot, const std::vector<std::string>&
     facts.emplace_back("part", fmt::format("{}: {}{}", scene.parts[k].name, texts[k],
                                            scene.parts[k].on.empty() ? "" : ", on " + scene.parts[k].on));
   for (const LinkScene& link : scene.links)
-    facts.emplace_back("link", fmt::format("{}: {} of {} and {}{}", link.name,
-                                           link.kind == LinkKind::joint      ? "joint"
-                                           : link.kind == LinkKind::distance ? "distance"
-                                                                             : "limit",
-                                           link.from, link.to, link.compliance > 0 ? ", a spring" : ""));
+    facts.emplace_back("link", fmt::format("{}: {} of {} and {}{}", link.name, link_word(link.kind), link.from, link.to,
+                                           link_details(link)));
   for (const Input& input : inputs_of(whole))
     facts.emplace_back("input", input.dimension == Dimension::angle ? input.name + ", an angle" : input.name);
   for (const NamedPoint& point : whole.reported_points())

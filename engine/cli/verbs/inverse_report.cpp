@@ -101,7 +101,7 @@ void print_inverse(const InverseOutcome& of) {
     facts.emplace_back(
         robot.actuators[i].name,
         fmt::format("command {}, {} {}", format_quantity(state.commands[i], inputs[i].dimension),
-                    robot.actuators[i].kind == ActuatorKind::cavity ? "pressure" : "force",
+                    multiplier_word(robot.actuators[i].kind),
                     format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
   if (of.inverse.solver == InverseSolver::quadratic_program && of.inverse.regularisation == Regularisation::proximal)
     facts.emplace_back("",

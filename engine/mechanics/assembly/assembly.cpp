@@ -244,6 +244,20 @@ void AssemblyMechanics::merge_robots() {
       robot_.actuators.push_back(std::move(row));
     }
   }
+  const auto add_points = [this](const std::vector<Assembly::Point>& points, int* first, int* count) {
+    *first = static_cast<int>(robot_.rest_points.size());
+    *count = static_cast<int>(points.size());
+    for (const Assembly::Point& point : points) (void)add_point(point);
+  };
+  first_motor_ = static_cast<int>(robot_.actuators.size());
+  for (const Assembly::Motor& motor : assembly_.motors) {
+    ActuatorRow row = motor.row;
+    SUPPLE_EXPECT(row.is_motor() && row.bilateral && row.joint.side == 1);
+    add_points(motor.points, &row.first_point, &row.point_count);
+    row.joint.first_point = row.first_point;
+    row.joint.point_count = row.point_count;
+    robot_.actuators.push_back(std::move(row));
+  }
   const auto actuators = static_cast<int>(robot_.actuators.size());
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     const Robot& own = assembly_.bodies[b].mechanics->robot();
@@ -265,10 +279,8 @@ void AssemblyMechanics::merge_robots() {
   first_link_spring_ = static_cast<int>(robot_.springs.size());
   for (const Assembly::Link& link : assembly_.links) {
     ConstraintRow row = link.row;
-    row.first_point = static_cast<int>(robot_.rest_points.size());
-    row.point_count = static_cast<int>(link.points.size());
+    add_points(link.points, &row.first_point, &row.point_count);
     SUPPLE_EXPECT(row.point_count > 0 && (!link.as_force || (row.compliance > 0 && !row.one_sided)));
-    for (const Assembly::Point& point : link.points) (void)add_point(point);
     (link.as_force ? robot_.springs : robot_.constraints).push_back(std::move(row));
   }
   first_mass_ = static_cast<int>(robot_.rest_points.size());
@@ -284,6 +296,10 @@ void AssemblyMechanics::merge_robots() {
       return add_point({.frame = -1, .body = static_cast<int>(b), .output = output, .position = {}, .vector = vector});
     };
     for (Effector effector : own.effectors) {
+      if (!assembly_.effectors.empty()) {
+        robot_.probes.push_back({joined(assembly_.bodies[b].name, effector.name), "", point(effector.point)});
+        continue;
+      }
       effector.name = joined(assembly_.bodies[b].name, effector.name);
       effector.point = point(effector.point);
       if (effector.kind == EffectorKind::orientation) {
@@ -301,6 +317,12 @@ void AssemblyMechanics::merge_robots() {
       probe.point = point(probe.point);
       robot_.probes.push_back(std::move(probe));
     }
+  }
+  for (const Assembly::Led& led : assembly_.effectors) {
+    Effector effector = led.effector;
+    effector.point = add_point(led.point);
+    add_points(led.vectors, &effector.first_point, &effector.point_count);
+    robot_.effectors.push_back(std::move(effector));
   }
   for (const Assembly::Probe& probe : assembly_.probes) {
     robot_.probes.push_back({probe.name, probe.set, add_point(probe.point)});

@@ -64,12 +64,17 @@ struct Assembly {
     int frame = -1, body = -1;  // one of the two
     int output = 0;             // body: its mapped point
     Vec3d position{{0, 0, 0}};  // frame: in its axes
-    bool vector = false;        // body: only turned, as columns of a deformation gradient are
+    bool vector = false;        // only turned, as axes of joints and columns of a deformation gradient are
   };
   struct Link {
     ConstraintRow row;  // its points are these, in the world
     std::vector<Point> points;
     bool as_force = false;  // a spring in f and A
+  };
+  /// An actuator of a joint.
+  struct Motor {
+    ActuatorRow row;  // its joint's points are these, in the world
+    std::vector<Point> points;
   };
   struct Mass {
     Point point;
@@ -78,6 +83,11 @@ struct Assembly {
   struct Probe {
     std::string name, set;
     Point point;
+  };
+  struct Led {
+    Effector effector;  // position or orientation
+    Point point;
+    std::vector<Point> vectors;  // orientation: three, its axes
   };
   /// What may touch other bodies: the skin of a part, the shape of a rigid body.
   struct BodySurface {
@@ -96,8 +106,10 @@ struct Assembly {
   std::vector<Frame> frames;
   std::vector<Body> bodies;
   std::vector<Link> links;
+  std::vector<Motor> motors;
   std::vector<Mass> masses;
   std::vector<Probe> probes;
+  std::vector<Led> effectors;             // none: those of the bodies, which are probes otherwise
   std::vector<PlacedObstacle> obstacles;  // in the world
   double contact_distance = 0;
   std::vector<Point> collision_points;  // on bodies and on free frames
@@ -236,6 +248,9 @@ class AssemblyMechanics : public Mechanics {
   Vec3d frame_rate(int point, std::span<const double> v) const;
   SystemReport factor_border(const SystemCoefficients& coefficients, std::span<const double> y,
                              std::span<const double> multipliers, bool held);
+  // visit(row, multiplier) for every row of links and motors that has a multiplier.
+  template <class Visit>
+  void visit_link_rows(std::span<const double> multipliers, const Visit& visit) const;
   void add_geometric(std::span<const double> y, std::span<const double> multipliers, Border& border) const;
   void frame_stiffness(int point, const Vec3d& force, Border& border) const;
 
@@ -253,7 +268,7 @@ class AssemblyMechanics : public Mechanics {
   std::vector<MappedPoint> points_;
   int first_mass_ = 0;          // mass k sits at mapped point first_mass_ + k
   std::vector<int> link_rows_;  // of the links that are rows, in order
-  int first_link_row_ = 0, first_link_spring_ = 0;
+  int first_motor_ = 0, first_link_row_ = 0, first_link_spring_ = 0;
   Placement now_;                  // of the last evaluation
   mutable Placement start_, end_;  // of a step
   std::vector<double> y_, own_y_;  // mapped points of the last evaluation, and as the bodies have theirs

@@ -144,10 +144,17 @@ void AssemblyMechanics::frame_stiffness(int point, const Vec3d& force, Border& b
   }
 }
 
+template <class Visit>
+void AssemblyMechanics::visit_link_rows(std::span<const double> multipliers, const Visit& visit) const {
+  const std::size_t actuators = robot_.actuators.size();
+  for (std::size_t k = extent(first_motor_); k < actuators; ++k) visit(robot_.actuators[k].joint, multipliers[k]);
+  for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k)
+    visit(robot_.constraints[k], multipliers[actuators + k]);
+}
+
 // Of the links' forces and of weight.
 void AssemblyMechanics::add_geometric(std::span<const double> y, std::span<const double> multipliers,
                                       Border& border) const {
-  const auto actuators = static_cast<int>(robot_.actuators.size());
   std::vector<double> gradient;
   const auto add = [&](const ConstraintRow& row, double lambda) {
     if (lambda == 0) return;
@@ -158,8 +165,7 @@ void AssemblyMechanics::add_geometric(std::span<const double> y, std::span<const
       frame_stiffness(row.first_point + i, lambda * Vec3d{{g[0], g[1], g[2]}}, border);
     }
   };
-  for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k)
-    add(robot_.constraints[k], multipliers[extent(actuators) + k]);
+  visit_link_rows(multipliers, add);
   // Springs as forces: their curvature in y comes with the coefficients, that of the maps by what they pull at rest.
   for (std::size_t k = extent(first_link_spring_); k < robot_.springs.size(); ++k) {
     const ConstraintRow& spring = robot_.springs[k];
@@ -211,7 +217,6 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
         const int point = first_mass_ + static_cast<int>(k);
         couple(point, point, coefficients.mass * assembly_.masses[k].mass * Mat3d::identity());
       }
-  const auto actuators = static_cast<int>(robot_.actuators.size());
   // Statics where frames are free (held): what hard links hold has no stiffness of its own. A + H^T G H has the solution
   // of A where the rows are obeyed, for any G; multipliers differ by G phi, which Newton's method takes to zero.
   if (held) {
@@ -230,12 +235,11 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
     }
   }
   if (coefficients.geometric)
-    for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k) {
-      const ConstraintRow& row = robot_.constraints[k];
-      visit_constraint_curvature(row, y, multipliers[extent(actuators) + k], [&](int i, int j, const Mat3d& S) {
+    visit_link_rows(multipliers, [&](const ConstraintRow& row, double multiplier) {
+      visit_constraint_curvature(row, y, multiplier, [&](int i, int j, const Mat3d& S) {
         couple(row.first_point + i, row.first_point + j, S);
       });
-    }
+    });
   const auto frames = static_cast<int>(free_frames_.size()), coupled = static_cast<int>(border.coupled.size());
   const int first_w = rigid_velocities * frames;
   border.first_mu = first_w + 3 * coupled;
@@ -323,12 +327,17 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
   }
   // Statics: a frame that no force holds stays where it is, along what is free of it.
   if (held)
-    for (int first = 0; first < first_w; first += 3) {
-      double largest = 0;
-      for (int i = first; i < first + 3; ++i) largest = std::max(largest, std::abs(border.E[extent(i, n) + extent(i)]));
+    for (std::size_t k = 0; k < free_frames_.size(); ++k) {
+      const int frame = free_frames_[k], first = rigid_velocities * static_cast<int>(k);
+      const bool carries = std::ranges::any_of(assembly_.bodies, [&](const auto& body) { return body.frame == frame; });
+      const bool held_by_some =
+          std::ranges::any_of(border.coupled, [&](int point) { return frame_of(world_point(point)) == frame; });
       // It is free in all directions: with weight there is no equilibrium.
-      if (largest == 0 && first % rigid_velocities == 0 && norm(robot_.gravity) > 0) return {SystemStatus::singular, 0};
-      for (int i = first; i < first + 3; ++i) border.add(i, i, largest > 0 ? neutral * largest : 1);
+      if (!carries && !held_by_some && norm(robot_.gravity) > 0) return {SystemStatus::singular, 0};
+      const RigidInertia& total = frames_[extent(frame)].total;
+      const double turning = trace(total.inertia) / total.mass;  // m^2
+      for (int i = 0; i < rigid_velocities; ++i)
+        border.add(first + i, first + i, neutral * link_stiffness_in_statics * (i < 3 ? 1 : turning));
     }
   equilibrate(n, border.E, border.scale);
   border.pivots.assign(extent(n), 0);

@@ -112,7 +112,7 @@ Mat3d AssemblyMechanics::axes(int body) const {
 Vec3d AssemblyMechanics::in_frame(int point) const {
   const Assembly::Point& at = world_point(point);
   const Vec3d& origin = frames_[extent(frame_of(at))].origin;
-  if (at.frame >= 0) return at.position - origin;
+  if (at.frame >= 0) return at.vector ? at.position : at.position - origin;
   const Assembly::Body& body = assembly_.bodies[extent(at.body)];
   const Vec3d own = vector_at(own_y_, extent(3, parts_[extent(at.body)].point + at.output));
   return at.vector ? body.place.rotation * own : body.place(own) - origin;

@@ -36,6 +36,8 @@ AssemblyRobot::AssemblyRobot(AssemblyScene scene)
   assembly.gravity = scene_.gravity;
   assembly.time_step = scene_.time_step;
   assembly.integrator = scene_.integrator;
+  assembly.implicit_velocity = scene_.implicit_velocity;
+  assembly.implicit_position = scene_.implicit_position;
   assembly.frames = layout_.frames;
   for (std::size_t r = 0; r < scene_.rigids.size(); ++r) {
     const RigidLayout::Seat& seat = layout_.seats[r];
@@ -46,6 +48,7 @@ AssemblyRobot::AssemblyRobot(AssemblyScene scene)
   }
   for (const PartScene& part : scene_.parts) add_part(part, assembly);
   for (const LinkScene& link : scene_.links) add_link(link, assembly);
+  for (const BodyEffectorScene& effector : scene_.effectors) add_effector(effector, assembly);
   add_surfaces(assembly);
   add_contact(assembly);
   fingerprint_ = assembly_fingerprint(scene_);
@@ -84,6 +87,7 @@ void AssemblyRobot::build_full(const PartScene& part, bool touches, Part& own, A
   add_obstacles(part, scene);
   own.full = std::make_unique<FullModel>(build_full_model(scene));
   FullModel& model = *own.full;
+  take_implicit_factors(model.robot);
   refuse_carrier(part, model.robot);
   own.moves_freely = model.robot.floating;
   model.robot.obstacles.clear();
@@ -99,6 +103,7 @@ void AssemblyRobot::build_full(const PartScene& part, bool touches, Part& own, A
 void AssemblyRobot::read_reduced(const PartScene& part, bool touches, Part& own, Assembly::Body& body,
                                  Assembly& assembly) const {
   auto model = std::make_shared<ReducedModel>(read_model(part.model));
+  take_implicit_factors(model->robot);
   if (scene_.obstacles.empty() != model->robot.obstacles.empty())
     throw InputError(
         scene_.obstacles.empty()
@@ -127,6 +132,13 @@ void AssemblyRobot::read_reduced(const PartScene& part, bool touches, Part& own,
   body.inertia = body_inertia(*model);
   own.triangles = model->skin.triangles;
   own.reduced = std::move(model);
+}
+
+// Parts that ask for none have those of the whole.
+void AssemblyRobot::take_implicit_factors(Robot& robot) const {
+  if (robot.implicit_velocity != 1 || robot.implicit_position != 1) return;
+  robot.implicit_velocity = scene_.implicit_velocity;
+  robot.implicit_position = scene_.implicit_position;
 }
 
 void AssemblyRobot::refuse_carrier(const PartScene& part, const Robot& robot) {

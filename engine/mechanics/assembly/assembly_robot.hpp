@@ -54,14 +54,23 @@ class AssemblyRobot {
   void add_part(const PartScene& part, Assembly& assembly);
   void build_full(const PartScene& part, bool touches, Part& own, Assembly::Body& body) const;
   void read_reduced(const PartScene& part, bool touches, Part& own, Assembly::Body& body, Assembly& assembly) const;
+  void take_implicit_factors(Robot& robot) const;
   static void refuse_carrier(const PartScene& part, const Robot& robot);
   // Where the scene has no contact distance: 0.2 % of the diagonal of the smallest body that may touch others.
   void add_surfaces(Assembly& assembly) const;
   void add_contact(Assembly& assembly) const;
   // Obstacles of the whole become those of a part's scene, for the choice of its collision points alone.
   void add_obstacles(const PartScene& part, Scene& scene) const;
-  Assembly::Point point(const LinkScene& link, const std::string& text) const;
+  // Of a body's point, by its name in `what`: "link 'pivot'".
+  Assembly::Point point(const std::string& what, const Place& place, const std::string& text) const;
+  void add_effector(const BodyEffectorScene& scene, Assembly& assembly) const;
+  std::vector<Assembly::Point> vectors_at(const Assembly::Point& at, const BodyEffectorScene& scene,
+                                          const Assembly& assembly) const;
+  // The first of the three mapped vectors of a part's orientation effector at this point, or -1.
+  static int orientation_at(const Assembly::Point& at, const Assembly& assembly);
   void add_link(const LinkScene& link, Assembly& assembly) const;
+  void add_joint(const LinkScene& link, const std::vector<Assembly::Point>& points, Assembly& assembly) const;
+  static ActuatorRow motor_row(const LinkScene& scene, const ConstraintRow& coordinate);
   // Where the nodes of a part's skin are in its own axes.
   std::vector<Vec3d> own_skin(std::size_t part, std::span<const double> q, std::span<const double> c) const;
 

@@ -9,14 +9,33 @@
 
 namespace supple {
 
+namespace {
+
+// Three rows that keep the two points of a link at one place, or a spring between them.
+void add_ball(Assembly::Link link, const std::string& name, Assembly& assembly) {
+  for (int k = 0; k < 3; ++k) {
+    link.row.name = fmt::format("{} {}", name, "xyz"[k]);
+    link.row.direction = {{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}};
+    assembly.links.push_back(link);
+  }
+}
+
+Vec3d rest_place(const Assembly::Point& at, const Assembly& assembly) {
+  if (at.body < 0) return assembly.frames[extent(at.frame)].pose(at.position);
+  const Assembly::Body& body = assembly.bodies[extent(at.body)];
+  return (assembly.frames[extent(body.frame)].pose *
+          body.place)(body.mechanics->robot().rest_points[extent(at.output)]);
+}
+
+}  // namespace
+
 // "palm", "palm:hook", "finger-1:tip".
-Assembly::Point AssemblyRobot::point(const LinkScene& link, const std::string& text) const {
+Assembly::Point AssemblyRobot::point(const std::string& what, const Place& place, const std::string& text) const {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string owner = text.substr(0, colon), name = colon < text.size() ? text.substr(colon + 1) : "";
   Assembly::Point point;
   const auto fail = [&](const std::string& suggestion) {
-    throw InputError(fmt::format("link '{}' names '{}', which is no point of the scene", link.name, text), suggestion,
-                     link.place);
+    throw InputError(fmt::format("{} names '{}', which is no point of the scene", what, text), suggestion, place);
   };
   if (const int number = find_rigid(scene_, owner); number >= 0) {
     const RigidScene& rigid = scene_.rigids[extent(number)];
@@ -43,7 +62,8 @@ Assembly::Point AssemblyRobot::point(const LinkScene& link, const std::string& t
 
 void AssemblyRobot::add_link(const LinkScene& scene, Assembly& assembly) const {
   Assembly::Link link;
-  link.points = {point(scene, scene.from), point(scene, scene.to)};
+  const std::string what = fmt::format("link '{}'", scene.name);
+  link.points = {point(what, scene.place, scene.from), point(what, scene.place, scene.to)};
   if (scene.from == scene.to)
     throw InputError(fmt::format("link '{}' has one point twice", scene.name), "two points", scene.place);
   const auto placed = [&](const Assembly::Point& at) {
@@ -59,28 +79,25 @@ void AssemblyRobot::add_link(const LinkScene& scene, Assembly& assembly) const {
     throw InputError(fmt::format("link '{}' ties '{}' to '{}' (both are held or driven, so that it can move neither)",
                                  scene.name, scene.from, scene.to),
                      "a rigid body with a mass, or a point of a part, at one of its ends", scene.place);
+  const double rest = norm(rest_place(link.points[0], assembly) - rest_place(link.points[1], assembly));
+  // A hard joint would snap together in the first step; places are given to a few digits.
+  if (scene.joins() && scene.compliance == 0 && rest > 1e-4)
+    throw InputError(
+        fmt::format("the {} '{}' has its points {:.3g} mm apart", link_word(scene.kind), scene.name, 1e3 * rest),
+        scene.kind == LinkKind::joint ? "translation and rotation that bring them together, or a stiffness: a spring"
+                                      : "translation and rotation that bring them together",
+        scene.place);
+  if (scene.kind == LinkKind::hinge || scene.kind == LinkKind::slider || scene.kind == LinkKind::weld) {
+    add_joint(scene, link.points, assembly);
+    return;
+  }
   link.row.name = scene.name;
   link.row.compliance = scene.compliance;
   link.row.damping_time = scene.damping_time;
   link.row.one_sided = scene.kind == LinkKind::limit;
   link.as_force = scene.form == ConstraintForm::force;
-  const auto at_rest = [&](const Assembly::Point& at) {
-    if (at.body < 0) return assembly.frames[extent(at.frame)].pose(at.position);
-    const Assembly::Body& body = assembly.bodies[extent(at.body)];
-    return (assembly.frames[extent(body.frame)].pose *
-            body.place)(body.mechanics->robot().rest_points[extent(at.output)]);
-  };
-  const double rest = norm(at_rest(link.points[0]) - at_rest(link.points[1]));
   if (scene.kind == LinkKind::joint) {
-    // A hard joint would snap together in the first step; places are given to a few digits.
-    if (scene.compliance == 0 && rest > 1e-4)
-      throw InputError(fmt::format("the joint '{}' has its points {:.3g} mm apart", scene.name, 1e3 * rest),
-                       "translation and rotation that bring them together, or a stiffness: a spring", scene.place);
-    for (int k = 0; k < 3; ++k) {
-      link.row.name = fmt::format("{} {}", scene.name, "xyz"[k]);
-      link.row.direction = {{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}};
-      assembly.links.push_back(link);
-    }
+    add_ball(link, scene.name, assembly);
     return;
   }
   if (rest <= shortest_segment)
@@ -89,6 +106,49 @@ void AssemblyRobot::add_link(const LinkScene& scene, Assembly& assembly) const {
   link.row.value = ConstraintRow::Value::length;
   link.row.rest_length = scene.length.value_or(rest);
   assembly.links.push_back(link);
+}
+
+void AssemblyRobot::add_effector(const BodyEffectorScene& scene, Assembly& assembly) const {
+  Assembly::Led led;
+  Effector& effector = led.effector;
+  effector.name = scene.effector.name;
+  effector.kind = scene.effector.kind;
+  effector.directions = scene.effector.directions;
+  effector.lever = scene.effector.lever;
+  effector.weight = scene.effector.weight;
+  effector.exact = scene.effector.exact;
+  led.point = point(fmt::format("effector '{}'", effector.name), scene.effector.place, scene.at);
+  if (effector.kind == EffectorKind::orientation) led.vectors = vectors_at(led.point, scene, assembly);
+  assembly.effectors.push_back(std::move(led));
+}
+
+// Axes of the world at rest, on a rigid body; the axes of a part at an effector of its own.
+std::vector<Assembly::Point> AssemblyRobot::vectors_at(const Assembly::Point& at, const BodyEffectorScene& scene,
+                                                       const Assembly& assembly) const {
+  std::vector<Assembly::Point> vectors(3, at);
+  const int first = at.body < 0 ? 0 : orientation_at(at, assembly);
+  if (first < 0)
+    throw InputError(fmt::format("orientation '{}' is that of '{}', a point of a part (which has none)",
+                                 scene.effector.name, scene.at),
+                     "[[effector]] with type = \"orientation\" and a region in the scene of the part",
+                     scene.effector.place);
+  for (int k = 0; k < 3; ++k) {
+    Assembly::Point& vector = vectors[extent(k)];
+    vector.vector = true;
+    vector.output = first + k;
+    if (at.body >= 0) continue;
+    Vec3d axis{{0, 0, 0}};
+    axis[k] = 1;
+    vector.position = transpose(assembly.frames[extent(at.frame)].pose.rotation) * axis;
+    vector.output = 0;
+  }
+  return vectors;
+}
+
+int AssemblyRobot::orientation_at(const Assembly::Point& at, const Assembly& assembly) {
+  for (const Effector& effector : assembly.bodies[extent(at.body)].mechanics->robot().effectors)
+    if (effector.kind == EffectorKind::orientation && effector.point == at.output) return effector.first_point;
+  return -1;
 }
 
 }  // namespace supple

@@ -22,7 +22,7 @@ class Pieces {
   Pieces(const AssemblyScene& scene, const RigidLayout& layout)
       : scene_(scene), layout_(layout), parts_(static_cast<int>(scene.parts.size())) {
     for (const LinkScene& link : scene.links) {
-      if (link.kind != LinkKind::joint) continue;
+      if (!link.joins()) continue;
       const int a = named(owner(link.from)), b = named(owner(link.to));
       if (a >= 0 && b >= 0) joined_.insert(std::minmax(a, b));
     }
