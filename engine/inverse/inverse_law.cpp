@@ -81,8 +81,6 @@ Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const
 }
 
 std::optional<InputError> cannot_lead(const Robot& robot) {
-  if (robot.surfaces)
-    return InputError("robots whose bodies touch each other are not led to goals yet", "commands instead of goals");
   if (robot.effectors.empty()) return InputError("the robot has no effector to bring anywhere", "[[effector]]");
   const ProgramSize size = program_size(robot, true);
   if (size.unknowns == 0)
@@ -90,7 +88,7 @@ std::optional<InputError> cannot_lead(const Robot& robot) {
   if (const auto why = too_large(size)) return why;
   const auto limited =
       std::ranges::count_if(robot.obstacles, [](const PlacedObstacle& o) { return o.max_force < unlimited; });
-  if ((robot.pairs() > 0 || has_limits(robot)) &&
+  if ((robot.touches() || has_limits(robot)) &&
       InverseLaw::most_contacts(size.unknowns, size.rows + static_cast<int>(limited)) < fewest_contacts)
     return InputError(
         fmt::format("{} obstacles with a max_force and {} actuators and inputs leave inverse control no room "
@@ -111,7 +109,7 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
       layout_(effector_layout(robot)),
       constraints_(robots, n_, static_cast<int>(robot.constraints.size()), layout_.rows(), motions_) {
   SUPPLE_EXPECT(settings.effort.empty() || settings.effort.size() == robot.actuators.size());
-  if (settings.solver == InverseSolver::gauss_seidel && robot.pairs() > 0)
+  if (settings.solver == InverseSolver::gauss_seidel && robot.touches())
     throw InputError("Gauss-Seidel knows no contact, and the robot may touch obstacles",
                      "the quadratic program, or the scene without [[obstacle]]");
   if (settings.solver == InverseSolver::gauss_seidel && has_limits(robot))
@@ -148,7 +146,7 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
   found_commands_.assign(extent(robots, n_), 0.0);
   for (std::size_t o = 0; o < robot.obstacles.size(); ++o)
     if (robot.obstacles[o].max_force < unlimited) limited_obstacles_.push_back(static_cast<int>(o));
-  if (robot.pairs() > 0 || has_limits(robot))
+  if (robot.touches() || has_limits(robot))
     contact_ = std::make_unique<Contact>(robot, robots, layout_.rows(), motions_,
                                          rows_ + static_cast<int>(limited_obstacles_.size()));
   conflicts_.resize(extent(robots));

@@ -115,6 +115,11 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, Problem& problem
     }
     const double motion = settings_.epsilon * row_sum_norm(problem.P.data() + extent(n, Z) + extent(n), m, Z);
     for (int k = n; k < N; ++k) problem.P[extent(k, Z) + extent(k)] += motion;
+    // Forces between rigid bodies that touch at many places are not unique.
+    if (robot_.surfaces) {
+      const double touch = settings_.epsilon * row_sum_norm(problem.P.data() + extent(N, Z) + extent(N), contacts, Z);
+      for (int k = N; k < Z; ++k) problem.P[extent(k, Z) + extent(k)] += touch;
+    }
   }
 
   // Limits.

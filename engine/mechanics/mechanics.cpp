@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/mechanics/variations.hpp"
+#include "kernels/array/mirrored.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -62,6 +63,33 @@ void Mechanics::set_variations(Variations) {
 
 double Mechanics::friction(int, int obstacle) const {
   return robot().obstacles[static_cast<std::size_t>(obstacle)].friction;
+}
+
+void Mechanics::input_rates(std::span<const int> points, std::span<double> rates) {
+  const int motions = static_cast<int>(robot().motions.size()), B = robots();
+  const std::size_t outputs = extent(robot().outputs());
+  Mirrored<double> q(device(), extent(B, coordinates().nq)), c(device(), extent(B, motions)),
+      y(device(), extent(B) * outputs);
+  for (int b = 0; b < B; ++b) coordinates().rest(q.host().data() + extent(b, coordinates().nq));
+  q.send();
+  const auto outputs_at = [&](int moved) {
+    std::ranges::fill(c.host(), 0.0);
+    if (moved >= 0) c.host()[extent(moved)] = 1;
+    c.send();
+    evaluate_outputs(q.span(), c.span(), y.span());
+    y.fetch();
+    synchronize(device());
+    return std::vector<double>(y.host().begin(), y.host().begin() + static_cast<std::ptrdiff_t>(outputs));
+  };
+  const std::vector<double> rest = outputs_at(-1);
+  for (int k = 0; k < motions; ++k) {
+    const std::vector<double> moved = outputs_at(k);
+    for (std::size_t p = 0; p < points.size(); ++p)
+      for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t at = extent(3, points[p]) + i;
+        rates[3 * (extent(k) * points.size() + p) + i] = moved[at] - rest[at];
+      }
+  }
 }
 
 void Mechanics::add_turning(const StepMotion&, std::span<double>) const {}

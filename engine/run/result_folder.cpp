@@ -121,7 +121,9 @@ std::string ResultFolder::header() const {
     names.push_back(fmt::format("{} {} [{}]", actuator.name, multiplier_name(actuator),
                                 display_unit(multiplier_dimension(actuator.kind))));
   for (const ConstraintRow& row : robot_.constraints)
-    if (!is_obeyed(row)) names.push_back(fmt::format("{} force [{}]", row.name, display_unit(Dimension::force)));
+    if (!is_obeyed(row))
+      names.push_back(
+          fmt::format("{} {} [{}]", row.name, multiplier_name(row), display_unit(multiplier_dimension(row))));
   for (const NamedPoint& point : robot_.reported_points())
     for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} {} [mm]", point.name, axis));
   for (const std::string& name : extra_columns(robot_)) names.push_back(name);
@@ -160,7 +162,8 @@ void ResultFolder::add_line(const State& state, std::span<const double> y, int r
     fmt::format_to(out, ",{:.9g}", multipliers[i] / display_scale(multiplier_dimension(robot_.actuators[i].kind)));
   for (std::size_t i = rows; i < rows + robot_.constraints.size(); ++i)
     if (!is_obeyed(robot_.constraints[i - rows]))
-      fmt::format_to(out, ",{:.9g}", multipliers[i] / display_scale(Dimension::force));
+      fmt::format_to(out, ",{:.9g}",
+                     multipliers[i] / display_scale(multiplier_dimension(robot_.constraints[i - rows])));
   for (const NamedPoint& point : robot_.reported_points())
     for (int k = 0; k < 3; ++k)
       fmt::format_to(out, ",{:.9g}", 1e3 * own[static_cast<std::size_t>(3 * point.point + k)]);

@@ -20,6 +20,15 @@ const char* multiplier_name(const ActuatorRow& actuator) {
   return names[static_cast<int>(actuator.kind)];
 }
 
+Dimension multiplier_dimension(const ConstraintRow& row) {
+  const bool turns = row.value == ConstraintRow::Value::aligned || row.value == ConstraintRow::Value::angle;
+  return turns ? Dimension::torque : Dimension::force;
+}
+
+const char* multiplier_name(const ConstraintRow& row) {
+  return multiplier_dimension(row) == Dimension::torque ? "torque" : "force";
+}
+
 bool is_obeyed(const ConstraintRow& row) {
   return row.value == ConstraintRow::Value::along && row.direction == Vec3d{{0, 0, 0}};
 }

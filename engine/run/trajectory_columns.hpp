@@ -11,6 +11,9 @@ namespace supple {
 
 /// Name of the multiplier of an actuator: "tension", "force" or "pressure".
 const char* multiplier_name(const ActuatorRow& actuator);
+/// "force", or "torque" of what keeps or limits angles; its dimension.
+const char* multiplier_name(const ConstraintRow& row);
+Dimension multiplier_dimension(const ConstraintRow& row);
 /// Whether a constraint of a reduced model is a hard row that all of its modes obey; its force is not known.
 bool is_obeyed(const ConstraintRow& row);
 /// Columns of a trajectory beyond the places of effectors and probes: how far orientations are turned [deg] and lengths

@@ -324,7 +324,7 @@ constexpr std::array body_effector_keys{
 };
 
 constexpr std::array tables_of_assembly{
-    TableKeys{"several bodies", "Keys at the top of a file with `[[part]]` or `[[rigid]]` instead of `[body]`, for `supple simulate`, `check`, `info`, `view` and `render`.", assembly_keys},
+    TableKeys{"several bodies", "Keys at the top of a file with `[[part]]` or `[[rigid]]` instead of `[body]`, for `supple simulate`, `inverse`, `check`, `info`, `view` and `render`.", assembly_keys},
     TableKeys{"[[rigid]]", "A rigid body: it moves freely, is held, is driven by motions, or is carried by another one. Bodies touch each other but for a part and what carries it, bodies that a joint holds together, and bodies neither of which can move.", rigid_keys},
     TableKeys{"[[rigid.motion]]", "A prescribed motion of a rigid body.", rigid_motion_keys},
     TableKeys{"[[rigid.point]]", "A point of a rigid body.", rigid_point_keys},

@@ -100,9 +100,6 @@ AssemblyScene read_assembly(const std::string& path) {
   for (const TableReader& effector : table.tables("effector")) scene.effectors.push_back(read_body_effector(effector));
   for (const TableReader& obstacle : table.tables("obstacle")) {
     scene.obstacles.push_back(read_obstacle(obstacle));
-    if (scene.obstacles.back().max_force < unlimited)
-      obstacle.fail("max_force", "max_force is of inverse control, which robots of several bodies do not have yet",
-                    "the obstacle without it");
     if (const auto& surface = scene.obstacles.back().surface) check_surface_exists(obstacle, surface->file);
   }
   if (table.has("contact")) {
@@ -128,7 +125,7 @@ void refuse_assembly(const Document& document, const std::string& file) {
   const Member* member =
       document.root.find("part") != nullptr ? document.root.find("part") : document.root.find("rigid");
   throw InputError(fmt::format("'{}' has several bodies ([[part]], [[rigid]]), which this does not take yet", file),
-                   "supple simulate, check, info, view and render do; or the scene of one part",
+                   "supple simulate, inverse, check, info, view and render do; or the scene of one part",
                    document.place(member->at));
 }
 

@@ -38,30 +38,7 @@ ContactStage::ContactStage(Mechanics& mechanics)
   for (int p = 0; p < robot_.collision_points; ++p) all_points_.point.push_back(robot_.first_collision_point + p);
   all_points_.frame.assign(all_points_.point.size(), Mat3d::identity());
   moved_.assign(extent(all_points_.rows()), 0.0);
-  // Mapped points are affine in the inputs.
-  const int motions = static_cast<int>(robot_.motions.size()), B = mechanics.robots();
-  if (motions > 0) {
-    const Device& device = mechanics.device();
-    const int nq = mechanics.coordinates().nq;
-    Mirrored<double> q(device, extent(B, nq)), c(device, extent(B, motions)), y(device, extent(B, ny_));
-    for (int b = 0; b < B; ++b) mechanics.coordinates().rest(q.host().data() + extent(b, nq));
-    q.send();
-    const auto points_at = [&](int moved) {
-      std::ranges::fill(c.host(), 0.0);
-      if (moved >= 0) c.host()[extent(moved)] = 1;
-      c.send();
-      mechanics.evaluate_outputs(q.span(), c.span(), y.span());
-      y.fetch();
-      synchronize(device);
-      const auto points = points_of(y.host(), 0);
-      return std::vector<double>(points.begin(), points.end());
-    };
-    const std::vector<double> rest = points_at(-1);
-    for (int k = 0; k < motions; ++k) {
-      const std::vector<double> moved = points_at(k);
-      for (std::size_t i = 0; i < moved.size(); ++i) carried_.push_back(moved[i] - rest[i]);
-    }
-  }
+  find_input_rates();
   scratch_.du.assign(extent(nv_), 0.0);
   robots_.resize(static_cast<std::size_t>(mechanics.robots()));
   touch_.assign(robots_.size(), 0);
@@ -70,6 +47,12 @@ ContactStage::ContactStage(Mechanics& mechanics)
     r.force.assign(extent(nv_), 0.0);
     r.motion.assign(extent(nv_), 0.0);
   }
+}
+
+// Where frames turn, of the present linearisation.
+void ContactStage::find_input_rates() {
+  carried_.assign(robot_.motions.size() * moved_.size(), 0.0);
+  if (!carried_.empty()) mechanics_.input_rates(all_points_.point, carried_);
 }
 
 std::span<const double> ContactStage::points_of(std::span<const double> y, int b) const {
@@ -145,6 +128,7 @@ void ContactStage::linearise_row(int b, std::size_t k, const Vec3d& moved) {
 void ContactStage::linearise(std::span<const double> y) {
   y_.assign(y.begin(), y.end());
   stiffness_.clear();
+  if (mechanics_.turns()) find_input_rates();
   for (int b = 0; b < mechanics_.robots(); ++b) {
     RobotContacts& r = robots_[static_cast<std::size_t>(b)];
     // One row for each pair again, with all of its force.
@@ -309,17 +293,20 @@ ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
     space.W = scratch_.W;
   }
   if (inputs > 0) {
-    SUPPLE_EXPECT(!search_);
+    const std::size_t points = r.rows.point.size();
+    scratch_.rates.resize(3 * points * extent(inputs));
+    mechanics_.input_rates(r.rows.point, scratch_.rates);
     scratch_.B.resize(extent(3 * m, inputs));
-    for (int k = 0; k < m; ++k) {
-      const int point = r.pair[extent(k)] / obstacles_;
-      for (int c = 0; c < inputs; ++c) {
-        const Vec3d carried = r.frame(extent(k)) * point_of(carried_, c * robot_.collision_points + point);
+    for (int c = 0; c < inputs; ++c)
+      for (int k = 0; k < m; ++k) {
+        Vec3d moved{{0, 0, 0}};
+        for (int e = r.first[extent(k)]; e < r.first[extent(k) + 1]; ++e)
+          moved = moved + r.weight[extent(e)] * point_of(scratch_.rates, c * static_cast<int>(points) + e);
+        const Vec3d carried = r.frame(extent(k)) * moved;
         for (int i = 0; i < 3; ++i)
           scratch_.B[extent(3 * k + i, inputs) + extent(c)] =
               carried[i] - scratch_.cross[extent(1 + n + c, 3 * m) + extent(3 * k + i)];
       }
-    }
     space.B = scratch_.B;
   }
   if (effectors > 0) {
@@ -365,7 +352,7 @@ bool ContactStage::solve_robot(int b, ConstraintLaw& law, const ContactInputs& i
     for (int i = 0; i < n; ++i) add_column(1 + i, multipliers[extent(i)] - in.held[extent(i)]);
     for (std::size_t c = 0; c < dc.size(); ++c) add_column(1 + n + static_cast<int>(c), -dc[c]);
     int added = add_violated(b, scratch_.du, dc);
-    if (search_) added += add_violated_surfaces(r, scratch_.du, in);
+    if (search_) added += add_violated_surfaces(r, scratch_.du, dc, in);
     if (added == 0) break;
   }
   return true;

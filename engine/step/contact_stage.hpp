@@ -42,8 +42,9 @@ struct ContactInputs {
   std::span<const double> held;        // [rows]: lambda_0
   std::span<const double> H;           // [rows][nv]
   std::span<const double> effector_H;  // [effector_rows][nv]
-  /// Robots with surfaces: mapped points [outputs] where the motion du [nv] leads from the present linearisation.
-  std::function<void(std::span<const double> du, std::span<double> y)> points_after = {};
+  /// Robots with surfaces: mapped points [outputs] where the motion du [nv] and changes dc of the inputs lead from the present
+  /// linearisation.
+  std::function<void(std::span<const double> du, std::span<const double> dc, std::span<double> y)> points_after = {};
   std::span<const double> compliance;  // [rows]
 };
 
@@ -55,6 +56,9 @@ class ContactStage {
   // The robot has obstacles or surfaces; with surfaces it is one. `mechanics` must outlive this object.
   explicit ContactStage(Mechanics& mechanics);
 
+  /// Whether all pairs of features within twice the contact distance have rows from the start of a step: laws that lead
+  /// see what they may touch.
+  void set_foresight(bool foresees) { foresees_ = foresees; }
   // Begins a step; y_start [B x outputs]: mapped points of `state`. Pairs with a force in it are active.
   void begin(const State& state, std::span<const double> y_start);
   // Linearises the active pairs at y [B x outputs].
@@ -116,6 +120,7 @@ class ContactStage {
   bool solve_robot(int b, ConstraintLaw& law, const ContactInputs& in, std::span<double> multipliers,
                    std::span<double> dc);
   ContactSpace project_contacts(int b, const ContactInputs& in);
+  void find_input_rates();
   static void forget_rows(RobotContacts& r);
   void add_row(int b, int pair, const Vec3d& force);
   void linearise_row(int b, std::size_t k, const Vec3d& moved);
@@ -134,7 +139,8 @@ class ContactStage {
   void linearise_surfaces(RobotContacts& r);
   double gap_wanted(const FeaturePair& pair) const;
   void find_idle_surfaces(RobotContacts& r);
-  int add_violated_surfaces(RobotContacts& r, std::span<const double> du, const ContactInputs& in);
+  int add_violated_surfaces(RobotContacts& r, std::span<const double> du, std::span<const double> dc,
+                            const ContactInputs& in);
   void finish_surfaces(const RobotContacts& r, State& state) const;
   std::span<const double> points_of(std::span<const double> y, int b) const;
 
@@ -142,6 +148,7 @@ class ContactStage {
   const Robot& robot_;
   int nv_, ny_, obstacles_;
   PointRows all_points_;  // in the axes of the world
+  bool foresees_ = false;
   std::vector<double> y_, y_start_, moved_;
   std::vector<double> carried_;  // [motions][3 collision points]: how inputs move the points
   std::vector<RobotContacts> robots_;
@@ -155,7 +162,7 @@ class ContactStage {
     std::vector<Vec3d> former_forces;
     std::vector<FeaturePair> former_features;
     std::vector<double> free, W, lambda, du, cross, unit, grown, compliance;
-    std::vector<double> effector_X, effector_cross, B;
+    std::vector<double> effector_X, effector_cross, B, rates;
     std::vector<double> y, by_point;
     std::vector<FeaturePair> violated, at_end;
   };

@@ -151,6 +151,10 @@ void ContactStage::begin_surfaces(const State& state) {
     const std::uint64_t key = (static_cast<std::uint64_t>(from[0]) << 32) | static_cast<std::uint64_t>(from[1]);
     if (const FeaturePair* at = find_pair(near_at_start_, key)) add_features(r, *at, {{from[2], from[3], from[4]}});
   }
+  if (!foresees_) return;
+  for (const FeaturePair& pair : near_at_start_)
+    if (!std::ranges::any_of(r.features, [&](const FeaturePair& of) { return of.key == pair.key; }))
+      add_features(r, pair, {{0, 0, 0}});
 }
 
 // Pairs of features as they are at y_.
@@ -178,10 +182,11 @@ void ContactStage::find_idle_surfaces(RobotContacts& r) {
 }
 
 // Rows for what the motion du would leave too near; how many.
-int ContactStage::add_violated_surfaces(RobotContacts& r, std::span<const double> du, const ContactInputs& in) {
+int ContactStage::add_violated_surfaces(RobotContacts& r, std::span<const double> du, std::span<const double> dc,
+                                        const ContactInputs& in) {
   std::vector<double>& y = scratch_.y;
   y.resize(extent(ny_));
-  in.points_after(du, y);
+  in.points_after(du, dc, y);
   const std::span<const double> x0 = vertices_of(y_start_), x1 = vertices_of(y), x = vertices_of(y_);
   scratch_.violated = search_->violations(x0, x1, robot_.contact_distance);
   const double tolerance = search_->settings().tolerance;

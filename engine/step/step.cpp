@@ -156,6 +156,7 @@ std::vector<double> Stepper::compliance() {
 void Stepper::size_for(const ConstraintLaw& law) {
   const RowLayout& layout = law.effector_rows();
   const int inputs = law.moves_inputs() ? size_.motions : 0;
+  if (contact_) contact_->set_foresight(layout.rows() > 0);
   if (effectors_.rows() == layout.rows() && space_.inputs == inputs) return;
   wait_for_device();
   effectors_ = RowArrays(size_.device, layout, size_);
@@ -458,7 +459,8 @@ State rest_state(const Mechanics& mechanics) {
 Control zero_control(const Mechanics& mechanics) {
   Control control;
   control.commands.assign(extent(mechanics.robots(), static_cast<int>(mechanics.robot().actuators.size())), 0.0);
-  control.motions.assign(extent(mechanics.robots(), static_cast<int>(mechanics.robot().motions.size())), 0.0);
+  for (int b = 0; b < mechanics.robots(); ++b)
+    for (const MotionInput& motion : mechanics.robot().motions) control.motions.push_back(motion.rest());
   return control;
 }
 

@@ -259,7 +259,7 @@ class Stepper {
   void clear_space(int b);
   void find_contact_on_device(const ConstraintLaw& law, const StateView& state, StepReport& report);
   void find_contact_forces(ConstraintLaw& law, StepReport& report);
-  void points_after(std::span<const double> du, std::span<double> y);
+  void points_after(std::span<const double> du, std::span<const double> dc, std::span<double> y);
   void set_row_ends();
   void correct();
 
@@ -298,6 +298,7 @@ std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator)
 
 // A state at rest under zero commands.
 State rest_state(const Mechanics& mechanics);
+// Commands of zero, motions where they are at rest.
 Control zero_control(const Mechanics& mechanics);
 
 }  // namespace supple

@@ -309,12 +309,15 @@ void Stepper::find_contact_on_device(const ConstraintLaw& law, const StateView& 
   for (const RobotFailure& failure : failures) fail(failure.robot, failure.status);
 }
 
-// Mapped points of a robot that is alone after a further motion du. The mechanics return to where they were.
-void Stepper::points_after(std::span<const double> du, std::span<double> y) {
+// Mapped points of a robot that is alone after a further motion du and changes dc of the inputs (empty: none). The
+// mechanics return to where they were.
+void Stepper::points_after(std::span<const double> du, std::span<const double> dc, std::span<double> y) {
   const Coordinates& coordinates = mechanics_.coordinates();
   std::vector<double> q(motion_.q.data(), motion_.q.data() + motion_.q.size());
   coordinates.integrate(q.data(), du.data());
-  mechanics_.evaluate_outputs(q, inputs_.motions.span(), y);
+  std::vector<double> c(inputs_.motions.data(), inputs_.motions.data() + inputs_.motions.size());
+  for (std::size_t i = 0; i < dc.size(); ++i) c[i] += dc[i];
+  mechanics_.evaluate_outputs(q, c, y);
   mechanics_.evaluate_outputs(motion_.q.span(), inputs_.motions.span(), motion_.y.span());
 }
 
@@ -337,7 +340,8 @@ void Stepper::find_contact_forces(ConstraintLaw& law, StepReport& report) {
         .held = std::span<const double>(space_.held.host()).subspan(extent(b) * n, n),
         .H = one(rows_.H, b, size_.rows),
         .effector_H = one(effectors_.H, b, effectors_.rows()),
-        .points_after = [this](std::span<const double> du, std::span<double> y) { points_after(du, y); },
+        .points_after = [this](std::span<const double> du, std::span<const double> dc,
+                               std::span<double> y) { points_after(du, dc, y); },
         .compliance = scheme_.compliance()};
     const bool found = contact_->solve(b, law, in, law.solved(b), space_.lambda.host().subspan(extent(b) * n, n),
                                        inputs_.dc.host().subspan(extent(b) * m, m));

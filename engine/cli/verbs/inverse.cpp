@@ -19,6 +19,7 @@
 #include "engine/cli/verbs/record_option.hpp"
 #include "engine/cli/verbs/stream.hpp"
 #include "engine/io/model_file.hpp"
+#include "engine/mechanics/assembly/assembly_robot.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/run/inverse_run.hpp"
@@ -48,11 +49,21 @@ struct Arguments {
 
 constexpr double figure_turn = 5;  // s, the built-in figures' time for one turn unless told otherwise
 
-// The robot that is controlled: a reduced model, or the full one of a scene.
-struct Subject {
-  std::unique_ptr<ReducedModel> reduced;
+// The robot of a scene, of one body or of several.
+struct SceneRobot {
   std::unique_ptr<FullModel> full;
   std::unique_ptr<FullMechanics> full_mechanics;
+  std::unique_ptr<AssemblyRobot> several;
+  RecordedRobot recorded;
+  Mechanics& mechanics() const {
+    return several ? static_cast<Mechanics&>(several->mechanics()) : static_cast<Mechanics&>(*full_mechanics);
+  }
+};
+
+// The robot that is controlled: a reduced model, or that of a scene.
+struct Subject {
+  std::unique_ptr<ReducedModel> reduced;
+  SceneRobot of_scene;
   std::unique_ptr<MechanicsTeam> team;
   Device device = cpu();
   RecordedRobot recorded;
@@ -73,6 +84,25 @@ void check_place(const Arguments& arguments) {
                      fmt::format("0 to {}", robots - 1));
 }
 
+// `change` of how the scene is stepped: a Scene or an AssemblyScene.
+template <class Change>
+SceneRobot open_scene(const std::string& path, const Change& change) {
+  SceneRobot robot;
+  if (is_assembly(path)) {
+    AssemblyScene scene = read_assembly(path);
+    change(scene);
+    robot.several = std::make_unique<AssemblyRobot>(scene);
+    robot.recorded = {scene.file, robot.several->fingerprint()};
+    return robot;
+  }
+  Scene scene = read_scene(path);
+  change(scene);
+  robot.full = std::make_unique<FullModel>(build_full_model(scene));
+  robot.full_mechanics = std::make_unique<FullMechanics>(*robot.full);
+  robot.recorded = {scene.file, scene_fingerprint(scene)};
+  return robot;
+}
+
 Subject open_subject(const Arguments& arguments, const Device& device) {
   Subject subject;
   subject.device = device;
@@ -86,12 +116,11 @@ Subject open_subject(const Arguments& arguments, const Device& device) {
       throw CapabilityError("the full model is controlled on the CPU only",
                             "--device cpu, or reduce it and `supple inverse` that");
     if (robots > 1) throw InputError("--batch goes with a reduced model", "`supple reduce` makes one of the scene");
-    Scene scene = read_scene(arguments.model);
-    if (!arguments.integrator.empty()) scene.integrator = integrator_of(arguments.integrator);
-    subject.full = std::make_unique<FullModel>(build_full_model(scene));
-    subject.full_mechanics = std::make_unique<FullMechanics>(*subject.full);
-    subject.team = std::make_unique<MechanicsTeam>(*subject.full_mechanics);
-    subject.recorded = {scene.file, scene_fingerprint(scene)};
+    subject.of_scene = open_scene(arguments.model, [&](auto& scene) {
+      if (!arguments.integrator.empty()) scene.integrator = integrator_of(arguments.integrator);
+    });
+    subject.team = std::make_unique<MechanicsTeam>(subject.of_scene.mechanics());
+    subject.recorded = subject.of_scene.recorded;
   }
   const Robot& robot = subject.team->robot();
   subject.time_step = arguments.time_step.value_or(robot.time_step);
@@ -185,26 +214,26 @@ std::uint64_t request_of(const InverseSettings& inverse, const DriveSettings& se
 }
 
 // The model that commands are replayed on, read before that.
-FullModel open_replay(const Arguments& arguments, const Robot& robot, const DriveSettings& settings) {
-  Scene scene = read_scene(arguments.replay);
-  scene.integrator = settings.integrator;
-  scene.time_step = settings.time_step;
-  scene.implicit_velocity = robot.implicit_velocity;
-  scene.implicit_position = robot.implicit_position;
-  FullModel model = build_full_model(scene);
+SceneRobot open_replay(const Arguments& arguments, const Robot& robot, const DriveSettings& settings) {
+  SceneRobot replayed = open_scene(arguments.replay, [&](auto& scene) {
+    scene.integrator = settings.integrator;
+    scene.time_step = settings.time_step;
+    scene.implicit_velocity = robot.implicit_velocity;
+    scene.implicit_position = robot.implicit_position;
+  });
+  const Robot& full = replayed.mechanics().robot();
   const auto same = [](const auto& a, const auto& b) {
     return std::ranges::equal(a, b, [](const auto& x, const auto& y) { return x.name == y.name; });
   };
-  if (!same(robot.actuators, model.robot.actuators) || !same(robot.effectors, model.robot.effectors) ||
-      !same(robot.motions, model.robot.motions))
+  if (!same(robot.actuators, full.actuators) || !same(robot.effectors, full.effectors) ||
+      !same(robot.motions, full.motions))
     throw InputError("the replayed scene has other actuators or effectors than the model",
                      "the scene that the model was made from", {arguments.replay, 0, 0, ""});
-  return model;
+  return replayed;
 }
 
-ReplayRecord replay_on(Context& context, const FullModel& model, const InverseRecord& record, const GoalPath& path,
+ReplayRecord replay_on(Context& context, Mechanics& mechanics, const InverseRecord& record, const GoalPath& path,
                        const DriveSettings& settings) {
-  FullMechanics mechanics(model);
   const InterruptGuard guard;
   ProgressBar bar(context.common.quiet);
   ReplayRecord replayed = replay(mechanics, record, path, settings, bar.progress());
@@ -292,7 +321,7 @@ int inverse(Context& context, Arguments& arguments) {
   const double duration = arguments.duration.value_or(path.end());
   settings.last = arguments.steps.value_or(std::max(1L, std::lround(std::min(duration / settings.time_step, 1e9))));
 
-  std::optional<FullModel> replayed_model;
+  std::optional<SceneRobot> replayed_model;
   if (!arguments.replay.empty()) replayed_model = open_replay(arguments, robot, settings);
 
   const int robots = subject.team->robots();
@@ -336,7 +365,7 @@ int inverse(Context& context, Arguments& arguments) {
   ReplayRecord replayed;
   if (replayed_model) {
     try {
-      replayed = replay_on(context, *replayed_model, report.record, path, settings);
+      replayed = replay_on(context, replayed_model->mechanics(), report.record, path, settings);
     } catch (const Interrupted& stop) {
       throw Interrupted(stop.what(), again);
     }

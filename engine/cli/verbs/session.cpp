@@ -335,9 +335,10 @@ void add_robot_facts(Facts& facts, const Subject& subject, const State& state) {
                     format_quantity(state.multipliers[i], multiplier_dimension(robot.actuators[i].kind))));
   for (std::size_t k = 0; k < robot.constraints.size(); ++k)
     if (!is_obeyed(robot.constraints[k]))
-      facts.emplace_back(
-          robot.constraints[k].name,
-          fmt::format("force {}", format_quantity(state.multipliers[robot.actuators.size() + k], Dimension::force)));
+      facts.emplace_back(robot.constraints[k].name,
+                         fmt::format("{} {}", multiplier_name(robot.constraints[k]),
+                                     format_quantity(state.multipliers[robot.actuators.size() + k],
+                                                     multiplier_dimension(robot.constraints[k]))));
   for (std::size_t m = 0; m < robot.motions.size(); ++m)
     facts.emplace_back(
         robot.motions[m].name,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "kernels/base/contract.hpp"
@@ -120,6 +121,12 @@ void AssemblyMechanics::lay_out() {
       robot_.motions.push_back(motion);
     }
     outputs += part.outputs;
+    if (part.motions > 0) {
+      std::vector<int> points(extent(part.outputs));
+      std::iota(points.begin(), points.end(), 0);
+      part.input_rates.resize(extent(part.motions, 3 * part.outputs));
+      body.mechanics->input_rates(points, part.input_rates);
+    }
     parts_.push_back(part);
   }
   int v = coordinates_.nv;

@@ -127,6 +127,7 @@ class AssemblyMechanics : public Mechanics {
   const Coordinates& coordinates() const override { return coordinates_; }
   const RowLayout& rows() const override { return rows_; }
   void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
+  void input_rates(std::span<const int> points, std::span<double> rates) override;
   using Mechanics::evaluate_forces;
   void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
                        std::span<PointReport> found) override;
@@ -184,8 +185,9 @@ class AssemblyMechanics : public Mechanics {
   struct Part {  // of a body: where its blocks begin, and its rows among those of the assembly
     int nv = 0, v = 0, outputs = 0, point = 0, motions = 0, motion = 0, springs = 0, spring = 0, actuator = 0;
     std::vector<int> rows;
-    bool turns = false;      // its frame does, or may
-    CarriedInertia inertia;  // about the origin of the frame's block
+    bool turns = false;               // its frame does, or may
+    std::vector<double> input_rates;  // of its own motions: dy/dc of its own points, in its axes [motions][outputs]
+    CarriedInertia inertia;           // about the origin of the frame's block
   };
   struct FramePart {
     int q = -1, v = -1;        // free: blocks
@@ -242,6 +244,7 @@ class AssemblyMechanics : public Mechanics {
   void add_apparent_forces(const Placement& placement, std::span<const double> v, std::span<const double> v_c,
                            double scale, std::span<double> out) const;
   void add_weight_of_masses(std::span<double> f) const;
+  void add_turned_weight(double factor, std::span<double> A_c) const;
   void add_point_force(int point, const Vec3d& force, std::span<double> f) const;
   Vec3d point_rate(int point, std::span<const double> v) const;
   void add_frame_part(int point, const Vec3d& force, std::span<double> f) const;

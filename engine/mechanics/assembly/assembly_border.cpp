@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/mechanics/assembly/array_vectors.hpp"
 #include "engine/mechanics/assembly/assembly.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
@@ -399,27 +400,40 @@ bool AssemblyMechanics::root_solve(int, std::span<double>, int) {
   return false;
 }
 
-// For laws that move inputs; none does yet where links or curved obstacles have stiffness.
+// For laws that move inputs. Left out is how the curvature of obstacles that stiffens a body alone follows the inputs:
+// Newton's method takes it up.
 void AssemblyMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
-  SUPPLE_EXPECT(border_ != nullptr && border_->stiffness.empty());
-  const std::size_t nv = extent(coordinates_.nv);
+  SUPPLE_EXPECT(border_ != nullptr);
+  const std::size_t nv = extent(coordinates_.nv), motions = robot_.motions.size();
   std::fill(A_c.begin(), A_c.end(), 0.0);
+  const auto column = [&](int m) { return A_c.subspan(extent(m) * nv, nv); };
   std::vector<double> own;
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     const Part& part = parts_[b];
     own.assign(extent(part.motions, part.nv), 0.0);
     if (part.motions > 0) assembly_.bodies[b].mechanics->input_columns(coefficients, own);
     for (int m = 0; m < part.motions; ++m)
-      std::copy_n(own.data() + extent(m, part.nv), part.nv, A_c.data() + extent(part.motion + m) * nv + extent(part.v));
+      std::copy_n(own.data() + extent(m, part.nv), part.nv, column(part.motion + m).data() + part.v);
   }
-  std::vector<double> still(nv, 0.0), unit(robot_.motions.size(), 0.0), column(nv);
-  for (const FramePart& frame : frames_)
-    for (const int m : frame.motions) {
-      unit[extent(m)] = coefficients.mass;
-      std::fill(column.begin(), column.end(), 0.0);
-      add_couplings(now_, still, unit, 1, column);
-      for (std::size_t i = 0; i < nv; ++i) A_c[extent(m) * nv + i] = column[i];
-      unit[extent(m)] = 0;
+  add_turned_weight(coefficients.stiffness, A_c);
+  std::vector<double> still(nv, 0.0), unit(motions, 0.0);
+  for (std::size_t m = 0; m < motions; ++m) {
+    const bool of_frame = std::ranges::any_of(
+        frames_, [&](const FramePart& frame) { return std::ranges::count(frame.motions, static_cast<int>(m)) > 0; });
+    if (!of_frame) continue;
+    unit[m] = coefficients.mass;
+    add_couplings(now_, still, unit, 1, column(static_cast<int>(m)));
+    unit[m] = 0;
+  }
+  // What couples points: S dy/dc at each.
+  const std::vector<int>& coupled = border_->coupled;
+  if (coupled.empty()) return;
+  std::vector<double> rates(3 * coupled.size() * motions);
+  input_rates(coupled, rates);
+  for (const PointStiffness& at : border_->stiffness)
+    for (std::size_t m = 0; m < motions; ++m) {
+      const Vec3d force = at.S * vector_at(rates, 3 * (m * coupled.size() + extent(border_->slot[extent(at.j)])));
+      if (!(force == Vec3d{{0, 0, 0}})) add_point_force(at.i, force, column(static_cast<int>(m)));
     }
 }
 

@@ -79,6 +79,22 @@ void AssemblyMechanics::place(std::span<const double> q, std::span<const double>
   }
 }
 
+// A_c [motions][nv] += factor times what the rotations of frames change of the forces: weight turns against the frame,
+// d(R^T g) = R^T (g x a) for a turn about a.
+void AssemblyMechanics::add_turned_weight(double factor, std::span<double> A_c) const {
+  for (std::size_t f = 0; f < frames_.size(); ++f)
+    (void)visit_motions(static_cast<int>(f), now_.inputs, [&](int m, const Vec3d& direction, const Vec3d&) {
+      if (!motion(m).rotation) return;
+      const Vec3d change = transpose(now_.poses[f].rotation) * cross(robot_.gravity, direction);
+      const std::span<double> column = A_c.subspan(extent(m, coordinates_.nv), extent(coordinates_.nv));
+      for (std::size_t b = 0; b < parts_.size(); ++b) {
+        if (extent(assembly_.bodies[b].frame) != f) continue;
+        for (std::size_t j = 0; j < extent(parts_[b].nv); ++j)
+          column[extent(parts_[b].v) + j] -= factor * dot(vector_at(parts_[b].inertia.translation(), 3 * j), change);
+      }
+    });
+}
+
 AssemblyMechanics::Twist AssemblyMechanics::twist_of(int frame, const Placement& placement, std::span<const double> v,
                                                      std::span<const double> v_c) const {
   const FramePart& part = frames_[extent(frame)];
@@ -250,6 +266,28 @@ void AssemblyMechanics::row_jacobians(const RowLayout& layout, std::span<const d
       for (std::size_t m = 0; m < extent(part.motions); ++m)
         H_c[extent(of.row[k]) * motions + extent(part.motion) + m] += own_c[k * extent(part.motions) + m];
     }
+  }
+}
+
+void AssemblyMechanics::input_rates(std::span<const int> points, std::span<double> rates) {
+  std::fill(rates.begin(), rates.end(), 0.0);
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const int point = points[p], own = body_of_output(point);
+    const auto at = [&](int m) { return 3 * (extent(m) * points.size() + p); };
+    const int body = own >= 0 ? own : world_point(point).body;
+    if (body >= 0 && parts_[extent(body)].motions > 0) {
+      const Part& part = parts_[extent(body)];
+      const int output = own >= 0 ? point - part.point : world_point(point).output;
+      for (int m = 0; m < part.motions; ++m) {
+        const Vec3d rate = vector_at(part.input_rates, extent(m, 3 * part.outputs) + extent(3, output));
+        add(rates, at(part.motion + m), own >= 0 ? rate : axes(body) * rate);
+      }
+    }
+    if (own >= 0) continue;
+    const int frame = frame_of(world_point(point));
+    if (!free(frame))
+      visit_rates(frame, vector_at(y_, extent(3, point)), world_point(point).vector,
+                  [&](int m, const Vec3d& rate) { add(rates, at(m), rate); });
   }
 }
 
