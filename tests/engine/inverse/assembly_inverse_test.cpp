@@ -149,14 +149,14 @@ directions = [[1, 0, 0]]
   InverseStep inverse(mechanics, {.starts = 4}, Integrator::implicit_euler, 0.01);
   State state = rest_state(mechanics);
   for (int k = 0; k < 60; ++k) {
-    const double goal[3] = {std::min(0.0005 * k, 0.02), 0, 0};
+    const double goal[3] = {std::min(0.001 / 3 * k, 0.015), 0, 0};
     ASSERT_EQ(inverse.step(goal, state).status, StepStatus::ok);
     if (k > 5) {
       EXPECT_NEAR(robot.rigid_pose(1, state.q, state.motions).position[0], goal[0], 2e-5) << k;
     }
   }
-  // Behind the box by the contact distance.
-  EXPECT_NEAR(state.motions[0], 0.02 + 0.0001, 2e-5);
+  // Behind the box by the contact distance, from 0.05 mm.
+  EXPECT_NEAR(state.motions[0], 0.015 - 0.00005, 2e-5);
 }
 
 }  // namespace
