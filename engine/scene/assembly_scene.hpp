@@ -1,6 +1,7 @@
 #pragma once
 // A scene of several bodies: parts that are robots of their own, rigid bodies, and links between their points.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -103,6 +104,15 @@ struct BodyEffectorScene {
   std::string at;          // "body:point"
 };
 
+/// How the parts are reduced in this world (engine/reduction/world_reduction.hpp).
+struct WorldRecipe {
+  int states = 64;             // of the training set, beside corners
+  int validation_states = 30;  // unseen
+  std::uint64_t seed = 1;
+  double error = 0.01;  // mean error asked for
+  int max_modes = 0;    // of a part; 0: as the error asks
+};
+
 struct AssemblyScene {
   std::string file, name;
   Vec3d gravity{{0, 0, -9.81}};
@@ -113,7 +123,8 @@ struct AssemblyScene {
   std::vector<PartScene> parts;
   std::vector<LinkScene> links;
   std::vector<BodyEffectorScene> effectors;  // none: those of the parts
-  std::vector<ObstacleScene> obstacles;      // in the world
+  WorldRecipe reduction;
+  std::vector<ObstacleScene> obstacles;  // in the world
   ContactScene contact;            // distance of all, 0: see AssemblyRobot; spacing of parts that say none; no region
   std::vector<std::string> files;  // what it was read from
 };

@@ -239,8 +239,17 @@ constexpr std::array assembly_keys{
     Key{.name = "part", .kind = tables, .fallback = "none", .meaning = "soft bodies, each a robot of its own", .subtable = "[[part]]"},
     Key{.name = "link", .kind = tables, .fallback = "none", .meaning = "what holds points of different bodies to each other", .subtable = "[[link]]"},
     Key{.name = "effector", .kind = tables, .fallback = "those of the parts", .meaning = "what inverse control steers: places and orientations of bodies. Where there are some, those of the parts are points alone", .subtable = "[[effector]] of a body"},
+    Key{.name = "reduce", .kind = table, .fallback = "as below", .meaning = "how `supple reduce` trains the parts in this world", .subtable = "[reduce] of the whole"},
     Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things in the world that parts and free rigid bodies may touch", .subtable = "[[obstacle]]"},
     Key{.name = "contact", .kind = table, .fallback = "every node", .meaning = "`distance` for all bodies, from obstacles and from each other: where several may touch, 0.2 % of the smallest one's diagonal if it is 0 or not given; `spacing` for parts whose own scenes have none; a region or a surface stands in the scene of its part", .subtable = "[contact]"},
+};
+
+constexpr std::array world_reduce_keys{
+    Key{.name = "error", .kind = quantity, .fallback = "\"1 %\"", .meaning = "mean error of the whole at the effectors and in shape, on unseen states: modes and elements are added until it is reached", .bound = Bound::positive},
+    Key{.name = "states", .kind = integer, .fallback = "64", .meaning = "equilibria of the whole that its parts are trained on, beside the corners of the box of inputs where these are at most 64", .least = 1},
+    Key{.name = "max_modes", .kind = integer, .fallback = "0", .meaning = "most modes of a part; 0: as the error asks"},
+    Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen equilibria that the whole is measured on", .least = 1},
+    Key{.name = "seed", .kind = integer, .fallback = "1", .meaning = "seed of the sampling"},
 };
 
 constexpr std::array rigid_keys{
@@ -324,12 +333,13 @@ constexpr std::array body_effector_keys{
 };
 
 constexpr std::array tables_of_assembly{
-    TableKeys{"several bodies", "Keys at the top of a file with `[[part]]` or `[[rigid]]` instead of `[body]`, for `supple simulate`, `inverse`, `check`, `info`, `view` and `render`.", assembly_keys},
+    TableKeys{"several bodies", "Keys at the top of a file with `[[part]]` or `[[rigid]]` instead of `[body]`, for `supple simulate`, `reduce`, `inverse`, `check`, `info`, `view` and `render`.", assembly_keys},
     TableKeys{"[[rigid]]", "A rigid body: it moves freely, is held, is driven by motions, or is carried by another one. Bodies touch each other but for a part and what carries it, bodies that a joint holds together, and bodies neither of which can move.", rigid_keys},
     TableKeys{"[[rigid.motion]]", "A prescribed motion of a rigid body.", rigid_motion_keys},
     TableKeys{"[[rigid.point]]", "A point of a rigid body.", rigid_point_keys},
     TableKeys{"[[part]]", "A soft body with its actuators, constraints and effectors, in a place of its own. Obstacles are those of the whole: its scene has none; a reduced model that touches them was reduced among some, which count no more. All parts have the same damping.", part_keys},
     TableKeys{"[[link]]", "Something between two points of different bodies.", link_keys},
+    TableKeys{"[reduce] of the whole", "`[reduce]` of a scene of several bodies: its full parts are reduced in the world that they live in.", world_reduce_keys},
     TableKeys{"[[effector]] of a body", "`[[effector]]` of a scene of several bodies: what inverse control steers.", body_effector_keys},
     TableKeys{"motor", "What drives a joint: `[link.motor]`.", motor_keys},
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "engine/scene/assembly_scene.hpp"
@@ -56,6 +57,17 @@ PartScene read_part(const TableReader& table) {
   return part;
 }
 
+WorldRecipe read_recipe(const TableReader& table) {
+  WorldRecipe recipe;
+  recipe.error = table.quantity("error", recipe.error);
+  recipe.states = static_cast<int>(table.integer("states", recipe.states, 1'000'000));
+  recipe.max_modes = static_cast<int>(table.integer("max_modes", recipe.max_modes, 10'000));
+  recipe.validation_states = static_cast<int>(table.integer("validation_states", recipe.validation_states, 1'000'000));
+  recipe.seed = static_cast<std::uint64_t>(
+      table.integer("seed", static_cast<std::int64_t>(recipe.seed), std::numeric_limits<std::int64_t>::max()));
+  return recipe;
+}
+
 void check_surface_exists(const TableReader& table, const std::string& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error))
@@ -102,6 +114,7 @@ AssemblyScene read_assembly(const std::string& path) {
     scene.obstacles.push_back(read_obstacle(obstacle));
     if (const auto& surface = scene.obstacles.back().surface) check_surface_exists(obstacle, surface->file);
   }
+  if (table.has("reduce")) scene.reduction = read_recipe(table.table("reduce"));
   if (table.has("contact")) {
     const TableReader contact = table.table("contact");
     refuse_region(contact);
@@ -125,7 +138,7 @@ void refuse_assembly(const Document& document, const std::string& file) {
   const Member* member =
       document.root.find("part") != nullptr ? document.root.find("part") : document.root.find("rigid");
   throw InputError(fmt::format("'{}' has several bodies ([[part]], [[rigid]]), which this does not take yet", file),
-                   "supple simulate, inverse, check, info, view and render do; or the scene of one part",
+                   "supple simulate, reduce, inverse, check, info, view and render do; or the scene of one part",
                    document.place(member->at));
 }
 

@@ -18,6 +18,7 @@
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/shell/progress_bar.hpp"
 #include "engine/cli/shell/terminal.hpp"
+#include "engine/cli/verbs/reduce_world.hpp"
 #include "engine/cli/verbs/snapshot_folder.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/reduction/model_errors.hpp"
@@ -25,6 +26,7 @@
 #include "engine/reduction/plots.hpp"
 #include "engine/reduction/recipe.hpp"
 #include "engine/reduction/snapshots/sweep_increment.hpp"
+#include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/reader.hpp"
 
 namespace supple::cli {
@@ -89,11 +91,35 @@ void check_tolerance(const char* option, const std::optional<double>& tolerance)
                      fmt::format("{} 0.01", option));
 }
 
+void refuse_for_several(const Arguments& arguments) {
+  const std::pair<bool, const char*> others[] = {{!arguments.snapshots.empty(), "--snapshots"},
+                                                 {!arguments.plots.empty(), "--plots"},
+                                                 {!arguments.batch.empty(), "--batch"},
+                                                 {!arguments.solver.empty(), "--solver"},
+                                                 {arguments.jobs.has_value(), "--jobs"},
+                                                 {arguments.elements.has_value(), "--elements"},
+                                                 {arguments.tolerance.has_value(), "--tolerance"},
+                                                 {arguments.modes_tolerance.has_value(), "--modes-tolerance"},
+                                                 {arguments.seconds.has_value(), "--seconds"}};
+  for (const auto& [given, name] : others)
+    if (given)
+      throw InputError(fmt::format("{} does not go with a scene of several bodies", name),
+                       "--error, --modes and --seed do, and [reduce] of the scene");
+}
+
 int reduce_scene(Context& context, const Arguments& arguments) {
   check_json_target(context);
   check_tolerance("--tolerance", arguments.tolerance);
   check_tolerance("--modes-tolerance", arguments.modes_tolerance);
   check_tolerance("--error", arguments.error);
+  if (is_assembly(arguments.scene)) {
+    refuse_for_several(arguments);
+    return reduce_world(context, {.scene = arguments.scene,
+                                  .output = arguments.output,
+                                  .error = arguments.error,
+                                  .modes = arguments.modes,
+                                  .accept_errors = arguments.accept_errors});
+  }
   Scene scene = read_scene(arguments.scene);
   ReductionScene& recipe = scene.reduction;
   const auto count = [](const std::optional<long>& number) {
@@ -194,7 +220,10 @@ Command reduce_command() {
   command.declare = [](Options& options) -> Run {
     const auto arguments = std::make_shared<Arguments>();
     options.positional("SCENE", arguments->scene, "scene file, or a folder with a scene.toml");
-    options.text("-o,--output", arguments->output, "FILE", "the model; without it NAME.rom.h5");
+    options.text(
+        "-o,--output", arguments->output, "FILE",
+        "the model; without it NAME.rom.h5. Of several bodies a folder with a model for each kind of part and a\n"
+        "scene of these; without it NAME.reduced");
     options.text("--snapshots", arguments->snapshots, "DIR",
                  "states of `supple snapshots`; what is missing is computed; without it NAME.snapshots");
     options.text("--plots", arguments->plots, "DIR", "curves as CSV, gnuplot scripts and pictures");

@@ -141,6 +141,7 @@ void AssemblyMechanics::lay_out() {
     if (frame.hold == Assembly::Hold::driven)
       for (MotionInput motion : frame.motions) {
         motion.name = joined(frame.name, motion.name);
+        motion.rigid = false;  // of the whole, unless nothing else is there
         part.motions.push_back(static_cast<int>(robot_.motions.size()));
         robot_.motions.push_back(motion);
       }

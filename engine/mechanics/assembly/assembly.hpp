@@ -157,6 +157,8 @@ class AssemblyMechanics : public Mechanics {
   // Where the coordinates, mapped points and motions of a body begin.
   int first_coordinate(int body) const { return parts_[static_cast<std::size_t>(body)].v; }
   int first_motion(int body) const { return parts_[static_cast<std::size_t>(body)].motion; }
+  // Of a body's rows, actuators and then constraints, their places among those of the assembly.
+  const std::vector<int>& rows_of(int body) const { return parts_[static_cast<std::size_t>(body)].rows; }
   int first_actuator(int body) const { return parts_[static_cast<std::size_t>(body)].actuator; }
   // The body in whose axes a mapped point is; -1: it is one in the world.
   int body_of_output(int point) const {

@@ -125,6 +125,8 @@ std::vector<InputRange> input_ranges(const Robot& robot) {
   std::vector<InputRange> inputs;
   for (const ActuatorRow& actuator : robot.actuators) inputs.push_back({actuator.range, actuator.samples});
   for (const MotionInput& motion : robot.motions) inputs.push_back({motion.range});
+  for (InputRange& input : inputs)
+    if (input.range.lower == input.range.upper) input.samples = 1;
   return inputs;
 }
 

@@ -1,0 +1,53 @@
+#pragma once
+// The parts of a scene of several bodies reduced in the world that they live in: equilibria of the whole under samples
+// of all of its inputs; from what each kind of part did in them its modes and elements; the errors of the whole with
+// reduced parts against the full one on unseen samples. Parts of one kind have the same scene file: the states of all of
+// them train one model.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/mechanics/assembly/assembly_robot.hpp"
+#include "engine/model/reduced_model.hpp"
+#include "engine/model/reduced_shape.hpp"
+#include "engine/reduction/validate.hpp"
+
+namespace supple {
+
+/// What one choice of modes and elements is worth.
+struct WorldRow {
+  std::vector<int> modes, elements;  // of each kind
+  double modes_tolerance = 0, elements_tolerance = 0;
+  ErrorSummary errors;
+};
+
+struct WorldReduction {
+  /// One model for each kind, in the order in which the scene first has them, and the scene with these: files
+  /// `models[k].file` in a folder.
+  struct Kind {
+    std::string scene;  // file of the part's scene
+    std::string file;   // name of its model's file
+    ReducedModel model;
+  };
+  std::vector<Kind> kinds;
+  std::vector<WorldRow> rows;  // tried, the last or best last
+  int states = 0, failed_states = 0;
+  Rate full, reduced;
+  double seconds = 0;
+  std::vector<std::string> notes;
+  bool reached = false;  // the error asked for
+};
+
+/// Throws InputError for scenes whose parts cannot be reduced so: none is full, one floats freely or has prescribed
+/// motions of its own, an input has no range, bodies come to rest in ways that depend on how they got there.
+void check_world(const AssemblyRobot& robot);
+
+/// folder: where models are written to be tried, and stay. Throws RunError, Interrupted.
+WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recipe, const std::string& folder,
+                            const Progress& progress);
+
+/// The scene with reduced parts as a file in that folder, which builds on the scene's own file.
+std::string world_scene_text(const AssemblyScene& scene, const WorldReduction& reduction, const std::string& folder);
+
+}  // namespace supple
