@@ -170,6 +170,34 @@ struct FreeMotionTeamOp {
   }
 };
 
+// Where a row of H is not zero: up to two ranges, of several bodies those of one body and of the frames. Products leave
+// the zeros between out, which changes no bit of a sum in order.
+struct RowEntries {
+  struct Range {
+    int first, last;
+  } head, tail;
+  SUPPLE_HD static RowEntries of(const double* h, int n) {
+    constexpr int shortest_gap = 16;
+    int first = 0, last = n;
+    while (first < n && h[first] == 0) ++first;
+    while (last > first && h[last - 1] == 0) --last;
+    Range gap{last, last};
+    for (int k = first; k < last; ++k) {
+      int end = k;
+      while (h[end] == 0) ++end;
+      if (end - k > shortest_gap && end - k > gap.last - gap.first) gap = {k, end};
+      k = end;
+    }
+    return {{first, gap.first}, {gap.last, last}};
+  }
+  SUPPLE_INLINE double product(const double* h, const double* x) const {
+    double sum = 0;
+    for (int k = head.first; k < head.last; ++k) sum += h[k] * x[k];
+    for (int k = tail.first; k < tail.last; ++k) sum += h[k] * x[k];
+    return sum;
+  }
+};
+
 // Constraint space of rows with Jacobians H/beta and H_c/beta:
 //   free = phi + H u_f/beta,   W = H X_a/beta + compliance,   B = (H_c - H X_c)/beta,   X = [X_0, X_a (n), X_c (m)]
 // own: the rows are those of X, W is symmetric and both triangles are those of the lower one.
@@ -184,31 +212,33 @@ struct SpaceTeamOp {
   Vectors free;
   Matrices W, B;
   // free, then the columns of W and B, of one row.
-  SUPPLE_INLINE void entry(int b, int i, int column) const {
-    const int nv = H.size[2];
+  SUPPLE_INLINE void entry(int b, int i, int column, const RowEntries& entries) const {
     const double* h = H.at(b, i);
     if (column == 0) {
-      free(b, i) = phi(b, i) + inner_product(h, u_f.empty() ? X.at(b) : u_f.at(b), nv) / beta;
+      free(b, i) = phi(b, i) + entries.product(h, u_f.empty() ? X.at(b) : u_f.at(b)) / beta;
     } else if (column <= n) {
       const int j = column - 1;
       if (own && j > i) return;
-      double value = inner_product(h, X.at(b, column), nv) / beta;
+      double value = entries.product(h, X.at(b, column)) / beta;
       if (own && j < i) W(b, j, i) = value;
       if (own && j == i) value += compliance[i];
       W(b, i, j) = value;
     } else {
       const int j = column - 1 - n;
-      B(b, i, j) = (H_c(b, i, j) - inner_product(h, X.at(b, column), nv)) / beta;
+      B(b, i, j) = (H_c(b, i, j) - entries.product(h, X.at(b, column))) / beta;
     }
   }
   template <class Team>
   SUPPLE_HD void operator()(Team team, int, int b) const {
     const int rows = H.size[1], columns = 1 + n + m;
     if constexpr (std::is_same_v<Team, SingleTeam>) {
-      for (int i = 0; i < rows; ++i)
-        for (int column = 0; column < columns; ++column) entry(b, i, column);
+      for (int i = 0; i < rows; ++i) {
+        const RowEntries entries = RowEntries::of(H.at(b, i), H.size[2]);
+        for (int column = 0; column < columns; ++column) entry(b, i, column, entries);
+      }
     } else {
-      team_each(team, rows * columns, [&](int k) { entry(b, k / columns, k % columns); });
+      const RowEntries all{{0, H.size[2]}, {H.size[2], H.size[2]}};
+      team_each(team, rows * columns, [&](int k) { entry(b, k / columns, k % columns, all); });
     }
   }
 };

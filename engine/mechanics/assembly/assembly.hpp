@@ -219,6 +219,7 @@ class AssemblyMechanics : public Mechanics {
   void keep_points_of(int body);
   void set_poses(std::span<const double> q, std::span<const double> c, Placement& placement) const;
   void place(std::span<const double> q, std::span<const double> c, Placement& placement) const;
+  void find_moments(std::span<const double> q) const;
   const MotionInput& motion(int index) const { return robot_.motions[static_cast<std::size_t>(index)]; }
   // visit(motion, direction, centre): those of a driven frame, as they are now in the world.
   template <class Visit>
@@ -276,6 +277,8 @@ class AssemblyMechanics : public Mechanics {
   int first_motor_ = 0, first_link_row_ = 0, first_link_spring_ = 0;
   Placement now_;                  // of the last evaluation
   mutable Placement start_, end_;  // of a step
+  mutable Placement moments_;      // of the bodies and frames for these coordinates, without poses
+  mutable std::vector<double> moments_at_;
   std::vector<double> y_, own_y_;  // mapped points of the last evaluation, and as the bodies have theirs
   std::vector<double> friction_;
   int changes_ = 0;

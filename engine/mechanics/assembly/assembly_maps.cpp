@@ -63,6 +63,16 @@ void AssemblyMechanics::set_poses(std::span<const double> q, std::span<const dou
 void AssemblyMechanics::place(std::span<const double> q, std::span<const double> c, Placement& placement) const {
   set_poses(q, c, placement);
   if (!turns_) return;
+  // Moments of the bodies depend on their coordinates alone, which a step asks for more than once.
+  if (!std::ranges::equal(q, moments_at_)) find_moments(q);
+  placement.bodies = moments_.bodies;
+  placement.moments = moments_.moments;
+  placement.inertias = moments_.inertias;
+}
+
+void AssemblyMechanics::find_moments(std::span<const double> q) const {
+  moments_at_.assign(q.begin(), q.end());
+  Placement& placement = moments_;
   placement.bodies.resize(parts_.size());
   placement.moments.assign(frames_.size(), {{0, 0, 0}});
   placement.inertias.resize(frames_.size());

@@ -1,0 +1,136 @@
+// Parts of a scene of several bodies reduced in their world.
+
+#include "engine/reduction/world_reduction.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "engine/inverse/inverse_step.hpp"
+#include "engine/scene/writer.hpp"
+#include "engine/step/equilibrium.hpp"
+#include "tests/engine/bodies/assemblies.hpp"
+
+namespace supple {
+namespace {
+
+// Two bars that face each other, each on a disc that turns about y, with a box on springs between their tips.
+std::string bridge(const reduced_bodies::TemporaryFolder& folder) {
+  Scene bar = reduced_bodies::saved_bar(folder, assemblies::corotational, false);
+  bar.bodies[0].fixes.resize(1);
+  std::ofstream(folder / "bar.toml") << write_scene(bar);
+  std::string text = R"(
+name = "bridge"
+[reduce]
+states = 10
+validation_states = 8
+error = "2 %"
+[[rigid]]
+name = "box"
+mass = 0.2
+size = [0.04, 0.04, 0.04]
+translation = [0.35, 0.05, 0.05]
+collision = "none"
+[[effector]]
+name = "place"
+at = "box"
+)";
+  for (const int k : {1, 2})
+    text += fmt::format(R"(
+[[rigid]]
+name = "disc-{0}"
+translation = [{1}, {2}, 0]
+rotation = [0, 0, "{3} deg"]
+motion = [{{name = "turn", type = "rotation", direction = [0, 1, 0], range = ["-15 deg", "15 deg"]}}]
+[[part]]
+name = "bar-{0}"
+scene = "bar.toml"
+on = "disc-{0}"
+collision = "none"
+[[link]]
+name = "spring-{0}"
+type = "distance"
+from = "bar-{0}:tip"
+to = "box"
+stiffness = 400
+)",
+                        k, k == 1 ? 0.0 : 0.7, k == 1 ? 0.0 : 0.1, k == 1 ? 0 : 180);
+  return text;
+}
+
+class WorldReductionTest : public testing::Test {
+ protected:
+  AssemblyScene scene(const std::string& text) {
+    std::ofstream(folder_ / "scene.toml") << text;
+    return read_assembly(folder_ / "scene.toml");
+  }
+  std::string refusal(const std::string& text) {
+    try {
+      check_world(AssemblyRobot(scene(text)));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  reduced_bodies::TemporaryFolder folder_;
+};
+
+TEST_F(WorldReductionTest, MakesOneModelOfEqualPartsAndASceneOfThese) {
+  const AssemblyScene full = scene(bridge(folder_));
+  EXPECT_EQ(full.reduction.states, 10);
+  const std::string out = folder_ / "reduced";
+  std::filesystem::create_directories(out);
+  const WorldReduction reduction = reduce_world(full, full.reduction, out, {});
+  ASSERT_EQ(reduction.kinds.size(), 1U);
+  EXPECT_EQ(reduction.kinds[0].file, "bar.rom.h5");
+  ASSERT_TRUE(reduction.reached) << reduction.rows.back().errors.goal_mean;
+  EXPECT_EQ(reduction.failed_states, 0);
+  EXPECT_EQ(reduction.rows.back().errors.failed, 0);
+  // Both bars trained it: in every state, and at rest under weight.
+  EXPECT_EQ(reduction.kinds[0].model.provenance.snapshots, 2 * reduction.states);
+  std::ofstream(std::filesystem::path(out) / "scene.toml") << world_scene_text(full, reduction, out);
+
+  // The scene that was written moves as the full one does, to the error that it tells of; and it is led.
+  AssemblyRobot of_full(full), reduced(read_assembly(out));
+  ASSERT_EQ(reduced.reduced(0)->modes, reduction.rows.back().modes[0]);
+  EXPECT_EQ(reduced.scene().links.size(), 2U);
+  Vec3d places[2];
+  for (int k = 0; k < 2; ++k) {
+    AssemblyMechanics& mechanics = (k == 0 ? of_full : reduced).mechanics();
+    Control control = zero_control(mechanics);
+    control.motions = {0.2, -0.1};
+    State state = rest_state(mechanics);
+    ASSERT_EQ(Equilibrium(mechanics, {}).solve(control, state).status, StepStatus::ok);
+    places[k] = (k == 0 ? of_full : reduced).rigid_pose(0, state.q, state.motions).position;
+  }
+  const Vec3d rest{{0.35, 0.05, 0.05}};
+  EXPECT_GT(norm(places[0] - rest), 0.02);
+  EXPECT_LT(norm(places[1] - places[0]), 2 * reduction.rows.back().errors.goal_max * norm(places[0] - rest));
+
+  AssemblyMechanics& mechanics = reduced.mechanics();
+  InverseStep inverse(mechanics, {}, Integrator::quasi_static, 0.01);
+  State state = settled_state(mechanics);
+  for (std::size_t j = 0; j < mechanics.robot().actuators.size(); ++j) inverse.law().know(0, static_cast<int>(j), 0);
+  const double goal[3] = {places[1][0], places[1][1], places[1][2]};
+  ASSERT_EQ(inverse.step(goal, state).status, StepStatus::ok);
+  EXPECT_LT(norm(reduced.rigid_pose(0, state.q, state.motions).position - places[1]), 1e-4);
+}
+
+TEST_F(WorldReductionTest, SaysWhatItCannotTrain) {
+  const auto contains = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  std::string text = bridge(folder_);
+  EXPECT_EQ(refusal(text), "");
+  std::string endless = text;
+  const std::string range = ", range = [\"-15 deg\", \"15 deg\"]";
+  endless.erase(endless.find(range), range.size());
+  EXPECT_TRUE(contains(refusal(endless), "'disc-1/turn' has no range")) << refusal(endless);
+  std::string touching = text;
+  for (std::size_t at; (at = touching.find("collision = \"none\"\n")) != std::string::npos;) touching.erase(at, 19);
+  EXPECT_TRUE(contains(refusal(touching), "depend on how they came to touch")) << refusal(touching);
+  EXPECT_TRUE(contains(refusal("[[rigid]]\nname = \"a\"\nheld = true\n"), "no part of the scene is full"));
+}
+
+}  // namespace
+}  // namespace supple
