@@ -18,7 +18,6 @@
 #include "engine/reduction/elements/training.hpp"
 #include "engine/reduction/snapshots/sampling.hpp"
 #include "engine/reduction/snapshots/snapshots.hpp"
-#include "engine/run/actuation.hpp"
 #include "engine/scene/reader.hpp"
 #include "engine/scene/writer.hpp"
 #include "engine/step/equilibrium.hpp"
@@ -246,6 +245,13 @@ std::string file_name(const std::string& scene, std::size_t kind) {
   return kind == 0 ? stem + ".rom.h5" : fmt::format("{}-{}.rom.h5", stem, kind + 1);
 }
 
+std::vector<std::pair<std::string, Interval>> ranges_of(const Robot& robot) {
+  std::vector<std::pair<std::string, Interval>> ranges;
+  for (const ActuatorRow& actuator : robot.actuators) ranges.emplace_back(actuator.name, actuator.range);
+  for (const MotionInput& motion : robot.motions) ranges.emplace_back(motion.name, motion.range);
+  return ranges;
+}
+
 }  // namespace
 
 void check_world(const AssemblyRobot& robot) {
@@ -270,9 +276,10 @@ void check_world(const AssemblyRobot& robot) {
         "equilibria",
         "collision = \"none\" where contact does not matter; or `supple reduce` the scene of each part",
         {scene.file, 0, 0, ""});
-  if (const std::string name = unbounded_input(whole); !name.empty())
-    throw InputError(fmt::format("the input '{}' has no range", name), "range = [lower, upper]",
-                     {scene.file, 0, 0, ""});
+  for (const auto& [name, range] : ranges_of(whole))
+    if (!(range.lower > -unlimited && range.upper < unlimited))
+      throw InputError(fmt::format("the input '{}' has no range", name), "range = [lower, upper]",
+                       {scene.file, 0, 0, ""});
   if (whole.actuators.empty() && whole.motions.empty())
     throw InputError("the scene has no input to be trained with", "an actuator, or a [[rigid.motion]]",
                      {scene.file, 0, 0, ""});

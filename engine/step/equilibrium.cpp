@@ -386,10 +386,10 @@ EquilibriumReport Equilibrium::follow(const Control& control, State& state) {
   return report;
 }
 
-State settled_state(Mechanics& mechanics) {
+State settled_state(Mechanics& mechanics, bool loose_at_rest) {
   State state = rest_state(mechanics);
   const EquilibriumReport report = Equilibrium(mechanics, {}).solve(zero_control(mechanics), state);
-  if (report.status == StepStatus::loose_among_obstacles) return rest_state(mechanics);
+  if (loose_at_rest && report.status == StepStatus::loose_among_obstacles) return rest_state(mechanics);
   if (report.status != StepStatus::ok)
     throw RunError(fmt::format("the robot does not settle: {}", describe(report.status)),
                    "`supple check` looks for its equilibrium with all commands at zero");

@@ -99,7 +99,8 @@ class Equilibrium {
   bool easing_ = false;  // the imbalance vanishes along the way
 };
 
-// Equilibrium under zero commands, motions at rest, from rest. Throws RunError.
-State settled_state(Mechanics& mechanics);
+// Equilibrium under zero commands, motions at rest, from rest. Where bodies that move freely among what they may touch
+// have none that is known, the state at rest if loose_at_rest. Throws RunError.
+State settled_state(Mechanics& mechanics, bool loose_at_rest = false);
 
 }  // namespace supple

@@ -92,7 +92,8 @@ SpaceTeamOp Stepper::row_space() {
           scheme_.compliance_on_device(),
           space.free,
           space.W,
-          space.B};
+          space.B,
+          mechanics_.coordinates().blocks.size() > 1};
 }
 
 SpaceTeamOp Stepper::effector_space() {

@@ -170,12 +170,12 @@ struct FreeMotionTeamOp {
   }
 };
 
-// Where a row of H is not zero: up to two ranges, of several bodies those of one body and of the frames. Products leave
-// the zeros between out, which changes no bit of a sum in order.
+// Where a row of H is not zero: up to two ranges, of several bodies those of one body and of the frames.
 struct RowEntries {
   struct Range {
     int first, last;
   } head, tail;
+  SUPPLE_HD static RowEntries all(int n) { return {{0, n}, {n, n}}; }
   SUPPLE_HD static RowEntries of(const double* h, int n) {
     constexpr int shortest_gap = 16;
     int first = 0, last = n;
@@ -191,10 +191,9 @@ struct RowEntries {
     return {{first, gap.first}, {gap.last, last}};
   }
   SUPPLE_INLINE double product(const double* h, const double* x) const {
-    double sum = 0;
-    for (int k = head.first; k < head.last; ++k) sum += h[k] * x[k];
-    for (int k = tail.first; k < tail.last; ++k) sum += h[k] * x[k];
-    return sum;
+    const double sum = inner_product(h + head.first, x + head.first, head.last - head.first);
+    if (tail.first == tail.last) return sum;
+    return sum + inner_product(h + tail.first, x + tail.first, tail.last - tail.first);
   }
 };
 
@@ -211,6 +210,7 @@ struct SpaceTeamOp {
   const double* compliance;  // [n], own rows
   Vectors free;
   Matrices W, B;
+  bool several_blocks = false;  // of coordinates: rows of H are mostly zero
   // free, then the columns of W and B, of one row.
   SUPPLE_INLINE void entry(int b, int i, int column, const RowEntries& entries) const {
     const double* h = H.at(b, i);
@@ -233,11 +233,11 @@ struct SpaceTeamOp {
     const int rows = H.size[1], columns = 1 + n + m;
     if constexpr (std::is_same_v<Team, SingleTeam>) {
       for (int i = 0; i < rows; ++i) {
-        const RowEntries entries = RowEntries::of(H.at(b, i), H.size[2]);
+        const RowEntries entries = several_blocks ? RowEntries::of(H.at(b, i), H.size[2]) : RowEntries::all(H.size[2]);
         for (int column = 0; column < columns; ++column) entry(b, i, column, entries);
       }
     } else {
-      const RowEntries all{{0, H.size[2]}, {H.size[2], H.size[2]}};
+      const RowEntries all = RowEntries::all(H.size[2]);
       team_each(team, rows * columns, [&](int k) { entry(b, k / columns, k % columns, all); });
     }
   }

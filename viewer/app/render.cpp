@@ -85,7 +85,7 @@ class Lead {
  public:
   Lead(const cli::RenderArguments& a, Simulation& simulation) : simulation_(simulation) {
     const Robot& robot = simulation.robot();
-    if (const auto why = cannot_lead(simulation.opened()); why && (!a.goal.empty() || a.circle || a.lemniscate))
+    if (const auto why = cannot_lead(simulation.opened().robot()); why && (!a.goal.empty() || a.circle || a.lemniscate))
       throw InputError(*why);
     if (!a.goal.empty()) {
       path_.emplace(read_goals(a.goal, robot));

@@ -37,13 +37,6 @@ std::unique_ptr<OpenedRobot> open_robot(const std::string& file) {
   return robot;
 }
 
-std::optional<InputError> cannot_lead(const OpenedRobot& robot) {
-  if (robot.assembly)
-    return InputError("robots of several bodies are not led to goals yet", "commands: their actuators and motions",
-                      {robot.file, 0, 0, ""});
-  return supple::cannot_lead(robot.robot());
-}
-
 void require_same_controls(const OpenedRobot& robot, const OpenedRobot& beside) {
   const auto same = [](const auto& left, const auto& right) {
     return std::ranges::equal(left, right, [](const auto& x, const auto& y) { return x.name == y.name; });

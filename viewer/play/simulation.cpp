@@ -69,7 +69,7 @@ Frame recorded_start(RecordingReader& recording, const OpenedRobot& robot, const
 
 LiveSettings live_settings(const OpenedRobot& robot, Integrator integrator, double time_step) {
   LiveSettings settings{integrator, time_step};
-  if (!cannot_lead(robot)) settings.inverse = InverseSettings{};
+  if (!cannot_lead(robot.robot())) settings.inverse = InverseSettings{};
   return settings;
 }
 
@@ -192,7 +192,7 @@ bool Simulation::step(const Intent& intent) {
     return frame_.failure.empty();
   }
   if (intent.mode == Mode::inverse && !can_lead()) {
-    frame_.failure = cannot_lead(*robot_)->what();
+    frame_.failure = cannot_lead(robot_->robot())->what();
     return false;
   }
   Vec3d force{{0, 0, 0}};

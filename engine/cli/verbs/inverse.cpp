@@ -310,7 +310,7 @@ int inverse(Context& context, Arguments& arguments) {
   Mechanics& mechanics = subject.team->member(0);
   const Robot& robot = mechanics.robot();
   const InverseSettings inverse_of = inverse_settings(arguments, robot);
-  const State settled = settled_state(mechanics);
+  const State settled = settled_state(mechanics, /*loose_at_rest=*/true);
   if (arguments.stream) return converse(context, arguments, subject, inverse_of, settled);
   std::vector<double> y(static_cast<std::size_t>(robot.outputs()));
   mechanics.evaluate_outputs(settled.q, settled.motions, y);
