@@ -296,7 +296,7 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
 
   const Control zero = zero_control(full.robot().mechanics());
   if (!full.solve(zero))
-    throw RunError("the scene has no equilibrium with all commands at zero", "`supple check` says why");
+    throw RunError("the scene has no equilibrium with all commands at zero", "`supple check` reports why");
   const Reached settled = full.reached(zero);
   collect(full, kinds);
   const std::vector<Sample> samples = samples_of(make_plan(whole, recipe_of(recipe)));

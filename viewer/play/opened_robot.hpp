@@ -24,7 +24,6 @@ struct OpenedRobot {
 // Scene file, folder with a scene.toml, or reduced model. Throws InputError with place and remedy.
 std::unique_ptr<OpenedRobot> open_robot(const std::string& file);
 
-
 // Throws InputError unless both have the same actuators, effectors and motions, so that one can follow the commands of
 // the other.
 void require_same_controls(const OpenedRobot& robot, const OpenedRobot& beside);

@@ -33,7 +33,8 @@ TEST_P(OpenedAssets, AreDrawnWithoutAnError) {
   EXPECT_TRUE(until([&] { return now().step >= 3; })) << now().failure;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OpenedAssets, testing::Values("cantilever", "diamond", "finger", "gripper", "tentacle"),
+INSTANTIATE_TEST_SUITE_P(All, OpenedAssets,
+                         testing::Values("cantilever", "diamond", "emio", "finger", "gripper", "tentacle"),
                          [](const auto& info) { return std::string(info.param); });
 
 // The window of a program on a HiDPI display has more pixels than units.
