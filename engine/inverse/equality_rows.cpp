@@ -9,6 +9,13 @@
 
 namespace supple {
 
+namespace {
+
+constexpr double ridge_of_repeated_rows = 1e-10;  // of rows with a unit diagonal
+constexpr double contradiction = 1e-6;            // of the largest free value
+
+}  // namespace
+
 EqualityRows::EqualityRows(int robots, int kept, int equal, int effector_rows, int motions)
     : n_(kept), s_(equal), e_(effector_rows), m_(motions) {
   if (s_ == 0) return;
@@ -25,6 +32,19 @@ EqualityRows::EqualityRows(int robots, int kept, int equal, int effector_rows, i
   independent_.assign(extent(robots), 1);
 }
 
+// Whether the first solution, in scaled rows, solves the system without the ridge.
+bool EqualityRows::solves(const double* free, const double* W, int all, const double* Y) const {
+  double left = 0, whole = 0;
+  for (int i = 0; i < s_; ++i) {
+    const int row = n_ + i;
+    double sum = scale_[extent(i)] * free[row];
+    whole = std::max(whole, std::abs(sum));
+    for (int j = 0; j < s_; ++j) sum -= scale_[extent(i)] * scale_[extent(j)] * W[row * all + n_ + j] * Y[j];
+    left = std::max(left, std::abs(sum));
+  }
+  return left <= contradiction * whole;
+}
+
 const ConstraintSpace& EqualityRows::eliminate(const ConstraintSpace& space) {
   SUPPLE_EXPECT(space.rows == n_ + s_ && space.effector_rows == e_ && space.motions == m_);
   if (s_ == 0) return space;
@@ -38,21 +58,30 @@ const ConstraintSpace& EqualityRows::eliminate(const ConstraintSpace& space) {
       const double diagonal = W[(n_ + i) * (all + 1)];
       scale_[extent(i)] = diagonal > 0 ? 1 / std::sqrt(diagonal) : 1;
     }
-    for (int i = 0; i < s_; ++i) {
-      const int row = n_ + i;
-      const double scale = scale_[extent(i)];
-      for (int j = 0; j <= i; ++j)
-        factor_[extent(i, s_) + extent(j)] = scale * scale_[extent(j)] * W[row * all + n_ + j];
-      Y[i] = scale * free[row];
-      for (int j = 0; j < n_; ++j) Y[(1 + j) * s_ + i] = scale * W[row * all + j];
-      for (int k = 0; k < m_; ++k) Y[(1 + n_ + k) * s_ + i] = scale * B[row * m_ + k];
+    // Rows that repeat others, as joints of a closed loop do, get a little compliance; where they contradict each other
+    // that is no answer.
+    bool found = false;
+    for (const double ridge : {0.0, ridge_of_repeated_rows}) {
+      for (int i = 0; i < s_; ++i) {
+        const int row = n_ + i;
+        const double scale = scale_[extent(i)];
+        for (int j = 0; j <= i; ++j)
+          factor_[extent(i, s_) + extent(j)] = scale * scale_[extent(j)] * W[row * all + n_ + j];
+        factor_[extent(i, s_) + extent(i)] += ridge;
+        Y[i] = scale * free[row];
+        for (int j = 0; j < n_; ++j) Y[(1 + j) * s_ + i] = scale * W[row * all + j];
+        for (int k = 0; k < m_; ++k) Y[(1 + n_ + k) * s_ + i] = scale * B[row * m_ + k];
+      }
+      if (ldlt_factor(factor_.data(), s_, s_, pivots_.data()).status != DenseFactorStatus::ok) continue;
+      ldlt_solve(factor_.data(), s_, s_, pivots_.data(), Y, columns, s_);
+      found = ridge == 0 || solves(free, W, all, Y);
+      if (found) break;
     }
-    independent_[extent(b)] = ldlt_factor(factor_.data(), s_, s_, pivots_.data()).status == DenseFactorStatus::ok;
+    independent_[extent(b)] = found ? 1 : 0;
     if (independent_[extent(b)] == 0) {
       forget(b);
       continue;
     }
-    ldlt_solve(factor_.data(), s_, s_, pivots_.data(), Y, columns, s_);
     for (int c = 0; c < columns; ++c)
       for (int i = 0; i < s_; ++i) Y[c * s_ + i] *= scale_[extent(i)];
     // Of a row with W_xs = w: what column `column` loses.

@@ -26,6 +26,7 @@ class EqualityRows {
   void multipliers(int robot, const double* lambda_a, const double* dc, double* lambda_s) const;
 
  private:
+  bool solves(const double* free, const double* W, int all, const double* Y) const;
   void forget(int robot);
 
   int n_, s_, e_, m_;

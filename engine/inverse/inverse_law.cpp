@@ -332,7 +332,9 @@ double InverseLaw::promise(const ConstraintSpace& space, const double* lambda, c
   for (int j = 0; j < n_; ++j) {
     const double end = space.free[extent(j)] + inner_product(space.W.data() + extent(j, all), lambda, all) +
                        inner_product(space.B.data() + extent(j, m), dc, m);
-    movement = std::max(movement, std::abs(end - space.phi[extent(j)]) / robot_.actuators[extent(j)].size());
+    const ActuatorRow& actuator = robot_.actuators[extent(j)];
+    const double moved = end - actuator.compliance * lambda[j] - space.phi[extent(j)];  // W has the compliance
+    movement = std::max(movement, std::abs(moved) / actuator.size());
   }
   for (int k = 0; k < m; ++k) movement = std::max(movement, std::abs(dc[k]));
   report.predicted_error = report.held ? std::nan("") : std::sqrt(error);

@@ -70,7 +70,7 @@ class Mechanics {
   PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                               std::span<double> f);
   // dy/dc of mapped points [motions][3 points], of one robot, on the host: how prescribed inputs move them. Where frames
-  // turn, at the last evaluate_outputs; otherwise the same everywhere, and the mechanics are left at rest.
+  // turn, at the last evaluate_outputs; otherwise the same everywhere, and outputs are to be evaluated again.
   virtual void input_rates(std::span<const int> points, std::span<double> rates);
   // p [B x nv]: gravity [N]. On the host.
   virtual void external_forces(std::span<double> p) const = 0;

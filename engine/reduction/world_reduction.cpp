@@ -240,9 +240,13 @@ int elements_of(const ReducedModel& model) {
   return count;
 }
 
-std::string file_name(const std::string& scene, std::size_t kind) {
+// As the scene is called, with a number if another kind is called so.
+std::string file_name(const std::string& scene, const std::vector<WorldReduction::Kind>& others) {
   const std::string stem = fs::path(scene).stem().string();
-  return kind == 0 ? stem + ".rom.h5" : fmt::format("{}-{}.rom.h5", stem, kind + 1);
+  std::string name = stem + ".rom.h5";
+  for (int k = 2; std::ranges::count(others, name, &WorldReduction::Kind::file) > 0; ++k)
+    name = fmt::format("{}-{}.rom.h5", stem, k);
+  return name;
 }
 
 std::vector<std::pair<std::string, Interval>> ranges_of(const Robot& robot) {
@@ -270,6 +274,10 @@ void check_world(const AssemblyRobot& robot) {
                        "`supple reduce` the scene of the part, and model = ... here", scene.parts[k].place);
   }
   const Robot& whole = robot.mechanics().robot();
+  if (!scene.obstacles.empty())
+    throw InputError("parts are not trained in contact with obstacles of the whole yet",
+                     "`supple reduce` the scene of each part with its [[obstacle]], and model = ... here",
+                     scene.obstacles.front().place);
   if (robot.moves_freely() && whole.touches())
     throw InputError(
         "equilibria of bodies that move freely depend on how they came to touch, and parts are trained on "
@@ -320,6 +328,13 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
     progress("test states", static_cast<int>(k) + 1, static_cast<int>(draws.size()));
   }
   if (references.empty()) throw RunError("no test state of the whole converged", "smaller ranges of the inputs");
+  const auto moved = [&](const std::vector<Vec3d> Reached::*of) {
+    return std::ranges::any_of(references,
+                               [&](const Reached& reached) { return distance(reached.*of, settled.*of) > 0; });
+  };
+  if (!moved(&Reached::goals) || !moved(&Reached::skin))
+    throw RunError(moved(&Reached::skin) ? "no input moves the effectors" : "no input strains or moves the parts",
+                   "effectors that move; ranges of the inputs that are more than one value");
   if (references.size() < draws.size())
     result.notes.push_back(fmt::format("{} of {} test states did not converge on the full scene and are left out",
                                        draws.size() - references.size(), draws.size()));
@@ -328,7 +343,7 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
         fmt::format("{} of {} training states did not converge", result.failed_states, samples.size()));
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     const std::string& file = scene.parts[extent(kinds[k].parts.front())].scene;
-    result.kinds.push_back({file, file_name(file, k), {}});
+    result.kinds.push_back({file, file_name(file, result.kinds), {}});
   }
 
   std::vector<WorldReduction::Kind> best;
@@ -349,20 +364,18 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
     World reduced(with_models(scene, result, folder));
     row.errors = errors_of(reduced, settled, references, progress);
     result.rows.push_back(row);
-    result.reached = std::max(row.errors.goal_mean, row.errors.shape_mean) <= recipe.error;
-    const auto better = [](const WorldRow& a, const WorldRow& b) { return a.errors.goal_mean < b.errors.goal_mean; };
-    if (best.empty() ||
-        better(row, *std::ranges::min_element(std::span(result.rows).first(result.rows.size() - 1), better)))
+    result.reached = row.error() <= recipe.error;
+    if (best.empty() || row.error() < result.rows[extent(result.taken)].error()) {
       best = result.kinds;
+      result.taken = round;
+    }
     if (recipe.max_modes > 0 && std::ranges::all_of(row.modes, [&](int m) { return m >= recipe.max_modes; }) &&
         round > 0)
       break;
   }
   result.kinds = std::move(best);
-  std::ranges::stable_sort(
-      result.rows, [](const WorldRow& a, const WorldRow& b) { return a.errors.goal_mean > b.errors.goal_mean; });
   for (WorldReduction::Kind& kind : result.kinds) {
-    kind.model.errors = result.rows.back().errors;
+    kind.model.errors = result.rows[extent(result.taken)].errors;
     write_model(kind.model, (fs::path(folder) / kind.file).string());
   }
   World reduced(with_models(scene, result, folder));

@@ -4,6 +4,7 @@
 // reduced parts against the full one on unseen samples. Parts of one kind have the same scene file: the states of all of
 // them train one model.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct WorldRow {
   std::vector<int> modes, elements;  // of each kind
   double modes_tolerance = 0, elements_tolerance = 0;
   ErrorSummary errors;
+  /// What is compared with the error asked for: the mean at the effectors or in shape, whichever is larger.
+  double error() const { return std::max(errors.goal_mean, errors.shape_mean); }
 };
 
 struct WorldReduction {
@@ -31,7 +34,8 @@ struct WorldReduction {
     ReducedModel model;
   };
   std::vector<Kind> kinds;
-  std::vector<WorldRow> rows;  // tried, the last or best last
+  std::vector<WorldRow> rows;  // one for each round
+  int taken = 0;               // the round whose models these are
   int states = 0, failed_states = 0;
   Rate full, reduced;
   double seconds = 0;

@@ -68,7 +68,12 @@ void read_coordinate(const TableReader& table, LinkScene* link) {
                "axis = [0, 0, 1]");
   link->axis = unit_vector(table, "axis", table.vector("axis", {}));
   link->range = table.interval("range", link->range, turns ? Dimension::angle : Dimension::length);
-  if (turns) link->range = angle_range(table, "range", link->range);
+  if (turns) {
+    link->range = angle_range(table, "range", link->range);
+    if ((link->range.lower == -unlimited) != (link->range.upper == unlimited))
+      table.fail("range", fmt::format("the hinge '{}' has a limit at one end (its angle jumps at 180 deg)", link->name),
+                 "limits at both ends: [\"-90 deg\", \"170 deg\"]");
+  }
   link->stiffness = table.quantity("stiffness", 0, turns ? Dimension::turn_stiffness : Dimension::stiffness);
   if (!table.has("stiffness")) refuse(table, "a joint without a spring", "stiffness", {"rest"});
   link->rest = table.quantity("rest", 0, turns ? Dimension::angle : Dimension::length);

@@ -70,6 +70,10 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
     rows_.program = actuator_program(size_.device, mechanics.robot());
     springs_.rows.program = spring_program(size_.device, mechanics.robot());
   }
+  const auto is_angle = [](const ConstraintRow& row) { return row.value == ConstraintRow::Value::angle; };
+  const supple::Robot& robot = mechanics.robot();
+  has_angles_ = std::ranges::any_of(robot.constraints, is_angle) || std::ranges::any_of(robot.springs, is_angle) ||
+                std::ranges::any_of(robot.actuators, [](const ActuatorRow& row) { return row.is_motor(); });
   const std::size_t springs = extent(B, springs_.rows.rows());
   springs_.lambda = Mirrored<double>(size_.device, springs);
   if (springs > 0) springs_.force = Mirrored<double>(size_.device, extent(B, size_.nv));

@@ -219,6 +219,7 @@ class Stepper {
   // Positions and rows: step_rows.cpp
   void set_positions(const StateView& state);
   void evaluate_rows(std::span<const double> inputs);
+  void keep_branches();
   template <class Evaluate>
   void evaluate(RowArrays& rows, const Evaluate& on_host);
   void evaluate_effectors(const ConstraintLaw& law);
@@ -284,6 +285,8 @@ class Stepper {
   Found found_;
   Marks marks_;
   std::vector<Progress> robots_;
+  bool has_angles_ = false;   // rows that are angles of joints
+  bool knows_start_ = false;  // values of rows at the start of the step
   OnHost host_;
   Now now_;
   KeptTangent kept_;

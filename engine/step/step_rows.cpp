@@ -3,6 +3,8 @@
 // and "Constraints".
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "engine/step/step.hpp"
 #include "kernels/base/extent.hpp"
@@ -66,6 +68,24 @@ void Stepper::evaluate_rows(std::span<const double> inputs) {
     for (std::size_t s = 0; s < robot.springs.size(); ++s)
       phi[s] = evaluate_constraint(robot.springs[s], y, gradients.data() + extent(springs_.rows.layout.offset[s]));
   });
+  if (has_angles_ && knows_start_) keep_branches();
+}
+
+// Angles of joints go on from where the step began, past half a turn.
+void Stepper::keep_branches() {
+  const supple::Robot& robot = mechanics_.robot();
+  const auto keep = [](const ConstraintRow& row, double start, double& phi) {
+    if (row.value != ConstraintRow::Value::angle) return;
+    constexpr double turn = 2 * std::numbers::pi;
+    phi += turn * std::round((start - phi) / turn);
+  };
+  const std::span<double> phi = rows_.phi.host(), of_springs = springs_.rows.phi.host();
+  const std::span<const double> start = start_.phi.host(), start_of_springs = start_.spring_phi.host();
+  for (std::size_t j = 0; j < robot.actuators.size(); ++j)
+    if (robot.actuators[j].is_motor()) keep(robot.actuators[j].joint, start[j], phi[j]);
+  for (std::size_t k = 0; k < robot.constraints.size(); ++k)
+    keep(robot.constraints[k], start[robot.actuators.size() + k], phi[robot.actuators.size() + k]);
+  for (std::size_t s = 0; s < robot.springs.size(); ++s) keep(robot.springs[s], start_of_springs[s], of_springs[s]);
 }
 
 // With a program without their goals: subtract_goals().
@@ -109,6 +129,7 @@ void Stepper::begin_scheme(const StateView& state) {
     std::ranges::copy(from, to.host().begin());
     to.send();
   };
+  knows_start_ = false;
   take(state.host.motions, inputs_.start);
   take(state.host.motion_velocities, inputs_.start_velocity);
   evaluate_rows(inputs_.start.span());
@@ -123,6 +144,7 @@ void Stepper::begin_scheme(const StateView& state) {
   };
   remember(rows_, start_.phi, start_.rate);
   remember(springs_.rows, start_.spring_phi, start_.spring_rate);
+  knows_start_ = true;
   evaluate_start_force(state);
 }
 

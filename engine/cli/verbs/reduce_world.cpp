@@ -1,6 +1,7 @@
 #include "engine/cli/verbs/reduce_world.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -27,6 +28,10 @@ std::string percent(double fraction) {
   return fmt::format("{:.3g} %", 100 * fraction);
 }
 
+const WorldRow& taken(const WorldReduction& reduction) {
+  return reduction.rows[static_cast<std::size_t>(reduction.taken)];
+}
+
 nlohmann::ordered_json errors_json(const ErrorSummary& errors) {
   return {{"states", errors.states},
           {"failed", errors.failed},
@@ -43,11 +48,11 @@ nlohmann::ordered_json world_json(const WorldReduction& reduction) {
   for (std::size_t k = 0; k < reduction.kinds.size(); ++k)
     json["parts"].push_back({{"scene", reduction.kinds[k].scene},
                              {"file", reduction.kinds[k].file},
-                             {"modes", reduction.rows.back().modes[k]},
-                             {"elements", reduction.rows.back().elements[k]}});
+                             {"modes", taken(reduction).modes[k]},
+                             {"elements", taken(reduction).elements[k]}});
   json["states"] = reduction.states;
   json["failed_states"] = reduction.failed_states;
-  json["validation"] = errors_json(reduction.rows.back().errors);
+  json["validation"] = errors_json(taken(reduction).errors);
   for (const WorldRow& row : reduction.rows)
     json["rounds"].push_back({{"modes", row.modes}, {"elements", row.elements}, {"errors", errors_json(row.errors)}});
   json["speed"] = {{"fom_steps_per_s", reduction.full.steps_per_s},
@@ -63,14 +68,15 @@ void print_world(const WorldReduction& reduction) {
   std::vector<std::size_t> numbers{3, 4, 5, 6};
   for (std::size_t r = 0; r < reduction.rows.size(); ++r) {
     const WorldRow& row = reduction.rows[r];
-    rows.push_back({r + 1 == reduction.rows.size() ? "taken" : "tried", fmt::format("{}", fmt::join(row.modes, ", ")),
-                    fmt::format("{}", fmt::join(row.elements, ", ")), percent(row.errors.goal_mean),
-                    percent(row.errors.goal_max), percent(row.errors.shape_mean), percent(row.errors.shape_max)});
+    rows.push_back({static_cast<int>(r) == reduction.taken ? "taken" : "tried",
+                    fmt::format("{}", fmt::join(row.modes, ", ")), fmt::format("{}", fmt::join(row.elements, ", ")),
+                    percent(row.errors.goal_mean), percent(row.errors.goal_max), percent(row.errors.shape_mean),
+                    percent(row.errors.shape_max)});
   }
   fmt::print("{}", format_table(rows, numbers));
-  fmt::print("errors of the whole on {} unseen equilibria{}; {} training states\n", reduction.rows.back().errors.states,
-             reduction.rows.back().errors.failed > 0
-                 ? fmt::format(" ({} of which the reduced one did not find)", reduction.rows.back().errors.failed)
+  fmt::print("errors of the whole on {} unseen equilibria{}; {} training states\n", taken(reduction).errors.states,
+             taken(reduction).errors.failed > 0
+                 ? fmt::format(" ({} of which the reduced one did not find)", taken(reduction).errors.failed)
                  : "",
              reduction.states);
   const auto rate = [](const Rate& of) {
@@ -93,12 +99,13 @@ int reduce_world(Context& context, const WorldArguments& arguments) {
   if (output.ends_with(".h5"))
     throw InputError(fmt::format("-o: '{}' is a file name, and several bodies become a folder", output),
                      fmt::format("-o {}.reduced", scene.name));
-  const fs::path target = output, work = target.string() + ".part";
+  const fs::path target = output, work = fmt::format("{}.part-{}", output, ::getpid());
   std::error_code ignored;
   if (fs::exists(target, ignored) && !fs::is_directory(target, ignored))
     throw InputError(fmt::format("-o: '{}' is a file, not a folder", output), "another name");
-  refuse_existing((target / "scene.toml").string(), context.common.force);
-  fs::remove_all(work, ignored);
+  if (fs::exists(target, ignored) && fs::equivalent(target, fs::absolute(scene.file).parent_path(), ignored))
+    throw InputError(fmt::format("-o: '{}' is the folder of the scene itself", output), "another folder");
+  if (fs::exists(target, ignored) && !fs::is_empty(target, ignored)) refuse_existing(output, context.common.force);
   try {
     fs::create_directories(work);
   } catch (const fs::filesystem_error& error) {
@@ -114,7 +121,6 @@ int reduce_world(Context& context, const WorldArguments& arguments) {
     throw;
   }
   fs::remove_all(work, ignored);
-  const ErrorSummary& errors = reduction.rows.back().errors;
   const bool refused = !reduction.reached && !arguments.accept_errors;
   nlohmann::ordered_json json = world_json(reduction);
   json.update(machine_facts(context, "cpu"));
@@ -129,7 +135,7 @@ int reduce_world(Context& context, const WorldArguments& arguments) {
       throw RunError(fmt::format("'{}' cannot be written", (target / "scene.toml").string()), "another disk");
   }
   write_json(context, json);
-  const double worst = std::max(errors.goal_mean, errors.shape_mean);
+  const double worst = taken(reduction).error();
   if (refused)
     throw RunError(fmt::format("the reduced parts miss by {} on average, {} were asked for", percent(worst),
                                percent(recipe.error)),

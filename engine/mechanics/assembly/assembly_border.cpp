@@ -218,13 +218,11 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
         const int point = first_mass_ + static_cast<int>(k);
         couple(point, point, coefficients.mass * assembly_.masses[k].mass * Mat3d::identity());
       }
-  // Statics where frames are free (held): what hard links hold has no stiffness of its own. A + H^T G H has the solution
+  // Statics where frames are free (held): what hard links and motors hold has no stiffness of its own. A + H^T G H has the solution
   // of A where the rows are obeyed, for any G; multipliers differ by G phi, which Newton's method takes to zero.
   if (held) {
     std::vector<double> gradient;
-    for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k) {
-      const ConstraintRow& row = robot_.constraints[k];
-      if (row.compliance > 0 || row.one_sided) continue;
+    const auto stiffen = [&](const ConstraintRow& row, double stiffness) {
       gradient.resize(extent(3, row.point_count));
       (void)evaluate_constraint(row, y, gradient.data());
       const auto at = [&](int i) {
@@ -232,7 +230,15 @@ SystemReport AssemblyMechanics::factor_border(const SystemCoefficients& coeffici
       };
       for (int i = 0; i < row.point_count; ++i)
         for (int j = 0; j < row.point_count; ++j)
-          couple(row.first_point + i, row.first_point + j, link_stiffness_in_statics * outer(at(i), at(j)));
+          couple(row.first_point + i, row.first_point + j, stiffness * outer(at(i), at(j)));
+    };
+    for (std::size_t k = extent(first_link_row_); k < robot_.constraints.size(); ++k)
+      if (robot_.constraints[k].compliance == 0 && !robot_.constraints[k].one_sided)
+        stiffen(robot_.constraints[k], link_stiffness_in_statics);
+    for (std::size_t k = extent(first_motor_); k < robot_.actuators.size(); ++k) {
+      const ActuatorRow& motor = robot_.actuators[k];
+      if (motor.control == ActuatorControl::displacement)
+        stiffen(motor.joint, motor.compliance > 0 ? 1 / motor.compliance : link_stiffness_in_statics);
     }
   }
   if (coefficients.geometric)
@@ -400,8 +406,8 @@ bool AssemblyMechanics::root_solve(int, std::span<double>, int) {
   return false;
 }
 
-// For laws that move inputs. Left out is how the curvature of obstacles that stiffens a body alone follows the inputs:
-// Newton's method takes it up.
+// For laws that move inputs. Left out is how inputs turn the forces of links and contacts at points on frames that they
+// turn, and how they move the curvature of obstacles that stiffens a body alone: Newton's method takes it up.
 void AssemblyMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
   SUPPLE_EXPECT(border_ != nullptr);
   const std::size_t nv = extent(coordinates_.nv), motions = robot_.motions.size();

@@ -85,16 +85,16 @@ TEST_F(WorldReductionTest, MakesOneModelOfEqualPartsAndASceneOfThese) {
   const WorldReduction reduction = reduce_world(full, full.reduction, out, {});
   ASSERT_EQ(reduction.kinds.size(), 1U);
   EXPECT_EQ(reduction.kinds[0].file, "bar.rom.h5");
-  ASSERT_TRUE(reduction.reached) << reduction.rows.back().errors.goal_mean;
+  ASSERT_TRUE(reduction.reached) << reduction.rows[extent(reduction.taken)].errors.goal_mean;
   EXPECT_EQ(reduction.failed_states, 0);
-  EXPECT_EQ(reduction.rows.back().errors.failed, 0);
+  EXPECT_EQ(reduction.rows[extent(reduction.taken)].errors.failed, 0);
   // Both bars trained it: in every state, and at rest under weight.
   EXPECT_EQ(reduction.kinds[0].model.provenance.snapshots, 2 * reduction.states);
   std::ofstream(std::filesystem::path(out) / "scene.toml") << world_scene_text(full, reduction, out);
 
   // The scene that was written moves as the full one does, to the error that it tells of; and it is led.
   AssemblyRobot of_full(full), reduced(read_assembly(out));
-  ASSERT_EQ(reduced.reduced(0)->modes, reduction.rows.back().modes[0]);
+  ASSERT_EQ(reduced.reduced(0)->modes, reduction.rows[extent(reduction.taken)].modes[0]);
   EXPECT_EQ(reduced.scene().links.size(), 2U);
   Vec3d places[2];
   for (int k = 0; k < 2; ++k) {
@@ -107,7 +107,8 @@ TEST_F(WorldReductionTest, MakesOneModelOfEqualPartsAndASceneOfThese) {
   }
   const Vec3d rest{{0.35, 0.05, 0.05}};
   EXPECT_GT(norm(places[0] - rest), 0.02);
-  EXPECT_LT(norm(places[1] - places[0]), 2 * reduction.rows.back().errors.goal_max * norm(places[0] - rest));
+  EXPECT_LT(norm(places[1] - places[0]),
+            2 * reduction.rows[extent(reduction.taken)].errors.goal_max * norm(places[0] - rest));
 
   AssemblyMechanics& mechanics = reduced.mechanics();
   InverseStep inverse(mechanics, {}, Integrator::quasi_static, 0.01);
@@ -129,6 +130,8 @@ TEST_F(WorldReductionTest, SaysWhatItCannotTrain) {
   std::string touching = text;
   for (std::size_t at; (at = touching.find("collision = \"none\"\n")) != std::string::npos;) touching.erase(at, 19);
   EXPECT_TRUE(contains(refusal(touching), "depend on how they came to touch")) << refusal(touching);
+  EXPECT_TRUE(contains(refusal(text + "[[obstacle]]\nname = \"floor\"\ntype = \"plane\"\nposition = [0, 0, -1]\n"),
+                       "contact with obstacles"));
   EXPECT_TRUE(contains(refusal("[[rigid]]\nname = \"a\"\nheld = true\n"), "no part of the scene is full"));
 }
 

@@ -263,8 +263,8 @@ TEST_F(Apps, ASliderLeadsItsActuator) {
 // The gripper: three cables and a motion, each with its slider; a click names the part.
 TEST_F(Apps, SlidersLeadTheActuatorsOfAllParts) {
   open_paused(asset("gripper"));
-  EXPECT_EQ(document().intent().mode, Mode::forward);
-  press(Key::m);  // no goals: nothing changes
+  EXPECT_EQ(document().intent().mode, Mode::inverse);  // of the three tips
+  press(Key::m);
   EXPECT_EQ(document().intent().mode, Mode::forward);
   ASSERT_EQ(document().inputs().size(), 4u);
   const std::vector<double> before = document().intent().commands;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <numbers>
 
+#include "engine/inverse/inverse_step.hpp"
 #include "engine/mechanics/assembly/assembly_robot.hpp"
 #include "engine/scene/writer.hpp"
 #include "engine/step/forward_step.hpp"
@@ -246,6 +247,49 @@ TEST_F(Joints, MotorsTurnHoldAndYield) {
   }
 }
 
+// A motor turns the rod on and on against a damper, to where torque and damping balance: past half a turn too.
+TEST_F(Joints, AMotorTurnsOnAndOn) {
+  for (const Integrator integrator : {Integrator::implicit_euler, Integrator::implicit_euler_newton}) {
+    AssemblyRobot robot = this->robot(pendulum(
+        hinge + "damping = 0.01\n[link.motor]\ncontrol = \"torque\"\nrange = [-1, 1]\n", "gravity = [0, 0, 0]\n"));
+    Control control = zero_control(robot.mechanics());
+    control.commands[0] = 0.05;
+    ForwardStep step(robot.mechanics(), integrator, 5e-3);
+    State state = rest_state(robot.mechanics());
+    double turned = 0, before = 0;
+    // 0.05/0.01 rad/s after I/d = 0.27 s.
+    for (int k = 0; k < 1000; ++k) {
+      ASSERT_EQ(step.step(control, state).status, StepStatus::ok);
+      const double angle = angle_of(robot, state);
+      double change = angle - before;
+      if (change < -3) change += 2 * std::numbers::pi;
+      turned += change;
+      before = angle;
+      EXPECT_LT(std::abs(change), 5.1 * 5e-3) << k;
+    }
+    EXPECT_NEAR(turned, 5 * (5 - inertia / 0.01), 0.8);  // of first order
+  }
+}
+
+// What motors hold has equilibria, and servos are led.
+TEST_F(Joints, MotorsHoldInStaticsAndServosAreLed) {
+  const double weight = mass * g * arm;
+  AssemblyRobot held = robot(pendulum(hinge + "motor = {control = \"angle\"}\n"));
+  Control control = zero_control(held.mechanics());
+  control.commands[0] = 0.3;
+  State state = rest_state(held.mechanics());
+  ASSERT_EQ(Equilibrium(held.mechanics(), {}).solve(control, state).status, StepStatus::ok);
+  EXPECT_NEAR(angle_of(held, state), 0.3, 1e-9);
+  EXPECT_NEAR(state.multipliers[0], -weight * std::cos(0.3), 1e-8);
+  AssemblyRobot servo = robot(pendulum(hinge + "motor = {control = \"servo\", stiffness = 3}\n") +
+                              "[[effector]]\nname = \"place\"\nat = \"rod:tip\"\ndirections = [[0, 0, 1]]\n");
+  InverseStep inverse(servo.mechanics(), {}, Integrator::quasi_static, 0.01);
+  state = settled_state(servo.mechanics());
+  const double goal[3] = {0, 0, -0.05};
+  ASSERT_EQ(inverse.step(goal, state).status, StepStatus::ok);
+  EXPECT_NEAR(rod_pose(servo, state)(Vec3d{{0.1, 0, 0}})[2], -0.05, 1e-7);
+}
+
 // On a slope of 30 degrees, which a slider of a carried post follows.
 TEST_F(Joints, ASliderTravelsAlongItsAxis) {
   const std::string text = R"(
@@ -338,6 +382,7 @@ TEST_F(Joints, WhatCannotBeJoinedIsRefused) {
   EXPECT_TRUE(contains(refusal(pendulum("type = \"hinge\"\n")), "has no axis"));
   EXPECT_TRUE(contains(refusal(pendulum(hinge + "range = [0, \"200 deg\"]\n")), "goes to 200 deg"));
   EXPECT_TRUE(contains(refusal(pendulum(hinge + "range = [0, \"20 mm\"]\n")), "is a length"));
+  EXPECT_TRUE(contains(refusal(pendulum(hinge + "range = [0, \"inf\"]\n")), "a limit at one end"));
   EXPECT_TRUE(contains(refusal(pendulum("type = \"weld\"\naxis = [0, 0, 1]\n")), "axis"));
   EXPECT_TRUE(contains(refusal(pendulum(hinge + "rest = \"10 deg\"\n")), "rest"));
   EXPECT_TRUE(contains(refusal(pendulum(hinge + "motor = {control = \"travel\"}\n")), "has no travel"));
