@@ -424,8 +424,9 @@ void AssemblyMechanics::input_columns(const SystemCoefficients& coefficients, st
   add_turned_weight(coefficients.stiffness, A_c);
   std::vector<double> still(nv, 0.0), unit(motions, 0.0);
   for (std::size_t m = 0; m < motions; ++m) {
-    const bool of_frame = std::ranges::any_of(
-        frames_, [&](const FramePart& frame) { return std::ranges::count(frame.motions, static_cast<int>(m)) > 0; });
+    const bool of_frame = std::ranges::any_of(frames_, [&](const FramePart& frame) {
+      return std::find(frame.motions.begin(), frame.motions.end(), static_cast<int>(m)) != frame.motions.end();
+    });
     if (!of_frame) continue;
     unit[m] = coefficients.mass;
     add_couplings(now_, still, unit, 1, column(static_cast<int>(m)));
