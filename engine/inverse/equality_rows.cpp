@@ -58,7 +58,7 @@ const ConstraintSpace& EqualityRows::eliminate(const ConstraintSpace& space) {
       const double diagonal = W[(n_ + i) * (all + 1)];
       scale_[extent(i)] = diagonal > 0 ? 1 / std::sqrt(diagonal) : 1;
     }
-    // Rows that repeat others, as joints of a closed loop do, get a little compliance; where they contradict each other
+    // Rows that repeat others, as joints of a closed loop do, get a little compliance; where they are inconsistent
     // that is no answer.
     bool found = false;
     for (const double ridge : {0.0, ridge_of_repeated_rows}) {

@@ -295,7 +295,14 @@ ContactSpace ContactStage::project_contacts(int b, const ContactInputs& in) {
   if (inputs > 0) {
     const std::size_t points = r.rows.point.size();
     scratch_.rates.resize(3 * points * extent(inputs));
-    mechanics_.input_rates(r.rows.point, scratch_.rates);
+    if (search_ || mechanics_.turns()) {
+      mechanics_.input_rates(r.rows.point, scratch_.rates);
+    } else {
+      for (int c = 0; c < inputs; ++c)
+        for (int k = 0; k < m; ++k)
+          std::copy_n(carried_.data() + extent(3, c * robot_.collision_points + r.pair[extent(k)] / obstacles_), 3,
+                      scratch_.rates.data() + extent(3, c * m + k));
+    }
     scratch_.B.resize(extent(3 * m, inputs));
     for (int c = 0; c < inputs; ++c)
       for (int k = 0; k < m; ++k) {

@@ -71,7 +71,7 @@ void Stepper::evaluate_rows(std::span<const double> inputs) {
   if (has_angles_ && knows_start_) keep_branches();
 }
 
-// Angles of joints go on from where the step began, past half a turn.
+// Angles of joints continue from where the step began, past half a turn.
 void Stepper::keep_branches() {
   const supple::Robot& robot = mechanics_.robot();
   const auto keep = [](const ConstraintRow& row, double start, double& phi) {
