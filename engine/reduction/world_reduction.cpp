@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "engine/io/model_file.hpp"
+#include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/basis/basis.hpp"
 #include "engine/reduction/basis/metric.hpp"
 #include "engine/reduction/basis/project.hpp"

@@ -5,13 +5,11 @@
 // them train one model.
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/mechanics/assembly/assembly_robot.hpp"
 #include "engine/model/reduced_model.hpp"
-#include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/validate.hpp"
 
 namespace supple {
@@ -27,7 +25,7 @@ struct WorldRow {
 
 struct WorldReduction {
   /// One model for each kind, in the order in which the scene first has them, and the scene with these: files
-  /// `models[k].file` in a folder.
+  /// `kinds[k].file` in a folder.
   struct Kind {
     std::string scene;  // file of the part's scene
     std::string file;   // name of its model's file
@@ -44,7 +42,7 @@ struct WorldReduction {
 };
 
 /// Throws InputError for scenes whose parts cannot be reduced so: none is full, one floats freely or has prescribed
-/// motions of its own, an input has no range, bodies come to rest in ways that depend on how they got there.
+/// motions of its own, an input has no range, the whole has obstacles, bodies come to rest in ways that depend on how they got there.
 void check_world(const AssemblyRobot& robot);
 
 /// folder: where models are written to be tried, and stay. Throws RunError, Interrupted.

@@ -69,6 +69,8 @@ class AssemblyRobot {
   // The first of the three mapped vectors of a part's orientation effector at this point, or -1.
   static int orientation_at(const Assembly::Point& at, const Assembly& assembly);
   void add_link(const LinkScene& link, Assembly& assembly) const;
+  // Three rows that keep the two points of a link at one place, or a spring between them.
+  static void add_ball(Assembly::Link link, const std::string& name, Assembly& assembly);
   void add_joint(const LinkScene& link, const std::vector<Assembly::Point>& points, Assembly& assembly) const;
   static ActuatorRow motor_row(const LinkScene& scene, const ConstraintRow& coordinate);
   // Where the nodes of a part's skin are in its own axes.

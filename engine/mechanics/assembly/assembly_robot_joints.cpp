@@ -50,15 +50,14 @@ struct JointEnd {
 // vectors: those of a part at the point, or -1.
 JointEnd end_of(const LinkScene& link, const std::string& text, const Assembly::Point& at, int vectors,
                 const Assembly& assembly) {
-  JointEnd end{.at = at, .axes = Mat3d::identity(), .vectors = -1};
+  JointEnd end{.at = at, .axes = Mat3d::identity(), .vectors = vectors};
   if (!end.soft()) {
     end.axes = assembly.frames[extent(at.frame)].pose.rotation;
     return end;
   }
   const Assembly::Body& body = assembly.bodies[extent(at.body)];
   end.axes = assembly.frames[extent(body.frame)].pose.rotation * body.place.rotation;
-  end.vectors = vectors;
-  if (end.vectors < 0)
+  if (vectors < 0)
     throw InputError(
         fmt::format("the {} '{}' is at '{}', a point of a part (which has no orientation)", link_word(link.kind),
                     link.name, text),
@@ -113,10 +112,7 @@ void AssemblyRobot::add_joint(const LinkScene& scene, const std::vector<Assembly
     row.value = Value::slide;
     for (int k = 1; k < 3; ++k) add(fmt::format("across {}", k), row, {rigid.along(e[extent(k)]), from.at, to.at});
   } else {
-    for (int k = 0; k < 3; ++k) {
-      row.direction = {{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}};
-      add(std::string(1, "xyz"[k]), row, {from.at, to.at});
-    }
+    add_ball({row, {from.at, to.at}}, scene.name, assembly);
   }
   row = {};
   row.value = Value::aligned;

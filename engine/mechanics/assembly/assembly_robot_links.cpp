@@ -11,15 +11,6 @@ namespace supple {
 
 namespace {
 
-// Three rows that keep the two points of a link at one place, or a spring between them.
-void add_ball(Assembly::Link link, const std::string& name, Assembly& assembly) {
-  for (int k = 0; k < 3; ++k) {
-    link.row.name = fmt::format("{} {}", name, "xyz"[k]);
-    link.row.direction = {{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}};
-    assembly.links.push_back(link);
-  }
-}
-
 Vec3d rest_place(const Assembly::Point& at, const Assembly& assembly) {
   if (at.body < 0) return assembly.frames[extent(at.frame)].pose(at.position);
   const Assembly::Body& body = assembly.bodies[extent(at.body)];
@@ -58,6 +49,14 @@ Assembly::Point AssemblyRobot::point(const std::string& what, const Place& place
     }
   fail(fmt::format("an effector or a probe of '{}'", owner));
   return point;
+}
+
+void AssemblyRobot::add_ball(Assembly::Link link, const std::string& name, Assembly& assembly) {
+  for (int k = 0; k < 3; ++k) {
+    link.row.name = fmt::format("{} {}", name, "xyz"[k]);
+    link.row.direction = {{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}};
+    assembly.links.push_back(link);
+  }
 }
 
 void AssemblyRobot::add_link(const LinkScene& scene, Assembly& assembly) const {

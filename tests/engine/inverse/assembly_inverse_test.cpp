@@ -10,11 +10,13 @@
 #include "engine/scene/writer.hpp"
 #include "engine/step/forward_step.hpp"
 #include "tests/engine/bodies/assemblies.hpp"
+#include "tests/engine/bodies/assembly_files.hpp"
 
 namespace supple {
 namespace {
 
 using assemblies::point_at;
+using assemblies::scene_of;
 
 // A bar on a disc that turns; a box hangs on its tip by a spring, and a second box on a hinge with a motor.
 std::string arm(const reduced_bodies::TemporaryFolder& folder) {
@@ -67,21 +69,16 @@ motor = {control = "servo", stiffness = 2, torque = [-5, 5]}
 )";
 }
 
-AssemblyRobot robot_of(const reduced_bodies::TemporaryFolder& folder, const std::string& text) {
-  std::ofstream(folder / "scene.toml") << text;
-  return AssemblyRobot(read_assembly(folder / "scene.toml"));
-}
-
 // What a forward step under small changes of the inputs reaches is a goal that an inverse step from the same state
 // reaches with the same changes: to what one linearisation leaves, of second order.
 TEST(AssemblyInverse, FindsTheInputsThatAForwardStepTook) {
   const reduced_bodies::TemporaryFolder folder;
-  AssemblyRobot robot = robot_of(folder, arm(folder) + R"(
+  AssemblyRobot robot(scene_of(folder, arm(folder) + R"(
 [[effector]]
 name = "tip"
 at = "tool:tip"
 directions = [[1, 0, 0], [0, 0, 1]]
-)");
+)"));
   AssemblyMechanics& mechanics = robot.mechanics();
   ASSERT_EQ(mechanics.robot().actuators.size(), 3U);  // the bar's two cables, the motor
   const int motor = 2;
@@ -121,7 +118,7 @@ directions = [[1, 0, 0], [0, 0, 1]]
 // itself in a step, the plate that stays behind is a minimum too: other starts find the better one.
 TEST(AssemblyInverse, APlatePushesABoxToItsGoal) {
   const reduced_bodies::TemporaryFolder folder;
-  AssemblyRobot robot = robot_of(folder, R"(
+  AssemblyRobot robot(scene_of(folder, R"(
 name = "pushed"
 time_step = "10 ms"
 [contact]
@@ -147,7 +144,7 @@ motion = [{name = "push", direction = [1, 0, 0], range = ["-50 mm", "50 mm"]}]
 name = "place"
 at = "box"
 directions = [[1, 0, 0]]
-)");
+)"));
   AssemblyMechanics& mechanics = robot.mechanics();
   InverseStep inverse(mechanics, {.starts = 4}, Integrator::implicit_euler, 0.01);
   State state = rest_state(mechanics);

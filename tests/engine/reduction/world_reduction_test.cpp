@@ -12,6 +12,7 @@
 #include "engine/scene/writer.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "tests/engine/bodies/assemblies.hpp"
+#include "tests/engine/bodies/assembly_files.hpp"
 
 namespace supple {
 namespace {
@@ -62,10 +63,7 @@ stiffness = 400
 
 class WorldReductionTest : public testing::Test {
  protected:
-  AssemblyScene scene(const std::string& text) {
-    std::ofstream(folder_ / "scene.toml") << text;
-    return read_assembly(folder_ / "scene.toml");
-  }
+  AssemblyScene scene(const std::string& text) { return assemblies::scene_of(folder_, text); }
   std::string refusal(const std::string& text) {
     try {
       check_world(AssemblyRobot(scene(text)));

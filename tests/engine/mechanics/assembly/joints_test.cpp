@@ -12,6 +12,7 @@
 #include "engine/scene/writer.hpp"
 #include "engine/step/forward_step.hpp"
 #include "tests/engine/bodies/assemblies.hpp"
+#include "tests/engine/bodies/assembly_files.hpp"
 
 namespace supple {
 namespace {
@@ -45,10 +46,7 @@ to = "rod:end"
 
 class Joints : public testing::Test {
  protected:
-  AssemblyRobot robot(const std::string& text) const {
-    std::ofstream(folder_ / "scene.toml") << text;
-    return AssemblyRobot(read_assembly(folder_ / "scene.toml"));
-  }
+  AssemblyRobot robot(const std::string& text) const { return AssemblyRobot(assemblies::scene_of(folder_, text)); }
   // Why it is not read or built.
   std::string refusal(const std::string& text) const {
     try {
