@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <numbers>
 #include <numeric>
@@ -257,6 +258,37 @@ std::vector<std::pair<std::string, Interval>> ranges_of(const Robot& robot) {
   return ranges;
 }
 
+std::string world_scene_text(const AssemblyScene& scene, const WorldReduction& reduction, const std::string& folder) {
+  const auto relative = [&](const std::string& file) {
+    return fs::relative(fs::absolute(file), fs::absolute(folder)).generic_string();
+  };
+  const auto angles = [](const Vec3d& x) {
+    constexpr double degree = std::numbers::pi / 180;
+    return fmt::format("[\"{:.17g} deg\", \"{:.17g} deg\", \"{:.17g} deg\"]", x[0] / degree, x[1] / degree,
+                       x[2] / degree);
+  };
+  std::string text =
+      fmt::format("# Reduced parts of {} by `supple reduce`.\ninclude = \"{}\"\n", scene.name, relative(scene.file));
+  const AssemblyScene reduced = with_models(scene, reduction, folder);
+  for (const PartScene& part : reduced.parts) {
+    text += fmt::format("\n[[part]]\nname = \"{}\"\n", part.name);
+    if (part.scene.empty())
+      text += fmt::format("model = \"{}\"\n", relative(part.model));
+    else
+      text += fmt::format("scene = \"{}\"\n", relative(part.scene));
+    if (!part.on.empty()) text += fmt::format("on = \"{}\"\n", part.on);
+    const Vec3d &x = part.translation, &r = part.rotation;
+    if (!(x == Vec3d{{0, 0, 0}})) text += fmt::format("translation = [{:.17g}, {:.17g}, {:.17g}]\n", x[0], x[1], x[2]);
+    if (!(r == Vec3d{{0, 0, 0}})) text += "rotation = " + angles(r) + "\n";
+    if (!part.collides)
+      text += "collision = \"none\"\n";
+    else if (part.friction != 0)
+      text += fmt::format("friction = {:.17g}\n", part.friction);
+    if (part.self_contact) text += "self_contact = true\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 void check_world(const AssemblyRobot& robot) {
@@ -386,35 +418,15 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
   return result;
 }
 
-std::string world_scene_text(const AssemblyScene& scene, const WorldReduction& reduction, const std::string& folder) {
-  const auto relative = [&](const std::string& file) {
-    return fs::relative(fs::absolute(file), fs::absolute(folder)).generic_string();
-  };
-  const auto angles = [](const Vec3d& x) {
-    constexpr double degree = std::numbers::pi / 180;
-    return fmt::format("[\"{:.17g} deg\", \"{:.17g} deg\", \"{:.17g} deg\"]", x[0] / degree, x[1] / degree,
-                       x[2] / degree);
-  };
-  std::string text =
-      fmt::format("# Reduced parts of {} by `supple reduce`.\ninclude = \"{}\"\n", scene.name, relative(scene.file));
-  const AssemblyScene reduced = with_models(scene, reduction, folder);
-  for (const PartScene& part : reduced.parts) {
-    text += fmt::format("\n[[part]]\nname = \"{}\"\n", part.name);
-    if (part.scene.empty())
-      text += fmt::format("model = \"{}\"\n", relative(part.model));
-    else
-      text += fmt::format("scene = \"{}\"\n", relative(part.scene));
-    if (!part.on.empty()) text += fmt::format("on = \"{}\"\n", part.on);
-    const Vec3d &x = part.translation, &r = part.rotation;
-    if (!(x == Vec3d{{0, 0, 0}})) text += fmt::format("translation = [{:.17g}, {:.17g}, {:.17g}]\n", x[0], x[1], x[2]);
-    if (!(r == Vec3d{{0, 0, 0}})) text += "rotation = " + angles(r) + "\n";
-    if (!part.collides)
-      text += "collision = \"none\"\n";
-    else if (part.friction != 0)
-      text += fmt::format("friction = {:.17g}\n", part.friction);
-    if (part.self_contact) text += "self_contact = true\n";
-  }
-  return text;
+void write_world(const AssemblyScene& scene, const WorldReduction& reduction, const std::string& folder) {
+  const fs::path target = folder;
+  std::error_code problem;
+  fs::create_directories(target, problem);
+  for (const WorldReduction::Kind& kind : reduction.kinds) write_model(kind.model, (target / kind.file).string());
+  std::ofstream file(target / "scene.toml");
+  file << world_scene_text(scene, reduction, folder);
+  if (!file.flush())
+    throw RunError(fmt::format("'{}' cannot be written", (target / "scene.toml").string()), "another disk");
 }
 
 }  // namespace supple

@@ -34,6 +34,7 @@ struct WorldReduction {
   std::vector<Kind> kinds;
   std::vector<WorldRow> rows;  // one for each round
   int taken = 0;               // the round whose models these are
+  const WorldRow& row() const { return rows[static_cast<std::size_t>(taken)]; }
   int states = 0, failed_states = 0;
   Rate full, reduced;
   double seconds = 0;
@@ -49,7 +50,8 @@ void check_world(const AssemblyRobot& robot);
 WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recipe, const std::string& folder,
                             const Progress& progress);
 
-/// The scene with reduced parts as a file in that folder, which builds on the scene's own file.
-std::string world_scene_text(const AssemblyScene& scene, const WorldReduction& reduction, const std::string& folder);
+/// Writes the models and scene.toml, the scene with reduced parts, which includes the scene's own file. The folder is made
+/// if it is not there. Throws RunError.
+void write_world(const AssemblyScene& scene, const WorldReduction& reduction, const std::string& folder);
 
 }  // namespace supple

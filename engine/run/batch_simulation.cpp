@@ -116,6 +116,9 @@ void BatchSimulation::check(const BatchSimulationSettings& settings) {
   const Robot& robot = body_->robot();
   if (robots_ < 1 || robots_ > most_robots)
     throw InputError(fmt::format("a batch of {} robots", robots_), fmt::format("1 to {}", most_robots));
+  if (robots_ > 1 && robot.surfaces)
+    throw InputError("robots whose bodies touch each other are simulated one at a time",
+                     "robots=1, or collision = \"none\" of all bodies but one");
   drive_.integrator = settings.integrator.value_or(robot.integrator);
   drive_.time_step = settings.time_step.value_or(robot.time_step);
   drive_.keep_tangent = settings.keep_tangent;
@@ -127,13 +130,20 @@ void BatchSimulation::check(const BatchSimulationSettings& settings) {
     if (inverse_ || drive_.integrator != Integrator::implicit_euler)
       throw InputError("keep_tangent is for steps under commands of one linearisation",
                        "without it, or the integrator implicit-euler");
+    if (kind() == SimulatedBody::Kind::several)
+      throw InputError("robots of several bodies do not keep tangents yet", "without keep_tangent");
     if (const auto why = cannot_keep_tangent(robot)) throw InputError(*why);
   }
+  if (drive_.integrator != Integrator::implicit_euler && !body_->exact_tangent())
+    throw InputError("this integrator needs the exact tangent, which rotations from element edges do not have",
+                     "rotation = \"polar\" in the material, or the integrator implicit-euler");
   if (inverse_)
     if (const auto why = cannot_lead(robot)) throw InputError(*why);
   if (device_.kind == Device::Kind::cpu) return;
   if (reduced() == nullptr)
-    throw CapabilityError("full models are simulated on the CPU only", "a reduced model, or the device \"cpu\"");
+    throw CapabilityError(kind() == SimulatedBody::Kind::full ? "full models are simulated on the CPU only"
+                                                              : "several bodies are simulated on the CPU only",
+                          "a reduced model of one body, or the device \"cpu\"");
   if (const auto why = cannot_run_on_device(*reduced(), drive_, inverse_.has_value())) throw InputError(*why);
 }
 
@@ -203,6 +213,9 @@ bool BatchSimulation::all_failed() const {
 
 void BatchSimulation::settle() {
   sources_->check(inverse());
+  if (!body_->exact_tangent())
+    throw InputError("equilibria need the exact tangent, which rotations from element edges do not have",
+                     "rotation = \"polar\" in the material");
   if (inverse()) {
     std::ranges::copy(state().commands, sources_->commands.begin());
     std::ranges::copy(state().motions, sources_->motions.begin());
@@ -269,7 +282,9 @@ void BatchSimulation::set_state(const State& state) {
 }
 
 void BatchSimulation::set_variations(const Variations& variations) {
-  if (reduced() == nullptr) throw InputError("robots of a full model do not differ from each other", "a reduced model");
+  if (reduced() == nullptr)
+    throw InputError("robots of a full model or of several bodies do not differ from each other",
+                     "a reduced model of one body");
   check_variations(*reduced(), robots_, variations);
   if (on_cpu_ != nullptr && team_->size() != robots_) {
     const std::unique_ptr<RobotSteps> before = std::move(steps_);
@@ -294,6 +309,16 @@ std::span<const double> BatchSimulation::of(const std::vector<double>& values, i
 std::vector<Touch> BatchSimulation::touches(int robot) {
   SUPPLE_EXPECT(robot >= 0 && robot < robots_);
   return supple::touches(this->robot(), state(), outputs(), before_, robot);
+}
+
+std::vector<BodyTouch> BatchSimulation::body_touches([[maybe_unused]] int robot) {
+  SUPPLE_EXPECT(robot >= 0 && robot < robots_);
+  if (robots_ > 1) return {};
+  return supple::body_touches(this->robot(), state());
+}
+
+std::vector<NamedPose> BatchSimulation::poses(int robot) {
+  return body_->poses(of(state().q, robot), of(state().motions, robot));
 }
 
 std::vector<double> BatchSimulation::gaps() {

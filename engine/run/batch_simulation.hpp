@@ -30,7 +30,7 @@ struct BatchSimulationSettings {
 
 class BatchSimulation {
  public:
-  /// At rest under zero commands; bodies of models: body_of(). Full ones are on a CPU, robot after robot. Throws
+  /// At rest under zero commands; bodies of models: body_of(). Only reduced ones run on devices; full ones robot after robot. Throws
   /// InputError where the robot, its device or its steps are not supported (cannot_step, cannot_lead,
   /// cannot_run_on_device).
   BatchSimulation(std::unique_ptr<SimulatedBody> body, const BatchSimulationSettings& settings);
@@ -42,7 +42,8 @@ class BatchSimulation {
   double time_step() const { return drive_.time_step; }  // s
   const Device& device() const { return device_; }
   bool inverse() const { return answers_ != nullptr; }
-  const ReducedModel* reduced() const { return body_->reduced(); }  // null: full
+  SimulatedBody::Kind kind() const { return body_->kind(); }
+  const ReducedModel* reduced() const { return body_->reduced(); }  // of that kind
 
   /// Of the steps to come, SI. Commands are cut to range and rate, motions to their range.
   std::span<double> commands();  // [B x actuators]: m, m^3, N or Pa
@@ -91,6 +92,10 @@ class BatchSimulation {
 
   /// Contacts of a robot at the end of the last step, with its slip in it.
   std::vector<Touch> touches(int robot);
+  /// Bodies of a robot that touch each other, after the last step; a batch has none that may.
+  std::vector<BodyTouch> body_touches(int robot);
+  /// Where the bodies of a robot are; empty: it is one body.
+  std::vector<NamedPose> poses(int robot);
   /// Gaps between collision points and obstacles, less the contact distance [B x pairs], m.
   std::vector<double> gaps();
   /// Nodes of the skin of a robot at rest, and now, [nodes x 3] m; its triangles.

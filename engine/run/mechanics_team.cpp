@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "engine/mechanics/assembly/floating_mechanics.hpp"
 #include "kernels/base/contract.hpp"
@@ -11,6 +12,11 @@
 namespace supple {
 
 MechanicsTeam::MechanicsTeam(Mechanics& alone, int robots) : robots_(robots), threads_(1), members_{&alone} {}
+
+MechanicsTeam::MechanicsTeam(std::vector<Mechanics*> members, int robots)
+    : robots_(robots),
+      threads_(std::min(static_cast<int>(members.size()), most_threads())),
+      members_(std::move(members)) {}
 
 MechanicsTeam::MechanicsTeam(const ReducedModel& model, int robots, Members members)
     : model_(&model), robots_(robots), threads_(std::min(robots, most_threads())) {

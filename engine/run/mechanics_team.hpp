@@ -22,6 +22,9 @@ class MechanicsTeam {
   /// The model must outlive this object.
   MechanicsTeam(const ReducedModel& model, int robots, Members members = Members::threads);
 
+  /// One robot's mechanics for each member, which must outlive this object: for each thread, or for each robot.
+  MechanicsTeam(std::vector<Mechanics*> members, int robots);
+
   int robots() const { return robots_; }
   int threads() const { return threads_; }
   int size() const { return static_cast<int>(members_.size()); }

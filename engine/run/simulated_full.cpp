@@ -3,6 +3,7 @@
 
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mesh/boundary.hpp"
+#include "engine/model/element_fields.hpp"
 #include "engine/model/element_stress.hpp"
 #include "engine/run/simulated_body.hpp"
 #include "kernels/base/extent.hpp"
@@ -20,6 +21,10 @@ class FullBody final : public SimulatedBody {
     u_.resize(3 * model_->mesh.nodes.size());
   }
   const Robot& robot() const override { return model_->robot; }
+  Kind kind() const override { return Kind::full; }
+  bool exact_tangent() const override {
+    return std::ranges::all_of(model_->fields, [](const ElementField& field) { return has_exact_tangent(field.law); });
+  }
   std::unique_ptr<MechanicsTeam> make_team(int robots, MechanicsTeam::Members) override {
     return std::make_unique<MechanicsTeam>(mechanics_, robots);
   }

@@ -15,6 +15,7 @@ class ReducedBody final : public SimulatedBody {
     skin_.triangles = model_->skin.triangles;
   }
   const Robot& robot() const override { return model_->robot; }
+  Kind kind() const override { return Kind::reduced; }
   const ReducedModel* reduced() const override { return model_.get(); }
   std::unique_ptr<MechanicsTeam> make_team(int robots, MechanicsTeam::Members members) override {
     return std::make_unique<MechanicsTeam>(*model_, robots, members);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/mechanics/assembly/assembly_robot.hpp"
 #include "engine/model/full_model.hpp"
 #include "engine/model/reduced_model.hpp"
 #include "engine/scene/scene.hpp"
@@ -29,17 +30,26 @@ void bind_reduction(nb::module_& module);
 void bind_recording(nb::module_& module);
 void bind_command_line(nb::module_& module);
 
-// A scene, and its full-order model once that is needed.
+// A scene, of one body or of several, and its full-order model once that is needed.
 class SceneOfPython {
  public:
   explicit SceneOfPython(Scene scene) : scene_(std::move(scene)) {}
-  const Scene& scene() const { return scene_; }
-  // Reads the mesh at the first call; with the lock. Throws InputError.
+  explicit SceneOfPython(AssemblyScene scene) : several_(std::move(scene)) {}
+  // Of one body. Throws InputError.
+  const Scene& scene() const;
+  // Null: of one body.
+  const AssemblyScene* several() const { return several_ ? &*several_ : nullptr; }
+  const std::string& name() const { return several_ ? several_->name : scene_->name; }
+  const std::string& file() const { return several_ ? several_->file : scene_->file; }
+  // Reads the meshes at the first call; with the lock. Throws InputError.
   std::shared_ptr<const FullModel> full();
+  const AssemblyRobot& robot_of_several();
 
  private:
-  Scene scene_;
+  std::optional<Scene> scene_;  // one of both
+  std::optional<AssemblyScene> several_;
   std::shared_ptr<const FullModel> full_;
+  std::shared_ptr<const AssemblyRobot> robot_;
 };
 
 template <class List>

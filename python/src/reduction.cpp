@@ -9,11 +9,13 @@
 
 #include "engine/cli/reports/cost_facts.hpp"
 #include "engine/cli/reports/reduction_facts.hpp"
+#include "engine/cli/reports/world_facts.hpp"
 #include "engine/reduction/cost.hpp"
 #include "engine/reduction/pipeline.hpp"
 #include "engine/reduction/plots.hpp"
 #include "engine/reduction/recipe.hpp"
 #include "engine/reduction/snapshots/sweep_increment.hpp"
+#include "engine/reduction/world_reduction.hpp"
 #include "engine/scene/reader.hpp"
 #include "python/src/bindings.hpp"
 
@@ -73,6 +75,32 @@ nb::typed<nb::tuple, ReducedModel, Table, nb::str> reduce_scene(SceneOfPython& s
       nb::make_tuple(model, json, unsettled_sweep(full, recipe.reduction)));
 }
 
+Table reduce_several(const SceneOfPython& scene, const std::string& folder, const std::string& work,
+                     const std::optional<double>& error, const std::optional<int>& modes,
+                     const std::optional<std::uint64_t>& seed, nb::object callback, bool accept_errors) {
+  if (scene.several() == nullptr)
+    throw InputError("this is a scene of one body", "supple.reduce(scene), which returns its model");
+  const AssemblyScene& whole = *scene.several();
+  WorldRecipe recipe = whole.reduction;
+  recipe.error = error.value_or(recipe.error);
+  recipe.max_modes = modes.value_or(recipe.max_modes);
+  recipe.seed = seed.value_or(recipe.seed);
+  Watch watch(std::move(callback));
+  WorldReduction reduction;
+  try {
+    const nb::gil_scoped_release unlocked;
+    reduction = reduce_world(whole, recipe, work, watch.progress());
+  } catch (const Interrupted&) {
+    watch.rethrow();
+    throw;
+  }
+  watch.rethrow();
+  if (!reduction.reached && !accept_errors)
+    throw cli::refusal_of(reduction, recipe, "accept_errors=True writes them all the same");
+  write_world(whole, reduction, folder);
+  return table_of(cli::world_json(reduction));
+}
+
 }  // namespace
 
 void bind_reduction(nb::module_& module) {
@@ -87,6 +115,9 @@ void bind_reduction(nb::module_& module) {
   module.def("reduce", &reduce_scene, nb::arg("scene"), nb::arg("folder"), nb::arg("changes"), nb::arg("jobs"),
              nb::arg("program"), nb::arg("rate_seconds").none(), nb::arg("callback").none(), nb::arg("accept_errors"),
              nb::arg("keeps_folder"), "See supple.reduce.");
+  module.def("reduce_world", &reduce_several, nb::arg("scene"), nb::arg("folder"), nb::arg("work"),
+             nb::arg("error").none(), nb::arg("modes").none(), nb::arg("seed").none(), nb::arg("callback").none(),
+             nb::arg("accept_errors"), "See supple.reduce_world.");
   module.def(
       "expected_cost",
       [](SceneOfPython& scene, const std::string& folder, const RecipeChanges& changes, int jobs) {

@@ -70,18 +70,33 @@ InverseSettings inverse_settings(const Robot& robot, const std::string& regulari
   return settings;
 }
 
+const char* kind_word(SimulatedBody::Kind kind) {
+  switch (kind) {
+    case SimulatedBody::Kind::full:
+      return "full";
+    case SimulatedBody::Kind::reduced:
+      return "reduced";
+    case SimulatedBody::Kind::several:
+      return "several bodies";
+  }
+  return "";
+}
+
+std::unique_ptr<SimulatedBody> simulated(nb::handle robot) {
+  if (nb::isinstance<ReducedModel>(robot)) return body_of(nb::cast<std::shared_ptr<ReducedModel>>(robot));
+  if (!nb::isinstance<SceneOfPython>(robot))
+    throw nb::type_error("Simulation(robot): robot is a supple.Model or a supple.Scene");
+  auto& scene = nb::cast<SceneOfPython&>(robot);
+  if (scene.several() == nullptr) return body_of(scene.full());
+  const nb::gil_scoped_release unlocked;
+  return body_of(*scene.several());
+}
+
 void open(BatchSimulation* self, nb::object robot, int robots, const std::string& device,
           const std::optional<std::string>& integrator, const std::optional<double>& time_step, double keep_tangent,
           bool inverse, const std::string& regularisation, double epsilon, const std::optional<double>& goal_speed,
           const std::vector<double>& effort, int starts) {
-  std::shared_ptr<const ReducedModel> reduced;
-  std::shared_ptr<const FullModel> full;
-  if (nb::isinstance<SceneOfPython>(robot))
-    full = nb::cast<SceneOfPython&>(robot).full();
-  else if (nb::isinstance<ReducedModel>(robot))
-    reduced = nb::cast<std::shared_ptr<ReducedModel>>(robot);
-  else
-    throw nb::type_error("Simulation(robot): robot is a supple.Model or a supple.Scene");
+  std::unique_ptr<SimulatedBody> body = simulated(robot);
   BatchSimulationSettings settings;
   settings.robots = robots;
   settings.device = parse_device(device);
@@ -91,11 +106,9 @@ void open(BatchSimulation* self, nb::object robot, int robots, const std::string
   if (!inverse && (regularisation != "proximal" || epsilon != 1e-6 || goal_speed || !effort.empty() || starts != 0))
     throw InputError("regularisation, epsilon, goal_speed, effort and starts are of inverse control", "inverse=True");
   if (starts < 0) throw InputError(fmt::format("starts is {}", starts), "0 or more");
-  if (inverse)
-    settings.inverse =
-        inverse_settings(reduced ? reduced->robot : full->robot, regularisation, epsilon, goal_speed, effort, starts);
+  if (inverse) settings.inverse = inverse_settings(body->robot(), regularisation, epsilon, goal_speed, effort, starts);
   const nb::gil_scoped_release unlocked;
-  new (self) BatchSimulation(reduced ? body_of(std::move(reduced)) : body_of(std::move(full)), settings);
+  new (self) BatchSimulation(std::move(body), settings);
 }
 
 void step(BatchSimulation& self, long steps) {
@@ -165,6 +178,10 @@ Table get_state(BatchSimulation& self) {
     const std::vector<double>& values = self.state().*list;
     state[name] = array(values, {robots, values.size() / robots});
   }
+  if (self.robot().surfaces) {
+    const std::vector<double>& forces = self.state().surface_forces;
+    state["surface_forces"] = array(forces, {forces.size() / 5, 5});
+  }
   return state;
 }
 
@@ -179,6 +196,13 @@ void set_state(BatchSimulation& self, Table given) {
     if (numbers.ndim() != 2 || numbers.shape(0) != robots || numbers.shape(1) != own)
       throw nb::value_error(fmt::format("set_state(state): {} is not of shape ({}, {})", name, robots, own).c_str());
     std::copy_n(numbers.data(), numbers.size(), (state.*list).begin());
+  }
+  if (self.robot().surfaces) {
+    if (!given.contains("surface_forces")) throw nb::key_error("surface_forces");
+    Numbers numbers;
+    if (!nb::try_cast(given["surface_forces"], numbers) || numbers.ndim() != 2 || numbers.shape(1) != 5)
+      throw nb::value_error("set_state(state): surface_forces is a float64 array of shape (contacts, 5)");
+    state.surface_forces.assign(numbers.data(), numbers.data() + numbers.size());
   }
   self.set_state(state);
 }
@@ -225,7 +249,8 @@ void bind_inputs(nb::class_<BatchSimulation>& simulation) {
           },
           nb::rv_policy::automatic,
           "Commands of the actuators in the steps to come [robots, actuators]: write into it.\n\n"
-          "Lengths pulled or moved [m], volumes [m^3], forces [N] or pressures [Pa]. A step cuts them to range and "
+          "Lengths pulled or moved [m], angles [rad], volumes [m^3], forces [N], torques [N m] or pressures [Pa]. A "
+          "step cuts them to range and "
           "rate.")
       .def_prop_ro(
           "motions",
@@ -281,6 +306,9 @@ void bind_results(nb::class_<BatchSimulation>& simulation) {
       .def_prop_ro(
           "applied", [](Self self) { return state_view(self, &State::commands); }, nb::rv_policy::automatic,
           "Commands that the last step applied, or that inverse control found [robots, actuators].")
+      .def_prop_ro(
+          "applied_motions", [](Self self) { return state_view(self, &State::motions); }, nb::rv_policy::automatic,
+          "Prescribed motions that the last step applied, or that inverse control found [robots, motions, m or rad].")
       .def_prop_ro(
           "contact_forces",
           [](Self self) {
@@ -386,6 +414,40 @@ void bind_results(nb::class_<BatchSimulation>& simulation) {
           "Active contacts of a robot: point, obstacle, at [m], force on the body [N], normal_force [N], slip in the "
           "last step [m], sliding.")
       .def(
+          "body_touches",
+          [](BatchSimulation& self, int robot) {
+            nb::typed<nb::list, Table> list;
+            const Robot& whole = self.robot();
+            for (const BodyTouch& touch : self.body_touches(robot_index(self, robot))) {
+              Table entry;
+              entry["first"] = whole.surface_names[count(touch.first)];
+              entry["second"] = whole.surface_names[count(touch.second)];
+              entry["force"] = nb::make_tuple(touch.force[0], touch.force[1], touch.force[2]);
+              entry["contacts"] = touch.contacts;
+              list.append(entry);
+            }
+            return list;
+          },
+          nb::arg("robot") = 0,
+          "Bodies of a robot that touch each other: first, second, force on the first [N], contacts (pairs of "
+          "features).")
+      .def(
+          "poses",
+          [](BatchSimulation& self, int robot) {
+            Table poses;
+            for (const NamedPose& body : self.poses(robot_index(self, robot))) {
+              std::vector<double> values(body.pose.position.v, body.pose.position.v + 3);
+              for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) values.push_back(body.pose.rotation(i, j));
+              Array<double> position = array(std::vector<double>(values.begin(), values.begin() + 3), {3}),
+                            rotation = array(std::vector<double>(values.begin() + 3, values.end()), {3, 3});
+              poses[body.name.c_str()] = nb::make_tuple(position, rotation);
+            }
+            return poses;
+          },
+          nb::arg("robot") = 0,
+          "Where the bodies of a robot of several are: name to position of its own axes [3, m] and rotation [3, 3].")
+      .def(
           "gaps",
           [](BatchSimulation& self) {
             const Robot& robot = self.robot();
@@ -424,7 +486,8 @@ void bind_results(nb::class_<BatchSimulation>& simulation) {
 void bind_simulation(nb::module_& module) {
   nb::class_<BatchSimulation> simulation(
       module, "Simulation",
-      "Robots that are stepped at will: one or a batch, reduced (Model) or full (Scene), under commands or, with\n"
+      "Robots that are stepped at will: one or a batch, reduced (Model), full (Scene) or of several bodies (Scene),\n"
+      "under commands or, with\n"
       "inverse=True, towards goals. Arrays are views: on a CPU they show the present state after every step, on a "
       "device\n"
       "once a property is read. SI units.\n"
@@ -552,7 +615,7 @@ void bind_simulation(nb::module_& module) {
           "region [robots, regions], Coulomb's coefficients [robots, obstacles]. None: as the model has it.")
       .def("__repr__", [](BatchSimulation& self) {
         return fmt::format("<supple.Simulation of {} '{}', {}{}: {} after {} steps>", self.robots(), self.robot().name,
-                           self.reduced() != nullptr ? "reduced" : "full", self.inverse() ? ", inverse" : "",
+                           kind_word(self.kind()), self.inverse() ? ", inverse" : "",
                            format_quantity(self.state().time, Dimension::time), self.steps());
       });
   bind_inputs(simulation);

@@ -28,7 +28,7 @@ from ._cache import cached_model
 from ._core import Model, Scene, Simulation, format_quantity, quantity, read_recording, set_threads
 from ._errors import CapabilityError, Error, InputError, Interrupted, RunError
 from ._picture import draw, plot_reduction
-from ._reduction import Reduction, expected_cost, reduce
+from ._reduction import Reduction, expected_cost, reduce, reduce_world
 from ._scene import scene_from_dict, scene_text
 from ._show import View, show
 
@@ -53,6 +53,7 @@ __all__ = [
     "quantity",
     "read_recording",
     "reduce",
+    "reduce_world",
     "robot",
     "robots",
     "scene_from_dict",

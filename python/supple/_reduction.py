@@ -13,6 +13,7 @@ from typing import Any
 from . import _core
 from ._command import command_words
 from ._core import Model, Scene
+from ._errors import InputError
 
 Progress = Callable[[str, float, str], object]
 
@@ -151,6 +152,52 @@ def reduce(
             callback.finish()
         if own:
             own.cleanup()
+
+
+def reduce_world(
+    scene: Scene | str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    error: float | str | None = None,
+    modes: int | None = None,
+    seed: int | None = None,
+    progress: bool | Progress = False,
+    accept_errors: bool = False,
+    overwrite: bool = False,
+) -> tuple[Scene, dict[str, Any]]:
+    """Reduces the parts of a scene of several bodies under the loads of their world, as ``supple reduce`` does.
+
+    Args:
+        scene: a Scene of several bodies, or its path.
+        folder: where a model for each kind of part is written, and the scene with these models.
+        error: mean error of the whole on unseen equilibria, a fraction or "1 %". By default that of the scene, or 1 %.
+        modes: most modes of a part. seed: of all that is drawn.
+        progress: True: a line on stderr; or called with the stage, the fraction done and a detail.
+        accept_errors: write models whose errors are too large instead of raising.
+        overwrite: into a folder that is not empty.
+
+    Returns:
+        The scene with reduced parts, ready for ``Simulation``, and all figures, as ``supple reduce --json`` has them.
+
+    Raises:
+        InputError: the scene cannot be reduced.
+        RunError: the reduced parts miss the error that is asked for.
+    """
+    target = Path(folder)
+    if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not overwrite)):
+        raise InputError(f"'{folder}' exists already", "another folder, or overwrite=True")
+    scene = _scene(scene)
+    if scene.several_bodies and target.exists() and target.samefile(Path(scene.file).parent):
+        raise InputError(f"'{folder}' is the folder of the scene itself", "another folder")
+    fraction = _core.quantity(error, "number") if isinstance(error, str) else error
+    callback = _Line() if progress is True else progress or None
+    try:
+        with tempfile.TemporaryDirectory(prefix="supple-") as work:
+            report = _core.reduce_world(scene, str(target), work, fraction, modes, seed, callback, accept_errors)
+    finally:
+        if isinstance(callback, _Line):
+            callback.finish()
+    return Scene(target), dict(report)
 
 
 def expected_cost(scene: Scene | str | os.PathLike[str], *, jobs: int = 1, **recipe: Any) -> dict[str, Any]:

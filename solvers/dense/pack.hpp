@@ -1,13 +1,15 @@
 #pragma once
-// Eight doubles at a time (GCC and Clang vector extension; the compiler splits a pack where registers are shorter), and
-// sums whose order of additions depends on the length alone, not on the address. Values go by reference: no vector
-// crosses a function boundary.
+// Eight doubles at a time (GCC and Clang vector extension), and sums whose order of additions depends on the length alone,
+// not on the address. Values go by reference: no vector crosses a function boundary.
 
 #include <cstring>
+
+#include "kernels/base/macros.hpp"
 
 namespace supple {
 
 constexpr int pack_width = 8;
+#if SUPPLE_SIMD_BYTES == 64
 using Pack = double __attribute__((vector_size(64)));
 
 inline void load(Pack& p, const double* from) {
@@ -16,6 +18,33 @@ inline void load(Pack& p, const double* from) {
 inline void store(double* to, const Pack& p) {
   std::memcpy(to, &p, sizeof(Pack));
 }
+#else
+// Two halves: g++ 12 sends every operation of a vector that is longer than a register through memory.
+struct Pack {
+  using Half = double __attribute__((vector_size(32)));
+  using Unaligned = double __attribute__((vector_size(32), aligned(8), may_alias));
+  Half low, high;
+
+  double operator[](int i) const { return i < 4 ? low[i] : high[i - 4]; }
+  friend Pack operator+(const Pack& a, const Pack& b) { return {a.low + b.low, a.high + b.high}; }
+  friend Pack operator-(const Pack& a, const Pack& b) { return {a.low - b.low, a.high - b.high}; }
+  friend Pack operator*(const Pack& a, const Pack& b) { return {a.low * b.low, a.high * b.high}; }
+  friend Pack operator*(double factor, const Pack& a) { return {factor * a.low, factor * a.high}; }
+  friend Pack operator*(const Pack& a, double factor) { return factor * a; }
+  Pack& operator+=(const Pack& b) { return *this = *this + b; }
+  Pack& operator-=(const Pack& b) { return *this = *this - b; }
+  Pack& operator*=(double factor) { return *this = factor * *this; }
+};
+
+inline void load(Pack& p, const double* from) {
+  p.low = *reinterpret_cast<const Pack::Unaligned*>(from);
+  p.high = *reinterpret_cast<const Pack::Unaligned*>(from + 4);
+}
+inline void store(double* to, const Pack& p) {
+  *reinterpret_cast<Pack::Unaligned*>(to) = p.low;
+  *reinterpret_cast<Pack::Unaligned*>(to + 4) = p.high;
+}
+#endif
 
 /// sum_i a_i b_i
 inline double dot(const double* a, const double* b, int n) {

@@ -9,6 +9,7 @@
 #include "engine/mesh/boundary.hpp"
 #include "engine/model/collision_points.hpp"
 #include "engine/model/element_fields.hpp"
+#include "engine/model/element_stress.hpp"
 #include "engine/model/reduced_shape.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
@@ -227,14 +228,36 @@ void AssemblyRobot::add_surfaces(Assembly& assembly) const {
       scene_.contact.distance > 0 ? scene_.contact.distance : default_contact_distance(assembly.surfaces);
 }
 
+std::pair<std::span<const double>, std::span<const double>> AssemblyRobot::own_values(std::size_t part,
+                                                                                      std::span<const double> q,
+                                                                                      std::span<const double> c) const {
+  const Mechanics& own = *parts_[part].mechanics;
+  const int body = static_cast<int>(part);
+  return {q.subspan(extent(mechanics_->first_coordinate(body)), extent(own.coordinates().nq)),
+          c.subspan(extent(mechanics_->first_motion(body)), own.robot().motions.size())};
+}
+
+std::vector<double> AssemblyRobot::stress(std::span<const double> q, std::span<const double> c) const {
+  std::vector<double> all;
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    const auto [own_q, own_c] = own_values(part, q, c);
+    std::vector<double> stress;
+    if (parts_[part].reduced) {
+      stress = von_mises(*parts_[part].reduced, own_q, own_c);
+    } else {
+      std::vector<double> u(3 * parts_[part].full->mesh.nodes.size());
+      node_displacements(*parts_[part].full, own_q, own_c, u);
+      stress = von_mises(*parts_[part].full, u);
+    }
+    all.insert(all.end(), stress.begin(), stress.end());
+  }
+  return all;
+}
+
 std::vector<Vec3d> AssemblyRobot::own_skin(std::size_t part, std::span<const double> q,
                                            std::span<const double> c) const {
   const Part& own = parts_[part];
-  const int body = static_cast<int>(part);
-  const Robot& robot = own.mechanics->robot();
-  const std::span<const double> own_q =
-      q.subspan(extent(mechanics_->first_coordinate(body)), extent(own.mechanics->coordinates().nq));
-  const std::span<const double> own_c = c.subspan(extent(mechanics_->first_motion(body)), robot.motions.size());
+  const auto [own_q, own_c] = own_values(part, q, c);
   std::vector<Vec3d> nodes;
   if (own.reduced) {
     nodes = own.reduced->skin.rest;

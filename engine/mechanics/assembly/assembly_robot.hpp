@@ -34,6 +34,8 @@ class AssemblyRobot {
   Surface surface(std::span<const double> q, std::span<const double> c) const;
   // What may touch obstacles: of rigid bodies those that move freely alone.
   std::vector<Vec3d> skin(std::span<const double> q, std::span<const double> c) const;
+  // Von Mises stress of the elements of its parts, one after the other (element_stress.hpp) [Pa].
+  std::vector<double> stress(std::span<const double> q, std::span<const double> c) const;
   // Whether all laws have an exact tangent.
   bool exact_tangent() const;
   // "finger-1: 24 modes, 180 elements".
@@ -73,6 +75,9 @@ class AssemblyRobot {
   static void add_ball(Assembly::Link link, const std::string& name, Assembly& assembly);
   void add_joint(const LinkScene& link, const std::vector<Assembly::Point>& points, Assembly& assembly) const;
   static ActuatorRow motor_row(const LinkScene& scene, const ConstraintRow& coordinate);
+  // Coordinates and inputs of a part among those of the whole.
+  std::pair<std::span<const double>, std::span<const double>> own_values(std::size_t part, std::span<const double> q,
+                                                                         std::span<const double> c) const;
   // Where the nodes of a part's skin are in its own axes.
   std::vector<Vec3d> own_skin(std::size_t part, std::span<const double> q, std::span<const double> c) const;
 

@@ -88,7 +88,7 @@ TEST_F(WorldReductionTest, MakesOneModelOfEqualPartsAndASceneOfThese) {
   EXPECT_EQ(reduction.rows[extent(reduction.taken)].errors.failed, 0);
   // Both bars trained it: in every state, and at rest under weight.
   EXPECT_EQ(reduction.kinds[0].model.provenance.snapshots, 2 * reduction.states);
-  std::ofstream(std::filesystem::path(out) / "scene.toml") << world_scene_text(full, reduction, out);
+  write_world(full, reduction, out);
 
   // The scene that was written moves as the full one does, to the error that it tells of; and it is led.
   AssemblyRobot of_full(full), reduced(read_assembly(out));

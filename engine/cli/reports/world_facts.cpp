@@ -1,0 +1,53 @@
+#include "engine/cli/reports/world_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace supple::cli {
+
+std::string percent_text(double fraction) {
+  return fmt::format("{:.3g} %", 100 * fraction);
+}
+
+namespace {
+
+nlohmann::ordered_json errors_json(const ErrorSummary& errors) {
+  return {{"states", errors.states},
+          {"failed", errors.failed},
+          {"goal_error_mean", errors.goal_mean},
+          {"goal_error_median", errors.goal_median},
+          {"goal_error_max", errors.goal_max},
+          {"shape_error_mean", errors.shape_mean},
+          {"shape_error_median", errors.shape_median},
+          {"shape_error_max", errors.shape_max}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json world_json(const WorldReduction& reduction) {
+  nlohmann::ordered_json json;
+  for (std::size_t k = 0; k < reduction.kinds.size(); ++k)
+    json["parts"].push_back({{"scene", reduction.kinds[k].scene},
+                             {"file", reduction.kinds[k].file},
+                             {"modes", reduction.row().modes[k]},
+                             {"elements", reduction.row().elements[k]}});
+  json["states"] = reduction.states;
+  json["failed_states"] = reduction.failed_states;
+  json["validation"] = errors_json(reduction.row().errors);
+  for (const WorldRow& row : reduction.rows)
+    json["rounds"].push_back({{"modes", row.modes}, {"elements", row.elements}, {"errors", errors_json(row.errors)}});
+  json["speed"] = {{"fom_steps_per_s", reduction.full.steps_per_s},
+                   {"hrom_steps_per_s", reduction.reduced.steps_per_s}};
+  json["seconds"] = {{"total", reduction.seconds}};
+  json["notes"] = reduction.notes;
+  return json;
+}
+
+RunError refusal_of(const WorldReduction& reduction, const WorldRecipe& recipe, const std::string& accept) {
+  return RunError(fmt::format("the reduced parts miss by {} on average, {} were asked for",
+                              percent_text(reduction.row().error()), percent_text(recipe.error)),
+                  "states = ... of [reduce], more than now; smaller ranges of the inputs; a larger error; " + accept);
+}
+
+}  // namespace supple::cli
