@@ -70,12 +70,12 @@ void AssemblyRobot::add_part(const PartScene& part, Assembly& assembly) {
     body.frame = seat.frame;
     body.place = seat.offset * body.place;
   }
-  const bool touches = touching_.has(static_cast<int>(parts_.size()));
+  own.touches = touching_.has(static_cast<int>(parts_.size()));
   if (part.scene.empty())
-    read_reduced(part, touches, own, body, assembly);
+    read_reduced(part, own, body, assembly);
   else
-    build_full(part, touches, own, body);
-  if (touches && own.touching.surface.triangles.empty())
+    build_full(part, own, body);
+  if (own.touches && own.touching.surface.triangles.empty())
     throw InputError(fmt::format("part '{}' has no skin to touch other bodies with", part.name),
                      "collision = \"none\", or a model with its skin", part.place);
   body.mechanics = own.mechanics.get();
@@ -83,26 +83,65 @@ void AssemblyRobot::add_part(const PartScene& part, Assembly& assembly) {
   parts_.push_back(std::move(own));
 }
 
-void AssemblyRobot::build_full(const PartScene& part, bool touches, Part& own, Assembly::Body& body) const {
-  Scene scene = read_scene(part.scene);
-  add_obstacles(part, scene);
-  own.full = std::make_unique<FullModel>(build_full_model(scene));
-  FullModel& model = *own.full;
-  take_implicit_factors(model.robot);
-  refuse_carrier(part, model.robot);
-  own.moves_freely = model.robot.floating;
-  model.robot.obstacles.clear();
-  if (touches) own.touching = add_skin_points(scene, model);
-  own.mechanics = std::make_unique<FullMechanics>(model);
-  body.inertia = body_inertia(model);
-  BoundarySurface skin = boundary_surface(model.mesh);
-  own.skin = std::move(skin.mesh_node);
-  own.triangles = std::move(skin.surface.triangles);
+const AssemblyRobot::Part* AssemblyRobot::same_kind(const PartScene& part, bool touches) const {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const PartScene& other = scene_.parts[k];
+    if (other.scene == part.scene && other.model == part.model && parts_[k].touches == touches) return &parts_[k];
+  }
+  return nullptr;
 }
 
-// One that is on a frame of its own brings it.
-void AssemblyRobot::read_reduced(const PartScene& part, bool touches, Part& own, Assembly::Body& body,
-                                 Assembly& assembly) const {
+void AssemblyRobot::build_full(const PartScene& part, Part& own, Assembly::Body& body) const {
+  if (const Part* same = same_kind(part, own.touches)) {
+    own.full = same->full;
+    own.touching = same->touching;
+    own.moves_freely = same->moves_freely;
+    own.skin = same->skin;
+    own.triangles = same->triangles;
+  } else {
+    Scene scene = read_scene(part.scene);
+    add_obstacles(part, scene);
+    auto model = std::make_shared<FullModel>(build_full_model(scene));
+    take_implicit_factors(model->robot);
+    own.moves_freely = model->robot.floating;
+    model->robot.obstacles.clear();
+    if (own.touches) own.touching = add_skin_points(scene, *model);
+    BoundarySurface skin = boundary_surface(model->mesh);
+    own.skin = std::move(skin.mesh_node);
+    own.triangles = std::move(skin.surface.triangles);
+    own.full = std::move(model);
+  }
+  refuse_carrier(part, own.moves_freely);
+  own.mechanics = std::make_unique<FullMechanics>(*own.full);
+  body.inertia = body_inertia(*own.full);
+}
+
+void AssemblyRobot::read_reduced(const PartScene& part, Part& own, Assembly::Body& body, Assembly& assembly) const {
+  if (const Part* same = same_kind(part, own.touches)) {
+    own.reduced = same->reduced;
+    own.touching = same->touching;
+    own.moves_freely = same->moves_freely;
+    own.on_frame = same->on_frame;
+  } else {
+    read_model_of(part, own);
+  }
+  refuse_carrier(part, own.moves_freely);
+  if (own.on_frame) {
+    body.frame = static_cast<int>(assembly.frames.size());
+    assembly.frames.push_back({.name = part.name,
+                               .pose = body.place,
+                               .hold = Assembly::Hold::free,
+                               .inertia = {},
+                               .motions = {},
+                               .carrier = -1});
+    body.place = {};
+  }
+  own.mechanics = std::make_unique<ReducedMechanics>(*own.reduced);
+  body.inertia = body_inertia(*own.reduced);
+  own.triangles = own.reduced->skin.triangles;
+}
+
+void AssemblyRobot::read_model_of(const PartScene& part, Part& own) const {
   auto model = std::make_shared<ReducedModel>(read_model(part.model));
   take_implicit_factors(model->robot);
   if (scene_.obstacles.empty() != model->robot.obstacles.empty())
@@ -114,24 +153,11 @@ void AssemblyRobot::read_reduced(const PartScene& part, bool touches, Part& own,
         scene_.obstacles.empty() ? "[[obstacle]] in the scene of the whole, or a model reduced without"
                                  : "a model reduced from its scene with [[obstacle]], or the scene instead",
         part.place);
-  refuse_carrier(part, model->robot);
   own.moves_freely = model->robot.floating;
-  if (model->on_frame) {
-    body.frame = static_cast<int>(assembly.frames.size());
-    assembly.frames.push_back({.name = part.name,
-                               .pose = body.place,
-                               .hold = Assembly::Hold::free,
-                               .inertia = {},
-                               .motions = {},
-                               .carrier = -1});
-    body.place = {};
-    *model = *shape_model(*model);
-  }
+  own.on_frame = model->on_frame;
+  if (own.on_frame) *model = *shape_model(*model);
   model->robot.obstacles.clear();
-  if (touches) own.touching = add_skin_points(*model);
-  own.mechanics = std::make_unique<ReducedMechanics>(*model);
-  body.inertia = body_inertia(*model);
-  own.triangles = model->skin.triangles;
+  if (own.touches) own.touching = add_skin_points(*model);
   own.reduced = std::move(model);
 }
 
@@ -142,8 +168,8 @@ void AssemblyRobot::take_implicit_factors(Robot& robot) const {
   robot.implicit_position = scene_.implicit_position;
 }
 
-void AssemblyRobot::refuse_carrier(const PartScene& part, const Robot& robot) {
-  if (robot.floating && !part.on.empty())
+void AssemblyRobot::refuse_carrier(const PartScene& part, bool moves_freely) {
+  if (moves_freely && !part.on.empty())
     throw InputError(
         fmt::format("part '{}' is on '{}' and is free-floating (its scene fixes no node)", part.name, part.on),
         "[[fix]] in its scene, or the part without `on`: it moves freely", part.place);
