@@ -31,9 +31,6 @@ std::vector<double> each(const std::vector<Rate>& rounds, double StepRate::*memb
   return values;
 }
 
-std::string percent(double fraction) {
-  return fmt::format("{:.3g} %", 100 * fraction);
-}
 std::string time_of(double us) {
   return format_quantity(1e-6 * us, Dimension::time);
 }

@@ -53,4 +53,8 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, cons
   return text;
 }
 
+std::string percent(double fraction) {
+  return fmt::format("{:.3g} %", 100 * fraction);
+}
+
 }  // namespace supple::cli

@@ -4,11 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-namespace supple::cli {
+#include "engine/cli/reports/table.hpp"
 
-std::string percent_text(double fraction) {
-  return fmt::format("{:.3g} %", 100 * fraction);
-}
+namespace supple::cli {
 
 namespace {
 
@@ -46,7 +44,7 @@ nlohmann::ordered_json world_json(const WorldReduction& reduction) {
 
 RunError refusal_of(const WorldReduction& reduction, const WorldRecipe& recipe, const std::string& accept) {
   return RunError(fmt::format("the reduced parts miss by {} on average, {} were asked for",
-                              percent_text(reduction.row().error()), percent_text(recipe.error)),
+                              percent(reduction.row().error()), percent(recipe.error)),
                   "states = ... of [reduce], more than now; smaller ranges of the inputs; a larger error; " + accept);
 }
 

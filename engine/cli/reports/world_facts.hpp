@@ -9,7 +9,6 @@
 
 namespace supple::cli {
 
-std::string percent_text(double fraction);
 /// Every figure; what `supple reduce --json` writes, but for the machine.
 nlohmann::ordered_json world_json(const WorldReduction& reduction);
 /// Why the models are not written, and what helps. accept: how they are written all the same.

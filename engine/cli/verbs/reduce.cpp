@@ -45,7 +45,6 @@ struct Arguments {
 void print_report(const Reduction& reduction, const std::string& warning) {
   const ReduceReport& report = reduction.report;
   const ReducedModel& model = reduction.model;
-  const auto percent = [](double fraction) { return fmt::format("{:.3g} %", 100 * fraction); };
   // Hexahedra have more points than there are of them.
   const bool points = std::ranges::any_of(report.table, [](const ModelRow& row) { return row.points != row.elements; });
   std::vector<std::string> head{"model", "modes", "elements"};

@@ -31,8 +31,8 @@ void print_world(const WorldReduction& reduction) {
     const WorldRow& row = reduction.rows[r];
     rows.push_back({static_cast<int>(r) == reduction.taken ? "taken" : "tried",
                     fmt::format("{}", fmt::join(row.modes, ", ")), fmt::format("{}", fmt::join(row.elements, ", ")),
-                    percent_text(row.errors.goal_mean), percent_text(row.errors.goal_max),
-                    percent_text(row.errors.shape_mean), percent_text(row.errors.shape_max)});
+                    percent(row.errors.goal_mean), percent(row.errors.goal_max), percent(row.errors.shape_mean),
+                    percent(row.errors.shape_max)});
   }
   fmt::print("{}", format_table(rows, numbers));
   fmt::print("errors of the whole on {} unseen equilibria{}; {} training states\n", reduction.row().errors.states,
