@@ -22,7 +22,7 @@ inline void store(double* to, const Pack& p) {
 // Two halves: g++ 12 sends every operation of a vector that is longer than a register through memory.
 struct Pack {
   using Half = double __attribute__((vector_size(32)));
-  using Unaligned = double __attribute__((vector_size(32), aligned(8), may_alias));
+  typedef double Unaligned __attribute__((vector_size(32), aligned(8), may_alias));  // clang drops `aligned` of a using
   Half low, high;
 
   double operator[](int i) const { return i < 4 ? low[i] : high[i - 4]; }
