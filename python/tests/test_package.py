@@ -51,8 +51,12 @@ def test_threads_that_wait_sleep_soon(model_file: Path) -> None:
     for given in ({}, {"GOMP_SPINCOUNT": "7"}):
         run = [program, "run", str(model_file), "--steps", "1000000", "--quiet"]
         with subprocess.Popen(run, env=clean | given, cwd=model_file.parent, stderr=subprocess.DEVNULL) as process:
-            time.sleep(0.5)
-            there = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+            there: list[bytes] = []
+            end = time.monotonic() + 20  # a busy machine starts late
+            while not any(entry.startswith(b"GOMP_SPINCOUNT") for entry in there) and time.monotonic() < end:
+                time.sleep(0.1)
+                there = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+            time.sleep(1)  # until it steps, and can be interrupted
             process.terminate()
         assert process.returncode == 130 and (model_file.parent / "bar-interrupted").exists()
         shutil.rmtree(model_file.parent / "bar-interrupted")
