@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import copy
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import supple
+
+# The program in C++, or the same command of the module.
+PROGRAM = [os.environ["SUPPLE_PROGRAM"]] if "SUPPLE_PROGRAM" in os.environ else [sys.executable, "-m", "supple"]
+
+
+def command_line(folder: Path, *words: str) -> dict[str, Any]:
+    report = folder / "report.json"
+    report.unlink(missing_ok=True)
+    subprocess.run([*PROGRAM, *words, "--json", str(report), "--quiet"], check=True, cwd=folder)
+    return dict(json.loads(report.read_text()))
+
 
 LENGTH, WIDTH = 0.12, 0.02  # m
 CELLS = (8, 2, 2)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import supple
-from conftest import LENGTH, WIDTH, bar_tables, write_bar
+from conftest import LENGTH, WIDTH, bar_tables, command_line, write_bar
 
-PROGRAM = [os.environ["SUPPLE_PROGRAM"]] if "SUPPLE_PROGRAM" in os.environ else [sys.executable, "-m", "supple"]
-
-# Two bars, one of them on a turntable, whose tips carry a ring.
+# Two bars, one of them on a turntable, whose tips a spring joins.
 TURNTABLE = f"""
 name = "two bars"
 time_step = "10 ms"
@@ -79,11 +72,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "scene.toml").write_text(TURNTABLE)
     (folder / "boxes.toml").write_text(BOXES)
     return folder
-
-
-def command_line(folder: Path, *words: str) -> dict[str, Any]:
-    subprocess.run([*PROGRAM, *words, "--quiet", "--json", "report.json"], cwd=folder, check=True)
-    return dict(json.loads((folder / "report.json").read_text()))
 
 
 def test_what_a_scene_of_several_bodies_has(world: Path) -> None:

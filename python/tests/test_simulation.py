@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import pickle
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 import supple
-
-# The program in C++, or the same command of the module.
-PROGRAM = [os.environ["SUPPLE_PROGRAM"]] if "SUPPLE_PROGRAM" in os.environ else [sys.executable, "-m", "supple"]
-
-
-def command_line(folder: Path, *words: str) -> dict[str, object]:
-    report = folder / "report.json"
-    report.unlink(missing_ok=True)
-    subprocess.run([*PROGRAM, *words, "--json", str(report), "--quiet"], check=True, cwd=folder)
-    return dict(json.loads(report.read_text()))
+from conftest import PROGRAM, command_line
 
 
 def test_forward_steps_have_the_bits_of_the_command_line(model_file: Path, tmp_path: Path) -> None:

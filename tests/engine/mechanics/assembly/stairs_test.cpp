@@ -47,7 +47,7 @@ TEST(LongStairs, ACubeTumblesToTheFloorAndRests) {
   EXPECT_EQ(whole.surface_names[extent(std::max(touches[0].first, touches[0].second))], "floor");
   EXPECT_NEAR(std::abs(touches[0].force[2]), weight, 1e-3 * weight);
   // It has come to rest: implicit Euler has used up what is left of its swings.
-  EXPECT_LT(*std::ranges::max_element(state.v), 1e-3);
+  for (const double v : state.v) EXPECT_LT(std::abs(v), 1e-3);
 }
 
 }  // namespace
