@@ -71,60 +71,12 @@ void AssemblyRobot::add_part(const PartScene& part, Assembly& assembly) {
     body.place = seat.offset * body.place;
   }
   own.touches = touching_.has(static_cast<int>(parts_.size()));
-  if (part.scene.empty())
-    read_reduced(part, own, body, assembly);
+  if (const PartModel* same = same_model(part, own.touches))
+    static_cast<PartModel&>(own) = *same;
+  else if (part.scene.empty())
+    read_reduced(part, own);
   else
-    build_full(part, own, body);
-  if (own.touches && own.touching.surface.triangles.empty())
-    throw InputError(fmt::format("part '{}' has no skin to touch other bodies with", part.name),
-                     "collision = \"none\", or a model with its skin", part.place);
-  body.mechanics = own.mechanics.get();
-  assembly.bodies.push_back(std::move(body));
-  parts_.push_back(std::move(own));
-}
-
-const AssemblyRobot::Part* AssemblyRobot::same_kind(const PartScene& part, bool touches) const {
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const PartScene& other = scene_.parts[k];
-    if (other.scene == part.scene && other.model == part.model && parts_[k].touches == touches) return &parts_[k];
-  }
-  return nullptr;
-}
-
-void AssemblyRobot::build_full(const PartScene& part, Part& own, Assembly::Body& body) const {
-  if (const Part* same = same_kind(part, own.touches)) {
-    own.full = same->full;
-    own.touching = same->touching;
-    own.moves_freely = same->moves_freely;
-    own.skin = same->skin;
-    own.triangles = same->triangles;
-  } else {
-    Scene scene = read_scene(part.scene);
-    add_obstacles(part, scene);
-    auto model = std::make_shared<FullModel>(build_full_model(scene));
-    take_implicit_factors(model->robot);
-    own.moves_freely = model->robot.floating;
-    model->robot.obstacles.clear();
-    if (own.touches) own.touching = add_skin_points(scene, *model);
-    BoundarySurface skin = boundary_surface(model->mesh);
-    own.skin = std::move(skin.mesh_node);
-    own.triangles = std::move(skin.surface.triangles);
-    own.full = std::move(model);
-  }
-  refuse_carrier(part, own.moves_freely);
-  own.mechanics = std::make_unique<FullMechanics>(*own.full);
-  body.inertia = body_inertia(*own.full);
-}
-
-void AssemblyRobot::read_reduced(const PartScene& part, Part& own, Assembly::Body& body, Assembly& assembly) const {
-  if (const Part* same = same_kind(part, own.touches)) {
-    own.reduced = same->reduced;
-    own.touching = same->touching;
-    own.moves_freely = same->moves_freely;
-    own.on_frame = same->on_frame;
-  } else {
-    read_model_of(part, own);
-  }
+    build_full(part, own);
   refuse_carrier(part, own.moves_freely);
   if (own.on_frame) {
     body.frame = static_cast<int>(assembly.frames.size());
@@ -136,12 +88,42 @@ void AssemblyRobot::read_reduced(const PartScene& part, Part& own, Assembly::Bod
                                .carrier = -1});
     body.place = {};
   }
-  own.mechanics = std::make_unique<ReducedMechanics>(*own.reduced);
-  body.inertia = body_inertia(*own.reduced);
-  own.triangles = own.reduced->skin.triangles;
+  if (own.full)
+    own.mechanics = std::make_unique<FullMechanics>(*own.full);
+  else
+    own.mechanics = std::make_unique<ReducedMechanics>(*own.reduced);
+  body.inertia = own.full ? body_inertia(*own.full) : body_inertia(*own.reduced);
+  if (own.touches && own.touching.surface.triangles.empty())
+    throw InputError(fmt::format("part '{}' has no skin to touch other bodies with", part.name),
+                     "collision = \"none\", or a model with its skin", part.place);
+  body.mechanics = own.mechanics.get();
+  assembly.bodies.push_back(std::move(body));
+  parts_.push_back(std::move(own));
 }
 
-void AssemblyRobot::read_model_of(const PartScene& part, Part& own) const {
+const AssemblyRobot::PartModel* AssemblyRobot::same_model(const PartScene& part, bool touches) const {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const PartScene& other = scene_.parts[k];
+    if (other.scene == part.scene && other.model == part.model && parts_[k].touches == touches) return &parts_[k];
+  }
+  return nullptr;
+}
+
+void AssemblyRobot::build_full(const PartScene& part, PartModel& own) const {
+  Scene scene = read_scene(part.scene);
+  add_obstacles(part, scene);
+  auto model = std::make_shared<FullModel>(build_full_model(scene));
+  take_implicit_factors(model->robot);
+  own.moves_freely = model->robot.floating;
+  model->robot.obstacles.clear();
+  if (own.touches) own.touching = add_skin_points(scene, *model);
+  BoundarySurface skin = boundary_surface(model->mesh);
+  own.skin = std::move(skin.mesh_node);
+  own.triangles = std::move(skin.surface.triangles);
+  own.full = std::move(model);
+}
+
+void AssemblyRobot::read_reduced(const PartScene& part, PartModel& own) const {
   auto model = std::make_shared<ReducedModel>(read_model(part.model));
   take_implicit_factors(model->robot);
   if (scene_.obstacles.empty() != model->robot.obstacles.empty())
@@ -158,6 +140,7 @@ void AssemblyRobot::read_model_of(const PartScene& part, Part& own) const {
   if (own.on_frame) *model = *shape_model(*model);
   model->robot.obstacles.clear();
   if (own.touches) own.touching = add_skin_points(*model);
+  own.triangles = model->skin.triangles;
   own.reduced = std::move(model);
 }
 

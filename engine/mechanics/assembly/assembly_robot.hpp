@@ -44,24 +44,24 @@ class AssemblyRobot {
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
-  struct Part {
-    // One of both; parts of one kind share it, and with it the cache of the processor.
-    std::shared_ptr<const FullModel> full;
+  // What parts of one file share, and with it the cache of the processor.
+  struct PartModel {
+    std::shared_ptr<const FullModel> full;        // one of both
     std::shared_ptr<const ReducedModel> reduced;  // of one that is on a frame of its own, its shape
-    std::unique_ptr<Mechanics> mechanics;
-    bool touches = false;  // may touch other bodies
-    PartSkin touching;     // empty where it may not
-    bool moves_freely = false, on_frame = false;
-    std::vector<int> skin;  // full: mesh nodes of its surface
+    bool touches = false;                         // may touch other bodies
+    PartSkin touching;                            // empty where it may not
+    bool moves_freely = false, on_frame = false;  // the latter: it brings a frame of its own
+    std::vector<int> skin;                        // full: mesh nodes of its surface
     std::vector<std::array<int, 3>> triangles;
   };
+  struct Part : PartModel {
+    std::unique_ptr<Mechanics> mechanics;
+  };
   void add_part(const PartScene& part, Assembly& assembly);
-  // A part before this one with the same file and the same points, or null.
-  const Part* same_kind(const PartScene& part, bool touches) const;
-  void build_full(const PartScene& part, Part& own, Assembly::Body& body) const;
-  // One that is on a frame of its own brings it.
-  void read_reduced(const PartScene& part, Part& own, Assembly::Body& body, Assembly& assembly) const;
-  void read_model_of(const PartScene& part, Part& own) const;
+  // That of a part before this one with the same file and the same points, or null.
+  const PartModel* same_model(const PartScene& part, bool touches) const;
+  void build_full(const PartScene& part, PartModel& own) const;
+  void read_reduced(const PartScene& part, PartModel& own) const;
   void take_implicit_factors(Robot& robot) const;
   static void refuse_carrier(const PartScene& part, bool moves_freely);
   // Where the scene has no contact distance: 0.2 % of the diagonal of the smallest body that may touch others.
