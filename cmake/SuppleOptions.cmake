@@ -28,4 +28,11 @@ if(SUPPLE_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined> -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
+# Leaves out four checks of the sanitizers that take more than a quarter of the time to compile: for targets whose unaligned
+# reads and raw pointers are in libraries that keep them. A null pointer stops a program under the address sanitizer anyway.
+function(supple_fewer_checks target)
+  if(SUPPLE_SANITIZE)
+    target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,vptr,object-size)
+  endif()
+endfunction()
 install(TARGETS supple_options EXPORT supple)
