@@ -4,25 +4,33 @@
 
 namespace supple {
 
-double distance_between(const BoundingBox& a, const BoundingBox& b) {
+double distance_between(const PaddedBox& a, const PaddedBox& b) {
   Vec3d gap;
   for (int k = 0; k < 3; ++k) gap[k] = std::max({a.lower[k] - b.upper[k], 0.0, b.lower[k] - a.upper[k]});
   return norm(gap);
 }
 
-void BoxHierarchy::build(const std::vector<BoundingBox>& boxes) {
+double distance_to_box(const PaddedBox& box, const Vec3d& x) {
+  Vec3d gap;
+  for (int k = 0; k < 3; ++k) gap[k] = std::max({box.lower[k] - x[k], 0.0, x[k] - box.upper[k]});
+  return norm(gap);
+}
+
+void BoxHierarchy::build(const std::vector<PaddedBox>& boxes) {
   nodes_.clear();
   if (boxes.empty()) return;
   order_.resize(boxes.size());
   std::iota(order_.begin(), order_.end(), 0);
   centres_.clear();
-  for (const BoundingBox& box : boxes) centres_.push_back(box.lower + box.upper);
-  build(boxes, 0, static_cast<int>(boxes.size()));
-  refit(boxes);
+  for (const PaddedBox& box : boxes)
+    centres_.push_back({{box.lower[0] + box.upper[0], box.lower[1] + box.upper[1], box.lower[2] + box.upper[2]}});
+  build(0, static_cast<int>(boxes.size()));
+  boxes_.resize(nodes_.size());
+  refit([&](int item) { return boxes[static_cast<std::size_t>(item)]; });
 }
 
 // Halves the items at the median of their centres along the longest side. Returns the index of the new node.
-int BoxHierarchy::build(const std::vector<BoundingBox>& boxes, int begin, int end) {
+int BoxHierarchy::build(int begin, int end) {
   const int index = static_cast<int>(nodes_.size());
   nodes_.emplace_back();
   const auto first = order_.begin() + begin, last = order_.begin() + end;
@@ -41,25 +49,10 @@ int BoxHierarchy::build(const std::vector<BoundingBox>& boxes, int begin, int en
     const double p = centre(a)[axis], q = centre(b)[axis];
     return p != q ? p < q : a < b;
   });
-  build(boxes, begin, middle);
-  const int second = build(boxes, middle, end);
+  build(begin, middle);
+  const int second = build(middle, end);
   nodes_[static_cast<std::size_t>(index)].second = second;
   return index;
-}
-
-void BoxHierarchy::refit(const std::vector<BoundingBox>& boxes) {
-  for (std::size_t i = nodes_.size(); i-- > 0;) {
-    Node& n = nodes_[i];
-    if (n.second < 0) {
-      n.box = boxes[static_cast<std::size_t>(n.item)];
-      continue;
-    }
-    const BoundingBox &a = nodes_[i + 1].box, &b = nodes_[static_cast<std::size_t>(n.second)].box;
-    for (int k = 0; k < 3; ++k) {
-      n.box.lower[k] = std::min(a.lower[k], b.lower[k]);
-      n.box.upper[k] = std::max(a.upper[k], b.upper[k]);
-    }
-  }
 }
 
 }  // namespace supple

@@ -108,8 +108,8 @@ void ContactSearch::visit_items(int i, int item_i, int j, int item_j) {
   const SurfaceFeature &p = set_.item(i, item_i), &q = set_.item(j, item_j);
   if (i == j && all_nearer(set_.rest_simplex(p), set_.rest_simplex(q), set_.placed(i).rest_exclusion)) return;
   if (!(i == j && set_.share_a_vertex(p, q)) && stay_apart(p, q)) return;
-  const BoundingBox p_box = trees_.box(set_, p), q_box = trees_.box(set_, q);
-  const auto vertices = [&](int surface, int item, const SurfaceFeature& other, const BoundingBox& box) {
+  const PaddedBox p_box = trees_.box(set_, p), q_box = trees_.box(set_, q);
+  const auto vertices = [&](int surface, int item, const SurfaceFeature& other, const PaddedBox& box) {
     for (const int v : set_.item_vertices(surface, item))
       if (overlap(trees_.vertex_box(set_.placed(surface).first_vertex + v), box)) examine({surface, 1, v}, other);
   };
@@ -117,7 +117,7 @@ void ContactSearch::visit_items(int i, int item_i, int j, int item_j) {
   if (p.points > 1 || q.points > 1) vertices(j, item_j, p, p_box);
   for (const int e : set_.item_edges(i, item_i)) {
     const SurfaceFeature a{i, 2, e};
-    const BoundingBox box = trees_.box(set_, a);
+    const PaddedBox box = trees_.box(set_, a);
     if (!overlap(box, q_box)) continue;
     for (const int f : set_.item_edges(j, item_j)) {
       const SurfaceFeature b{j, 2, f};

@@ -116,11 +116,10 @@ class Overlap {
   SurfaceGap deepest_;
 };
 
-}  // namespace
-
-std::vector<SurfaceGap> overlaps(const SurfaceSet& set, std::span<const double> x, double tolerance) {
+// Places the trees.
+std::vector<SurfaceGap> overlaps(const SurfaceSet& set, SurfaceTrees& trees, std::span<const double> x,
+                                 double tolerance) {
   const Positions here{x, x, 0};
-  SurfaceTrees trees(set);
   trees.place(set, here, 0);
   Overlap overlap(set, trees, here);
   std::vector<SurfaceGap> found;
@@ -142,14 +141,24 @@ std::vector<SurfaceGap> overlaps(const SurfaceSet& set, std::span<const double> 
   return found;
 }
 
+}  // namespace
+
+std::vector<SurfaceGap> overlaps(const SurfaceSet& set, std::span<const double> x, double tolerance) {
+  SurfaceTrees trees(set);
+  return overlaps(set, trees, x, tolerance);
+}
+
 SurfaceGap least_gap(const SurfaceSet& set, std::span<const double> x, double limit) {
+  SurfaceTrees trees(set);
+  return least_gap(set, trees, x, limit);
+}
+
+SurfaceGap least_gap(const SurfaceSet& set, SurfaceTrees& trees, std::span<const double> x, double limit) {
   SurfaceGap least{-1, -1, limit, {{0, 0, 0}}};
-  for (const SurfaceGap& gap : overlaps(set, x, 0))
+  for (const SurfaceGap& gap : overlaps(set, trees, x, 0))
     if (gap.gap < least.gap) least = gap;
   if (least.gap < 0) return least;
   const Positions here{x, x, 0};
-  SurfaceTrees trees(set);
-  trees.place(set, here, 0);
   struct Near {
     double distance;
     int i, j;

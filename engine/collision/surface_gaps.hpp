@@ -17,6 +17,8 @@ struct SurfaceGap {
 /// The smallest gap between different surfaces that may touch, at x [3 per vertex, m]; -1 for surfaces whose gaps are
 /// all above `limit`.
 SurfaceGap least_gap(const SurfaceSet& set, std::span<const double> x, double limit = HUGE_VAL);
+/// The same with the trees of the set, for whoever asks more than once.
+SurfaceGap least_gap(const SurfaceSet& set, SurfaceTrees& trees, std::span<const double> x, double limit);
 
 /// Pairs of different surfaces that intersect, or of which one is inside the other, by more than `tolerance` [m],
 /// ascending. Their depth is a lower estimate: the largest distance to the other surface of vertices that are inside it

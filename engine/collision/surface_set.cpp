@@ -40,6 +40,9 @@ SurfaceSet::SurfaceSet(std::vector<PlacedSurface> surfaces, const SurfacePairs& 
       if (s.edges_of(v).empty()) o.items.push_back({i, 1, v});
     std::vector<char> vertex_taken(at(s.vertices()), 0), edge_taken = s.skipped;
     for (const SurfaceFeature& item : o.items) {
+      std::array<int, 3>& corners = o.corners.emplace_back(vertices_of(item));
+      for (std::size_t k = 1; k < 3; ++k)
+        if (corners[k] < 0) corners[k] = corners[k - 1];
       o.vertices_begin.push_back(static_cast<int>(o.vertices.size()));
       o.edges_begin.push_back(static_cast<int>(o.edges.size()));
       const auto take = [](std::vector<char>& taken, std::vector<int>& into, int index) {
@@ -133,9 +136,13 @@ Simplex SurfaceSet::rest_simplex(const SurfaceFeature& feature) const {
 }
 
 MovingSimplex SurfaceSet::moving(const SurfaceFeature& feature, const Positions& x) const {
-  const Simplex from = simplex(feature, x.at(0)), to = simplex(feature, x.at(1));
-  MovingSimplex s{feature.points, from.x, {}};
-  for (std::size_t k = 0; k < at(feature.points); ++k) s.step[k] = to.x[k] - from.x[k];
+  MovingSimplex s{feature.points, {}, {}};
+  const Positions begin = x.at(0), end = x.at(1);
+  const std::array<int, 3> v = vertices_of(feature);
+  for (std::size_t k = 0; k < at(feature.points); ++k) {
+    s.from[k] = begin(v[k]);
+    s.step[k] = end(v[k]) - s.from[k];
+  }
   return s;
 }
 

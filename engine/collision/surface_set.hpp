@@ -78,6 +78,8 @@ class SurfaceSet {
   // collision detection for deformable models using representative-triangles", I3D 2008.
   int items(int surface) const { return static_cast<int>(owned(surface).items.size()); }
   const SurfaceFeature& item(int surface, int i) const { return owned(surface).items[static_cast<std::size_t>(i)]; }
+  /// [items]: their vertices in positions, the last one again where there are fewer than three.
+  std::span<const std::array<int, 3>> item_corners(int surface) const { return owned(surface).corners; }
   std::span<const int> item_vertices(int surface, int i) const {
     return part(owned(surface).vertices, owned(surface).vertices_begin, i);
   }
@@ -88,6 +90,7 @@ class SurfaceSet {
  private:
   struct Owned {
     std::vector<SurfaceFeature> items;
+    std::vector<std::array<int, 3>> corners;
     std::vector<int> vertices_begin, vertices, edges_begin, edges;
     std::uint32_t first_edge = 0, first_triangle = 0;  // in codes
   };

@@ -13,27 +13,21 @@ std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-BoundingBox box_of(const Simplex& s) {
+PaddedBox box_of(const Simplex& s) {
   BoundingBox box{s.x[0], s.x[0]};
   for (std::size_t k = 1; k < at(s.count); ++k) extend(box, s.x[k]);
   return box;
-}
-
-void join(BoundingBox& box, const BoundingBox& other) {
-  for (int k = 0; k < 3; ++k) {
-    box.lower[k] = std::min(box.lower[k], other.lower[k]);
-    box.upper[k] = std::max(box.upper[k], other.upper[k]);
-  }
 }
 
 }  // namespace
 
 SurfaceTrees::SurfaceTrees(const SurfaceSet& set)
     : trees_(at(set.size())), fitted_(at(set.size()), 0), vertex_boxes_(at(set.vertices())) {
+  std::vector<PaddedBox> boxes;
   for (int i = 0; i < set.size(); ++i) {
-    item_boxes_.clear();
-    for (int k = 0; k < set.items(i); ++k) item_boxes_.push_back(box_of(set.rest_simplex(set.item(i, k))));
-    trees_[at(i)].build(item_boxes_);
+    boxes.clear();
+    for (int k = 0; k < set.items(i); ++k) boxes.push_back(box_of(set.rest_simplex(set.item(i, k))));
+    trees_[at(i)].build(boxes);
   }
 }
 
@@ -45,9 +39,9 @@ void SurfaceTrees::place(const SurfaceSet& set, const Positions& x, double margi
   for (int i = 0; i < set.size(); ++i) {
     const double grow = set.surface(i).radius + 0.5 * margin;
     const int first = set.placed(i).first_vertex;
-    BoundingBox all{{{HUGE_VAL, HUGE_VAL, HUGE_VAL}}, {{-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}}};
+    PaddedBox all(BoundingBox{{{HUGE_VAL, HUGE_VAL, HUGE_VAL}}, {{-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}}});
     for (int v = first; v < first + set.surface(i).vertices(); ++v) {
-      BoundingBox& box = vertex_boxes_[at(v)];
+      PaddedBox& box = vertex_boxes_[at(v)];
       const Vec3d p = begin(v), q = end(v);
       for (int k = 0; k < 3; ++k) {
         // Rounding of a position must not take it out of its box.
@@ -64,9 +58,13 @@ void SurfaceTrees::place(const SurfaceSet& set, const Positions& x, double margi
 void SurfaceTrees::fit(const SurfaceSet& set, int surface) {
   if (fitted_[at(surface)]) return;
   fitted_[at(surface)] = 1;
-  item_boxes_.clear();
-  for (int k = 0; k < set.items(surface); ++k) item_boxes_.push_back(box(set, set.item(surface, k)));
-  trees_[at(surface)].refit(item_boxes_);
+  trees_[at(surface)].refit([&, corners = set.item_corners(surface)](int item) {
+    const std::array<int, 3>& v = corners[at(item)];
+    PaddedBox box = vertex_box(v[0]);
+    join(box, vertex_box(v[1]));
+    join(box, vertex_box(v[2]));
+    return box;
+  });
 }
 
 const std::vector<std::array<int, 2>>& SurfaceTrees::close_surfaces(const SurfaceSet& set) {
@@ -86,9 +84,9 @@ const std::vector<std::array<int, 2>>& SurfaceTrees::close_surfaces(const Surfac
   return close_;
 }
 
-BoundingBox SurfaceTrees::box(const SurfaceSet& set, const SurfaceFeature& feature) const {
+PaddedBox SurfaceTrees::box(const SurfaceSet& set, const SurfaceFeature& feature) const {
   const std::array<int, 3> v = set.vertices_of(feature);
-  BoundingBox box = vertex_box(v[0]);
+  PaddedBox box = vertex_box(v[0]);
   for (std::size_t k = 1; k < at(feature.points); ++k) join(box, vertex_box(v[k]));
   return box;
 }

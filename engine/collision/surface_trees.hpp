@@ -29,9 +29,9 @@ class SurfaceTrees {
   void fit(const SurfaceSet& set, int surface);
   /// Fitted before.
   const BoxHierarchy& tree(int surface) const { return trees_[static_cast<std::size_t>(surface)]; }
-  const BoundingBox& surface_box(int surface) const { return surface_boxes_[static_cast<std::size_t>(surface)]; }
-  const BoundingBox& vertex_box(int vertex) const { return vertex_boxes_[static_cast<std::size_t>(vertex)]; }
-  BoundingBox box(const SurfaceSet& set, const SurfaceFeature& feature) const;
+  const PaddedBox& surface_box(int surface) const { return surface_boxes_[static_cast<std::size_t>(surface)]; }
+  const PaddedBox& vertex_box(int vertex) const { return vertex_boxes_[static_cast<std::size_t>(vertex)]; }
+  PaddedBox box(const SurfaceSet& set, const SurfaceFeature& feature) const;
 
   /// At x, one of the positions on the way of the fitted surface.
   NearestFeature nearest(const SurfaceSet& set, int surface, const Vec3d& point, double limit,
@@ -40,7 +40,7 @@ class SurfaceTrees {
  private:
   std::vector<BoxHierarchy> trees_;
   std::vector<char> fitted_;
-  std::vector<BoundingBox> vertex_boxes_, surface_boxes_, item_boxes_;
+  std::vector<PaddedBox> vertex_boxes_, surface_boxes_;
   BoxHierarchy surfaces_;
   std::vector<std::array<int, 2>> close_;
 };

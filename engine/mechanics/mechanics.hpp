@@ -62,6 +62,10 @@ class Mechanics {
 
   // y [B x outputs] = y_rest + L q + L_c c; c [B x motions].
   virtual void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) = 0;
+  // The same, and what rests on the last evaluate_outputs stays as it is.
+  virtual void outputs_elsewhere(std::span<const double> q, std::span<const double> c, std::span<double> y) {
+    evaluate_outputs(q, c, y);
+  }
   // Internal force f [B x nv, N]; keeps the tangent of the given kind for factor(), or with `none` the one it has.
   // found [B]: on device(), as f is.
   virtual void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,

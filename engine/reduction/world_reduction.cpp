@@ -20,9 +20,12 @@
 #include "engine/reduction/elements/training.hpp"
 #include "engine/reduction/snapshots/sampling.hpp"
 #include "engine/reduction/snapshots/snapshots.hpp"
+#include "engine/reduction/world_runs.hpp"
 #include "engine/scene/reader.hpp"
+#include "engine/scene/units.hpp"
 #include "engine/scene/writer.hpp"
 #include "engine/step/equilibrium.hpp"
+#include "engine/step/step_rate.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/base/version.hpp"
 
@@ -36,6 +39,10 @@ constexpr int most_rounds = 8;
 constexpr int most_training_states = 240;  // that elements are chosen on, of all instances of a kind
 // Of the first round; each next one has a third and a half.
 constexpr double first_modes_tolerance = 1e-2, first_elements_tolerance = 1e-2;
+// Share of the compliance where parts touch that their modes lack: of the first round; each next one has a half.
+constexpr double first_contact_share = 0.1;
+constexpr int training_runs = 3, test_runs = 2;
+constexpr int most_contact_modes = 200;
 
 // Full states of one kind of part.
 struct Collected {
@@ -47,8 +54,28 @@ struct Collected {
 // Of the whole in one equilibrium.
 struct Reached {
   Control control;
-  std::vector<Vec3d> goals;  // effectors, or where there are none all reported points
-  std::vector<Vec3d> skin;   // of the parts
+  WorldMoment moment;
+};
+
+// Of the whole along commands.
+struct TestRun {
+  VariedCommands commands;
+  std::vector<WorldMoment> moments;
+};
+
+// What the reduced world is measured on: one of both.
+struct Tests {
+  WorldMoment settled;
+  std::vector<Reached> equilibria;
+  std::vector<TestRun> runs;
+  int every = 1;  // states kept of runs
+  std::vector<const WorldMoment*> moments() const {
+    std::vector<const WorldMoment*> all;
+    for (const Reached& reached : equilibria) all.push_back(&reached.moment);
+    for (const TestRun& run : runs)
+      for (const WorldMoment& moment : run.moments) all.push_back(&moment);
+    return all;
+  }
 };
 
 class World {
@@ -69,19 +96,7 @@ class World {
   }
   void restart() { state_ = rest(); }
   const State& state() const { return state_; }
-  Reached reached(const Control& control) {
-    Reached now{control, {}, {}};
-    std::vector<double> y(extent(whole().outputs()));
-    robot_.mechanics().evaluate_outputs(state_.q, state_.motions, y);
-    const auto add = [&](int point) {
-      now.goals.push_back({{y[extent(3, point)], y[extent(3, point) + 1], y[extent(3, point) + 2]}});
-    };
-    for (const Effector& effector : whole().effectors) add(effector.point);
-    if (whole().effectors.empty())
-      for (const NamedPoint& point : whole().reported_points()) add(point.point);
-    now.skin = robot_.skin(state_.q, state_.motions);
-    return now;
-  }
+  Reached reached(const Control& control) { return {control, moment_of(robot_, state_)}; }
 
  private:
   State rest() { return rest_state(robot_.mechanics()); }
@@ -110,6 +125,13 @@ void summarise(std::vector<double> errors, double scale, double* mean, double* m
   *largest = errors.back();
 }
 
+Rate rate_of(std::vector<double> seconds, double time_step) {
+  Rate rate;
+  rate.steps = static_cast<int>(seconds.size());
+  static_cast<StepRate&>(rate) = step_rate(std::move(seconds), 1, time_step);
+  return rate;
+}
+
 std::vector<Collected> kinds_of(const AssemblyRobot& robot) {
   std::vector<Collected> kinds;
   std::map<std::string, std::size_t> known;
@@ -123,14 +145,14 @@ std::vector<Collected> kinds_of(const AssemblyRobot& robot) {
   return kinds;
 }
 
-void collect(World& world, std::vector<Collected>& kinds) {
-  AssemblyMechanics& mechanics = world.robot().mechanics();
+void collect(AssemblyRobot& robot, const State& state, std::vector<Collected>& kinds) {
+  AssemblyMechanics& mechanics = robot.mechanics();
   for (Collected& kind : kinds)
     for (const int part : kind.parts) {
-      const FullModel& full = *world.robot().full(part);
-      const auto q = world.state().q.begin() + mechanics.first_coordinate(part);
+      const FullModel& full = *robot.full(part);
+      const auto q = state.q.begin() + mechanics.first_coordinate(part);
       kind.q.insert(kind.q.end(), q, q + full.coordinates.nv);
-      for (const int row : mechanics.rows_of(part)) kind.multipliers.push_back(world.state().multipliers[extent(row)]);
+      for (const int row : mechanics.rows_of(part)) kind.multipliers.push_back(state.multipliers[extent(row)]);
       ++kind.count;
     }
 }
@@ -149,14 +171,32 @@ ReductionScene recipe_of(const WorldRecipe& recipe) {
   return own;
 }
 
-ReducedModel reduced_kind(const AssemblyRobot& robot, const Collected& kind, const WorldRecipe& recipe,
-                          const WorldRow& row, const Progress& progress, std::vector<std::string>& notes) {
-  const FullModel& full = *robot.full(kind.parts.front());
+// touched: where its parts touch other bodies.
+ReducedModel reduced_kind(const AssemblyRobot& robot, const Collected& kind, const PointWeights& touched,
+                          const WorldRecipe& recipe, const WorldRow& row, const Progress& progress,
+                          std::vector<std::string>& notes) {
+  const FullModel& own = *robot.full(kind.parts.front());
+  const Scene scene = read_scene(robot.scene().parts[extent(kind.parts.front())].scene);
+  // Without the points of its skin, which the world that a model is put into adds again.
+  std::optional<FullModel> alone;
+  if (!robot.touching_skin(kind.parts.front()).surface.nodes.empty()) {
+    alone = build_full_model(scene);
+    alone->robot.implicit_velocity = own.robot.implicit_velocity;
+    alone->robot.implicit_position = own.robot.implicit_position;
+  }
+  const FullModel& full = alone ? *alone : own;
   const int nv = full.coordinates.nv;
-  ReductionScene own = recipe_of(recipe);
-  own.pod_tolerance = row.modes_tolerance;
+  ReductionScene settings = recipe_of(recipe);
+  settings.pod_tolerance = row.modes_tolerance;
   const ColumnBlocks columns{nv, {kind.count}, [&](int, std::vector<double>&) { return std::span(kind.q); }};
-  const SnapshotBasis basis = snapshot_basis(full, columns, own);
+  SnapshotBasis basis = snapshot_basis(full, columns, settings);
+  if (touched.touching > 0) {
+    const int most = recipe.max_modes > 0 ? recipe.max_modes - basis.modes : most_contact_modes;
+    ContactModes contact =
+        join_contact_modes(own, std::move(basis.vectors), basis.modes, touched, std::max(0, most), row.contact_share);
+    basis.vectors = std::move(contact.basis);
+    basis.modes += contact.count;
+  }
   ReducedModel all = by_points(project(full, basis.vectors, basis.modes, all_elements(full)));
   // Elements on an even part of the states.
   const int every = (kind.count + most_training_states - 1) / most_training_states;
@@ -178,7 +218,6 @@ ReducedModel reduced_kind(const AssemblyRobot& robot, const Collected& kind, con
     domains.push_back(std::move(selected.domains.front()));
     notes.insert(notes.end(), selected.notes.begin(), selected.notes.end());
   }
-  const Scene scene = read_scene(robot.scene().parts[extent(kind.parts.front())].scene);
   const SceneIdentity identity = identify(scene);
   Provenance& provenance = all.provenance;
   provenance.version = version();
@@ -205,35 +244,88 @@ AssemblyScene with_models(AssemblyScene scene, const WorldReduction& reduction, 
   return scene;
 }
 
-ErrorSummary errors_of(World& reduced, const Reached& settled, const std::vector<Reached>& references,
-                       const Progress& progress) {
-  ErrorSummary errors;
+// Forces between bodies that differ: root of the sum of squares over pairs of bodies [N].
+double force_distance(const std::vector<BodyTouch>& a, const std::vector<BodyTouch>& b) {
+  double sum = 0;
+  const auto other = [](const std::vector<BodyTouch>& among, const BodyTouch& touch) {
+    return std::ranges::find_if(among,
+                                [&](const BodyTouch& t) { return t.first == touch.first && t.second == touch.second; });
+  };
+  for (const BodyTouch& touch : a) {
+    const auto at = other(b, touch);
+    const Vec3d difference = at == b.end() ? touch.force : touch.force - at->force;
+    sum += dot(difference, difference);
+  }
+  for (const BodyTouch& touch : b)
+    if (other(a, touch) == a.end()) sum += dot(touch.force, touch.force);
+  return std::sqrt(sum);
+}
+
+void measure_forces(const std::vector<const WorldMoment*>& references,
+                    const std::vector<std::optional<WorldMoment>>& found, WorldRow& row) {
+  double scale = 0, median = 0;
+  int touching = 0;
+  std::vector<double> errors;
+  for (const WorldMoment* reference : references)
+    if (!reference->touches.empty()) {
+      scale += force_distance(reference->touches, {});
+      ++touching;
+    }
+  if (!(scale > 0)) return;
+  scale /= touching;
+  for (std::size_t k = 0; k < references.size(); ++k) {
+    if (!found[k])
+      errors.push_back(scale);
+    else if (!references[k]->touches.empty() || !found[k]->touches.empty())
+      errors.push_back(force_distance(found[k]->touches, references[k]->touches));
+  }
+  summarise(errors, scale, &row.force_mean, &median, &row.force_max);
+  row.errors.sets.front() = {forces_along_commands, row.force_mean, median, row.force_max};
+}
+
+// The errors of the reduced world, and its rate along runs.
+void measure(World& reduced, const Tests& tests, const Progress& progress, WorldRow& row, Rate& rate) {
+  std::vector<std::optional<WorldMoment>> found;
+  reduced.restart();
+  for (const Reached& reference : tests.equilibria) {
+    check_stop(progress);
+    found.emplace_back();
+    if (reduced.solve(reference.control)) found.back() = reduced.reached(reference.control).moment;
+    progress("validating", static_cast<int>(found.size()), static_cast<int>(tests.equilibria.size()));
+  }
+  std::vector<double> seconds;
+  for (std::size_t k = 0; k < tests.runs.size(); ++k) {
+    const TestRun& run = tests.runs[k];
+    const std::size_t before = found.size();
+    const RanWorld ran = run_world(reduced.robot(), run.commands, tests.every, [&](const State& state, bool kept) {
+      check_stop(progress);
+      if (kept) found.emplace_back(moment_of(reduced.robot(), state));
+    });
+    found.resize(before + run.moments.size());
+    seconds.insert(seconds.end(), ran.seconds.begin(), ran.seconds.end());
+    progress("validating", static_cast<int>(k) + 1, static_cast<int>(tests.runs.size()));
+  }
+  if (!seconds.empty()) rate = rate_of(std::move(seconds), reduced.robot().scene().time_step);
+  const std::vector<const WorldMoment*> references = tests.moments();
+  ErrorSummary& errors = row.errors;
   errors.states = static_cast<int>(references.size());
   std::vector<double> goals, shapes;
   double goal_scale = 0, shape_scale = 0;
-  for (const Reached& reference : references) {
-    goal_scale += distance(reference.goals, settled.goals) / errors.states;
-    shape_scale += distance(reference.skin, settled.skin) / errors.states;
+  for (const WorldMoment* reference : references) {
+    goal_scale += distance(reference->goals, tests.settled.goals) / errors.states;
+    shape_scale += distance(reference->skin, tests.settled.skin) / errors.states;
   }
-  reduced.restart();
   for (std::size_t k = 0; k < references.size(); ++k) {
-    check_stop(progress);
-    const Reached& reference = references[k];
-    if (!reduced.solve(reference.control)) {
-      ++errors.failed;
-      goals.push_back(goal_scale);
-      shapes.push_back(shape_scale);
-    } else {
-      const Reached now = reduced.reached(reference.control);
-      goals.push_back(distance(now.goals, reference.goals));
-      shapes.push_back(distance(now.skin, reference.skin));
-    }
-    progress("validating", static_cast<int>(k) + 1, errors.states);
+    if (!found[k]) ++errors.failed;
+    goals.push_back(found[k] ? distance(found[k]->goals, references[k]->goals) : goal_scale);
+    shapes.push_back(found[k] ? distance(found[k]->skin, references[k]->skin) : shape_scale);
   }
+  errors.worst_state = static_cast<int>(std::ranges::max_element(goals) - goals.begin());
   summarise(goals, goal_scale, &errors.goal_mean, &errors.goal_median, &errors.goal_max);
   summarise(shapes, shape_scale, &errors.shape_mean, &errors.shape_median, &errors.shape_max);
-  errors.worst_state = static_cast<int>(std::ranges::max_element(goals) - goals.begin());
-  return errors;
+  if (tests.runs.empty()) return;
+  errors.sets.assign(1, {.name = forces_along_commands});
+  measure_forces(references, found, row);
 }
 
 int elements_of(const ReducedModel& model) {
@@ -242,9 +334,13 @@ int elements_of(const ReducedModel& model) {
   return count;
 }
 
-// As the scene is called, with a number if another kind is called so.
-std::string file_name(const std::string& scene, const std::vector<WorldReduction::Kind>& others) {
-  const std::string stem = fs::path(scene).stem().string();
+// As the scene's file, or the folder that it has to itself, is called, with a number if another kind is called so.
+std::string file_name(const std::string& scene, const std::string& world,
+                      const std::vector<WorldReduction::Kind>& others) {
+  const fs::path file = fs::weakly_canonical(scene);
+  const bool of_folder =
+      file.filename() == "scene.toml" && file.parent_path() != fs::weakly_canonical(world).parent_path();
+  const std::string stem = (of_folder ? file.parent_path().filename() : file.stem()).string();
   std::string name = stem + ".rom.h5";
   for (int k = 2; std::ranges::count(others, name, &WorldReduction::Kind::file) > 0; ++k)
     name = fmt::format("{}-{}.rom.h5", stem, k);
@@ -284,6 +380,15 @@ std::string world_scene_text(const AssemblyScene& scene, const WorldReduction& r
       text += "collision = \"none\"\n";
     else if (part.friction != 0)
       text += fmt::format("friction = {:.17g}\n", part.friction);
+    if (part.touching && part.touching->kind == Region::Kind::box) {
+      const Vec3d &a = part.touching->lower, &b = part.touching->upper;
+      text += fmt::format("box = [[{:.17g}, {:.17g}, {:.17g}], [{:.17g}, {:.17g}, {:.17g}]]\n", a[0], a[1], a[2], b[0],
+                          b[1], b[2]);
+    } else if (part.touching) {
+      const Vec3d& x = part.touching->centre;
+      text += fmt::format("sphere = {{ centre = [{:.17g}, {:.17g}, {:.17g}], radius = {:.17g} }}\n", x[0], x[1], x[2],
+                          part.touching->radius);
+    }
     if (part.self_contact) text += "self_contact = true\n";
   }
   return text;
@@ -311,11 +416,13 @@ void check_world(const AssemblyRobot& robot) {
     throw InputError("parts are not trained in contact with obstacles of the whole yet",
                      "`supple reduce` the scene of each part with its [[obstacle]], and model = ... here",
                      scene.obstacles.front().place);
+  if (!scene.reduction.actuation.empty()) return;
   if (robot.moves_freely() && whole.touches())
     throw InputError(
         "equilibria of bodies that move freely depend on how they came to touch, and parts are trained on "
         "equilibria",
-        "collision = \"none\" where contact does not matter; or `supple reduce` the scene of each part",
+        "actuation = \"commands.csv\" in [reduce], which trains them along commands in time; or collision = \"none\" "
+        "where contact does not matter",
         {scene.file, 0, 0, ""});
   for (const auto& [name, range] : ranges_of(whole))
     if (!(range.lower > -unlimited && range.upper < unlimited))
@@ -326,25 +433,30 @@ void check_world(const AssemblyRobot& robot) {
                      {scene.file, 0, 0, ""});
 }
 
-WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recipe, const std::string& folder,
-                            const Progress& progress) {
-  const auto begun = std::chrono::steady_clock::now();
-  World full(scene);
-  check_world(full.robot());
-  const Robot& whole = full.whole();
-  WorldReduction result;
-  std::vector<Collected> kinds = kinds_of(full.robot());
+namespace {
 
+// What training has found, and what the reduced world is measured on.
+struct Training {
+  std::vector<Collected> kinds;
+  std::vector<PointWeights> touched;  // of the kinds
+  Tests tests;
+};
+
+Training train_on_equilibria(World& full, const WorldRecipe& recipe, const Progress& progress, WorldReduction& result) {
+  const Robot& whole = full.whole();
+  Training training{kinds_of(full.robot()), {}, {}};
+  training.touched.resize(training.kinds.size());
   const Control zero = zero_control(full.robot().mechanics());
   if (!full.solve(zero))
     throw RunError("the scene has no equilibrium with all commands at zero", "`supple check` reports why");
-  const Reached settled = full.reached(zero);
-  collect(full, kinds);
+  Tests& tests = training.tests;
+  tests.settled = full.reached(zero).moment;
+  collect(full.robot(), full.state(), training.kinds);
   const std::vector<Sample> samples = samples_of(make_plan(whole, recipe_of(recipe)));
   for (std::size_t k = 0; k < samples.size(); ++k) {
     check_stop(progress);
     if (full.solve(control_of(whole, samples[k])))
-      collect(full, kinds);
+      collect(full.robot(), full.state(), training.kinds);
     else
       ++result.failed_states;
     progress("training states", static_cast<int>(k) + 1, static_cast<int>(samples.size()));
@@ -352,31 +464,91 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
   result.states = static_cast<int>(samples.size()) + 1 - result.failed_states;
   std::vector<Sample> draws = uniform_draws(whole, recipe.validation_states, recipe.seed + 0x9e3779b97f4a7c15ULL);
   order_by_walk(whole, draws);
-  std::vector<Reached> references;
   full.restart();
   for (std::size_t k = 0; k < draws.size(); ++k) {
     check_stop(progress);
     const Control control = control_of(whole, draws[k]);
-    if (full.solve(control)) references.push_back(full.reached(control));
+    if (full.solve(control)) tests.equilibria.push_back(full.reached(control));
     progress("test states", static_cast<int>(k) + 1, static_cast<int>(draws.size()));
   }
-  if (references.empty()) throw RunError("no test state of the whole converged", "smaller ranges of the inputs");
-  const auto moved = [&](const std::vector<Vec3d> Reached::*of) {
-    return std::ranges::any_of(references,
-                               [&](const Reached& reached) { return distance(reached.*of, settled.*of) > 0; });
-  };
-  if (!moved(&Reached::goals) || !moved(&Reached::skin))
-    throw RunError(moved(&Reached::skin) ? "no input moves the effectors" : "no input strains or moves the parts",
-                   "effectors that move; ranges of the inputs that are more than one value");
-  if (references.size() < draws.size())
+  if (tests.equilibria.empty()) throw RunError("no test state of the whole converged", "smaller ranges of the inputs");
+  if (tests.equilibria.size() < draws.size())
     result.notes.push_back(fmt::format("{} of {} test states did not converge on the full scene and are left out",
-                                       draws.size() - references.size(), draws.size()));
+                                       draws.size() - tests.equilibria.size(), draws.size()));
   if (result.failed_states > 0)
     result.notes.push_back(
         fmt::format("{} of {} training states did not converge", result.failed_states, samples.size()));
-  for (std::size_t k = 0; k < kinds.size(); ++k) {
-    const std::string& file = scene.parts[extent(kinds[k].parts.front())].scene;
-    result.kinds.push_back({file, file_name(file, result.kinds), {}});
+  result.full = measure_rate(full.robot().mechanics(), 2000, 1, recipe.seed);
+  return training;
+}
+
+// Runs 0 and on train, those after them are unseen.
+Training train_along(World& full, const Actuation& table, const WorldRecipe& recipe, const Progress& progress,
+                     WorldReduction& result) {
+  AssemblyRobot& robot = full.robot();
+  Training training{kinds_of(robot), {}, {}};
+  Tests& tests = training.tests;
+  tests.settled = moment_of(robot, rest_state(robot.mechanics()));
+  const auto steps = static_cast<int>(std::llround(table.end() / robot.scene().time_step));
+  if (steps < 1)
+    throw InputError(fmt::format("'{}' ends at its first instant", recipe.actuation), "commands over some seconds");
+  tests.every = std::max(1, steps / std::max(1, recipe.states));
+  TouchWeights touched(robot);
+  std::vector<double> seconds;
+  constexpr int runs = training_runs + test_runs;
+  for (int run = 0; run < runs; ++run) {
+    const bool trains = run < training_runs;
+    const VariedCommands commands(table, recipe.variation, run, recipe.seed);
+    std::vector<WorldMoment> moments;
+    int done = 0;
+    const RanWorld ran = run_world(robot, commands, tests.every, [&](const State& state, bool kept) {
+      check_stop(progress);
+      progress(fmt::format("{} run {}", trains ? "training" : "test", trains ? run + 1 : run - training_runs + 1),
+               done++, steps);
+      if (!kept) return;
+      if (trains) {
+        collect(robot, state, training.kinds);
+        touched.add(state);
+        ++result.states;
+      } else {
+        moments.push_back(moment_of(robot, state));
+      }
+    });
+    if (ran.status != StepStatus::ok)
+      throw RunError(fmt::format("the full scene stops at {} of run {}: {}",
+                                 format_quantity(ran.failed_at, Dimension::time), run + 1, describe(ran.status)),
+                     "a smaller time_step, slower commands, or less variation");
+    seconds.insert(seconds.end(), ran.seconds.begin(), ran.seconds.end());
+    if (!trains) tests.runs.push_back({commands, std::move(moments)});
+  }
+  result.full = rate_of(std::move(seconds), robot.scene().time_step);
+  for (const Collected& kind : training.kinds) training.touched.push_back(touched.of(kind.parts));
+  return training;
+}
+
+}  // namespace
+
+WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recipe, const std::string& folder,
+                            const Progress& progress) {
+  const auto begun = std::chrono::steady_clock::now();
+  World full(scene);
+  check_world(full.robot());
+  std::optional<Actuation> table;
+  if (!recipe.actuation.empty()) table = read_actuation(recipe.actuation, full.whole());
+  WorldReduction result;
+  const Training training =
+      table ? train_along(full, *table, recipe, progress, result) : train_on_equilibria(full, recipe, progress, result);
+  const Tests& tests = training.tests;
+  const auto moved = [&](const std::vector<Vec3d> WorldMoment::*of) {
+    return std::ranges::any_of(tests.moments(),
+                               [&](const WorldMoment* moment) { return distance(moment->*of, tests.settled.*of) > 0; });
+  };
+  if (!moved(&WorldMoment::goals) || !moved(&WorldMoment::skin))
+    throw RunError(moved(&WorldMoment::skin) ? "no input moves the effectors" : "no input strains the parts",
+                   "effectors that move; ranges of the inputs that are more than one value");
+  for (const Collected& kind : training.kinds) {
+    const std::string& file = scene.parts[extent(kind.parts.front())].scene;
+    result.kinds.push_back({file, file_name(file, scene.file, result.kinds), {}});
   }
 
   std::vector<WorldReduction::Kind> best;
@@ -384,23 +556,30 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
     WorldRow row;
     row.modes_tolerance = first_modes_tolerance * std::pow(3, -round);
     row.elements_tolerance = first_elements_tolerance * std::pow(2, -round);
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
+    row.contact_share = first_contact_share * std::pow(2, -round);
+    for (std::size_t k = 0; k < training.kinds.size(); ++k) {
       check_stop(progress);
       progress(fmt::format("modes and elements, round {}", round + 1), static_cast<int>(k),
-               static_cast<int>(kinds.size()));
+               static_cast<int>(training.kinds.size()));
       WorldReduction::Kind& kind = result.kinds[k];
-      kind.model = reduced_kind(full.robot(), kinds[k], recipe, row, progress, result.notes);
+      kind.model =
+          reduced_kind(full.robot(), training.kinds[k], training.touched[k], recipe, row, progress, result.notes);
       row.modes.push_back(kind.model.modes);
       row.elements.push_back(elements_of(kind.model));
       write_model(kind.model, (fs::path(folder) / kind.file).string());
     }
     World reduced(with_models(scene, result, folder));
-    row.errors = errors_of(reduced, settled, references, progress);
+    Rate rate;
+    measure(reduced, tests, progress, row, rate);
     result.rows.push_back(row);
-    result.reached = row.error() <= recipe.error;
-    if (best.empty() || row.error() < result.rows[extent(result.taken)].error()) {
+    result.reached = row.error() <= recipe.error && row.force_mean <= recipe.force_error;
+    const auto miss = [&](const WorldRow& of) {
+      return std::max(of.error() / recipe.error, of.force_mean / recipe.force_error);
+    };
+    if (best.empty() || miss(row) < miss(result.row())) {
       best = result.kinds;
       result.taken = round;
+      result.reduced = rate;
     }
     if (recipe.max_modes > 0 && std::ranges::all_of(row.modes, [&](int m) { return m >= recipe.max_modes; }) &&
         round > 0)
@@ -408,12 +587,13 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
   }
   result.kinds = std::move(best);
   for (WorldReduction::Kind& kind : result.kinds) {
-    kind.model.errors = result.rows[extent(result.taken)].errors;
+    kind.model.errors = result.row().errors;
     write_model(kind.model, (fs::path(folder) / kind.file).string());
   }
-  World reduced(with_models(scene, result, folder));
-  result.full = measure_rate(full.robot().mechanics(), 2000, 1, recipe.seed);
-  result.reduced = measure_rate(reduced.robot().mechanics(), 100000, 1, recipe.seed);
+  if (tests.runs.empty()) {
+    World reduced(with_models(scene, result, folder));
+    result.reduced = measure_rate(reduced.robot().mechanics(), 100000, 1, recipe.seed);
+  }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return result;
 }

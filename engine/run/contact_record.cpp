@@ -1,6 +1,7 @@
 #include "engine/run/contact_record.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/collision/surface_gaps.hpp"
 #include "kernels/base/extent.hpp"
@@ -26,9 +27,11 @@ void ContactRecord::add_gap(const Robot& robot, const std::vector<Vec3d>& skin) 
 }
 
 void ContactRecord::add_body_gap(const Robot& robot, std::span<const double> y) {
+  if (!trees) trees = std::make_shared<SurfaceTrees>(*robot.surfaces);
   const SurfaceGap gap = supple::least_gap(
-      *robot.surfaces, y.subspan(extent(3, robot.first_surface_point), extent(3, robot.surfaces->vertices())));
-  if (gap.first >= 0) least_body_gap = std::min(least_body_gap.value_or(gap.gap), gap.gap);
+      *robot.surfaces, *trees, y.subspan(extent(3, robot.first_surface_point), extent(3, robot.surfaces->vertices())),
+      least_body_gap.value_or(HUGE_VAL));
+  if (gap.first >= 0) least_body_gap = gap.gap;
 }
 
 }  // namespace supple

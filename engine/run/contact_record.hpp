@@ -2,10 +2,12 @@
 // Contact over a run: with obstacles, and of bodies with each other.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/collision/surface_trees.hpp"
 #include "engine/reduction/basis/contact_compliance.hpp"
 #include "engine/step/contact_stage.hpp"
 
@@ -19,6 +21,7 @@ struct ContactRecord {
   std::optional<OutsideModes> outside;   // the most of each
   std::optional<double> least_gap;       // of the skin [m], where it was looked at
   std::optional<double> least_body_gap;  // between bodies: at their vertices, edges and faces [m]
+  std::shared_ptr<SurfaceTrees> trees;   // with which it is found
   /// Adds a step; `model` is null for a full model.
   void add(const ContactFigures& step, const ReducedModel* model, const State& state);
   /// Adds the smallest gap [m] of the present skin.

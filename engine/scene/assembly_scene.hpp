@@ -55,6 +55,8 @@ struct PartScene {
   Vec3d translation{{0, 0, 0}}, rotation{{0, 0, 0}};
   double friction = 0;   // Coulomb's coefficient against other bodies
   bool collides = true;  // with other bodies
+  /// What of its skin does, in its own axes: faces with all corners in a box or a sphere. All of it otherwise.
+  std::optional<Region> touching;
   bool self_contact = false;
   Place place;
 };
@@ -111,6 +113,10 @@ struct WorldRecipe {
   std::uint64_t seed = 1;
   double error = 0.01;  // mean error asked for
   int max_modes = 0;    // of a part; 0: as the error asks
+  /// Commands over time (a CSV file) that the parts are trained along; empty: on equilibria.
+  std::string actuation;
+  double variation = 0.1;     // inputs of further runs move by 1 +- this of what the file has
+  double force_error = 0.05;  // mean error asked for of the forces between bodies, along the commands
 };
 
 struct AssemblyScene {

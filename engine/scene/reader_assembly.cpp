@@ -52,7 +52,9 @@ PartScene read_part(const TableReader& table) {
   part.friction = table.quantity("friction", part.friction);
   enum class Collision { skin, none };
   part.collides = table.choice("collision", Collision::skin) == Collision::skin;
-  if (!part.collides) refuse(table, "a part that touches no other", "collision", {"friction", "self_contact"});
+  if (!part.collides)
+    refuse(table, "a part that touches no other", "collision", {"friction", "self_contact", "box", "sphere"});
+  if (has_region(table)) part.touching = read_region(table, fmt::format("part '{}'", part.name));
   part.self_contact = table.boolean("self_contact", part.self_contact);
   return part;
 }
@@ -63,6 +65,11 @@ WorldRecipe read_recipe(const TableReader& table) {
   recipe.states = static_cast<int>(table.integer("states", recipe.states, 1'000'000));
   recipe.max_modes = static_cast<int>(table.integer("max_modes", recipe.max_modes, 10'000));
   recipe.validation_states = static_cast<int>(table.integer("validation_states", recipe.validation_states, 1'000'000));
+  if (table.has("actuation")) recipe.actuation = read_path_of(table, "actuation");
+  recipe.variation = table.quantity("variation", recipe.variation);
+  recipe.force_error = table.quantity("force_error", recipe.force_error);
+  if (recipe.actuation.empty())
+    refuse(table, "training on equilibria (no actuation)", "actuation", {"variation", "force_error"});
   recipe.seed = static_cast<std::uint64_t>(
       table.integer("seed", static_cast<std::int64_t>(recipe.seed), std::numeric_limits<std::int64_t>::max()));
   return recipe;

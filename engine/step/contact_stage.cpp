@@ -125,7 +125,7 @@ void ContactStage::linearise_row(int b, std::size_t k, const Vec3d& moved) {
   if (lambda[0] > 0) stiffness_.push_back({b, at, at, -lambda[0] * near.curvature});
 }
 
-void ContactStage::linearise(std::span<const double> y) {
+void ContactStage::linearise(std::span<const double> y, bool judged) {
   y_.assign(y.begin(), y.end());
   stiffness_.clear();
   if (mechanics_.turns()) find_input_rates();
@@ -159,6 +159,7 @@ void ContactStage::linearise(std::span<const double> y) {
     std::fill(r.force.begin(), r.force.end(), 0.0);
     add_row_forces(r, r.lambda, r.force);
     r.worst_idle_gap = 0;
+    if (!judged) continue;
     const auto here = points_of(y_, b);
     for (int pair = 0; pair < robot_.pairs(); ++pair) {
       if (r.rows_of_pair[static_cast<std::size_t>(pair)] > 0) continue;

@@ -61,8 +61,8 @@ class ContactStage {
   void set_foresight(bool foresees) { foresees_ = foresees; }
   // Begins a step; y_start [B x outputs]: mapped points of `state`. Pairs with a force in it are active.
   void begin(const State& state, std::span<const double> y_start);
-  // Linearises the active pairs at y [B x outputs].
-  void linearise(std::span<const double> y);
+  // Linearises the active pairs at y [B x outputs]. judged: violation() is asked for next, which looks at all others too.
+  void linearise(std::span<const double> y, bool judged);
   // Which robots have any [B]: their law need not be solved without.
   std::span<const char> touch() const { return touch_; }
   // Entry k of the contact forces on the coordinates of robot b, H^T lambda at the last linearisation.

@@ -161,7 +161,8 @@ void ContactStage::begin_surfaces(const State& state) {
 void ContactStage::linearise_surfaces(RobotContacts& r) {
   if (!std::ranges::any_of(r.pair, [](int pair) { return pair < 0; })) return;
   const std::span<const double> x = vertices_of(y_);
-  const std::vector<FeaturePair>& near = search_->pairs(x, x, 2 * robot_.contact_distance);
+  const bool at_start = std::ranges::equal(x, vertices_of(y_start_));
+  const std::vector<FeaturePair>& near = at_start ? near_at_start_ : search_->pairs(x, x, 2 * robot_.contact_distance);
   for (std::size_t k = 0; k < r.pair.size(); ++k) {
     if (r.pair[k] >= 0) continue;
     // One that is not the nearest any more keeps its geometry.

@@ -177,17 +177,15 @@ void Stepper::begin_contact(const StateView& state) {
   Mirrored<double> start(size_.device, motion_.y.size());
   std::ranges::copy(state.host.motions, inputs_.start.host().begin());
   inputs_.start.send();
-  mechanics_.evaluate_outputs({state.q, motion_.q.size()}, inputs_.start.span(), start.span());
+  mechanics_.outputs_elsewhere({state.q, motion_.q.size()}, inputs_.start.span(), start.span());
   start.fetch();
   wait_for_device();
   contact_->begin(state.host, start.host());
-  // Back to the present linearisation, at which rows are next asked for.
-  mechanics_.evaluate_outputs(motion_.q.span(), inputs_.motions.span(), motion_.y.span());
 }
 
 // At y, which is on the host.
 void Stepper::linearise_contact() {
-  contact_->linearise(motion_.y.host());
+  contact_->linearise(motion_.y.host(), settings_.iterates());
   const std::span<double> force = motion_.contact_force.host();
   for (int b = 0; b < size_.robots; ++b)
     for (int k = 0; k < size_.nv; ++k) force[extent(b, size_.nv) + extent(k)] = contact_->force(b, k);

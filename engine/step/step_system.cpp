@@ -310,16 +310,14 @@ void Stepper::find_contact_on_device(const ConstraintLaw& law, const StateView& 
   for (const RobotFailure& failure : failures) fail(failure.robot, failure.status);
 }
 
-// Mapped points of a robot that is alone after a further motion du and changes dc of the inputs (empty: none). The
-// mechanics return to where they were.
+// Mapped points of a robot that is alone after a further motion du and changes dc of the inputs (empty: none).
 void Stepper::points_after(std::span<const double> du, std::span<const double> dc, std::span<double> y) {
   const Coordinates& coordinates = mechanics_.coordinates();
   std::vector<double> q(motion_.q.data(), motion_.q.data() + motion_.q.size());
   coordinates.integrate(q.data(), du.data());
   std::vector<double> c(inputs_.motions.data(), inputs_.motions.data() + inputs_.motions.size());
   for (std::size_t i = 0; i < dc.size(); ++i) c[i] += dc[i];
-  mechanics_.evaluate_outputs(q, c, y);
-  mechanics_.evaluate_outputs(motion_.q.span(), inputs_.motions.span(), motion_.y.span());
+  mechanics_.outputs_elsewhere(q, c, y);
 }
 
 // The multipliers again, with those of contacts.

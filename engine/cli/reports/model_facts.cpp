@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/reports/robot_facts.hpp"
@@ -9,6 +10,7 @@
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/snapshots/sampling.hpp"
+#include "engine/reduction/world_reduction.hpp"
 #include "engine/run/actuation.hpp"
 #include "engine/run/drive.hpp"
 #include "engine/sofa/sofa_import.hpp"
@@ -24,6 +26,8 @@ bool known(const ReducedField& field) {
 
 // What its errors were measured on.
 const char* unseen(const ReducedModel& model) {
+  if (std::ranges::find(model.errors.sets, forces_along_commands, &ErrorSummary::Set::name) != model.errors.sets.end())
+    return "states along commands of its world";
   return shaken_in_time(model.robot) ? "time steps" : "equilibria";
 }
 
@@ -100,6 +104,8 @@ Facts model_facts(const ReducedModel& model) {
     };
     facts.emplace_back("goal error", line(errors.goal_mean, errors.goal_median, errors.goal_max));
     facts.emplace_back("shape error", line(errors.shape_mean, errors.shape_median, errors.shape_max));
+    for (const ErrorSummary::Set& set : errors.sets)
+      facts.emplace_back(set.name + " error", line(set.mean, set.median, set.max));
     facts.emplace_back("measured on", fmt::format("{} {} under unseen actuation, {} failed", errors.states,
                                                   unseen(model), errors.failed));
     if (errors.failed > 0) facts.emplace_back("failed", failed_states_text(errors));

@@ -10,15 +10,21 @@ namespace supple::cli {
 
 namespace {
 
-nlohmann::ordered_json errors_json(const ErrorSummary& errors) {
-  return {{"states", errors.states},
-          {"failed", errors.failed},
-          {"goal_error_mean", errors.goal_mean},
-          {"goal_error_median", errors.goal_median},
-          {"goal_error_max", errors.goal_max},
-          {"shape_error_mean", errors.shape_mean},
-          {"shape_error_median", errors.shape_median},
-          {"shape_error_max", errors.shape_max}};
+nlohmann::ordered_json errors_json(const WorldRow& row) {
+  const ErrorSummary& errors = row.errors;
+  nlohmann::ordered_json json = {{"states", errors.states},
+                                 {"failed", errors.failed},
+                                 {"goal_error_mean", errors.goal_mean},
+                                 {"goal_error_median", errors.goal_median},
+                                 {"goal_error_max", errors.goal_max},
+                                 {"shape_error_mean", errors.shape_mean},
+                                 {"shape_error_median", errors.shape_median},
+                                 {"shape_error_max", errors.shape_max}};
+  if (row.force_mean > 0) {
+    json["force_error_mean"] = row.force_mean;
+    json["force_error_max"] = row.force_max;
+  }
+  return json;
 }
 
 }  // namespace
@@ -32,9 +38,9 @@ nlohmann::ordered_json world_json(const WorldReduction& reduction) {
                              {"elements", reduction.row().elements[k]}});
   json["states"] = reduction.states;
   json["failed_states"] = reduction.failed_states;
-  json["validation"] = errors_json(reduction.row().errors);
+  json["validation"] = errors_json(reduction.row());
   for (const WorldRow& row : reduction.rows)
-    json["rounds"].push_back({{"modes", row.modes}, {"elements", row.elements}, {"errors", errors_json(row.errors)}});
+    json["rounds"].push_back({{"modes", row.modes}, {"elements", row.elements}, {"errors", errors_json(row)}});
   json["speed"] = {{"fom_steps_per_s", reduction.full.steps_per_s},
                    {"hrom_steps_per_s", reduction.reduced.steps_per_s}};
   json["seconds"] = {{"total", reduction.seconds}};
@@ -43,8 +49,13 @@ nlohmann::ordered_json world_json(const WorldReduction& reduction) {
 }
 
 RunError refusal_of(const WorldReduction& reduction, const WorldRecipe& recipe, const std::string& accept) {
-  return RunError(fmt::format("the reduced parts miss by {} on average, {} were asked for",
-                              percent(reduction.row().error()), percent(recipe.error)),
+  const WorldRow& row = reduction.row();
+  std::string miss = fmt::format("the reduced parts miss by {} on average, {} were asked for", percent(row.error()),
+                                 percent(recipe.error));
+  if (row.force_mean > recipe.force_error)
+    miss += fmt::format("; forces between bodies by {}, {} were asked for", percent(row.force_mean),
+                        percent(recipe.force_error));
+  return RunError(miss,
                   "states = ... of [reduce], more than now; smaller ranges of the inputs; a larger error; " + accept);
 }
 

@@ -23,19 +23,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void print_world(const WorldReduction& reduction) {
+void print_world(const WorldReduction& reduction, const WorldRecipe& recipe) {
   std::vector<std::vector<std::string>> rows{
       {"model", "modes", "elements", "goal error", "largest", "shape error", "largest"}};
   std::vector<std::size_t> numbers{3, 4, 5, 6};
+  const bool touching = reduction.row().force_mean > 0;
+  if (touching) {
+    rows[0].insert(rows[0].end(), {"force error", "largest"});
+    numbers.insert(numbers.end(), {7, 8});
+  }
   for (std::size_t r = 0; r < reduction.rows.size(); ++r) {
     const WorldRow& row = reduction.rows[r];
     rows.push_back({static_cast<int>(r) == reduction.taken ? "taken" : "tried",
                     fmt::format("{}", fmt::join(row.modes, ", ")), fmt::format("{}", fmt::join(row.elements, ", ")),
                     percent(row.errors.goal_mean), percent(row.errors.goal_max), percent(row.errors.shape_mean),
                     percent(row.errors.shape_max)});
+    if (touching) rows.back().insert(rows.back().end(), {percent(row.force_mean), percent(row.force_max)});
   }
   fmt::print("{}", format_table(rows, numbers));
-  fmt::print("errors of the whole on {} unseen equilibria{}; {} training states\n", reduction.row().errors.states,
+  fmt::print("errors of the whole {} {}{}; {} training states\n",
+             recipe.actuation.empty() ? "on unseen equilibria:" : "along unseen variations of the commands, states:",
+             reduction.row().errors.states,
              reduction.row().errors.failed > 0
                  ? fmt::format(" ({} of which the reduced one did not find)", reduction.row().errors.failed)
                  : "",
@@ -45,6 +53,9 @@ void print_world(const WorldReduction& reduction) {
   };
   fmt::print("one step after the other on one thread: full {}, reduced {} (99 % below {})\n", rate(reduction.full),
              rate(reduction.reduced), format_quantity(1e-6 * reduction.reduced.p99_us, Dimension::time));
+  if (!recipe.actuation.empty())
+    fmt::print("along the commands the reduced robot is {:.3g} times as fast as real time\n",
+               reduction.reduced.realtime_factor);
   for (const std::string& note : reduction.notes) print_note(note);
 }
 
@@ -86,7 +97,7 @@ int reduce_world(Context& context, const WorldArguments& arguments) {
   nlohmann::ordered_json json = world_json(reduction);
   json.update(machine_facts(context, "cpu"));
   json["folder"] = output;
-  if (!context.common.quiet) print_world(reduction);
+  if (!context.common.quiet) print_world(reduction, recipe);
   if (!refused) write_world(scene, reduction, output);
   write_json(context, json);
   if (refused) throw refusal_of(reduction, recipe, "--accept-errors writes them all the same");

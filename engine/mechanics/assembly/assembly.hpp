@@ -127,6 +127,7 @@ class AssemblyMechanics : public Mechanics {
   const Coordinates& coordinates() const override { return coordinates_; }
   const RowLayout& rows() const override { return rows_; }
   void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
+  void outputs_elsewhere(std::span<const double> q, std::span<const double> c, std::span<double> y) override;
   void input_rates(std::span<const int> points, std::span<double> rates) override;
   using Mechanics::evaluate_forces;
   void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
@@ -232,7 +233,10 @@ class AssemblyMechanics : public Mechanics {
   bool free(int frame) const { return frames_[static_cast<std::size_t>(frame)].v >= 0; }
   int frame_of(const Assembly::Point& point) const;
   Mat3d axes(int body) const;
-  Vec3d in_frame(int point) const;
+  Vec3d in_frame(const Assembly::Point& at, std::span<const double> own_y) const;
+  Vec3d in_frame(int point) const { return in_frame(world_point(point), own_y_); }
+  void map_points(std::span<const double> q, std::span<const double> c, const std::vector<Pose>& poses,
+                  std::span<double> own_y, std::span<double> y) const;
   const Assembly::Point& world_point(int point) const { return points_[static_cast<std::size_t>(point)].at; }
   // Rows at mapped points that move with a body's coordinates, in the body's axes; at: their places among all.
   struct BodyRows {
@@ -280,6 +284,10 @@ class AssemblyMechanics : public Mechanics {
   mutable Placement moments_;      // of the bodies and frames for these coordinates, without poses
   mutable std::vector<double> moments_at_;
   std::vector<double> y_, own_y_;  // mapped points of the last evaluation, and as the bodies have theirs
+  struct {
+    std::vector<Pose> poses;
+    std::vector<double> own_y;
+  } elsewhere_;  // of outputs_elsewhere
   std::vector<double> friction_;
   int changes_ = 0;
   mutable std::vector<double> q_end_, sum_, impulse_, momentum_;  // [nq], [nv]

@@ -135,36 +135,63 @@ Mat3d AssemblyMechanics::axes(int body) const {
 }
 
 // A point in the world, from the origin of its frame's block, in that frame's axes.
-Vec3d AssemblyMechanics::in_frame(int point) const {
-  const Assembly::Point& at = world_point(point);
+Vec3d AssemblyMechanics::in_frame(const Assembly::Point& at, std::span<const double> own_y) const {
   const Vec3d& origin = frames_[extent(frame_of(at))].origin;
   if (at.frame >= 0) return at.vector ? at.position : at.position - origin;
   const Assembly::Body& body = assembly_.bodies[extent(at.body)];
-  const Vec3d own = vector_at(own_y_, extent(3, parts_[extent(at.body)].point + at.output));
+  const Vec3d own = vector_at(own_y, extent(3, parts_[extent(at.body)].point + at.output));
   return at.vector ? body.place.rotation * own : body.place(own) - origin;
+}
+
+// Where the mapped points are; own_y: as the bodies have theirs.
+void AssemblyMechanics::map_points(std::span<const double> q, std::span<const double> c, const std::vector<Pose>& poses,
+                                   std::span<double> own_y, std::span<double> y) const {
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Part& part = parts_[b];
+    assembly_.bodies[b].mechanics->evaluate_outputs(q.subspan(extent(part.v), extent(part.nv)),
+                                                    c.subspan(extent(part.motion), extent(part.motions)),
+                                                    own_y.subspan(extent(3, part.point), extent(3, part.outputs)));
+  }
+  for (std::size_t p = 0; p < points_.size(); ++p) {
+    double* out = y.data() + 3 * p;
+    if (points_[p].own) {
+      std::copy_n(own_y.data() + 3 * p, 3, out);
+      continue;
+    }
+    const Assembly::Point& at = points_[p].at;
+    const std::size_t frame = extent(frame_of(at));
+    const Pose& pose = poses[frame];
+    const Vec3d& origin = frames_[frame].origin;
+    if (at.body < 0 || at.vector) {
+      const Vec3d x = in_frame(at, own_y);
+      std::copy_n((at.vector ? pose.rotation * x : pose(x)).v, 3, out);
+      continue;
+    }
+    // The points of a body's surface follow each other.
+    const Pose& place = assembly_.bodies[extent(at.body)].place;
+    const double* own = own_y.data() + extent(3, parts_[extent(at.body)].point);
+    for (;; ++p) {
+      const Assembly::Point& one = points_[p].at;
+      std::copy_n(pose(place(vector_at({own + extent(3, one.output), 3}, 0)) - origin).v, 3, y.data() + 3 * p);
+      if (p + 1 == points_.size()) break;
+      const MappedPoint& next = points_[p + 1];
+      if (next.own || next.at.body != at.body || next.at.frame >= 0 || next.at.vector) break;
+    }
+  }
 }
 
 void AssemblyMechanics::evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) {
   set_poses(q, c, now_);
   own_y_.resize(y_.size());
-  for (std::size_t b = 0; b < parts_.size(); ++b) {
-    const Part& part = parts_[b];
-    assembly_.bodies[b].mechanics->evaluate_outputs(
-        q.subspan(extent(part.v), extent(part.nv)), c.subspan(extent(part.motion), extent(part.motions)),
-        std::span(own_y_).subspan(extent(3, part.point), extent(3, part.outputs)));
-  }
-  for (std::size_t p = 0; p < points_.size(); ++p) {
-    double* out = y.data() + 3 * p;
-    if (points_[p].own) {
-      std::copy_n(own_y_.data() + 3 * p, 3, out);
-    } else {
-      const Assembly::Point& at = points_[p].at;
-      const Pose& pose = now_.poses[extent(frame_of(at))];
-      const Vec3d x = in_frame(static_cast<int>(p));
-      std::copy_n((at.vector ? pose.rotation * x : pose(x)).v, 3, out);
-    }
-    std::copy_n(out, 3, y_.data() + 3 * p);
-  }
+  map_points(q, c, now_.poses, own_y_, y);
+  std::ranges::copy(y, y_.begin());
+}
+
+void AssemblyMechanics::outputs_elsewhere(std::span<const double> q, std::span<const double> c, std::span<double> y) {
+  elsewhere_.poses.resize(frames_.size());
+  for (std::size_t f = 0; f < frames_.size(); ++f) elsewhere_.poses[f] = block_pose(static_cast<int>(f), q, c);
+  elsewhere_.own_y.resize(y_.size());
+  map_points(q, c, elsewhere_.poses, elsewhere_.own_y, y);
 }
 
 // f += (dy/dq)^T force at a point in the world; y as last evaluated.

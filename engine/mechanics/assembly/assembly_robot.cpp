@@ -25,6 +25,12 @@ std::vector<std::optional<RigidSolid>> solids_of(const AssemblyScene& scene) {
   return solids;
 }
 
+bool same_region(const std::optional<Region>& a, const std::optional<Region>& b) {
+  if (!a || !b) return !a && !b;
+  return a->kind == b->kind && a->lower == b->lower && a->upper == b->upper && a->centre == b->centre &&
+         a->radius == b->radius;
+}
+
 }  // namespace
 
 AssemblyRobot::AssemblyRobot(AssemblyScene scene)
@@ -104,7 +110,9 @@ void AssemblyRobot::add_part(const PartScene& part, Assembly& assembly) {
 const AssemblyRobot::PartModel* AssemblyRobot::same_model(const PartScene& part, bool touches) const {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const PartScene& other = scene_.parts[k];
-    if (other.scene == part.scene && other.model == part.model && parts_[k].touches == touches) return &parts_[k];
+    if (other.scene == part.scene && other.model == part.model && parts_[k].touches == touches &&
+        same_region(other.touching, part.touching))
+      return &parts_[k];
   }
   return nullptr;
 }
@@ -116,7 +124,7 @@ void AssemblyRobot::build_full(const PartScene& part, PartModel& own) const {
   take_implicit_factors(model->robot);
   own.moves_freely = model->robot.floating;
   model->robot.obstacles.clear();
-  if (own.touches) own.touching = add_skin_points(scene, *model);
+  if (own.touches) own.touching = add_skin_points(part, scene, *model);
   BoundarySurface skin = boundary_surface(model->mesh);
   own.skin = std::move(skin.mesh_node);
   own.triangles = std::move(skin.surface.triangles);
@@ -139,7 +147,7 @@ void AssemblyRobot::read_reduced(const PartScene& part, PartModel& own) const {
   own.on_frame = model->on_frame;
   if (own.on_frame) *model = *shape_model(*model);
   model->robot.obstacles.clear();
-  if (own.touches) own.touching = add_skin_points(*model);
+  if (own.touches) own.touching = add_skin_points(part, *model);
   own.triangles = model->skin.triangles;
   own.reduced = std::move(model);
 }
@@ -263,10 +271,9 @@ std::vector<double> AssemblyRobot::stress(std::span<const double> q, std::span<c
   return all;
 }
 
-std::vector<Vec3d> AssemblyRobot::own_skin(std::size_t part, std::span<const double> q,
-                                           std::span<const double> c) const {
-  const Part& own = parts_[part];
-  const auto [own_q, own_c] = own_values(part, q, c);
+std::vector<Vec3d> AssemblyRobot::part_skin(int part, std::span<const double> q, std::span<const double> c) const {
+  const Part& own = parts_[extent(part)];
+  const auto [own_q, own_c] = own_values(extent(part), q, c);
   std::vector<Vec3d> nodes;
   if (own.reduced) {
     nodes = own.reduced->skin.rest;
@@ -307,7 +314,7 @@ Surface AssemblyRobot::surface(std::span<const double> q, std::span<const double
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     add(parts_[part].triangles, static_cast<int>(out.nodes.size()));
     const Pose pose = mechanics_->body_pose(static_cast<int>(part), q, c);
-    for (const Vec3d& x : own_skin(part, q, c)) out.nodes.push_back(pose(x));
+    for (const Vec3d& x : part_skin(static_cast<int>(part), q, c)) out.nodes.push_back(pose(x));
   }
   for (int r = 0; r < static_cast<int>(scene_.rigids.size()); ++r) {
     const Surface& own = shape(r);
@@ -322,7 +329,7 @@ std::vector<Vec3d> AssemblyRobot::skin(std::span<const double> q, std::span<cons
   std::vector<Vec3d> nodes;
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     const Pose pose = mechanics_->body_pose(static_cast<int>(part), q, c);
-    for (const Vec3d& x : own_skin(part, q, c)) nodes.push_back(pose(x));
+    for (const Vec3d& x : part_skin(static_cast<int>(part), q, c)) nodes.push_back(pose(x));
   }
   for (int r = 0; r < static_cast<int>(scene_.rigids.size()); ++r) {
     if (!layout_.seats[extent(r)].free) continue;

@@ -34,6 +34,10 @@ class AssemblyRobot {
   Surface surface(std::span<const double> q, std::span<const double> c) const;
   // What may touch obstacles: of rigid bodies those that move freely alone.
   std::vector<Vec3d> skin(std::span<const double> q, std::span<const double> c) const;
+  // Where the nodes of a part's skin are in its own axes.
+  std::vector<Vec3d> part_skin(int part, std::span<const double> q, std::span<const double> c) const;
+  // What of it touches other bodies; empty where it may not.
+  const PartSkin& touching_skin(int part) const { return parts_[static_cast<std::size_t>(part)].touching; }
   // Von Mises stress of the elements of its parts, one after the other (element_stress.hpp) [Pa].
   std::vector<double> stress(std::span<const double> q, std::span<const double> c) const;
   // Whether all laws have an exact tangent.
@@ -84,8 +88,6 @@ class AssemblyRobot {
   // Coordinates and inputs of a part among those of the whole.
   std::pair<std::span<const double>, std::span<const double>> own_values(std::size_t part, std::span<const double> q,
                                                                          std::span<const double> c) const;
-  // Where the nodes of a part's skin are in its own axes.
-  std::vector<Vec3d> own_skin(std::size_t part, std::span<const double> q, std::span<const double> c) const;
 
   AssemblyScene scene_;
   std::vector<std::optional<RigidSolid>> solids_;  // of the rigid bodies

@@ -1,5 +1,7 @@
 #include "engine/mechanics/assembly/assembly_surfaces.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -8,6 +10,7 @@
 
 #include "engine/mesh/boundary.hpp"
 #include "engine/model/collision_points.hpp"
+#include "engine/model/element_fields.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -66,6 +69,20 @@ std::vector<int> used_nodes(std::vector<std::array<int, 3>>& triangles) {
   return nodes;
 }
 
+// Leaves those that touch others.
+void choose_region(const PartScene& part, const std::vector<Vec3d>& nodes, std::vector<std::array<int, 3>>& triangles) {
+  if (!part.touching || triangles.empty()) return;
+  Mesh mesh;
+  mesh.nodes = nodes;
+  const std::vector<int> inside = nodes_in(*part.touching, mesh);
+  std::erase_if(triangles, [&](const std::array<int, 3>& triangle) {
+    return !std::ranges::all_of(triangle, [&](int node) { return std::ranges::binary_search(inside, node); });
+  });
+  if (triangles.empty())
+    throw InputError(fmt::format("no face of the skin of part '{}' lies in its region", part.name),
+                     "a larger box or sphere; it is in the axes of the part's own scene", part.place);
+}
+
 // The outer triangles of a reduced model's skin.
 std::vector<std::array<int, 3>> outer_triangles(const ReducedModel& model) {
   std::vector<Face> faces;
@@ -112,10 +129,11 @@ TouchingBodies touching_bodies(const AssemblyScene& scene, const RigidLayout& la
   return touching;
 }
 
-PartSkin add_skin_points(const Scene& scene, FullModel& model) {
+PartSkin add_skin_points(const PartScene& part, const Scene& scene, FullModel& model) {
   PartSkin skin;
   skin.first_output = static_cast<int>(model.robot.rest_points.size());
   skin.surface.triangles = triangles_of(outer_faces(scene, model));
+  choose_region(part, model.mesh.nodes, skin.surface.triangles);
   for (const int node : used_nodes(skin.surface.triangles)) {
     skin.surface.nodes.push_back(model.mesh.nodes[extent(node)]);
     model.robot.rest_points.push_back(model.mesh.nodes[extent(node)]);
@@ -124,10 +142,11 @@ PartSkin add_skin_points(const Scene& scene, FullModel& model) {
   return skin;
 }
 
-PartSkin add_skin_points(ReducedModel& model) {
+PartSkin add_skin_points(const PartScene& part, ReducedModel& model) {
   PartSkin skin;
   skin.first_output = static_cast<int>(model.robot.rest_points.size());
   skin.surface.triangles = outer_triangles(model);
+  choose_region(part, model.skin.rest, skin.surface.triangles);
   const auto append = [](const std::vector<double>& rows, int node, int columns, std::vector<double>& to) {
     const auto first = rows.begin() + static_cast<std::ptrdiff_t>(extent(3, node, columns));
     to.insert(to.end(), first, first + 3 * columns);

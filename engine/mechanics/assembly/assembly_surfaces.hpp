@@ -28,9 +28,10 @@ struct PartSkin {
   int first_output = 0;  // its nodes are mapped points of the model, from this one
 };
 
-/// Both append mapped points to the model, one for each node, those that are held too.
-PartSkin add_skin_points(const Scene& scene, FullModel& model);
-PartSkin add_skin_points(ReducedModel& model);
+/// Both append mapped points to the model, one for each node, those that are held too. `part` may choose a region:
+/// throws InputError where no face lies in it.
+PartSkin add_skin_points(const PartScene& part, const Scene& scene, FullModel& model);
+PartSkin add_skin_points(const PartScene& part, ReducedModel& model);
 
 /// Contact distance where none is given [m]: a share of the diagonal of the smallest surface.
 double default_contact_distance(const std::vector<Assembly::BodySurface>& surfaces);

@@ -55,6 +55,7 @@ void weigh(const std::vector<Eigen::Matrix3d>& roots, Eigen::Map<Matrix> C) {
 PointWeights point_weights(const FullModel& model, const Robot& robot, const std::string& folder,
                            const SnapshotSet& set) {
   PointWeights weights;
+  weights.first_point = robot.first_collision_point;
   weights.weight.assign(extent(robot.collision_points), Mat3d{});
   FullMechanics mechanics(model);
   const int nv = model.coordinates.nv;
@@ -90,16 +91,16 @@ PointWeights point_weights(const FullModel& model, const Robot& robot, const std
 }
 
 ContactModes join_contact_modes(const FullModel& model, std::vector<double> basis, int modes,
-                                const PointWeights& weights, int count) {
+                                const PointWeights& weights, int count, double share) {
   const int nv = model.coordinates.nv;
   const Robot& robot = model.robot;
-  SUPPLE_EXPECT(basis.size() == extent(nv, modes) && weights.weight.size() == extent(robot.collision_points));
+  SUPPLE_EXPECT(basis.size() == extent(nv, modes));
   PointRows rows;
   std::vector<Eigen::Matrix3d> roots;
-  for (int p = 0; p < robot.collision_points; ++p) {
-    const Eigen::Map<const Eigen::Matrix3d> W(weights.weight[extent(p)].m);
+  for (std::size_t p = 0; p < weights.weight.size(); ++p) {
+    const Eigen::Map<const Eigen::Matrix3d> W(weights.weight[p].m);
     if (W.isZero(0)) continue;
-    rows.point.push_back(robot.first_collision_point + p);
+    rows.point.push_back(weights.first_point + static_cast<int>(p));
     const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(W);  // of rank one without friction
     const Eigen::Vector3d root = eigen.eigenvalues().cwiseMax(0).cwiseSqrt();
     roots.push_back(eigen.eigenvectors() * root.asDiagonal() * eigen.eigenvectors().transpose());
@@ -130,9 +131,12 @@ ContactModes join_contact_modes(const FullModel& model, std::vector<double> basi
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen{Eigen::MatrixXd(D)};
   const Eigen::VectorXd e = eigen.eigenvalues().reverse();
   ContactModes result;
-  while (result.count < std::min(count, n) && e(result.count) > least_compliance * C.trace() / n) ++result.count;
-  result.lacked = D.trace() / C.trace();
-  result.lacks = std::max(0.0, D.trace() - e.head(result.count).sum()) / C.trace();
+  result.lacked = result.lacks = D.trace() / C.trace();
+  while (result.count < std::min(count, n) && result.lacks > share &&
+         e(result.count) > least_compliance * C.trace() / n) {
+    ++result.count;
+    result.lacks = std::max(0.0, D.trace() - e.head(result.count).sum()) / C.trace();
+  }
 
   Eigen::MatrixXd forces = eigen.eigenvectors().rightCols(result.count).rowwise().reverse();  // by columns
   for (std::size_t p = 0; p < roots.size(); ++p) {

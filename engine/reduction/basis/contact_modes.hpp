@@ -24,7 +24,8 @@ namespace supple {
 // the point touches there, n their normals; zero where it never does. `robot`: with its friction. Throws RunError where
 // no state touches anything: modes that no training state moves along would leave the choice of elements open.
 struct PointWeights {
-  std::vector<Mat3d> weight;  // [collision points]
+  int first_point = 0;        // mapped point of the first weight
+  std::vector<Mat3d> weight;  // [points]
   int touching = 0;           // points that touch in some state
 };
 PointWeights point_weights(const FullModel& model, const Robot& robot, const std::string& folder,
@@ -36,9 +37,10 @@ struct ContactModes {
   // Share of the weighted compliance sum_p tr(W_p C_p) that the given modes lack, and all modes.
   double lacked = 0, lacks = 0;
 };
-// `count` contact modes for an orthonormal basis nv x modes. Throws InputError where the response at rest is not
+// `count` contact modes for an orthonormal basis nv x modes, or as many as leave `share` of the weighted compliance
+// lacking, if these are fewer. Throws InputError where the response at rest is not
 // determined, or there are more points than their matrix has room for.
 ContactModes join_contact_modes(const FullModel& model, std::vector<double> basis, int modes,
-                                const PointWeights& weights, int count);
+                                const PointWeights& weights, int count, double share = 0);
 
 }  // namespace supple

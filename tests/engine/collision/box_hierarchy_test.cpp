@@ -14,12 +14,13 @@ namespace {
 using collision_tests::Random;
 using Pairs = std::set<std::pair<int, int>>;
 
-std::vector<BoundingBox> random_boxes(Random& random, int n) {
-  std::vector<BoundingBox> boxes;
+std::vector<PaddedBox> random_boxes(Random& random, int n) {
+  std::vector<PaddedBox> boxes;
   for (int i = 0; i < n; ++i) {
     const Vec3d x = random.point(1), y = x + random.point(0.1);
-    boxes.push_back({x, x});
-    extend(boxes.back(), y);
+    BoundingBox box{x, x};
+    extend(box, y);
+    boxes.push_back(box);
   }
   return boxes;
 }
@@ -31,13 +32,13 @@ TEST(BoxHierarchy, FindsWhatOverlaps) {
     tree.build(random_boxes(random, n));
     other.build(random_boxes(random, 70));
     // Refitted to places that have nothing to do with those it was built of.
-    const std::vector<BoundingBox> a = random_boxes(random, n), b = random_boxes(random, 70);
-    tree.refit(a);
-    other.refit(b);
+    const std::vector<PaddedBox> a = random_boxes(random, n), b = random_boxes(random, 70);
+    tree.refit([&](int item) { return a[static_cast<std::size_t>(item)]; });
+    other.refit([&](int item) { return b[static_cast<std::size_t>(item)]; });
     Pairs expected, within, found, found_within;
     double least = HUGE_VAL, near = HUGE_VAL;
     for (int i = 0; i < n; ++i) {
-      const BoundingBox& box = a[static_cast<std::size_t>(i)];
+      const PaddedBox& box = a[static_cast<std::size_t>(i)];
       for (int j = 0; j < 70; ++j) {
         if (overlap(box, b[static_cast<std::size_t>(j)])) expected.emplace(i, j);
         least = std::min(least, distance_between(box, b[static_cast<std::size_t>(j)]));
@@ -57,7 +58,7 @@ TEST(BoxHierarchy, FindsWhatOverlaps) {
     EXPECT_EQ(near, least);
     const Vec3d x = random.point(2);
     double to_box = HUGE_VAL, nearest = HUGE_VAL;
-    for (const BoundingBox& box : a) to_box = std::min(to_box, distance_to_box(box, x));
+    for (const PaddedBox& box : a) to_box = std::min(to_box, distance_to_box(box, x));
     tree.near_point(
         x, [&] { return nearest; },
         [&](int i) { nearest = std::min(nearest, distance_to_box(a[static_cast<std::size_t>(i)], x)); });

@@ -7,8 +7,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "engine/inverse/inverse_step.hpp"
+#include "engine/reduction/world_runs.hpp"
 #include "engine/scene/writer.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "tests/engine/bodies/assemblies.hpp"
@@ -59,6 +61,41 @@ stiffness = 400
 )",
                         k, k == 1 ? 0.0 : 0.7, k == 1 ? 0.0 : 0.1, k == 1 ? 0 : 180);
   return text;
+}
+
+// A bar that a driven block bends, with a free one lying on its end, by commands in time.
+std::string pressed(const reduced_bodies::TemporaryFolder& folder, const std::string& reduce) {
+  const Scene bar = reduced_bodies::saved_bar(folder, assemblies::corotational, false);
+  std::ofstream(folder / "bar.toml") << write_scene(bar);
+  std::ofstream(folder / "press.csv") << "time [s],block/lift [mm]\n0,0\n0.05,0\n0.3,-25\n0.4,-25\n";
+  return R"(
+name = "pressed"
+time_step = 0.01
+[reduce]
+states = 20
+)" + reduce +
+         R"(
+[[rigid]]
+name = "block"
+size = [0.04, 0.14, 0.04]
+translation = [0.2, 0.05, 0.121]
+motion = "lift"
+direction = [0, 0, 1]
+range = ["-30 mm", "5 mm"]
+friction = 0.3
+[[rigid]]
+name = "load"
+size = [0.04, 0.06, 0.03]
+mass = 0.3
+translation = [0.275, 0.05, 0.1154]
+friction = 0.3
+[[part]]
+name = "bar"
+scene = "bar.toml"
+friction = 0.3
+[contact]
+distance = "0.4 mm"
+)";
 }
 
 class WorldReductionTest : public testing::Test {
@@ -117,6 +154,63 @@ TEST_F(WorldReductionTest, MakesOneModelOfEqualPartsAndASceneOfThese) {
   EXPECT_LT(norm(reduced.rigid_pose(0, state.q, state.motions).position - places[1]), 1e-4);
 }
 
+TEST_F(WorldReductionTest, TrainsAlongCommandsInContact) {
+  const AssemblyScene full = scene(
+      pressed(folder_, "actuation = \"press.csv\"\nvariation = \"20 %\"\nerror = \"3 %\"\nforce_error = \"3 %\""));
+  const std::string out = folder_ / "reduced";
+  std::filesystem::create_directories(out);
+  const WorldReduction reduction = reduce_world(full, full.reduction, out, {});
+  ASSERT_TRUE(reduction.reached) << reduction.row().error() << " " << reduction.row().force_mean;
+  EXPECT_EQ(reduction.states, 3 * 21);  // three runs, at rest and after every second step
+  EXPECT_EQ(reduction.row().errors.states, 2 * 21);
+  EXPECT_GT(reduction.row().force_mean, 0);
+  EXPECT_EQ(reduction.row().errors.failed, 0);
+  write_world(full, reduction, out);
+
+  // The forces that it tells of: the block presses alike on both, and the load stays where it is on both.
+  double pressed[2];
+  Vec3d load[2];
+  for (int k = 0; k < 2; ++k) {
+    AssemblyRobot robot(k == 0 ? full : read_assembly(out));
+    const Actuation table = read_actuation(full.reduction.actuation, robot.mechanics().robot());
+    State end;
+    const RanWorld ran =
+        run_world(robot, VariedCommands(table, 0, 0, 1), 1, [&](const State& state, bool) { end = state; });
+    ASSERT_EQ(ran.status, StepStatus::ok);
+    EXPECT_EQ(ran.seconds.size(), 40U);
+    pressed[k] = 0;
+    for (const BodyTouch& touch : body_touches(robot.mechanics().robot(), end)) pressed[k] += norm(touch.force);
+    load[k] = robot.rigid_pose(1, end.q, end.motions).position;
+  }
+  EXPECT_GT(pressed[0], 10);
+  EXPECT_NEAR(pressed[1], pressed[0], 2 * reduction.row().force_max * pressed[0]);
+  EXPECT_LT(norm(load[1] - load[0]), 1e-3);
+  EXPECT_LT(load[0][2], 0.11);  // it went down with the bar
+}
+
+// Factors are drawn for each input, about its first value, and the table itself is the first run.
+TEST_F(WorldReductionTest, VariesCommands) {
+  AssemblyRobot robot(scene(pressed(folder_, "actuation = \"press.csv\"")));
+  AssemblyMechanics& mechanics = robot.mechanics();
+  std::ofstream(folder_ / "from.csv") << "time [s],block/lift [mm]\n0,2\n1,-18\n";
+  const Actuation table = read_actuation(folder_ / "from.csv", mechanics.robot());
+  EXPECT_DOUBLE_EQ(VariedCommands(table, 0.1, 0, 1).control(mechanics, 1).motions[0], -0.018);
+  std::set<double> drawn;
+  for (int run = 1; run < 6; ++run) {
+    const VariedCommands varied(table, 0.1, run, 1);
+    EXPECT_DOUBLE_EQ(varied.control(mechanics, 0).motions[0], 0.002);
+    const double end = varied.control(mechanics, 1).motions[0];
+    EXPECT_LE(std::abs(end + 0.018), 0.1 * 0.020 + 1e-15);
+    drawn.insert(end);
+  }
+  EXPECT_EQ(drawn.size(), 5U);
+  // Beyond the range it is cut.
+  for (int run = 1; run < 6; ++run) {
+    const double wide = VariedCommands(table, 30, run, 1).control(mechanics, 1).motions[0];
+    EXPECT_TRUE(wide == -0.03 || wide == 0.005 || std::abs(wide) < 0.03) << wide;
+  }
+}
+
 TEST_F(WorldReductionTest, SaysWhatItCannotTrain) {
   const auto contains = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   std::string text = bridge(folder_);
@@ -130,6 +224,11 @@ TEST_F(WorldReductionTest, SaysWhatItCannotTrain) {
   EXPECT_TRUE(contains(refusal(touching), "depend on how they came to touch")) << refusal(touching);
   EXPECT_TRUE(contains(refusal(text + "[[obstacle]]\nname = \"floor\"\ntype = \"plane\"\nposition = [0, 0, -1]\n"),
                        "contact with obstacles"));
+  EXPECT_EQ(refusal(pressed(folder_, "actuation = \"press.csv\"")), "");
+  EXPECT_TRUE(contains(refusal(pressed(folder_, "")), "depend on how they came to touch"));
+  const auto read_refusal = [&](const std::string& reduce) { return refusal(pressed(folder_, reduce)); };
+  EXPECT_TRUE(contains(read_refusal("actuation = \"none.csv\""), "does not exist"));
+  EXPECT_TRUE(contains(read_refusal("variation = 0.2"), "variation means nothing"));
   EXPECT_TRUE(contains(refusal("[[rigid]]\nname = \"a\"\nheld = true\n"), "no part of the scene is full"));
 }
 

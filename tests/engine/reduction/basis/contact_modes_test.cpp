@@ -39,7 +39,8 @@ FullModel bar(bool held = true) {
 }
 
 PointWeights equal_weights(const FullModel& model) {
-  return {std::vector<Mat3d>(static_cast<std::size_t>(model.robot.collision_points), Mat3d::identity()), 0};
+  return {model.robot.first_collision_point,
+          std::vector<Mat3d>(static_cast<std::size_t>(model.robot.collision_points), Mat3d::identity()), 0};
 }
 
 // sum_p tr(W_p C_p)
