@@ -62,7 +62,7 @@ class Mechanics {
 
   // y [B x outputs] = y_rest + L q + L_c c; c [B x motions].
   virtual void evaluate_outputs(std::span<const double> q, std::span<const double> c, std::span<double> y) = 0;
-  // The same, and what rests on the last evaluate_outputs stays as it is.
+  // The same, and what rests on the last evaluate_outputs stays as it is. Overridden where anything does.
   virtual void outputs_elsewhere(std::span<const double> q, std::span<const double> c, std::span<double> y) {
     evaluate_outputs(q, c, y);
   }

@@ -179,7 +179,8 @@ ReducedModel reduced_kind(const AssemblyRobot& robot, const Collected& kind, con
   const Scene scene = read_scene(robot.scene().parts[extent(kind.parts.front())].scene);
   // Without the points of its skin, which the world that a model is put into adds again.
   std::optional<FullModel> alone;
-  if (!robot.touching_skin(kind.parts.front()).surface.nodes.empty()) {
+  if (own.interpolation.size() > 0 &&
+      std::ranges::any_of(kind.parts, [&](int part) { return !robot.touching_skin(part).surface.nodes.empty(); })) {
     alone = build_full_model(scene);
     alone->robot.implicit_velocity = own.robot.implicit_velocity;
     alone->robot.implicit_position = own.robot.implicit_position;
@@ -188,6 +189,8 @@ ReducedModel reduced_kind(const AssemblyRobot& robot, const Collected& kind, con
   const int nv = full.coordinates.nv;
   ReductionScene settings = recipe_of(recipe);
   settings.pod_tolerance = row.modes_tolerance;
+  // A third of what is allowed is for contact modes.
+  if (touched.touching > 0 && recipe.max_modes > 0) settings.max_modes = std::max(1, recipe.max_modes * 2 / 3);
   const ColumnBlocks columns{nv, {kind.count}, [&](int, std::vector<double>&) { return std::span(kind.q); }};
   SnapshotBasis basis = snapshot_basis(full, columns, settings);
   if (touched.touching > 0) {
@@ -199,12 +202,14 @@ ReducedModel reduced_kind(const AssemblyRobot& robot, const Collected& kind, con
   }
   ReducedModel all = by_points(project(full, basis.vectors, basis.modes, all_elements(full)));
   // Elements on an even part of the states.
-  const int every = (kind.count + most_training_states - 1) / most_training_states;
+  const int states = std::min(kind.count, most_training_states);
   TrainingStates training;
   std::vector<double> multipliers;
   const std::size_t rows = kind.multipliers.size() / extent(kind.count);
   const std::vector<double> alpha = project_states(basis.vectors, nv, basis.modes, kind.q, kind.count);
-  for (int s = 0; s < kind.count; s += every, ++training.count) {
+  for (; training.count < states; ++training.count) {
+    // Not every so-many-th: states of a kind's parts follow each other.
+    const int s = static_cast<int>(static_cast<long>(training.count) * kind.count / states);
     const auto a = alpha.begin() + static_cast<std::ptrdiff_t>(extent(s, basis.modes));
     training.states.insert(training.states.end(), a, a + basis.modes);
     const auto m = kind.multipliers.begin() + static_cast<std::ptrdiff_t>(extent(s) * rows);
@@ -271,7 +276,12 @@ void measure_forces(const std::vector<const WorldMoment*>& references,
       scale += force_distance(reference->touches, {});
       ++touching;
     }
-  if (!(scale > 0)) return;
+  if (!(scale > 0)) {
+    // Where the full robot touches nothing the reduced one should not either.
+    if (std::ranges::any_of(found, [](const auto& now) { return now && !now->touches.empty(); }))
+      row.force_mean = row.force_max = 1;
+    return;
+  }
   scale /= touching;
   for (std::size_t k = 0; k < references.size(); ++k) {
     if (!found[k])
@@ -416,7 +426,16 @@ void check_world(const AssemblyRobot& robot) {
     throw InputError("parts are not trained in contact with obstacles of the whole yet",
                      "`supple reduce` the scene of each part with its [[obstacle]], and model = ... here",
                      scene.obstacles.front().place);
-  if (!scene.reduction.actuation.empty()) return;
+  if (!scene.reduction.actuation.empty()) {
+    for (const Collected& kind : kinds_of(robot))
+      for (const int part : kind.parts)
+        if (robot.touching_skin(part).surface.nodes != robot.touching_skin(kind.parts.front()).surface.nodes)
+          throw InputError(fmt::format("parts '{}' and '{}' have one scene and touch others with different faces",
+                                       scene.parts[extent(kind.parts.front())].name, scene.parts[extent(part)].name),
+                           "the same box, sphere and collision for both, or a scene file of its own for one",
+                           scene.parts[extent(part)].place);
+    return;
+  }
   if (robot.moves_freely() && whole.touches())
     throw InputError(
         "equilibria of bodies that move freely depend on how they came to touch, and parts are trained on "
@@ -492,7 +511,15 @@ Training train_along(World& full, const Actuation& table, const WorldRecipe& rec
   const auto steps = static_cast<int>(std::llround(table.end() / robot.scene().time_step));
   if (steps < 1)
     throw InputError(fmt::format("'{}' ends at its first instant", recipe.actuation), "commands over some seconds");
-  tests.every = std::max(1, steps / std::max(1, recipe.states));
+  std::vector<double> first(table.inputs().size()), now(first.size());
+  table.sample(0, first);
+  const auto changes = [&](double time) {
+    table.sample(time, now);
+    return now != first;
+  };
+  if (std::ranges::none_of(table.times(), changes))
+    throw InputError(fmt::format("no input moves in '{}'", recipe.actuation), "commands that change over time");
+  tests.every = (steps + recipe.states - 1) / recipe.states;
   TouchWeights touched(robot);
   std::vector<double> seconds;
   constexpr int runs = training_runs + test_runs;
@@ -522,7 +549,15 @@ Training train_along(World& full, const Actuation& table, const WorldRecipe& rec
     if (!trains) tests.runs.push_back({commands, std::move(moments)});
   }
   result.full = rate_of(std::move(seconds), robot.scene().time_step);
-  for (const Collected& kind : training.kinds) training.touched.push_back(touched.of(kind.parts));
+  for (const Collected& kind : training.kinds) {
+    training.touched.push_back(touched.of(kind.parts));
+    if (training.touched.back().touching > most_contact_points)
+      throw InputError(fmt::format("{} vertices of part '{}' come near another body ({} are the most)",
+                                   training.touched.back().touching,
+                                   robot.scene().parts[extent(kind.parts.front())].name, most_contact_points),
+                       "box or sphere in its [[part]]: faces that touch others",
+                       robot.scene().parts[extent(kind.parts.front())].place);
+  }
   return training;
 }
 

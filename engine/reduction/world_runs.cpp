@@ -5,7 +5,6 @@
 #include <cmath>
 #include <random>
 
-#include "engine/collision/feature_pairs.hpp"
 #include "engine/reduction/snapshots/sampling.hpp"
 #include "engine/step/forward_step.hpp"
 #include "kernels/base/extent.hpp"
@@ -47,6 +46,10 @@ WorldMoment moment_of(AssemblyRobot& robot, const State& state) {
   for (const Effector& effector : whole.effectors) add(effector.point);
   if (whole.effectors.empty())
     for (const NamedPoint& point : whole.reported_points()) add(point.point);
+  const AssemblyMechanics& mechanics = robot.mechanics();
+  for (int rigid = 0; rigid < static_cast<int>(robot.scene().rigids.size()); ++rigid)
+    if (mechanics.assembly().frames[extent(robot.frame_of_rigid(rigid))].hold == Assembly::Hold::free)
+      now.goals.push_back(robot.rigid_pose(rigid, state.q, state.motions).position);
   for (int part = 0; part < static_cast<int>(robot.scene().parts.size()); ++part) {
     const std::vector<Vec3d> skin = robot.part_skin(part, state.q, state.motions);
     now.skin.insert(now.skin.end(), skin.begin(), skin.end());
@@ -81,7 +84,7 @@ RanWorld run_world(AssemblyRobot& robot, const VariedCommands& commands, int eve
 TouchWeights::TouchWeights(AssemblyRobot& robot) : robot_(robot) {
   const Robot& whole = robot.mechanics().robot();
   if (!whole.surfaces) return;
-  search_.emplace(*whole.surfaces);
+  search_.emplace(*whole.surfaces, SearchSettings{.depth = whole.contact_distance});  // as in a step
   for (int s = 0; s < whole.surfaces->size(); ++s)
     sums_.emplace_back(extent(whole.surfaces->surface(s).vertices()), Mat3d{});
 }

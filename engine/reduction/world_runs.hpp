@@ -1,9 +1,12 @@
 #pragma once
 // A scene of several bodies along commands over time, from rest: where its parts are trained and measured in contact.
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "engine/collision/feature_pairs.hpp"
 #include "engine/mechanics/assembly/assembly_robot.hpp"
 #include "engine/model/touches.hpp"
 #include "engine/reduction/basis/contact_modes.hpp"
@@ -17,7 +20,7 @@ class VariedCommands {
  public:
   /// run 0: the table itself; others draw factors in 1 +- variation. The table must outlive this object.
   VariedCommands(const Actuation& table, double variation, int run, std::uint64_t seed);
-  /// Cut to ranges by the step, as all commands are.
+  /// Motions are cut to their ranges; commands are by the step.
   Control control(const Mechanics& mechanics, double time) const;
   double end() const { return table_.end(); }
 
@@ -28,7 +31,7 @@ class VariedCommands {
 
 /// What is compared of a robot at one time of a run.
 struct WorldMoment {
-  std::vector<Vec3d> goals;  // effectors, or where there are none all reported points, in the world
+  std::vector<Vec3d> goals;  // effectors, or all reported points; then free rigid bodies: in the world
   std::vector<Vec3d> skin;   // of the parts, each in its own axes
   std::vector<BodyTouch> touches;
 };

@@ -241,17 +241,17 @@ constexpr std::array assembly_keys{
     Key{.name = "effector", .kind = tables, .fallback = "those of the parts", .meaning = "what inverse control steers: places and orientations of bodies. Where there are some, those of the parts are points alone", .subtable = "[[effector]] of a body"},
     Key{.name = "reduce", .kind = table, .fallback = "as below", .meaning = "how `supple reduce` trains the parts in this world", .subtable = "[reduce] of the whole"},
     Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things in the world that parts and free rigid bodies may touch", .subtable = "[[obstacle]]"},
-    Key{.name = "contact", .kind = table, .fallback = "every node", .meaning = "`distance` for all bodies, from obstacles and from each other: where several may touch, 0.2 % of the smallest one's diagonal if it is 0 or not given; `spacing` for parts whose own scenes have none; a region or a surface stands in the scene of its part", .subtable = "[contact]"},
+    Key{.name = "contact", .kind = table, .fallback = "every node", .meaning = "`distance` for all bodies, from obstacles and from each other: where several may touch, 0.2 % of the diagonal of the smallest surface that does if it is 0 or not given; `spacing` for parts whose own scenes have none; a region or a surface stands in the scene of its part", .subtable = "[contact]"},
 };
 
 constexpr std::array world_reduce_keys{
     Key{.name = "error", .kind = quantity, .fallback = "\"1 %\"", .meaning = "mean error of the whole at the effectors and in shape, on unseen states: modes and elements are added until it is reached", .bound = Bound::positive},
     Key{.name = "actuation", .kind = text, .fallback = "none", .meaning = "CSV file of commands over time, as for `simulate --actuation`: the parts are trained and measured along them, in contact, instead of on equilibria"},
-    Key{.name = "variation", .kind = quantity, .fallback = "\"10 %\"", .meaning = "with `actuation`: further runs, also those for the test, move each input by a factor of its own that is 1 within this", .bound = Bound::non_negative},
+    Key{.name = "variation", .kind = quantity, .fallback = "\"10 %\"", .meaning = "with `actuation`: further runs, also those for the test, move each input by a factor of its own that is 1 within this", .bound = Bound::positive},
     Key{.name = "force_error", .kind = quantity, .fallback = "\"5 %\"", .meaning = "with `actuation`: mean error of the forces between bodies that is asked for as well", .bound = Bound::positive},
-    Key{.name = "states", .kind = integer, .fallback = "64", .meaning = "equilibria of the whole that its parts are trained on, beside the corners of the box of inputs where these are at most 64; with `actuation`, states that are kept of each of three runs", .least = 1},
+    Key{.name = "states", .kind = integer, .fallback = "64", .meaning = "equilibria of the whole that its parts are trained on, beside the corners of the box of inputs where these are at most 64; with `actuation`, about as many states that are kept of each of three runs", .least = 1},
     Key{.name = "max_modes", .kind = integer, .fallback = "0", .meaning = "most modes of a part; 0: as the error asks"},
-    Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen equilibria that the whole is measured on", .least = 1},
+    Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen equilibria that the whole is measured on; not with `actuation`, whose states are those of two more runs", .least = 1},
     Key{.name = "seed", .kind = integer, .fallback = "1", .meaning = "seed of the sampling"},
 };
 
@@ -297,7 +297,7 @@ constexpr std::array part_keys{
     Key{.name = "rotation", .kind = vector, .dimension = D::angle, .fallback = "[0, 0, 0]", .meaning = "how its scene is turned there: about x, then y, then z"},
     Key{.name = "friction", .kind = quantity, .fallback = "0", .meaning = "Coulomb's coefficient against other bodies; of two bodies the geometric mean of both holds", .bound = Bound::non_negative},
     Key{.name = "collision", .kind = choice, .fallback = "\"skin\"", .meaning = "with what it touches other bodies: its outer skin, without walls of cavities, or nothing; what of it touches obstacles stands in its own scene", .choices = "skin | none"},
-    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "all of the skin", .meaning = "of its skin, only faces with all corners in this box touch other bodies, in the axes of its own scene. What is beside them passes through others; a step takes less time"},
+    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "all of the skin", .meaning = "of its skin, only faces with all corners in this box touch other bodies, in the axes of its own scene. What is beside them passes through others, and they hold from both sides, like a sheet; a step takes less time"},
     Key{.name = "sphere", .kind = table, .fallback = "all of the skin", .meaning = "the same with a sphere", .subtable = "sphere"},
     Key{.name = "self_contact", .kind = boolean, .fallback = "false", .meaning = "its skin touches itself too"},
 };

@@ -20,7 +20,7 @@ nlohmann::ordered_json errors_json(const WorldRow& row) {
                                  {"shape_error_mean", errors.shape_mean},
                                  {"shape_error_median", errors.shape_median},
                                  {"shape_error_max", errors.shape_max}};
-  if (row.force_mean > 0) {
+  if (!errors.sets.empty()) {
     json["force_error_mean"] = row.force_mean;
     json["force_error_max"] = row.force_max;
   }
@@ -50,13 +50,16 @@ nlohmann::ordered_json world_json(const WorldReduction& reduction) {
 
 RunError refusal_of(const WorldReduction& reduction, const WorldRecipe& recipe, const std::string& accept) {
   const WorldRow& row = reduction.row();
-  std::string miss = fmt::format("the reduced parts miss by {} on average, {} were asked for", percent(row.error()),
-                                 percent(recipe.error));
-  if (row.force_mean > recipe.force_error)
-    miss += fmt::format("; forces between bodies by {}, {} were asked for", percent(row.force_mean),
-                        percent(recipe.force_error));
-  return RunError(miss,
-                  "states = ... of [reduce], more than now; smaller ranges of the inputs; a larger error; " + accept);
+  std::vector<std::string> missed;
+  const auto add = [&](const char* what, double error, double asked) {
+    if (error > asked)
+      missed.push_back(fmt::format("{} by {} on average, {} were asked for", what, percent(error), percent(asked)));
+  };
+  add("motion and shape", row.error(), recipe.error);
+  add("forces between bodies", row.force_mean, recipe.force_error);
+  return RunError(fmt::format("the reduced parts miss {}", fmt::join(missed, "; ")),
+                  fmt::format("states = ... of [reduce], more than now; {}; a larger error; {}",
+                              recipe.actuation.empty() ? "smaller ranges of the inputs" : "less variation", accept));
 }
 
 }  // namespace supple::cli

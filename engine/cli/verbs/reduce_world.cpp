@@ -27,7 +27,7 @@ void print_world(const WorldReduction& reduction, const WorldRecipe& recipe) {
   std::vector<std::vector<std::string>> rows{
       {"model", "modes", "elements", "goal error", "largest", "shape error", "largest"}};
   std::vector<std::size_t> numbers{3, 4, 5, 6};
-  const bool touching = reduction.row().force_mean > 0;
+  const bool touching = !reduction.row().errors.sets.empty();
   if (touching) {
     rows[0].insert(rows[0].end(), {"force error", "largest"});
     numbers.insert(numbers.end(), {7, 8});

@@ -25,7 +25,6 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 // A point this near to its distance touches, in sizes of the body: steps of one linearisation leave a point that moves
 // along a curved obstacle that far off.
 constexpr double touching_share = 1e-4;
-constexpr int most_points = 1500;          // whose matrices have 0.8 GB, and K^-1 H^T 36 kB for each unknown
 constexpr double least_compliance = 1e-9;  // of a mode, of the largest: below is rounding
 
 double size_of(const Mesh& mesh) {
@@ -106,10 +105,10 @@ ContactModes join_contact_modes(const FullModel& model, std::vector<double> basi
     roots.push_back(eigen.eigenvectors() * root.asDiagonal() * eigen.eigenvectors().transpose());
   }
   rows.frame.assign(rows.point.size(), Mat3d::identity());
-  if (rows.points() > most_points)
-    throw InputError(
-        fmt::format("contact_modes: {} collision points touch something ({} are the most)", rows.points(), most_points),
-        "[contact] spacing, or a region");
+  if (rows.points() > most_contact_points)
+    throw InputError(fmt::format("contact_modes: {} collision points touch something ({} are the most)", rows.points(),
+                                 most_contact_points),
+                     "[contact] spacing, or a region");
   FullMechanics mechanics(model);
   const ReducedModel all = project(model, basis, modes, all_elements(model));
   const double shift = robot.floating ? lowest_frequency_squared(all) : 0;

@@ -31,6 +31,8 @@ struct PointWeights {
 PointWeights point_weights(const FullModel& model, const Robot& robot, const std::string& folder,
                            const SnapshotSet& set);
 
+inline constexpr int most_contact_points = 1500;  // whose matrices have 0.8 GB, and K^-1 H^T 36 kB for each unknown
+
 struct ContactModes {
   std::vector<double> basis;  // nv x (modes + count), column-major, orthonormal: the given ones, then the contact modes
   int count = 0;              // at most as many as were asked for: what remains is rounding

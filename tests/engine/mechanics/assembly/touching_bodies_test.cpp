@@ -317,5 +317,47 @@ TEST(TouchingBodies, RoundBodiesThatMoveFreelyDoNotTouchObstaclesYet) {
   EXPECT_TRUE(robot.mechanics().assembly().surfaces.empty());
 }
 
+// Faces with all corners in a region, of a full part and of a reduced one; parts of one file with other regions share no
+// skin.
+TEST(TouchingBodies, APartMayTouchWithARegionOfItsSkin) {
+  const reduced_bodies::TemporaryFolder folder;
+  const std::string file = write_scene_with(folder, hollow_bodies::bar_scene(law, ActuatorControl::force, 1e3),
+                                            hollow_bodies::bar(false), "hollow");
+  const FullModel full = build_full_model(read_scene(file));
+  write_model(project(full, reduced_bodies::random_basis(full.coordinates.nv, 4), 4, all_elements(full)),
+              folder / "hollow.rom.h5");
+  AssemblyScene scene;
+  scene.name = "bars";
+  scene.parts = {part_of("whole", file), part_of("box", file), part_of("ball", file), part_of("reduced", "")};
+  scene.parts[3].model = folder / "hollow.rom.h5";
+  for (const std::size_t k : {1, 2, 3}) {
+    scene.parts[k].translation = {{0, static_cast<double>(k), 0}};
+    Region& region = scene.parts[k].touching.emplace();
+    region.kind = k == 2 ? Region::Kind::sphere : Region::Kind::box;
+    region.lower = {{0.1, -1, -1}};
+    region.upper = {{0.31, 1, 1}};
+    region.centre = {{0.3, 0.05, 0.05}};
+    region.radius = 0.12;
+  }
+  AssemblyRobot robot(scene);
+  const std::vector<Vec3d> whole = robot.touching_skin(0).surface.nodes;
+  for (int part = 1; part < 4; ++part) {
+    const PartSkin& skin = robot.touching_skin(part);
+    std::size_t inside = 0;
+    for (const Vec3d& x : whole) inside += part == 2 ? norm(x - Vec3d{{0.3, 0.05, 0.05}}) <= 0.12 : x[0] >= 0.1;
+    EXPECT_EQ(skin.surface.nodes.size(), inside) << part;  // all have a face in it
+    EXPECT_LT(inside, whole.size());
+    EXPECT_GT(inside, 10u);
+    EXPECT_FALSE(robot.mechanics().assembly().surfaces[extent(part)].surface.closed);
+  }
+  scene.parts[1].touching->upper[0] = 0.11;
+  try {
+    (void)AssemblyRobot(scene);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "no face of the skin of part 'box' lies in its region");
+  }
+}
+
 }  // namespace
 }  // namespace supple
