@@ -192,6 +192,6 @@ def test_parts_are_reduced_in_their_world(world: Path, tmp_path: Path) -> None:
         supple.reduce_world(scene, world, overwrite=True)
     with pytest.raises(supple.InputError, match="one body"):
         supple.reduce_world(world / "bar.toml", tmp_path / "other")
-    with pytest.raises(supple.RunError, match="miss by"):
+    with pytest.raises(supple.RunError, match="miss motion and shape by"):
         supple.reduce_world(scene, tmp_path / "other", modes=1, error=1e-6)
     assert not (tmp_path / "other").exists()
