@@ -179,8 +179,7 @@ ReducedModel reduced_kind(const AssemblyRobot& robot, const Collected& kind, con
   const Scene scene = read_scene(robot.scene().parts[extent(kind.parts.front())].scene);
   // Without the points of its skin, which the world that a model is put into adds again.
   std::optional<FullModel> alone;
-  if (own.interpolation.size() > 0 &&
-      std::ranges::any_of(kind.parts, [&](int part) { return !robot.touching_skin(part).surface.nodes.empty(); })) {
+  if (std::ranges::any_of(kind.parts, [&](int part) { return !robot.touching_skin(part).surface.nodes.empty(); })) {
     alone = build_full_model(scene);
     alone->robot.implicit_velocity = own.robot.implicit_velocity;
     alone->robot.implicit_position = own.robot.implicit_position;
