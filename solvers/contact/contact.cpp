@@ -14,9 +14,9 @@ namespace {
 using namespace contact;
 
 // Forces grow by v / sigma each step, and their change is known to one bit of them: it proves most at large sigma,
-// where motions that resist little take long to come to rest. 1e-3 first, then as little as Newton's method takes.
+// where motions that resist little take long to come to rest.
 constexpr int proof_steps = 100;
-constexpr double proof_shifts[] = {first_shift, least_shift};
+constexpr double proof_shifts[] = {1e-3, 1e-5};
 constexpr double proof_tolerance = 1e-10;  // proximal point steps to a tenth of it
 constexpr int starts = 4, steps_per_start = 60;
 constexpr double soft_shift = 1e-2;           // of the diagonal
@@ -94,7 +94,7 @@ bool infeasible(HostRows& rows, const ScaledContact& p, const ContactSettings& s
     if (!proved)
       steps -= newton(rows, p, work,
                       {.tolerance = std::min(settings.tolerance, proof_tolerance),
-                       .steps = shift == least_shift ? steps : steps / 2,
+                       .steps = shift < proof_shifts[0] ? steps : steps / 2,
                        .inner = 0,
                        .smallest_shift = shift},
                       last, [&] { return proved = find_conflict(rows, p, work.prior, work.trial, work.error); });
