@@ -142,6 +142,6 @@ def test_the_cost_is_known_before(scene: supple.Scene) -> None:
     assert 0 < cost["seconds"] <= cost["most_seconds"]
     assert cost["states"] > 0 and "states" in cost["text"]
     # Each measures for itself what a state takes, on a machine that does other work too.
-    loose = min(supple.expected_cost(scene)["most_seconds"] for _ in range(3))
+    ordinary = min(supple.expected_cost(scene)["most_seconds"] for _ in range(3))
     tight = max(supple.expected_cost(scene, error="0.01 %")["most_seconds"] for _ in range(3))
-    assert tight > loose
+    assert tight > ordinary
