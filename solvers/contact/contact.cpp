@@ -18,7 +18,7 @@ using namespace contact;
 constexpr int proof_steps = 100;
 constexpr double proof_shifts[] = {1e-3, 1e-5};
 constexpr double proof_tolerance = 1e-10;  // proximal point steps to a tenth of it
-constexpr int starts = 4, steps_per_start = 60;
+constexpr int starts = 4, steps_per_start = 120;
 constexpr double soft_shift = 1e-2;           // of the diagonal
 constexpr double largest_useful_force = 1e9;  // of |d|: a problem that needs more counts as infeasible
 
