@@ -170,8 +170,10 @@ TEST(LongSoftContact, IsThatOfHertzAndOfCattaneoAndMindlin) {
   assembly.contact_distance = apart;
   assembly.integrator = Integrator::quasi_static;
   assembly.frames = {frame("world", Hold::fixed), frame("press", Hold::driven)};
-  assembly.frames[1].motions = {MotionInput{.name = "down", .direction = {{0, 0, -1}}},
-                                MotionInput{.name = "aside", .direction = {{1, 0, 0}}}};
+  MotionInput down, aside;
+  down.name = "down", down.direction = {{0, 0, -1}};
+  aside.name = "aside", aside.direction = {{1, 0, 0}};
+  assembly.frames[1].motions = {down, aside};
   for (int k = 0; k < 2; ++k) {
     Half& of = halves[extent(k)];
     const Pose place{{{0, 0, k * apart}}, Mat3d::identity()};
