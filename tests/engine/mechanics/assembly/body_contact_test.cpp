@@ -109,19 +109,12 @@ void lies_between_its_nodes(const CollisionSurface& thin, const Vec3d& turn) {
   const Mesh mesh = box_tetrahedra({{-0.05, -0.05, 0}}, {{0.05, 0.05, 0.05}}, 4, 4, 2);
   FullModel model = build_full_model(scene, mesh);
   ASSERT_TRUE(model.robot.floating);
-  const BoundarySurface skin = boundary_surface(model.mesh);
   World world;
   world.assembly.frames.push_back(frame("world", Hold::fixed));
-  Assembly::BodySurface of{"block", make_collision_surface(skin.surface), {}, 0.3, false};
-  for (const int node : skin.mesh_node) {
-    of.vertices.push_back(on_body(0, static_cast<int>(model.robot.rest_points.size())));
-    model.robot.rest_points.push_back(model.mesh.nodes[extent(node)]);
-    model.interpolation.push_back({{node}, {1.0}});
-  }
+  const Pose place{{{0.012, 0, 0}}, Mat3d::identity()};
+  world.assembly.surfaces.push_back(skin_of("block", model, 0, place, 0.3));
   FullMechanics block(model);
-  world.assembly.bodies = {body("block", block, body_inertia(model), 0, {{{0.012, 0, 0}}, Mat3d::identity()})};
-  for (Vec3d& x : of.surface.rest) x = x + Vec3d{{0.012, 0, 0}};
-  world.assembly.surfaces.push_back(std::move(of));
+  world.assembly.bodies = {body("block", block, body_inertia(model), 0, place)};
   // Two along y, between the rows of nodes at x = -0.038, -0.013, 0.012, ...
   for (const double x : {-0.025, 0.025}) world.add("thin", thin, {}, Hold::fixed, turned({{x, 0, -0.005}}, turn), 0.3);
   AssemblyMechanics mechanics(world.assembly);
@@ -186,16 +179,8 @@ void pile(int seed, int of_each, int steps) {
     models.push_back(std::make_unique<FullModel>(
         build_full_model(scene, box_tetrahedra({{-0.025, -0.02, -0.02}}, {{0.025, 0.02, 0.02}}, 2, 2, 2))));
     FullModel& model = *models.back();
-    const BoundarySurface skin = boundary_surface(model.mesh);
-    Assembly::BodySurface of{"soft", make_collision_surface(skin.surface), {}, 0.4, false};
     const auto body_number = static_cast<int>(world.assembly.bodies.size());
-    for (const int node : skin.mesh_node) {
-      of.vertices.push_back(on_body(body_number, static_cast<int>(model.robot.rest_points.size())));
-      model.robot.rest_points.push_back(model.mesh.nodes[extent(node)]);
-      model.interpolation.push_back({{node}, {1.0}});
-    }
-    for (Vec3d& x : of.surface.rest) x = place(x);
-    world.assembly.surfaces.push_back(std::move(of));
+    world.assembly.surfaces.push_back(skin_of("soft", model, body_number, place, 0.4));
     blocks.push_back(std::make_unique<FullMechanics>(model));
     world.assembly.bodies.push_back(
         body("soft" + std::to_string(body_number), *blocks.back(), body_inertia(model), 0, place));

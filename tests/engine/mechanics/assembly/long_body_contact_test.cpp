@@ -8,8 +8,6 @@
 #include <memory>
 #include <numbers>
 
-#include "engine/collision/feature_pairs.hpp"
-#include "engine/mesh/boundary.hpp"
 #include "engine/mesh/generate.hpp"
 #include "engine/step/forward_step.hpp"
 #include "tests/engine/bodies/touching_bodies.hpp"
@@ -177,15 +175,7 @@ TEST(LongSoftContact, IsThatOfHertzAndOfCattaneoAndMindlin) {
   for (int k = 0; k < 2; ++k) {
     Half& of = halves[extent(k)];
     const Pose place{{{0, 0, k * apart}}, Mat3d::identity()};
-    const BoundarySurface skin = boundary_surface(of.model.mesh);
-    Assembly::BodySurface surface{"half", make_collision_surface(skin.surface), {}, friction, false};
-    for (const int node : skin.mesh_node) {
-      surface.vertices.push_back(on_body(k, static_cast<int>(of.model.robot.rest_points.size())));
-      of.model.robot.rest_points.push_back(of.model.mesh.nodes[extent(node)]);
-      of.model.interpolation.push_back({{node}, {1.0}});
-    }
-    for (Vec3d& x : surface.surface.rest) x = place(x);
-    assembly.surfaces.push_back(std::move(surface));
+    assembly.surfaces.push_back(skin_of("half", of.model, k, place, friction));
     of.mechanics = std::make_unique<FullMechanics>(of.model);
     assembly.bodies.push_back(body("half", *of.mechanics, body_inertia(of.model), k, place));
   }
@@ -204,7 +194,7 @@ TEST(LongSoftContact, IsThatOfHertzAndOfCattaneoAndMindlin) {
     const Traction of = traction(mechanics, state);
     const double a2 = square * of.normal, measured = 4 * of.normal_second / of.normal;
     RecordProperty("hertz" + std::to_string(k), std::to_string(measured / a2));
-    if (k < 2) continue;  // two and a half cells
+    if (k < 2) continue;  // three cells in the half width
     EXPECT_NEAR(measured / a2, 1, 0.03) << k;
     if (k < 5) continue;
     const double grip = friction * of.normal, left = 1 - of.tangential / grip, c2 = a2 * left;
