@@ -162,7 +162,23 @@ void RecordingWriter::write_block() {
     if (!row.empty()) file_.append(name, arrays[k], {row.size()});
     ++k;
   });
+  write_surface_forces("/frames", &RecordedFrame::state, surface_rows_);
+  write_surface_forces("/frames/beside", &RecordedFrame::other, other_surface_rows_);
   waiting_.clear();
+}
+
+// As many rows a frame as there are contacts, so that a column tells where those of a frame end.
+void RecordingWriter::write_surface_forces(const std::string& at, State RecordedFrame::*state, std::size_t& rows) {
+  if ((waiting_.front().*state).surface_forces.empty()) return;
+  std::vector<double> ends, forces;
+  for (const RecordedFrame& frame : waiting_) {
+    const std::vector<double> own = surface_force_rows(frame.*state);
+    forces.insert(forces.end(), own.begin(), own.end());
+    rows += own.size() / surface_force_columns;
+    ends.push_back(static_cast<double>(rows));
+  }
+  file_.append(at + "/surface_ends", ends, {});
+  if (!forces.empty()) file_.append(at + "/surface_forces", forces, {surface_force_columns});
 }
 
 void RecordingWriter::finish() {
@@ -235,6 +251,36 @@ void RecordingReader::read_block(long first) {
       row.assign(begin, begin + width);
       ++a;
     });
+  }
+  read_surface_forces("/frames", &RecordedFrame::state, from);
+  read_surface_forces("/frames/beside", &RecordedFrame::other, from);
+}
+
+void RecordingReader::read_surface_forces(const std::string& at, State RecordedFrame::*state, std::size_t from) {
+  const std::string ends_name = at + "/surface_ends", forces_name = at + "/surface_forces";
+  if (!file_.has(ends_name)) return;
+  const auto refuse = [&] {
+    throw InputError("'" + forces_name + "' is impossible", "record it again", {path(), 0, 0, ""});
+  };
+  const auto shape =
+      file_.has(forces_name) ? file_.shape(forces_name) : std::vector<std::size_t>{0, surface_force_columns};
+  if (file_.shape(ends_name) != std::vector<std::size_t>{static_cast<std::size_t>(frames_)} || shape.size() != 2 ||
+      shape[1] != surface_force_columns)
+    refuse();
+  // The end of the frame before, then those of these.
+  std::vector<double> ends = from == 0 ? std::vector<double>{0} : file_.read_rows(ends_name, from - 1, 1);
+  const std::vector<double> own = file_.read_rows(ends_name, from, read_.size());
+  ends.insert(ends.end(), own.begin(), own.end());
+  for (std::size_t k = 0; k < ends.size(); ++k)
+    if (!(ends[k] >= (k == 0 ? 0 : ends[k - 1]) && ends[k] <= static_cast<double>(shape[0]) &&
+          ends[k] == std::floor(ends[k])))
+      refuse();
+  const auto first = static_cast<std::size_t>(ends.front()), count = static_cast<std::size_t>(ends.back()) - first;
+  const std::vector<double> rows = count > 0 ? file_.read_rows(forces_name, first, count) : std::vector<double>();
+  for (std::size_t k = 0; k < read_.size(); ++k) {
+    const auto begin = static_cast<std::size_t>(ends[k]) - first, end = static_cast<std::size_t>(ends[k + 1]) - first;
+    const auto of_frame = std::span(rows).subspan(begin * surface_force_columns, (end - begin) * surface_force_columns);
+    if (!set_surface_forces(read_[k].*state, of_frame)) refuse();
   }
 }
 

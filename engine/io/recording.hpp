@@ -59,9 +59,12 @@ class RecordingWriter {
  private:
   void write_block();
 
+  void write_surface_forces(const std::string& at, State RecordedFrame::*state, std::size_t& rows);
+
   Hdf5File file_;
   long frames_ = 0;
-  std::size_t block_ = 0;               // frames
+  std::size_t block_ = 0;  // frames
+  std::size_t surface_rows_ = 0, other_surface_rows_ = 0;
   std::vector<RecordedFrame> waiting_;  // not in the file yet
 };
 
@@ -80,6 +83,7 @@ class RecordingReader {
 
  private:
   void read_block(long first);
+  void read_surface_forces(const std::string& at, State RecordedFrame::*state, std::size_t from);
 
   Hdf5File file_;
   RecordingFacts facts_;

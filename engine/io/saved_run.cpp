@@ -33,11 +33,11 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 // Of robots in contact only: files from before there were any have none.
-constexpr std::array<std::string_view, 2> optional_arrays = {"/state/contact_forces", "/state/surface_forces"};
-
 bool optional(const std::string& name) {
-  return std::ranges::find(optional_arrays, name) != optional_arrays.end();
+  return name == "/state/contact_forces";
 }
+
+constexpr const char* surface_forces = "/state/surface_forces";
 
 // Arrays of the state with one row per robot, in the file and in memory.
 template <class SomeState, class Action>
@@ -46,7 +46,6 @@ void each_array(SomeState& state, Action action) {
   action("/state/v", state.v);
   action("/state/multipliers", state.multipliers);
   action("/state/contact_forces", state.contact_forces);
-  action("/state/surface_forces", state.surface_forces);
   action("/state/commands", state.commands);
   action("/state/motions", state.motions);
   action("/state/motion_velocities", state.motion_velocities);
@@ -59,6 +58,10 @@ void write_robots(Hdf5File& file, const State& state) {
   each_array(state, [&](const std::string& name, const std::vector<double>& values) {
     if (!optional(name) || !values.empty()) file.write(name, values, {robots, values.size() / robots});
   });
+  if (!state.surface_forces.empty()) {
+    const std::vector<double> rows = surface_force_rows(state);
+    file.write(surface_forces, rows, {rows.size() / surface_force_columns, surface_force_columns});
+  }
   file.write("/state/time", state.time);
   file.write("/state/robots", std::int64_t{state.robots});
 }
@@ -77,12 +80,12 @@ State read_robots(const Hdf5File& file) {
     if (shape.size() != 2 || shape[0] != static_cast<std::size_t>(robots)) refuse("'" + name + "' has a wrong shape");
     values = file.read_doubles(name);
   });
-  const std::vector<double>& forces = state.surface_forces;
-  bool possible = forces.size() % 5 == 0 && (forces.empty() || robots == 1);
-  for (std::size_t k = 0; k < forces.size() && possible; ++k)
-    possible = std::isfinite(forces[k]) &&
-               (k % 5 > 1 || (forces[k] >= 0 && forces[k] < 4294967296.0 && forces[k] == std::floor(forces[k])));
-  if (!possible) refuse("its forces between bodies are impossible");
+  if (file.has(surface_forces)) {
+    const auto shape = file.shape(surface_forces);
+    if (shape.size() != 2 || shape[1] != surface_force_columns) refuse("'/state/surface_forces' has a wrong shape");
+    if (!set_surface_forces(state, file.read_doubles(surface_forces)))
+      refuse("its forces between bodies are impossible");
+  }
   state.time = file.read_double("/state/time");
   return state;
 }

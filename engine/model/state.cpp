@@ -1,6 +1,9 @@
 #include "engine/model/state.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
@@ -12,7 +15,7 @@ bool same_sizes(const State& a, const State& b) {
   return a.robots == b.robots && a.q.size() == b.q.size() && a.v.size() == b.v.size() &&
          a.multipliers.size() == b.multipliers.size() && a.contact_forces.size() == b.contact_forces.size() &&
          a.commands.size() == b.commands.size() && a.motions.size() == b.motions.size() &&
-         a.motion_velocities.size() == b.motion_velocities.size();
+         a.motion_velocities.size() == b.motion_velocities.size() && a.surface_forces.size() == b.surface_forces.size();
 }
 
 namespace {
@@ -31,14 +34,15 @@ void copy_robot(const State& from, int a, State& to, int b) {
     SUPPLE_EXPECT((to.*list).size() == size * extent(to.robots));
     std::copy_n(source.data() + extent(a) * size, size, (to.*list).data() + extent(b) * size);
   }
-  SUPPLE_EXPECT((from.surface_forces.empty() && to.surface_forces.empty()) || (from.robots == 1 && to.robots == 1));
-  to.surface_forces = from.surface_forces;
+  SUPPLE_EXPECT(from.surface_forces.empty() == to.surface_forces.empty());
+  if (!to.surface_forces.empty()) to.surface_forces[extent(b)] = from.surface_forces[extent(a)];
 }
 
 State one_robot(const State& state, int b) {
   State one;
   one.time = state.time;
   for (const auto list : lists) (one.*list).resize((state.*list).size() / extent(state.robots));
+  one.surface_forces.resize(state.surface_forces.empty() ? 0 : 1);
   copy_robot(state, b, one, 0);
   return one;
 }
@@ -48,8 +52,8 @@ State repeated(const State& one, int robots) {
   State all;
   all.robots = robots;
   all.time = one.time;
-  SUPPLE_EXPECT(robots == 1 || one.surface_forces.empty());
-  all.surface_forces = one.surface_forces;
+  for (int b = 0; b < robots && !one.surface_forces.empty(); ++b)
+    all.surface_forces.push_back(one.surface_forces.front());
   for (const auto list : lists) {
     (all.*list).reserve((one.*list).size() * extent(robots));
     for (int b = 0; b < robots; ++b) (all.*list).insert((all.*list).end(), (one.*list).begin(), (one.*list).end());
@@ -62,6 +66,34 @@ void reset(State& state, std::span<const int> robots, const State& start) {
   for (const int b : robots) copy_robot(start, start.robots == 1 ? 0 : b, state, b);
 }
 
+std::vector<double> surface_force_rows(const State& state) {
+  std::vector<double> rows;
+  for (std::size_t b = 0; b < state.surface_forces.size(); ++b)
+    for (const SurfaceForce& of : state.surface_forces[b])
+      rows.insert(rows.end(), {static_cast<double>(b), static_cast<double>(of.first), static_cast<double>(of.second),
+                               of.force[0], of.force[1], of.force[2]});
+  return rows;
+}
+
+bool set_surface_forces(State& state, std::span<const double> rows) {
+  if (rows.size() % surface_force_columns != 0) return false;
+  std::vector<std::vector<SurfaceForce>> forces(extent(state.robots));
+  const auto whole = [](double value, double end) { return value >= 0 && value < end && value == std::floor(value); };
+  std::array<double, 3> before{-1, -1, -1};
+  for (std::size_t k = 0; k < rows.size(); k += surface_force_columns) {
+    const std::array<double, 3> now{rows[k], rows[k + 1], rows[k + 2]};
+    if (!whole(now[0], state.robots) || !whole(now[1], 0x1p32) || !whole(now[2], 0x1p32) || !(before < now))
+      return false;
+    before = now;
+    SurfaceForce of{static_cast<std::uint32_t>(now[1]), static_cast<std::uint32_t>(now[2])};
+    for (std::size_t i = 0; i < 3; ++i) of.force[i] = rows[k + 3 + i];
+    if (!std::ranges::all_of(of.force, [](double f) { return std::isfinite(f); })) return false;
+    forces[static_cast<std::size_t>(now[0])].push_back(of);
+  }
+  state.surface_forces = std::move(forces);
+  return true;
+}
+
 std::uint64_t hash(const State& state) {
   std::uint64_t h = hash_bytes(&state.time, sizeof state.time);
   for (const auto* v :
@@ -70,8 +102,15 @@ std::uint64_t hash(const State& state) {
   // Nothing changes the hash too, and robots without obstacles keep theirs.
   if (!state.contact_forces.empty())
     h = hash_bytes(state.contact_forces.data(), state.contact_forces.size() * sizeof(double), h);
-  if (!state.surface_forces.empty())
-    h = hash_bytes(state.surface_forces.data(), state.surface_forces.size() * sizeof(double), h);
+  for (const std::vector<SurfaceForce>& own : state.surface_forces) {
+    for (const SurfaceForce& of : own) {
+      h = hash_bytes(&of.first, sizeof of.first, h);
+      h = hash_bytes(&of.second, sizeof of.second, h);
+      h = hash_bytes(of.force, sizeof of.force, h);
+    }
+    // Where those of the next robot begin.
+    if (const std::size_t count = own.size(); state.robots > 1) h = hash_bytes(&count, sizeof count, h);
+  }
   return h;
 }
 

@@ -8,6 +8,13 @@
 
 namespace supple {
 
+/// Between two features of surfaces that touch.
+struct SurfaceForce {
+  std::uint32_t first = 0, second = 0;  // SurfaceSet::code; a list is in ascending order of both
+  double force[3] = {0, 0, 0};          // on the first, in the world [N]
+  bool operator==(const SurfaceForce&) const = default;
+};
+
 struct State {
   int robots = 1;
   double time = 0;        // s
@@ -17,9 +24,8 @@ struct State {
   std::vector<double> multipliers;
   /// B x pairs x 3: forces of obstacles on the body's collision points [N], in the world; as the multipliers.
   std::vector<double> contact_forces;
-  /// Of one robot alone: forces between surfaces of its bodies (Robot::surfaces) [contacts][5]: the codes of the two
-  /// features (SurfaceSet::code), ascending, and the force on the first [N], in the world; as the multipliers.
-  std::vector<double> surface_forces;
+  /// Forces between surfaces of bodies, of each robot that has some (Robot::surfaces); else empty. As the multipliers.
+  std::vector<std::vector<SurfaceForce>> surface_forces;
   std::vector<double> commands;           // B x actuators: commands of the last step (rate limits)
   std::vector<double> motions;            // B x motions: prescribed inputs of the last step [m]
   std::vector<double> motion_velocities;  // B x motions [m/s]
@@ -44,6 +50,13 @@ void copy_robot(const State& from, int a, State& to, int b);
 State one_robot(const State& state, int b);
 /// State of `robots` robots, each a copy of `one`.
 State repeated(const State& one, int robots);
+
+inline constexpr std::size_t surface_force_columns = 6;
+/// State::surface_forces as numbers [contacts][6]: robot, first, second, force.
+std::vector<double> surface_force_rows(const State& state);
+/// The reverse, for state.robots robots; false, and nothing is changed, where robots or codes are none or do not ascend,
+/// or forces are not finite.
+bool set_surface_forces(State& state, std::span<const double> rows);
 
 /// 64-bit hash of all bits of the state (xxHash), independent of the machine's endianness only.
 std::uint64_t hash(const State& state);

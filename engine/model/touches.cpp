@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/collision/simplex_distance.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -38,16 +39,14 @@ std::vector<Touch> touches(const Robot& robot, const State& state, std::span<con
   return found;
 }
 
-std::vector<BodyTouch> body_touches(const Robot& robot, const State& state) {
+std::vector<BodyTouch> body_touches(const Robot& robot, const State& state, int b) {
   std::vector<BodyTouch> found;
-  if (!robot.surfaces) return found;
-  for (std::size_t k = 0; k + 5 <= state.surface_forces.size(); k += 5) {
-    const double* of = state.surface_forces.data() + k;
-    const int a = robot.surfaces->feature(static_cast<std::uint32_t>(of[0])).surface,
-              b = robot.surfaces->feature(static_cast<std::uint32_t>(of[1])).surface;
-    if (a < 0 || b < 0) continue;
-    const Vec3d force = (a <= b ? 1.0 : -1.0) * Vec3d{{of[2], of[3], of[4]}};
-    const int first = std::min(a, b), second = std::max(a, b);
+  if (!robot.surfaces || state.surface_forces.empty()) return found;
+  for (const SurfaceForce& of : state.surface_forces[extent(b)]) {
+    const int one = robot.surfaces->feature(of.first).surface, other = robot.surfaces->feature(of.second).surface;
+    if (one < 0 || other < 0) continue;
+    const Vec3d force = (one <= other ? 1.0 : -1.0) * Vec3d{{of.force[0], of.force[1], of.force[2]}};
+    const int first = std::min(one, other), second = std::max(one, other);
     auto at = std::ranges::find_if(found, [&](const BodyTouch& t) { return t.first == first && t.second == second; });
     if (at == found.end()) {
       found.push_back({first, second, {{0, 0, 0}}, 0});
@@ -57,6 +56,26 @@ std::vector<BodyTouch> body_touches(const Robot& robot, const State& state) {
     ++at->contacts;
   }
   std::ranges::sort(found, {}, [](const BodyTouch& t) { return std::pair(t.first, t.second); });
+  return found;
+}
+
+std::vector<Press> presses(const Robot& robot, const State& state, std::span<const double> y, int b) {
+  std::vector<Press> found;
+  if (!robot.surfaces || state.surface_forces.empty()) return found;
+  const SurfaceSet& set = *robot.surfaces;
+  const std::span<const double> x = y.subspan(
+      extent(3, b * static_cast<int>(robot.rest_points.size()) + robot.first_surface_point), extent(3, set.vertices()));
+  const Positions now{x, x};
+  for (const SurfaceForce& of : state.surface_forces[extent(b)]) {
+    const SurfaceFeature first = set.feature(of.first), second = set.feature(of.second);
+    if (first.surface < 0 || second.surface < 0) continue;
+    if (first.points + second.points > 4) continue;  // two faces: no pair of a step
+    const Simplex on = set.simplex(second, now);
+    const ClosestPoints near = closest_points(set.simplex(first, now), on);
+    Press press{.force = {{of.force[0], of.force[1], of.force[2]}}};
+    for (int k = 0; k < on.count; ++k) press.at = press.at + near.b[extent(k)] * on.x[extent(k)];
+    found.push_back(press);
+  }
   return found;
 }
 

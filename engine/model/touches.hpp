@@ -31,8 +31,15 @@ struct BodyTouch {
   Vec3d force{{0, 0, 0}};     // on the first, in the world [N]
   int contacts = 0;           // pairs of features
 };
-// Of a state of one robot, ascending.
-std::vector<BodyTouch> body_touches(const Robot& robot, const State& state);
+// Of robot b of `state`, ascending.
+std::vector<BodyTouch> body_touches(const Robot& robot, const State& state, int b = 0);
+// A place where two bodies press each other.
+struct Press {
+  Vec3d at{{0, 0, 0}};     // on the second [m]
+  Vec3d force{{0, 0, 0}};  // on the first, in the world [N]
+};
+// Of robot b of `state`; y as above. In the order of the state's forces.
+std::vector<Press> presses(const Robot& robot, const State& state, std::span<const double> y, int b = 0);
 // Sum of the normal forces on each obstacle [N].
 std::vector<double> normal_forces(const Robot& robot, std::span<const Touch> touches);
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -31,6 +32,7 @@
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/more_states.hpp"
 #include "engine/reduction/snapshots/reach.hpp"
+#include "engine/reduction/snapshots/varied_commands.hpp"
 #include "engine/reduction/validation_set.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/extent.hpp"
@@ -250,6 +252,8 @@ class ReductionJob {
   void make_table(std::size_t best, std::size_t small);
   void report_branches();
   void add_compliance();
+  bool along_commands() const { return !recipe_.along.file.empty(); }
+  UnseenPath unseen_path();
   void compare_in_motion();
   void judge();
   void find_limit(const AskedError& asked);
@@ -700,20 +704,31 @@ void ReductionJob::add_compliance() {
   model.own_compliance.clear();
 }
 
+UnseenPath ReductionJob::unseen_path() {
+  if (!along_commands()) return {full_, settings_.dynamic_steps, recipe_.seed + 11, progress_};
+  const auto table = std::make_shared<const Actuation>(training_table(recipe_.along, full_.robot));
+  const VariedCommands unseen(*table, recipe_.along.variation, all_runs, recipe_.seed);
+  const auto steps = std::llround(table->end() / full_.robot.time_step);
+  return {full_, static_cast<int>(std::min<long long>(settings_.dynamic_steps, steps)),
+          [table, unseen](double time) { return unseen.at(time); }, progress_};
+}
+
 // Along a path that was not trained on.
 void ReductionJob::compare_in_motion() {
   ReduceReport& report = result_.report;
   const bool friction = slides_with_friction(full_.robot), shaken = shaken_in_time(full_.robot);
   if (shaken) {
-    const char* trained = !friction                                   ? ""
-                          : recipe_.friction == ShakingFriction::none ? " without friction"
-                                                                      : " with friction";
-    note(fmt::format(
-        "the robot is free-floating in contact with obstacles: it was trained on transient trajectories{}, {} steps of "
-        "{:.3g} ms for each state, and measured on such{}",
-        trained, recipe_.sweep_steps, 1e3 * full_.robot.time_step, friction ? " with friction" : ""));
+    const char* with = friction ? " with friction" : "";
+    if (along_commands())
+      note(fmt::format("the model was trained and measured along variations of '{}'{}", recipe_.along.file, with));
+    else
+      note(
+          fmt::format("the robot is free-floating in contact with obstacles: it was trained on transient "
+                      "trajectories{}, {} steps of {:.3g} ms for each state, and measured on such{}",
+                      friction && recipe_.friction == ShakingFriction::none ? " without friction" : with,
+                      recipe_.sweep_steps, 1e3 * full_.robot.time_step, with));
   }
-  const UnseenPath path(full_, settings_.dynamic_steps, recipe_.seed + 11, progress_);
+  const UnseenPath path = unseen_path();
   report.dynamic = path.compare(result_.model);
   lost_in_motion_ = report.dynamic.failed && !path.failed();
   const auto& where = report.dynamic.where;
@@ -747,6 +762,8 @@ std::string kept_error(const ReductionScene& recipe) {
 
 // As a remedy.
 std::string ReductionJob::more_states() const {
+  if (along_commands())
+    return fmt::format("a smaller variation, or longer commands in [reduce]{}", kept_error(recipe_));
   if (can_double_ && recipe_.doublings < most_doublings)
     return fmt::format("{}doublings = {} in [reduce]",
                        states_help_ ? "" : "smaller ranges of the actuators, a larger error, or ",

@@ -332,12 +332,21 @@ Rate measure_batch_rate(const ReducedModel& model, const Device& device, int rob
 }
 
 UnseenPath::UnseenPath(const FullModel& full, int steps, std::uint64_t seed, const Progress& progress)
-    : full_(full), path_(full.robot, smooth_path_period_steps * full.robot.time_step, seed) {
+    : UnseenPath(
+          full, steps,
+          [path = SmoothPath(full.robot, smooth_path_period_steps * full.robot.time_step, seed)](double time) {
+            return path.at(time);
+          },
+          progress) {}
+
+UnseenPath::UnseenPath(const FullModel& full, int steps, std::function<Sample(double)> commands,
+                       const Progress& progress)
+    : full_(full), commands_(std::move(commands)) {
   FullMechanics mechanics(full);
   const double h = full.robot.time_step;
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
   State x = rest_state(mechanics);
-  Control control = control_of(full.robot, path_.at(0));
+  Control control = control_of(full.robot, commands_(0));
   if (!shaken_in_time(full.robot) &&
       Equilibrium(mechanics, from_rest(full.robot)).solve(control, x).status != StepStatus::ok) {
     failed_ = true;
@@ -346,7 +355,7 @@ UnseenPath::UnseenPath(const FullModel& full, int steps, std::uint64_t seed, con
   for (int k = 0; k < steps; ++k) {
     if (progress.stopped())
       throw Interrupted("stopped during the dynamic comparison", "the same command again; snapshots are kept");
-    control = control_of(full.robot, path_.at((k + 1) * h));
+    control = control_of(full.robot, commands_((k + 1) * h));
     if (stepper.step(control, x).status != StepStatus::ok) {
       failed_ = true;
       return;
@@ -367,7 +376,7 @@ DynamicError UnseenPath::compare(const ReducedModel& reduced) const {
   State z = rest_state(mechanics);
   const std::vector<int> points = effector_points(full_.robot);
   Deviations goal;
-  Control control = control_of(full_.robot, path_.at(0));
+  Control control = control_of(full_.robot, commands_(0));
   // Of a free-floating body: the shapes of its skin.
   const ReducedSkin& skin = reduced.skin;
   const RigidFit fit(skin.rest, std::vector<double>(skin.rest.size(), 1.0));
@@ -380,7 +389,7 @@ DynamicError UnseenPath::compare(const ReducedModel& reduced) const {
     return result;
   }
   for (std::size_t k = 0; k < y_.size(); ++k) {
-    control = control_of(full_.robot, path_.at(static_cast<double>(k + 1) * h));
+    control = control_of(full_.robot, commands_(static_cast<double>(k + 1) * h));
     const std::vector<double> rest = carried_rest(reduced.robot, reduced.output_inputs, control.motions);
     if (stepper.step(control, z).status != StepStatus::ok) {
       result.failed = true;

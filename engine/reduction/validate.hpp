@@ -1,6 +1,7 @@
 #pragma once
 // Errors of a reduced model against full-order equilibria of the test set, and rates of both, measured the same way.
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -110,12 +111,14 @@ class UnseenPath {
  public:
   // Runs the full model, which must outlive this object.
   UnseenPath(const FullModel& full, int steps, std::uint64_t seed, const Progress& progress);
+  // The same along other commands by time [s].
+  UnseenPath(const FullModel& full, int steps, std::function<Sample(double)> commands, const Progress& progress);
   bool failed() const { return failed_; }  // the full model, somewhere
   DynamicError compare(const ReducedModel& reduced) const;
 
  private:
   const FullModel& full_;
-  SmoothPath path_;
+  std::function<Sample(double)> commands_;
   bool failed_ = false;
   std::vector<std::vector<double>> y_, q_;  // [steps]: outputs; of a free-floating body all displacements
 };

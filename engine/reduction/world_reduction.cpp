@@ -41,7 +41,6 @@ constexpr int most_training_states = 240;  // that elements are chosen on, of al
 constexpr double first_modes_tolerance = 1e-2, first_elements_tolerance = 1e-2;
 // Share of the compliance where parts touch that their modes lack: of the first round; each next one has a half.
 constexpr double first_contact_share = 0.1;
-constexpr int training_runs = 3, test_runs = 2;
 constexpr int most_contact_modes = 200;
 
 // Full states of one kind of part.
@@ -176,10 +175,11 @@ ReducedModel reduced_kind(const AssemblyRobot& robot, const Collected& kind, con
                           const WorldRecipe& recipe, const WorldRow& row, const Progress& progress,
                           std::vector<std::string>& notes) {
   const FullModel& own = *robot.full(kind.parts.front());
-  const Scene scene = read_scene(robot.scene().parts[extent(kind.parts.front())].scene);
-  // Without the points of its skin, which the world that a model is put into adds again.
+  const Scene scene = robot.part_scene(kind.parts.front());
+  // Without the points of its skin, which the world that a model is put into adds again; with obstacles.
   std::optional<FullModel> alone;
-  if (std::ranges::any_of(kind.parts, [&](int part) { return !robot.touching_skin(part).surface.nodes.empty(); })) {
+  if (!scene.obstacles.empty() ||
+      std::ranges::any_of(kind.parts, [&](int part) { return !robot.touching_skin(part).surface.nodes.empty(); })) {
     alone = build_full_model(scene);
     alone->robot.implicit_velocity = own.robot.implicit_velocity;
     alone->robot.implicit_position = own.robot.implicit_position;
@@ -421,11 +421,11 @@ void check_world(const AssemblyRobot& robot) {
                        "`supple reduce` the scene of the part, and model = ... here", scene.parts[k].place);
   }
   const Robot& whole = robot.mechanics().robot();
-  if (!scene.obstacles.empty())
-    throw InputError("parts are not trained in contact with obstacles of the whole yet",
-                     "`supple reduce` the scene of each part with its [[obstacle]], and model = ... here",
+  if (!scene.obstacles.empty() && scene.reduction.along.file.empty())
+    throw InputError("parts touch obstacles of the whole, and are trained on equilibria without them",
+                     "actuation = \"commands.csv\" in [reduce], which trains them along commands in time",
                      scene.obstacles.front().place);
-  if (!scene.reduction.actuation.empty()) {
+  if (!scene.reduction.along.file.empty()) {
     for (const Collected& kind : kinds_of(robot))
       for (const int part : kind.parts)
         if (robot.touching_skin(part).surface.nodes != robot.touching_skin(kind.parts.front()).surface.nodes)
@@ -508,23 +508,13 @@ Training train_along(World& full, const Actuation& table, const WorldRecipe& rec
   Tests& tests = training.tests;
   tests.settled = moment_of(robot, rest_state(robot.mechanics()));
   const auto steps = static_cast<int>(std::llround(table.end() / robot.scene().time_step));
-  if (steps < 1)
-    throw InputError(fmt::format("'{}' ends at its first instant", recipe.actuation), "commands over some seconds");
-  std::vector<double> first(table.inputs().size()), now(first.size());
-  table.sample(0, first);
-  const auto changes = [&](double time) {
-    table.sample(time, now);
-    return now != first;
-  };
-  if (std::ranges::none_of(table.times(), changes))
-    throw InputError(fmt::format("no input moves in '{}'", recipe.actuation), "commands that change over time");
   tests.every = (steps + recipe.states - 1) / recipe.states;
   TouchWeights touched(robot);
   std::vector<double> seconds;
   constexpr int runs = training_runs + test_runs;
   for (int run = 0; run < runs; ++run) {
     const bool trains = run < training_runs;
-    const VariedCommands commands(table, recipe.variation, run, recipe.seed);
+    const VariedCommands commands(table, recipe.along.variation, run, recipe.seed);
     std::vector<WorldMoment> moments;
     int done = 0;
     const RanWorld ran = run_world(robot, commands, tests.every, [&](const State& state, bool kept) {
@@ -551,11 +541,11 @@ Training train_along(World& full, const Actuation& table, const WorldRecipe& rec
   for (const Collected& kind : training.kinds) {
     training.touched.push_back(touched.of(kind.parts));
     if (training.touched.back().touching > most_contact_points)
-      throw InputError(fmt::format("{} vertices of part '{}' come near another body ({} are the most)",
-                                   training.touched.back().touching,
-                                   robot.scene().parts[extent(kind.parts.front())].name, most_contact_points),
-                       "box or sphere in its [[part]]: faces that touch others",
-                       robot.scene().parts[extent(kind.parts.front())].place);
+      throw InputError(
+          fmt::format("{} points of part '{}' come near something ({} are the most)", training.touched.back().touching,
+                      robot.scene().parts[extent(kind.parts.front())].name, most_contact_points),
+          "box or sphere in its [[part]]: faces that touch others",
+          robot.scene().parts[extent(kind.parts.front())].place);
   }
   return training;
 }
@@ -568,7 +558,7 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
   World full(scene);
   check_world(full.robot());
   std::optional<Actuation> table;
-  if (!recipe.actuation.empty()) table = read_actuation(recipe.actuation, full.whole());
+  if (!recipe.along.file.empty()) table = training_table(recipe.along, full.whole());
   WorldReduction result;
   const Training training =
       table ? train_along(full, *table, recipe, progress, result) : train_on_equilibria(full, recipe, progress, result);

@@ -50,7 +50,7 @@ struct WorldReduction {
 };
 
 /// Throws InputError for scenes whose parts cannot be reduced so: none is full, one floats freely or has prescribed
-/// motions of its own, the whole has obstacles; without actuation: an input has no range, bodies come to rest in ways that depend
+/// motions of its own; without actuation: the whole has obstacles, an input has no range, bodies come to rest in ways that depend
 /// on how they got there.
 void check_world(const AssemblyRobot& robot);
 

@@ -3,37 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <random>
+#include <numeric>
 
-#include "engine/reduction/snapshots/sampling.hpp"
 #include "engine/step/forward_step.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
 
-VariedCommands::VariedCommands(const Actuation& table, double variation, int run, std::uint64_t seed) : table_(table) {
-  first_.resize(table.inputs().size());
-  table.sample(0, first_);
-  factors_.assign(first_.size(), 1.0);
-  if (run == 0) return;
-  std::mt19937_64 generator(seed + 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(run));
-  for (double& factor : factors_) factor = 1 + variation * (2 * uniform(generator) - 1);
-}
+namespace {
 
-Control VariedCommands::control(const Mechanics& mechanics, double time) const {
-  Control control = zero_control(mechanics);
-  std::vector<double> values(first_.size());
-  table_.sample(time, values);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double value = first_[i] + factors_[i] * (values[i] - first_[i]);
-    const Interval& range = table_.inputs()[i].range;
-    if (i < control.commands.size())
-      control.commands[i] = value;
-    else
-      control.motions[i - control.commands.size()] = std::clamp(value, range.lower, range.upper);
-  }
-  return control;
-}
+constexpr double least_nearness = 1e-5;  // m, where points are held no distance off
+
+}  // namespace
 
 WorldMoment moment_of(AssemblyRobot& robot, const State& state) {
   WorldMoment now;
@@ -55,6 +36,16 @@ WorldMoment moment_of(AssemblyRobot& robot, const State& state) {
     now.skin.insert(now.skin.end(), skin.begin(), skin.end());
   }
   now.touches = body_touches(whole, state);
+  const int obstacles = static_cast<int>(whole.obstacles.size());
+  for (int obstacle = 0; obstacle < obstacles; ++obstacle) {
+    BodyTouch touch{.first = -1 - obstacle, .second = -1 - obstacle};
+    for (int pair = obstacle; pair < whole.pairs(); pair += obstacles) {
+      const double* force = state.contact_forces.data() + extent(3, pair);
+      touch.force = touch.force + Vec3d{{force[0], force[1], force[2]}};
+      touch.contacts += force[0] != 0 || force[1] != 0 || force[2] != 0 ? 1 : 0;
+    }
+    if (touch.contacts > 0) now.touches.push_back(touch);
+  }
   return now;
 }
 
@@ -68,7 +59,7 @@ RanWorld run_world(AssemblyRobot& robot, const VariedCommands& commands, int eve
   RanWorld ran;
   const auto steps = static_cast<long>(std::llround(commands.end() / h));
   for (long k = 1; k <= steps; ++k) {
-    const Control control = commands.control(mechanics, h * static_cast<double>(k));
+    const Control control = control_of(mechanics.robot(), commands.at(h * static_cast<double>(k)));
     const auto begun = std::chrono::steady_clock::now();
     ran.status = step.step(control, state).status;
     ran.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
@@ -83,6 +74,7 @@ RanWorld run_world(AssemblyRobot& robot, const VariedCommands& commands, int eve
 
 TouchWeights::TouchWeights(AssemblyRobot& robot) : robot_(robot) {
   const Robot& whole = robot.mechanics().robot();
+  at_obstacles_.assign(extent(whole.collision_points), Mat3d{});
   if (!whole.surfaces) return;
   search_.emplace(*whole.surfaces, SearchSettings{.depth = whole.contact_distance});  // as in a step
   for (int s = 0; s < whole.surfaces->size(); ++s)
@@ -91,14 +83,31 @@ TouchWeights::TouchWeights(AssemblyRobot& robot) : robot_(robot) {
 
 void TouchWeights::add(const State& state) {
   ++states_;
-  if (!search_) return;
   AssemblyMechanics& mechanics = robot_.mechanics();
   const Robot& whole = mechanics.robot();
   std::vector<double> y(extent(whole.outputs()));
   mechanics.outputs_elsewhere(state.q, state.motions, y);
+  // Those that press are at the distance; what is near them will be when the contact moves.
+  const double near = 2 * whole.contact_distance + least_nearness;
+  // n, of unit length in the world, of a point of a body.
+  const auto weight = [&](const Assembly::Point& at, const Vec3d& normal, double along) {
+    const Vec3d n = transpose(mechanics.body_pose(at.body, state.q, state.motions).rotation) * normal;
+    const Mat3d across = outer(n, n);
+    return across + along * (Mat3d::identity() - across);
+  };
+  for (int k = 0; k < whole.collision_points; ++k) {
+    const Assembly::Point& at = mechanics.assembly().collision_points[extent(k)];
+    if (at.body < 0) continue;
+    const double* x = y.data() + extent(3, whole.first_collision_point + k);
+    for (const PlacedObstacle& placed : whole.obstacles) {
+      const Proximity found = placed.obstacle.at(placed.pose, {{x[0], x[1], x[2]}}, near);
+      if (found.feature == Feature::none || found.gap > near) continue;
+      at_obstacles_[extent(k)] = at_obstacles_[extent(k)] + weight(at, found.normal, placed.friction * placed.friction);
+    }
+  }
+  if (!search_) return;
   const std::span<const double> x =
       std::span<const double>(y).subspan(extent(3, whole.first_surface_point), extent(3, whole.surfaces->vertices()));
-  // Those that press are at the distance; what is near them will be when the contact moves.
   for (const FeaturePair& pair : search_->pairs(x, x, 2 * whole.contact_distance)) {
     const double along =
         whole.surface_friction[extent(pair.a.surface)] * whole.surface_friction[extent(pair.b.surface)];
@@ -108,24 +117,33 @@ void TouchWeights::add(const State& state) {
       const int vertex = pair.vertices[k] - whole.surfaces->placed(surface).first_vertex;
       const Assembly::Point& at = body.vertices[extent(vertex)];
       if (at.body < 0) continue;
-      const Vec3d n = transpose(mechanics.body_pose(at.body, state.q, state.motions).rotation) * pair.normal;
-      const Mat3d normal = outer(n, n);
       Mat3d& sum = sums_[extent(surface)][extent(vertex)];
-      sum = sum + std::abs(pair.weights[k]) * (normal + along * (Mat3d::identity() - normal));
+      sum = sum + std::abs(pair.weights[k]) * weight(at, pair.normal, along);
     }
   }
 }
 
 PointWeights TouchWeights::of(const std::vector<int>& parts) const {
   PointWeights weights;
-  weights.first_point = robot_.touching_skin(parts.front()).first_output;
-  weights.weight.resize(robot_.touching_skin(parts.front()).surface.nodes.size());
+  const PartSkin& skin = robot_.touching_skin(parts.front());
+  const Robot& own = robot_.full(parts.front())->robot;
+  weights.point.resize(skin.surface.nodes.size() + extent(own.collision_points));
+  weights.weight.resize(weights.point.size());
+  const auto at_obstacles = static_cast<std::ptrdiff_t>(skin.surface.nodes.size());
+  std::iota(weights.point.begin(), weights.point.begin() + at_obstacles, skin.first_output);
+  std::iota(weights.point.begin() + at_obstacles, weights.point.end(), own.first_collision_point);
+  const double share = 1.0 / std::max(1, states_);
   const std::vector<Assembly::BodySurface>& surfaces = robot_.mechanics().assembly().surfaces;
   for (std::size_t s = 0; s < sums_.size(); ++s) {
     const int body = surfaces[s].vertices.empty() ? -1 : surfaces[s].vertices.front().body;
     if (std::ranges::find(parts, body) == parts.end()) continue;
-    for (std::size_t v = 0; v < sums_[s].size(); ++v)
-      weights.weight[v] = weights.weight[v] + (1.0 / std::max(1, states_)) * sums_[s][v];
+    for (std::size_t v = 0; v < sums_[s].size(); ++v) weights.weight[v] = weights.weight[v] + share * sums_[s][v];
+  }
+  for (std::size_t k = 0; k < at_obstacles_.size(); ++k) {
+    const Assembly::Point& at = robot_.mechanics().assembly().collision_points[k];
+    if (std::ranges::find(parts, at.body) == parts.end()) continue;
+    Mat3d& sum = weights.weight[skin.surface.nodes.size() + extent(at.output - own.first_collision_point)];
+    sum = sum + share * at_obstacles_[k];
   }
   for (const Mat3d& weight : weights.weight) weights.touching += trace(weight) > 0 ? 1 : 0;
   return weights;

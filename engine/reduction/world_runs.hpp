@@ -1,7 +1,6 @@
 #pragma once
 // A scene of several bodies along commands over time, from rest: where its parts are trained and measured in contact.
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -10,30 +9,16 @@
 #include "engine/mechanics/assembly/assembly_robot.hpp"
 #include "engine/model/touches.hpp"
 #include "engine/reduction/basis/contact_modes.hpp"
-#include "engine/run/actuation.hpp"
+#include "engine/reduction/snapshots/varied_commands.hpp"
 #include "engine/step/step.hpp"
 
 namespace supple {
 
-/// Commands of one run: as the table has them, or each input moving by a factor of its own about its first value.
-class VariedCommands {
- public:
-  /// run 0: the table itself; others draw factors in 1 +- variation. The table must outlive this object.
-  VariedCommands(const Actuation& table, double variation, int run, std::uint64_t seed);
-  /// Motions are cut to their ranges; commands are by the step.
-  Control control(const Mechanics& mechanics, double time) const;
-  double end() const { return table_.end(); }
-
- private:
-  const Actuation& table_;
-  std::vector<double> factors_, first_;
-};
-
 /// What is compared of a robot at one time of a run.
 struct WorldMoment {
-  std::vector<Vec3d> goals;  // effectors, or all reported points; then free rigid bodies: in the world
-  std::vector<Vec3d> skin;   // of the parts, each in its own axes
-  std::vector<BodyTouch> touches;
+  std::vector<Vec3d> goals;        // effectors, or all reported points; then free rigid bodies: in the world
+  std::vector<Vec3d> skin;         // of the parts, each in its own axes
+  std::vector<BodyTouch> touches;  // of bodies, then of obstacles (numbers below 0) with all bodies
 };
 WorldMoment moment_of(AssemblyRobot& robot, const State& state);
 
@@ -47,7 +32,7 @@ struct RanWorld {
 RanWorld run_world(AssemblyRobot& robot, const VariedCommands& commands, int every,
                    const std::function<void(const State&, bool kept)>& visit);
 
-/// Weights of the vertices of parts by where they touch other bodies (PointWeights).
+/// Weights of the points of parts by where they touch other bodies or obstacles (PointWeights).
 class TouchWeights {
  public:
   explicit TouchWeights(AssemblyRobot& robot);
@@ -60,6 +45,7 @@ class TouchWeights {
   AssemblyRobot& robot_;
   std::optional<ContactSearch> search_;   // where bodies may touch
   std::vector<std::vector<Mat3d>> sums_;  // [surfaces][vertices]
+  std::vector<Mat3d> at_obstacles_;       // [collision points]
   int states_ = 0;
 };
 

@@ -116,9 +116,6 @@ void BatchSimulation::check(const BatchSimulationSettings& settings) {
   const Robot& robot = body_->robot();
   if (robots_ < 1 || robots_ > most_robots)
     throw InputError(fmt::format("a batch of {} robots", robots_), fmt::format("1 to {}", most_robots));
-  if (robots_ > 1 && robot.surfaces)
-    throw InputError("robots whose bodies touch each other are simulated one at a time",
-                     "robots=1, or collision = \"none\" of all bodies but one");
   drive_.integrator = settings.integrator.value_or(robot.integrator);
   drive_.time_step = settings.time_step.value_or(robot.time_step);
   drive_.keep_tangent = settings.keep_tangent;
@@ -311,10 +308,9 @@ std::vector<Touch> BatchSimulation::touches(int robot) {
   return supple::touches(this->robot(), state(), outputs(), before_, robot);
 }
 
-std::vector<BodyTouch> BatchSimulation::body_touches([[maybe_unused]] int robot) {
+std::vector<BodyTouch> BatchSimulation::body_touches(int robot) {
   SUPPLE_EXPECT(robot >= 0 && robot < robots_);
-  if (robots_ > 1) return {};
-  return supple::body_touches(this->robot(), state());
+  return supple::body_touches(this->robot(), state(), robot);
 }
 
 std::vector<NamedPose> BatchSimulation::poses(int robot) {

@@ -4,10 +4,11 @@
 #include <memory>
 #include <optional>
 
+#include "engine/commands/command_source.hpp"
 #include "engine/model/reduced_model.hpp"
 #include "engine/run/drive.hpp"
+#include "engine/run/goal_source.hpp"
 #include "engine/run/robot_steps.hpp"
-#include "engine/run/sources.hpp"
 
 namespace supple {
 

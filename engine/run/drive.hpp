@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/actuation.hpp"
+#include "engine/commands/actuation.hpp"
 #include "engine/run/robot_steps.hpp"
 #include "engine/scene/integrator.hpp"
 #include "engine/step/step.hpp"

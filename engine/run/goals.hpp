@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/actuation.hpp"
+#include "engine/commands/actuation.hpp"
+#include "engine/run/goal_source.hpp"
 #include "engine/run/live_robot.hpp"
 
 namespace supple {

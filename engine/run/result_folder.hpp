@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/commands/actuation.hpp"
 #include "engine/io/saved_run.hpp"
 #include "engine/mesh/write.hpp"
-#include "engine/run/actuation.hpp"
 #include "engine/run/robot_steps.hpp"
 
 namespace supple {

@@ -1,9 +1,9 @@
 #pragma once
 // Robots brought to rest before a run.
 
+#include "engine/commands/command_source.hpp"
 #include "engine/model/state.hpp"
 #include "engine/run/mechanics_team.hpp"
-#include "engine/run/sources.hpp"
 
 namespace supple {
 

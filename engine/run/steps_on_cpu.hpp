@@ -7,6 +7,7 @@
 
 #include "engine/inverse/inverse_step.hpp"
 #include "engine/run/drive.hpp"
+#include "engine/run/goal_source.hpp"
 #include "engine/run/mechanics_team.hpp"
 #include "engine/run/robot_steps.hpp"
 #include "engine/step/forward_step.hpp"

@@ -7,6 +7,7 @@
 
 #include "engine/run/device_steps.hpp"
 #include "engine/run/drive.hpp"
+#include "engine/run/goal_source.hpp"
 #include "engine/run/robot_steps.hpp"
 #include "engine/step/batch_stepper.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <numbers>
 
+#include "engine/commands/actuation.hpp"
 #include "engine/model/effectors.hpp"
-#include "engine/run/actuation.hpp"
 
 namespace supple {
 

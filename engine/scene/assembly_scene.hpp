@@ -111,11 +111,9 @@ struct WorldRecipe {
   int states = 64;             // of the training set, beside corners
   int validation_states = 30;  // unseen
   std::uint64_t seed = 1;
-  double error = 0.01;  // mean error asked for
-  int max_modes = 0;    // of a part; 0: as the error asks
-  /// Commands over time (a CSV file) that the parts are trained along; empty: on equilibria.
-  std::string actuation;
-  double variation = 0.1;     // inputs of further runs move by 1 +- this of what the file has
+  double error = 0.01;        // mean error asked for
+  int max_modes = 0;          // of a part; 0: as the error asks
+  TrainingCommands along;     // none: on equilibria
   double force_error = 0.05;  // mean error asked for of the forces between bodies, along the commands
 };
 

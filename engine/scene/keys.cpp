@@ -195,6 +195,8 @@ constexpr std::array contact_keys{
 
 constexpr std::array reduce_keys{
     Key{.name = "sampling", .kind = choice, .fallback = "\"latin-hypercube\"", .meaning = "which commands are simulated for the training set", .choices = "latin-hypercube | grid | random-paths | greedy"},
+    Key{.name = "actuation", .kind = text, .fallback = "none", .meaning = "CSV file of commands over time, as for `simulate --actuation`, for robots that are free-floating in contact with obstacles: trained and measured along them instead of `sampling`, `states`, `sweep_steps`, `corners`, `friction` and `validation_states`"},
+    Key{.name = "variation", .kind = quantity, .fallback = "\"10 %\"", .meaning = "with `actuation`: further runs, also those for the test, move each input by a factor of its own that is 1 within this", .bound = Bound::positive},
     Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "number of states, without those of corners; not of a grid; of ramps' ends where the robot is free-floating in contact with obstacles", .least = 1},
     Key{.name = "states_tolerance", .kind = quantity, .fallback = "none", .meaning = "greedy: no more states once the mean error predicted for those not simulated is below this share of the mean displacement", .bound = Bound::positive},
     Key{.name = "sweep_steps", .kind = integer, .fallback = "9", .meaning = "grid: increments between neighbouring grid points; where the robot is free-floating in contact with obstacles: time steps from each state to the next, or for each state of random paths", .least = 1},

@@ -148,9 +148,10 @@ PointScene read_point(const TableReader& table) {
 }
 
 // With one of these the default is no error.
-constexpr std::string_view by_hand[] = {"sampling",        "states",    "states_tolerance", "converged",
-                                        "modes_tolerance", "max_modes", "elements",         "elements_tolerance",
-                                        "training",        "selection", "goal_error_limit", "shape_error_limit"};
+constexpr std::string_view by_hand[] = {"sampling",           "actuation",       "states",    "states_tolerance",
+                                        "converged",          "modes_tolerance", "max_modes", "elements",
+                                        "elements_tolerance", "training",        "selection", "goal_error_limit",
+                                        "shape_error_limit"};
 
 ReductionScene read_reduction(const TableReader& table) {
   ReductionScene r;
@@ -159,6 +160,7 @@ ReductionScene read_reduction(const TableReader& table) {
   };
   r.place = table.place("sampling");
   r.sampling = table.choice("sampling", r.sampling);
+  r.along = read_training_commands(table);
   r.states = count("states", r.states);
   r.states_tolerance = table.optional_quantity("states_tolerance");
   r.sweep_steps = count("sweep_steps", r.sweep_steps);

@@ -65,12 +65,10 @@ WorldRecipe read_recipe(const TableReader& table) {
   recipe.states = static_cast<int>(table.integer("states", recipe.states, 1'000'000));
   recipe.max_modes = static_cast<int>(table.integer("max_modes", recipe.max_modes, 10'000));
   recipe.validation_states = static_cast<int>(table.integer("validation_states", recipe.validation_states, 1'000'000));
-  if (table.has("actuation"))  // read by what trains with it, and by nothing else
-    recipe.actuation = (fs::path(table.place("actuation").file).parent_path() / table.text("actuation")).string();
-  recipe.variation = table.quantity("variation", recipe.variation);
+  recipe.along = read_training_commands(table);
   recipe.force_error = table.quantity("force_error", recipe.force_error);
-  if (recipe.actuation.empty())
-    refuse(table, "training on equilibria", "way of training (actuation)", {"variation", "force_error"});
+  if (recipe.along.file.empty())
+    refuse(table, "training on equilibria", "way of training (actuation)", {"force_error"});
   else
     refuse(table, "training along commands", "way of training", {"validation_states"});
   recipe.seed = static_cast<std::uint64_t>(

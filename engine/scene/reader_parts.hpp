@@ -20,6 +20,9 @@ struct BodyEffectorScene;
 void refuse(const TableReader& table, std::string_view owner, std::string_view chosen_by,
             std::initializer_list<std::string_view> names);
 
+// Keys actuation and variation of [reduce].
+TrainingCommands read_training_commands(const TableReader& table);
+
 bool has_region(const TableReader& table);
 // Exactly one of box, sphere and group.
 Region read_region(const TableReader& table, std::string_view title);

@@ -24,6 +24,20 @@ void refuse(const TableReader& table, std::string_view owner, std::string_view c
                  fmt::format("leave it out, or choose another {}", chosen_by));
 }
 
+TrainingCommands read_training_commands(const TableReader& table) {
+  TrainingCommands commands;
+  commands.place = table.place("actuation");
+  // Read by what trains with it, and by nothing else.
+  if (table.has("actuation")) {
+    const std::filesystem::path folder = std::filesystem::path(commands.place.file).parent_path();
+    commands.file = std::filesystem::absolute(folder / table.text("actuation")).lexically_normal().string();
+  } else {
+    refuse(table, "training without commands over time", "way of training (actuation)", {"variation"});
+  }
+  commands.variation = table.quantity("variation", commands.variation);
+  return commands;
+}
+
 bool has_region(const TableReader& table) {
   for (const std::string_view kind : region_kinds)
     if (table.has(kind)) return true;

@@ -254,11 +254,19 @@ inline constexpr int most_doublings = 10;  // 1024 times as many states
 /// How many times as large as the mean error that is asked for the error of any state may be.
 inline constexpr double largest_to_mean = 5;
 
+/// Commands over time (a CSV file) that models are trained and measured along.
+struct TrainingCommands {
+  std::string file;        // empty: none
+  double variation = 0.1;  // inputs of further runs move by 1 +- this of what the file has
+  Place place;
+};
+
 /// Offline recipe: [reduce] and its sub-tables.
 struct ReductionScene {
   Place place;  // of the sampling
   SamplingKind sampling = SamplingKind::latin_hypercube;
   int states = 272;                        // all but the grid: number of states
+  TrainingCommands along;                  // of a robot that is trained in time, instead of samples of the box
   bool corners = true;                     // all but the grid: also the corners of the box, when there are at most 64
   std::optional<double> states_tolerance;  // greedy: predicted mean error that is small enough, a fraction
   int sweep_steps = 9;                     // grid, and transient training: increments between neighbours (figure 1)

@@ -110,15 +110,17 @@ class Writer {
     for (const MembraneScene& m : b.membranes) membrane(m);
   }
 
+  std::string from_folder(const std::string& file) const {
+    if (folder_.empty()) return file;
+    const std::string relative =
+        std::filesystem::path(file).lexically_relative(std::filesystem::absolute(folder_).lexically_normal()).string();
+    return relative.empty() ? file : relative;
+  }
+
   void placed_file(std::string_view key, const SurfaceScene& s) {
-    const std::string file = folder_.empty()
-                                 ? s.file
-                                 : std::filesystem::path(s.file)
-                                       .lexically_relative(std::filesystem::absolute(folder_).lexically_normal())
-                                       .string();
     text_ += fmt::format("{} = {{file = {}, unit = \"{} m\", scale = {}, rotation = {}, translation = {}}}\n", key,
-                         toml(file.empty() ? s.file : file), toml(s.unit), toml(s.transform.scale),
-                         toml(s.transform.rotation), toml(s.transform.translation));
+                         toml(from_folder(s.file)), toml(s.unit), toml(s.transform.scale), toml(s.transform.rotation),
+                         toml(s.transform.translation));
   }
 
   void material(const MaterialScene& m) {
@@ -268,6 +270,10 @@ class Writer {
     if (r.trajectories > 0 || r.error) put("trajectories", r.trajectories);
     if (r.doublings > 0) put("doublings", r.doublings);  // so that files stay as they were
     choice("sampling", r.sampling);
+    if (!r.along.file.empty()) {  // as doublings
+      put("actuation", from_folder(r.along.file));
+      put("variation", r.along.variation);
+    }
     put("states", r.states);
     put("states_tolerance", r.states_tolerance);
     put("sweep_steps", r.sweep_steps);

@@ -146,10 +146,13 @@ void ContactStage::begin_surfaces(const State& state) {
   RobotContacts& r = robots_.front();
   const std::span<const double> x = vertices_of(y_start_);
   near_at_start_ = search_->pairs(x, x, 2 * robot_.contact_distance);
-  for (std::size_t k = 0; k + 5 <= state.surface_forces.size(); k += 5) {
-    const double* from = state.surface_forces.data() + k;
-    const std::uint64_t key = (static_cast<std::uint64_t>(from[0]) << 32) | static_cast<std::uint64_t>(from[1]);
-    if (const FeaturePair* at = find_pair(near_at_start_, key)) add_features(r, *at, {{from[2], from[3], from[4]}});
+  SUPPLE_EXPECT(state.surface_forces.size() <= 1);
+  // None in a state from elsewhere: nothing is known of the last step.
+  const std::vector<SurfaceForce> none;
+  for (const SurfaceForce& of : state.surface_forces.empty() ? none : state.surface_forces.front()) {
+    const std::uint64_t key = (std::uint64_t{of.first} << 32) | of.second;
+    if (const FeaturePair* at = find_pair(near_at_start_, key))
+      add_features(r, *at, {{of.force[0], of.force[1], of.force[2]}});
   }
   if (!foresees_) return;
   for (const FeaturePair& pair : near_at_start_)
@@ -249,11 +252,13 @@ void ContactStage::finish_surfaces(const RobotContacts& r, State& state) const {
       same->force = same->force + force;
   }
   std::ranges::sort(forces, {}, &Force::key);
-  state.surface_forces.clear();
-  for (const Force& of : forces) {
-    const auto first = static_cast<double>(of.key >> 32), second = static_cast<double>(of.key & 0xffffffffULL);
-    state.surface_forces.insert(state.surface_forces.end(), {first, second, of.force[0], of.force[1], of.force[2]});
-  }
+  state.surface_forces.resize(1);
+  std::vector<SurfaceForce>& own = state.surface_forces.front();
+  own.clear();
+  for (const Force& of : forces)
+    own.push_back({static_cast<std::uint32_t>(of.key >> 32),
+                   static_cast<std::uint32_t>(of.key & 0xffffffffULL),
+                   {of.force[0], of.force[1], of.force[2]}});
 }
 
 }  // namespace supple

@@ -454,6 +454,7 @@ State rest_state(const Mechanics& mechanics) {
   state.v.assign(extent(B, mechanics.coordinates().nv), 0.0);
   state.multipliers.assign(extent(B, mechanics.robot().rows()), 0.0);
   state.contact_forces.assign(extent(B, mechanics.robot().pairs(), 3), 0.0);
+  state.surface_forces.resize(mechanics.robot().surfaces ? extent(B) : 0);
   state.commands.assign(extent(B, static_cast<int>(mechanics.robot().actuators.size())), 0.0);
   state.motions.assign(extent(B, motions), 0.0);
   state.motion_velocities.assign(extent(B, motions), 0.0);

@@ -30,11 +30,15 @@ Table read_recording(const std::filesystem::path& path) {
       {"motions", [](const RecordedFrame& f) -> const std::vector<double>& { return f.state.motions; }},
       {"goals", [](const RecordedFrame& f) -> const std::vector<double>& { return f.goals; }}};
   std::vector<std::vector<double>> values(std::size(columns));
-  std::vector<double> time, step;
+  std::vector<double> time, step, surface_forces;
   for (long k = 0; k < reader.frames(); ++k) {
     const RecordedFrame& frame = reader.frame(k);
     time.push_back(frame.state.time);
     step.push_back(frame.step);
+    // Of one robot; its place is that of the frame here.
+    std::vector<double> rows = surface_force_rows(frame.state);
+    for (std::size_t row = 0; row < rows.size(); row += surface_force_columns) rows[row] = static_cast<double>(k);
+    surface_forces.insert(surface_forces.end(), rows.begin(), rows.end());
     for (std::size_t c = 0; c < values.size(); ++c) {
       const std::vector<double>& list = columns[c].of(frame);
       values[c].insert(values[c].end(), list.begin(), list.end());
@@ -50,6 +54,8 @@ Table read_recording(const std::filesystem::path& path) {
     const std::size_t width = frames == 0 ? 0 : values[c].size() / frames;
     recording[columns[c].name] = array(std::move(values[c]), {frames, width});
   }
+  const std::size_t contacts = surface_forces.size() / surface_force_columns;
+  recording["surface_forces"] = array(std::move(surface_forces), {contacts, surface_force_columns});
   return recording;
 }
 
@@ -62,7 +68,8 @@ void bind_recording(nb::module_& module) {
       "A recording of `--record` as arrays.\n\n"
       "Keys: robot (file), integrator, time_step [s], time [frames, s], step [frames], q [frames, coordinates, m],\n"
       "v [m/s], forces [frames, rows, N or Pa], contact_forces [N], commands [frames, actuators], motions [m],\n"
-      "goals [frames, 3 x effectors]. Raises InputError for a file that is not a recording.");
+      "goals [frames, 3 x effectors], surface_forces [contacts, 6]: between bodies, frame, two features, force [N]. "
+      "Raises InputError for a file that is not a recording.");
 }
 
 }  // namespace supple::python

@@ -9,8 +9,8 @@
 
 #include "engine/cli/reports/assembly_facts.hpp"
 #include "engine/cli/reports/scene_facts.hpp"
+#include "engine/commands/actuation.hpp"
 #include "engine/mesh/read.hpp"
-#include "engine/run/actuation.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "engine/scene/writer.hpp"

@@ -179,8 +179,9 @@ Table get_state(BatchSimulation& self) {
     state[name] = array(values, {robots, values.size() / robots});
   }
   if (self.robot().surfaces) {
-    const std::vector<double>& forces = self.state().surface_forces;
-    state["surface_forces"] = array(forces, {forces.size() / 5, 5});
+    std::vector<double> forces = surface_force_rows(self.state());
+    const std::size_t contacts = forces.size() / surface_force_columns;
+    state["surface_forces"] = array(std::move(forces), {contacts, surface_force_columns});
   }
   return state;
 }
@@ -200,9 +201,11 @@ void set_state(BatchSimulation& self, Table given) {
   if (self.robot().surfaces) {
     if (!given.contains("surface_forces")) throw nb::key_error("surface_forces");
     Numbers numbers;
-    if (!nb::try_cast(given["surface_forces"], numbers) || numbers.ndim() != 2 || numbers.shape(1) != 5)
-      throw nb::value_error("set_state(state): surface_forces is a float64 array of shape (contacts, 5)");
-    state.surface_forces.assign(numbers.data(), numbers.data() + numbers.size());
+    if (!nb::try_cast(given["surface_forces"], numbers) || numbers.ndim() != 2 ||
+        numbers.shape(1) != surface_force_columns)
+      throw nb::value_error("set_state(state): surface_forces is a float64 array of shape (contacts, 6)");
+    if (!set_surface_forces(state, {numbers.data(), numbers.size()}))
+      throw nb::value_error("set_state(state): surface_forces are not those of this batch");
   }
   self.set_state(state);
 }

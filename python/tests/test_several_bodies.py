@@ -150,8 +150,6 @@ def test_places_and_shapes(world: Path) -> None:
 
 def test_bodies_that_touch(world: Path) -> None:
     scene = supple.Scene(world / "boxes.toml")
-    with pytest.raises(supple.InputError, match="one at a time"):
-        supple.Simulation(scene, 2)
     sim = supple.Simulation(scene)
     assert sim.body_touches() == []
     sim.step(60)
@@ -168,6 +166,32 @@ def test_bodies_that_touch(world: Path) -> None:
         sim.set_state(state)
     with pytest.raises(supple.RunError):  # nothing is known of how a free cube comes to lie there
         sim.settle()
+
+
+def test_a_batch_of_bodies_that_touch(world: Path) -> None:
+    scene = supple.Scene(world / "boxes.toml")
+    alone = supple.Simulation(scene)
+    start = alone.get_state()
+    heights = [0.0, 0.004, 0.01]
+    batch = supple.Simulation(scene, len(heights))
+    state = batch.get_state()
+    state["q"][:, 2] += heights  # the cube is the only body that moves
+    batch.set_state(state)
+    batch.step(40)
+    after = batch.get_state()
+    assert set(after["surface_forces"][:, 0]) == {0, 1, 2}  # all have landed
+    for robot, height in enumerate(heights):
+        own = {name: np.copy(value) for name, value in start.items()}
+        own["q"][0, 2] += height
+        alone.set_state(own)
+        alone.step(40)
+        assert np.array_equal(alone.get_state()["q"][0], after["q"][robot])
+        assert alone.body_touches() == batch.body_touches(robot)
+    batch.set_state(after)
+    assert np.array_equal(batch.get_state()["surface_forces"], after["surface_forces"])
+    after["surface_forces"][0, 0] = 3  # there is no such robot
+    with pytest.raises(ValueError, match="not those of this batch"):
+        batch.set_state(after)
 
 
 def test_parts_are_reduced_in_their_world(world: Path, tmp_path: Path) -> None:

@@ -19,6 +19,10 @@ constexpr int proof_steps = 100;
 constexpr double proof_shifts[] = {1e-3, 1e-5};
 constexpr double proof_tolerance = 1e-10;  // proximal point steps to a tenth of it
 constexpr int starts = 4, steps_per_start = 120;
+// Each step factors a matrix of up to n rows. So many operations take half a minute or so of a core: a thousand contacts
+// without an answer are given up after that, and not after all steps of all starts.
+constexpr double most_operations = 1e12;
+constexpr int least_steps = 40;
 constexpr double soft_shift = 1e-2;           // of the diagonal
 constexpr double largest_useful_force = 1e9;  // of |d|: a problem that needs more counts as infeasible
 
@@ -32,6 +36,11 @@ constexpr double largest_useful_force = 1e9;  // of |d|: a problem that needs mo
          (p.W.empty() ? p.rank >= 0 && p.V.size() == n * extent(p.rank) : p.W.size() == n * n) && p.d.size() == n &&
          lambda.size() == n && optional(p.compliance.size(), n) && optional(p.lower.size(), extent(p.boxes)) &&
          optional(p.upper.size(), extent(p.boxes)) && p.friction.size() == extent(p.contacts) && round;
+}
+
+int affordable_steps(int n, int asked) {
+  const double each = std::pow(std::max(n, 1), 3) / 3;
+  return std::min(asked, std::max(least_steps, static_cast<int>(std::min(1e6, most_operations / each))));
 }
 
 double cone_violation(const ScaledContact& p) {
@@ -79,7 +88,8 @@ bool soft_forces(HostRows& rows, const ScaledContact& p) {
 
 // Whether the problem without friction is infeasible: gaps and box rows alone conflict. Forces are lost if so; friction
 // is not.
-bool infeasible(HostRows& rows, const ScaledContact& p, const ContactSettings& settings, std::span<double> conflict) {
+bool infeasible(HostRows& rows, const ScaledContact& p, const ContactSettings& settings, int newton_steps,
+                std::span<double> conflict) {
   const NewtonWork& work = rows.work;
   Residuals last;
   double *friction = work.spare, *lambda = friction + p.contacts;
@@ -89,7 +99,7 @@ bool infeasible(HostRows& rows, const ScaledContact& p, const ContactSettings& s
   std::fill_n(p.lambda, p.n, 0.0);
   project(rows, p);
   bool proved = false;
-  int steps = std::min(proof_steps, settings.max_newton_steps);
+  int steps = std::min(proof_steps, newton_steps);
   for (const double shift : proof_shifts)
     if (!proved)
       steps -= newton(rows, p, work,
@@ -123,6 +133,7 @@ ContactReport solve_contact(const ContactProblem& problem, std::span<double> lam
                             const ContactSettings& settings) {
   SUPPLE_EXPECT(shapes_agree(problem, lambda, workspace));
   ContactReport report;
+  const int newton_steps = affordable_steps(problem.boxes + 3 * problem.contacts, settings.max_newton_steps);
   workspace.conflict_used_ = 0;
   ScaledContact p;
   double* memory = workspace.numbers_.data();
@@ -137,7 +148,7 @@ ContactReport solve_contact(const ContactProblem& problem, std::span<double> lam
   const SearchLimits limits{.tolerance = settings.tolerance,
                             .enough = settings.enough,
                             .sweeps = settings.max_sweeps,
-                            .newton_steps = settings.max_newton_steps,
+                            .newton_steps = newton_steps,
                             .relaxation = settings.relaxation,
                             .starts = starts,
                             .steps_per_start = steps_per_start};
@@ -146,7 +157,7 @@ ContactReport solve_contact(const ContactProblem& problem, std::span<double> lam
   if (settings.method == ContactMethod::gauss_seidel) {
     search.sweeps(settings.max_sweeps, settings.relaxation, false);
   } else if (settings.method == ContactMethod::newton) {
-    search.steps(settings.max_newton_steps);
+    search.steps(newton_steps);
   } else {
     search.run();
   }
@@ -156,7 +167,7 @@ ContactReport solve_contact(const ContactProblem& problem, std::span<double> lam
   report.newton_steps = search.report.newton_steps;
   report.status = search.solved() ? ContactStatus::solved : ContactStatus::iteration_limit;
   if (!(last.relative() <= std::max(settings.tolerance, settings.enough)) &&
-      infeasible(rows, p, settings, workspace.conflict_)) {
+      infeasible(rows, p, settings, newton_steps, workspace.conflict_)) {
     report.status = ContactStatus::infeasible;
     workspace.conflict_used_ = extent(p.n);
     if (!soft_forces(rows, p)) std::fill_n(p.lambda, p.n, 0.0);

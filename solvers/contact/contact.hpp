@@ -48,7 +48,7 @@ struct ContactSettings {
   /// all the same.
   double enough = 0;
   int max_sweeps = 10000;       // of Gauss-Seidel
-  int max_newton_steps = 1000;  // and up to 100 of these again for a proof of infeasibility
+  int max_newton_steps = 1000;  // fewer of more than 1,400 rows; up to 100 of these again for a proof of infeasibility
   double relaxation = 1;        // of Gauss-Seidel: each new force is taken this far from the one before
 };
 

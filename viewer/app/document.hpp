@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/run/actuation.hpp"
+#include "engine/commands/actuation.hpp"
 #include "viewer/draw/series.hpp"
 #include "viewer/play/open_simulation.hpp"
 #include "viewer/play/simulation_thread.hpp"

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/commands/actuation.hpp"
 #include "engine/model/reduced_shape.hpp"
-#include "engine/run/actuation.hpp"
 #include "viewer/app/keys.hpp"
 #include "viewer/app/plot_widget.hpp"
 

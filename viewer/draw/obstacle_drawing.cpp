@@ -126,18 +126,19 @@ void draw_contact_forces(const RobotShape& shape, const DrawnState& drawn, const
   const Robot& robot = shape.robot();
   const std::vector<double>& forces = drawn.state.contact_forces;
   const auto pairs = static_cast<std::size_t>(robot.pairs());
-  if (pairs == 0 || forces.size() != 3 * pairs) return;
-  const auto force = [&](std::size_t pair) {
-    return Vec3d{{forces[3 * pair], forces[3 * pair + 1], forces[3 * pair + 2]}};
-  };
-  double most = 0;
-  for (std::size_t pair = 0; pair < pairs; ++pair) most = std::max(most, norm(force(pair)));
-  if (!(most > 0) || !std::isfinite(most)) return;
-  for (std::size_t pair = 0; pair < pairs; ++pair) {
-    const Vec3d f = (1 / most) * force(pair);
-    if (!(norm(f) > 0.01)) continue;
+  std::vector<Press> pressed = presses(robot, drawn.state, drawn.y);
+  for (std::size_t pair = 0; pair < pairs && forces.size() == 3 * pairs; ++pair) {
     const std::size_t point = static_cast<std::size_t>(robot.first_collision_point) + pair / robot.obstacles.size();
-    const Vec3d x = Vec3d{{drawn.y[3 * point], drawn.y[3 * point + 1], drawn.y[3 * point + 2]}} + offset;
+    pressed.push_back({.at = {{drawn.y[3 * point], drawn.y[3 * point + 1], drawn.y[3 * point + 2]}},
+                       .force = {{forces[3 * pair], forces[3 * pair + 1], forces[3 * pair + 2]}}});
+  }
+  double most = 0;
+  for (const Press& press : pressed) most = std::max(most, norm(press.force));
+  if (!(most > 0) || !std::isfinite(most)) return;
+  for (const Press& press : pressed) {
+    const Vec3d f = (1 / most) * press.force;
+    if (!(norm(f) > 0.01)) continue;
+    const Vec3d x = press.at + offset;
     add_arrow(x, x + 0.25 * shape.extent() * f, 0.004 * shape.extent(), push_colour, list.on_top_solid);
   }
 }

@@ -7,8 +7,8 @@
 #include "engine/cli/reports/robot_facts.hpp"
 #include "engine/cli/reports/scene_facts.hpp"
 #include "engine/collision/surface_gaps.hpp"
+#include "engine/commands/actuation.hpp"
 #include "engine/model/collision_points.hpp"
-#include "engine/run/actuation.hpp"
 
 namespace supple::cli {
 

@@ -7,11 +7,11 @@
 
 #include "engine/cli/reports/robot_facts.hpp"
 #include "engine/cli/reports/scene_facts.hpp"
+#include "engine/commands/actuation.hpp"
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/snapshots/sampling.hpp"
 #include "engine/reduction/world_reduction.hpp"
-#include "engine/run/actuation.hpp"
 #include "engine/run/drive.hpp"
 #include "engine/sofa/sofa_import.hpp"
 #include "kernels/base/hash.hpp"

@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "engine/cli/reports/scene_facts.hpp"
+#include "engine/commands/actuation.hpp"
 #include "engine/model/effectors.hpp"
-#include "engine/run/actuation.hpp"
 #include "engine/scene/integrator.hpp"
 #include "engine/scene/keys.hpp"
 

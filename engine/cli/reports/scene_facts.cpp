@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/reports/robot_facts.hpp"
-#include "engine/run/actuation.hpp"
+#include "engine/commands/actuation.hpp"
 #include "engine/run/drive.hpp"
 
 namespace supple::cli {

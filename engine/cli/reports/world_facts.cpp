@@ -59,7 +59,7 @@ RunError refusal_of(const WorldReduction& reduction, const WorldRecipe& recipe, 
   add("forces between bodies", row.force_mean, recipe.force_error);
   return RunError(fmt::format("the reduced parts miss {}", fmt::join(missed, "; ")),
                   fmt::format("states = ... of [reduce], more than now; {}; a larger error; {}",
-                              recipe.actuation.empty() ? "smaller ranges of the inputs" : "less variation", accept));
+                              recipe.along.file.empty() ? "smaller ranges of the inputs" : "less variation", accept));
 }
 
 }  // namespace supple::cli

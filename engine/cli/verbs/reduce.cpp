@@ -74,7 +74,7 @@ void print_report(const Reduction& reduction, const std::string& warning) {
   }
   fmt::print("{}", format_table(rows, numbers));
   fmt::print("errors on {} unseen {}; steps on one thread\n", model.errors.states,
-             shaken_in_time(model.robot) ? "time steps along ramps between commands" : "equilibria under actuation");
+             shaken_in_time(model.robot) ? "time steps under actuation" : "equilibria under actuation");
   if (!report.dynamic.failed)
     fmt::print("driven along an unseen path: goal error {} on average, {} at most\n", percent(report.dynamic.goal_mean),
                percent(report.dynamic.goal_max));

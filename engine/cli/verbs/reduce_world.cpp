@@ -42,7 +42,7 @@ void print_world(const WorldReduction& reduction, const WorldRecipe& recipe) {
   }
   fmt::print("{}", format_table(rows, numbers));
   fmt::print("errors of the whole {} {}{}; {} training states\n",
-             recipe.actuation.empty() ? "on unseen equilibria:" : "along unseen variations of the commands, states:",
+             recipe.along.file.empty() ? "on unseen equilibria:" : "along unseen variations of the commands, states:",
              reduction.row().errors.states,
              reduction.row().errors.failed > 0
                  ? fmt::format(" ({} of which the reduced one did not find)", reduction.row().errors.failed)
@@ -53,7 +53,7 @@ void print_world(const WorldReduction& reduction, const WorldRecipe& recipe) {
   };
   fmt::print("one step after the other on one thread: full {}, reduced {} (99 % below {})\n", rate(reduction.full),
              rate(reduction.reduced), format_quantity(1e-6 * reduction.reduced.p99_us, Dimension::time));
-  if (!recipe.actuation.empty())
+  if (!recipe.along.file.empty())
     fmt::print("along the commands the reduced robot is {:.3g} times as fast as real time\n",
                reduction.reduced.realtime_factor);
   for (const std::string& note : reduction.notes) print_note(note);

@@ -117,9 +117,18 @@ const AssemblyRobot::PartModel* AssemblyRobot::same_model(const PartScene& part,
   return nullptr;
 }
 
-void AssemblyRobot::build_full(const PartScene& part, PartModel& own) const {
+Scene AssemblyRobot::scene_of(const PartScene& part) const {
   Scene scene = read_scene(part.scene);
   add_obstacles(part, scene);
+  return scene;
+}
+
+Scene AssemblyRobot::part_scene(int part) const {
+  return scene_of(scene_.parts[extent(part)]);
+}
+
+void AssemblyRobot::build_full(const PartScene& part, PartModel& own) const {
+  Scene scene = scene_of(part);
   auto model = std::make_shared<FullModel>(build_full_model(scene));
   take_implicit_factors(model->robot);
   own.moves_freely = model->robot.floating;

@@ -40,6 +40,8 @@ class AssemblyRobot {
   const PartSkin& touching_skin(int part) const { return parts_[static_cast<std::size_t>(part)].touching; }
   // Von Mises stress of the elements of its parts, one after the other (element_stress.hpp) [Pa].
   std::vector<double> stress(std::span<const double> q, std::span<const double> c) const;
+  // Of a full part, with the obstacles of the whole.
+  Scene part_scene(int part) const;
   // Whether all laws have an exact tangent.
   bool exact_tangent() const;
   // "finger-1: 24 modes, 180 elements".
@@ -64,6 +66,7 @@ class AssemblyRobot {
   void add_part(const PartScene& part, Assembly& assembly);
   // That of a part before this one with the same file and the same points, or null.
   const PartModel* same_model(const PartScene& part, bool touches) const;
+  Scene scene_of(const PartScene& part) const;
   void build_full(const PartScene& part, PartModel& own) const;
   void read_reduced(const PartScene& part, PartModel& own) const;
   void take_implicit_factors(Robot& robot) const;

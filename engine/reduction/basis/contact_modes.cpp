@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
@@ -54,7 +55,8 @@ void weigh(const std::vector<Eigen::Matrix3d>& roots, Eigen::Map<Matrix> C) {
 PointWeights point_weights(const FullModel& model, const Robot& robot, const std::string& folder,
                            const SnapshotSet& set) {
   PointWeights weights;
-  weights.first_point = robot.first_collision_point;
+  weights.point.resize(extent(robot.collision_points));
+  std::iota(weights.point.begin(), weights.point.end(), robot.first_collision_point);
   weights.weight.assign(extent(robot.collision_points), Mat3d{});
   FullMechanics mechanics(model);
   const int nv = model.coordinates.nv;
@@ -99,7 +101,7 @@ ContactModes join_contact_modes(const FullModel& model, std::vector<double> basi
   for (std::size_t p = 0; p < weights.weight.size(); ++p) {
     const Eigen::Map<const Eigen::Matrix3d> W(weights.weight[p].m);
     if (W.isZero(0)) continue;
-    rows.point.push_back(weights.first_point + static_cast<int>(p));
+    rows.point.push_back(weights.point[p]);
     const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(W);  // of rank one without friction
     const Eigen::Vector3d root = eigen.eigenvalues().cwiseMax(0).cwiseSqrt();
     roots.push_back(eigen.eigenvectors() * root.asDiagonal() * eigen.eigenvectors().transpose());

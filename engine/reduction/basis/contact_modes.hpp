@@ -20,12 +20,12 @@
 
 namespace supple {
 
-// Weights of the collision points: the mean over the states of n n^T + mu^2 (I - n n^T), summed over the obstacles that
+// Weights of points that touch something: the mean over the states of n n^T + mu^2 (I - n n^T), summed over the obstacles that
 // the point touches there, n their normals; zero where it never does. `robot`: with its friction. Throws RunError where
 // no state touches anything: modes that no training state moves along would leave the choice of elements open.
 struct PointWeights {
-  int first_point = 0;        // mapped point of the first weight
-  std::vector<Mat3d> weight;  // [points]
+  std::vector<int> point;     // mapped points
+  std::vector<Mat3d> weight;  // of each
   int touching = 0;           // points that touch in some state
 };
 PointWeights point_weights(const FullModel& model, const Robot& robot, const std::string& folder,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/model/on_frame.hpp"
+#include "engine/reduction/snapshots/varied_commands.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
@@ -26,6 +27,29 @@ SamplingPlan draws(const Robot& robot, int count, const ReductionScene& recipe, 
   // Independent states: every path is one state from rest.
   for (Sample& sample : samples) plan.paths.push_back({{std::move(sample)}});
   return plan;
+}
+
+// Runs along commands, each a path: first those of the training set.
+SamplingPlans plans_along(const Robot& robot, const ReductionScene& recipe) {
+  if (!shaken_in_time(robot))
+    throw InputError(
+        "[reduce] actuation is for robots that are free-floating in contact with obstacles: others are trained on "
+        "equilibria",
+        "without this key", recipe.along.place);
+  const Actuation table = training_table(recipe.along, robot);
+  int run = 0;
+  const auto plan_of = [&](int runs) {
+    SamplingPlan plan{.kind = "commands", .note = {}, .converged = false, .paths = {}, .predictions = {}};
+    for (const int end = run + runs; run < end; ++run)
+      plan.paths.push_back(path_along(VariedCommands(table, recipe.along.variation, run, recipe.seed), robot.time_step,
+                                      slides_with_friction(robot)));
+    return plan;
+  };
+  SamplingPlans plans;
+  plans.training = plan_of(training_runs);
+  plans.test = plan_of(test_runs);
+  plans.selection = plan_of(selection_runs);
+  return plans;
 }
 
 }  // namespace
@@ -68,6 +92,7 @@ void check_floating(const Scene& scene, const Robot& robot) {
 }
 
 SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
+  if (!recipe.along.file.empty()) return plans_along(robot, recipe);
   // Seeds of the validation sets are derived from the scene's by fixed odd offsets, used nowhere else.
   return {make_plan(robot, recipe),
           draws(robot, std::max(10, recipe.validation_states / 2), recipe, recipe.seed + 0x9e3779b97f4a7c15ULL),

@@ -56,7 +56,7 @@ struct SamplePath {
 };
 
 struct SamplingPlan {
-  std::string kind;  // "grid", "latin-hypercube", "random-paths", "greedy"; of draws "uniform"
+  std::string kind;  // "grid", "latin-hypercube", "random-paths", "greedy"; of draws "uniform"; "commands" over time
   std::string note;  // why not what was asked for, if so
   // True: every sample is a converged equilibrium. False: one linearised time step per sample, from rest at the
   // beginning of a path (the paper's sweep).

@@ -1,5 +1,5 @@
-// Tables of commands with a column `robot` (engine/run/actuation.hpp).
-#include "engine/run/actuation.hpp"
+// Tables of commands with a column `robot` (engine/commands/actuation.hpp).
+#include "engine/commands/actuation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -32,6 +32,10 @@ RecordedFrame frame_of(int k, std::size_t unknowns) {
   frame.state.commands = {0.001 * k, 0};
   frame.other.q = {0.5 * k};
   frame.other.contact_forces = {0, 0, 0.25 * k};
+  // 0, 1, 2, 0 ... contacts between bodies.
+  frame.state.surface_forces.resize(1);
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(k % 3); ++i)
+    frame.state.surface_forces[0].push_back({7 + i, 0x80000003u, {0.1 * k, -0.2, 1.0 * i}});
   frame.goals = {0.1, 0.2, 0.3 * k};
   frame.steered = {k % 2 == 0 ? 1.0 : 0.0};
   frame.pull = {k % 3 - 1.0, 0.2, 0.3, 0.5, 1, 2, 3, 0.1 * k};
@@ -41,7 +45,8 @@ RecordedFrame frame_of(int k, std::size_t unknowns) {
 bool same(const RecordedFrame& a, const RecordedFrame& b) {
   return a.step == b.step && a.inverse == b.inverse && a.held == b.held && a.saturated == b.saturated &&
          a.step_seconds == b.step_seconds && a.qp_seconds == b.qp_seconds && hash(a.state) == hash(b.state) &&
-         hash(a.other) == hash(b.other) && a.goals == b.goals && a.steered == b.steered && a.pull == b.pull;
+         hash(a.other) == hash(b.other) && a.state.surface_forces == b.state.surface_forces && a.goals == b.goals &&
+         a.steered == b.steered && a.pull == b.pull;
 }
 
 class Recordings : public testing::Test {

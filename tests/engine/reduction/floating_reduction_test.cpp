@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <iterator>
 
 #include "engine/io/model_file.hpp"
@@ -11,6 +12,7 @@
 #include "engine/reduction/basis/metric.hpp"
 #include "engine/reduction/elements/training.hpp"
 #include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/snapshots/varied_commands.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/engine/bodies/floating_bodies.hpp"
 #include "tests/engine/bodies/obstacle_scenes.hpp"
@@ -382,6 +384,31 @@ TEST_F(FloatingPipeline, LearnsInTimeOnAFloor) {
 
   scene_.reduction.ecsw_training = "rerun";
   EXPECT_THROW((void)reduce(scene_, full, settings_, {}), InputError);
+}
+
+// Along commands over time: better along variations of them than a model that has seen ramps all over the box.
+TEST_F(FloatingPipeline, LearnsAlongCommandsOnAFloor) {
+  scene_ = on_a_floor(scene_);
+  scene_.reduction.max_modes = 8;
+  settings_.tolerances = {0.001, 0.004};
+  const FullModel full = build_full_model(scene_);
+  std::ofstream(folder_ / "gait.csv") << "time [s],upper [mm],left [mm]\n0,0,0\n0.1,0,0\n0.2,6,0\n0.3,6,4\n0.4,0,0\n";
+  const Reduction ramps = reduce(scene_, full, settings_, {});
+  Scene along = scene_;
+  along.reduction.along.file = folder_ / "gait.csv";
+  ReduceSettings settings = settings_;
+  settings.snapshots.folder = folder_ / "along";
+  const Reduction gait = reduce(along, full, settings, {});
+  EXPECT_EQ(gait.report.snapshots.states, (3 + 2 + 1) * 40);
+  EXPECT_EQ(gait.model.errors.states, 2 * 40);
+  EXPECT_EQ(gait.model.errors.failed, 0);
+  EXPECT_FALSE(gait.report.dynamic.failed);
+  EXPECT_EQ(gait.report.dynamic.steps, 40);  // the unseen path has the length of the commands
+  // Both along a variation that neither has seen.
+  const Actuation table = training_table(along.reduction.along, full.robot);
+  const VariedCommands unseen(table, 0.1, 20, 1);
+  const UnseenPath path(full, 40, [&](double time) { return unseen.at(time); }, {});
+  EXPECT_LT(path.compare(gait.model).goal_mean, 0.7 * path.compare(ramps.model).goal_mean);
 }
 
 // Training has the obstacles' friction where the scene says so; what models are judged by has it always.

@@ -172,7 +172,7 @@ TEST_F(WorldReductionTest, TrainsAlongCommandsInContact) {
   Vec3d load[2];
   for (int k = 0; k < 2; ++k) {
     AssemblyRobot robot(k == 0 ? full : read_assembly(out));
-    const Actuation table = read_actuation(full.reduction.actuation, robot.mechanics().robot());
+    const Actuation table = read_actuation(full.reduction.along.file, robot.mechanics().robot());
     State end;
     const RanWorld ran =
         run_world(robot, VariedCommands(table, 0, 0, 1), 1, [&](const State& state, bool) { end = state; });
@@ -188,25 +188,50 @@ TEST_F(WorldReductionTest, TrainsAlongCommandsInContact) {
   EXPECT_LT(load[0][2], 0.11);  // it went down with the bar
 }
 
+// A floor that the bar is pressed onto: the model has its points and the modes that contact there asks for.
+TEST_F(WorldReductionTest, TrainsOnObstaclesOfTheWhole) {
+  const AssemblyScene full =
+      scene(pressed(folder_, "actuation = \"press.csv\"\nerror = \"5 %\"\nforce_error = \"5 %\"") +
+            "spacing = \"20 mm\"\n[[obstacle]]\nname = \"floor\"\ntype = \"plane\"\n"
+            "position = [0, 0, \"-4 mm\"]\nfriction = 0.3\n");
+  const std::string out = folder_ / "reduced";
+  std::filesystem::create_directories(out);
+  const WorldReduction reduction = reduce_world(full, full.reduction, out, {});
+  ASSERT_TRUE(reduction.reached) << reduction.row().error() << " " << reduction.row().force_mean;
+  write_world(full, reduction, out);
+  double borne[2];
+  for (int k = 0; k < 2; ++k) {
+    AssemblyRobot robot(k == 0 ? full : read_assembly(out));
+    const Actuation table = training_table(full.reduction.along, robot.mechanics().robot());
+    WorldMoment end;
+    const RanWorld ran = run_world(robot, VariedCommands(table, 0, 0, 1), 1,
+                                   [&](const State& state, bool) { end = moment_of(robot, state); });
+    ASSERT_EQ(ran.status, StepStatus::ok);
+    ASSERT_EQ(end.touches.back().first, -1);  // the floor
+    borne[k] = end.touches.back().force[2];
+  }
+  EXPECT_GT(borne[0], 5);
+  EXPECT_NEAR(borne[1], borne[0], 2 * reduction.row().force_max * borne[0]);
+}
+
 // Factors are drawn for each input, about its first value, and the table itself is the first run.
 TEST_F(WorldReductionTest, VariesCommands) {
   AssemblyRobot robot(scene(pressed(folder_, "actuation = \"press.csv\"")));
-  AssemblyMechanics& mechanics = robot.mechanics();
   std::ofstream(folder_ / "from.csv") << "time [s],block/lift [mm]\n0,2\n1,-18\n";
-  const Actuation table = read_actuation(folder_ / "from.csv", mechanics.robot());
-  EXPECT_DOUBLE_EQ(VariedCommands(table, 0.1, 0, 1).control(mechanics, 1).motions[0], -0.018);
+  const Actuation table = read_actuation(folder_ / "from.csv", robot.mechanics().robot());
+  EXPECT_DOUBLE_EQ(VariedCommands(table, 0.1, 0, 1).at(1).back(), -0.018);
   std::set<double> drawn;
   for (int run = 1; run < 6; ++run) {
     const VariedCommands varied(table, 0.1, run, 1);
-    EXPECT_DOUBLE_EQ(varied.control(mechanics, 0).motions[0], 0.002);
-    const double end = varied.control(mechanics, 1).motions[0];
+    EXPECT_DOUBLE_EQ(varied.at(0).back(), 0.002);
+    const double end = varied.at(1).back();
     EXPECT_LE(std::abs(end + 0.018), 0.1 * 0.020 + 1e-15);
     drawn.insert(end);
   }
   EXPECT_EQ(drawn.size(), 5U);
   // Beyond the range it is cut.
   for (int run = 1; run < 6; ++run) {
-    const double wide = VariedCommands(table, 30, run, 1).control(mechanics, 1).motions[0];
+    const double wide = VariedCommands(table, 30, run, 1).at(1).back();
     EXPECT_TRUE(wide >= -0.03 && wide <= 0.005) << wide;
   }
 }
@@ -223,14 +248,15 @@ TEST_F(WorldReductionTest, SaysWhatItCannotTrain) {
   for (std::size_t at; (at = touching.find("collision = \"none\"\n")) != std::string::npos;) touching.erase(at, 19);
   EXPECT_TRUE(contains(refusal(touching), "depend on how they came to touch")) << refusal(touching);
   EXPECT_TRUE(contains(refusal(text + "[[obstacle]]\nname = \"floor\"\ntype = \"plane\"\nposition = [0, 0, -1]\n"),
-                       "contact with obstacles"));
+                       "trained on equilibria without them"));
   EXPECT_EQ(refusal(pressed(folder_, "actuation = \"press.csv\"")), "");
   EXPECT_TRUE(contains(refusal(pressed(folder_, "")), "depend on how they came to touch"));
   const auto read_refusal = [&](const std::string& reduce) { return refusal(pressed(folder_, reduce)); };
   EXPECT_EQ(read_refusal("actuation = \"none.csv\""), "");  // found by what trains with it
-  EXPECT_THROW((void)reduce_world(scene(pressed(folder_, "actuation = \"none.csv\"")),
-                                  {.states = 4, .actuation = folder_ / "none.csv"}, folder_ / "nowhere", {}),
-               InputError);
+  EXPECT_THROW(
+      (void)reduce_world(scene(pressed(folder_, "actuation = \"none.csv\"")),
+                         {.states = 4, .along = {.file = folder_ / "none.csv", .place = {}}}, folder_ / "nowhere", {}),
+      InputError);
   EXPECT_TRUE(contains(read_refusal("actuation = \"press.csv\"\nvalidation_states = 3"), "validation_states means"));
   const std::string twice = pressed(folder_, "actuation = \"press.csv\"") +
                             "[[part]]\nname = \"other\"\nscene = \"bar.toml\"\ntranslation = [0, 0.4, 0]\n"

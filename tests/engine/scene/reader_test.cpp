@@ -72,11 +72,14 @@ TEST(SceneReader, AnErrorIsAskedForByDefault) {
 
 // The defaults that the reference prints are those of the structs.
 TEST(SceneReader, ReferenceDefaultsAreTrue) {
-  std::string text = test::minimal + "[reduce]\n";
+  std::string text = test::minimal + "[reduce]\nactuation = \"gait.csv\"\n";  // which `variation` is for
   for (const Key& key : scene_table("[reduce]").keys)
     if (key.fallback != "none") text += std::string(key.name) + " = " + std::string(key.fallback) + "\n";
   const ReductionScene written = parse_scene(text, "").reduction, absent;
   EXPECT_EQ(written.sampling, absent.sampling);
+  EXPECT_EQ(written.along.variation, absent.along.variation);
+  EXPECT_EQ(std::filesystem::path(written.along.file).filename(), "gait.csv");
+  EXPECT_TRUE(std::filesystem::path(written.along.file).is_absolute());
   EXPECT_EQ(written.states, absent.states);
   EXPECT_EQ(written.sweep_steps, absent.sweep_steps);
   EXPECT_EQ(written.friction, absent.friction);

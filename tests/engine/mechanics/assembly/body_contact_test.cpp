@@ -31,6 +31,16 @@ TEST_P(BodyContact, AStackRests) {
   run(stepper, zero_control(mechanics), 200, state);
   EXPECT_LT(boxes::difference(state.q, start), 1e-6);
   EXPECT_GT(least(mechanics, stepper), distance - 1e-7);
+  // Where it does: the places at which the slab is pressed are on it, below the first brick, and bear all weight.
+  const std::vector<double> y = stepper.outputs();
+  double borne = 0;
+  for (const Press& press : presses(mechanics.robot(), state, y))
+    if (std::abs(press.at[2]) < 0.01) {
+      EXPECT_LT(std::abs(press.at[2]), 2 * distance);
+      EXPECT_LT(std::abs(press.at[0]), 0.06);
+      borne += std::abs(press.force[2]);
+    }
+  EXPECT_NEAR(borne, 3 * 0.5 * 9.81, 1e-5);
   // Each bears the weight of what is above it.
   const std::vector<BodyTouch> touches = body_touches(mechanics.robot(), state);
   ASSERT_EQ(touches.size(), 3U);

@@ -139,20 +139,18 @@ Traction traction(AssemblyMechanics& mechanics, const State& state) {
   mechanics.outputs_elsewhere(state.q, state.motions, y);
   const std::span<const double> x = std::span<const double>(y).subspan(extent(3, robot.first_surface_point));
   Traction sum;
-  for (std::size_t k = 0; k < state.surface_forces.size(); k += 5) {
-    const double* of = state.surface_forces.data() + k;
-    const SurfaceFeature a = robot.surfaces->feature(static_cast<std::uint32_t>(of[0])),
-                         b = robot.surfaces->feature(static_cast<std::uint32_t>(of[1]));
+  for (const SurfaceForce& of : state.surface_forces.front()) {
+    const SurfaceFeature a = robot.surfaces->feature(of.first), b = robot.surfaces->feature(of.second);
     // In the middle of the smaller of both features.
     const SurfaceFeature& feature = a.points <= b.points ? a : b;
     double at = 0;
     for (int i = 0; i < feature.points; ++i)
       at += x[extent(3, robot.surfaces->vertices_of(feature)[extent(i)])] / feature.points;
     const double sign = a.surface == 0 ? 1 : -1;
-    sum.normal -= sign * of[4];
-    sum.tangential += sign * of[2];
-    sum.normal_second -= sign * of[4] * at * at;
-    sum.tangential_second += sign * of[2] * at * at;
+    sum.normal -= sign * of.force[2];
+    sum.tangential += sign * of.force[0];
+    sum.normal_second -= sign * of.force[2] * at * at;
+    sum.tangential_second += sign * of.force[0] * at * at;
   }
   return sum;
 }

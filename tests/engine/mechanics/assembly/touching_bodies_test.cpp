@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "engine/collision/surface_set.hpp"
+#include "engine/commands/actuation.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/mechanics/assembly/assembly_robot.hpp"
 #include "engine/mesh/boundary.hpp"
@@ -13,7 +14,6 @@
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/basis/basis.hpp"
 #include "engine/reduction/basis/rigid_motion.hpp"
-#include "engine/run/actuation.hpp"
 #include "engine/scene/reader.hpp"
 #include "engine/scene/writer.hpp"
 #include "engine/sofa/sofa_audit.hpp"

@@ -39,8 +39,10 @@ FullModel bar(bool held = true) {
 }
 
 PointWeights equal_weights(const FullModel& model) {
-  return {model.robot.first_collision_point,
-          std::vector<Mat3d>(static_cast<std::size_t>(model.robot.collision_points), Mat3d::identity()), 0};
+  PointWeights weights;
+  for (int k = 0; k < model.robot.collision_points; ++k) weights.point.push_back(model.robot.first_collision_point + k);
+  weights.weight.assign(weights.point.size(), Mat3d::identity());
+  return weights;
 }
 
 // sum_p tr(W_p C_p)

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <random>
 #include <set>
 
 #include "engine/reduction/pipeline.hpp"
+#include "engine/reduction/snapshots/plans.hpp"
+#include "tests/engine/bodies/reduced_bodies.hpp"
 
 namespace supple {
 namespace {
@@ -274,6 +277,48 @@ TEST(SamplingPlans, TrainingSelectionAndTestAreDisjoint) {
     for (const SamplePath& path : plans.test.paths) EXPECT_EQ(path.samples.size(), 1U);
     for (const SamplePath& path : plans.selection.paths) EXPECT_EQ(path.samples.size(), 1U);
   }
+}
+
+// A crawler is trained along its gait: the gait, and variations of it that are others in every set.
+TEST(SamplingPlans, FollowCommandsOverTime) {
+  const reduced_bodies::TemporaryFolder folder;
+  std::ofstream(folder / "gait.csv") << "time [s],a [mm],b [mm]\n0,5,0\n0.1,5,30\n0.2,25,0\n";
+  Robot robot = robot_of({{{0, 0.04}, 2}, {{0, 0.031}, 2}});
+  robot.actuators[0].name = "a";
+  robot.actuators[1].name = "b";
+  robot.time_step = 0.01;
+  ReductionScene recipe;
+  recipe.along.file = folder / "gait.csv";
+  EXPECT_THROW((void)make_plans(robot, recipe), InputError);  // equilibria are what a held robot is trained on
+  robot.floating = true;
+  robot.collision_points = 1;
+  robot.obstacles.push_back({"floor", Obstacle::plane(), {}, 0.5});
+  const SamplingPlans plans = make_plans(robot, recipe);
+  EXPECT_EQ(plans.training.paths.size(), 3U);
+  EXPECT_EQ(plans.test.paths.size(), 2U);
+  EXPECT_EQ(plans.selection.paths.size(), 1U);
+  EXPECT_FALSE(can_double(plans.training));
+  std::set<double> at_end, at_middle;
+  for (const SamplingPlan* plan : {&plans.training, &plans.test, &plans.selection}) {
+    EXPECT_FALSE(plan->converged);
+    for (const SamplePath& path : plan->paths) {
+      EXPECT_TRUE(path.friction);
+      ASSERT_EQ(path.samples.size(), 20U);
+      EXPECT_NEAR(path.samples[4][0], 0.005, 1e-12);  // its first value does not vary
+      EXPECT_LE(std::abs(path.samples[19][0] - 0.025), 0.1 * 0.020 + 1e-12);
+      EXPECT_LE(path.samples[9][1], 0.031);  // cut to its range
+      at_end.insert(path.samples[19][0]);
+      at_middle.insert(path.samples[4][1]);
+    }
+  }
+  EXPECT_EQ(at_end.size(), 6U);
+  EXPECT_EQ(at_middle.size(), 6U);
+  const Sample& first = plans.training.paths[0].samples[9];
+  EXPECT_NEAR(first[0], 0.005, 1e-15);
+  EXPECT_NEAR(first[1], 0.030, 1e-15);
+  std::ofstream(folder / "still.csv") << "time [s],a [mm]\n0,5\n0.1,5\n";
+  recipe.along.file = folder / "still.csv";
+  EXPECT_THROW((void)make_plans(robot, recipe), InputError);
 }
 
 ReductionScene recipe_of(SamplingKind kind, int states) {

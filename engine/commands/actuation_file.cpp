@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "engine/run/actuation.hpp"
+#include "engine/commands/actuation.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {

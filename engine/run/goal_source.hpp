@@ -1,23 +1,12 @@
 #pragma once
-// Where the commands and the goals of the robots of a run come from: tables over time (actuation.hpp, goals.hpp), or a
-// program that sets them between two steps (batch_simulation.hpp).
+// Where the goals of the robots of a run come from: a table over time (goals.hpp), or a program that sets them between
+// two steps (batch_simulation.hpp).
 
 #include <span>
 
 #include "engine/inverse/inverse_law.hpp"
-#include "engine/model/state.hpp"
 
 namespace supple {
-
-class CommandSource {
- public:
-  virtual ~CommandSource() = default;
-  /// The commands of `robots` robots at `time`; `control` keeps its size. Prescribed motions are clamped to their range
-  /// (a step clamps commands); returns how many were, over all robots.
-  virtual int evaluate(double time, int robots, Control& control) const = 0;
-  /// False: all robots have the same commands.
-  virtual bool for_each_robot() const = 0;
-};
 
 class GoalSource {
  public:

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/commands/command_source.hpp"
 #include "engine/model/robot.hpp"
-#include "engine/run/sources.hpp"
 #include "engine/scene/units.hpp"
 
 namespace supple {

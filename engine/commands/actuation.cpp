@@ -1,4 +1,4 @@
-#include "engine/run/actuation.hpp"
+#include "engine/commands/actuation.hpp"
 
 #include <fmt/format.h>
 
