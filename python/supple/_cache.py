@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _core
 from ._core import Model, Scene
-from ._reduction import Progress, reduce
+from ._reduction import Progress, reduce, reduce_world
 
 
 def cached_model(scene: Scene, *, progress: bool | Progress = True, **recipe: Any) -> Model:
@@ -20,15 +20,27 @@ def cached_model(scene: Scene, *, progress: bool | Progress = True, **recipe: An
     the contents of its scene and mesh, the version of the package and ``recipe``, the arguments of ``reduce``.
     """
     what = {name: value for name, value in recipe.items() if name not in ("jobs", "snapshots", "rate_seconds")}
-    words = repr((scene.fingerprint, _core.version, _core.commit, sorted(what.items())))
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", scene.name)
-    path = _folder() / f"{name}-{sha256(words.encode()).hexdigest()[:16]}.rom.h5"
+    path = _place(scene, sorted(what.items())).with_suffix(".rom.h5")
     if path.exists():
         return Model.load(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     model = reduce(scene, progress=progress, **recipe).model
     model.save(path, overwrite=True)
     return model
+
+
+def cached_world(scene: Scene, *, progress: bool | Progress = True) -> Scene:
+    """A scene of several bodies with reduced parts: from the cache, or reduced now and kept there."""
+    folder = _place(scene, [])
+    if (folder / "scene.toml").exists():
+        return Scene(folder)
+    return reduce_world(scene, folder, progress=progress, overwrite=True)[0]
+
+
+def _place(scene: Scene, recipe: list[tuple[str, Any]]) -> Path:
+    words = repr((scene.fingerprint, _core.version, _core.commit, recipe))
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", scene.name)
+    return _folder() / f"{name}-{sha256(words.encode()).hexdigest()[:16]}"
 
 
 def _folder() -> Path:

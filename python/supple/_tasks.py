@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ._cache import cached_model
+from ._cache import cached_model, cached_world
 from ._core import Model, Scene, Simulation
 from ._errors import RunError
 from ._scene import scene_from_dict
@@ -32,7 +32,7 @@ class Task(ABC):
     horizon = 60  # control steps of an episode
     speed = 0.15
 
-    def __init__(self, sim: Simulation, model: Model, rng: np.random.Generator) -> None:
+    def __init__(self, sim: Simulation, model: Model | Scene, rng: np.random.Generator) -> None:
         self.sim = sim
         self.lower = np.concatenate([sim.ranges[:, 0], sim.motion_ranges[:, 0]])
         self.upper = np.concatenate([sim.ranges[:, 1], sim.motion_ranges[:, 1]])
@@ -87,7 +87,7 @@ class Reach(Task):
 
     tolerance = 2e-3  # m
 
-    def __init__(self, sim: Simulation, model: Model, rng: np.random.Generator) -> None:
+    def __init__(self, sim: Simulation, model: Model | Scene, rng: np.random.Generator) -> None:
         super().__init__(sim, model, rng)
         self.rest = sim.effectors[0, 0].copy()
         self.reachable = self._reachable(model, rng, 256)
@@ -95,7 +95,7 @@ class Reach(Task):
         self.goal = np.tile(self.rest, (sim.robots, 1))
         self.before = self.goal.copy()
 
-    def _reachable(self, model: Model, rng: np.random.Generator, count: int) -> Array:
+    def _reachable(self, model: Model | Scene, rng: np.random.Generator, count: int) -> Array:
         """Where the tip is under constant inputs, after 1.5 s [count, 3]."""
         probe = Simulation(model, count)
         given = self.lower + rng.random((count, self.inputs)) * (self.upper - self.lower)
@@ -143,7 +143,7 @@ class Walk(Task):
     horizon = 80
     speed = 0.4
 
-    def __init__(self, sim: Simulation, model: Model, rng: np.random.Generator) -> None:
+    def __init__(self, sim: Simulation, model: Model | Scene, rng: np.random.Generator) -> None:
         super().__init__(sim, model, rng)
         self.rest = sim.effectors[0].mean(axis=0)
         self.size = max(float(np.ptp(sim.effectors[0], axis=0).max()), 1e-3)  # m
@@ -178,7 +178,7 @@ class Press(Task):
 
     limit = 0.25  # N; with its whole cable the finger presses with 0.3 N
 
-    def __init__(self, sim: Simulation, model: Model, rng: np.random.Generator) -> None:
+    def __init__(self, sim: Simulation, model: Model | Scene, rng: np.random.Generator) -> None:
         super().__init__(sim, model, rng)
         self.rest = sim.effectors[0, 0].copy()
         self.asked = np.zeros(sim.robots)  # N
@@ -200,6 +200,54 @@ class Press(Task):
         beyond = force > self.limit
         reward = -np.abs(force - self.asked) / self.limit - 10 * beyond
         return reward, beyond, {"force": force}
+
+
+class Lift(Task):
+    """A gripper lifts a ball from a table to a height that is asked for, and holds it there.
+
+    Observed: the ball from its place on the table and from the palm, its velocity, the height asked for, inputs.
+    Reward: minus the distance from that height in parts of 100 mm, and 1 within ``tolerance``; a ball that has rolled
+    away by more than ``lost`` ends the episode with -10.
+    """
+
+    substeps = 10
+    horizon = 40
+    speed = 0.1
+    tolerance = 5e-3  # m
+    lost = 0.08  # m
+
+    def __init__(self, sim: Simulation, model: Model | Scene, rng: np.random.Generator) -> None:
+        super().__init__(sim, model, rng)
+        self.rest = self._places()[0][0]
+        self.asked = np.zeros(sim.robots)  # m above the table
+        self.before = np.tile(self.rest, (sim.robots, 1))
+
+    def _places(self) -> tuple[Array, Array]:
+        """Of the ball and of the palm [B, 3]."""
+        poses = [self.sim.poses(robot) for robot in range(self.sim.robots)]
+        return tuple(np.array([pose[name][0] for pose in poses]) for name in ("ball", "palm"))  # type: ignore[return-value]
+
+    def draw_goals(self, which: Mask, rng: np.random.Generator) -> None:
+        self.asked[which] = rng.uniform(0.03, 0.1, size=int(which.sum()))
+        self.before[which] = self.rest
+
+    def goals_of(self, robot: int) -> list[Array]:
+        return [self.rest + [0, 0, self.asked[robot]]]
+
+    def act(self, actions: Array) -> None:
+        self.before[:] = self._places()[0]
+        super().act(actions)
+
+    def observe(self) -> Array:
+        ball, palm = self._places()
+        columns = [ball - self.rest, ball - palm, 5 * (ball - self.before), self.asked[:, None]]
+        return np.concatenate([column / 0.1 for column in columns] + [2 * self.fraction - 1], axis=1)
+
+    def judge(self, actions: Array) -> tuple[Array, Mask, dict[str, Array]]:
+        way = self._places()[0] - self.rest
+        off = np.abs(way[:, 2] - self.asked)
+        away = np.linalg.norm(way[:, :2], axis=1) > self.lost
+        return -off / 0.1 + (off < self.tolerance) - 10 * away, away, {"height": way[:, 2]}
 
 
 def _finger_at_wall() -> Scene:
@@ -229,14 +277,17 @@ TASKS: dict[str, tuple[type[Task], Callable[[], Scene]]] = {
     "TentacleReach": (Reach, _robot("tentacle", "ball.toml")),
     "CrawlerWalk": (Walk, _robot("multigait", "crawl.toml")),
     "FingerPress": (Press, _finger_at_wall),
+    "GripperLift": (Lift, _robot("gripper", "lift.toml")),
 }
 
 
 def make_task(
-    name: str, robots: int, device: str, model: Model | None, rng: np.random.Generator
+    name: str, robots: int, device: str, model: Model | Scene | None, rng: np.random.Generator
 ) -> tuple[Task, Simulation]:
     """The task and its robots; a model that is not given comes from the cache, or is reduced first."""
-    kind, scene = TASKS[name]
-    model = model or cached_model(scene())
+    kind, scene_of = TASKS[name]
+    if model is None:
+        scene = scene_of()
+        model = cached_world(scene) if scene.several_bodies else cached_model(scene)
     sim = Simulation(model, robots, device=device)
     return kind(sim, model, rng), sim

@@ -3,8 +3,9 @@
 >>> import gymnasium, supple.gym
 >>> envs = gymnasium.make_vec("supple/DiamondReach-v0", num_envs=64, vectorization_mode="vector_entry_point")
 
-Tasks: DiamondReach, TentacleReach (beside a ball), CrawlerWalk, FingerPress. The first environment of a task reduces
-its robot, which takes from half a minute to some minutes, and keeps the model (``cached_model``).
+Tasks: DiamondReach, TentacleReach (beside a ball), CrawlerWalk, FingerPress, GripperLift. The first environment of a
+task reduces its robot, which takes from half a minute to some minutes, and keeps the model (``cached_model``). Robots
+of several bodies, as the gripper, are simulated on the CPU and have no variations.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._core import Model, Simulation
+from ._core import Model, Scene, Simulation
 from ._errors import CapabilityError, InputError
 from ._picture import draw
 from ._tasks import TASKS, make_task
@@ -59,7 +60,7 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Any]):
         device: "cpu" or "cuda:0".
         variations: in what the robots differ.
         max_episode_steps: control steps of an episode; None: the task's.
-        model: a reduced model instead of that of the cache.
+        model: a reduced model, or a scene of several bodies, instead of that of the cache.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class SuppleVectorEnv(VectorEnv[Observation, Array, Any]):
         variations: Variations | None = None,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
-        model: Model | None = None,
+        model: Model | Scene | None = None,
     ) -> None:
         if task not in TASKS:
             raise InputError(f"there is no task '{task}'", ", ".join(TASKS))
@@ -201,7 +202,7 @@ class SuppleEnv(gymnasium.Env[Observation, Array]):
         device: str = "cpu",
         variations: Variations | None = None,
         render_mode: str | None = None,
-        model: Model | None = None,
+        model: Model | Scene | None = None,
     ) -> None:
         self.batch = SuppleVectorEnv(
             task,

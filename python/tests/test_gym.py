@@ -212,3 +212,24 @@ def test_walking_counts_the_way_along_x(model: supple.Model) -> None:
     way = 1e3 * (envs.sim.effectors[:, 0, 0] - start)
     assert np.allclose(total, way - 0.01 * 5 * np.array([0, 1]))
     assert np.allclose(info["travelled"], way / 1e3)
+
+
+def test_a_gripper_touches_its_ball() -> None:
+    # With full fingers, which nothing has to be reduced for.
+    scene = supple.Scene(supple.__path__[0] + "/robots/gripper/lift.toml")
+    envs = gym.SuppleVectorEnv("GripperLift", 2, model=scene, autoreset_mode=AutoresetMode.DISABLED)
+    first, _ = envs.reset(seed=1)
+    assert first.shape == (2, 3 + 3 + 3 + 1 + 4) and np.all(first[:, :3] == 0)
+    envs.sim.commands[:] = 0
+    action = np.zeros((2, 4))
+    action[1, :3] = 1  # the second closes its fingers
+    for _ in range(2):
+        observation, reward, terminated, truncated, info = envs.step(action)
+    assert not terminated.any() and not truncated.any()
+    assert abs(info["height"][0]) < 1e-4  # the ball lies on the table
+    assert 1e-4 < info["height"][1] < 5e-3  # and is pushed up, held from below its middle
+    assert np.allclose(reward, -np.abs(info["height"] - envs.task.asked) / 0.1)  # type: ignore[attr-defined]
+    assert np.allclose(observation[1, 10:13] - observation[0, 10:13], 2 * 0.2, atol=1e-6)
+    assert {frozenset((t["first"], t["second"])) for t in envs.sim.body_touches(0)} == {frozenset(("table", "ball"))}
+    with pytest.raises(supple.InputError, match="several bodies"):
+        gym.SuppleVectorEnv("GripperLift", 2, model=scene, variations=gym.Variations(material=(0.9, 1.1))).reset()

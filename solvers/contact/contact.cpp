@@ -20,7 +20,7 @@ constexpr double proof_shifts[] = {1e-3, 1e-5};
 constexpr double proof_tolerance = 1e-10;  // proximal point steps to a tenth of it
 constexpr int starts = 4, steps_per_start = 120;
 // Each step factors a matrix of up to n rows. So many operations take half a minute or so of a core: a thousand contacts
-// without an answer are given up after that, and not after all steps of all starts.
+// without an answer stop there, and not after all steps of all starts.
 constexpr double most_operations = 1e12;
 constexpr int least_steps = 40;
 constexpr double soft_shift = 1e-2;           // of the diagonal

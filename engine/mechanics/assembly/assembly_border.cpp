@@ -26,6 +26,7 @@ struct AssemblyMechanics::Border {
   };
   std::vector<Columns> bodies;
   std::vector<double> work, own;
+  std::vector<int> sides;  // right sides that are not zero in a body
 
   void add(int i, int j, double value) { E[extent(std::max(i, j), size) + extent(std::min(i, j))] += value; }
   // Column of an unknown in a body's equations.
@@ -366,12 +367,20 @@ void AssemblyMechanics::solve(std::span<double> X, int count) {
     const Part& part = parts_[b];
     const std::size_t own_nv = extent(part.nv);
     const Border::Columns& columns = border.bodies[b];
-    border.own.resize(extent(count) * own_nv);
-    for (int r = 0; r < count; ++r)
-      std::copy_n(X.data() + extent(r, nv) + extent(part.v), own_nv, border.own.data() + extent(r) * own_nv);
-    assembly_.bodies[b].mechanics->solve(border.own, count);
+    // Most right sides are rows of a few bodies, and zero in the others.
+    border.sides.clear();
+    border.own.clear();
     for (int r = 0; r < count; ++r) {
-      const double* x = border.own.data() + extent(r) * own_nv;
+      const auto x = X.begin() + static_cast<std::ptrdiff_t>(extent(r, nv) + extent(part.v));
+      if (std::all_of(x, x + part.nv, [](double value) { return value == 0; })) continue;
+      border.sides.push_back(r);
+      border.own.insert(border.own.end(), x, x + part.nv);
+    }
+    if (border.sides.empty()) continue;
+    assembly_.bodies[b].mechanics->solve(border.own, static_cast<int>(border.sides.size()));
+    for (std::size_t k = 0; k < border.sides.size(); ++k) {
+      const int r = border.sides[k];
+      const double* x = border.own.data() + k * own_nv;
       std::copy_n(x, own_nv, X.data() + extent(r, nv) + extent(part.v));
       for (std::size_t i = 0; i < columns.index.size(); ++i) {
         double sum = 0;
