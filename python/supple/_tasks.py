@@ -31,6 +31,7 @@ class Task(ABC):
     substeps = 5
     horizon = 60  # control steps of an episode
     speed = 0.15
+    ramped = False  # inputs move evenly through a control step, not at its beginning
 
     def __init__(self, sim: Simulation, model: Model | Scene, rng: np.random.Generator) -> None:
         self.sim = sim
@@ -50,17 +51,22 @@ class Task(ABC):
 
     def act(self, actions: Array) -> None:
         """Takes a control step."""
+        before = self.fraction.copy()
         self.fraction += self.speed * np.clip(actions, -1, 1)
         np.clip(self.fraction, 0, 1, out=self.fraction)
-        given = self.lower + self.fraction * (self.upper - self.lower)
-        actuators = self.sim.commands.shape[1]
-        self.sim.commands[:] = given[:, :actuators]
-        self.sim.motions[:] = given[:, actuators:]
-        if not self.sim.failed.all():
+        parts = self.substeps if self.ramped else 1
+        for part in range(1, parts + 1):
+            now = self.fraction if part == parts else before + part / parts * (self.fraction - before)
+            given = self.lower + now * (self.upper - self.lower)
+            actuators = self.sim.commands.shape[1]
+            self.sim.commands[:] = given[:, :actuators]
+            self.sim.motions[:] = given[:, actuators:]
+            if self.sim.failed.all():
+                return
             try:
-                self.sim.step(self.substeps)
+                self.sim.step(self.substeps // parts)
             except RunError:  # the last robots have failed, which ends their episodes
-                pass
+                return
 
     def goals_of(self, robot: int) -> list[Array]:
         """Places to draw in a picture of a robot [3, m]."""
@@ -213,11 +219,15 @@ class Lift(Task):
     substeps = 10
     horizon = 40
     speed = 0.1
+    ramped = True
     tolerance = 5e-3  # m
     lost = 0.08  # m
+    closed = 0.9  # of the range of the cables; with all of it the fingers squeeze the ball out
 
     def __init__(self, sim: Simulation, model: Model | Scene, rng: np.random.Generator) -> None:
         super().__init__(sim, model, rng)
+        cables = sim.commands.shape[1]
+        self.upper[:cables] *= self.closed
         self.rest = self._places()[0][0]
         self.asked = np.zeros(sim.robots)  # m above the table
         self.before = np.tile(self.rest, (sim.robots, 1))
@@ -225,7 +235,7 @@ class Lift(Task):
     def _places(self) -> tuple[Array, Array]:
         """Of the ball and of the palm [B, 3]."""
         poses = [self.sim.poses(robot) for robot in range(self.sim.robots)]
-        return tuple(np.array([pose[name][0] for pose in poses]) for name in ("ball", "palm"))  # type: ignore[return-value]
+        return np.array([pose["ball"][0] for pose in poses]), np.array([pose["palm"][0] for pose in poses])
 
     def draw_goals(self, which: Mask, rng: np.random.Generator) -> None:
         self.asked[which] = rng.uniform(0.03, 0.1, size=int(which.sum()))
