@@ -341,8 +341,8 @@ void Hdf5File::reserve(std::uintmax_t bytes) {
   if (aside_) aside_->reserve(size + bytes + room);
 }
 
-void Hdf5File::append(const std::string& object, const std::vector<double>& values,
-                      const std::vector<std::size_t>& row) {
+void Hdf5File::append(const std::string& object, const std::vector<double>& values, const std::vector<std::size_t>& row,
+                      std::size_t chunk_rows) {
   std::vector<hsize_t> extent{0}, start{0};
   extent.insert(extent.end(), row.begin(), row.end());
   start.resize(extent.size());
@@ -358,7 +358,7 @@ void Hdf5File::append(const std::string& object, const std::vector<double>& valu
   if (!has(object)) {
     std::vector<hsize_t> most = extent, chunk = extent;
     most[0] = H5S_UNLIMITED;
-    chunk[0] = rows;
+    chunk[0] = chunk_rows > 0 ? chunk_rows : rows;
     const Handle space(H5Screate_simple(rank, extent.data(), most.data()), H5Sclose);
     const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(creation, rank, chunk.data());

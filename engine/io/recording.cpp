@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr const char* format_name = "supple recording";
 constexpr std::int64_t format_version = 1;
 // Frames are written and read by the megabyte, but not more at once than this.
-constexpr std::size_t block_bytes = std::size_t{1} << 20, most_block_frames = 1024;
+constexpr std::size_t block_bytes = std::size_t{1} << 20, most_block_frames = 1024, contacts_at_once = 1024;
 
 // One number a frame.
 struct Number {
@@ -70,6 +70,8 @@ void each_array(Frame& frame, Action action) {
 std::size_t bytes_of(const RecordedFrame& frame) {
   std::size_t count = std::size(numbers);
   each_array(frame, [&](const std::string&, const std::vector<double>& values) { count += values.size(); });
+  for (const State* state : {&frame.state, &frame.other})
+    for (const std::vector<SurfaceForce>& own : state->surface_forces) count += own.size() * surface_force_columns;
   return count * sizeof(double);
 }
 
@@ -130,7 +132,12 @@ void RecordingWriter::add(const RecordedFrame& frame) {
 void RecordingWriter::write_block() {
   if (waiting_.empty()) return;
   try {
-    file_.reserve(block_ * bytes_of(waiting_.front()));
+    std::size_t bytes = 0;
+    for (const RecordedFrame& frame : waiting_) bytes += bytes_of(frame);
+    // A chunk of contacts is on the disk as a whole.
+    if (!waiting_.front().state.surface_forces.empty())
+      bytes += 2 * contacts_at_once * surface_force_columns * sizeof(double);
+    file_.reserve(std::max(bytes, block_ * bytes_of(waiting_.front())));
   } catch (const RunError& error) {
     const auto lost = static_cast<long>(waiting_.size());
     waiting_.clear();
@@ -178,7 +185,7 @@ void RecordingWriter::write_surface_forces(const std::string& at, State Recorded
     ends.push_back(static_cast<double>(rows));
   }
   file_.append(at + "/surface_ends", ends, {});
-  if (!forces.empty()) file_.append(at + "/surface_forces", forces, {surface_force_columns});
+  if (!forces.empty()) file_.append(at + "/surface_forces", forces, {surface_force_columns}, contacts_at_once);
 }
 
 void RecordingWriter::finish() {

@@ -54,8 +54,8 @@ State repeated(const State& one, int robots);
 inline constexpr std::size_t surface_force_columns = 6;
 /// State::surface_forces as numbers [contacts][6]: robot, first, second, force.
 std::vector<double> surface_force_rows(const State& state);
-/// The reverse, for state.robots robots; false, and nothing is changed, where robots or codes are none or do not ascend,
-/// or forces are not finite.
+/// The reverse, for state.robots robots; false, and nothing is changed, where there is no such robot, codes are no
+/// numbers of 32 bits or do not ascend, or forces are not finite. Whether features exist is not tested.
 bool set_surface_forces(State& state, std::span<const double> rows);
 
 /// 64-bit hash of all bits of the state (xxHash), independent of the machine's endianness only.

@@ -788,7 +788,8 @@ void ReductionJob::find_limit(const AskedError& asked) {
   if (errors.failed > 0) {
     report.limited_by =
         fmt::format("the reduced model does not solve {} of {} test states", errors.failed, errors.states);
-    report.remedy = "smaller ranges of the actuators, or more states";
+    report.remedy = along_commands() ? "commands that move less, or a smaller variation"
+                                     : "smaller ranges of the actuators, or more states";
   } else if (share_of(report.table.at(1).errors, asked) <= 1) {  // POD only
     report.limited_by = "the choice of elements: with all of them the errors are within the limit";
     report.remedy = fmt::format("elements_acceptance = {:.2g} in [reduce]", 0.3 * recipe_.ecsw_acceptance);

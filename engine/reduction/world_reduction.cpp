@@ -200,6 +200,12 @@ ReducedModel reduced_kind(const AssemblyRobot& robot, const Collected& kind, con
     basis.modes += contact.count;
   }
   ReducedModel all = by_points(project(full, basis.vectors, basis.modes, all_elements(full)));
+  // Of a model that is used alone: where they are for the first of these parts at rest, in its axes.
+  const State rest = rest_state(robot.mechanics());
+  const Pose pose = robot.mechanics().body_pose(kind.parts.front(), rest.q, rest.motions);
+  for (PlacedObstacle& obstacle : all.robot.obstacles)
+    obstacle.pose = {transpose(pose.rotation) * obstacle.pose.rotation,
+                     transpose(pose.rotation) * (obstacle.pose.position - pose.position)};
   // Elements on an even part of the states.
   const int states = std::min(kind.count, most_training_states);
   TrainingStates training;
@@ -405,7 +411,7 @@ std::string world_scene_text(const AssemblyScene& scene, const WorldReduction& r
 
 }  // namespace
 
-void check_world(const AssemblyRobot& robot) {
+void check_world(const AssemblyRobot& robot, const WorldRecipe& recipe) {
   const AssemblyScene& scene = robot.scene();
   if (kinds_of(robot).empty())
     throw InputError("no part of the scene is full (each has a model already)",
@@ -421,11 +427,11 @@ void check_world(const AssemblyRobot& robot) {
                        "`supple reduce` the scene of the part, and model = ... here", scene.parts[k].place);
   }
   const Robot& whole = robot.mechanics().robot();
-  if (!scene.obstacles.empty() && scene.reduction.along.file.empty())
+  if (!scene.obstacles.empty() && recipe.along.file.empty())
     throw InputError("parts touch obstacles of the whole, and are trained on equilibria without them",
                      "actuation = \"commands.csv\" in [reduce], which trains them along commands in time",
                      scene.obstacles.front().place);
-  if (!scene.reduction.along.file.empty()) {
+  if (!recipe.along.file.empty()) {
     for (const Collected& kind : kinds_of(robot))
       for (const int part : kind.parts)
         if (robot.touching_skin(part).surface.nodes != robot.touching_skin(kind.parts.front()).surface.nodes)
@@ -503,6 +509,7 @@ Training train_on_equilibria(World& full, const WorldRecipe& recipe, const Progr
 // Runs 0 and on train, those after them are unseen.
 Training train_along(World& full, const Actuation& table, const WorldRecipe& recipe, const Progress& progress,
                      WorldReduction& result) {
+  result.notes = table.notes();
   AssemblyRobot& robot = full.robot();
   Training training{kinds_of(robot), {}, {}};
   Tests& tests = training.tests;
@@ -544,7 +551,7 @@ Training train_along(World& full, const Actuation& table, const WorldRecipe& rec
       throw InputError(
           fmt::format("{} points of part '{}' come near something ({} are the most)", training.touched.back().touching,
                       robot.scene().parts[extent(kind.parts.front())].name, most_contact_points),
-          "box or sphere in its [[part]]: faces that touch others",
+          "box or sphere in its [[part]]: faces that touch others; spacing in [contact]: points at obstacles",
           robot.scene().parts[extent(kind.parts.front())].place);
   }
   return training;
@@ -556,7 +563,7 @@ WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recip
                             const Progress& progress) {
   const auto begun = std::chrono::steady_clock::now();
   World full(scene);
-  check_world(full.robot());
+  check_world(full.robot(), recipe);
   std::optional<Actuation> table;
   if (!recipe.along.file.empty()) table = training_table(recipe.along, full.whole());
   WorldReduction result;

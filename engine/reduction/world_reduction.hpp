@@ -52,7 +52,7 @@ struct WorldReduction {
 /// Throws InputError for scenes whose parts cannot be reduced so: none is full, one floats freely or has prescribed
 /// motions of its own; without actuation: the whole has obstacles, an input has no range, bodies come to rest in ways that depend
 /// on how they got there.
-void check_world(const AssemblyRobot& robot);
+void check_world(const AssemblyRobot& robot, const WorldRecipe& recipe);
 
 /// folder: where models are written to be tried, and stay. Throws RunError, Interrupted.
 WorldReduction reduce_world(const AssemblyScene& scene, const WorldRecipe& recipe, const std::string& folder,

@@ -10,12 +10,6 @@
 
 namespace supple {
 
-namespace {
-
-constexpr double least_nearness = 1e-5;  // m, where points are held no distance off
-
-}  // namespace
-
 WorldMoment moment_of(AssemblyRobot& robot, const State& state) {
   WorldMoment now;
   const Robot& whole = robot.mechanics().robot();
@@ -37,14 +31,22 @@ WorldMoment moment_of(AssemblyRobot& robot, const State& state) {
   }
   now.touches = body_touches(whole, state);
   const int obstacles = static_cast<int>(whole.obstacles.size());
-  for (int obstacle = 0; obstacle < obstacles; ++obstacle) {
-    BodyTouch touch{.first = -1 - obstacle, .second = -1 - obstacle};
-    for (int pair = obstacle; pair < whole.pairs(); pair += obstacles) {
-      const double* force = state.contact_forces.data() + extent(3, pair);
-      touch.force = touch.force + Vec3d{{force[0], force[1], force[2]}};
-      touch.contacts += force[0] != 0 || force[1] != 0 || force[2] != 0 ? 1 : 0;
+  for (int pair = 0; pair < whole.pairs(); ++pair) {
+    const double* f = state.contact_forces.data() + extent(3, pair);
+    const Vec3d force{{f[0], f[1], f[2]}};
+    if (force == Vec3d{{0, 0, 0}}) continue;
+    // Parts and frames have numbers of their own.
+    const Assembly::Point& at = mechanics.assembly().collision_points[extent(pair / obstacles)];
+    const int obstacle = -1 - pair % obstacles,
+              body = at.body >= 0 ? at.body : static_cast<int>(mechanics.assembly().bodies.size()) + at.frame;
+    auto touch = std::ranges::find_if(now.touches,
+                                      [&](const BodyTouch& of) { return of.first == obstacle && of.second == body; });
+    if (touch == now.touches.end()) {
+      now.touches.push_back({.first = obstacle, .second = body});
+      touch = now.touches.end() - 1;
     }
-    if (touch.contacts > 0) now.touches.push_back(touch);
+    touch->force = touch->force + force;
+    ++touch->contacts;
   }
   return now;
 }
@@ -87,17 +89,17 @@ void TouchWeights::add(const State& state) {
   const Robot& whole = mechanics.robot();
   std::vector<double> y(extent(whole.outputs()));
   mechanics.outputs_elsewhere(state.q, state.motions, y);
-  // Those that press are at the distance; what is near them will be when the contact moves.
-  const double near = 2 * whole.contact_distance + least_nearness;
   // n, of unit length in the world, of a point of a body.
   const auto weight = [&](const Assembly::Point& at, const Vec3d& normal, double along) {
     const Vec3d n = transpose(mechanics.body_pose(at.body, state.q, state.motions).rotation) * normal;
-    const Mat3d across = outer(n, n);
-    return across + along * (Mat3d::identity() - across);
+    return touch_weight(n, along);
   };
   for (int k = 0; k < whole.collision_points; ++k) {
     const Assembly::Point& at = mechanics.assembly().collision_points[extent(k)];
-    if (at.body < 0) continue;
+    const FullModel* full = at.body < 0 ? nullptr : robot_.full(at.body);
+    if (full == nullptr) continue;
+    // Those that press are at the distance; what is near them will be when the contact moves.
+    const double near = whole.contact_distance + touching_distance(*full, whole.contact_distance);
     const double* x = y.data() + extent(3, whole.first_collision_point + k);
     for (const PlacedObstacle& placed : whole.obstacles) {
       const Proximity found = placed.obstacle.at(placed.pose, {{x[0], x[1], x[2]}}, near);

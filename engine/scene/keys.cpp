@@ -195,7 +195,7 @@ constexpr std::array contact_keys{
 
 constexpr std::array reduce_keys{
     Key{.name = "sampling", .kind = choice, .fallback = "\"latin-hypercube\"", .meaning = "which commands are simulated for the training set", .choices = "latin-hypercube | grid | random-paths | greedy"},
-    Key{.name = "actuation", .kind = text, .fallback = "none", .meaning = "CSV file of commands over time, as for `simulate --actuation`, for robots that are free-floating in contact with obstacles: trained and measured along them instead of `sampling`, `states`, `sweep_steps`, `corners`, `friction` and `validation_states`"},
+    Key{.name = "actuation", .kind = text, .fallback = "none", .meaning = "CSV file of commands over time, as for `simulate --actuation`, for robots that are free-floating in contact with obstacles: trained and measured along them, with the obstacles' friction. `sampling`, `states`, `states_tolerance`, `sweep_steps`, `budget`, `corners`, `converged`, `friction`, `trajectories`, `doublings` and `validation_states` count for nothing then"},
     Key{.name = "variation", .kind = quantity, .fallback = "\"10 %\"", .meaning = "with `actuation`: further runs, also those for the test, move each input by a factor of its own that is 1 within this", .bound = Bound::positive},
     Key{.name = "states", .kind = integer, .fallback = "272", .meaning = "number of states, without those of corners; not of a grid; of ramps' ends where the robot is free-floating in contact with obstacles", .least = 1},
     Key{.name = "states_tolerance", .kind = quantity, .fallback = "none", .meaning = "greedy: no more states once the mean error predicted for those not simulated is below this share of the mean displacement", .bound = Bound::positive},
@@ -250,7 +250,7 @@ constexpr std::array world_reduce_keys{
     Key{.name = "error", .kind = quantity, .fallback = "\"1 %\"", .meaning = "mean error of the whole at the effectors and in shape, on unseen states: modes and elements are added until it is reached", .bound = Bound::positive},
     Key{.name = "actuation", .kind = text, .fallback = "none", .meaning = "CSV file of commands over time, as for `simulate --actuation`: the parts are trained and measured along them, in contact, instead of on equilibria"},
     Key{.name = "variation", .kind = quantity, .fallback = "\"10 %\"", .meaning = "with `actuation`: further runs, also those for the test, move each input by a factor of its own that is 1 within this", .bound = Bound::positive},
-    Key{.name = "force_error", .kind = quantity, .fallback = "\"5 %\"", .meaning = "with `actuation`: mean error of the forces between bodies that is asked for as well", .bound = Bound::positive},
+    Key{.name = "force_error", .kind = quantity, .fallback = "\"5 %\"", .meaning = "with `actuation`: mean error of the forces between bodies, and of obstacles on bodies, that is asked for as well", .bound = Bound::positive},
     Key{.name = "states", .kind = integer, .fallback = "64", .meaning = "equilibria of the whole that its parts are trained on, beside the corners of the box of inputs where these are at most 64; with `actuation`, about as many states that are kept of each of three runs", .least = 1},
     Key{.name = "max_modes", .kind = integer, .fallback = "0", .meaning = "most modes of a part; 0: as the error asks"},
     Key{.name = "validation_states", .kind = integer, .fallback = "30", .meaning = "unseen equilibria that the whole is measured on; not with `actuation`, whose states are those of two more runs", .least = 1},

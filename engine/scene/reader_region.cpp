@@ -29,6 +29,7 @@ TrainingCommands read_training_commands(const TableReader& table) {
   commands.place = table.place("actuation");
   // Read by what trains with it, and by nothing else.
   if (table.has("actuation")) {
+    if (table.text("actuation").empty()) table.fail("actuation", "no file is named", "\"commands.csv\"");
     const std::filesystem::path folder = std::filesystem::path(commands.place.file).parent_path();
     commands.file = std::filesystem::absolute(folder / table.text("actuation")).lexically_normal().string();
   } else {

@@ -58,11 +58,16 @@ nlohmann::ordered_json several_json(const AssemblyRobot& robot) {
   return cli::assembly_json(robot, cli::notes_on_bodies(robot));
 }
 
+std::string with_commands(const std::string& text, const TrainingCommands& along) {
+  return hash_hex(hash_text(along.file.empty() ? text : text + hash_hex(hash_file(along.file))));
+}
+
 // How the robot moves, and how it is reduced.
 std::string fingerprint(const Scene& scene) {
   const std::filesystem::path mesh = scene.bodies.front().mesh_file;
-  return hash_hex(hash_text(hash_hex(scene_fingerprint(scene)) +
-                            without_defaults(write_scene(scene, mesh.parent_path().string()))));
+  return with_commands(
+      hash_hex(scene_fingerprint(scene)) + without_defaults(write_scene(scene, mesh.parent_path().string())),
+      scene.reduction.along);
 }
 
 }  // namespace
@@ -96,8 +101,9 @@ void bind_scene(nb::module_& module) {
       .def_prop_ro(
           "fingerprint",
           [](SceneOfPython& self) {
-            return self.several() != nullptr ? hash_hex(self.robot_of_several().fingerprint())
-                                             : fingerprint(self.scene());
+            return self.several() != nullptr
+                       ? with_commands(hash_hex(self.robot_of_several().fingerprint()), self.several()->reduction.along)
+                       : fingerprint(self.scene());
           },
           "Hash of the scene, with its recipe, and of the files that it names, wherever they lie.")
       .def_prop_ro("actuators",

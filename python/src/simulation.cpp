@@ -204,7 +204,12 @@ void set_state(BatchSimulation& self, Table given) {
     if (!nb::try_cast(given["surface_forces"], numbers) || numbers.ndim() != 2 ||
         numbers.shape(1) != surface_force_columns)
       throw nb::value_error("set_state(state): surface_forces is a float64 array of shape (contacts, 6)");
-    if (!set_surface_forces(state, {numbers.data(), numbers.size()}))
+    const SurfaceSet& set = *self.robot().surfaces;
+    const auto exists = [&](const SurfaceForce& of) {
+      return set.feature(of.first).surface >= 0 && set.feature(of.second).surface >= 0;
+    };
+    if (!set_surface_forces(state, {numbers.data(), numbers.size()}) ||
+        !std::ranges::all_of(state.surface_forces, [&](const auto& own) { return std::ranges::all_of(own, exists); }))
       throw nb::value_error("set_state(state): surface_forces are not those of this batch");
   }
   self.set_state(state);

@@ -19,8 +19,8 @@ constexpr int proof_steps = 100;
 constexpr double proof_shifts[] = {1e-3, 1e-5};
 constexpr double proof_tolerance = 1e-10;  // proximal point steps to a tenth of it
 constexpr int starts = 4, steps_per_start = 120;
-// Each step factors a matrix of up to n rows. So many operations take half a minute or so of a core: a thousand contacts
-// without an answer stop there, and not after all steps of all starts.
+// Each step factors a matrix of up to n rows. So many operations take half a minute or so of a core, which the starts
+// share.
 constexpr double most_operations = 1e12;
 constexpr int least_steps = 40;
 constexpr double soft_shift = 1e-2;           // of the diagonal
@@ -36,11 +36,6 @@ constexpr double largest_useful_force = 1e9;  // of |d|: a problem that needs mo
          (p.W.empty() ? p.rank >= 0 && p.V.size() == n * extent(p.rank) : p.W.size() == n * n) && p.d.size() == n &&
          lambda.size() == n && optional(p.compliance.size(), n) && optional(p.lower.size(), extent(p.boxes)) &&
          optional(p.upper.size(), extent(p.boxes)) && p.friction.size() == extent(p.contacts) && round;
-}
-
-int affordable_steps(int n, int asked) {
-  const double each = std::pow(std::max(n, 1), 3) / 3;
-  return std::min(asked, std::max(least_steps, static_cast<int>(std::min(1e6, most_operations / each))));
 }
 
 double cone_violation(const ScaledContact& p) {
@@ -120,6 +115,11 @@ bool infeasible(HostRows& rows, const ScaledContact& p, const ContactSettings& s
 
 }  // namespace
 
+int affordable_newton_steps(int rows, int asked) {
+  const double each = std::pow(std::max(rows, 1), 3) / 3;
+  return std::min(asked, std::max(least_steps, static_cast<int>(std::min(1e6, most_operations / each))));
+}
+
 ContactWorkspace::ContactWorkspace(int max_boxes, int max_contacts)
     : max_boxes_(max_boxes), max_contacts_(max_contacts) {
   SUPPLE_EXPECT(max_boxes >= 0 && max_contacts >= 0);
@@ -133,7 +133,7 @@ ContactReport solve_contact(const ContactProblem& problem, std::span<double> lam
                             const ContactSettings& settings) {
   SUPPLE_EXPECT(shapes_agree(problem, lambda, workspace));
   ContactReport report;
-  const int newton_steps = affordable_steps(problem.boxes + 3 * problem.contacts, settings.max_newton_steps);
+  const int newton_steps = affordable_newton_steps(problem.boxes + 3 * problem.contacts, settings.max_newton_steps);
   workspace.conflict_used_ = 0;
   ScaledContact p;
   double* memory = workspace.numbers_.data();
@@ -151,7 +151,9 @@ ContactReport solve_contact(const ContactProblem& problem, std::span<double> lam
                             .newton_steps = newton_steps,
                             .relaxation = settings.relaxation,
                             .starts = starts,
-                            .steps_per_start = steps_per_start};
+                            .steps_per_start = newton_steps < settings.max_newton_steps
+                                                   ? std::min(steps_per_start, newton_steps / starts)
+                                                   : steps_per_start};
   ContactSearch<HostRows> search(rows, p, rows.work, limits);
   search.report.last = evaluate(rows, p);
   if (settings.method == ContactMethod::gauss_seidel) {

@@ -321,7 +321,7 @@ std::string App::caption() const {
     if (now.mode == Mode::inverse && document_->at_limit(j))
       limits += (limits.empty() ? "" : ", ") + document_->inputs()[j].name;
   if (!limits.empty()) text += "\nat a limit: " + limits;
-  if (document_->robot().robot().pairs() > 0) {
+  if (document_->robot().robot().touches()) {
     text += '\n';
     text += contact_text(document_->robot().robot(), now);
   }

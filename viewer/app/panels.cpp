@@ -237,9 +237,9 @@ void look_panel(const Document& document, ViewSettings& settings, double& pull) 
   ImGui::Checkbox("cables", &drawing.cables);
   ImGui::SameLine();
   ImGui::Checkbox("floor", &settings.floor);
-  if (!shape.robot().obstacles.empty()) {
+  if (shape.robot().touches()) {
     ImGui::SameLine();
-    ImGui::Checkbox("obstacles", &drawing.obstacles);
+    ImGui::Checkbox(shape.robot().obstacles.empty() ? "contact forces" : "obstacles", &drawing.obstacles);
   }
   if (!shape.robot().constraints.empty() || !shape.robot().springs.empty())
     ImGui::Checkbox("constraints", &drawing.constraints);

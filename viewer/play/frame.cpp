@@ -9,11 +9,18 @@
 namespace supple::view {
 
 std::string contact_text(const Robot& robot, const Frame& frame) {
-  if (frame.touches.empty()) return "no contact";
+  std::string bodies;
+  for (const BodyTouch& touch : body_touches(robot, frame.state))
+    bodies += fmt::format("{}{} and {} press with {}", bodies.empty() ? "" : "\n",
+                          robot.surface_names[static_cast<std::size_t>(touch.first)],
+                          robot.surface_names[static_cast<std::size_t>(touch.second)],
+                          format_quantity(norm(touch.force), Dimension::force));
+  if (frame.touches.empty()) return bodies.empty() ? "no contact" : bodies;
+  if (!bodies.empty()) bodies += '\n';
   const auto sliding = std::ranges::count_if(frame.touches, [](const Touch& touch) { return touch.sliding; });
   const auto all = static_cast<long>(frame.touches.size());
-  std::string text =
-      fmt::format("contact: {} point{} ({} stick, {} slide)", all, all == 1 ? "" : "s", all - sliding, sliding);
+  std::string text = bodies + fmt::format("contact: {} point{} ({} stick, {} slide)", all, all == 1 ? "" : "s",
+                                          all - sliding, sliding);
   const std::vector<double> sums = normal_forces(robot, frame.touches);
   for (std::size_t o = 0; o < sums.size(); ++o) {
     const PlacedObstacle& obstacle = robot.obstacles[o];

@@ -17,7 +17,10 @@ namespace {
 constexpr std::size_t recent_steps = 1000;  // of which quantiles of the step's time are taken
 
 std::size_t bytes(const State& state) {
-  return 8 * (state.q.size() + state.v.size() + state.multipliers.size() + state.contact_forces.size() +
+  std::size_t contacts = 0;
+  for (const std::vector<SurfaceForce>& own : state.surface_forces) contacts += own.size();
+  return sizeof(SurfaceForce) * contacts +
+         8 * (state.q.size() + state.v.size() + state.multipliers.size() + state.contact_forces.size() +
               state.commands.size() + state.motions.size() + state.motion_velocities.size());
 }
 
@@ -53,12 +56,19 @@ Frame settled_start(const OpenedRobot& robot, const OpenedRobot* beside) {
   return start;
 }
 
+// Recordings from before they held forces between bodies have none.
+State with_surface_forces(State state, const OpenedRobot& robot) {
+  if (robot.robot().surfaces) state.surface_forces.resize(1);
+  return state;
+}
+
 // The states of the first frame.
 Frame recorded_start(RecordingReader& recording, const OpenedRobot& robot, const OpenedRobot* beside) {
   const RecordedFrame& first = recording.frame(0);
   const std::size_t effectors = robot.robot().effectors.size();
-  if (!same_sizes(first.state, rest_state(*robot.mechanics)) ||
-      !same_sizes(first.other, beside ? rest_state(*beside->mechanics) : State{}) ||
+  if (!same_sizes(with_surface_forces(first.state, robot), rest_state(*robot.mechanics)) ||
+      !same_sizes(beside ? with_surface_forces(first.other, *beside) : first.other,
+                  beside ? rest_state(*beside->mechanics) : State{}) ||
       first.goals.size() != 3 * effectors || (!first.steered.empty() && first.steered.size() != effectors))
     throw InputError("the recording does not fit its robot", "record it again", {recording.path(), 0, 0, ""});
   Frame start;

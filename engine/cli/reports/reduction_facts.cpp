@@ -13,9 +13,11 @@ namespace {
 std::string better_model(const ReductionScene& recipe) {
   return fmt::format(
       "{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), a tighter --tolerance of the elements, "
-      "or more training snapshots (`states` in [reduce])",
+      "or {}",
       recipe.max_modes > 0 ? fmt::format("more modes (max_modes is {}), ", recipe.max_modes) : "",
-      0.1 * recipe.pod_tolerance, recipe.pod_tolerance);
+      0.1 * recipe.pod_tolerance, recipe.pod_tolerance,
+      recipe.along.file.empty() ? "more training snapshots (`states` in [reduce])"
+                                : "a smaller `variation` in [reduce]");
 }
 
 }  // namespace
@@ -117,7 +119,8 @@ void note_failures(ReduceReport& report) {
 RunError refusal_of(const ReduceReport& report, const ReductionScene& recipe, const std::string& folder,
                     const std::string& accept) {
   std::string remedy = report.remedy.empty() ? better_model(recipe) : report.remedy;
-  if (!folder.empty()) remedy += fmt::format("; states in '{}' are used again", folder);
+  // Other commands are another plan of states.
+  if (!folder.empty() && recipe.along.file.empty()) remedy += fmt::format("; states in '{}' are used again", folder);
   if (report.forcible) remedy += "; " + accept;
   return {fmt::format("the model is rejected: {}{}", report.refused,
                       report.limited_by.empty() ? "" : "; limited by " + report.limited_by),

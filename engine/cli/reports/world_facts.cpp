@@ -56,7 +56,7 @@ RunError refusal_of(const WorldReduction& reduction, const WorldRecipe& recipe, 
       missed.push_back(fmt::format("{} by {} on average, {} were asked for", what, percent(error), percent(asked)));
   };
   add("motion and shape", row.error(), recipe.error);
-  add("forces between bodies", row.force_mean, recipe.force_error);
+  add("contact forces", row.force_mean, recipe.force_error);
   return RunError(fmt::format("the reduced parts miss {}", fmt::join(missed, "; ")),
                   fmt::format("states = ... of [reduce], more than now; {}; a larger error; {}",
                               recipe.along.file.empty() ? "smaller ranges of the inputs" : "less variation", accept));

@@ -23,9 +23,7 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// A point this near to its distance touches, in sizes of the body: steps of one linearisation leave a point that moves
-// along a curved obstacle that far off.
-constexpr double touching_share = 1e-4;
+constexpr double touching_share = 1e-4;    // of the size of the body
 constexpr double least_compliance = 1e-9;  // of a mode, of the largest: below is rounding
 
 double size_of(const Mesh& mesh) {
@@ -52,6 +50,15 @@ void weigh(const std::vector<Eigen::Matrix3d>& roots, Eigen::Map<Matrix> C) {
 
 }  // namespace
 
+Mat3d touch_weight(const Vec3d& normal, double squared_friction) {
+  const Mat3d across = outer(normal, normal);
+  return across + squared_friction * (Mat3d::identity() - across);
+}
+
+double touching_distance(const FullModel& model, double distance) {
+  return distance + touching_share * size_of(model.mesh);
+}
+
 PointWeights point_weights(const FullModel& model, const Robot& robot, const std::string& folder,
                            const SnapshotSet& set) {
   PointWeights weights;
@@ -60,7 +67,7 @@ PointWeights point_weights(const FullModel& model, const Robot& robot, const std
   weights.weight.assign(extent(robot.collision_points), Mat3d{});
   FullMechanics mechanics(model);
   const int nv = model.coordinates.nv;
-  const double near = robot.contact_distance + touching_share * size_of(model.mesh);
+  const double near = touching_distance(model, robot.contact_distance);
   std::vector<double> y(extent(robot.outputs()));
   std::vector<char> touched(extent(robot.collision_points), 0);
   constexpr int states_at_once = 64;
@@ -76,10 +83,9 @@ PointWeights point_weights(const FullModel& model, const Robot& robot, const std
           const Proximity found = obstacle.obstacle.at(obstacle.pose, {{x[0], x[1], x[2]}}, near);
           if (found.feature == Feature::none || found.gap > near) continue;
           touched[extent(p)] = 1;
-          const Mat3d normal = outer(found.normal, found.normal);
-          const double along = obstacle.friction * obstacle.friction;
           weights.weight[extent(p)] =
-              weights.weight[extent(p)] + (1.0 / set.count) * (normal + along * (Mat3d::identity() - normal));
+              weights.weight[extent(p)] +
+              (1.0 / set.count) * touch_weight(found.normal, obstacle.friction * obstacle.friction);
         }
       }
     }

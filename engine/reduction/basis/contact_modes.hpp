@@ -31,6 +31,12 @@ struct PointWeights {
 PointWeights point_weights(const FullModel& model, const Robot& robot, const std::string& folder,
                            const SnapshotSet& set);
 
+// That of a point in one state: n n^T + mu^2 (I - n n^T), n of length one.
+Mat3d touch_weight(const Vec3d& normal, double squared_friction);
+// A point so near to an obstacle touches it: steps of one linearisation leave a point that moves along a curved obstacle
+// 1e-4 of the body's size farther off than `distance`, at which it is held.
+double touching_distance(const FullModel& model, double distance);
+
 inline constexpr int most_contact_points = 1500;  // whose matrices have 0.8 GB, and K^-1 H^T 36 kB for each unknown
 
 struct ContactModes {

@@ -47,6 +47,7 @@ SamplingPlans plans_along(const Robot& robot, const ReductionScene& recipe) {
   };
   SamplingPlans plans;
   plans.training = plan_of(training_runs);
+  for (const std::string& note : table.notes()) plans.training.note += (plans.training.note.empty() ? "" : "; ") + note;
   plans.test = plan_of(test_runs);
   plans.selection = plan_of(selection_runs);
   return plans;

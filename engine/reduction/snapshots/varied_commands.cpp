@@ -10,9 +10,14 @@ namespace supple {
 
 Actuation training_table(const TrainingCommands& along, const Robot& robot) {
   Actuation table = read_actuation(along.file, robot);
-  if (std::llround(table.end() / robot.time_step) < 1)
+  const double steps = std::round(table.end() / robot.time_step);
+  if (!(steps >= 1))
     throw InputError(fmt::format("'{}' ends at its first instant", along.file), "commands over some seconds",
                      along.place);
+  if (!(steps <= most_training_steps))
+    throw InputError(fmt::format("'{}' has {:.3g} time steps ({} are the most for training)", along.file, steps,
+                                 most_training_steps),
+                     "some cycles of the commands", along.place);
   std::vector<double> first(table.inputs().size()), now(first.size());
   table.sample(0, first);
   const auto changes = [&](double time) {

@@ -13,7 +13,8 @@ namespace supple {
 inline constexpr int training_runs = 3, test_runs = 2, selection_runs = 1,
                      all_runs = training_runs + test_runs + selection_runs;
 
-/// The table of a recipe. Throws InputError where no input moves in it or it has no duration.
+inline constexpr int most_training_steps = 1'000'000;  // of a run
+/// The table of a recipe. Throws InputError where no input moves in it, it has no duration or too many time steps.
 Actuation training_table(const TrainingCommands& along, const Robot& robot);
 
 /// Commands of one run: as the table has them, or each input moving by a factor of its own about its first value.

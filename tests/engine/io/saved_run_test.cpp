@@ -36,6 +36,44 @@ TEST(SavedRuns, ComeBackWithTheForcesOfObstacles) {
   EXPECT_EQ(hash(read.state), hash(run.state));
 }
 
+// Robots have contacts of their own, in any number.
+TEST(SavedRuns, ComeBackWithTheForcesBetweenBodies) {
+  const reduced_bodies::TemporaryFolder folder;
+  const std::string path = folder / "state.h5";
+  SavedRun run = example();
+  run.state.surface_forces = {{}, {{3, 0x80000001u, {1, 2, 3}}, {4, 0xffffffffu, {-1, 0, 0.5}}}};
+  write_state(path, run);
+  const State read = read_state(path).state;
+  EXPECT_EQ(read.surface_forces, run.state.surface_forces);
+  EXPECT_EQ(hash(read), hash(run.state));
+  // A robot takes its own along, and leaves the others theirs.
+  State both = read;
+  copy_robot(read, 1, both, 0);
+  EXPECT_EQ(both.surface_forces[0], read.surface_forces[1]);
+  EXPECT_EQ(both.surface_forces[1], read.surface_forces[1]);
+  EXPECT_NE(hash(both), hash(read));
+  EXPECT_EQ(one_robot(read, 1).surface_forces, std::vector(1, read.surface_forces[1]));
+  EXPECT_EQ(repeated(one_robot(read, 1), 3).surface_forces, std::vector(3, read.surface_forces[1]));
+}
+
+TEST(SurfaceForces, ThatAreNoneAreRefused) {
+  State state;
+  state.robots = 2;
+  state.surface_forces.resize(2);
+  const State before = state;
+  const std::vector<double> good{0, 1, 2, 0.1, 0, 0, 1, 1, 2, 0, 0.2, 0};
+  for (const auto& [place, value] :
+       {std::pair{6, 2.0}, {6, 0.5}, {6, -1.0}, {7, 4294967296.0}, {6, 0.0}, {4, std::nan("")}}) {
+    std::vector<double> rows = good;
+    rows[static_cast<std::size_t>(place)] = value;
+    EXPECT_FALSE(set_surface_forces(state, rows)) << place << " " << value;
+    EXPECT_EQ(state.surface_forces, before.surface_forces);
+  }
+  EXPECT_FALSE(set_surface_forces(state, std::span(good).first(7)));
+  EXPECT_TRUE(set_surface_forces(state, good));
+  EXPECT_EQ(surface_force_rows(state), good);
+}
+
 // Files of robots without obstacles are what they were before there were any.
 TEST(SavedRuns, NeedNoObstacles) {
   const reduced_bodies::TemporaryFolder folder;

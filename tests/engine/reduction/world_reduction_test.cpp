@@ -103,7 +103,8 @@ class WorldReductionTest : public testing::Test {
   AssemblyScene scene(const std::string& text) { return assemblies::scene_of(folder_, text); }
   std::string refusal(const std::string& text) {
     try {
-      check_world(AssemblyRobot(scene(text)));
+      const AssemblyRobot robot(scene(text));
+      check_world(robot, robot.scene().reduction);
     } catch (const InputError& error) {
       return error.what();
     }
@@ -204,9 +205,31 @@ TEST_F(WorldReductionTest, TrainsOnObstaclesOfTheWhole) {
     AssemblyRobot robot(k == 0 ? full : read_assembly(out));
     const Actuation table = training_table(full.reduction.along, robot.mechanics().robot());
     WorldMoment end;
-    const RanWorld ran = run_world(robot, VariedCommands(table, 0, 0, 1), 1,
-                                   [&](const State& state, bool) { end = moment_of(robot, state); });
+    State last;
+    const RanWorld ran = run_world(robot, VariedCommands(table, 0, 0, 1), 1, [&](const State& state, bool) {
+      end = moment_of(robot, state);
+      last = state;
+    });
     ASSERT_EQ(ran.status, StepStatus::ok);
+    if (k == 0) {
+      // Weights of the points that the floor touches: below, far out, and along z but for friction.
+      TouchWeights touched(robot);
+      touched.add(last);
+      const PointWeights weights = touched.of({0});
+      const Robot& own = robot.full(0)->robot;
+      int of_floor = 0;
+      for (std::size_t p = 0; p < weights.point.size(); ++p) {
+        const int point = weights.point[p] - own.first_collision_point;
+        if (point < 0 || point >= own.collision_points || !(trace(weights.weight[p]) > 0)) continue;
+        ++of_floor;
+        const Vec3d x = own.rest_points[extent(weights.point[p])];
+        EXPECT_LT(x[2], 1e-6);
+        EXPECT_GT(x[0], 0.2);
+        EXPECT_NEAR(weights.weight[p](2, 2), 1, 1e-12);
+        EXPECT_NEAR(weights.weight[p](0, 0), 0.09, 1e-12);
+      }
+      EXPECT_GE(of_floor, 2);
+    }
     ASSERT_EQ(end.touches.back().first, -1);  // the floor
     borne[k] = end.touches.back().force[2];
   }

@@ -96,6 +96,15 @@ const test::RandomContacts kinds[] = {{.contacts = 5, .boxes = 2, .rank = 16},
                                       {.contacts = 40, .boxes = 1, .rank = 9},
                                       {.contacts = 6, .boxes = 2, .rank = 30}};
 
+// Steps that problems may take fall with the cube of their rows where they would take minutes, and nowhere else.
+TEST(ContactNewton, LargeProblemsTakeFewerSteps) {
+  EXPECT_EQ(affordable_newton_steps(3, 1000), 1000);
+  EXPECT_EQ(affordable_newton_steps(1400, 1000), 1000);
+  EXPECT_EQ(affordable_newton_steps(1400, 7), 7);
+  EXPECT_NEAR(affordable_newton_steps(3000, 1000), 1e12 * 3 / 27e9, 1);
+  EXPECT_EQ(affordable_newton_steps(100'000, 1000), 40);
+}
+
 TEST(ContactNewton, TheSystemIsSolvedInSlotsAndInModes) {
   Random random(41);
   for (const test::RandomContacts& kind : kinds) {
