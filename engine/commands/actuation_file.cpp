@@ -223,7 +223,7 @@ Actuation read_actuation(const std::string& path, const Robot& robot, int robots
 Actuation read_table(const std::string& path, const std::vector<Input>& inputs, int robots) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
-    throw InputError("there is no such file", "check the path", {path, 0, 0, ""});
+    throw InputError("cannot read the file", "check the path", {path, 0, 0, ""});
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file) throw InputError("cannot read the file", "check the path", {path, 0, 0, ""});

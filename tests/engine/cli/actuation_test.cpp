@@ -80,6 +80,11 @@ TEST(RobotTables, SayWhatIsWrong) {
 }
 
 // An input of that name keeps its column.
+TEST(RobotTables, AFolderIsNoTable) {
+  EXPECT_THROW((void)read_table(".", inputs), InputError);
+  EXPECT_THROW((void)read_table("", inputs), InputError);
+}
+
 TEST(RobotTables, AnInputMayBeCalledRobot) {
   const std::vector<Input> own{{"robot", Dimension::length, {0, 1}, false}};
   const Actuation table = parse_table("time,robot [mm]\n0,5\n", "c.csv", own, 2);
