@@ -64,9 +64,9 @@ class Hdf5File final : public DataSource, public DataSink {
   void reserve(std::uintmax_t bytes);
   /// Adds rows of shape `row` (its extents above 0) to an array; the first call creates the array and sets the chunk
   /// size, in which rows are read and stored from then on.
-  /// chunk: its rows, where calls have different numbers of them; 0: those of the first call.
+  /// chunk_rows: of a chunk, where calls have different numbers of them; 0: those of the first call.
   void append(const std::string& object, const std::vector<double>& values, const std::vector<std::size_t>& row,
-              std::size_t chunk = 0);
+              std::size_t chunk_rows = 0);
   /// Writes the whole file as write_file (kernels/base/atomic_file.hpp) does, with its errors.
   void close();
 

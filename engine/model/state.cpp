@@ -15,7 +15,8 @@ bool same_sizes(const State& a, const State& b) {
   return a.robots == b.robots && a.q.size() == b.q.size() && a.v.size() == b.v.size() &&
          a.multipliers.size() == b.multipliers.size() && a.contact_forces.size() == b.contact_forces.size() &&
          a.commands.size() == b.commands.size() && a.motions.size() == b.motions.size() &&
-         a.motion_velocities.size() == b.motion_velocities.size() && a.surface_forces.size() == b.surface_forces.size();
+         a.motion_velocities.size() == b.motion_velocities.size() &&
+         (a.surface_forces.size() == b.surface_forces.size() || a.surface_forces.empty() || b.surface_forces.empty());
 }
 
 namespace {
@@ -34,8 +35,12 @@ void copy_robot(const State& from, int a, State& to, int b) {
     SUPPLE_EXPECT((to.*list).size() == size * extent(to.robots));
     std::copy_n(source.data() + extent(a) * size, size, (to.*list).data() + extent(b) * size);
   }
-  SUPPLE_EXPECT(from.surface_forces.empty() == to.surface_forces.empty());
-  if (!to.surface_forces.empty()) to.surface_forces[extent(b)] = from.surface_forces[extent(a)];
+  SUPPLE_EXPECT(from.surface_forces.empty() || !to.surface_forces.empty());
+  if (to.surface_forces.empty()) return;
+  if (from.surface_forces.empty())
+    to.surface_forces[extent(b)].clear();
+  else
+    to.surface_forces[extent(b)] = from.surface_forces[extent(a)];
 }
 
 State one_robot(const State& state, int b) {

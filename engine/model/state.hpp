@@ -36,7 +36,8 @@ struct Control {
   std::vector<double> motions;   // B x motions [m]
 };
 
-/// Whether both states belong to the same number of robots of the same kind, by their sizes.
+/// Whether both states belong to the same number of robots of the same kind, by their sizes. One without any forces
+/// between bodies, as old files have them, fits too.
 bool same_sizes(const State& a, const State& b);
 
 /// Resets these robots (indices below state.robots, in any order) to `start`, a state of one robot or of as many as

@@ -39,6 +39,16 @@ std::vector<Touch> touches(const Robot& robot, const State& state, std::span<con
   return found;
 }
 
+void add_touch(std::vector<BodyTouch>& touches, int first, int second, const Vec3d& force) {
+  auto at = std::ranges::find_if(touches, [&](const BodyTouch& t) { return t.first == first && t.second == second; });
+  if (at == touches.end()) {
+    touches.push_back({first, second, {{0, 0, 0}}, 0});
+    at = touches.end() - 1;
+  }
+  at->force = at->force + force;
+  ++at->contacts;
+}
+
 std::vector<BodyTouch> body_touches(const Robot& robot, const State& state, int b) {
   std::vector<BodyTouch> found;
   if (!robot.surfaces || state.surface_forces.empty()) return found;
@@ -46,14 +56,7 @@ std::vector<BodyTouch> body_touches(const Robot& robot, const State& state, int 
     const int one = robot.surfaces->feature(of.first).surface, other = robot.surfaces->feature(of.second).surface;
     if (one < 0 || other < 0) continue;
     const Vec3d force = (one <= other ? 1.0 : -1.0) * Vec3d{{of.force[0], of.force[1], of.force[2]}};
-    const int first = std::min(one, other), second = std::max(one, other);
-    auto at = std::ranges::find_if(found, [&](const BodyTouch& t) { return t.first == first && t.second == second; });
-    if (at == found.end()) {
-      found.push_back({first, second, {{0, 0, 0}}, 0});
-      at = found.end() - 1;
-    }
-    at->force = at->force + force;
-    ++at->contacts;
+    add_touch(found, std::min(one, other), std::max(one, other), force);
   }
   std::ranges::sort(found, {}, [](const BodyTouch& t) { return std::pair(t.first, t.second); });
   return found;

@@ -31,6 +31,8 @@ struct BodyTouch {
   Vec3d force{{0, 0, 0}};     // on the first, in the world [N]
   int contacts = 0;           // pairs of features
 };
+// Adds a force on `first` to the entry of both, or a new one.
+void add_touch(std::vector<BodyTouch>& touches, int first, int second, const Vec3d& force);
 // Of robot b of `state`, ascending.
 std::vector<BodyTouch> body_touches(const Robot& robot, const State& state, int b = 0);
 // A place where two bodies press each other.

@@ -39,14 +39,7 @@ WorldMoment moment_of(AssemblyRobot& robot, const State& state) {
     const Assembly::Point& at = mechanics.assembly().collision_points[extent(pair / obstacles)];
     const int obstacle = -1 - pair % obstacles,
               body = at.body >= 0 ? at.body : static_cast<int>(mechanics.assembly().bodies.size()) + at.frame;
-    auto touch = std::ranges::find_if(now.touches,
-                                      [&](const BodyTouch& of) { return of.first == obstacle && of.second == body; });
-    if (touch == now.touches.end()) {
-      now.touches.push_back({.first = obstacle, .second = body});
-      touch = now.touches.end() - 1;
-    }
-    touch->force = touch->force + force;
-    ++touch->contacts;
+    add_touch(now.touches, obstacle, body, force);
   }
   return now;
 }
@@ -87,6 +80,7 @@ void TouchWeights::add(const State& state) {
   ++states_;
   AssemblyMechanics& mechanics = robot_.mechanics();
   const Robot& whole = mechanics.robot();
+  if (!whole.touches()) return;
   std::vector<double> y(extent(whole.outputs()));
   mechanics.outputs_elsewhere(state.q, state.motions, y);
   // n, of unit length in the world, of a point of a body.

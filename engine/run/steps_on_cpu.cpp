@@ -15,6 +15,7 @@ StepsOnCpu::StepsOnCpu(const MechanicsTeam& team, bool exact_time, State start)
       state_(std::move(start)),
       reports_(extent(team.robots())) {
   SUPPLE_EXPECT(state_.robots == team.robots());
+  if (team.robot().surfaces) state_.surface_forces.resize(extent(team.robots()));
   if (team.robots() > 1) own_.assign(extent(team.size()), one_robot(state_, 0));
 }
 

@@ -228,14 +228,19 @@ class Lift(Task):
         super().__init__(sim, model, rng)
         cables = sim.commands.shape[1]
         self.upper[:cables] *= self.closed
-        self.rest = self._places()[0][0]
+        self._look()
+        self.rest = self.ball[0].copy()
         self.asked = np.zeros(sim.robots)  # m above the table
         self.before = np.tile(self.rest, (sim.robots, 1))
 
-    def _places(self) -> tuple[Array, Array]:
-        """Of the ball and of the palm [B, 3]."""
+    def _look(self) -> None:
+        """Where balls and palms are [B, 3]."""
         poses = [self.sim.poses(robot) for robot in range(self.sim.robots)]
-        return np.array([pose["ball"][0] for pose in poses]), np.array([pose["palm"][0] for pose in poses])
+        self.ball, self.palm = (np.array([pose[name][0] for pose in poses]) for name in ("ball", "palm"))
+
+    def restart(self, which: Mask, rng: np.random.Generator) -> None:
+        super().restart(which, rng)
+        self._look()
 
     def draw_goals(self, which: Mask, rng: np.random.Generator) -> None:
         self.asked[which] = rng.uniform(0.03, 0.1, size=int(which.sum()))
@@ -245,16 +250,21 @@ class Lift(Task):
         return [self.rest + [0, 0, self.asked[robot]]]
 
     def act(self, actions: Array) -> None:
-        self.before[:] = self._places()[0]
+        self.before[:] = self.ball
         super().act(actions)
+        self._look()
 
     def observe(self) -> Array:
-        ball, palm = self._places()
-        columns = [ball - self.rest, ball - palm, 5 * (ball - self.before), self.asked[:, None]]
+        columns = [
+            self.ball - self.rest,
+            self.ball - self.palm,
+            5 * (self.ball - self.before),
+            self.asked[:, None],
+        ]
         return np.concatenate([column / 0.1 for column in columns] + [2 * self.fraction - 1], axis=1)
 
     def judge(self, actions: Array) -> tuple[Array, Mask, dict[str, Array]]:
-        way = self._places()[0] - self.rest
+        way = self.ball - self.rest
         off = np.abs(way[:, 2] - self.asked)
         away = np.linalg.norm(way[:, :2], axis=1) > self.lost
         return -off / 0.1 + (off < self.tolerance) - 10 * away, away, {"height": way[:, 2]}

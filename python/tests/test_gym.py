@@ -220,7 +220,6 @@ def test_a_gripper_touches_its_ball() -> None:
     envs = gym.SuppleVectorEnv("GripperLift", 2, model=scene, autoreset_mode=AutoresetMode.DISABLED)
     first, _ = envs.reset(seed=1)
     assert first.shape == (2, 3 + 3 + 3 + 1 + 4) and np.all(first[:, :3] == 0)
-    envs.sim.commands[:] = 0
     action = np.zeros((2, 4))
     action[1, :3] = 1  # the second closes its fingers
     for _ in range(2):

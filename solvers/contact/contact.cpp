@@ -19,8 +19,7 @@ constexpr int proof_steps = 100;
 constexpr double proof_shifts[] = {1e-3, 1e-5};
 constexpr double proof_tolerance = 1e-10;  // proximal point steps to a tenth of it
 constexpr int starts = 4, steps_per_start = 120;
-// Each step factors a matrix of up to n rows. So many operations take half a minute or so of a core, which the starts
-// share.
+// Each step factors a matrix of up to n rows. All starts together have so many operations.
 constexpr double most_operations = 1e12;
 constexpr int least_steps = 40;
 constexpr double soft_shift = 1e-2;           // of the diagonal

@@ -65,8 +65,8 @@ struct [[nodiscard]] ContactReport {
   double box = 0;           // max |r| of the box rows / max |lambda / s|
 };
 
-/// Of `asked`, those that a problem with so many rows may take: all below 1,400 rows, then as many as take half a minute
-/// or so of a core, at least 40.
+/// Of `asked`, those that a problem with so many rows may take: all of 1,000 below 1,400 rows, then as many as have 1e12
+/// operations, rows^3 / 3 each; at least 40.
 int affordable_newton_steps(int rows, int asked);
 
 /// Memory for problems up to a size; solving allocates nothing. One per thread.

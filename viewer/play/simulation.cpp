@@ -56,19 +56,12 @@ Frame settled_start(const OpenedRobot& robot, const OpenedRobot* beside) {
   return start;
 }
 
-// Recordings from before they held forces between bodies have none.
-State with_surface_forces(State state, const OpenedRobot& robot) {
-  if (robot.robot().surfaces) state.surface_forces.resize(1);
-  return state;
-}
-
 // The states of the first frame.
 Frame recorded_start(RecordingReader& recording, const OpenedRobot& robot, const OpenedRobot* beside) {
   const RecordedFrame& first = recording.frame(0);
   const std::size_t effectors = robot.robot().effectors.size();
-  if (!same_sizes(with_surface_forces(first.state, robot), rest_state(*robot.mechanics)) ||
-      !same_sizes(beside ? with_surface_forces(first.other, *beside) : first.other,
-                  beside ? rest_state(*beside->mechanics) : State{}) ||
+  if (!same_sizes(first.state, rest_state(*robot.mechanics)) ||
+      !same_sizes(first.other, beside ? rest_state(*beside->mechanics) : State{}) ||
       first.goals.size() != 3 * effectors || (!first.steered.empty() && first.steered.size() != effectors))
     throw InputError("the recording does not fit its robot", "record it again", {recording.path(), 0, 0, ""});
   Frame start;

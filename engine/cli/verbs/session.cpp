@@ -180,9 +180,7 @@ void take_keep_tangent(const SessionArguments& arguments, const Robot& robot, Dr
 
 // The state of a saved run, which `state` has the sizes of.
 State saved_state(const SessionPlan& plan, const Subject& subject, const State& state, DriveSettings& settings) {
-  SavedRun saved = *plan.saved;
-  // One that was saved before forces between bodies were, or while nothing touched.
-  if (saved.state.surface_forces.empty()) saved.state.surface_forces.resize(state.surface_forces.size());
+  const SavedRun& saved = *plan.saved;
   if (saved.fingerprint != subject.fingerprint || !same_sizes(saved.state, state))
     throw InputError(
         fmt::format("'{}' was saved from something else, or '{}' has changed since", plan.folder, subject.file),

@@ -46,6 +46,16 @@ TEST(SavedRuns, ComeBackWithTheForcesBetweenBodies) {
   const State read = read_state(path).state;
   EXPECT_EQ(read.surface_forces, run.state.surface_forces);
   EXPECT_EQ(hash(read), hash(run.state));
+  // Where nothing touches there are none, of each robot.
+  SavedRun still = example();
+  still.state.surface_forces.resize(2);
+  write_state(path, still);
+  EXPECT_EQ(read_state(path).state.surface_forces, still.state.surface_forces);
+  // A state from elsewhere, without any, fits and takes those of a robot away.
+  State left = read;
+  EXPECT_TRUE(same_sizes(example().state, left));
+  copy_robot(example().state, 1, left, 1);
+  EXPECT_TRUE(left.surface_forces[1].empty());
   // A robot takes its own along, and leaves the others theirs.
   State both = read;
   copy_robot(read, 1, both, 0);

@@ -408,7 +408,10 @@ TEST_F(FloatingPipeline, LearnsAlongCommandsOnAFloor) {
   const Actuation table = training_table(along.reduction.along, full.robot);
   const VariedCommands unseen(table, 0.1, 20, 1);
   const UnseenPath path(full, 40, [&](double time) { return unseen.at(time); }, {});
-  EXPECT_LT(path.compare(gait.model).goal_mean, 0.7 * path.compare(ramps.model).goal_mean);
+  const double of_gait = path.compare(gait.model).goal_mean, of_ramps = path.compare(ramps.model).goal_mean;
+  RecordProperty("gait", std::to_string(of_gait));
+  RecordProperty("ramps", std::to_string(of_ramps));
+  EXPECT_LT(of_gait, 0.7 * of_ramps);  // 0.62: 12.7 and 20.6 % of the displacement, with eight modes of shape
 }
 
 // Training has the obstacles' friction where the scene says so; what models are judged by has it always.
