@@ -18,6 +18,11 @@ namespace {
 constexpr const char* magic = "supple reduced model";
 constexpr int most_motions = 1000, most_strain_modes = 100000;
 
+// Fields that formats before 11 do not tell: of these, the number of points tells what the elements are.
+bool of_later_elements(const ReducedField& field) {
+  return field.part != LawPart::whole || field.nodes_per_element > 8;
+}
+
 // The oldest format that has what the model has.
 int format_of(const ReducedModel& model) {
   const bool membranes = std::any_of(model.fields.begin(), model.fields.end(),
@@ -37,7 +42,9 @@ int format_of(const ReducedModel& model) {
                                   [](const ReducedField& field) { return field.unit == DomainUnit::point; });
   const bool strains =
       std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& f) { return f.strains.count > 0; });
-  return model.on_frame             ? 10
+  const bool more_elements = std::any_of(model.fields.begin(), model.fields.end(), of_later_elements);
+  return more_elements              ? 11
+         : model.on_frame           ? 10
          : strains                  ? 9
          : points                   ? 8
          : volumes                  ? 7
@@ -125,6 +132,10 @@ void write_field(DataSink& file, const std::string& at, const ReducedField& fiel
   file.write(at + "/total_elements", static_cast<std::int64_t>(field.total_elements));
   file.write(at + "/points_per_element", static_cast<std::int64_t>(field.points_per_element));
   if (field.unit == DomainUnit::point) file.write(at + "/unit", static_cast<std::int64_t>(field.unit));
+  if (of_later_elements(field)) {
+    file.write(at + "/nodes_per_element", static_cast<std::int64_t>(field.nodes_per_element));
+    file.write(at + "/part", static_cast<std::int64_t>(field.part));
+  }
   file.write(at + "/tolerance", field.tolerance);
   file.write(at + "/residual", field.residual);
   file.write(at + "/elements", field.element, {field.element.size()});
@@ -147,11 +158,23 @@ ReducedField read_field(const DataSource& file, const Checked& checked, const st
   field.name = file.read_text(at + "/name");
   field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(last_law)));
   field.total_elements = checked.count(at + "/total_elements", 0, 2000000000);
-  field.points_per_element = checked.count(at + "/points_per_element", 1, membrane_law(field.law) ? 1 : 8);
+  field.points_per_element = checked.count(at + "/points_per_element", 1, membrane_law(field.law) ? 1 : 14);
   if (file.has(at + "/unit"))
     field.unit = static_cast<DomainUnit>(checked.count(at + "/unit", 0, membrane_law(field.law) ? 0 : 1));
   checked.require(field.unit == DomainUnit::element || field.points_per_element == 1, at + "/points_per_element",
                   "is not that of single points");
+  field.nodes_per_element = membrane_law(field.law)                                              ? 3
+                            : field.points_per_element == 1 && field.unit == DomainUnit::element ? 4
+                                                                                                 : 8;
+  if (file.has(at + "/nodes_per_element")) {
+    field.nodes_per_element = checked.count(at + "/nodes_per_element", 4, max_element_nodes);
+    const int n = field.nodes_per_element;
+    checked.require(!membrane_law(field.law) && (n == 4 || n == 8 || n == 10 || n == 20), at + "/nodes_per_element",
+                    "is that of no element");
+    field.part = static_cast<LawPart>(checked.count(at + "/part", 0, 2));
+    checked.require(field.points_per_element == (field.unit == DomainUnit::point ? 1 : field.element_points()),
+                    at + "/points_per_element", "is not that of these elements");
+  }
   field.tolerance = checked.number(at + "/tolerance");
   field.residual = checked.number(at + "/residual");
   field.element = file.read_ints(at + "/elements");
@@ -165,8 +188,9 @@ ReducedField read_field(const DataSource& file, const Checked& checked, const st
     }
     return most;
   };
-  checked.require(field.unit == DomainUnit::element || most_points() <= hexahedron_points, at + "/elements",
-                  "names an element more often than it has points");
+  checked.require(
+      field.unit == DomainUnit::element || most_points() <= static_cast<std::size_t>(field.element_points()),
+      at + "/elements", "names an element more often than it has points");
   field.xi = checked.doubles(at + "/xi", {field.element.size()});
   const std::size_t points = field.element.size() * static_cast<std::size_t>(field.points_per_element);
   field.weight = checked.doubles(at + "/weight", {points});

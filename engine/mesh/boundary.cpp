@@ -8,7 +8,7 @@ namespace supple {
 
 namespace {
 
-std::span<const int> nodes_of(const Face& face) {
+std::span<const int> corners_of(const Face& face) {
   return {face.nodes.data(), static_cast<std::size_t>(face.count)};
 }
 
@@ -26,7 +26,7 @@ std::vector<int> connected_parts(const std::vector<Face>& faces) {
   };
   std::vector<std::array<int, 3>> sides;  // both nodes in ascending order, then the face
   for (std::size_t f = 0; f < faces.size(); ++f) {
-    const auto nodes = nodes_of(faces[f]);
+    const auto nodes = corners_of(faces[f]);
     for (std::size_t k = 0; k < nodes.size(); ++k) {
       const auto [low, high] = std::minmax(nodes[k], nodes[(k + 1) % nodes.size()]);
       sides.push_back({low, high, static_cast<int>(f)});
@@ -60,8 +60,8 @@ std::vector<Face> boundary_faces(const Mesh& mesh) {
 std::vector<Face> boundary_faces_among(const Mesh& mesh, const std::vector<int>& nodes) {
   std::vector<Face> faces = boundary_faces(mesh);
   std::erase_if(faces, [&](const Face& face) {
-    return !std::all_of(face.nodes.begin(), face.nodes.begin() + face.count,
-                        [&](int node) { return std::binary_search(nodes.begin(), nodes.end(), node); });
+    return !std::ranges::all_of(face.all_nodes(),
+                                [&](int node) { return std::binary_search(nodes.begin(), nodes.end(), node); });
   });
   return faces;
 }
@@ -69,8 +69,18 @@ std::vector<Face> boundary_faces_among(const Mesh& mesh, const std::vector<int>&
 std::vector<std::array<int, 3>> triangles_of(const std::vector<Face>& faces) {
   std::vector<std::array<int, 3>> triangles;
   for (const Face& face : faces) {
-    triangles.push_back({face.nodes[0], face.nodes[1], face.nodes[2]});
-    if (face.count == 4) triangles.push_back({face.nodes[0], face.nodes[2], face.nodes[3]});
+    const auto& n = face.nodes;
+    if (face.size() == face.count) {
+      triangles.push_back({n[0], n[1], n[2]});
+      if (face.count == 4) triangles.push_back({n[0], n[2], n[3]});
+      continue;
+    }
+    // A triangle at each corner, and what is left between the nodes of the edges.
+    const auto corners = static_cast<std::size_t>(face.count);
+    for (std::size_t k = 0; k < corners; ++k)
+      triangles.push_back({n[k], n[corners + k], n[corners + (k + corners - 1) % corners]});
+    triangles.push_back({n[corners], n[corners + 1], n[corners + 2]});
+    if (corners == 4) triangles.push_back({n[4], n[6], n[7]});
   }
   return triangles;
 }
@@ -96,22 +106,19 @@ BoundarySurface boundary_surface(const Mesh& mesh) {
   boundary.surface.name = mesh.name;
   std::vector<int> surface_node(mesh.nodes.size(), -1);
   for (const Face& face : outer)
-    for (std::size_t k = 0; k < static_cast<std::size_t>(face.count); ++k)
-      surface_node[static_cast<std::size_t>(face.nodes[k])] = 0;
+    for (const int node : face.all_nodes()) surface_node[static_cast<std::size_t>(node)] = 0;
   for (std::size_t i = 0; i < surface_node.size(); ++i) {
     if (surface_node[i] < 0) continue;
     surface_node[i] = static_cast<int>(boundary.mesh_node.size());
     boundary.mesh_node.push_back(static_cast<int>(i));
     boundary.surface.nodes.push_back(mesh.nodes[i]);
   }
-  for (const Face& face : outer) {
-    const auto at = [&](std::size_t k) { return surface_node[static_cast<std::size_t>(face.nodes[k])]; };
-    boundary.surface.triangles.push_back({at(0), at(1), at(2)});
-    boundary.element.push_back(face.element);
-    if (face.count < 4) continue;
-    boundary.surface.triangles.push_back({at(0), at(2), at(3)});
-    boundary.element.push_back(face.element);
-  }
+  for (const Face& face : outer)
+    for (std::array<int, 3> triangle : triangles_of({face})) {
+      for (int& node : triangle) node = surface_node[static_cast<std::size_t>(node)];
+      boundary.surface.triangles.push_back(triangle);
+      boundary.element.push_back(face.element);
+    }
   return boundary;
 }
 

@@ -1,6 +1,17 @@
 #include "engine/mesh/cells.hpp"
 
+#include <algorithm>
+
 namespace supple {
+
+namespace {
+
+constexpr CellEdge quadrilateral_edges[4] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
+constexpr CellEdge gmsh_tetrahedron_edges[6] = {{0, 1}, {1, 2}, {2, 0}, {3, 0}, {2, 3}, {1, 3}};
+constexpr CellEdge gmsh_hexahedron_edges[12] = {{0, 1}, {0, 3}, {0, 4}, {1, 2}, {1, 5}, {2, 3},
+                                                {2, 6}, {3, 7}, {4, 5}, {4, 7}, {5, 6}, {6, 7}};
+
+}  // namespace
 
 CellKind vtk_cell(int type) {
   switch (type) {
@@ -27,17 +38,23 @@ CellKind vtk_cell(int type) {
     case 14:
       return {CellUse::unsupported, 5, "pyramid"};
     case 21:
-      return {CellUse::unsupported, 3, "quadratic line"};
+      return {CellUse::ignored, 3, "quadratic line"};
     case 22:
-      return {CellUse::unsupported, 6, "quadratic triangle"};
+      return {CellUse::triangle, 6, "quadratic triangle", cell_edges(3), 3};
     case 23:
-      return {CellUse::unsupported, 8, "quadratic quadrilateral"};
+      return {CellUse::quadrilateral, 8, "quadratic quadrilateral", quadrilateral_edges, 4};
     case 24:
-      return {CellUse::unsupported, 10, "quadratic tetrahedron"};
+      return {CellUse::tetrahedron, 10, "quadratic tetrahedron", cell_edges(4), 4};
     case 25:
-      return {CellUse::unsupported, 20, "quadratic hexahedron"};
+      return {CellUse::hexahedron, 20, "quadratic hexahedron", cell_edges(8), 8};
+    case 26:
+      return {CellUse::unsupported, 15, "quadratic wedge"};
+    case 27:
+      return {CellUse::unsupported, 13, "quadratic pyramid"};
+    case 28:
+      return {CellUse::quadrilateral, 9, "biquadratic quadrilateral", quadrilateral_edges, 4};
     case 29:
-      return {CellUse::unsupported, 27, "triquadratic hexahedron"};
+      return {CellUse::hexahedron, 27, "triquadratic hexahedron", cell_edges(8), 8};
     case 42:
       return {CellUse::unsupported, 0, "polyhedron"};
     default:
@@ -62,21 +79,29 @@ CellKind gmsh_cell(int type) {
     case 7:
       return {CellUse::unsupported, 5, "pyramid"};
     case 8:
-      return {CellUse::unsupported, 3, "quadratic line"};
+      return {CellUse::ignored, 3, "quadratic line"};
     case 9:
-      return {CellUse::unsupported, 6, "quadratic triangle"};
+      return {CellUse::triangle, 6, "quadratic triangle", cell_edges(3), 3};
     case 10:
-      return {CellUse::unsupported, 9, "quadratic quadrilateral"};
+      return {CellUse::quadrilateral, 9, "quadratic quadrilateral", quadrilateral_edges, 4};
     case 11:
-      return {CellUse::unsupported, 10, "quadratic tetrahedron"};
+      return {CellUse::tetrahedron, 10, "quadratic tetrahedron", gmsh_tetrahedron_edges, 4};
     case 12:
-      return {CellUse::unsupported, 27, "quadratic hexahedron"};
+      return {CellUse::hexahedron, 27, "quadratic hexahedron", gmsh_hexahedron_edges, 8};
+    case 13:
+      return {CellUse::unsupported, 18, "quadratic prism"};
+    case 14:
+      return {CellUse::unsupported, 14, "quadratic pyramid"};
     case 15:
       return {CellUse::ignored, 1, "vertex"};
     case 16:
-      return {CellUse::unsupported, 8, "quadratic quadrilateral"};
+      return {CellUse::quadrilateral, 8, "quadratic quadrilateral", quadrilateral_edges, 4};
     case 17:
-      return {CellUse::unsupported, 20, "quadratic hexahedron"};
+      return {CellUse::hexahedron, 20, "quadratic hexahedron", gmsh_hexahedron_edges, 8};
+    case 18:
+      return {CellUse::unsupported, 15, "quadratic prism"};
+    case 19:
+      return {CellUse::unsupported, 13, "quadratic pyramid"};
     default:
       return {};
   }
@@ -84,15 +109,16 @@ CellKind gmsh_cell(int type) {
 
 void refuse_cell(const CellKind& kind, int type, const Place& place) {
   const std::string what = std::string(kind.name) + ", type " + std::to_string(type);
-  if (std::string_view(kind.name).find("quadratic") != std::string_view::npos)
-    throw InputError(
-        "cells of second order are not supported (" + what + ")",
-        "save the mesh with linear cells: gmsh -order 1 -3 model.geo, or Tools > Set order 1 in gmsh's window", place);
   throw InputError("a cell is not supported (" + what + ")",
-                   "mesh the body with linear tetrahedra or hexahedra only (gmsh -3 makes tetrahedra)", place);
+                   "mesh the body with tetrahedra or hexahedra, of order 1 or 2 (gmsh -3 makes tetrahedra)", place);
 }
 
 AddedCell MeshBuilder::add(const CellKind& kind, const int* n) {
+  for (std::size_t e = 0; e < kind.edges.size(); ++e) {
+    const auto [a, b] = std::minmax(n[kind.edges[e][0]], n[kind.edges[e][1]]);
+    mesh_.edge_nodes.push_back({a, b, n[static_cast<std::size_t>(kind.corners) + e]});
+  }
+  if (!kind.edges.empty()) inner_nodes_ += kind.node_count - kind.corners - static_cast<int>(kind.edges.size());
   switch (kind.use) {
     case CellUse::triangle:
       mesh_.triangles.push_back({n[0], n[1], n[2]});
@@ -119,7 +145,28 @@ AddedCell MeshBuilder::add(const CellKind& kind, const int* n) {
   return {};
 }
 
+// Sorted, each once.
+void MeshBuilder::sort_edges() {
+  const auto key = [](const EdgeNode& edge) { return std::array{edge.a, edge.b, edge.node}; };
+  auto& edges = mesh_.edge_nodes;
+  std::ranges::sort(edges, {}, key);
+  const auto repeated = std::ranges::unique(edges, {}, key);
+  edges.erase(repeated.begin(), repeated.end());
+  for (std::size_t i = 1; i < edges.size(); ++i)
+    if (edges[i].a == edges[i - 1].a && edges[i].b == edges[i - 1].b)
+      throw InputError("the edge between nodes " + std::to_string(edges[i].a) + " and " + std::to_string(edges[i].b) +
+                           " has two nodes of second order, " + std::to_string(edges[i - 1].node) + " and " +
+                           std::to_string(edges[i].node),
+                       "merge them (gmsh: Coherence Mesh), or save the mesh with linear cells (gmsh -order 1)",
+                       {mesh_.name, 0, 0, ""});
+}
+
 Mesh MeshBuilder::finish() {
+  sort_edges();
+  if (inner_nodes_ > 0)
+    mesh_.notes.push_back(
+        "left out the nodes inside faces and cells of second order: elements have nodes at corners "
+        "and on edges");
   for (const auto& [kind, count] : ignored_)
     mesh_.notes.push_back("left out " + std::to_string(count) + (count == 1 ? " cell" : " cells") + " of the kind " +
                           kind);

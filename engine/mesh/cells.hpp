@@ -2,9 +2,11 @@
 // What the readers share: the cell types of VTK and gmsh, and the mesh being put together. Internal to engine/mesh.
 
 #include <map>
+#include <span>
 #include <string>
 
 #include "engine/mesh/mesh.hpp"
+#include "engine/mesh/reference_element.hpp"
 #include "engine/mesh/scanner.hpp"
 
 namespace supple {
@@ -15,6 +17,10 @@ struct CellKind {
   CellUse use = CellUse::unsupported;
   int node_count = 0;  // 0: any number
   const char* name = "unknown cell";
+  /// Second order: the edges whose nodes follow the corners, in the order of the file. What follows these, nodes inside
+  /// faces and cells, is left out.
+  std::span<const CellEdge> edges = {};
+  int corners = 0;  // of second order
 };
 
 CellKind vtk_cell(int type);
@@ -36,13 +42,15 @@ class MeshBuilder {
   Mesh& mesh() { return mesh_; }
   // nodes: kind.node_count indices, already checked.
   AddedCell add(const CellKind& kind, const int* nodes);
-  // Mesh with notes about what was left out. InputError if it has no cell.
+  // Mesh with notes about what was left out. InputError if it has no cell, or an edge two nodes.
   Mesh finish();
 
  private:
+  void sort_edges();
+
   Mesh mesh_;
   std::map<std::string, int> ignored_;
-  int quadrilaterals_ = 0;
+  int quadrilaterals_ = 0, inner_nodes_ = 0;
 };
 
 // One function per format; the caller has recognised it.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/mesh/geometry.hpp"
+#include "engine/mesh/reference_element.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
@@ -55,9 +56,61 @@ void check_duplicates(const Mesh& mesh, Cells cells, const char* name) {
            "remove the copy; in gmsh, Coherence Mesh removes duplicates");
 }
 
+template <class Visit>
+void for_each_edge(const Mesh& mesh, int element, const Visit& visit) {
+  std::array<int, 8> corners;
+  const int count = element_corners(mesh, element, corners);
+  for (const CellEdge& edge : cell_edges(count))
+    visit(corners[static_cast<std::size_t>(edge[0])], corners[static_cast<std::size_t>(edge[1])]);
+}
+
+// Of second order: every edge of an element has a node of its own.
+void check_edges(const Mesh& mesh) {
+  if (mesh.order() == 1) return;
+  const int n = static_cast<int>(mesh.nodes.size());
+  std::vector<int> owner(mesh.nodes.size(), -1);
+  const auto claim = [&](int node, int edge) {
+    if (node < 0 || node >= n)
+      fail(mesh, fmt::format("an edge has a node {} that does not exist (there are {} nodes)", node, n),
+           "export the mesh again");
+    if (std::exchange(owner[static_cast<std::size_t>(node)], edge) != -1)
+      fail(mesh, fmt::format("node {} is that of two edges, or of an edge and a corner", node),
+           "export the mesh again");
+  };
+  for (int e = 0; e < mesh.element_count(); ++e) {
+    std::array<int, 8> corners;
+    const int count = element_corners(mesh, e, corners);
+    for (int k = 0; k < count; ++k) owner[static_cast<std::size_t>(corners[static_cast<std::size_t>(k)])] = n;
+    for_each_edge(mesh, e, [&](int a, int b) {
+      if (edge_node(mesh, a, b) < 0)
+        fail(mesh,
+             fmt::format("{} is of first order and others are of second (its edge between nodes {} and {} has no node)",
+                         element_name(mesh, e), a, b),
+             "save the mesh with cells of one order: gmsh -order 2 -3 model.geo, or order = 1 in [body]");
+    });
+  }
+  for (std::size_t k = 0; k < mesh.edge_nodes.size(); ++k) claim(mesh.edge_nodes[k].node, static_cast<int>(k));
+}
+
+// Whether the map of a curved element can be inverted at the points of its forces and of its mass.
+bool curved_too_far(const Mesh& mesh, int element) {
+  if (mesh.order() == 1) return false;
+  std::array<int, max_element_nodes> nodes;
+  const int count = element_nodes(mesh, element, nodes);
+  const auto folded = [&](const QuadraturePoint& point) {
+    const auto G = shape_gradients(count, point.xi);
+    Mat3d J = Mat3d::zero();
+    for (std::size_t a = 0; a < static_cast<std::size_t>(count); ++a)
+      J = J +
+          outer(mesh.nodes[static_cast<std::size_t>(nodes[a])] - mesh.nodes[static_cast<std::size_t>(nodes[0])], G[a]);
+    return !(determinant(J) > 0);
+  };
+  return std::ranges::any_of(stiffness_points(count), folded) || std::ranges::any_of(mass_points(count), folded);
+}
+
 double longest_edge(const Mesh& mesh, int element) {
   std::array<int, 8> nodes;
-  const auto n = static_cast<std::size_t>(element_nodes(mesh, element, nodes));
+  const auto n = static_cast<std::size_t>(element_corners(mesh, element, nodes));
   double longest = 0;
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < i; ++j)
@@ -91,6 +144,9 @@ void check_shapes(Mesh& mesh, MeshReport& report) {
     if (e >= tetrahedra && !(quality > 0))
       fail(mesh, element_name(mesh, e) + " is folded (the map at one of its corners is not invertible)",
            "check its node order (VTK's), or mesh the body again");
+    if (curved_too_far(mesh, e))
+      fail(mesh, element_name(mesh, e) + " is curved so far that it is folded (its map cannot be inverted)",
+           "straighten it with gmsh's Mesh.HighOrderOptimize, use a finer mesh, or order = 1 in [body]");
     if (quality < sliver_quality) ++report.slivers;
     if (quality < report.min_quality) {
       report.min_quality = quality;
@@ -126,10 +182,10 @@ int count_components(const Mesh& mesh) {
     }
     return i;
   };
-  int components = static_cast<int>(mesh.nodes.size());
+  int components = static_cast<int>(mesh.nodes.size() - mesh.edge_nodes.size());
   for (int e = 0; e < mesh.element_count(); ++e) {
     std::array<int, 8> nodes;
-    const auto n = static_cast<std::size_t>(element_nodes(mesh, e, nodes));
+    const auto n = static_cast<std::size_t>(element_corners(mesh, e, nodes));
     for (std::size_t k = 1; k < n; ++k) {
       const int a = root(nodes[0]), b = root(nodes[k]);
       if (a == b) continue;
@@ -157,6 +213,16 @@ void drop_unused(Mesh& mesh, MeshReport& report) {
     for (const int node : t) used[static_cast<std::size_t>(node)] = 1;
   for (const auto& h : mesh.hexahedra)
     for (const int node : h) used[static_cast<std::size_t>(node)] = 1;
+  if (mesh.order() == 2) {
+    std::vector<std::pair<int, int>> edges;
+    for (int e = 0; e < mesh.element_count(); ++e)
+      for_each_edge(mesh, e, [&](int a, int b) { edges.push_back(std::minmax(a, b)); });
+    std::sort(edges.begin(), edges.end());
+    std::erase_if(mesh.edge_nodes, [&](const EdgeNode& edge) {
+      return !std::binary_search(edges.begin(), edges.end(), std::pair{edge.a, edge.b});
+    });
+    for (const EdgeNode& edge : mesh.edge_nodes) used[static_cast<std::size_t>(edge.node)] = 1;
+  }
   auto& map = report.node_of_original;
   map.assign(mesh.nodes.size(), -1);
   int kept = 0;
@@ -173,6 +239,8 @@ void drop_unused(Mesh& mesh, MeshReport& report) {
       for (int& node : cell) node = map[static_cast<std::size_t>(node)];
   };
   renumber(mesh.tetrahedra), renumber(mesh.hexahedra), renumber(mesh.triangles);
+  for (EdgeNode& edge : mesh.edge_nodes)
+    for (int* node : {&edge.a, &edge.b, &edge.node}) *node = map[static_cast<std::size_t>(*node)];
   std::vector<int> triangle_map(mesh.triangles.size(), -1);
   std::size_t triangles = 0;
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
@@ -249,12 +317,14 @@ MeshReport check_mesh(Mesh& mesh) {
   check_groups(mesh);
   check_duplicates(mesh, mesh.tetrahedra, "tetrahedron");
   check_duplicates(mesh, mesh.hexahedra, "hexahedron");
+  check_edges(mesh);
   check_shapes(mesh, report);
   check_faces(mesh, report);
   drop_unused(mesh, report);
   report.duplicate_nodes = count_duplicate_nodes(mesh);
   report.components = count_components(mesh);
   report.nodes = static_cast<int>(mesh.nodes.size());
+  report.order = mesh.order();
   report.tetrahedra = static_cast<int>(mesh.tetrahedra.size());
   report.hexahedra = static_cast<int>(mesh.hexahedra.size());
   report.triangles = static_cast<int>(mesh.triangles.size());

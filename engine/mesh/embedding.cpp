@@ -5,7 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "engine/mesh/boundary.hpp"
 #include "engine/mesh/geometry.hpp"
+#include "engine/mesh/reference_element.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
@@ -29,33 +31,33 @@ EmbeddedPoint in_tetrahedron(const Mesh& mesh, const std::array<int, 4>& t, cons
   return point;
 }
 
-// Newton's method on x(xi) = x kept inside the reference cube, then one linear step beyond it:
+// Newton's method on x(xi) = x kept inside the reference cell, then one linear step beyond it:
 // w_i = N_i(xi) + grad N_i(xi) . J^-1 (x - x(xi)), which reproduces x for any xi.
-EmbeddedPoint in_hexahedron(const Mesh& mesh, const std::array<int, 8>& h, const Vec3d& x) {
+EmbeddedPoint in_curved(const Mesh& mesh, int element, const Vec3d& x) {
   EmbeddedPoint point;
-  point.node_count = 8;
-  point.nodes = h;
-  const auto at = [&](std::size_t k) -> const Vec3d& { return mesh.nodes[static_cast<std::size_t>(h[k])]; };
-  Vec3d xi{{0, 0, 0}}, step{{0, 0, 0}};
-  std::array<double, 8> N{};
-  std::array<Vec3d, 8> G{};
+  point.node_count = element_nodes(mesh, element, point.nodes);
+  const auto count = static_cast<std::size_t>(point.node_count);
+  const int corners = corner_count(point.node_count);
+  const auto at = [&](std::size_t k) -> const Vec3d& { return mesh.nodes[static_cast<std::size_t>(point.nodes[k])]; };
+  Vec3d xi = cell_centre(corners), step{{0, 0, 0}};
+  std::array<double, max_element_nodes> N{};
+  std::array<Vec3d, max_element_nodes> G{};
   for (int iteration = 0; iteration < 50; ++iteration) {
-    N = trilinear_shape(xi);
-    G = trilinear_gradient(xi);
+    N = shape_functions(point.node_count, xi);
+    G = shape_gradients(point.node_count, xi);
     Vec3d residual = x - at(0);
     Mat3d J = Mat3d::zero();
-    for (std::size_t i = 0; i < 8; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       residual = residual - N[i] * (at(i) - at(0));
       J = J + outer(at(i) - at(0), G[i]);
     }
     step = inverse(J) * residual;
-    Vec3d next = xi + step;
-    for (int k = 0; k < 3; ++k) next[k] = std::clamp(next[k], -1.0, 1.0);
+    const Vec3d next = into_cell(corners, xi + step);
     const double change = norm(next - xi);
     if (!(change > 1e-15)) break;
     if (iteration + 1 < 50) xi = next;
   }
-  for (std::size_t i = 0; i < 8; ++i) point.weights[i] = N[i] + dot(G[i], step);
+  for (std::size_t i = 0; i < count; ++i) point.weights[i] = N[i] + dot(G[i], step);
   point.inside = norm(step) <= inside_tolerance;
   return point;
 }
@@ -69,7 +71,7 @@ std::vector<BoundingBox> element_boxes(const Mesh& mesh) {
   std::vector<BoundingBox> boxes;
   boxes.reserve(static_cast<std::size_t>(n));
   for (int e = 0; e < n; ++e) {
-    std::array<int, 8> nodes;
+    std::array<int, max_element_nodes> nodes;
     const auto count = static_cast<std::size_t>(element_nodes(mesh, e, nodes));
     const Vec3d& first = mesh.nodes[static_cast<std::size_t>(nodes[0])];
     BoundingBox box{first, first};
@@ -92,26 +94,19 @@ Embedding::Embedding(const Mesh& mesh) : mesh_(mesh), tree_(element_boxes(mesh))
 
 double Embedding::distance_to_element(int element, const Vec3d& x) const {
   if (in_element(element, x).inside) return 0;
-  std::array<int, 8> nodes;
-  const int count = element_nodes(mesh_, element, nodes);
   double least = std::numeric_limits<double>::infinity();
-  const auto triangle = [&](std::size_t a, std::size_t b, std::size_t c) {
-    const auto at = [&](std::size_t k) -> const Vec3d& { return mesh_.nodes[static_cast<std::size_t>(nodes[k])]; };
-    least = std::min(least, distance_to_triangle(x, at(a), at(b), at(c)));
-  };
-  if (count == 4) {
-    triangle(0, 2, 1), triangle(0, 1, 3), triangle(1, 2, 3), triangle(0, 3, 2);
-  } else {
-    triangle(0, 3, 2), triangle(0, 2, 1), triangle(4, 5, 6), triangle(4, 6, 7), triangle(0, 1, 5), triangle(0, 5, 4);
-    triangle(1, 2, 6), triangle(1, 6, 5), triangle(2, 3, 7), triangle(2, 7, 6), triangle(3, 0, 4), triangle(3, 4, 7);
+  for (const auto& t : triangles_of(element_faces(mesh_, element))) {
+    const auto at = [&](std::size_t k) -> const Vec3d& { return mesh_.nodes[static_cast<std::size_t>(t[k])]; };
+    least = std::min(least, distance_to_triangle(x, at(0), at(1), at(2)));
   }
   return least;
 }
 
 EmbeddedPoint Embedding::in_element(int element, const Vec3d& x) const {
-  const auto e = static_cast<std::size_t>(element), tetrahedra = mesh_.tetrahedra.size();
-  EmbeddedPoint point = e < tetrahedra ? in_tetrahedron(mesh_, mesh_.tetrahedra[e], x)
-                                       : in_hexahedron(mesh_, mesh_.hexahedra[e - tetrahedra], x);
+  const auto e = static_cast<std::size_t>(element);
+  EmbeddedPoint point = mesh_.order() == 1 && e < mesh_.tetrahedra.size()
+                            ? in_tetrahedron(mesh_, mesh_.tetrahedra[e], x)
+                            : in_curved(mesh_, element, x);
   point.element = element;
   return point;
 }

@@ -11,9 +11,9 @@ namespace supple {
 
 struct EmbeddedPoint {
   int element = -1;    // tetrahedra first, then hexahedra
-  int node_count = 0;  // 4 or 8
-  std::array<int, 8> nodes{};
-  std::array<double, 8> weights{};
+  int node_count = 0;  // of the element
+  std::array<int, max_element_nodes> nodes{};
+  std::array<double, max_element_nodes> weights{};
   bool inside = false;  // in the element, with a tolerance of 1e-9 of its size
   double distance = 0;  // to the element; 0 inside
 };
@@ -29,8 +29,8 @@ class Embedding {
   Embedding(Mesh&&) = delete;
 
   // The element that contains x; else the one at the least distance (to its true surface; faces of hexahedra as two
-  // triangles each), with weights continued from it so that x is reproduced exactly. Among equals the lowest index.
-  // Weights of tetrahedra are barycentric coordinates; of hexahedra the trilinear shape functions inside, continued
+  // triangles each, of second order as triangles between all their nodes), with weights continued from it so that x is reproduced exactly. Among equals the lowest index.
+  // Weights of linear tetrahedra are barycentric coordinates; of all others the shape functions inside, continued
   // linearly from the surface outside. Throws InputError if x is not finite.
   EmbeddedPoint locate(const Vec3d& x) const;
   std::vector<EmbeddedPoint> locate_all(const std::vector<Vec3d>& points) const;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
+#include "engine/mesh/reference_element.hpp"
 #include "kernels/base/contract.hpp"
 
 namespace supple {
@@ -11,11 +13,14 @@ namespace {
 
 constexpr int corner_sign[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
                                    {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
-constexpr Face triangle_sides[2] = {{0, 3, {{0, 1, 2, -1}}}, {0, 3, {{0, 2, 1, -1}}}};
-constexpr Face tetrahedron_faces[4] = {
-    {0, 3, {{0, 2, 1, -1}}}, {0, 3, {{0, 1, 3, -1}}}, {0, 3, {{1, 2, 3, -1}}}, {0, 3, {{0, 3, 2, -1}}}};
-constexpr Face hexahedron_faces[6] = {{0, 4, {{0, 3, 2, 1}}}, {0, 4, {{4, 5, 6, 7}}}, {0, 4, {{0, 1, 5, 4}}},
-                                      {0, 4, {{1, 2, 6, 5}}}, {0, 4, {{2, 3, 7, 6}}}, {0, 4, {{3, 0, 4, 7}}}};
+constexpr Face triangle_sides[2] = {{0, 3, {{0, 1, 2, -1, -1, -1, -1, -1}}}, {0, 3, {{0, 2, 1, -1, -1, -1, -1, -1}}}};
+constexpr Face tetrahedron_faces[4] = {{0, 3, {{0, 2, 1, -1, -1, -1, -1, -1}}},
+                                       {0, 3, {{0, 1, 3, -1, -1, -1, -1, -1}}},
+                                       {0, 3, {{1, 2, 3, -1, -1, -1, -1, -1}}},
+                                       {0, 3, {{0, 3, 2, -1, -1, -1, -1, -1}}}};
+constexpr Face hexahedron_faces[6] = {{0, 4, {{0, 3, 2, 1, -1, -1, -1, -1}}}, {0, 4, {{4, 5, 6, 7, -1, -1, -1, -1}}},
+                                      {0, 4, {{0, 1, 5, 4, -1, -1, -1, -1}}}, {0, 4, {{1, 2, 6, 5, -1, -1, -1, -1}}},
+                                      {0, 4, {{2, 3, 7, 6, -1, -1, -1, -1}}}, {0, 4, {{3, 0, 4, 7, -1, -1, -1, -1}}}};
 // Neighbours of each corner, right-handed.
 constexpr int corner_edges[8][3] = {{1, 3, 4}, {2, 0, 5}, {3, 1, 6}, {0, 2, 7},
                                     {7, 5, 0}, {4, 6, 1}, {5, 7, 2}, {6, 4, 3}};
@@ -33,6 +38,10 @@ double tetrahedron_volume(const Vec3d& a, const Vec3d& b, const Vec3d& c, const 
 double tetrahedron_volume(const Mesh& mesh, int tetrahedron) {
   const auto& t = mesh.tetrahedra[static_cast<std::size_t>(tetrahedron)];
   return tetrahedron_volume(node(mesh, t[0]), node(mesh, t[1]), node(mesh, t[2]), node(mesh, t[3]));
+}
+
+const int* trilinear_corner(int corner) {
+  return corner_sign[corner];
 }
 
 std::array<double, 8> trilinear_shape(const Vec3d& xi) {
@@ -65,7 +74,7 @@ double hexahedron_volume(const Mesh& mesh, int hexahedron) {
   return volume;
 }
 
-int element_nodes(const Mesh& mesh, int element, std::array<int, 8>& nodes) {
+int element_corners(const Mesh& mesh, int element, std::array<int, 8>& nodes) {
   const auto e = static_cast<std::size_t>(element), tetrahedra = mesh.tetrahedra.size();
   if (e < tetrahedra) {
     std::copy_n(mesh.tetrahedra[e].begin(), 4, nodes.begin());
@@ -75,14 +84,47 @@ int element_nodes(const Mesh& mesh, int element, std::array<int, 8>& nodes) {
   return 8;
 }
 
+int edge_node(const Mesh& mesh, int a, int b) {
+  const auto [low, high] = std::minmax(a, b);
+  const auto before = [](const EdgeNode& edge, const std::pair<int, int>& ends) {
+    return std::pair{edge.a, edge.b} < ends;
+  };
+  const auto at = std::lower_bound(mesh.edge_nodes.begin(), mesh.edge_nodes.end(), std::pair{low, high}, before);
+  return at != mesh.edge_nodes.end() && at->a == low && at->b == high ? at->node : -1;
+}
+
+int element_nodes(const Mesh& mesh, int element, std::array<int, max_element_nodes>& nodes) {
+  std::array<int, 8> corners;
+  const int count = element_corners(mesh, element, corners);
+  std::copy_n(corners.begin(), count, nodes.begin());
+  if (mesh.order() == 1) return count;
+  auto next = nodes.begin() + count;
+  for (const CellEdge& edge : cell_edges(count))
+    *next++ = edge_node(mesh, corners[static_cast<std::size_t>(edge[0])], corners[static_cast<std::size_t>(edge[1])]);
+  return static_cast<int>(next - nodes.begin());
+}
+
 double element_volume(const Mesh& mesh, int element) {
+  if (mesh.order() == 2) {
+    std::array<int, max_element_nodes> nodes;
+    const int count = element_nodes(mesh, element, nodes);
+    double volume = 0;
+    for (const QuadraturePoint& point : mass_points(count)) {
+      const auto G = shape_gradients(count, point.xi);
+      Mat3d J = Mat3d::zero();
+      for (std::size_t a = 0; a < static_cast<std::size_t>(count); ++a)
+        J = J + outer(node(mesh, nodes[a]) - node(mesh, nodes[0]), G[a]);
+      volume += point.weight * determinant(J);
+    }
+    return volume;
+  }
   const int tetrahedra = static_cast<int>(mesh.tetrahedra.size());
   return element < tetrahedra ? tetrahedron_volume(mesh, element) : hexahedron_volume(mesh, element - tetrahedra);
 }
 
 Vec3d element_centroid(const Mesh& mesh, int element) {
   std::array<int, 8> nodes;
-  const int n = element_nodes(mesh, element, nodes);
+  const int n = element_corners(mesh, element, nodes);
   Vec3d sum{{0, 0, 0}};
   for (int i = 0; i < n; ++i) sum = sum + node(mesh, nodes[static_cast<std::size_t>(i)]);
   return (1.0 / n) * sum;
@@ -123,28 +165,34 @@ std::span<const Face> cell_faces(int corners) {
   return hexahedron_faces;
 }
 
+std::vector<Face> element_faces(const Mesh& mesh, int element) {
+  std::array<int, 8> cell;
+  const int count = element_corners(mesh, element, cell);
+  std::vector<Face> faces;
+  for (Face face : cell_faces(count)) {
+    face.element = element;
+    const auto corners = static_cast<std::size_t>(face.count);
+    for (std::size_t k = 0; k < corners; ++k) face.nodes[k] = cell[static_cast<std::size_t>(face.nodes[k])];
+    for (std::size_t k = 0; k < corners && mesh.order() == 2; ++k)
+      face.nodes[corners + k] = edge_node(mesh, face.nodes[k], face.nodes[(k + 1) % corners]);
+    faces.push_back(face);
+  }
+  return faces;
+}
+
 std::vector<Face> all_faces(const Mesh& mesh) {
   std::vector<Face> faces;
   faces.reserve(4 * mesh.tetrahedra.size() + 6 * mesh.hexahedra.size());
-  int element = 0;
-  const auto add = [&](const auto& cell) {
-    for (Face face : cell_faces(static_cast<int>(cell.size()))) {
-      face.element = element;
-      for (std::size_t k = 0; k < static_cast<std::size_t>(face.count); ++k)
-        face.nodes[k] = cell[static_cast<std::size_t>(face.nodes[k])];
-      faces.push_back(face);
-    }
-    ++element;
-  };
-  for (const auto& tetrahedron : mesh.tetrahedra) add(tetrahedron);
-  for (const auto& hexahedron : mesh.hexahedra) add(hexahedron);
+  for (int e = 0; e < mesh.element_count(); ++e)
+    for (const Face& face : element_faces(mesh, e)) faces.push_back(face);
   return faces;
 }
 
 FaceGroups group_faces(const std::vector<Face>& faces) {
   std::vector<std::array<int, 4>> keys(faces.size());
   for (std::size_t f = 0; f < faces.size(); ++f) {
-    keys[f] = faces[f].nodes;
+    keys[f].fill(-1);
+    std::copy_n(faces[f].nodes.begin(), faces[f].count, keys[f].begin());
     std::sort(keys[f].begin(), keys[f].end());
   }
   FaceGroups groups;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/mesh/geometry.hpp"
+#include "engine/mesh/reference_element.hpp"
 #include "kernels/base/error.hpp"
 
 namespace supple {
@@ -96,8 +97,16 @@ std::vector<int> elements_in_sphere(const Mesh& mesh, const Vec3d& centre, doubl
 std::vector<int> nodes_of_group(const Mesh& mesh, const std::string& name) {
   std::vector<int> nodes;
   const auto add = [&](const auto& cells, const CellGroup& group) {
-    for (const int c : group.cells)
-      nodes.insert(nodes.end(), cells[static_cast<std::size_t>(c)].begin(), cells[static_cast<std::size_t>(c)].end());
+    for (const int c : group.cells) {
+      const auto& cell = cells[static_cast<std::size_t>(c)];
+      nodes.insert(nodes.end(), cell.begin(), cell.end());
+      if (mesh.order() == 1) continue;
+      for (const CellEdge& edge : cell_edges(static_cast<int>(cell.size()))) {
+        const int node =
+            edge_node(mesh, cell[static_cast<std::size_t>(edge[0])], cell[static_cast<std::size_t>(edge[1])]);
+        if (node >= 0) nodes.push_back(node);
+      }
+    }
   };
   for (const CellGroup* group : groups_named(mesh, name)) {
     if (group->type == CellType::triangle) add(mesh.triangles, *group);

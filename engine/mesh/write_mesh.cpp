@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
+#include "engine/mesh/cells.hpp"
+#include "engine/mesh/geometry.hpp"
 #include "engine/mesh/scanner.hpp"
 #include "engine/mesh/write.hpp"
 #include "kernels/base/atomic_file.hpp"
@@ -24,7 +28,8 @@ std::map<std::pair<int, std::string>, int> physical_tags(const Mesh& mesh) {
 
 template <class Cells>
 void append_cells(std::string& text, int& element, const Mesh& mesh, const Cells& cells, CellType type, int gmsh_type,
-                  const std::map<std::pair<int, std::string>, int>& tags) {
+                  int quadratic_type, const std::map<std::pair<int, std::string>, int>& tags) {
+  const std::span<const CellEdge> edges = gmsh_cell(quadratic_type).edges;
   std::vector<std::vector<int>> tags_of_cell(cells.size());
   for (const CellGroup& group : mesh.groups)
     if (group.type == type)
@@ -34,9 +39,17 @@ void append_cells(std::string& text, int& element, const Mesh& mesh, const Cells
   auto out = std::back_inserter(text);
   for (std::size_t c = 0; c < cells.size(); ++c) {
     if (tags_of_cell[c].empty()) tags_of_cell[c].push_back(0);
+    std::vector<int> on_edges;
+    for (const CellEdge& edge : edges)
+      on_edges.push_back(
+          edge_node(mesh, cells[c][static_cast<std::size_t>(edge[0])], cells[c][static_cast<std::size_t>(edge[1])]));
+    // A triangle that is half of a quadrilateral has no node on its diagonal.
+    const bool quadratic = mesh.order() == 2 && std::ranges::find(on_edges, -1) == on_edges.end();
+    if (!quadratic) on_edges.clear();
     for (const int tag : tags_of_cell[c]) {
-      fmt::format_to(out, "{} {} 2 {} {}", ++element, gmsh_type, tag, tag == 0 ? 1 : tag);
+      fmt::format_to(out, "{} {} 2 {} {}", ++element, quadratic ? quadratic_type : gmsh_type, tag, tag == 0 ? 1 : tag);
       for (const int node : cells[c]) fmt::format_to(out, " {}", node + 1);
+      for (const int node : on_edges) fmt::format_to(out, " {}", node + 1);
       text += '\n';
     }
   }
@@ -58,9 +71,9 @@ void write_msh(const std::string& path, const Mesh& mesh) {
     fmt::format_to(out, "{} {} {} {}\n", i + 1, mesh.nodes[i][0], mesh.nodes[i][1], mesh.nodes[i][2]);
   std::string cells;
   int count = 0;
-  append_cells(cells, count, mesh, mesh.triangles, CellType::triangle, 2, tags);
-  append_cells(cells, count, mesh, mesh.tetrahedra, CellType::tetrahedron, 4, tags);
-  append_cells(cells, count, mesh, mesh.hexahedra, CellType::hexahedron, 5, tags);
+  append_cells(cells, count, mesh, mesh.triangles, CellType::triangle, 2, 9, tags);
+  append_cells(cells, count, mesh, mesh.tetrahedra, CellType::tetrahedron, 4, 11, tags);
+  append_cells(cells, count, mesh, mesh.hexahedra, CellType::hexahedron, 5, 17, tags);
   fmt::format_to(out, "$EndNodes\n$Elements\n{}\n", count);
   text += cells;
   text += "$EndElements\n";

@@ -5,9 +5,11 @@
 #include <bit>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "engine/mesh/base64.hpp"
+#include "engine/mesh/geometry.hpp"
 #include "engine/mesh/write.hpp"
 #include "kernels/base/atomic_file.hpp"
 #include "kernels/base/error.hpp"
@@ -122,8 +124,15 @@ void write_vtu(const std::string& path, const std::vector<Vec3d>& nodes, const M
     throw InputError(fmt::format("{} positions for a mesh of {} nodes", nodes.size(), mesh.nodes.size()),
                      "give every node a position", {path, 0, 0, ""});
   VtuCells cells;
-  cells.add(mesh.tetrahedra, 10);
-  cells.add(mesh.hexahedra, 12);
+  if (mesh.order() == 1) {
+    cells.add(mesh.tetrahedra, 10);
+    cells.add(mesh.hexahedra, 12);
+  }
+  for (int e = 0; e < mesh.element_count() && mesh.order() == 2; ++e) {
+    std::array<int, max_element_nodes> cell;
+    const int count = element_nodes(mesh, e, cell);
+    cells.add(std::array{std::span(cell).first(static_cast<std::size_t>(count))}, count == 10 ? 24 : 25);
+  }
   if (mesh.element_count() == 0) cells.add(mesh.triangles, 5);
   write_cells(path, nodes, cells, fields, settings.compress);
 }

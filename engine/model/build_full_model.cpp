@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/mesh/check.hpp"
+#include "engine/mesh/order.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/model/collision_points.hpp"
 #include "engine/model/dependent_constraints.hpp"
@@ -247,12 +248,17 @@ void add_effector(const EffectorScene& scene, PointPlacer& placer, Robot& robot,
 
 }  // namespace
 
+void place_mesh(const BodyScene& body, Mesh& mesh) {
+  transform_mesh(mesh, body.mesh_unit, body.transform);
+  set_order(mesh, body.order);
+}
+
 FullModel build_full_model(const Scene& scene, Mesh mesh) {
   if (scene.bodies.size() != 1)
     throw InputError("a scene needs exactly one body so far", "one [body] table", {scene.file, 0, 0, ""});
   const BodyScene& body = scene.bodies.front();
   FullModel model;
-  transform_mesh(mesh, body.mesh_unit, body.transform);
+  place_mesh(body, mesh);
   const MeshReport report = check_mesh(mesh);
   model.notes = report.notes;
   model.mesh = std::move(mesh);

@@ -45,10 +45,6 @@ Obstacle shape_of(const ObstacleScene& scene) {
   return Obstacle::mesh(placed_surface(*scene.surface), side);
 }
 
-std::span<const int> nodes_of(const Face& face) {
-  return {face.nodes.data(), static_cast<std::size_t>(face.count)};
-}
-
 // How sharp the boundary is at each node of the mesh, in steps: s = 1 - |sum_f a_f n_f| / sum_f a_f over its faces
 // there, a_f their angles, n_f their normals, is 0 on a plane, 0.29 on the edge of a box, 0.42 at its corner, however
 // its sides are divided. 0 in a hollow too.
@@ -106,7 +102,7 @@ std::vector<Face> outer_faces(const Scene& scene, const FullModel& model) {
   for (const Region* region : cavities) {
     const std::vector<int> walls = nodes_in(*region, mesh);
     std::erase_if(faces, [&](const Face& face) {
-      return std::ranges::all_of(nodes_of(face), [&](int node) { return std::ranges::binary_search(walls, node); });
+      return std::ranges::all_of(face.all_nodes(), [&](int node) { return std::ranges::binary_search(walls, node); });
     });
   }
   return faces;
@@ -115,7 +111,7 @@ std::vector<Face> outer_faces(const Scene& scene, const FullModel& model) {
 std::vector<int> outer_nodes(const Scene& scene, const FullModel& model) {
   std::vector<bool> wanted(model.mesh.nodes.size(), false);
   for (const Face& face : outer_faces(scene, model))
-    for (const int node : nodes_of(face)) wanted[static_cast<std::size_t>(node)] = true;
+    for (const int node : face.all_nodes()) wanted[static_cast<std::size_t>(node)] = true;
   std::vector<int> nodes = nodes_in(scene.contact.region, model.mesh);
   std::erase_if(nodes, [&](int node) {
     const auto i = static_cast<std::size_t>(node);

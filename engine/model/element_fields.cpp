@@ -6,8 +6,11 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
+#include <tuple>
 
 #include "engine/mesh/geometry.hpp"
+#include "engine/mesh/reference_element.hpp"
 #include "engine/mesh/select.hpp"
 #include "engine/model/membranes.hpp"
 
@@ -15,19 +18,24 @@ namespace supple {
 
 namespace {
 
-// One quadrature point of an element: rest gradients and volume.
+// One quadrature point of an element: rest gradients, shape functions and volume.
 struct RestPoint {
-  std::array<Vec3d, 8> gradient;
-  std::array<double, 8> shape;
+  std::array<Vec3d, max_element_nodes> gradient;
+  std::array<double, max_element_nodes> shape;
   double volume;
 };
 
-// Linear tetrahedron: one point; trilinear hexahedron: 2x2x2 Gauss points, x fastest.
-std::vector<RestPoint> rest_points(const Mesh& mesh, int element) {
-  std::array<int, 8> nodes{};
-  const int count = element_nodes(mesh, element, nodes);
-  const auto x = [&](int a) { return mesh.nodes[static_cast<std::size_t>(nodes[static_cast<std::size_t>(a)])]; };
+struct RestElement {
+  ElementNodes nodes;
+  int count;
   std::vector<RestPoint> points;
+};
+
+RestElement rest_element(const Mesh& mesh, int element, std::span<const QuadraturePoint> (*rule)(int nodes)) {
+  RestElement rest{};
+  rest.count = element_nodes(mesh, element, rest.nodes);
+  const auto count = static_cast<std::size_t>(rest.count);
+  const auto x = [&](std::size_t a) { return mesh.nodes[static_cast<std::size_t>(rest.nodes[a])]; };
   if (count == 4) {
     const Mat3d edges = from_columns(x(1) - x(0), x(2) - x(0), x(3) - x(0));
     // Rows of edges^-1 are the gradients of the last three barycentric coordinates.
@@ -38,25 +46,87 @@ std::vector<RestPoint> rest_points(const Mesh& mesh, int element) {
         point.gradient[static_cast<std::size_t>(a + 1)][j] = inverse_edges(a, j);
         point.gradient[0][j] -= inverse_edges(a, j);
       }
-    point.shape.fill(0.25);
+    std::fill_n(point.shape.begin(), 4, 0.25);
     point.volume = determinant(edges) / 6;
-    points.push_back(point);
-    return points;
+    rest.points.push_back(point);
+    return rest;
   }
-  const double s = 1 / std::sqrt(3.0);
-  for (int g = 0; g < 8; ++g) {
-    const Vec3d xi{{(g & 1) ? s : -s, (g & 2) ? s : -s, (g & 4) ? s : -s}};
-    const auto derivative = trilinear_gradient(xi);
+  for (const QuadraturePoint& at : rule(rest.count)) {
+    const auto derivative = shape_gradients(rest.count, at.xi);
     Mat3d J = Mat3d::zero();  // dx/dxi
-    for (int a = 0; a < 8; ++a) J = J + outer(x(a), derivative[static_cast<std::size_t>(a)]);
+    for (std::size_t a = 0; a < count; ++a) J = J + outer(x(a), derivative[a]);
     const Mat3d inverse_transpose = transpose(inverse(J));
     RestPoint point{};
-    for (std::size_t a = 0; a < 8; ++a) point.gradient[a] = inverse_transpose * derivative[a];
-    point.shape = trilinear_shape(xi);
-    point.volume = determinant(J);
-    points.push_back(point);
+    for (std::size_t a = 0; a < count; ++a) point.gradient[a] = inverse_transpose * derivative[a];
+    point.shape = shape_functions(rest.count, at.xi);
+    point.volume = at.weight * determinant(J);
+    rest.points.push_back(point);
   }
-  return points;
+  return rest;
+}
+
+// The mean gradient over the element: u -> its mean deformation gradient. Forces of a uniform stress are those of the
+// element's own points, so that a body at rest has none and the patch test is passed.
+RestPoint mean_point(const RestElement& rest) {
+  RestPoint mean{};
+  for (const RestPoint& point : rest.points) mean.volume += point.volume;
+  for (const RestPoint& point : rest.points)
+    for (std::size_t a = 0; a < static_cast<std::size_t>(rest.count); ++a)
+      mean.gradient[a] = mean.gradient[a] + (point.volume / mean.volume) * point.gradient[a];
+  return mean;
+}
+
+const char* shape_name(int nodes) {
+  switch (nodes) {
+    case 4:
+      return "tetrahedra";
+    case 10:
+      return "quadratic-tetrahedra";
+    case 8:
+      return "hexahedra";
+    default:
+      return "quadratic-hexahedra";
+  }
+}
+
+const char* part_name(LawPart part) {
+  return part == LawPart::whole ? "" : part == LawPart::points ? "-points" : "-mean";
+}
+
+// lambda / mu that the points of an element keep; the excess is for the mean. Measured on beams and panels of one to four
+// elements across (docs/decisions/0042-elements-that-do-not-lock.md): all in the mean is best for trilinear hexahedra and
+// makes elements of second order too soft in bending, by a fifth with one across.
+double dilatation_at_points(int nodes) {
+  return nodes == 8 ? 0 : nodes == 10 ? 4 : 9;  // 4 and 9: Poisson's ratios of 0.4 and 0.45
+}
+
+// Parts of the law that an element's points have, in fields of their own.
+std::vector<LawPart> parts_of(const BodyScene& body, const MaterialScene& material, int nodes) {
+  const LawId law = law_of(material);
+  if (nodes == 4 || !has_exact_tangent(law) || body.dilatation == Dilatation::points) return {LawPart::whole};
+  const MaterialParameters<double> excess = part_of(law, LawPart::mean, nodes, law_parameters(material));
+  if (excess.p[0] == 0 && excess.p[1] == 0 && excess.p[2] == 0) return {LawPart::whole};
+  return {LawPart::points, LawPart::mean};
+}
+
+void add_element(const RestElement& rest, int element, int material, ElementField& field, const Mesh& mesh) {
+  const auto count = static_cast<std::size_t>(rest.count);
+  field.element.push_back(element);
+  field.node.insert(field.node.end(), rest.nodes.begin(), rest.nodes.begin() + rest.count);
+  const auto add_point = [&](const RestPoint& point) {
+    for (std::size_t a = 0; a < count; ++a)
+      for (int j = 0; j < 3; ++j) field.gradient.push_back(point.gradient[a][j]);
+    field.volume.push_back(point.volume);
+    field.region.push_back(material);
+  };
+  if (field.part == LawPart::mean)
+    add_point(mean_point(rest));
+  else
+    for (const RestPoint& point : rest.points) add_point(point);
+  if (!has_exact_tangent(field.law)) {
+    const auto x = [&](std::size_t a) { return mesh.nodes[static_cast<std::size_t>(rest.nodes[a])]; };
+    field.edges.push_back(from_columns(x(1) - x(0), x(2) - x(0), x(3) - x(0)));
+  }
 }
 
 }  // namespace
@@ -132,8 +202,25 @@ MaterialParameters<double> law_parameters(const MaterialScene& material) {
   return {{mu, lambda, 0}};
 }
 
+MaterialParameters<double> part_of(LawId law, LawPart part, int nodes, const MaterialParameters<double>& parameters) {
+  MaterialParameters<double> kept = parameters;
+  if (part == LawPart::whole) return kept;
+  const bool mooney = law == LawId::mooney_rivlin;
+  double& volumetric = kept.p[mooney ? 2 : 1];
+  const double share = dilatation_at_points(nodes);
+  // Mooney-Rivlin: K = 2 D, mu = 2 (C01 + C10), lambda = K - 2/3 mu.
+  const double limit = mooney ? (share + 2.0 / 3) * (kept.p[0] + kept.p[1]) : share * kept.p[0];
+  const double excess = std::max(0.0, volumetric - limit);
+  if (part == LawPart::points) {
+    volumetric -= excess;
+    return kept;
+  }
+  kept = {{0, 0, 0}};
+  volumetric = excess;
+  return kept;
+}
+
 std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh& mesh) {
-  const int tetrahedra = static_cast<int>(mesh.tetrahedra.size());
   std::vector<int> material_of(static_cast<std::size_t>(mesh.element_count()), -1);
   for (std::size_t m = 0; m < body.materials.size(); ++m) {
     const std::vector<int> elements = elements_in(body.materials[m].region, mesh);
@@ -144,7 +231,7 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
           body.materials[m].region.place.file.empty() ? body.materials[m].place : body.materials[m].region.place);
     for (int e : elements) material_of[static_cast<std::size_t>(e)] = static_cast<int>(m);
   }
-  std::map<std::pair<int, int>, std::size_t> field_of;  // (law, nodes per element)
+  std::map<std::tuple<int, int, int>, std::size_t> field_of;  // (law, nodes per element, part)
   std::vector<ElementField> fields;
   for (int e = 0; e < mesh.element_count(); ++e) {
     const int m = material_of[static_cast<std::size_t>(e)];
@@ -153,43 +240,35 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
                        "let one [[body.material]] without a region come first: it covers everything", body.place);
     const MaterialScene& material = body.materials[static_cast<std::size_t>(m)];
     const LawId law = law_of(material);
-    const int nodes_per_element = e < tetrahedra ? 4 : 8;
-    if (nodes_per_element == 8 && !has_exact_tangent(law))
-      throw InputError("rotations from element edges are defined for tetrahedra only, and the mesh has hexahedra",
-                       "rotation = \"polar\"", material.place);
-    const auto [it, added] = field_of.try_emplace({static_cast<int>(law), nodes_per_element}, fields.size());
-    if (added) {
-      ElementField field;
-      static constexpr const char* names[] = {"corotational",
-                                              "corotational-edge-frame",
-                                              "corotational-edge-polar",
-                                              "st-venant-kirchhoff",
-                                              "stable-neo-hookean",
-                                              "mooney-rivlin",
-                                              "membrane"};
-      static_assert(std::size(names) == static_cast<std::size_t>(last_law) + 1);
-      field.name =
-          fmt::format("{}-{}", names[static_cast<int>(law)], nodes_per_element == 4 ? "tetrahedra" : "hexahedra");
-      field.law = law;
-      field.nodes_per_element = nodes_per_element;
-      field.points_per_element = nodes_per_element == 4 ? 1 : 8;
-      for (const MaterialScene& each : body.materials) field.parameters.push_back(law_parameters(each));
-      fields.push_back(std::move(field));
-    }
-    ElementField& field = fields[it->second];
-    std::array<int, 8> nodes{};
-    element_nodes(mesh, e, nodes);
-    field.element.push_back(e);
-    for (int a = 0; a < nodes_per_element; ++a) field.node.push_back(nodes[static_cast<std::size_t>(a)]);
-    for (const RestPoint& point : rest_points(mesh, e)) {
-      for (int a = 0; a < nodes_per_element; ++a)
-        for (int j = 0; j < 3; ++j) field.gradient.push_back(point.gradient[static_cast<std::size_t>(a)][j]);
-      field.volume.push_back(point.volume);
-      field.region.push_back(m);
-      if (!has_exact_tangent(law)) {
-        const auto x = [&](std::size_t a) { return mesh.nodes[static_cast<std::size_t>(nodes[a])]; };
-        field.edges.push_back(from_columns(x(1) - x(0), x(2) - x(0), x(3) - x(0)));
+    const RestElement rest = rest_element(mesh, e, stiffness_points);
+    if (rest.count > 4 && !has_exact_tangent(law))
+      throw InputError(
+          fmt::format("rotations from element edges are defined for linear tetrahedra only, and the mesh has {}",
+                      rest.count == 10 ? "tetrahedra of second order" : "hexahedra"),
+          rest.count == 10 ? "rotation = \"polar\", or order = 1 in [body]" : "rotation = \"polar\"", material.place);
+    for (const LawPart part : parts_of(body, material, rest.count)) {
+      const auto [it, added] =
+          field_of.try_emplace({static_cast<int>(law), rest.count, static_cast<int>(part)}, fields.size());
+      if (added) {
+        ElementField field;
+        static constexpr const char* names[] = {"corotational",
+                                                "corotational-edge-frame",
+                                                "corotational-edge-polar",
+                                                "st-venant-kirchhoff",
+                                                "stable-neo-hookean",
+                                                "mooney-rivlin",
+                                                "membrane"};
+        static_assert(std::size(names) == static_cast<std::size_t>(last_law) + 1);
+        field.name = fmt::format("{}-{}{}", names[static_cast<int>(law)], shape_name(rest.count), part_name(part));
+        field.law = law;
+        field.part = part;
+        field.nodes_per_element = rest.count;
+        field.points_per_element = part == LawPart::mean ? 1 : static_cast<int>(rest.points.size());
+        for (const MaterialScene& each : body.materials)
+          field.parameters.push_back(part_of(law, part, rest.count, law_parameters(each)));
+        fields.push_back(std::move(field));
       }
+      add_element(rest, e, m, fields[it->second], mesh);
     }
   }
   if (!body.membranes.empty()) fields.push_back(build_membrane_field(body, mesh));
@@ -226,26 +305,40 @@ NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, const std::vector
     columns[static_cast<std::size_t>(i)][i] = body.mass_kind == MassKind::per_node ? mass / n : 0.0;
   if (body.mass_kind != MassKind::per_node)
     for (int e = 0; e < mesh.element_count(); ++e) {
-      std::array<int, 8> nodes{};
-      const int count = element_nodes(mesh, e, nodes);
+      const RestElement rest = rest_element(mesh, e, mass_points);
       const double rho = density[static_cast<std::size_t>(e)];
+      const auto count = static_cast<std::size_t>(rest.count);
       const auto add = [&](std::size_t a, std::size_t b, double value) {
-        const int i = body.mass_kind == MassKind::lumped ? nodes[a] : std::max(nodes[a], nodes[b]);
-        const int j = body.mass_kind == MassKind::lumped ? nodes[a] : std::min(nodes[a], nodes[b]);
+        const int i = body.mass_kind == MassKind::lumped ? rest.nodes[a] : std::max(rest.nodes[a], rest.nodes[b]);
+        const int j = body.mass_kind == MassKind::lumped ? rest.nodes[a] : std::min(rest.nodes[a], rest.nodes[b]);
         columns[static_cast<std::size_t>(j)][i] += value;
       };
       if (count == 4) {
         // Integral of N_a N_b over a linear tetrahedron: V/20 (1 + delta_ab).
-        const double unit = rho * element_volume(mesh, e) / 20;
+        const double unit = rho * rest.points.front().volume / 20;
         for (std::size_t a = 0; a < 4; ++a)
           for (std::size_t b = 0; b < 4; ++b)
-            if (body.mass_kind == MassKind::lumped || nodes[a] >= nodes[b]) add(a, b, a == b ? 2 * unit : unit);
+            if (body.mass_kind == MassKind::lumped || rest.nodes[a] >= rest.nodes[b])
+              add(a, b, a == b ? 2 * unit : unit);
         continue;
       }
-      for (const RestPoint& point : rest_points(mesh, e))
-        for (std::size_t a = 0; a < 8; ++a)
-          for (std::size_t b = 0; b < 8; ++b)
-            if (body.mass_kind == MassKind::lumped || nodes[a] >= nodes[b])
+      if (body.mass_kind == MassKind::lumped && mesh.order() == 2) {
+        // Sums of rows are negative at the corners: in proportion to the diagonal instead (E. Hinton, T. Rock,
+        // O. C. Zienkiewicz, A note on mass lumping, 1976).
+        std::array<double, max_element_nodes> diagonal{};
+        double whole = 0, sum = 0;
+        for (const RestPoint& point : rest.points) {
+          whole += point.volume;
+          for (std::size_t a = 0; a < count; ++a) diagonal[a] += point.volume * point.shape[a] * point.shape[a];
+        }
+        for (std::size_t a = 0; a < count; ++a) sum += diagonal[a];
+        for (std::size_t a = 0; a < count; ++a) add(a, a, rho * whole * diagonal[a] / sum);
+        continue;
+      }
+      for (const RestPoint& point : rest.points)
+        for (std::size_t a = 0; a < count; ++a)
+          for (std::size_t b = 0; b < count; ++b)
+            if (body.mass_kind == MassKind::lumped || rest.nodes[a] >= rest.nodes[b])
               add(a, b, rho * point.volume * point.shape[a] * point.shape[b]);
     }
   for (const ElementField& field : fields) {

@@ -11,6 +11,8 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
 
 // Law parameters of a material in SI (see kernels/materials/*.hpp for what they mean).
 MaterialParameters<double> law_parameters(const MaterialScene& material);
+// Those of a part of a law (LawPart) in elements of so many nodes.
+MaterialParameters<double> part_of(LawId law, LawPart part, int nodes, const MaterialParameters<double>& parameters);
 LawId law_of(const MaterialScene& material);
 // False: the law has no exact tangent, so only one-linearisation steps are possible.
 bool has_exact_tangent(LawId law);

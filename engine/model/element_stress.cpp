@@ -17,6 +17,18 @@ double area_ratio(const Mat3d& F, const Mat3d& frame) {
   return norm(cross(Vec3d{{f[0], f[3], f[6]}}, Vec3d{{f[1], f[4], f[7]}}));
 }
 
+// The laws of the fields' points in whole: the sum of the parts that stand in fields of their own.
+template <class Field>
+std::vector<MaterialParameters<double>> whole_law(const std::vector<Field>& fields, const Field& field) {
+  std::vector<MaterialParameters<double>> sum(field.parameters.size(), MaterialParameters<double>{});
+  for (const Field& other : fields)
+    if (&other == &field || (field.part != LawPart::whole && other.part != field.part && other.part != LawPart::whole &&
+                             other.law == field.law && other.nodes_per_element == field.nodes_per_element))
+      for (std::size_t region = 0; region < sum.size(); ++region)
+        for (int i = 0; i < 3; ++i) sum[region].p[i] += other.parameters[region].p[i];
+  return sum;
+}
+
 // F: tiles; unit weights, so that P is the stress itself. One value a point.
 std::vector<double> point_stresses(LawId law, int points, const std::vector<int>& region,
                                    const std::vector<MaterialParameters<double>>& parameters,
@@ -60,12 +72,13 @@ std::vector<double> von_mises(const FullModel& model, std::span<const double> u)
     if (membrane_law(field.law)) total += field.element.size();
   std::vector<double> elements(total, 0.0);
   for (const ElementField& field : model.fields) {
+    if (field.part == LawPart::mean) continue;
     std::vector<double> F(9 * static_cast<std::size_t>(padded(field.points())));
     launch_cpu(padded(field.points()),
                GatherGradientOp<double>{field.points(), field.nodes_per_element, field.points_per_element,
                                         field.node.data(), field.gradient.data(), u.data(), F.data()});
     const std::vector<double> stress =
-        point_stresses(field.law, field.points(), field.region, field.parameters, field.edges, F);
+        point_stresses(field.law, field.points(), field.region, whole_law(model.fields, field), field.edges, F);
     const auto count = static_cast<std::size_t>(field.points_per_element);
     for (std::size_t e = 0; e < field.element.size(); ++e)
       elements[static_cast<std::size_t>(field.element[e])] = mean_of(stress, field.volume, e * count, count);
@@ -89,7 +102,7 @@ std::vector<double> von_mises(const ReducedModel& model, std::span<const double>
         F[static_cast<std::size_t>(t) * tile_rows + static_cast<std::size_t>(row)] = sum;
       }
     const std::vector<double> stress =
-        point_stresses(field.law, field.points(), field.region, field.parameters, field.edges, F);
+        point_stresses(field.law, field.points(), field.region, whole_law(model.fields, field), field.edges, F);
     const KeptElements kept = kept_elements(field);
     std::vector<double> sum(kept.first.size(), 0.0), total(kept.first.size(), 0.0);
     for (std::size_t p = 0; p < stress.size(); ++p) {

@@ -1,6 +1,7 @@
 #pragma once
-// The full-order finite-element model: immutable after building. Linear tetrahedra (one point), trilinear hexahedra
-// (eight points) and membrane triangles (one point), unknowns = displacements from rest of the nodes that are neither
+// The full-order finite-element model: immutable after building. Tetrahedra of one point or, of second order, four;
+// hexahedra of eight or fourteen; membrane triangles of one. Against locking, a part of what resists a change of volume
+// may stand at one point of each element (LawPart::mean). Unknowns = displacements from rest of the nodes that are neither
 // fixed nor driven, three per node, in node order.
 
 #include <memory>
@@ -15,10 +16,12 @@
 
 namespace supple {
 
-/// One force field: the elements that share a law and a shape; hyper-reduction selects within one.
+/// One force field: the points that share a law, a part of it and a shape of elements; hyper-reduction selects within
+/// one. A field of means has one point in every element, with the mean deformation gradient there.
 struct ElementField {
   std::string name;
   LawId law = LawId::corotational;
+  LawPart part = LawPart::whole;
   int nodes_per_element = 4;
   int points_per_element = 1;
   /// [E] number in the mesh: tetrahedra, then hexahedra; after them the triangles of membranes, membrane by membrane
@@ -67,7 +70,9 @@ struct FullModel {
 void node_displacements(const FullModel& model, std::span<const double> q, std::span<const double> c,
                         std::span<double> u);
 
-/// Builds the model of a scene's body from its mesh (already read; checked, transformed here). Throws InputError.
+/// The mesh of a body's file as the body has it: in metres, where the scene places it, of its order.
+void place_mesh(const BodyScene& body, Mesh& mesh);
+/// Builds the model of a scene's body from its mesh (already read; placed and checked here). Throws InputError.
 FullModel build_full_model(const Scene& scene, Mesh mesh);
 /// Reads the mesh named in the scene, then builds the model as above.
 FullModel build_full_model(const Scene& scene);

@@ -25,7 +25,7 @@ std::string nodes_text(const Triangle& triangle) {
   return fmt::format("{}, {} and {}", triangle[0], triangle[1], triangle[2]);
 }
 
-// Every three nodes of a face of an element, ascending: a quadrilateral may be divided along either diagonal.
+// Every three corners of a face of an element, ascending: a quadrilateral may be divided along either diagonal.
 class FaceTriangles {
  public:
   explicit FaceTriangles(const Mesh& mesh) {
@@ -46,6 +46,26 @@ class FaceTriangles {
   std::vector<Triangle> triangles_;
 };
 
+// The triangle, of second order as triangles between its corners and the nodes of its edges. Half of a quadrilateral has
+// none on the diagonal.
+void add_parts(const Mesh& mesh, const Triangle& corners, std::vector<Triangle>& triangles) {
+  Face face{0, 3, {corners[0], corners[1], corners[2], -1, -1, -1, -1, -1}};
+  std::size_t diagonal = 3;
+  for (std::size_t k = 0; k < 3 && mesh.order() == 2; ++k) {
+    face.nodes[3 + k] = edge_node(mesh, corners[k], corners[(k + 1) % 3]);
+    if (face.nodes[3 + k] < 0) diagonal = k;
+  }
+  if (diagonal == 3) {
+    const std::vector<Triangle> parts = supple::triangles_of({face});
+    triangles.insert(triangles.end(), parts.begin(), parts.end());
+    return;
+  }
+  // a, between a and b, b, between b and c, c; c a is the diagonal.
+  const int a = corners[(diagonal + 1) % 3], b = corners[(diagonal + 2) % 3], c = corners[diagonal];
+  const int ab = edge_node(mesh, a, b), bc = edge_node(mesh, b, c);
+  triangles.insert(triangles.end(), {Triangle{ab, b, bc}, Triangle{a, ab, bc}, Triangle{a, bc, c}});
+}
+
 std::vector<Triangle> triangles_of(const MembraneScene& membrane, const Mesh& mesh) {
   const Place& place = membrane.region.place.file.empty() ? membrane.place : membrane.region.place;
   if (membrane.region.kind != Region::Kind::group) {
@@ -59,10 +79,11 @@ std::vector<Triangle> triangles_of(const MembraneScene& membrane, const Mesh& me
   std::vector<Triangle> triangles;
   const FaceTriangles faces(mesh);
   for (int t : triangles_of_group(mesh, membrane.region.group)) {
-    triangles.push_back(mesh.triangles[static_cast<std::size_t>(t)]);
-    if (!faces.contains(triangles.back()))
+    const Triangle& corners = mesh.triangles[static_cast<std::size_t>(t)];
+    add_parts(mesh, corners, triangles);
+    if (!faces.contains(corners))
       throw InputError(fmt::format("triangle {} of group \"{}\" is no face of the body's elements (its nodes are {})",
-                                   t, membrane.region.group, nodes_text(triangles.back())),
+                                   t, membrane.region.group, nodes_text(corners)),
                        "mesh surface and volume together, so that they share nodes (gmsh: both in physical groups)",
                        place);
   }

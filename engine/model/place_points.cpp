@@ -178,6 +178,18 @@ int PointPlacer::add_surface_mean(const Region& region, const std::string& what,
   };
   for (const Face& face : boundary_faces_among(mesh, nodes)) {
     const auto& n = face.nodes;
+    if (face.size() > face.count) {
+      // Integrals of the shape functions: of a triangle 0 at corners and a third on each edge, of a quadrilateral
+      // -1/12 and a third.
+      double whole = 0;
+      for (const auto& [a, b, c] : triangles_of({face})) whole += triangle_area(x(a), x(b), x(c));
+      for (int k = 0; k < face.size(); ++k)
+        area[static_cast<std::size_t>(n[static_cast<std::size_t>(k)])] += whole * (k >= face.count   ? 1.0 / 3
+                                                                                   : face.count == 3 ? 0.0
+                                                                                                     : -1.0 / 12);
+      total += whole;
+      continue;
+    }
     if (face.count == 3) {
       add_triangle(1, n[0], n[1], n[2]);
       continue;
@@ -197,7 +209,7 @@ PointPlacer::WeightedNodes PointPlacer::weighted_by_volume(const Region& region,
   const Mesh& mesh = model_.mesh;
   if (node_volume_.empty()) {
     node_volume_.assign(mesh.nodes.size(), 0.0);
-    std::array<int, 8> nodes{};
+    std::array<int, max_element_nodes> nodes{};
     for (int e = 0; e < mesh.element_count(); ++e) {
       const int count = element_nodes(mesh, e, nodes);
       const double share = element_volume(mesh, e) / count;

@@ -21,8 +21,6 @@ namespace supple {
 /// Tolerance and residual of a domain that was not selected here (imported).
 inline constexpr double unknown_tolerance = -1;
 
-inline constexpr int hexahedron_points = 8;
-
 /// Green strains of a field in K modes of their own (strain_modes.hpp): s_k = L_k x + 1/2 x^T Q_k x of the n columns x
 /// (the modes, then the motions that strain the body), energy 1/2 |s|^2.
 struct StrainModes {
@@ -36,9 +34,11 @@ struct StrainModes {
 struct ReducedField {
   std::string name;
   LawId law = LawId::corotational;
-  int total_elements = 0;  // of the full field
-  /// point: each entry of `element`, `corners` and `xi` is of one point of a hexahedron, points_per_element is 1, and
-  /// an element is listed once for each of its points that is kept.
+  LawPart part = LawPart::whole;
+  int nodes_per_element = 4;  // of the full field: 3, 4, 8, 10 or 20
+  int total_elements = 0;     // of the full field
+  /// point: each entry of `element`, `corners` and `xi` is of one point of an element that has several,
+  /// points_per_element is 1, and an element is listed once for each of its points that is kept.
   DomainUnit unit = DomainUnit::element;
   int points_per_element = 1;
   std::vector<int> element;    // of each unit kept (ElementField::element)
@@ -57,9 +57,15 @@ struct ReducedField {
   double residual = 0;
   int points() const { return static_cast<int>(weight.size()); }
   int units() const { return static_cast<int>(element.size()); }
-  int total_units() const { return unit == DomainUnit::point ? hexahedron_points * total_elements : total_elements; }
+  /// Points of an element of the full field.
+  int element_points() const {
+    if (part == LawPart::mean || nodes_per_element < 8) return 1;
+    return nodes_per_element == 10 ? 4 : nodes_per_element == 8 ? 8 : 14;
+  }
+  int total_units() const { return unit == DomainUnit::point ? element_points() * total_elements : total_elements; }
   int corners_per_element() const {
-    return membrane_law(law) ? 3 : points_per_element == 1 && unit == DomainUnit::element ? 4 : 8;
+    if (nodes_per_element < 8) return nodes_per_element;
+    return nodes_per_element == 10 ? 4 : 8;
   }
 };
 

@@ -208,7 +208,7 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
     throw InputError("a number of elements and their tolerance are in conflict", "one of them");
   if (full.fields.size() > (strains ? 2 : 1))
     throw InputError("a number of elements is for bodies with one force field, and this one has several",
-                     "elements_tolerance, or elements_acceptance");
+                     "elements_tolerance or elements_acceptance; of one material, dilatation = \"points\" in [body]");
 }
 
 namespace {

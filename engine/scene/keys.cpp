@@ -38,6 +38,8 @@ constexpr std::array body_keys{
     Key{.name = "mass", .kind = quantity, .dimension = D::mass, .fallback = "none", .meaning = "mass of the whole body; `mass` or densities, not both", .bound = Bound::positive},
     Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "none", .meaning = "density where the material gives none", .bound = Bound::positive},
     Key{.name = "mass_distribution", .kind = choice, .fallback = "\"consistent\"", .meaning = "consistent mass matrix; lumped by volume; or the same mass on every node (depends on the mesh)", .choices = "consistent | lumped | per-node"},
+    Key{.name = "order", .kind = integer, .fallback = "2", .meaning = "order of the elements: 2 bends as it should, with a node on every edge (a linear mesh gets them in the middles); 1, as SOFA has, needs a much finer mesh, above all of tetrahedra", .least = 1},
+    Key{.name = "dilatation", .kind = choice, .fallback = "\"mean\"", .meaning = "where elements of several points resist a change of volume: what would make them lock once, by their mean deformation gradient, or all of it at each point", .choices = "mean | points"},
     Key{.name = "rayleigh_mass", .kind = quantity, .dimension = D::frequency, .fallback = "0", .meaning = "damping proportional to the mass matrix", .bound = Bound::non_negative},
     Key{.name = "rayleigh_stiffness", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "damping proportional to the stiffness matrix", .bound = Bound::non_negative},
     Key{.name = "material", .kind = tables, .fallback = "required", .meaning = "materials; where regions overlap the later one holds", .subtable = "[[body.material]]"},

@@ -130,6 +130,8 @@ BodyScene read_body(const TableReader& table) {
   body.mass = table.optional_quantity("mass");
   body.density = table.optional_quantity("density");
   body.mass_kind = table.choice("mass_distribution", body.mass_kind);
+  body.order = static_cast<int>(table.integer("order", 2, 2));
+  body.dilatation = table.choice("dilatation", body.dilatation);
   body.rayleigh_mass = table.quantity("rayleigh_mass", body.rayleigh_mass);
   body.rayleigh_stiffness = table.quantity("rayleigh_stiffness", body.rayleigh_stiffness);
   for (const TableReader& material : table.tables("material")) body.materials.push_back(read_material(material));

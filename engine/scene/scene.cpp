@@ -91,8 +91,8 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
 }
 bool same_body(const BodyScene& a, const BodyScene& b) {
   const auto plain = [](const BodyScene& v) {
-    return std::tie(v.name, v.mesh_file, v.mesh_unit, v.mass, v.density, v.mass_kind, v.rayleigh_mass,
-                    v.rayleigh_stiffness);
+    return std::tie(v.name, v.mesh_file, v.mesh_unit, v.mass, v.density, v.mass_kind, v.order, v.dilatation,
+                    v.rayleigh_mass, v.rayleigh_stiffness);
   };
   return plain(a) == plain(b) && same(a.transform, b.transform) && same(a.materials, b.materials) &&
          same(a.membranes, b.membranes) && same(a.fixes, b.fixes);

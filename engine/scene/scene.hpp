@@ -68,6 +68,10 @@ struct MembraneScene {
 
 enum class MassKind { consistent, lumped, per_node };
 
+/// Where elements of several points resist a change of volume: at each of them, or what would make them lock (of
+/// elements of second order the excess of nearly incompressible materials) once, by their mean deformation gradient.
+enum class Dilatation { mean, points };
+
 /// Nodes that are not free: held at rest, driven by a prescribed motion, or tied to rest by springs.
 struct FixScene {
   Region region;
@@ -87,6 +91,8 @@ struct BodyScene {
   std::optional<double> mass;     // kg in total; else density
   std::optional<double> density;  // kg/m^3
   MassKind mass_kind = MassKind::consistent;
+  int order = 1;  // of the elements, 1 or 2; a scene file that does not say has 2
+  Dilatation dilatation = Dilatation::mean;
   double rayleigh_mass = 0;       // 1/s
   double rayleigh_stiffness = 0;  // s
   std::vector<MaterialScene> materials;

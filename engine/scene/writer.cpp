@@ -104,6 +104,8 @@ class Writer {
     put("mass", b.mass);
     put("density", b.density);
     choice("mass_distribution", b.mass_kind);
+    put("order", b.order);
+    if (b.dilatation != Dilatation::mean) choice("dilatation", b.dilatation);
     put("rayleigh_mass", b.rayleigh_mass);
     put("rayleigh_stiffness", b.rayleigh_stiffness);
     for (const MaterialScene& m : b.materials) material(m);

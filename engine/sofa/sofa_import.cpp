@@ -44,6 +44,16 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
+void check_sofa_elements(const Scene& scene, const FullModel& model) {
+  const BodyScene& body = scene.bodies.front();
+  if (model.mesh.order() == 2)
+    throw InputError("SOFA's files hold modes and weights of elements of first order", "order = 1 in [body]",
+                     body.place);
+  if (std::ranges::any_of(model.fields, [](const ElementField& field) { return field.part != LawPart::whole; }))
+    throw InputError("SOFA's files hold one force field for hexahedra, and dilatation = \"mean\" makes two of it",
+                     "dilatation = \"points\" in [body]", body.place);
+}
+
 std::vector<int> nodes_of_file(const Scene& scene) {
   const BodyScene& body = scene.bodies.front();
   Mesh mesh = read_mesh(body.mesh_file);

@@ -9,6 +9,8 @@ namespace supple {
 
 // Node i of the scene's mesh file is node [i] of the model's mesh, -1 where no element uses it. Reads the mesh.
 std::vector<int> nodes_of_file(const Scene& scene);
+/// Throws InputError where the elements of a scene's model are not those of SOFA's files.
+void check_sofa_elements(const Scene& scene, const FullModel& model);
 
 // The rows of the nodes that are free to move, nv x modes, column-major. Throws InputError unless the modes have three
 // rows for each node of the file.

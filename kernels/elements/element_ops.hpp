@@ -8,8 +8,6 @@
 
 namespace supple {
 
-inline constexpr int max_element_nodes = 8;
-
 // Of an index robot * count + item. One robot, as a rule on a CPU, takes no division.
 struct RobotItem {
   std::size_t robot;
@@ -108,6 +106,7 @@ struct FourRowStiffnessOp {
   const S* rows;  // tiles of four_row_components
   S* blocks;      // [elements][pairs][9]
   std::size_t blocks_stride = 0;
+  static constexpr int most_nodes = 20;
 
   SUPPLE_HD void operator()(int index) const {
     const int n = nodes_per_element, pairs = n * (n + 1) / 2;
@@ -126,7 +125,7 @@ struct FourRowStiffnessOp {
       const S two_mu = S(2) * field.weight[p] * field.parameters[field.region[p]].p[0];
       Q = R * Q * transpose(R);
       const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
-      Vec3<S> r[max_element_nodes];
+      Vec3<S> r[most_nodes];
       for (int a = 0; a < n; ++a) r[a] = R * Vec3<S>{{g[3 * a], g[3 * a + 1], g[3 * a + 2]}};
       for (int b = 0; b < n; ++b) {
         // Columns of Q [r_b]x, and then of [r_a]x^T of them: -r_a x column.

@@ -20,6 +20,11 @@ enum class LawId {
 };
 inline constexpr LawId last_law = LawId::corotational_membrane;
 
+// Which part of a law a field has. Energies are linear in lambda (corotational, St. Venant-Kirchhoff, stable
+// neo-Hookean) and in D (Mooney-Rivlin), so that a law is the sum of one with less of it, at the points of an element,
+// and one with nothing but the excess, at the element's mean deformation gradient.
+enum class LawPart { whole, points, mean };
+
 // Laws of triangles: they read the frame of a point, and only what F does in its plane.
 constexpr bool membrane_law(LawId id) {
   return id == LawId::corotational_membrane;

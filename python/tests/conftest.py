@@ -67,6 +67,8 @@ def bar_tables() -> dict[str, Any]:
             "time_step": "10 ms",
             "body": {
                 "mesh": {"file": "bar.vtk", "unit": "m"},
+                "order": 1,
+                "dilatation": "points",
                 "density": "1070 kg/m^3",
                 "rayleigh_stiffness": "5 ms",
                 "material": [{"model": "corotational", "young": "300 kPa", "poisson": 0.4}],

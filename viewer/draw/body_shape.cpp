@@ -76,7 +76,7 @@ BodyShape::BodyShape(const ReducedModel& model)
       const auto first = field.corners.begin() + static_cast<long>(unit) * corners;
       corner_node_.insert(corner_node_.end(), first, first + corners);
     }
-    const double share = field.unit == DomainUnit::point ? 1.0 / hexahedron_points : 1;
+    const double share = field.unit == DomainUnit::point ? 1.0 / field.element_points() : 1;
     for (std::size_t u = 0; u < field.xi.size(); ++u)
       cells_[first_cell + static_cast<std::size_t>(kept.of_unit[u])].weight += share * field.xi[u];
   }

@@ -13,10 +13,11 @@ namespace supple::cli {
 
 namespace {
 
-std::string format_elements(int tetrahedra, int hexahedra) {
-  if (hexahedra == 0) return fmt::format("{} tetrahedra", tetrahedra);
-  if (tetrahedra == 0) return fmt::format("{} hexahedra", hexahedra);
-  return fmt::format("{} tetrahedra, {} hexahedra", tetrahedra, hexahedra);
+std::string format_elements(int tetrahedra, int hexahedra, int order) {
+  const char* const of = order == 1 ? "" : " of second order";
+  if (hexahedra == 0) return fmt::format("{} tetrahedra{}", tetrahedra, of);
+  if (tetrahedra == 0) return fmt::format("{} hexahedra{}", hexahedra, of);
+  return fmt::format("{} tetrahedra, {} hexahedra{}", tetrahedra, hexahedra, of);
 }
 
 std::string format_material(const MaterialScene& material) {
@@ -91,7 +92,7 @@ std::string format_point(const Vec3d& x) {
 Facts mesh_facts(const MeshReport& report, double unit) {
   const bool known = unit > 0;
   Facts facts{{"nodes", fmt::format("{}", report.nodes)},
-              {"elements", format_elements(report.tetrahedra, report.hexahedra)},
+              {"elements", format_elements(report.tetrahedra, report.hexahedra, report.order)},
               {"extent", known ? format_box(report.lower, report.upper, 1e3 * unit, " mm")
                                : format_box(report.lower, report.upper, 1, " in the file's unit")},
               {"volume", known ? fmt::format("{:.4g} cm^3", 1e6 * unit * unit * unit * report.volume)
@@ -108,6 +109,7 @@ nlohmann::ordered_json mesh_json(const MeshReport& report) {
           {"elements", report.tetrahedra + report.hexahedra},
           {"tetrahedra", report.tetrahedra},
           {"hexahedra", report.hexahedra},
+          {"order", report.order},
           {"lower", vector_json(report.lower)},
           {"upper", vector_json(report.upper)},
           {"volume", report.volume},
@@ -129,7 +131,7 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
               {"nodes", fmt::format("{}, {} of them held or driven", model.mesh.nodes.size(),
                                     model.mesh.nodes.size() - model.free_nodes.size())},
               {"elements", format_elements(static_cast<int>(model.mesh.tetrahedra.size()),
-                                           static_cast<int>(model.mesh.hexahedra.size()))},
+                                           static_cast<int>(model.mesh.hexahedra.size()), model.mesh.order())},
               {"unknowns", fmt::format("{}", model.coordinates.nv)},
               {"extent", format_box(lower, upper, 1e3, " mm")},
               {"volume", fmt::format("{:.4g} cm^3", 1e6 * model.total_volume)},
@@ -188,6 +190,7 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
                               {"elements", model.mesh.element_count()},
                               {"tetrahedra", model.mesh.tetrahedra.size()},
                               {"hexahedra", model.mesh.hexahedra.size()},
+                              {"order", model.mesh.order()},
                               {"unknowns", model.coordinates.nv},
                               {"lower", vector_json(lower)},
                               {"upper", vector_json(upper)},

@@ -16,6 +16,7 @@
 #include "engine/mesh/check.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/mesh/write.hpp"
+#include "engine/model/full_model.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/base/atomic_file.hpp"
 
@@ -46,7 +47,7 @@ Geometry read_geometry(const std::string& file) {
   if (file.ends_with(".toml") || std::filesystem::is_directory(file, error)) {
     const BodyScene body = read_scene(file).bodies.front();
     geometry.mesh = read_mesh(body.mesh_file);
-    transform_mesh(geometry.mesh, body.mesh_unit, body.transform);
+    place_mesh(body, geometry.mesh);
   } else {
     geometry.mesh = read_mesh(file);
   }

@@ -89,6 +89,7 @@ int export_to_sofa(Context& context, const SofaExport& arguments) {
     throw InputError("the model was made from another mesh than the scene's", "the scene that it was made from",
                      {arguments.scene, 0, 0, ""});
   const FullModel full = build_full_model(scene);
+  check_sofa_elements(scene, full);
   const std::vector<int> node_of_file = nodes_of_file(scene);
 
   std::vector<double> basis;

@@ -96,6 +96,7 @@ int import_files(Context& context, const Arguments& arguments) {
   if (context.common.seed) scene.reduction.seed = *context.common.seed;
   if (arguments.validate) check_reducible(scene);
   const FullModel full = build_full_model(scene);
+  check_sofa_elements(scene, full);
   if (arguments.validate)
     for (const ElementField& field : full.fields)
       if (!has_exact_tangent(field.law))

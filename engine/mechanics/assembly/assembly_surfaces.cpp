@@ -86,14 +86,14 @@ void choose_region(const PartScene& part, const std::vector<Vec3d>& nodes, std::
 // The outer triangles of a reduced model's skin.
 std::vector<std::array<int, 3>> outer_triangles(const ReducedModel& model) {
   std::vector<Face> faces;
-  for (const auto& [a, b, c] : model.skin.triangles) faces.push_back({0, 3, {a, b, c, -1}});
+  for (const auto& [a, b, c] : model.skin.triangles) faces.push_back({0, 3, {a, b, c, -1, -1, -1, -1, -1}});
   if (!faces.empty()) faces = without_voids(model.skin.rest, faces);
   // Walls that only an edge connects to the outside: all of their corners are corners of a cavity.
   for (const ReducedWalls& walls : model.walls) {
     std::set<std::array<double, 3>> places;
     for (const Vec3d& x : walls.rest) places.insert({x[0], x[1], x[2]});
     std::erase_if(faces, [&](const Face& face) {
-      return std::all_of(face.nodes.begin(), face.nodes.begin() + face.count, [&](int node) {
+      return std::ranges::all_of(face.all_nodes(), [&](int node) {
         const Vec3d& x = model.skin.rest[extent(node)];
         return places.contains({x[0], x[1], x[2]});
       });

@@ -203,8 +203,13 @@ ReducedField project_field(const ElementField& full, const IntegrationDomain& do
                            std::span<const char> translates, int columns) {
   ReducedField all;  // the full field, without G
   all.law = full.law;
+  all.part = full.part;
+  all.nodes_per_element = full.nodes_per_element;
   all.element = full.element;
-  all.corners = full.node;
+  for (int e = 0; e < full.elements(); ++e) {
+    const auto first = full.node.begin() + static_cast<std::ptrdiff_t>(extent(e, full.nodes_per_element));
+    all.corners.insert(all.corners.end(), first, first + all.corners_per_element());
+  }
   all.weight = full.volume;
   all.region = full.region;
   all.edges = full.edges;
@@ -212,6 +217,8 @@ ReducedField project_field(const ElementField& full, const IntegrationDomain& do
   ReducedField field;
   field.name = full.name;
   field.law = full.law;
+  field.part = full.part;
+  field.nodes_per_element = full.nodes_per_element;
   field.total_elements = full.elements();
   field.points_per_element = full.points_per_element;
   field.parameters = full.parameters;
@@ -355,12 +362,12 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
 ReducedModel by_points(ReducedModel all) {
   for (ReducedField& field : all.fields) {
     if (field.points_per_element == 1) continue;
-    SUPPLE_EXPECT(field.points_per_element == hexahedron_points && field.units() == field.total_elements);
+    SUPPLE_EXPECT(field.points_per_element == field.element_points() && field.units() == field.total_elements);
     const std::vector<int> element = std::exchange(field.element, {}), corners = std::exchange(field.corners, {});
     const std::vector<double> xi = std::exchange(field.xi, {});
     const int width = field.corners_per_element();
     for (std::size_t e = 0; e < element.size(); ++e)
-      for (int q = 0; q < hexahedron_points; ++q) {
+      for (int q = 0; q < field.element_points(); ++q) {
         field.element.push_back(element[e]);
         field.xi.push_back(xi[e]);
         if (corners.empty()) continue;

@@ -12,6 +12,7 @@
 #include "engine/reduction/elements/training.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
+#include "kernels/elements/tiles.hpp"
 #include "solvers/cubature/cubature.hpp"
 #include "solvers/cubature/sketch_rows.hpp"
 
@@ -153,7 +154,7 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   RowSketch sketch(rows, elements, settings.sketch_rows, 1, candidates);
   RowSketch target_sketch(rows, 1, settings.sketch_rows);  // the same rows go to the same places
   std::vector<double> target;
-  if (settings.device)
+  if (settings.device && tile_size % all.fields[f].points_per_element == 0)
     sketch_on_device(all, field, training, *settings.device, sketch, target, progress, check_stop);
   else
     sketch_here(all, field, training, sketch, target, progress, check_stop);

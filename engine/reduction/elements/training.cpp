@@ -16,11 +16,11 @@ TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<con
   matrix.rows = count * r;
   matrix.columns = elements;
   matrix.G.assign(extent(matrix.rows, elements), 0.0);
-  // Hexahedra have eight points; an element never straddles two tiles (32 is a multiple of 8), so tiles own their
-  // columns.
+  // Tiles own their columns where no element straddles two of them: not of 14 points.
+  const bool own_columns = tile_size % field.points_per_element == 0;
   visit_law(field.law, [&](auto law) {
     using Law = decltype(law);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (own_columns)
     for (int tile = 0; tile < tiles; ++tile) {
       const double* G = field.G.data() + extent(tile, n, tile_rows);
       const int first = tile * tile_size, points = std::min(tile_size, field.points() - first);

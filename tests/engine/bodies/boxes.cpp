@@ -26,6 +26,7 @@ Scene scene(const Law& law, double young, double poisson) {
   scene.gravity = {{0, 0, 0}};
   BodyScene body;
   body.density = 1000;
+  body.dilatation = Dilatation::points;  // one field
   MaterialScene material;
   material.model = law.model;
   material.rotation = law.rotation;

@@ -315,6 +315,8 @@ void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
     const ReducedField &x = a.fields[f], &y = b.fields[f];
     EXPECT_EQ(x.name, y.name);
     EXPECT_EQ(x.law, y.law);
+    EXPECT_EQ(x.part, y.part);
+    EXPECT_EQ(x.nodes_per_element, y.nodes_per_element);
     EXPECT_EQ(x.total_elements, y.total_elements);
     EXPECT_EQ(x.points_per_element, y.points_per_element);
     EXPECT_EQ(x.unit, y.unit);

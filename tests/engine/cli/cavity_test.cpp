@@ -17,6 +17,8 @@ class Air : public Cli {
     write_msh(path("hollow.msh"), hollow_bodies::bar(false));
     write_text(path("hollow.toml"), R"(name = "hollow"
 [body]
+order = 1
+dilatation = "points"
 mesh = {file = "hollow.msh", unit = "m"}
 density = "1000 kg/m^3"
 [[body.material]]

@@ -123,7 +123,7 @@ TEST_F(CommandLine, AnErrorInASceneHasItsPlace) {
   write_text(path("bad.toml"), read_text(path("scene.toml")) + "colour = \"red\"\n");
   const Outcome outcome = run({"check", "bad.toml"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_TRUE(contains(outcome.err, "bad.toml:28:1: error: "));
+  EXPECT_TRUE(contains(outcome.err, "bad.toml:30:1: error: "));
   EXPECT_TRUE(contains(outcome.err, "^"));
 }
 

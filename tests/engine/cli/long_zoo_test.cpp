@@ -68,6 +68,7 @@ TEST_F(LongBranches, OfEmiosLeg) {
 gravity = ["0 m/s^2", "-9.81 m/s^2", "0 m/s^2"]
 time_step = "10 ms"
 [body]
+order = 1
 mesh = {file = ")" + mesh +
                      R"(", unit = "mm"}
 density = "1220 kg/m^3"

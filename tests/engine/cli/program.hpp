@@ -56,6 +56,8 @@ class Cli : public testing::Test {
 time_step = "10 ms"
 duration = "50 ms"
 [body]
+order = 1
+dilatation = "points"
 mesh = {file = "beam.msh", unit = "m"}
 density = "1000 kg/m^3"
 [[body.material]]

@@ -205,6 +205,8 @@ TEST_F(Reduce, WhatCouldNotBeMeasuredIsNotZero) {
   write_text(path("soft.toml"), R"(name = "soft"
 time_step = "100 ms"
 [body]
+order = 1
+dilatation = "points"
 mesh = {file = "beam.msh", unit = "m"}
 density = "300000 kg/m^3"
 [[body.material]]

@@ -49,7 +49,7 @@ class ReducedShape : public testing::TestWithParam<std::tuple<bool, bool>> {
       ASSERT_EQ(field.corners.size(), n * field.element.size());
       for (std::size_t e = 0; e < field.element.size(); ++e) {
         std::array<int, 8> nodes;
-        ASSERT_EQ(element_nodes(full_.mesh, field.element[e], nodes), field.corners_per_element());
+        ASSERT_EQ(element_corners(full_.mesh, field.element[e], nodes), field.corners_per_element());
         for (std::size_t k = 0; k < n; ++k) check(field.corners[n * e + k], nodes[k]);
       }
     }
@@ -79,7 +79,7 @@ TEST_P(ReducedShape, SkinSaysWhereItComesFrom) {
   ASSERT_EQ(model_.skin.element.size(), model_.skin.triangles.size());
   for (std::size_t t = 0; t < model_.skin.triangles.size(); ++t) {
     std::array<int, 8> nodes;
-    const int count = element_nodes(full_.mesh, model_.skin.element[t], nodes);
+    const int count = element_corners(full_.mesh, model_.skin.element[t], nodes);
     for (const int corner : model_.skin.triangles[t])
       EXPECT_EQ(
           std::count(nodes.begin(), nodes.begin() + count, model_.skin.mesh_node[static_cast<std::size_t>(corner)]), 1);

@@ -147,7 +147,7 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(norm(body.fixes[1].motion_direction), 1);
   EXPECT_DOUBLE_EQ(body.fixes[1].motion_range.upper, 0.01);
   EXPECT_DOUBLE_EQ(body.fixes[2].stiffness, 100);
-  EXPECT_EQ(body.fixes[2].place.line, 65);
+  EXPECT_EQ(body.fixes[2].place.line, 67);
 
   EXPECT_EQ(scene.implicit_velocity, 0.5);
   EXPECT_EQ(scene.implicit_position, 1);

@@ -26,6 +26,8 @@ implicit_velocity = 0.5
 name = "arm"
 mesh = {file = "bar.msh", unit = "mm", scale = 2, rotation = ["90 deg", 0, "0.25 rev"], translation = [0, 0, "35 mm"]}
 mass_distribution = "per-node"
+order = 1
+dilatation = "points"
 density = "1.07 g/cm^3"
 rayleigh_mass = "0.1 1/s"
 rayleigh_stiffness = "2 ms"

@@ -80,7 +80,7 @@ TEST_F(Files, ThatAreBadLeaveTheRobotRunning) {
     std::string file, names;
   } bad[] = {
       {write("broken.toml", "name = \"a\"\n[body\n"), "broken.toml:2:"},
-      {write("unit.toml", replaced(text(), "\"1070 kg/m^3\"", "\"1070 kg/m\"")), "unit.toml:9:"},
+      {write("unit.toml", replaced(text(), "\"1070 kg/m^3\"", "\"1070 kg/m\"")), "unit.toml:10:"},
       {(folder_ / "none.toml").string(), "none.toml"},
       {write("not.rom.h5", "these are words"), "not.rom.h5"},
       {folder_.string() + "/finger_coarse.msh", "finger_coarse.msh"},
@@ -124,7 +124,7 @@ TEST_F(Files, ThatAreSavedBrokenKeepTheRobotAsItWas) {
   const std::string good = text();
   save(replaced(good, "\"600 kPa\"", "\"600 kPA\""));
   ASSERT_TRUE(until([&] { return app().banner().wrong && !app().banner().text.empty(); }));
-  expect_banner("scene.toml:13:9:");
+  expect_banner("scene.toml:14:9:");
   EXPECT_EQ(app().document(), before);
   expect_running();
   // Said once, not at every look.

@@ -153,7 +153,7 @@ TEST(Shapes, CellsAreClosedAndAsLargeAsTheirElements) {
   for (int element = 0; element < 2; ++element) {
     std::array<int, 8> nodes;
     std::vector<Vec3d> corners;
-    const int count = element_nodes(mesh, element, nodes);
+    const int count = element_corners(mesh, element, nodes);
     for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
       corners.push_back(mesh.nodes[static_cast<std::size_t>(nodes[k])]);
     Surfaces surfaces;

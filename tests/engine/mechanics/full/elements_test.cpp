@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/mesh/boundary.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "tests/engine/bodies/boxes.hpp"
 
@@ -15,19 +16,28 @@ using boxes::Law;
 struct Case {
   Law law;
   bool hexahedra;
+  int order = 1;
+  Dilatation dilatation = Dilatation::points;
 };
 
 std::vector<Case> cases(const std::vector<Law>& laws) {
   std::vector<Case> result;
   for (const Law& law : laws) {
     result.push_back({law, false});
-    if (law.exact()) result.push_back({law, true});
+    if (!law.exact()) continue;
+    result.push_back({law, true, 1, Dilatation::mean});
+    for (const bool hexahedra : {false, true})
+      for (const Dilatation dilatation : {Dilatation::mean, Dilatation::points})
+        result.push_back({law, hexahedra, 2, dilatation});
+    result.push_back({law, true});
   }
   return result;
 }
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {
-  return info.param.law.name + (info.param.hexahedra ? "_hexahedra" : "_tetrahedra");
+  const Case& c = info.param;
+  return c.law.name + (c.hexahedra ? "_hexahedra" : "_tetrahedra") + (c.order == 2 ? "_order_2" : "") +
+         (c.dilatation == Dilatation::mean ? "_mean" : "");
 }
 
 const Mat3d large_strain = boxes::rotation({{1, 2, 3}}, 0.7) * Mat3d{{1.2, 0.1, 0, 0.05, 0.9, 0.1, 0, 0.1, 1.1}};
@@ -38,6 +48,8 @@ class Elements : public testing::TestWithParam<Case> {
   FullModel build(int n, double distortion) {
     Scene scene = boxes::scene(GetParam().law);
     scene.bodies[0].rayleigh_stiffness = 1;
+    scene.bodies[0].order = GetParam().order;
+    scene.bodies[0].dilatation = GetParam().dilatation;
     return build_full_model(scene, boxes::cube(GetParam().hexahedra, n, distortion));
   }
 };
@@ -67,12 +79,16 @@ TEST_P(Elements, PatchTest) {
     for (int c = 0; c < 9; ++c)
       EXPECT_NEAR(P[tile_index(p, c, 9)] / field.volume[static_cast<std::size_t>(p)],
                   P[tile_index(0, c, 9)] / field.volume[0], tolerance * size);
-  // Node numbers of a 3x3x3 grid of cells: interior where 1 <= i, j, k <= 2.
-  for (int k = 1; k <= 2; ++k)
-    for (int j = 1; j <= 2; ++j)
-      for (int i = 1; i <= 2; ++i)
-        for (int c = 0; c < 3; ++c)
-          EXPECT_NEAR(f[static_cast<std::size_t>(3 * (i + 4 * (j + 4 * k)) + c)], 0, tolerance * report.force_scale);
+  std::vector<char> outer(model.mesh.nodes.size(), 0);
+  for (const Face& face : boundary_faces(model.mesh))
+    for (const int node : face.all_nodes()) outer[static_cast<std::size_t>(node)] = 1;
+  int inner = 0;
+  for (std::size_t node = 0; node < outer.size(); ++node) {
+    if (outer[node]) continue;
+    ++inner;
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(f[3 * node + c], 0, tolerance * report.force_scale) << node;
+  }
+  EXPECT_GE(inner, 8);  // corners of the middle cell
 }
 
 TEST_P(Elements, RigidMotionGivesNoForce) {
@@ -178,6 +194,8 @@ class ElementsEquilibrium : public testing::TestWithParam<Case> {};
 TEST_P(ElementsEquilibrium, NewtonConvergesQuadratically) {
   // A bar of 10:2:2 bent by its weight by more than a tenth of its length, in one increment.
   Scene scene = boxes::scene(GetParam().law, 4e5, 0.3);
+  scene.bodies[0].order = GetParam().order;
+  scene.bodies[0].dilatation = GetParam().dilatation;
   scene.gravity = {{0, 0, -9.81}};
   scene.bodies[0].fixes = {boxes::clamp_at_origin()};
   const Vec3d lower{{0, 0, 0}}, upper{{0.5, 0.1, 0.1}};
@@ -188,7 +206,7 @@ TEST_P(ElementsEquilibrium, NewtonConvergesQuadratically) {
   Stepper stepper(mechanics, {.scheme = StepScheme::quasi_static, .time_step = 0, .tolerance = 1e-12});
   // Stopped after k iterations the status is not_converged and the residual tells how far it is.
   std::vector<double> residuals;
-  for (int iterations = 1; iterations <= 8; ++iterations) {
+  for (int iterations = 1; iterations <= 10; ++iterations) {
     State trial = rest_state(mechanics);
     Stepper limited(
         mechanics,
@@ -199,7 +217,7 @@ TEST_P(ElementsEquilibrium, NewtonConvergesQuadratically) {
   }
   const StepReport report = stepper.step(zero_control(mechanics), state);
   EXPECT_EQ(report.status, StepStatus::ok) << describe(report.status) << ", residual " << report.residual;
-  EXPECT_LE(report.iterations, 8);
+  EXPECT_LE(report.iterations, 10);  // 8 where elements lock and the bar bends less
   // Below 1e-4 the next residual is at most 1e3 r^2, a factor of ten at least and soon far more; 1e3 is measured, with
   // room, on the four laws (slender bodies bend softly and stretch stiffly).
   for (std::size_t k = 0; k + 1 < residuals.size(); ++k)

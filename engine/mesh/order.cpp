@@ -1,0 +1,38 @@
+#include "engine/mesh/order.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/mesh/geometry.hpp"
+#include "engine/mesh/reference_element.hpp"
+#include "kernels/base/contract.hpp"
+
+namespace supple {
+
+void set_order(Mesh& mesh, int order) {
+  SUPPLE_EXPECT(order == 1 || order == 2);
+  if (order == 1) mesh.edge_nodes.clear();
+  if (order == mesh.order()) return;
+  auto& edges = mesh.edge_nodes;
+  for (int e = 0; e < mesh.element_count(); ++e) {
+    std::array<int, 8> corners;
+    const int count = element_corners(mesh, e, corners);
+    for (const CellEdge& edge : cell_edges(count)) {
+      const auto [a, b] =
+          std::minmax(corners[static_cast<std::size_t>(edge[0])], corners[static_cast<std::size_t>(edge[1])]);
+      edges.push_back({a, b, -1});
+    }
+  }
+  const auto ends = [](const EdgeNode& edge) { return std::array{edge.a, edge.b}; };
+  std::ranges::sort(edges, {}, ends);
+  const auto repeated = std::ranges::unique(edges, {}, ends);
+  edges.erase(repeated.begin(), repeated.end());
+  for (EdgeNode& edge : edges) {
+    edge.node = static_cast<int>(mesh.nodes.size());
+    const Vec3d middle =
+        0.5 * (mesh.nodes[static_cast<std::size_t>(edge.a)] + mesh.nodes[static_cast<std::size_t>(edge.b)]);
+    mesh.nodes.push_back(middle);
+  }
+}
+
+}  // namespace supple
