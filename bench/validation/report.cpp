@@ -24,6 +24,10 @@ std::string order_of(const std::vector<Run>& runs) {
   return last < 1e-4 ? "" : fmt::format("{:.1f}", std::log2(before / last));
 }
 
+std::size_t default_index() {
+  return static_cast<std::size_t>(&default_element() - elements().data());
+}
+
 }  // namespace
 
 std::string line(const Element& element, const Run& run) {
@@ -48,15 +52,14 @@ std::string page(const std::vector<CaseRuns>& cases) {
       "| case | practical mesh of tetrahedra of second order | unknowns | largest error | bar "
       "|\n|---|---|---|---|---|\n";
   for (const CaseRuns& each : cases) {
-    const auto element = static_cast<std::size_t>(&default_element() - elements().data());
-    const Run& run = each.runs[element][static_cast<std::size_t>(each.of->practical)];
+    const Run& run = each.runs[default_index()][static_cast<std::size_t>(each.of->practical)];
     text += fmt::format("| {} | {} | {} | {:.2g} % | {:.0f} %{} |\n", each.of->title, run.mesh, run.unknowns,
                         100 * largest_error(run), 100 * each.of->bar, meets_bar(*each.of, run) ? "" : ", missed");
   }
   for (const CaseRuns& each : cases) {
     text += fmt::format("\n## {}\n\n{}\n\n| element | mesh | unknowns | time |", each.of->title, each.of->text);
     std::string rule = "|---|---|---|---|";
-    for (const Figure& figure : each.runs.front().front().figures) {
+    for (const Figure& figure : each.runs[default_index()].front().figures) {
       text += fmt::format(" {} ({:.6g}) |", figure.quantity, figure.reference);
       rule += "---|";
     }

@@ -149,9 +149,9 @@ AddedCell MeshBuilder::add(const CellKind& kind, const int* n) {
 void MeshBuilder::sort_edges() {
   const auto key = [](const EdgeNode& edge) { return std::array{edge.a, edge.b, edge.node}; };
   auto& edges = mesh_.edge_nodes;
-  std::ranges::sort(edges, {}, key);
-  const auto repeated = std::ranges::unique(edges, {}, key);
-  edges.erase(repeated.begin(), repeated.end());
+  std::sort(edges.begin(), edges.end(), [&](const EdgeNode& x, const EdgeNode& y) { return key(x) < key(y); });
+  const auto same = [&](const EdgeNode& x, const EdgeNode& y) { return key(x) == key(y); };
+  edges.erase(std::unique(edges.begin(), edges.end(), same), edges.end());
   for (std::size_t i = 1; i < edges.size(); ++i)
     if (edges[i].a == edges[i - 1].a && edges[i].b == edges[i - 1].b)
       throw InputError("the edge between nodes " + std::to_string(edges[i].a) + " and " + std::to_string(edges[i].b) +

@@ -24,9 +24,9 @@ void set_order(Mesh& mesh, int order) {
     }
   }
   const auto ends = [](const EdgeNode& edge) { return std::array{edge.a, edge.b}; };
-  std::ranges::sort(edges, {}, ends);
-  const auto repeated = std::ranges::unique(edges, {}, ends);
-  edges.erase(repeated.begin(), repeated.end());
+  std::sort(edges.begin(), edges.end(), [&](const EdgeNode& x, const EdgeNode& y) { return ends(x) < ends(y); });
+  const auto same = [&](const EdgeNode& x, const EdgeNode& y) { return ends(x) == ends(y); };
+  edges.erase(std::unique(edges.begin(), edges.end(), same), edges.end());
   for (EdgeNode& edge : edges) {
     edge.node = static_cast<int>(mesh.nodes.size());
     const Vec3d middle =
