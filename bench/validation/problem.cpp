@@ -71,24 +71,13 @@ void Problem::hold_along(int axis, double give, const std::function<bool(const V
   }
 }
 
-// Nodes of the chosen faces and the integrals of their shape functions [m^2]: faces are plane parallelograms and
-// triangles, curved ones nearly.
+// Nodes of the chosen faces and the integrals of their shape functions [m^2].
 std::vector<std::pair<int, double>> Problem::face_shares(const std::function<bool(const Vec3d&)>& chosen) const {
   const Mesh& mesh = model_->mesh;
   std::map<int, double> shares;
   for (const Face& face : boundary_faces(mesh)) {
-    const auto all = face.all_nodes();
-    if (!std::ranges::all_of(all, [&](int node) { return chosen(mesh.nodes[extent(node)]); })) continue;
-    double area = 0;
-    for (const auto& t : triangles_of({face})) {
-      const auto x = [&](std::size_t k) { return mesh.nodes[extent(t[k])]; };
-      area += 0.5 * norm(cross(x(1) - x(0), x(2) - x(0)));
-    }
-    const bool quadratic = face.size() > face.count;
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      const bool corner = k < extent(face.count);
-      shares[all[k]] += area * (!quadratic ? 1.0 / face.count : !corner ? 1.0 / 3 : face.count == 3 ? 0.0 : -1.0 / 12);
-    }
+    if (!std::ranges::all_of(face.all_nodes(), [&](int node) { return chosen(mesh.nodes[extent(node)]); })) continue;
+    add_face_shares(mesh.nodes, face, [&](int node, double share) { shares[node] += share; });
   }
   return {shares.begin(), shares.end()};
 }

@@ -15,7 +15,7 @@ double largest_error(const Run& run) {
   return largest;
 }
 
-// log2 of the ratio of the errors of the first figure on the last two meshes; none where the last is below 1e-4, where
+// log2 of the ratio of the errors of the last figure on the last two meshes; none where the last is below 1e-4, where
 // the reference itself may be as wrong.
 std::string order_of(const std::vector<Run>& runs) {
   if (runs.size() < 2 || runs.back().figures.empty() || runs[runs.size() - 2].figures.empty()) return "";

@@ -1,7 +1,6 @@
 #pragma once
 // The page docs/validation.md, from the runs.
 
-#include <map>
 #include <string>
 #include <vector>
 

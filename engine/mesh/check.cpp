@@ -98,12 +98,7 @@ bool curved_too_far(const Mesh& mesh, int element) {
   std::array<int, max_element_nodes> nodes;
   const int count = element_nodes(mesh, element, nodes);
   const auto folded = [&](const QuadraturePoint& point) {
-    const auto G = shape_gradients(count, point.xi);
-    Mat3d J = Mat3d::zero();
-    for (std::size_t a = 0; a < static_cast<std::size_t>(count); ++a)
-      J = J +
-          outer(mesh.nodes[static_cast<std::size_t>(nodes[a])] - mesh.nodes[static_cast<std::size_t>(nodes[0])], G[a]);
-    return !(determinant(J) > 0);
+    return !(map_determinant(mesh, std::span(nodes).first(static_cast<std::size_t>(count)), point.xi) > 0);
   };
   return std::ranges::any_of(stiffness_points(count), folded) || std::ranges::any_of(mass_points(count), folded);
 }

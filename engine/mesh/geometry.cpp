@@ -104,18 +104,20 @@ int element_nodes(const Mesh& mesh, int element, std::array<int, max_element_nod
   return static_cast<int>(next - nodes.begin());
 }
 
+double map_determinant(const Mesh& mesh, std::span<const int> nodes, const Vec3d& xi) {
+  const auto G = shape_gradients(static_cast<int>(nodes.size()), xi);
+  Mat3d J = Mat3d::zero();
+  for (std::size_t a = 0; a < nodes.size(); ++a) J = J + outer(node(mesh, nodes[a]) - node(mesh, nodes[0]), G[a]);
+  return determinant(J);
+}
+
 double element_volume(const Mesh& mesh, int element) {
   if (mesh.order() == 2) {
     std::array<int, max_element_nodes> nodes;
     const int count = element_nodes(mesh, element, nodes);
     double volume = 0;
-    for (const QuadraturePoint& point : mass_points(count)) {
-      const auto G = shape_gradients(count, point.xi);
-      Mat3d J = Mat3d::zero();
-      for (std::size_t a = 0; a < static_cast<std::size_t>(count); ++a)
-        J = J + outer(node(mesh, nodes[a]) - node(mesh, nodes[0]), G[a]);
-      volume += point.weight * determinant(J);
-    }
+    for (const QuadraturePoint& point : mass_points(count))
+      volume += point.weight * map_determinant(mesh, std::span(nodes).first(static_cast<std::size_t>(count)), point.xi);
     return volume;
   }
   const int tetrahedra = static_cast<int>(mesh.tetrahedra.size());

@@ -22,6 +22,8 @@ Vec3d element_centroid(const Mesh& mesh, int element);
 int element_corners(const Mesh& mesh, int element, std::array<int, 8>& nodes);
 // All its nodes (reference_element.hpp): 4 or 8, of second order 10 or 20.
 int element_nodes(const Mesh& mesh, int element, std::array<int, max_element_nodes>& nodes);
+// det dx/dxi of an element at a point of its reference cell; nodes: element_nodes().
+double map_determinant(const Mesh& mesh, std::span<const int> nodes, const Vec3d& xi);
 // The node of the edge between two others, or -1.
 int edge_node(const Mesh& mesh, int a, int b);
 

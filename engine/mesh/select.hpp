@@ -15,8 +15,8 @@ std::vector<int> nodes_in_sphere(const Mesh& mesh, const Vec3d& centre, double r
 std::vector<int> elements_in_box(const Mesh& mesh, const Vec3d& lower, const Vec3d& upper);
 std::vector<int> elements_in_sphere(const Mesh& mesh, const Vec3d& centre, double radius);
 
-// Nodes of all cells (triangles too), those of their edges too, of the groups with this name. Throws InputError, with the names there are, if
-// there is none.
+// Nodes of all cells (triangles too) of the groups with this name, those of their edges too. Throws InputError, with
+// the names there are, if there is none.
 std::vector<int> nodes_of_group(const Mesh& mesh, const std::string& name);
 // Elements (tetrahedra first, then hexahedra). Throws InputError also if the group holds only triangles.
 std::vector<int> elements_of_group(const Mesh& mesh, const std::string& name);

@@ -81,10 +81,6 @@ Interpolation interpolation_of(const EmbeddedPoint& point) {
           {point.weights.begin(), point.weights.begin() + point.node_count}};
 }
 
-double triangle_area(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
-  return 0.5 * norm(cross(b - a, c - a));
-}
-
 }  // namespace
 
 Surface placed_surface(const SurfaceScene& scene) {
@@ -168,34 +164,13 @@ PointPlacer::WeightedNodes PointPlacer::weighted(const std::vector<int>& nodes,
 int PointPlacer::add_surface_mean(const Region& region, const std::string& what, const Place& place) {
   const Mesh& mesh = model_.mesh;
   const std::vector<int> nodes = nodes_in(region, mesh);
-  const auto x = [&](int node) { return mesh.nodes[static_cast<std::size_t>(node)]; };
   std::vector<double> area(mesh.nodes.size(), 0.0);
   double total = 0;
-  const auto add_triangle = [&](double share, int a, int b, int c) {
-    const double third = share * triangle_area(x(a), x(b), x(c)) / 3;
-    for (const int node : {a, b, c}) area[static_cast<std::size_t>(node)] += third;
-    total += 3 * third;
-  };
-  for (const Face& face : boundary_faces_among(mesh, nodes)) {
-    const auto& n = face.nodes;
-    if (face.size() > face.count) {
-      // Integrals of the shape functions: of a triangle 0 at corners and a third on each edge, of a quadrilateral
-      // -1/12 and a third.
-      double whole = 0;
-      for (const auto& [a, b, c] : triangles_of({face})) whole += triangle_area(x(a), x(b), x(c));
-      for (int k = 0; k < face.size(); ++k)
-        area[static_cast<std::size_t>(n[static_cast<std::size_t>(k)])] += whole * (k >= face.count   ? 1.0 / 3
-                                                                                   : face.count == 3 ? 0.0
-                                                                                                     : -1.0 / 12);
-      total += whole;
-      continue;
-    }
-    if (face.count == 3) {
-      add_triangle(1, n[0], n[1], n[2]);
-      continue;
-    }
-    for (std::size_t k = 0; k < 4; ++k) add_triangle(0.5, n[k], n[(k + 1) % 4], n[(k + 2) % 4]);
-  }
+  for (const Face& face : boundary_faces_among(mesh, nodes))
+    add_face_shares(mesh.nodes, face, [&](int node, double share) {
+      area[static_cast<std::size_t>(node)] += share;
+      total += share;
+    });
   if (!(total > 0))
     throw InputError(fmt::format("the region of {} holds no face of the body's surface ({} nodes)", what, nodes.size()),
                      "enlarge it or move it to the surface; a face counts when all its nodes are inside",

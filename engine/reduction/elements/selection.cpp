@@ -154,7 +154,13 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   RowSketch sketch(rows, elements, settings.sketch_rows, 1, candidates);
   RowSketch target_sketch(rows, 1, settings.sketch_rows);  // the same rows go to the same places
   std::vector<double> target;
-  if (settings.device && tile_size % all.fields[f].points_per_element == 0)
+  const int points = all.fields[f].points_per_element;
+  if (settings.device && tile_size % points != 0)
+    result.notes.push_back(
+        fmt::format("{}: forces of elements of {} points are found on the CPU (unit = \"point\" in "
+                    "[reduce] finds them on the device)",
+                    all.fields[f].name, points));
+  if (settings.device && tile_size % points == 0)
     sketch_on_device(all, field, training, *settings.device, sketch, target, progress, check_stop);
   else
     sketch_here(all, field, training, sketch, target, progress, check_stop);
