@@ -67,6 +67,7 @@ gravity = [0, 0, "-9.81 m/s^2"]
 time_step = "10 ms"
 
 [body]
+order = 1
 mesh = {file = "$folder/full_quadriped_fine.vtk", unit = "mm"}
 mass = "35 g"
 rayleigh_mass = "2 Hz"

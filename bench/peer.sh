@@ -48,6 +48,7 @@ diamond() {
 time_step = "1 s"
 
 [body]
+order = 1
 mesh = {file = "$folder/diamond_$1_tet.vtu", unit = "mm", rotation = ["90 deg", "0 deg", "0 deg"], translation = ["0 mm", "0 mm", "35 mm"]}
 mass = "500 g"
 mass_distribution = "per-node"

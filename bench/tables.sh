@@ -79,6 +79,7 @@ name = "$1-$2"
 time_step = "10 ms"
 
 [body]
+order = 1
 mesh = {file = "$folder/diamond_$1_tet.vtu", unit = "mm", rotation = ["90 deg", "0 deg", "0 deg"], translation = ["0 mm", "0 mm", "35 mm"]}
 mass = "500 g"
 

@@ -49,7 +49,8 @@ struct Case {
 };
 
 std::vector<Case> all_cases();
-// By what they are of: beams, plane problems, robots.
+// By what they are of: laws, beams, plane problems, robots.
+std::vector<Case> law_cases();
 std::vector<Case> beam_cases();
 std::vector<Case> plane_cases();
 std::vector<Case> robot_cases();

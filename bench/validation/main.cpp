@@ -31,8 +31,9 @@ const Element& default_element() {
 }
 
 std::vector<Case> all_cases() {
-  std::vector<Case> cases = beam_cases();
-  for (const auto& more : {plane_cases(), robot_cases()}) cases.insert(cases.end(), more.begin(), more.end());
+  std::vector<Case> cases = law_cases();
+  for (const auto& more : {beam_cases(), plane_cases(), robot_cases()})
+    cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }
 

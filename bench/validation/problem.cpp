@@ -40,6 +40,7 @@ Problem::Problem(const Element& element, Mesh mesh, const Material& material, co
   law.model = material.model;
   law.young = material.young;
   law.poisson = material.poisson;
+  law.constants = material.constants;
   body.materials = {law};
   for (const Vec3d& x : mesh.nodes) {
     if (!held(x)) continue;
@@ -86,6 +87,7 @@ void Problem::load_faces(const Vec3d& force, const std::function<bool(const Vec3
   const auto shares = face_shares(chosen);
   double area = 0;
   for (const auto& [node, share] : shares) area += share;
+  if (!(area > 0)) throw RunError("no face is loaded", "a predicate that holds on the mesh's own coordinates");
   for (const auto& [node, share] : shares) {
     const int unknown = model_->node_unknown[extent(node)];
     for (int k = 0; k < 3 && unknown >= 0; ++k) load_[extent(3 * unknown + k)] += share / area * force[k];
@@ -134,6 +136,7 @@ Vec3d Problem::mean_displacement(const std::vector<double>& u, const std::functi
     for (int k = 0; k < 3; ++k) sum[k] += share * u[extent(3 * node + k)];
     area += share;
   }
+  if (!(area > 0)) throw RunError("no face is measured", "a predicate that holds on the mesh's own coordinates");
   return (1 / area) * sum;
 }
 

@@ -19,6 +19,7 @@ std::string cells_text(const std::array<int, 3>& cells);
 struct Material {
   MaterialModel model = MaterialModel::st_venant_kirchhoff;
   double young = 0, poisson = 0, density = 1000;
+  std::vector<double> constants{};  // MaterialScene's; young is then what springs are measured by
 };
 
 class Problem {

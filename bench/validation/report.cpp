@@ -38,7 +38,8 @@ std::string line(const Element& element, const Run& run) {
 }
 
 bool meets_bar(const Case& each, const Run& run) {
-  return largest_error(run) <= each.bar;
+  return run.failure.empty() && !run.figures.empty() &&
+         std::ranges::all_of(run.figures, [&](const Figure& figure) { return std::abs(figure.error()) <= each.bar; });
 }
 
 std::string page(const std::vector<CaseRuns>& cases) {

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "engine/commands/actuation.hpp"
+#include "engine/scene/csv.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -17,48 +14,8 @@ namespace {
 
 constexpr const char* robot_column = "robot";
 
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-// Cells of a line with the column each begins at; a cell may stand in double quotes.
-struct Cell {
-  std::string text;
-  int column = 1;
-};
-
-std::vector<Cell> split_cells(const std::string& line, const Place& place) {
-  std::vector<Cell> cells{{"", 1}};
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      cells.push_back({"", static_cast<int>(i) + 2});
-    else
-      cells.back().text += c;
-  }
-  if (quoted) throw InputError("a quotation mark is not closed", "\"", place);
-  for (Cell& cell : cells) cell.text = trimmed(cell.text);
-  return cells;
-}
-
-double parse_cell(const Cell& cell, Place place) {
-  place.column = cell.column;
-  double value = 0;
-  const char* end = cell.text.data() + cell.text.size();
-  const auto [stop, status] = std::from_chars(cell.text.data(), end, value);
-  if (cell.text.empty())
-    throw InputError("a number is missing here", "fill the cell; units stand in the header", place);
-  if (status != std::errc() || stop != end || !std::isfinite(value))
-    throw InputError(fmt::format("'{}' is not a number", cell.text), "a number; units stand in the header", place);
-  return value;
-}
-
 // A robot index below `robots`.
-int parse_robot(const Cell& cell, int robots, Place place) {
+int parse_robot(const CsvCell& cell, int robots, Place place) {
   place.column = cell.column;
   long index = 0;
   const char* end = cell.text.data() + cell.text.size();
@@ -73,30 +30,13 @@ int parse_robot(const Cell& cell, int robots, Place place) {
   return static_cast<int>(index);
 }
 
-struct Column {
-  std::string name;
-  std::string unit;  // "" = SI
-};
-
-Column parse_header(const std::string& cell) {
-  const auto open = cell.rfind('[');
-  if (open == std::string::npos || !cell.ends_with(']')) return {cell, ""};
-  return {trimmed(cell.substr(0, open)), trimmed(cell.substr(open + 1, cell.size() - open - 2))};
-}
-
-double unit_size(const Column& column, Dimension dimension, const Place& place) {
-  return column.unit.empty() ? 1 : parse_unit(column.unit, dimension, place);
-}
-
 // Reads a table line by line.
 class TableReader {
  public:
   TableReader(const std::string& name, const std::vector<Input>& inputs, int robots)
       : name_(name), inputs_(inputs), robots_(robots) {}
 
-  void read(const std::vector<Cell>& cells, const Place& place) {
-    columns_.empty() ? read_header(cells, place) : read_numbers(cells, place);
-  }
+  void read(const CsvLine& line) { columns_.empty() ? read_header(line) : read_numbers(line); }
 
   Actuation finish() {
     if (times_.empty())
@@ -122,16 +62,17 @@ class TableReader {
                                [&](const Target& t) { return t.kind == Target::Kind::input && t.input == input; });
   }
 
-  void read_header(const std::vector<Cell>& cells, const Place& place) {
-    const Column time = parse_header(cells[0].text);
+  void read_header(const CsvLine& line) {
+    const std::vector<CsvCell>& cells = line.cells;
+    const CsvColumn time = csv_column(cells[0]);
     if (time.name != "time")
       throw InputError(fmt::format("the first column is '{}', not the time", cells[0].text),
-                       "a first line like: time [s],north [mm]", {name_, place.line, 1, place.text});
-    columns_.push_back({Target::Kind::time, 0, unit_size(time, Dimension::time, place)});
+                       "a first line like: time [s],north [mm]", line.at(0));
+    columns_.push_back({Target::Kind::time, 0, csv_unit(time, Dimension::time, line.place)});
     const bool is_input = std::ranges::find(inputs_, robot_column, &Input::name) != inputs_.end();
     for (std::size_t c = 1; c < cells.size(); ++c) {
-      const Place here{name_, place.line, cells[c].column, place.text};
-      const Column column = parse_header(cells[c].text);
+      const Place here = line.at(c);
+      const CsvColumn column = csv_column(cells[c]);
       const bool of_robots = column.name == robot_column && !is_input;
       const std::size_t input = of_robots ? 0 : find_input(inputs_, column.name, here);
       if (of_robots ? has_robots_ : has_input(input))
@@ -140,31 +81,32 @@ class TableReader {
       has_robots_ = has_robots_ || of_robots;
       columns_.push_back(of_robots
                              ? Target{Target::Kind::robot}
-                             : Target{Target::Kind::input, input, unit_size(column, inputs_[input].dimension, here)});
+                             : Target{Target::Kind::input, input, csv_unit(column, inputs_[input].dimension, here)});
     }
     last_row_.assign(extent(has_robots_ ? robots_ : 1), none);
   }
 
-  void read_numbers(const std::vector<Cell>& cells, const Place& place) {
+  void read_numbers(const CsvLine& line) {
+    const std::vector<CsvCell>& cells = line.cells;
     if (cells.size() != columns_.size())
       throw InputError(fmt::format("{} cells, the header has {}", cells.size(), columns_.size()),
-                       "one number for each column", place);
+                       "one number for each column", line.place);
     int robot = 0;
     for (std::size_t c = 1; c < cells.size(); ++c)
-      if (columns_[c].kind == Target::Kind::robot) robot = parse_robot(cells[c], robots_, place);
-    const double time = columns_[0].scale * parse_cell(cells[0], place);
+      if (columns_[c].kind == Target::Kind::robot) robot = parse_robot(cells[c], robots_, line.place);
+    const double time = columns_[0].scale * csv_number(line, 0);
     const std::size_t before = last_row_[extent(robot)], row = times_.size();
     if (before != none && time <= times_[before])
       throw InputError(has_robots_ ? fmt::format("the time of robot {} does not go forward", robot)
                                    : std::string("time does not go forward"),
-                       "ascending times", {name_, place.line, 1, place.text});
+                       "ascending times", line.at(0));
     last_row_[extent(robot)] = row;
     times_.push_back(time);
     robot_of_row_.push_back(robot);
     values_.resize(values_.size() + inputs_.size(), 0.0);
     for (std::size_t c = 1; c < cells.size(); ++c)
       if (columns_[c].kind == Target::Kind::input)
-        values_[row * inputs_.size() + columns_[c].input] = columns_[c].scale * parse_cell(cells[c], place);
+        values_[row * inputs_.size() + columns_[c].input] = columns_[c].scale * csv_number(line, c);
   }
 
   // Brings the rows of each robot together; returns how many each has.
@@ -202,6 +144,13 @@ class TableReader {
   std::vector<std::size_t> last_row_;  // of each robot
 };
 
+Actuation table_of(const std::vector<CsvLine>& lines, const std::string& name, const std::vector<Input>& inputs,
+                   int robots) {
+  TableReader reader(name, inputs, robots);
+  for (const CsvLine& line : lines) reader.read(line);
+  return reader.finish();
+}
+
 }  // namespace
 
 std::size_t find_input(const std::vector<Input>& inputs, const std::string& name, const Place& place) {
@@ -221,29 +170,11 @@ Actuation read_actuation(const std::string& path, const Robot& robot, int robots
 }
 
 Actuation read_table(const std::string& path, const std::vector<Input>& inputs, int robots) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    throw InputError("cannot read the file", "check the path", {path, 0, 0, ""});
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) throw InputError("cannot read the file", "check the path", {path, 0, 0, ""});
-  return parse_table(text, path, inputs, robots);
+  return table_of(read_csv(path), path, inputs, robots);
 }
 
 Actuation parse_table(const std::string& text, const std::string& name, const std::vector<Input>& inputs, int robots) {
-  TableReader reader(name, inputs, robots);
-  std::size_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
-  for (int number = 1; begin < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (line.ends_with('\r')) line.pop_back();
-    const std::string content = trimmed(line);
-    if (content.empty() || content[0] == '#') continue;
-    const Place place{name, number, 0, line.size() <= 200 ? line : ""};
-    reader.read(split_cells(line, place), place);
-  }
-  return reader.finish();
+  return table_of(parse_csv(text, name), name, inputs, robots);
 }
 
 }  // namespace supple

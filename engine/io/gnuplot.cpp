@@ -1,10 +1,8 @@
 #include "engine/io/gnuplot.hpp"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
-extern char** environ;  // NOLINT: POSIX
+#include "engine/io/run_program.hpp"
 
 namespace supple {
 
@@ -18,18 +16,7 @@ std::string gnuplot_script(const std::string& name, const std::string& title, co
 
 bool run_gnuplot(const std::string& folder, const std::string& name) {
   // gnuplot changes into the folder by itself, so that file names in the script stay short.
-  std::string program = "gnuplot", option = "-e", change = "cd '" + folder + "'", file = name + ".gp";
-  char* arguments[] = {program.data(), option.data(), change.data(), file.data(), nullptr};
-  pid_t process;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1, 0);
-  const int error = posix_spawnp(&process, "gnuplot", &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return false;
-  int status = 0;
-  waitpid(process, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return run_program({"gnuplot", "-e", "cd '" + folder + "'", name + ".gp"}) == 0;
 }
 
 }  // namespace supple

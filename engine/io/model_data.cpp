@@ -23,6 +23,11 @@ bool of_later_elements(const ReducedField& field) {
   return field.part != LawPart::whole || field.nodes_per_element > 8;
 }
 
+// Columns of `parameters` in files: three before laws had more.
+std::size_t parameters_of(LawId law) {
+  return visit_law(law, [](auto type) { return std::max<std::size_t>(3, type.parameters); });
+}
+
 // The oldest format that has what the model has.
 int format_of(const ReducedModel& model) {
   const bool membranes = std::any_of(model.fields.begin(), model.fields.end(),
@@ -43,7 +48,11 @@ int format_of(const ReducedModel& model) {
   const bool strains =
       std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& f) { return f.strains.count > 0; });
   const bool more_elements = std::any_of(model.fields.begin(), model.fields.end(), of_later_elements);
-  return more_elements              ? 11
+  const bool more_laws = std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& field) {
+    return field.law > LawId::corotational_membrane;
+  });
+  return more_laws                  ? 12
+         : more_elements            ? 11
          : model.on_frame           ? 10
          : strains                  ? 9
          : points                   ? 8
@@ -143,9 +152,10 @@ void write_field(DataSink& file, const std::string& at, const ReducedField& fiel
   file.write(at + "/weight", field.weight, {points});
   file.write(at + "/region", field.region, {points});
   std::vector<double> parameters, edges;
-  for (const auto& p : field.parameters) parameters.insert(parameters.end(), p.p, p.p + 3);
+  const std::size_t count = parameters_of(field.law);
+  for (const auto& p : field.parameters) parameters.insert(parameters.end(), p.p, p.p + count);
   for (const Mat3d& m : field.edges) edges.insert(edges.end(), m.m, m.m + 9);
-  file.write(at + "/parameters", parameters, {field.parameters.size(), 3});
+  file.write(at + "/parameters", parameters, {field.parameters.size(), count});
   file.write(at + "/edges", edges, {field.edges.size(), 9});
   file.write(at + "/G", std::vector<double>(field.G.begin(), field.G.end()),
              {static_cast<std::size_t>(tile_count(field.points())), static_cast<std::size_t>(columns),
@@ -197,10 +207,12 @@ ReducedField read_field(const DataSource& file, const Checked& checked, const st
   for (double w : field.weight) checked.require(w >= 0, at + "/weight", "holds a negative weight");
   field.region = file.read_ints(at + "/region", {points});
   const auto shape = file.shape(at + "/parameters");
-  checked.require(shape.size() == 2 && shape[1] == 3, at + "/parameters", "has a wrong shape");
+  checked.require(shape.size() == 2 && shape[1] == parameters_of(field.law), at + "/parameters", "has a wrong shape");
   const auto parameters = checked.doubles(at + "/parameters", shape);
-  for (std::size_t i = 0; i < shape[0]; ++i)
-    field.parameters.push_back({{parameters[3 * i], parameters[3 * i + 1], parameters[3 * i + 2]}});
+  for (std::size_t i = 0; i < shape[0]; ++i) {
+    field.parameters.emplace_back();
+    std::copy_n(parameters.data() + i * shape[1], shape[1], field.parameters.back().p);
+  }
   for (int region : field.region)
     checked.require(region >= 0 && static_cast<std::size_t>(region) < field.parameters.size(), at + "/region",
                     "names a material that is not there");

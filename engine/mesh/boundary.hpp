@@ -23,7 +23,8 @@ std::vector<Face> boundary_faces_among(const Mesh& mesh, const std::vector<int>&
 // nodes, four and six.
 std::vector<std::array<int, 3>> triangles_of(const std::vector<Face>& faces);
 // The integrals of a face's shape functions [m^2], add(node, share): exact for triangles and parallelograms, and for
-// faces of second order with straight edges (corners of triangles 0, of quadrilaterals -1/12 of the area).
+// faces of second order with straight edges, of quadrilaterals parallel ones (corners of triangles 0, of quadrilaterals
+// -1/12 of the area).
 template <class Add>
 void add_face_shares(const std::vector<Vec3d>& nodes, const Face& face, const Add& add) {
   const auto x = [&](int node) { return nodes[static_cast<std::size_t>(node)]; };

@@ -40,6 +40,7 @@ EmbeddedPoint in_curved(const Mesh& mesh, int element, const Vec3d& x) {
   const int corners = corner_count(point.node_count);
   const auto at = [&](std::size_t k) -> const Vec3d& { return mesh.nodes[static_cast<std::size_t>(point.nodes[k])]; };
   Vec3d xi = cell_centre(corners), step{{0, 0, 0}};
+  bool folded = false;
   std::array<double, max_element_nodes> N{};
   std::array<Vec3d, max_element_nodes> G{};
   for (int iteration = 0; iteration < 50; ++iteration) {
@@ -51,6 +52,12 @@ EmbeddedPoint in_curved(const Mesh& mesh, int element, const Vec3d& x) {
       residual = residual - N[i] * (at(i) - at(0));
       J = J + outer(at(i) - at(0), G[i]);
     }
+    // Only where an element is as good as folded, between the points that the check of the mesh looks at.
+    if (!(determinant(J) > 0)) {
+      step = Vec3d{{0, 0, 0}};
+      folded = true;
+      break;
+    }
     step = inverse(J) * residual;
     const Vec3d next = into_cell(corners, xi + step);
     const double change = norm(next - xi);
@@ -58,7 +65,7 @@ EmbeddedPoint in_curved(const Mesh& mesh, int element, const Vec3d& x) {
     if (iteration + 1 < 50) xi = next;
   }
   for (std::size_t i = 0; i < count; ++i) point.weights[i] = N[i] + dot(G[i], step);
-  point.inside = norm(step) <= inside_tolerance;
+  point.inside = !folded && norm(step) <= inside_tolerance;
   return point;
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "engine/mesh/geometry.hpp"
 #include "engine/mesh/reference_element.hpp"
 #include "kernels/base/contract.hpp"
+#include "kernels/base/error.hpp"
 
 namespace supple {
 
@@ -17,6 +19,11 @@ void set_order(Mesh& mesh, int order) {
   for (int e = 0; e < mesh.element_count(); ++e) {
     std::array<int, 8> corners;
     const int count = element_corners(mesh, e, corners);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
+      if (corners[k] < 0 || corners[k] >= static_cast<int>(mesh.nodes.size()))
+        throw InputError("element " + std::to_string(e) + " names node " + std::to_string(corners[k]) + " of " +
+                             std::to_string(mesh.nodes.size()),
+                         "nodes are numbered from 0", {mesh.name, 0, 0, ""});
     for (const CellEdge& edge : cell_edges(count)) {
       const auto [a, b] =
           std::minmax(corners[static_cast<std::size_t>(edge[0])], corners[static_cast<std::size_t>(edge[1])]);

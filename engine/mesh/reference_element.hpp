@@ -37,7 +37,7 @@ std::array<Vec3d, max_element_nodes> shape_gradients(int nodes, const Vec3d& xi)
 // and 14 (degree 5; B. M. Irons, Quadrature rules for brick based finite elements, 1971; with 8 an element could be
 // bent without force) for hexahedra.
 std::span<const QuadraturePoint> stiffness_points(int nodes);
-// Points of the mass matrix, exact for elements with straight edges: 14 of degree 5 for tetrahedra of second order
+// Points of the mass matrix, exact for elements with straight and, of hexahedra, parallel edges: 14 of degree 5 for tetrahedra of second order
 // (N. J. Walkington, Quadrature on simplices of arbitrary dimension, 2000), 3 x 3 x 3 Gauss points for hexahedra of
 // second order. Elements of first order: as for the stiffness (tetrahedra: not exact, their integral has a closed form).
 std::span<const QuadraturePoint> mass_points(int nodes);

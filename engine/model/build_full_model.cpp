@@ -230,9 +230,10 @@ void add_effector(const EffectorScene& scene, PointPlacer& placer, Robot& robot,
   } else {
     row.directions = scene.directions;
     SUPPLE_EXPECT(!row.directions.empty() && row.directions.size() <= 3);
-    if (scene.kind == EffectorKind::position && !scene.region) {
-      if (!scene.point) throw InputError(what + " has neither a point nor a region", "one of them", scene.place);
-      row.point = placer.add(*scene.point, 0, what, scene.place);
+    if (scene.kind == EffectorKind::position && scene.point) {
+      row.point = placer.add(*scene.point, scene.region, what, scene.place);
+    } else if (scene.kind == EffectorKind::position && !scene.region) {
+      throw InputError(what + " has neither a point nor a region", "one of them", scene.place);
     } else {
       const Region region = scene.region.value_or(Region{});
       row.point = placer.add_mean(region, what, scene.place);
@@ -306,7 +307,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   for (std::size_t i = 0; i < volumes.size(); ++i) add_effector(scene.effectors[i], placer, robot, volumes[i]);
   for (const PointScene& probe : scene.probes)
     robot.probes.push_back(
-        {probe.name, probe.set, placer.add(probe.point, 0, "probe '" + probe.name + "'", probe.place)});
+        {probe.name, probe.set, placer.add(probe.point, probe.region, "probe '" + probe.name + "'", probe.place)});
   placer.note_outside();
   add_contact(scene, model, placer);
   for (std::size_t i = 0; i < scene.actuators.size(); ++i)

@@ -8,11 +8,13 @@
 #include <numeric>
 #include <span>
 #include <tuple>
+#include <type_traits>
 
 #include "engine/mesh/geometry.hpp"
 #include "engine/mesh/reference_element.hpp"
 #include "engine/mesh/select.hpp"
 #include "engine/model/membranes.hpp"
+#include "kernels/base/contract.hpp"
 
 namespace supple {
 
@@ -105,7 +107,7 @@ std::vector<LawPart> parts_of(const BodyScene& body, const MaterialScene& materi
   const LawId law = law_of(material);
   if (nodes == 4 || !has_exact_tangent(law) || body.dilatation == Dilatation::points) return {LawPart::whole};
   const MaterialParameters<double> excess = part_of(law, LawPart::mean, nodes, law_parameters(material));
-  if (excess.p[0] == 0 && excess.p[1] == 0 && excess.p[2] == 0) return {LawPart::whole};
+  if (sum_of_moduli(law, excess) == 0) return {LawPart::whole};
   return {LawPart::points, LawPart::mean};
 }
 
@@ -173,6 +175,12 @@ LawId law_of(const MaterialScene& material) {
       return LawId::st_venant_kirchhoff;
     case MaterialModel::stable_neo_hookean:
       return LawId::stable_neo_hookean;
+    case MaterialModel::yeoh:
+      return LawId::yeoh;
+    case MaterialModel::gent:
+      return LawId::gent;
+    case MaterialModel::ogden:
+      return LawId::ogden;
     case MaterialModel::mooney_rivlin:
       break;
   }
@@ -193,6 +201,14 @@ MaterialParameters<double> law_parameters(const MaterialScene& material) {
       const double c10 = sum * material.mooney_ratio / (1 + material.mooney_ratio);
       return {{sum - c10, c10, E / (3 * (1 - 2 * nu)) / 2}};
     }
+    case MaterialModel::yeoh:
+    case MaterialModel::gent:
+    case MaterialModel::ogden: {
+      MaterialParameters<double> m{};
+      SUPPLE_EXPECT(material.constants.size() <= most_parameters);
+      std::ranges::copy(material.constants, m.p);
+      return m;
+    }
     case MaterialModel::stable_neo_hookean:
       return {{4.0 / 3.0 * mu, lambda + 5.0 / 6.0 * mu, 0}};
     case MaterialModel::corotational:
@@ -205,18 +221,23 @@ MaterialParameters<double> law_parameters(const MaterialScene& material) {
 MaterialParameters<double> part_of(LawId law, LawPart part, int nodes, const MaterialParameters<double>& parameters) {
   MaterialParameters<double> kept = parameters;
   if (part == LawPart::whole) return kept;
-  const bool mooney = law == LawId::mooney_rivlin;
-  double& volumetric = kept.p[mooney ? 2 : 1];
-  const double share = dilatation_at_points(nodes);
-  // Mooney-Rivlin: K = 2 D, mu = 2 (C01 + C10), lambda = K - 2/3 mu.
-  const double limit = mooney ? (share + 2.0 / 3) * (kept.p[0] + kept.p[1]) : share * kept.p[0];
-  const double excess = std::max(0.0, volumetric - limit);
-  if (part == LawPart::points) {
-    volumetric -= excess;
-    return kept;
-  }
-  kept = {{0, 0, 0}};
-  volumetric = excess;
+  SUPPLE_EXPECT(!membrane_law(law));
+  visit_law(law, [&](auto type) {
+    using Law = decltype(type);
+    if constexpr (!std::is_same_v<Law, CorotationalMembrane>) {
+      const double mu = Law::shear_modulus(parameters);
+      const double lambda = Law::bulk_modulus(parameters) - 2.0 / 3 * mu;
+      double excess = std::max(0.0, lambda - dilatation_at_points(nodes) * mu);
+      if (excess < 1e-9 * lambda) excess = 0;  // rounding, of Poisson's ratios at the limit
+      if (part == LawPart::points) {
+        kept.p[Law::volumetric] -= Law::volumetric_share * excess;
+        return;
+      }
+      for (int i = 0; i < Law::parameters; ++i)
+        if ((Law::moduli >> i & 1u) != 0) kept.p[i] = 0;
+      kept.p[Law::volumetric] = Law::volumetric_share * excess;
+    }
+  });
   return kept;
 }
 
@@ -257,7 +278,10 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
                                                 "st-venant-kirchhoff",
                                                 "stable-neo-hookean",
                                                 "mooney-rivlin",
-                                                "membrane"};
+                                                "membrane",
+                                                "yeoh",
+                                                "gent",
+                                                "ogden"};
         static_assert(std::size(names) == static_cast<std::size_t>(last_law) + 1);
         field.name = fmt::format("{}-{}{}", names[static_cast<int>(law)], shape_name(rest.count), part_name(part));
         field.law = law;

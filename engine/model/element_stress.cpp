@@ -20,12 +20,15 @@ double area_ratio(const Mat3d& F, const Mat3d& frame) {
 // The laws of the fields' points in whole: the sum of the parts that stand in fields of their own.
 template <class Field>
 std::vector<MaterialParameters<double>> whole_law(const std::vector<Field>& fields, const Field& field) {
-  std::vector<MaterialParameters<double>> sum(field.parameters.size(), MaterialParameters<double>{});
+  std::vector<MaterialParameters<double>> sum = field.parameters;
   for (const Field& other : fields)
-    if (&other == &field || (field.part != LawPart::whole && other.part != field.part && other.part != LawPart::whole &&
-                             other.law == field.law && other.nodes_per_element == field.nodes_per_element))
-      for (std::size_t region = 0; region < sum.size(); ++region)
-        for (int i = 0; i < 3; ++i) sum[region].p[i] += other.parameters[region].p[i];
+    if (&other != &field && field.part != LawPart::whole && other.part != field.part && other.part != LawPart::whole &&
+        other.law == field.law && other.nodes_per_element == field.nodes_per_element)
+      visit_law(field.law, [&](auto law) {
+        for (std::size_t region = 0; region < sum.size(); ++region)
+          for (int i = 0; i < law.parameters; ++i)
+            if ((law.moduli >> i & 1u) != 0) sum[region].p[i] += other.parameters[region].p[i];
+      });
   return sum;
 }
 

@@ -205,31 +205,46 @@ int PointPlacer::add_mean(const Region& region, const std::string& what, const P
   return push(std::move(mean.interpolation), mean.mean);
 }
 
-int PointPlacer::add_fit(const Region& region, const std::string& what, const Place& place) {
-  const WeightedNodes all = weighted_by_volume(region, what, place);
-  const std::vector<int>& nodes = all.interpolation.node;
-  std::vector<Vec3d> r;
+PointPlacer::Fit PointPlacer::fit_of(const Region& region, const std::string& what, const Place& place) {
+  Fit fit{weighted_by_volume(region, what, place), {}, Mat3d::zero()};
+  const std::vector<int>& nodes = fit.nodes.interpolation.node;
   Mat3d C = Mat3d::zero();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    r.push_back(model_.mesh.nodes[static_cast<std::size_t>(nodes[i])] - all.mean);
-    C = C + all.interpolation.weight[i] * outer(r[i], r[i]);
+    fit.r.push_back(model_.mesh.nodes[static_cast<std::size_t>(nodes[i])] - fit.nodes.mean);
+    C = C + fit.nodes.interpolation.weight[i] * outer(fit.r[i], fit.r[i]);
   }
   const double size = trace(C) / 3;
   if (nodes.size() < 4 || !(determinant(C) > flattest_region * size * size * size))
     throw InputError(
         fmt::format("the region of {} cannot be told how it turns ({} nodes, all in one plane)", what, nodes.size()),
         "a region with some thickness: at least four nodes that are not in one plane", place_of(region, place));
-  const Mat3d inverse_C = inverse(C);
+  fit.inverse_C = inverse(C);
+  return fit;
+}
+
+int PointPlacer::add_fit(const Region& region, const std::string& what, const Place& place) {
+  const Fit fit = fit_of(region, what, place);
   const int first = static_cast<int>(model_.robot.rest_points.size());
   for (int column = 0; column < 3; ++column) {
-    Interpolation interpolation{nodes, {}};
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-      interpolation.weight.push_back(all.interpolation.weight[i] * (inverse_C * r[i])[column]);
+    Interpolation interpolation{fit.nodes.interpolation.node, {}};
+    for (std::size_t i = 0; i < fit.r.size(); ++i)
+      interpolation.weight.push_back(fit.nodes.interpolation.weight[i] * (fit.inverse_C * fit.r[i])[column]);
     Vec3d rest{{0, 0, 0}};
     rest[column] = 1;
     push(std::move(interpolation), rest);
   }
   return first;
+}
+
+int PointPlacer::add(const Vec3d& x, const std::optional<Region>& carrier, const std::string& what,
+                     const Place& place) {
+  if (!carrier) return add(x, 0.0, what, place);
+  const Fit fit = fit_of(*carrier, what, place);
+  const Vec3d arm = fit.inverse_C * (x - fit.nodes.mean);
+  Interpolation interpolation{fit.nodes.interpolation.node, {}};
+  for (std::size_t i = 0; i < fit.r.size(); ++i)
+    interpolation.weight.push_back(fit.nodes.interpolation.weight[i] * (1 + dot(arm, fit.r[i])));
+  return push(std::move(interpolation), x);
 }
 
 int PointPlacer::add_node(int node) {

@@ -14,6 +14,7 @@
 // rest
 //                 positions from the mean: the linear map nearest to the region's deformation, I at rest
 //                 (engine/model/effectors.hpp)
+//   carried       mean + A (x - the mean at rest) of a region's nodes, A of the fit: a point beside the body
 //   walls         the corners of a closed surface, nodes of the mesh or embedded points
 // clang-format on
 //
@@ -46,6 +47,7 @@ class PointPlacer {
 
   // Each adds mapped points and returns the number of the first. `what` names it in messages.
   int add(const Vec3d& x, double radius, const std::string& what, const Place& place);
+  int add(const Vec3d& x, const std::optional<Region>& carrier, const std::string& what, const Place& place);
   PlacedPath add_path(const std::vector<Vec3d>& points, const std::optional<Vec3d>& end, double radius,
                       const std::string& what, const Place& place);
   int add_surface_mean(const Region& region, const std::string& what, const Place& place);
@@ -81,6 +83,13 @@ class PointPlacer {
     Interpolation interpolation;  // weights sum to one
     Vec3d mean{{0, 0, 0}};
   };
+  // With positions from the mean and C^-1 of the fit; throws where the nodes lie in a plane.
+  struct Fit {
+    WeightedNodes nodes;
+    std::vector<Vec3d> r;
+    Mat3d inverse_C;
+  };
+  Fit fit_of(const Region& region, const std::string& what, const Place& place);
   WeightedNodes weighted_by_volume(const Region& region, const std::string& what, const Place& place);
   WeightedNodes weighted(const std::vector<int>& nodes, const std::vector<double>& weight_of_node) const;
   int push(Interpolation interpolation, const Vec3d& rest);

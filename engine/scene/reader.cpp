@@ -57,14 +57,91 @@ void read_mooney_rivlin(const TableReader& table, MaterialScene* material) {
     table.fail("c01", "c01 + c10 is 0 (the material would have no shear stiffness)", "half the shear modulus");
 }
 
+// Half the bulk modulus: given, or from Poisson's ratio and the shear modulus at rest.
+double read_half_bulk(const TableReader& table, std::string_view model, double shear) {
+  if (table.has("d") == table.has("poisson"))
+    table.fail(table.has("d") ? "d" : "poisson",
+               fmt::format("{} has {} d and poisson (how it resists a change of volume)", model,
+                           table.has("d") ? "both" : "neither"),
+               "poisson = 0.49");
+  if (table.has("d")) return table.quantity("d", 0);
+  const double poisson = table.quantity("poisson", 0);
+  if (!(poisson > -1 && poisson < 0.5))
+    table.fail("poisson", fmt::format("poisson is {:g} (a stable material lies above -1 and below 0.5)", poisson),
+               "0.45 to 0.49 for silicone");
+  return shear * (1 + poisson) / (3 * (1 - 2 * poisson));
+}
+
+std::vector<double> read_yeoh(const TableReader& table) {
+  if (!table.has("c1")) table.fail("c1", "[[body.material]] has no c1 (Yeoh needs it)", "c1 = \"30 kPa\"");
+  const double c1 = table.quantity("c1", 0);
+  return {c1, table.quantity("c2", 0), table.quantity("c3", 0), read_half_bulk(table, "Yeoh", 2 * c1)};
+}
+
+std::vector<double> read_gent(const TableReader& table) {
+  if (!table.has("jm")) table.fail("jm", "[[body.material]] has no jm (Gent needs it)", "jm = 30");
+  if (table.has("mu") == table.has("young"))
+    table.fail(table.has("mu") ? "mu" : "young",
+               fmt::format("Gent has {} mu and young", table.has("mu") ? "both" : "neither"), "mu = \"60 kPa\"");
+  if (table.has("young") && !table.has("poisson"))
+    table.fail("poisson", "[[body.material]] has young and no poisson", "poisson = 0.49");
+  const double mu =
+      table.has("mu") ? table.quantity("mu", 0) : table.quantity("young", 0) / (2 * (1 + table.quantity("poisson", 0)));
+  return {mu, table.quantity("jm", 0), read_half_bulk(table, "Gent", mu)};
+}
+
+std::vector<double> read_ogden(const TableReader& table) {
+  std::vector<double> constants;
+  double shear = 0;
+  for (const std::string term : {"1", "2", "3"}) {
+    const std::string mu = "mu" + term, alpha = "alpha" + term;
+    if (table.has(mu) != table.has(alpha) || (term == "1" && !table.has(mu)))
+      table.fail(table.has(mu) ? mu : alpha, fmt::format("Ogden needs {} and {} together", mu, alpha),
+                 "mu1 = \"60 kPa\", alpha1 = 2");
+    const double exponent = table.quantity(alpha, 2);
+    if (exponent == 0) table.fail(alpha, fmt::format("{} is 0 (such a term has no energy)", alpha), "-8 to 12");
+    constants.push_back(table.quantity(mu, 0));
+    constants.push_back(exponent);
+    shear += constants.end()[-2] * exponent / 2;
+  }
+  if (!(shear > 0))
+    table.fail("mu1", "the sum of mu alpha is not above 0 (the material would have no shear stiffness)",
+               "mu and alpha of one sign");
+  constants.push_back(read_half_bulk(table, "Ogden", shear));
+  return constants;
+}
+
+constexpr std::string_view own_constants[] = {"c1",     "c2",  "c3",     "mu",  "jm",    "mu1",
+                                              "alpha1", "mu2", "alpha2", "mu3", "alpha3"};
+
+// Constants of other laws are errors.
+void refuse_constants(const TableReader& table, std::initializer_list<std::string_view> own) {
+  for (const std::string_view key : own_constants)
+    if (std::ranges::find(own, key) == own.end()) refuse(table, "this model", "model", {key});
+}
+
 MaterialScene read_material(const TableReader& table) {
   MaterialScene material;
   material.place = table.place();
   material.model = table.choice("model", material.model);
   if (material.model != MaterialModel::corotational) refuse(table, "this model", "model", {"rotation"});
-  if (material.model == MaterialModel::mooney_rivlin) {
+  const bool more = material.model > MaterialModel::mooney_rivlin;
+  if (more) refuse(table, "this model", "model", {"c01", "c10", "mooney_ratio"});
+  if (more && material.model != MaterialModel::gent) refuse(table, "this model", "model", {"young"});
+  if (material.model == MaterialModel::yeoh) {
+    refuse_constants(table, {"c1", "c2", "c3"});
+    material.constants = read_yeoh(table);
+  } else if (material.model == MaterialModel::gent) {
+    refuse_constants(table, {"mu", "jm"});
+    material.constants = read_gent(table);
+  } else if (material.model == MaterialModel::ogden) {
+    refuse_constants(table, {"mu1", "alpha1", "mu2", "alpha2", "mu3", "alpha3"});
+    material.constants = read_ogden(table);
+  } else if (material.model == MaterialModel::mooney_rivlin) {
+    refuse_constants(table, {});
     read_mooney_rivlin(table, &material);
   } else {
+    refuse_constants(table, {});
     refuse(table, "this model", "model", {"c01", "c10", "d", "mooney_ratio"});
     read_elastic_constants(table, "this model", &material);
   }
@@ -146,6 +223,7 @@ PointScene read_point(const TableReader& table) {
   point.place = table.place();
   point.name = table.identifier("name");
   point.point = table.vector("point", {});
+  if (has_region(table)) point.region = read_region(table, "[[probe]]");
   return point;
 }
 
@@ -332,15 +410,22 @@ double read_implicit_factor(const TableReader& table, std::string_view name) {
   return factor;
 }
 
-Scene read_scene(const std::string& path) {
+std::string scene_file(const std::string& path) {
   std::error_code error;
   const fs::path inside = fs::path(path) / "scene.toml";
-  const std::string file = fs::is_directory(path, error) && fs::exists(inside, error) ? inside.string() : path;
-  const Document document = read_document(file);
+  return fs::is_directory(path, error) && fs::exists(inside, error) ? inside.string() : path;
+}
+
+Scene read_scene(const Document& document, const std::string& file) {
   refuse_assembly(document, file);
   Scene scene = read(document, file);
   check_files_exist(document, scene);
   return scene;
+}
+
+Scene read_scene(const std::string& path) {
+  const std::string file = scene_file(path);
+  return read_scene(read_document(file), file);
 }
 
 Scene parse_scene(std::string_view text, const std::string& name) {

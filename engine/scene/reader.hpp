@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/scene/document.hpp"
 #include "engine/scene/scene.hpp"
 
 namespace supple {
@@ -13,6 +14,10 @@ namespace supple {
 // Errors: InputError with file, line, column and a remedy for everything that is wrong with the text; CapabilityError
 // without the unit database.
 Scene read_scene(const std::string& path);
+// The same of a document that was read before.
+Scene read_scene(const Document& document, const std::string& file);
+// The file that a path names.
+std::string scene_file(const std::string& path);
 
 // The same from text in memory. `name` stands for the file in messages and in Scene::file, and mesh paths start from
 // its folder. Neither includes nor the existence of the mesh are looked at.

@@ -15,12 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string file_of(const std::string& path) {
-  std::error_code error;
-  const fs::path inside = fs::path(path) / "scene.toml";
-  return fs::is_directory(path, error) && fs::exists(inside, error) ? inside.string() : path;
-}
-
 bool lists_bodies(const Document& document) {
   return document.root.find("part") != nullptr || document.root.find("rigid") != nullptr;
 }
@@ -95,14 +89,14 @@ void refuse_region(const TableReader& contact) {
 }  // namespace
 
 bool is_assembly(const std::string& path) {
-  return lists_bodies(read_document(file_of(path)));
+  return lists_bodies(read_document(scene_file(path)));
 }
 
 AssemblyScene read_assembly(const std::string& path) {
-  const Document document = read_document(file_of(path));
+  const Document document = read_document(scene_file(path));
   const TableReader table(document, document.root, document.root.at, scene_table("several bodies"));
   AssemblyScene scene;
-  scene.file = file_of(path);
+  scene.file = scene_file(path);
   for (const SourceFile& file : document.files) scene.files.push_back(file.path);
   scene.name = table.has("name") ? table.text("name") : fs::path(scene.file).stem().string();
   scene.gravity = table.vector("gravity", scene.gravity);

@@ -221,16 +221,12 @@ EffectorScene read_effector(const TableReader& table, const std::vector<Actuator
     case EffectorKind::position:
       refuse(table, "a position", "type",
              {"lever", "points", "pull_point", "attachment_radius", "cable", "cavity", "surface"});
-      if (table.has("point")) {
-        if (has_region(table))
-          table.fail("point", fmt::format("position '{}' has both a point and a region", effector.name), "one of them");
-        effector.point = table.vector("point", {});
-      } else if (has_region(table)) {
+      if (table.has("point")) effector.point = table.vector("point", {});
+      if (has_region(table))
         effector.region = read_region(table, "[[effector]]");
-      } else {
+      else if (!effector.point)
         table.fail("point", fmt::format("position '{}' has neither a point nor a region", effector.name),
                    "point = [x, y, z], or one of box = [lower, upper], sphere = {centre, radius}, group = \"name\"");
-      }
       effector.directions = read_directions(table, effector.directions);
       break;
     case EffectorKind::orientation:

@@ -16,9 +16,6 @@ auto fields(const Transform& v) {
 auto fields(const Region& v) {
   return std::tie(v.kind, v.lower, v.upper, v.centre, v.radius, v.group);
 }
-auto fields(const PointScene& v) {
-  return std::tie(v.name, v.point, v.set);
-}
 auto fields(const ReductionScene& v) {
   return std::tie(v.sampling, v.along.file, v.along.variation, v.states, v.states_tolerance, v.sweep_steps, v.friction,
                   v.budget, v.corners, v.converged, v.modes_by_error, v.error, v.trajectories, v.doublings,
@@ -34,7 +31,7 @@ bool same(const T& a, const T& b) {
 }
 bool same(const MaterialScene& a, const MaterialScene& b) {
   const auto plain = [](const MaterialScene& v) {
-    return std::tie(v.model, v.young, v.poisson, v.rotation, v.c01, v.c10, v.d, v.mooney_ratio, v.density);
+    return std::tie(v.model, v.young, v.poisson, v.rotation, v.c01, v.c10, v.d, v.mooney_ratio, v.constants, v.density);
   };
   return plain(a) == plain(b) && same(a.region, b.region);
 }
@@ -74,6 +71,10 @@ bool same(const EffectorScene& a, const EffectorScene& b) {
                     v.attachment_radius);
   };
   return plain(a) == plain(b) && same(a.region, b.region) && same(a.surface, b.surface);
+}
+bool same(const PointScene& a, const PointScene& b) {
+  const auto plain = [](const PointScene& v) { return std::tie(v.name, v.point, v.set); };
+  return plain(a) == plain(b) && same(a.region, b.region);
 }
 bool same(const ObstacleScene& a, const ObstacleScene& b) {
   const auto plain = [](const ObstacleScene& v) {

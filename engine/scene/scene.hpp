@@ -35,7 +35,7 @@ struct Region {
   Place place;
 };
 
-enum class MaterialModel { corotational, st_venant_kirchhoff, stable_neo_hookean, mooney_rivlin };
+enum class MaterialModel { corotational, st_venant_kirchhoff, stable_neo_hookean, mooney_rivlin, yeoh, gent, ogden };
 
 /// Which rotation the corotational law takes out: polar factor of F; frame on the element's edges (SOFA's "large");
 /// polar factor of the element's edge matrix (SOFA's "polar"). The last two only for tetrahedra.
@@ -50,6 +50,9 @@ struct MaterialScene {
   /// directly, or from young and poisson: mu = 2 (C01 + C10), C10 / C01 = mooney_ratio, D = bulk modulus / 2.
   std::optional<double> c01, c10, d;
   double mooney_ratio = 0.25;
+  /// Yeoh: C1, C2, C3, D; Gent: mu, J_m, D; Ogden: mu_i and alpha_i of three terms in turn, D: as kernels/materials has
+  /// them. D from Poisson's ratio is filled in. Empty for other models.
+  std::vector<double> constants;
   std::optional<double> density;  // kg/m^3, overrides the body's
   Region region;                  // elements it applies to; later entries win
   Place place;
@@ -178,6 +181,7 @@ struct PointScene {  // a probe
   Vec3d point{{0, 0, 0}};  // m, rest position in the transformed frame
   std::string set;         // points of one set are reported together (the diamond's arms)
   Place place;
+  std::optional<Region> region{};  // its nodes carry the point; none: the element that it lies in
 };
 
 enum class EffectorKind { position, orientation, length, volume };
@@ -187,8 +191,9 @@ Dimension goal_dimension(EffectorKind kind);
 struct EffectorScene {
   std::string name;
   EffectorKind kind = EffectorKind::position;
-  std::optional<Vec3d> point;    // position: m, rest position in the transformed frame; or
-  std::optional<Region> region;  // position: the mean of its nodes; orientation: its nodes' rotation; volume: walls
+  std::optional<Vec3d> point;    // position: m, rest position in the transformed frame
+  std::optional<Region> region;  // position: its nodes carry the point, or their mean; orientation: their rotation;
+                                 // volume: walls
   std::optional<SurfaceScene> surface;                                      // volume: walls, as a cavity's
   std::vector<Vec3d> directions = {{{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};  // position, orientation: unit vectors
   double lever = 0.01;                                                      // orientation: m per radian

@@ -73,6 +73,7 @@ class Writer {
       open("[[probe]]");
       put("name", p.name);
       put("point", p.point);
+      if (p.region) text_ += region(*p.region) + "\n";
       if (!p.set.empty()) put("set", p.set);
     }
     for (const ObstacleScene& o : scene.obstacles) obstacle(o);
@@ -128,7 +129,12 @@ class Writer {
   void material(const MaterialScene& m) {
     open("[[body.material]]");
     choice("model", m.model);
-    if (m.c01) {
+    if (!m.constants.empty()) {
+      static constexpr std::string_view names[][7] = {
+          {"c1", "c2", "c3", "d"}, {"mu", "jm", "d"}, {"mu1", "alpha1", "mu2", "alpha2", "mu3", "alpha3", "d"}};
+      const auto law = static_cast<std::size_t>(m.model) - static_cast<std::size_t>(MaterialModel::yeoh);
+      for (std::size_t i = 0; i < m.constants.size(); ++i) put(names[law][i], m.constants[i]);
+    } else if (m.c01) {
       put("c01", m.c01);
       put("c10", m.c10);
       put("d", m.d);

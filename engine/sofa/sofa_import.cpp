@@ -57,7 +57,7 @@ void check_sofa_elements(const Scene& scene, const FullModel& model) {
 std::vector<int> nodes_of_file(const Scene& scene) {
   const BodyScene& body = scene.bodies.front();
   Mesh mesh = read_mesh(body.mesh_file);
-  transform_mesh(mesh, body.mesh_unit, body.transform);
+  place_mesh(body, mesh);
   return check_mesh(mesh).node_of_original;
 }
 

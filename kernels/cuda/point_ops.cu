@@ -17,6 +17,9 @@ SUPPLE_STRESS(Corotational<PolarOfEdges>);
 SUPPLE_STRESS(StVenantKirchhoff);
 SUPPLE_STRESS(StableNeoHookean);
 SUPPLE_STRESS(MooneyRivlin);
+SUPPLE_STRESS(Yeoh);
+SUPPLE_STRESS(Gent);
+SUPPLE_STRESS(Ogden);
 SUPPLE_STRESS(CorotationalMembrane);
 
 #define SUPPLE_FOUR_ROWS(...)                          \

@@ -16,6 +16,9 @@ SUPPLE_TANGENT(Corotational<PolarOfEdges>);
 SUPPLE_TANGENT(StVenantKirchhoff);
 SUPPLE_TANGENT(StableNeoHookean);
 SUPPLE_TANGENT(MooneyRivlin);
+SUPPLE_TANGENT(Yeoh);
+SUPPLE_TANGENT(Gent);
+SUPPLE_TANGENT(Ogden);
 SUPPLE_TANGENT(CorotationalMembrane);
 
 }  // namespace supple

@@ -73,7 +73,7 @@ struct ElementStiffnessOp {
     for (int q = 0; q < points_per_element; ++q) {
       const int p = e * points_per_element + q;
       S C[81];
-      const PointData<S> data = load_points<S>(field, static_cast<int>(robot), p);
+      const PointData<S> data = load_points<S, Law>(field, static_cast<int>(robot), p);
       (void)Law::tangent(load_tile<S>(gradients, p), data.parameters, data.edges, kind, C);
       const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
       for (int b = 0; b < n; ++b) {
@@ -106,7 +106,7 @@ struct FourRowStiffnessOp {
   const S* rows;  // tiles of four_row_components
   S* blocks;      // [elements][pairs][9]
   std::size_t blocks_stride = 0;
-  static constexpr int most_nodes = 20;
+  static constexpr int most_nodes = 20;  // max_element_nodes of engine/mesh
 
   SUPPLE_HD void operator()(int index) const {
     const int n = nodes_per_element, pairs = n * (n + 1) / 2;

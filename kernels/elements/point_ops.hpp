@@ -58,7 +58,7 @@ SUPPLE_INLINE void store_lanes(S* to, const Pack<S>& value) {
 }
 #endif
 
-template <class V, class S>
+template <class V, class Law, class S>
 SUPPLE_INLINE PointData<V> load_points(const PointField<S>& field, int robot, int first) {
   constexpr int width = PackTraits<V>::width;
   const S* scale =
@@ -71,7 +71,7 @@ SUPPLE_INLINE PointData<V> load_points(const PointField<S>& field, int robot, in
     if (first + l < field.points)
       set_lane(data.weight, l, scale ? field.weight[p] * scale[field.region[p]] : field.weight[p]);
     const MaterialParameters<S>& m = field.parameters[field.region[p]];
-    for (int i = 0; i < 3; ++i) set_lane(data.parameters.p[i], l, m.p[i]);
+    for (int i = 0; i < Law::parameters; ++i) set_lane(data.parameters.p[i], l, m.p[i]);
     if (field.edges)
       for (int c = 0; c < 9; ++c) set_lane(data.edges[c], l, field.edges[p][c]);
   }
@@ -112,7 +112,7 @@ struct StressOp {
   SUPPLE_INLINE void points(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride) * 9;
-    const PointData<V> data = load_points<V>(field, robot, p);
+    const PointData<V> data = load_points<V, Law>(field, robot, p);
     Mat3<V> stress;
     store_status(status + k, Law::stress(load_tile<V>(F + base, p), data.parameters, data.edges, stress));
     store_tile(P + base, p, 0, 9, data.weight * stress);
@@ -138,7 +138,7 @@ struct TangentOp {
   SUPPLE_INLINE void points(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
-    const PointData<V> data = load_points<V>(field, robot, p);
+    const PointData<V> data = load_points<V, Law>(field, robot, p);
     V tangent[81];
     (void)Law::tangent(load_tile<V>(F + base * 9, p), data.parameters, data.edges, kind, tangent);
     for (int c = 0; c < 81; ++c) store_lanes(C + base * 81 + tile_index(p, c, 81), data.weight * tangent[c]);
@@ -170,7 +170,7 @@ struct StressFourRowOp {
   SUPPLE_INLINE void points(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
-    const PointData<V> data = load_points<V>(field, robot, p);
+    const PointData<V> data = load_points<V, Law>(field, robot, p);
     const Mat3<V> f = load_tile<V>(F + base * 9, p);
     Mat3<V> stress, R;
     store_status(status + k, Law::stress_and_rotation(f, data.parameters, data.edges, stress, R));

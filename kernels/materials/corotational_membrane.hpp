@@ -23,6 +23,9 @@
 namespace supple {
 
 struct CorotationalMembrane {
+  static constexpr int parameters = 2;
+  static constexpr unsigned moduli = 0b11;
+
   template <class S>
   struct Symmetric2 {
     S xx, xy, yy;

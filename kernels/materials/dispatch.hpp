@@ -3,9 +3,12 @@
 
 #include "kernels/materials/corotational.hpp"
 #include "kernels/materials/corotational_membrane.hpp"
+#include "kernels/materials/gent.hpp"
 #include "kernels/materials/mooney_rivlin.hpp"
+#include "kernels/materials/ogden.hpp"
 #include "kernels/materials/st_venant_kirchhoff.hpp"
 #include "kernels/materials/stable_neo_hookean.hpp"
+#include "kernels/materials/yeoh.hpp"
 
 namespace supple {
 
@@ -17,11 +20,14 @@ enum class LawId {
   stable_neo_hookean,
   mooney_rivlin,
   corotational_membrane,
+  yeoh,
+  gent,
+  ogden,
 };
-inline constexpr LawId last_law = LawId::corotational_membrane;
+inline constexpr LawId last_law = LawId::ogden;
 
 // Which part of a law a field has. Energies are linear in lambda (corotational, St. Venant-Kirchhoff, stable
-// neo-Hookean) and in D (Mooney-Rivlin), so that a law is the sum of one with less of it, at the points of an element,
+// neo-Hookean) or in D (the others), so that a law is the sum of one with less of it, at the points of an element,
 // and one with nothing but the excess, at the element's mean deformation gradient.
 enum class LawPart { whole, points, mean };
 
@@ -51,10 +57,27 @@ decltype(auto) visit_law(LawId id, Visitor&& visitor) {
       return visitor(StableNeoHookean{});
     case LawId::corotational_membrane:
       return visitor(CorotationalMembrane{});
+    case LawId::yeoh:
+      return visitor(Yeoh{});
+    case LawId::gent:
+      return visitor(Gent{});
+    case LawId::ogden:
+      return visitor(Ogden{});
     case LawId::mooney_rivlin:
       break;
   }
   return visitor(MooneyRivlin{});
+}
+
+// Of the absolute values of its moduli [Pa].
+template <class S>
+S sum_of_moduli(LawId id, const MaterialParameters<S>& m) {
+  return visit_law(id, [&](auto law) {
+    S sum = 0;
+    for (int i = 0; i < law.parameters; ++i)
+      if ((law.moduli >> i & 1u) != 0) sum += m.p[i] < 0 ? -m.p[i] : m.p[i];
+    return sum;
+  });
 }
 
 }  // namespace supple

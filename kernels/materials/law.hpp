@@ -3,17 +3,22 @@
 //   stress (F, m, edges, P)            first Piola-Kirchhoff stress P = dW/dF                          [Pa]
 //   tangent(F, m, edges, kind, C)      C = dP/dF, 9x9 row-major over the row-major entries of F, symmetric [Pa]
 //   energy (F, m, edges)               W                                                              [J/m^3]
+//   shear_modulus(m), bulk_modulus(m)  at rest                                                        [Pa]
 // templates on the scalar, for host and device; stress and tangent take a Pack too (kernels/math/pack.hpp). `edges` is
 // the rest edge matrix of a tetrahedron, used by two corotational rotations only, or the rest frame of a membrane.
+// parameters: how many there are; moduli: a bit for each that is a modulus; volumetric: the modulus that only resists a
+// change of volume, and in which W is linear; volumetric_share: its derivative by the bulk modulus.
 
 #include "kernels/math/pack.hpp"
 
 namespace supple {
 
-// Up to three parameters; each law defines its own.
+// Each law defines its own: the first Law::parameters; those of Law::moduli are moduli [Pa], to which the energy is
+// proportional, the others numbers.
+inline constexpr int most_parameters = 7;
 template <class S>
 struct MaterialParameters {
-  S p[3];
+  S p[most_parameters];
 };
 
 // Which linearisation of the internal force (docs/theory/full-model.md).

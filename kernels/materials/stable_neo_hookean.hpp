@@ -13,6 +13,18 @@
 namespace supple {
 
 struct StableNeoHookean {
+  static constexpr int parameters = 2, volumetric = 1;
+  static constexpr unsigned moduli = 0b11;
+  static constexpr double volumetric_share = 1;
+  template <class S>
+  SUPPLE_HD static S shear_modulus(const MaterialParameters<S>& m) {
+    return S(0.75) * m.p[0];
+  }
+  template <class S>
+  SUPPLE_HD static S bulk_modulus(const MaterialParameters<S>& m) {
+    return m.p[1] - S(0.125) * m.p[0];  // lambda_L + 2/3 mu_L
+  }
+
   // dW/dJ
   template <class S>
   SUPPLE_INLINE static S pressure(const S& J, const MaterialParameters<S>& m) {

@@ -114,6 +114,11 @@ struct Pack {
     for (int l = 0; l < width; ++l) b.v[l] = std::cbrt(a.v[l]);
     return b;
   }
+  friend SUPPLE_INLINE Pack pow(const Pack& a, const Pack& exponent) {
+    Pack b;
+    for (int l = 0; l < width; ++l) b.v[l] = std::pow(a.v[l], exponent.v[l]);
+    return b;
+  }
 };
 
 template <class S>

@@ -2,6 +2,7 @@
 
 #include <metis.h>
 
+#include <mutex>
 #include <numeric>
 
 #include "kernels/base/error.hpp"
@@ -37,6 +38,9 @@ std::vector<int> nested_dissection(const BlockGraph& graph) {
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_SEED] = 1;
+  // METIS draws from the C library's random numbers, which all threads share, and sets signal handlers.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   if (METIS_NodeND(&n, start.data(), neighbour.data(), nullptr, options, order.data(), place.data()) != METIS_OK)
     throw RunError("no elimination order for the sparse matrix (METIS ran out of memory)", "use a coarser mesh");
   result.assign(place.begin(), place.end());

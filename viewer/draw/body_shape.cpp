@@ -68,6 +68,8 @@ BodyShape::BodyShape(const ReducedModel& model)
     const ReducedField& field = model.fields[f];
     const int corners = field.corners_per_element();
     if (field.corners.empty()) continue;
+    // Elements of a law in two parts are drawn once, with the weights of their points.
+    if (field.part == LawPart::mean) continue;
     const KeptElements kept = kept_elements(field);
     const std::size_t first_cell = cells_.size();
     for (const int unit : kept.first) {
@@ -138,7 +140,8 @@ std::vector<double> BodyShape::skin_stress(std::span<const double> q, std::span<
   SUPPLE_EXPECT(full_ != nullptr);
   const std::vector<double> elements = von_mises(*full_, full_displacements(*full_, q, c));
   std::vector<double> sum(full_->mesh.nodes.size()), volume(full_->mesh.nodes.size()), stress(rest_.size());
-  for (const ElementField& field : full_->fields)
+  for (const ElementField& field : full_->fields) {
+    if (field.part == LawPart::mean) continue;  // of elements that another field has
     for (std::size_t e = 0; e < field.element.size(); ++e) {
       double size = 0;
       for (int p = 0; p < field.points_per_element; ++p)
@@ -150,6 +153,7 @@ std::vector<double> BodyShape::skin_stress(std::span<const double> q, std::span<
         volume[node] += size;
       }
     }
+  }
   for (std::size_t i = 0; i < rest_.size(); ++i) {
     const auto node = static_cast<std::size_t>(mesh_node_[i]);
     if (volume[node] > 0) stress[i] = sum[node] / volume[node];

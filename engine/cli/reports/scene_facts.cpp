@@ -7,6 +7,7 @@
 
 #include "engine/cli/reports/robot_facts.hpp"
 #include "engine/commands/actuation.hpp"
+#include "engine/model/element_fields.hpp"
 #include "engine/run/drive.hpp"
 
 namespace supple::cli {
@@ -21,7 +22,8 @@ std::string format_elements(int tetrahedra, int hexahedra, int order) {
 }
 
 std::string format_material(const MaterialScene& material) {
-  static constexpr const char* names[] = {"corotational", "St Venant-Kirchhoff", "stable neo-Hookean", "Mooney-Rivlin"};
+  static constexpr const char* names[] = {
+      "corotational", "St Venant-Kirchhoff", "stable neo-Hookean", "Mooney-Rivlin", "Yeoh", "Gent", "Ogden"};
   std::string text = names[static_cast<int>(material.model)];
   if (material.young > 0)
     text +=
@@ -29,6 +31,17 @@ std::string format_material(const MaterialScene& material) {
   if (material.c01) text += fmt::format(", C01 {}", format_quantity(*material.c01, Dimension::stress));
   if (material.c10) text += fmt::format(", C10 {}", format_quantity(*material.c10, Dimension::stress));
   if (material.d) text += fmt::format(", D {}", format_quantity(*material.d, Dimension::stress));
+  if (!material.constants.empty()) {
+    const MaterialParameters<double> m = law_parameters(material);
+    visit_law(law_of(material), [&](auto law) {
+      using Law = decltype(law);
+      if constexpr (!std::is_same_v<Law, CorotationalMembrane>)
+        text += fmt::format(", shear modulus {}, bulk modulus {} at rest",
+                            format_quantity(Law::shear_modulus(m), Dimension::stress),
+                            format_quantity(Law::bulk_modulus(m), Dimension::stress));
+    });
+    if (material.model == MaterialModel::gent) text += fmt::format(", locks at I1 - 3 = {:.4g}", m.p[1]);
+  }
   if (material.density) text += fmt::format(", density {}", format_quantity(*material.density, Dimension::density));
   return text;
 }

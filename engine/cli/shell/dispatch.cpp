@@ -19,9 +19,9 @@ namespace {
 std::string program_help(const std::vector<Command>& commands) {
   std::string text =
       "Reduced-order soft robots: simulate, reduce, control.\n\nUsage: supple VERB [arguments]\n\nVerbs:\n";
-  for (const Command& command : commands) text += two_columns(command.name, command.description, 12);
-  text += "\nOptions:\n" + two_columns("--version", "print the version", 12);
-  text += two_columns("-h, --help", "print this help; after a verb, its own", 12);
+  for (const Command& command : commands) text += two_columns(command.name, command.description, 14);
+  text += "\nOptions:\n" + two_columns("--version", "print the version", 14);
+  text += two_columns("-h, --help", "print this help; after a verb, its own", 14);
   text +=
       "\nExit codes: 0 done; 1 the run failed; 2 bad input or usage; 3 this machine or build lacks something;\n130 "
       "interrupted, state saved.\n";

@@ -12,7 +12,7 @@
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/shell/terminal.hpp"
 #include "engine/cli/verbs/assembly.hpp"
-#include "engine/measure/locking.hpp"
+#include "engine/measure/mesh_error.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/model/element_fields.hpp"
@@ -75,40 +75,39 @@ std::string try_equilibrium(const Scene& scene, const FullModel& model, nlohmann
   return text;
 }
 
-// Elements above which the estimate is not made: its mesh of second order has some 150,000 unknowns then, and takes a
-// minute.
-constexpr int most_estimated = 35000;
-// Below this a mesh is not said to lock.
-constexpr double little_locking = 0.02;
+// Above it there is a warning.
+constexpr double much_error = 0.02;
 
-// How much too stiff linear elements are, and the warning where it is much; "" where there is nothing to say.
-struct Locking {
+// What the mesh makes of the scene's loads, and the warning where it is much; "" where there is nothing to say.
+struct MeshWords {
   std::string fact, warning;
 };
 
-Locking locking(const Scene& scene, const FullModel& model, nlohmann::ordered_json& json) {
+MeshWords mesh_words(const Scene& scene, const FullModel& model, nlohmann::ordered_json& json) {
   json = nlohmann::ordered_json::object();
-  const auto inexact = [](const ElementField& field) { return !has_exact_tangent(field.law); };
-  if (model.mesh.order() == 2 || model.robot.floating || std::ranges::any_of(model.fields, inexact)) return {};
-  if (model.mesh.element_count() > most_estimated)
-    return {fmt::format("not estimated for more than {} elements; order = 2 in [body] tells", most_estimated), ""};
-  LockingEstimate estimate;
+  if (const std::string why = no_mesh_error(model); !why.empty()) return {fmt::format("not estimated: {}", why), ""};
+  MeshError estimate;
   try {
-    estimate = estimate_locking(scene, model);
+    estimate = estimate_mesh_error(scene, model);
   } catch (const InputError& error) {
-    return {fmt::format("not estimated (with order = 2: {})", error.what()), ""};
+    return {fmt::format("not estimated (with a finer mesh: {})", error.what()), ""};
   }
   if (estimate.loads.empty()) return {};
-  for (const LockingEstimate::Load& load : estimate.loads) json[load.name] = load.stiffening;
-  const auto worst = std::ranges::max_element(estimate.loads, {}, &LockingEstimate::Load::stiffening);
-  Locking result{
-      fmt::format("{:.1f} % too stiff under {}, beside elements of second order", 100 * worst->stiffening, worst->name),
+  for (const MeshError::Load& load : estimate.loads)
+    json[load.name] = {{"further", load.further}, {"error", load.error}};
+  const auto worst = std::ranges::max_element(estimate.loads, {}, &MeshError::Load::error);
+  MeshWords result{
+      fmt::format("an error of {:.2g} % under {} at rest, beside {}", 100 * worst->error, worst->name, estimate.finer),
       ""};
-  if (worst->stiffening > little_locking)
-    result.warning = fmt::format(
-        "linear elements of this mesh lock: with order = 2 in [body] ({} unknowns, now {}) {} "
-        "moves the body {:.3g} times as far",
-        estimate.unknowns, model.coordinates.nv, worst->name, 1 + worst->stiffening);
+  if (worst->error <= much_error) return result;
+  result.warning =
+      model.mesh.order() == 1
+          ? fmt::format(
+                "linear elements of this mesh lock: with order = 2 in [body] ({} unknowns, now {}) {} "
+                "moves the body {:.3g} times as far",
+                estimate.unknowns, model.coordinates.nv, worst->name, 1 + worst->further)
+          : fmt::format("the mesh is coarse: with {} ({} unknowns, now {}) {} moves the body {:.3g} times as far",
+                        estimate.finer, estimate.unknowns, model.coordinates.nv, worst->name, 1 + worst->further);
   return result;
 }
 
@@ -147,12 +146,12 @@ int check(Context& context, const std::string& file) {
     reducible += fmt::format("; {}", cost_text(cost));
   }
   facts.emplace_back("reducible", reducible);
-  const Locking locks = locking(scene, model, json["locking"]);
-  if (!locks.fact.empty()) facts.emplace_back("locking", locks.fact);
+  const MeshWords of_mesh = mesh_words(scene, model, json["mesh_error"]);
+  if (!of_mesh.fact.empty()) facts.emplace_back("mesh error", of_mesh.fact);
   const std::string unsettled = json["reducible"] ? unsettled_sweep(model, scene.reduction) : "";
   json["sweep_warning"] = unsettled;
   if (!context.common.quiet) print_facts(facts);
-  if (!context.common.quiet) print_warning(locks.warning);
+  if (!context.common.quiet) print_warning(of_mesh.warning);
   if (!context.common.quiet) print_warning(unsettled);
 
   const std::string why_not = no_equilibrium(scene, model);

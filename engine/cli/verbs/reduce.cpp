@@ -21,6 +21,7 @@
 #include "engine/cli/verbs/reduce_world.hpp"
 #include "engine/cli/verbs/snapshot_folder.hpp"
 #include "engine/io/model_file.hpp"
+#include "engine/measure/mesh_error.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/pipeline.hpp"
 #include "engine/reduction/plots.hpp"
@@ -82,6 +83,31 @@ void print_report(const Reduction& reduction, const std::string& warning) {
   print_warning(failed_states_text(model.errors));
   // A rejected model has its error at the end.
   if (report.refused.empty() || !model.provenance.forced.empty()) print_warning(warning);
+}
+
+// What the mesh adds to the model's own error, which is that beside the full model on the same mesh.
+void report_mesh_error(const Scene& scene, const FullModel& model, const ErrorSummary& own, bool quiet,
+                       nlohmann::ordered_json& json) {
+  std::string why_not = no_mesh_error(model);
+  MeshError estimate;
+  try {
+    if (why_not.empty()) estimate = estimate_mesh_error(scene, model);
+    if (why_not.empty() && estimate.loads.empty()) why_not = "the body is free-floating, or nothing loads it";
+  } catch (const Error& error) {  // the model is there: nothing that goes wrong here loses it
+    why_not = error.what();
+  }
+  json["mesh_error"] = nullptr;
+  json["total_error"] = nullptr;
+  if (!why_not.empty()) {
+    if (!quiet) fmt::print("the mesh's own error is not estimated: {}\n", why_not);
+    return;
+  }
+  const double total = estimate.mean() + own.goal_mean;
+  json["mesh_error"] = estimate.mean();
+  json["total_error"] = total;
+  if (!quiet)
+    fmt::print("the mesh's own error: about {} at rest, beside {} ({} unknowns); with the model's {} up to {} in all\n",
+               percent(estimate.mean()), estimate.finer, estimate.unknowns, percent(own.goal_mean), percent(total));
 }
 
 void check_tolerance(const char* option, const std::optional<double>& tolerance) {
@@ -184,6 +210,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   // The model first: nothing that goes wrong after it loses the work.
   const bool refused = !reduction.report.refused.empty() && !forced;
   if (!refused) write_model(reduction.model, output);
+  report_mesh_error(scene, model, reduction.model.errors, context.common.quiet, json);
   write_json(context, json);
   if (!arguments.plots.empty()) {
     const Plots plots = write_plots(reduction.report, scene.name, arguments.plots);

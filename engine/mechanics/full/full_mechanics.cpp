@@ -68,12 +68,12 @@ FullMechanics::FullMechanics(const FullModel& model, MakeSolver make_solver, Eva
       if (i < j) std::swap(i, j);
       mass_[static_cast<std::size_t>(pattern_.find(i, j))] = model.mass.value[static_cast<std::size_t>(k)];
     }
-  // At a strain of one, roughly: the stress is the sum of the law's constants.
+  // At a strain of one, roughly: the stress is the sum of the law's moduli.
   std::vector<double> unit(model.free_nodes.size(), 0.0);
   for (const ElementField& field : model.fields)
     for (int p = 0; p < field.points(); ++p) {
       const auto& m = field.parameters[static_cast<std::size_t>(field.region[static_cast<std::size_t>(p)])];
-      const double stress = std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2]);
+      const double stress = sum_of_moduli(field.law, m);
       for (int a = 0; a < field.nodes_per_element; ++a) {
         const int e = p / field.points_per_element;
         const int unknown = model.node_unknown[static_cast<std::size_t>(

@@ -58,7 +58,7 @@ ReducedRobots::ReducedRobots(const ReducedModel& model, int robots)
           square += g * g;
         }
         forces_of_regions_[extent(j, regions) + extent(model.first_region(field) + region)] +=
-            field.weight[extent(p)] * (std::abs(m.p[0]) + std::abs(m.p[1]) + std::abs(m.p[2])) * std::sqrt(square);
+            field.weight[extent(p)] * sum_of_moduli(field.law, m) * std::sqrt(square);
       }
     }
   find_rounding_forces();

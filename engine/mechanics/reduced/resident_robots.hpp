@@ -30,8 +30,10 @@ struct FieldArrays {
   FieldArrays(const Device& device, const ReducedField& field) {
     const auto converted = [](const auto& values) { return std::vector<S>(values.begin(), values.end()); };
     std::vector<MaterialParameters<S>> moduli;
-    for (const auto& m : field.parameters)
-      moduli.push_back({{static_cast<S>(m.p[0]), static_cast<S>(m.p[1]), static_cast<S>(m.p[2])}});
+    for (const auto& m : field.parameters) {
+      moduli.emplace_back();
+      for (int i = 0; i < most_parameters; ++i) moduli.back().p[i] = static_cast<S>(m.p[i]);
+    }
     std::vector<Mat3<S>> frames(field.edges.size());
     for (std::size_t p = 0; p < frames.size(); ++p)
       for (int c = 0; c < 9; ++c) frames[p][c] = static_cast<S>(field.edges[p][c]);

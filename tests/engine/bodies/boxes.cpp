@@ -10,7 +10,10 @@ std::vector<Law> all_laws() {
           {"edge_polar", MaterialModel::corotational, RotationKind::edge_polar},
           {"st_venant_kirchhoff", MaterialModel::st_venant_kirchhoff},
           {"stable_neo_hookean", MaterialModel::stable_neo_hookean},
-          {"mooney_rivlin", MaterialModel::mooney_rivlin}};
+          {"mooney_rivlin", MaterialModel::mooney_rivlin},
+          {"yeoh", MaterialModel::yeoh},
+          {"gent", MaterialModel::gent},
+          {"ogden", MaterialModel::ogden}};
 }
 
 std::vector<Law> exact_laws() {
@@ -32,6 +35,11 @@ Scene scene(const Law& law, double young, double poisson) {
   material.rotation = law.rotation;
   material.young = young;
   material.poisson = poisson;
+  const double mu = young / (2 * (1 + poisson)), d = mu * (1 + poisson) / (3 * (1 - 2 * poisson));
+  if (law.model == MaterialModel::yeoh) material.constants = {mu / 2, 0.05 * mu, 0.01 * mu, d};
+  if (law.model == MaterialModel::gent) material.constants = {mu, 10, d};
+  // Sum of mu alpha = 2 mu: 1.2 + 0.5 + 0.3.
+  if (law.model == MaterialModel::ogden) material.constants = {0.8 * mu, 1.5, 0.1 * mu, 5, -0.15 * mu, -2, d};
   body.materials = {material};
   scene.bodies = {body};
   return scene;

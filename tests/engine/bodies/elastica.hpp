@@ -6,7 +6,7 @@
 
 namespace supple {
 
-// Elastica: a rod clamped along x with a dead load P downwards at its end, E I theta'' = -P cos theta, theta(0) = 0,
+// Elastica: a rod clamped along x with a dead load P downwards at its end, E I theta'' = P cos theta (theta < 0: downwards), theta(0) = 0,
 // theta'(L) = 0, as L = 1 and k = P L^2 / E I; returns the tip. Classical Runge-Kutta, bisection on theta'(0).
 inline std::array<double, 2> elastica_tip(double k) {
   constexpr int steps = 2000;

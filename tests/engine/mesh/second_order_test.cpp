@@ -1,5 +1,6 @@
 // Elements of second order: their functions and quadrature, and meshes of them in files and in memory.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -191,13 +192,60 @@ const std::string gmsh_tetrahedron =
     "7 0 .5 0\n8 0 0 .5\n9 0 .5 .5\n10 .5 0 .5\n$EndNodes\n$Elements\n1\n1 11 2 0 1 1 2 3 4 5 6 7 8 9 10\n"
     "$EndElements\n";
 
-TEST(SecondOrderFiles, NodesOfEdgesAreInTheOrderOfTheFormat) {
-  Mesh mesh = parse_mesh(gmsh_tetrahedron, "one.msh");
-  (void)check_mesh(mesh);
+void expect_middles(Mesh mesh, std::size_t edges) {
+  EXPECT_EQ(check_mesh(mesh).order, 2);
+  ASSERT_EQ(mesh.edge_nodes.size(), edges);
   for (const EdgeNode& edge : mesh.edge_nodes) {
     const Vec3d middle =
         0.5 * (mesh.nodes[static_cast<std::size_t>(edge.a)] + mesh.nodes[static_cast<std::size_t>(edge.b)]);
     EXPECT_EQ(mesh.nodes[static_cast<std::size_t>(edge.node)], middle);
+  }
+}
+
+// Corners of a unit element, then the middles of its edges in the order of a format's manual.
+struct Written {
+  std::vector<Vec3d> corners;
+  std::vector<std::array<std::size_t, 2>> edges;
+  std::vector<Vec3d> nodes() const {
+    std::vector<Vec3d> all = corners;
+    for (const auto& [a, b] : edges) all.push_back(0.5 * (corners[a] + corners[b]));
+    return all;
+  }
+};
+const std::vector<Vec3d> unit_tetrahedron = {{{0, 0, 0}}, {{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}};
+const std::vector<Vec3d> unit_cube = {{{0, 0, 0}}, {{1, 0, 0}}, {{1, 1, 0}}, {{0, 1, 0}},
+                                      {{0, 0, 1}}, {{1, 0, 1}}, {{1, 1, 1}}, {{0, 1, 1}}};
+
+// Gmsh's reference manual, "Node ordering": Hexahedron20.
+TEST(SecondOrderFiles, NodesOfEdgesAreInTheOrderOfGmsh) {
+  expect_middles(parse_mesh(gmsh_tetrahedron, "one.msh"), 6);
+  const Written cube{unit_cube,
+                     {{0, 1}, {0, 3}, {0, 4}, {1, 2}, {1, 5}, {2, 3}, {2, 6}, {3, 7}, {4, 5}, {4, 7}, {5, 6}, {6, 7}}};
+  std::string text = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n20\n", element = "1 17 2 0 1";
+  int number = 0;
+  for (const Vec3d& x : cube.nodes()) {
+    text += fmt::format("{} {} {} {}\n", ++number, x[0], x[1], x[2]);
+    element += fmt::format(" {}", number);
+  }
+  expect_middles(parse_mesh(text + "$EndNodes\n$Elements\n1\n" + element + "\n$EndElements\n", "one.msh"), 12);
+}
+
+// VTK's vtkQuadraticTetra and vtkQuadraticHexahedron.
+TEST(SecondOrderFiles, NodesOfEdgesAreInTheOrderOfVtk) {
+  const Written tetrahedron{unit_tetrahedron, {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3}, {2, 3}}};
+  const Written cube{unit_cube,
+                     {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6}, {6, 7}, {7, 4}, {0, 4}, {1, 5}, {2, 6}, {3, 7}}};
+  for (const auto& [written, type] : {std::pair(tetrahedron, 24), std::pair(cube, 25)}) {
+    const std::vector<Vec3d> nodes = written.nodes();
+    std::string text = fmt::format(
+        "# vtk DataFile Version 3.0\none\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {} double\n", nodes.size());
+    std::string cell = fmt::format("{}", nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      text += fmt::format("{} {} {}\n", nodes[i][0], nodes[i][1], nodes[i][2]);
+      cell += fmt::format(" {}", i);
+    }
+    text += fmt::format("CELLS 1 {}\n{}\nCELL_TYPES 1\n{}\n", nodes.size() + 1, cell, type);
+    expect_middles(parse_mesh(text, "one.vtk"), written.edges.size());
   }
 }
 

@@ -180,6 +180,22 @@ INSTANTIATE_TEST_SUITE_P(
 
 class SimulationOnDevice : public test::OnDevice {};
 
+// On a CPU a robot has the same bits wherever it stands in a batch. On a GPU the library's products may round columns
+// differently; eight steps of this bar amplify that little, and a wrong robot would be off by far more than 1e-11.
+void expect_same(const std::vector<double>& a, const std::vector<double>& b, const Device& device) {
+  if (device.kind == Device::Kind::cpu) {
+    EXPECT_EQ(a, b);
+    return;
+  }
+  ASSERT_EQ(a.size(), b.size());
+  double largest = 0, difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(b[i]));
+    difference = std::max(difference, std::abs(a[i] - b[i]));
+  }
+  EXPECT_LE(difference, 1e-11 * largest);
+}
+
 TEST_P(SimulationOnDevice, ARobotThatIsResetMovesAsOneThatBegins) {
   const auto model = reduced_bar();
   BatchSimulation sim(body_of(model), {.robots = 3, .device = GetParam()});
@@ -191,7 +207,8 @@ TEST_P(SimulationOnDevice, ARobotThatIsResetMovesAsOneThatBegins) {
   sim.reset(one);
   (void)sim.step(4);
   const State eight = sim.state();
-  EXPECT_EQ(hash(one_robot(eight, 0)), hash(one_robot(eight, 2)));
+  expect_same(one_robot(eight, 0).q, one_robot(eight, 2).q, GetParam());
+  expect_same(one_robot(eight, 0).v, one_robot(eight, 2).v, GetParam());
   EXPECT_EQ(one_robot(eight, 1).q, one_robot(four, 1).q);
   EXPECT_NE(one_robot(eight, 0).q, one_robot(four, 0).q);
   EXPECT_DOUBLE_EQ(eight.time, 8 * sim.time_step());
@@ -222,7 +239,7 @@ TEST_P(SimulationOnDevice, AFailedRobotWaitsForItsReset) {
   EXPECT_TRUE(sim.failures().empty());
   BatchSimulation fresh(body_of(model), {.robots = 1, .device = GetParam()});
   (void)fresh.step(2);
-  EXPECT_EQ(one_robot(sim.state(), 1).q, fresh.state().q);
+  expect_same(one_robot(sim.state(), 1).q, fresh.state().q, GetParam());
 }
 
 TEST_P(SimulationOnDevice, RobotsVary) {

@@ -120,7 +120,7 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(body.rayleigh_mass, 0.1);
   EXPECT_DOUBLE_EQ(body.rayleigh_stiffness, 0.002);
 
-  ASSERT_EQ(body.materials.size(), 4u);
+  ASSERT_EQ(body.materials.size(), 7u);
   EXPECT_EQ(body.materials[0].rotation, RotationKind::edge_frame);
   EXPECT_DOUBLE_EQ(*body.materials[0].density, 1000);
   EXPECT_EQ(body.materials[1].model, MaterialModel::mooney_rivlin);
@@ -131,6 +131,16 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(body.materials[2].mooney_ratio, 0.5);
   EXPECT_EQ(body.materials[2].region.group, "skin");
   EXPECT_EQ(body.materials[3].model, MaterialModel::stable_neo_hookean);
+  // D = K/2 = mu (1 + nu)/(3 (1 - 2 nu)); Yeoh mu = 2 c1 = 60 kPa, Ogden 2 mu = 40 1.5 + 10 2 = 80 kPa.
+  ASSERT_EQ(body.materials[4].constants.size(), 4u);
+  EXPECT_DOUBLE_EQ(body.materials[4].constants[1], -1e3);
+  EXPECT_NEAR(body.materials[4].constants[3], 60e3 * 1.49 / 0.06, 1e-6);
+  EXPECT_EQ(body.materials[5].constants, (std::vector<double>{60e3, 30, 1e6}));
+  ASSERT_EQ(body.materials[6].constants.size(), 7u);
+  EXPECT_EQ(body.materials[6].constants[3], -2);
+  EXPECT_EQ(body.materials[6].constants[4], 0);
+  EXPECT_NEAR(body.materials[6].constants[6], 40e3 * 1.45 / 0.3, 1e-6);
+  EXPECT_DOUBLE_EQ(scene.probes.at(0).region.value().radius, 0.04);
   ASSERT_EQ(body.membranes.size(), 2u);
   EXPECT_EQ(body.membranes[0].region.group, "skin");
   EXPECT_DOUBLE_EQ(body.membranes[0].thickness, 4e-4);
@@ -147,7 +157,7 @@ TEST(SceneReader, FullScene) {
   EXPECT_DOUBLE_EQ(norm(body.fixes[1].motion_direction), 1);
   EXPECT_DOUBLE_EQ(body.fixes[1].motion_range.upper, 0.01);
   EXPECT_DOUBLE_EQ(body.fixes[2].stiffness, 100);
-  EXPECT_EQ(body.fixes[2].place.line, 67);
+  EXPECT_EQ(body.fixes[2].place.line, 91);
 
   EXPECT_EQ(scene.implicit_velocity, 0.5);
   EXPECT_EQ(scene.implicit_position, 1);

@@ -59,6 +59,30 @@ young = "1 MPa"
 poisson = 0.49
 region = {box = [[0, 0, 0], [1, 1, 1]]}
 
+[[body.material]]
+model = "yeoh"
+c1 = "30 kPa"
+c2 = "-1 kPa"
+c3 = "100 Pa"
+poisson = 0.49
+region = {group = "skin"}
+
+[[body.material]]
+model = "gent"
+mu = "60 kPa"
+jm = 30
+d = "1 MPa"
+region = {group = "skin"}
+
+[[body.material]]
+model = "ogden"
+mu1 = "40 kPa"
+alpha1 = 1.5
+mu2 = "-10 kPa"
+alpha2 = -2
+poisson = 0.45
+region = {group = "skin"}
+
 [[body.membrane]]
 group = "skin"
 thickness = "0.4 mm"
@@ -192,6 +216,7 @@ weight = 0.5
 name = "elbow"
 set = "arms"
 point = ["0 mm", "97 mm", "45 mm"]
+sphere = {centre = [0, 0, 0], radius = "40 mm"}
 
 [[obstacle]]
 name = "floor"

@@ -66,7 +66,8 @@ template <class S>
 struct Field {
   std::vector<S> weight = random<S>(points, 1, 2);
   std::vector<int> region;
-  std::vector<MaterialParameters<S>> parameters{{{S(1), S(2), S(3)}}, {{S(2), S(1.5), S(1)}}};
+  std::vector<MaterialParameters<S>> parameters{{{S(1), S(2), S(3), S(1.5), S(0.5), S(-2), S(4)}},
+                                                {{S(2), S(1.5), S(1), S(3), S(0.3), S(4), S(3)}}};
   std::vector<Mat3<S>> edges;
   std::vector<S> scale = random<S>(robots * regions, 0.5, 1);
   std::vector<S> F = random<S>(all_points * 9, 0.1);
@@ -138,9 +139,9 @@ void compare_law(const Device& device) {
 }
 
 TEST_P(DeviceOps, PointsOfEveryLaw) {
-  for (const LawId id :
-       {LawId::corotational, LawId::corotational_edge_frame, LawId::corotational_edge_polar, LawId::st_venant_kirchhoff,
-        LawId::stable_neo_hookean, LawId::mooney_rivlin, LawId::corotational_membrane})
+  for (const LawId id : {LawId::corotational, LawId::corotational_edge_frame, LawId::corotational_edge_polar,
+                         LawId::st_venant_kirchhoff, LawId::stable_neo_hookean, LawId::mooney_rivlin,
+                         LawId::corotational_membrane, LawId::yeoh, LawId::gent, LawId::ogden})
     visit_law(id, [&](auto law) {
       SCOPED_TRACE(static_cast<int>(id));
       compare_law<decltype(law), double>(GetParam());

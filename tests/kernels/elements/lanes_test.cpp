@@ -18,7 +18,8 @@ template <class S>
 struct Points {
   std::vector<S> weight;
   std::vector<int> region;
-  std::vector<MaterialParameters<S>> parameters{{{S(3), S(7), S(2)}}, {{S(5), S(4), S(9)}}};
+  std::vector<MaterialParameters<S>> parameters{{{S(3), S(7), S(2), S(1.5), S(0.5), S(-2), S(4)}},
+                                                {{S(5), S(4), S(9), S(3), S(0.3), S(4), S(3)}}};
   std::vector<Mat3<S>> edges;
   AlignedVector<S> F;
 
@@ -100,9 +101,9 @@ void compare(LawId id) {
 }
 
 TEST(PointLanes, EveryLawAgreesWithPointByPoint) {
-  for (const LawId id :
-       {LawId::corotational, LawId::corotational_edge_frame, LawId::corotational_edge_polar, LawId::st_venant_kirchhoff,
-        LawId::stable_neo_hookean, LawId::mooney_rivlin, LawId::corotational_membrane}) {
+  for (const LawId id : {LawId::corotational, LawId::corotational_edge_frame, LawId::corotational_edge_polar,
+                         LawId::st_venant_kirchhoff, LawId::stable_neo_hookean, LawId::mooney_rivlin,
+                         LawId::corotational_membrane, LawId::yeoh, LawId::gent, LawId::ogden}) {
     SCOPED_TRACE(static_cast<int>(id));
     compare<double>(id);
     compare<float>(id);

@@ -46,11 +46,14 @@ class Elements : public testing::TestWithParam<Case> {
  protected:
   // Distorted cube; K v comes from damping() with b = 1.
   FullModel build(int n, double distortion) {
-    Scene scene = boxes::scene(GetParam().law);
+    // Above Poisson's ratios of 0.4 and 0.45 the mean has a part of its own in elements of second order.
+    Scene scene = boxes::scene(GetParam().law, 1e5, GetParam().dilatation == Dilatation::mean ? 0.49 : 0.3);
     scene.bodies[0].rayleigh_stiffness = 1;
     scene.bodies[0].order = GetParam().order;
     scene.bodies[0].dilatation = GetParam().dilatation;
-    return build_full_model(scene, boxes::cube(GetParam().hexahedra, n, distortion));
+    FullModel model = build_full_model(scene, boxes::cube(GetParam().hexahedra, n, distortion));
+    EXPECT_EQ(model.fields.size(), GetParam().dilatation == Dilatation::mean ? 2u : 1u);
+    return model;
   }
 };
 
@@ -193,10 +196,13 @@ class ElementsEquilibrium : public testing::TestWithParam<Case> {};
 
 TEST_P(ElementsEquilibrium, NewtonConvergesQuadratically) {
   // A bar of 10:2:2 bent by its weight by more than a tenth of its length, in one increment.
-  Scene scene = boxes::scene(GetParam().law, 4e5, 0.3);
+  // Just beyond where elements of second order have two parts, with a fifth of the weight: nearly incompressible bodies
+  // are stiffer against being stretched than against being bent, and one increment is soon too far.
+  const bool two_parts = GetParam().dilatation == Dilatation::mean;
+  Scene scene = boxes::scene(GetParam().law, 4e5, two_parts && GetParam().order == 2 ? 0.46 : 0.3);
   scene.bodies[0].order = GetParam().order;
   scene.bodies[0].dilatation = GetParam().dilatation;
-  scene.gravity = {{0, 0, -9.81}};
+  scene.gravity = {{0, 0, two_parts ? -2 : -9.81}};
   scene.bodies[0].fixes = {boxes::clamp_at_origin()};
   const Vec3d lower{{0, 0, 0}}, upper{{0.5, 0.1, 0.1}};
   const FullModel model = build_full_model(
@@ -217,16 +223,17 @@ TEST_P(ElementsEquilibrium, NewtonConvergesQuadratically) {
   }
   const StepReport report = stepper.step(zero_control(mechanics), state);
   EXPECT_EQ(report.status, StepStatus::ok) << describe(report.status) << ", residual " << report.residual;
-  EXPECT_LE(report.iterations, 10);  // 8 where elements lock and the bar bends less
+  EXPECT_LE(report.iterations, 12);  // 8 where elements lock and the bar bends less
   // Below 1e-4 the next residual is at most 1e3 r^2, a factor of ten at least and soon far more; 1e3 is measured, with
-  // room, on the four laws (slender bodies bend softly and stretch stiffly).
+  // room (slender bodies bend softly and stretch stiffly), and more where they are nearly incompressible.
+  const double factor = two_parts ? 5e3 : 1e3;
   for (std::size_t k = 0; k + 1 < residuals.size(); ++k)
     if (residuals[k] < 1e-4) {
-      EXPECT_LT(residuals[k + 1], std::max(1e3 * residuals[k] * residuals[k], 1e-12));
+      EXPECT_LT(residuals[k + 1], std::max(factor * residuals[k] * residuals[k], 1e-12));
     }
   double tip = 0;
   for (double u : state.q) tip = std::max(tip, std::abs(u));
-  EXPECT_GT(tip, 0.05) << "the load must bend the bar visibly";
+  EXPECT_GT(tip, two_parts ? 0.01 : 0.05) << "the load must bend the bar visibly";
 }
 
 INSTANTIATE_TEST_SUITE_P(ExactLaws, ElementsEquilibrium, testing::ValuesIn(cases(boxes::exact_laws())), name_of);

@@ -51,9 +51,13 @@ ReducedModel own_model(ReducedModel model, const Variations& own, std::size_t b)
   for (int k = 0; k < 3; ++k) model.robot.gravity[k] = own.gravity[3 * b + static_cast<std::size_t>(k)];
   const auto regions = static_cast<std::size_t>(model.regions());
   for (ReducedField& field : model.fields)
-    for (std::size_t g = 0; g < field.parameters.size(); ++g)
-      for (double& modulus : field.parameters[g].p)
-        modulus *= own.material_scale[b * regions + static_cast<std::size_t>(model.first_region(field)) + g];
+    visit_law(field.law, [&](auto law) {
+      for (std::size_t g = 0; g < field.parameters.size(); ++g)
+        for (int i = 0; i < law.parameters; ++i)
+          if ((law.moduli >> i & 1u) != 0)
+            field.parameters[g].p[i] *=
+                own.material_scale[b * regions + static_cast<std::size_t>(model.first_region(field)) + g];
+    });
   for (std::size_t k = 0; k < model.robot.obstacles.size(); ++k)
     model.robot.obstacles[k].friction = own.friction[b * model.robot.obstacles.size() + k];
   return model;

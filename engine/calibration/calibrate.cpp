@@ -1,0 +1,471 @@
+#include "engine/calibration/calibrate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "engine/commands/actuation.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/model/effectors.hpp"
+#include "engine/run/mechanics_team.hpp"
+#include "engine/step/equilibrium.hpp"
+#include "kernels/base/extent.hpp"
+#include "kernels/base/threads.hpp"
+
+namespace supple {
+
+namespace {
+
+// Of a parameter's size: derivatives are forward differences of equilibria that are found to 1e-9.
+constexpr double difference = 1e-3;
+
+// A parameter's value, or a tenth of its bounds' distance where that is more: it may be 0.
+double size_of(double value, const Interval& bound) {
+  return std::max(std::abs(value), 0.1 * (bound.upper - bound.lower));
+}
+
+// From which load each is found when nothing is known: the nearest one that is nearer to rest, or rest (-1); and the loads
+// in generations, whose parents are in the ones before.
+struct LoadTree {
+  std::vector<int> parent;
+  std::vector<std::vector<int>> generations;
+};
+
+LoadTree tree_of(const Measurements& measurements, const Robot& robot) {
+  const std::vector<Input> inputs = inputs_of(robot);
+  const auto way = [&](const Control& a, const Control* b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const std::size_t n = a.commands.size();
+      const auto value = [&](const Control& c) { return i < n ? c.commands[i] : c.motions[i - n]; };
+      const double width = inputs[i].range.upper - inputs[i].range.lower;
+      const double unit = std::isfinite(width) && width > 0 ? width : display_scale(inputs[i].dimension);
+      const double part = (value(a) - (b != nullptr ? value(*b) : 0)) / unit;
+      sum += part * part;
+    }
+    return sum;
+  };
+  const int loads = static_cast<int>(measurements.loads.size());
+  std::vector<int> order(extent(loads));
+  for (int l = 0; l < loads; ++l) order[extent(l)] = l;
+  const auto& controls = measurements.controls;
+  std::ranges::stable_sort(order, {}, [&](int l) { return way(controls[extent(l)], nullptr); });
+  LoadTree tree;
+  tree.parent.assign(extent(loads), -1);
+  std::vector<std::size_t> depth(extent(loads), 0);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const int load = order[k];
+    double nearest = way(controls[extent(load)], nullptr);
+    for (std::size_t j = 0; j < k; ++j)
+      if (const double distance = way(controls[extent(load)], &controls[extent(order[j])]); distance < nearest) {
+        nearest = distance;
+        tree.parent[extent(load)] = order[j];
+        depth[extent(load)] = depth[extent(order[j])] + 1;
+      }
+    if (tree.generations.size() <= depth[extent(load)]) tree.generations.resize(depth[extent(load)] + 1);
+    tree.generations[depth[extent(load)]].push_back(load);
+  }
+  return tree;
+}
+
+// Equilibria of all loads.
+struct Equilibria {
+  std::vector<State> states;
+  std::vector<double> shown;  // [loads][columns] SI
+};
+
+std::vector<double> outputs_of(Mechanics& mechanics, const State& state) {
+  std::vector<double> y(extent(mechanics.robot().outputs()));
+  mechanics.evaluate_outputs(state.q, state.motions, y);
+  return y;
+}
+
+class LoadedScene {
+ public:
+  LoadedScene(const Measurements& measurements, const Progress& progress)
+      : measurements_(measurements), progress_(progress) {}
+
+  // From these states, or from each other and rest; none where one of them is not found: failure() has its name then.
+  // guess: coordinates [loads][nq] to try first instead of those of `from`.
+  std::optional<Equilibria> solve(const FullModel& model, const std::vector<State>* from,
+                                  const std::vector<std::vector<double>>* guess, const std::string& stage) {
+    const int loads = static_cast<int>(measurements_.loads.size());
+    std::vector<std::unique_ptr<FullMechanics>> mechanics;
+    std::vector<Mechanics*> members;
+    for (int k = 0; k < std::min(loads, most_threads()); ++k) {
+      mechanics.push_back(std::make_unique<FullMechanics>(model));
+      members.push_back(mechanics.back().get());
+    }
+    Equilibria found{std::vector<State>(extent(loads)), {}};
+    std::vector<std::vector<double>> shown_of(extent(loads));
+    std::vector<StepStatus> status(extent(loads), StepStatus::ok);
+    LoadTree tree;
+    if (from == nullptr) {
+      tree = tree_of(measurements_, model.robot);
+    } else {
+      tree.generations.emplace_back();
+      for (int load = 0; load < loads; ++load) tree.generations.front().push_back(load);
+    }
+    int done = 0;
+    const auto solve = [&](int load, Mechanics& own) {
+      if (progress_.stopped()) throw Interrupted("interrupted", "nothing was written");
+      Equilibrium equilibrium(own, from_rest(model.robot));
+      const int parent = from != nullptr ? load : tree.parent[extent(load)];
+      State state = from != nullptr ? (*from)[extent(load)]
+                    : parent >= 0   ? found.states[extent(parent)]
+                                    : rest_state(own);
+      const Control& control = measurements_.controls[extent(load)];
+      EquilibriumReport report;
+      if (guess != nullptr) {
+        State near = state;
+        near.q = (*guess)[extent(load)];
+        // One increment: what does not converge from there is followed from the known equilibrium.
+        Equilibrium direct(own, {.smallest_increment = 1, .patient_iterations = 0});
+        report = direct.solve(control, near);
+        if (report.status == StepStatus::ok) state = std::move(near);
+      }
+      if (guess == nullptr || report.status != StepStatus::ok) report = equilibrium.solve(control, state);
+      status[extent(load)] = report.status;
+      if (report.status == StepStatus::ok)
+        shown_of[extent(load)] = shown(model.robot, measurements_.columns, outputs_of(own, state), state);
+      found.states[extent(load)] = std::move(state);
+#pragma omp critical(calibration_progress)
+      progress_(stage, ++done, loads);
+    };
+    for (const std::vector<int>& generation : tree.generations) {
+      const MechanicsTeam team(members, static_cast<int>(generation.size()));
+      team.each_robot([&](int k, int member) { solve(generation[extent(k)], team.member(member)); });
+    }
+    count_ += loads;
+    for (int load = 0; load < loads; ++load) {
+      if (status[extent(load)] != StepStatus::ok) {
+        failure_ = fmt::format("load {}: {}", measurements_.loads[extent(load)], describe(status[extent(load)]));
+        return {};
+      }
+      found.shown.insert(found.shown.end(), shown_of[extent(load)].begin(), shown_of[extent(load)].end());
+    }
+    return found;
+  }
+  const std::string& failure() const {
+    return failure_;
+  }
+  int count() const {
+    return count_;
+  }
+
+ private:
+  const Measurements& measurements_;
+  const Progress& progress_;
+  std::string failure_;
+  int count_ = 0;
+};
+
+// Residuals over noise, measured minus predicted in the scene's axes, one for each measured value.
+class Residuals {
+ public:
+  Residuals(const Measurements& measurements, const CalibrationSettings& settings) : measurements_(measurements) {
+    const std::size_t columns = measurements.columns.size();
+    for (std::size_t load = 0; load < measurements.loads.size(); ++load) {
+      int last = -1;
+      for (int place = 0; place < measurements.places; ++place)
+        for (std::size_t c = 0; c < columns; ++c) {
+          if (measurements.columns[c].place != place || std::isnan(measurements.value(load, c))) continue;
+          if (last != place) place_of_group.push_back(load * extent(measurements.places) + extent(place));
+          last = place;
+          group.push_back(static_cast<int>(place_of_group.size()) - 1);
+          entry_.push_back(load * columns + c);
+        }
+    }
+    for (const MeasuredColumn& column : measurements.columns) {
+      const double noise = settings.noise[static_cast<std::size_t>(column.dimension)];
+      noise_.push_back(noise > 0 ? noise : display_scale(column.dimension));
+    }
+  }
+
+  Eigen::Index size() const { return static_cast<Eigen::Index>(group.size()); }
+
+  void evaluate(const std::vector<double>& predicted, const Registration& registration, Eigen::VectorXd& r) const {
+    const std::vector<double> measured = in_scene(registration);
+    r.resize(size());
+    for (std::size_t i = 0; i < entry_.size(); ++i)
+      r[static_cast<Eigen::Index>(i)] =
+          (measured[entry_[i]] - predicted[entry_[i]]) / noise_[entry_[i] % noise_.size()];
+  }
+  // The change of predicted values as the residuals see it.
+  void differentiate(const std::vector<double>& from, const std::vector<double>& to, double step,
+                     Eigen::Ref<Eigen::VectorXd> column) const {
+    for (std::size_t i = 0; i < entry_.size(); ++i)
+      column[static_cast<Eigen::Index>(i)] =
+          -(to[entry_[i]] - from[entry_[i]]) / (step * noise_[entry_[i] % noise_.size()]);
+  }
+  // Predicted values [loads][columns] in the axes of the measurement.
+  std::vector<double> as_measured(const std::vector<double>& predicted, const Registration& registration) const {
+    const Mat3d back = transpose(rotation_of_vector(registration.turn));
+    return mapped(predicted, [&](const Vec3d& x) { return back * (x - registration.shift); });
+  }
+
+  std::vector<int> group;                   // of each residual
+  std::vector<std::size_t> place_of_group;  // load * places + place
+
+ private:
+  std::vector<double> in_scene(const Registration& registration) const {
+    const Mat3d R = rotation_of_vector(registration.turn);
+    return mapped(measurements_.values, [&](const Vec3d& x) { return R * x + registration.shift; });
+  }
+  // Places with all three coordinates; others stay as they are, which the alignment of the settings excludes.
+  template <class Map>
+  std::vector<double> mapped(const std::vector<double>& values, const Map& map) const {
+    std::vector<double> result = values;
+    const auto& columns = measurements_.columns;
+    for (std::size_t load = 0; load < measurements_.loads.size(); ++load)
+      for (int place = 0; place < measurements_.places; ++place) {
+        std::array<std::size_t, 3> at{};
+        int axes = 0;
+        for (std::size_t c = 0; c < columns.size(); ++c)
+          if (columns[c].place == place && columns[c].kind == MeasuredColumn::Kind::coordinate) {
+            at[extent(columns[c].index % 3)] = load * columns.size() + c;
+            ++axes;
+          }
+        if (axes != 3) continue;
+        const Vec3d x = map(Vec3d{{values[at[0]], values[at[1]], values[at[2]]}});
+        for (int k = 0; k < 3; ++k) result[at[extent(k)]] = x[k];
+      }
+    return result;
+  }
+
+  const Measurements& measurements_;
+  std::vector<std::size_t> entry_;  // of each residual among the values
+  std::vector<double> noise_;       // [columns]
+};
+
+void check_alignment(const Measurements& measurements) {
+  for (int place = 0; place < measurements.places; ++place) {
+    long axes = 0;
+    bool coordinates = true;
+    for (const MeasuredColumn& column : measurements.columns)
+      if (column.place == place) ++axes, coordinates = coordinates && column.kind == MeasuredColumn::Kind::coordinate;
+    const auto first = std::ranges::find(measurements.columns, place, &MeasuredColumn::place);
+    if (coordinates && axes != 3)
+      throw InputError(fmt::format("'{}' has {} of three coordinates, which cannot be turned", first->name, axes),
+                       "--align none, or all three columns");
+    for (std::size_t load = 0; load < measurements.loads.size() && coordinates; ++load) {
+      long measured = 0;
+      for (std::size_t c = 0; c < measurements.columns.size(); ++c)
+        if (measurements.columns[c].place == place && !std::isnan(measurements.value(load, c))) ++measured;
+      if (measured != 0 && measured != 3)
+        throw InputError(
+            fmt::format("load {}: '{}' has {} of three coordinates", measurements.loads[load], first->name, measured),
+            "all three or none of them");
+    }
+  }
+}
+
+void check_bounds(const SceneNumbers& scene, const std::vector<Interval>& bounds) {
+  std::vector<double> values;
+  for (const SceneNumber& number : scene.numbers()) values.push_back(number.value);
+  for (std::size_t k = 0; k < bounds.size(); ++k) {
+    const SceneNumber& number = scene.numbers()[k];
+    if (!(bounds[k].lower < bounds[k].upper) || number.value < bounds[k].lower || number.value > bounds[k].upper)
+      throw InputError(fmt::format("'{}' is {:g} {} in the scene, not between its bounds {:g} and {:g}", number.keys,
+                                   number.value, number.unit, bounds[k].lower, bounds[k].upper),
+                       "bounds around the value of the scene, from which the search starts", number.place);
+    for (const double bound : {bounds[k].lower, bounds[k].upper}) {
+      std::vector<double> trial = values;
+      trial[k] = bound;
+      try {
+        (void)scene.scene(trial);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("the bound {:g} {} of '{}' is no value for it: {}", bound, number.unit,
+                                     number.keys, error.what()),
+                         "narrower bounds");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bounds, const Measurements& measurements,
+                      const CalibrationSettings& settings) {
+  check_bounds(scene, bounds);
+  if (settings.alignment != Alignment::none) check_alignment(measurements);
+  const auto p = static_cast<Eigen::Index>(bounds.size());
+  const Eigen::Index turns = settings.alignment == Alignment::rigid ? 3 : 0,
+                     shifts = settings.alignment == Alignment::none ? 0 : 3, all = p + turns + shifts;
+  const Residuals residuals(measurements, settings);
+  if (residuals.size() <= all)
+    throw InputError(fmt::format("{} numbers are to be found from {} measured values", all, residuals.size()),
+                     "more loads, or fewer parameters");
+  LoadedScene loaded(measurements, settings.progress);
+
+  const auto values_of = [&](const Eigen::VectorXd& z) { return std::vector<double>(z.data(), z.data() + p); };
+  const auto registration_of = [&](const Eigen::VectorXd& z) {
+    Registration registration;
+    for (int k = 0; k < shifts; ++k) registration.shift[k] = z[p + turns + k];
+    for (int k = 0; k < turns; ++k) registration.turn[k] = z[p + k];
+    return registration;
+  };
+  const auto model_of = [&](const Eigen::VectorXd& z) { return build_full_model(scene.scene(values_of(z))); };
+
+  Calibration result;
+  int unknowns = 0;
+  std::optional<Equilibria> accepted, latest;  // at the last accepted z; at the last z
+  Eigen::VectorXd accepted_z;
+  // Of the last Jacobian, at z: how the loads' coordinates change with each parameter, [p][loads][nq].
+  struct Slopes {
+    Eigen::VectorXd z;
+    std::vector<std::vector<std::vector<double>>> of;
+  } slopes;
+  int iteration = 0;
+  FitProblem problem;
+  problem.group = residuals.group;
+  problem.start = problem.lower = problem.upper = Eigen::VectorXd::Zero(all);
+  problem.size = Eigen::VectorXd::Ones(all);  // rad; a metre is of the size of a robot
+  for (Eigen::Index k = 0; k < p; ++k) {
+    problem.start[k] = scene.numbers()[static_cast<std::size_t>(k)].value;
+    problem.lower[k] = bounds[static_cast<std::size_t>(k)].lower;
+    problem.upper[k] = bounds[static_cast<std::size_t>(k)].upper;
+    problem.size[k] = size_of(problem.start[k], bounds[static_cast<std::size_t>(k)]);
+  }
+  problem.lower.tail(turns + shifts).setConstant(-std::numeric_limits<double>::infinity());
+  problem.upper.tail(turns + shifts).setConstant(std::numeric_limits<double>::infinity());
+  problem.residuals = [&](const Eigen::VectorXd& z, Eigen::VectorXd& r) {
+    if (z.head(p) == accepted_z.head(p)) {
+      latest = accepted;
+    } else {
+      const FullModel model = model_of(z);
+      if (model.coordinates.nv != unknowns)
+        throw InputError("a parameter changes the number of unknowns", "parameters that leave the mesh as it is");
+      std::vector<std::vector<double>> guess;
+      for (const State& state : accepted->states) guess.push_back(state.q);
+      if (slopes.z.size() == all && slopes.z == accepted_z)
+        for (Eigen::Index k = 0; k < p; ++k)
+          for (std::size_t load = 0; load < guess.size(); ++load)
+            for (std::size_t i = 0; i < guess[load].size(); ++i)
+              guess[load][i] += slopes.of[static_cast<std::size_t>(k)][load][i] * (z[k] - accepted_z[k]);
+      latest = loaded.solve(model, &accepted->states, &guess, fmt::format("iteration {}, a step", iteration + 1));
+      if (!latest) return false;
+    }
+    residuals.evaluate(latest->shown, registration_of(z), r);
+    return true;
+  };
+  problem.accepted = [&](const Eigen::VectorXd& z, const Eigen::VectorXd&, int number) {
+    accepted = latest;
+    accepted_z = z;
+    iteration = number;
+    if (result.start.empty()) result.start = residuals.as_measured(accepted->shown, {});
+  };
+  problem.jacobian = [&](const Eigen::VectorXd& z, const Eigen::VectorXd&, Eigen::MatrixXd& J) {
+    slopes = {z, {}};
+    for (Eigen::Index k = 0; k < p; ++k) {
+      const Interval& bound = bounds[static_cast<std::size_t>(k)];
+      double step = difference * size_of(z[k], bound);
+      if (z[k] + step > bound.upper) step = -step;
+      Eigen::VectorXd beside = z;
+      beside[k] += step;
+      const std::string stage =
+          fmt::format("iteration {}, change of {}", iteration + 1, scene.numbers()[static_cast<std::size_t>(k)].keys);
+      const std::optional<Equilibria> changed = loaded.solve(model_of(beside), &accepted->states, nullptr, stage);
+      if (!changed)
+        throw RunError(fmt::format("no equilibrium beside one that was found ({})", loaded.failure()),
+                       "other starting values, or loads further from where the robot snaps");
+      residuals.differentiate(accepted->shown, changed->shown, step, J.col(k));
+      auto& of = slopes.of.emplace_back();
+      for (std::size_t load = 0; load < changed->states.size(); ++load) {
+        of.push_back(changed->states[load].q);
+        for (std::size_t i = 0; i < of.back().size(); ++i)
+          of.back()[i] = (of.back()[i] - accepted->states[load].q[i]) / step;
+      }
+    }
+    // Central differences of what costs nothing.
+    constexpr double small = 1e-6;  // rad, m
+    Eigen::VectorXd up, down;
+    for (Eigen::Index k = p; k < all; ++k) {
+      Eigen::VectorXd beside = z;
+      beside[k] = z[k] + small;
+      residuals.evaluate(accepted->shown, registration_of(beside), up);
+      beside[k] = z[k] - small;
+      residuals.evaluate(accepted->shown, registration_of(beside), down);
+      J.col(k) = (up - down) / (2 * small);
+    }
+  };
+
+  // Looked for before the search, so that its failure names the load.
+  {
+    const FullModel model = model_of(problem.start);
+    unknowns = model.coordinates.nv;
+    accepted = loaded.solve(model, nullptr, nullptr, "equilibria at the start");
+    if (!accepted)
+      throw RunError(fmt::format("no equilibrium with the scene's own values ({})", loaded.failure()),
+                     "values in the scene that are nearer to the robot's, or smaller loads");
+    accepted_z = problem.start;
+  }
+  FitResult found;
+  try {
+    found = fit(problem, {.loss = settings.loss, .max_iterations = all > 0 ? settings.max_iterations : 0});
+  } catch (const Interrupted&) {
+    std::vector<std::string> so_far;
+    for (Eigen::Index k = 0; k < p; ++k) {
+      const SceneNumber& number = scene.numbers()[static_cast<std::size_t>(k)];
+      so_far.push_back(fmt::format("{} = {:.6g} {}", number.keys, accepted_z[k], number.unit));
+    }
+    throw Interrupted(fmt::format("interrupted in iteration {}", iteration + 1),
+                      fmt::format("begin there to continue: {}", fmt::join(so_far, ", ")));
+  }
+
+  result.values = values_of(found.z);
+  result.registration = registration_of(found.z);
+  result.covariance = found.covariance;
+  for (Eigen::Index k = 0; k < p; ++k) {
+    result.standard_error.push_back(std::sqrt(found.covariance(k, k)));
+    result.at_bound.push_back(found.at_bound[static_cast<std::size_t>(k)]);
+  }
+  if (found.singular.size() > 0)
+    result.condition = found.singular[0] / std::max(found.singular[found.singular.size() - 1], 1e-300);
+  result.spread = found.spread;
+  result.iterations = found.iterations;
+  result.equilibria = loaded.count();
+  result.converged = found.converged || all == 0;
+  if (!result.converged) result.stopped = found.stopped;
+  result.predicted = residuals.as_measured(accepted->shown, result.registration);
+  const std::size_t places = measurements.loads.size() * extent(measurements.places);
+  result.size.assign(places, std::numeric_limits<double>::quiet_NaN());
+  result.weight.assign(places, 0);
+  result.components.assign(places, 0);
+  for (std::size_t g = 0; g < residuals.place_of_group.size(); ++g) {
+    result.size[residuals.place_of_group[g]] = found.size[g];
+    result.weight[residuals.place_of_group[g]] = found.weight[g];
+  }
+  for (const int g : residuals.group) ++result.components[residuals.place_of_group[extent(g)]];
+  return result;
+}
+
+double distance_rms(const Measurements& measurements, const std::vector<double>& predicted, int load, int place) {
+  double sum = 0;
+  int count = 0;
+  const std::size_t columns = measurements.columns.size();
+  for (std::size_t l = 0; l < measurements.loads.size(); ++l) {
+    if (load >= 0 && l != extent(load)) continue;
+    for (int q = 0; q < measurements.places; ++q) {
+      if (place >= 0 && q != place) continue;
+      double square = 0;
+      int axes = 0;
+      for (std::size_t c = 0; c < columns; ++c) {
+        const MeasuredColumn& column = measurements.columns[c];
+        if (column.place != q || column.kind != MeasuredColumn::Kind::coordinate) continue;
+        const double difference_here = measurements.value(l, c) - predicted[l * columns + c];
+        if (std::isnan(difference_here)) continue;
+        square += difference_here * difference_here;
+        ++axes;
+      }
+      if (axes == 3) sum += square, ++count;
+    }
+  }
+  return count > 0 ? std::sqrt(sum / count) : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace supple
