@@ -94,13 +94,17 @@ void Problem::load_faces(const Vec3d& force, const std::function<bool(const Vec3
   }
 }
 
-std::vector<double> Problem::solve() {
+std::vector<double> Problem::solve(int parts) {
   FullMechanics mechanics(*model_);
   State state = rest_state(mechanics);
   Equilibrium equilibrium(mechanics, {});
-  equilibrium.set_load(load_);
-  const EquilibriumReport report = equilibrium.solve(zero_control(mechanics), state);
-  if (report.status != StepStatus::ok) throw RunError(describe(report.status), "another mesh");
+  for (int part = 1; part <= parts; ++part) {
+    std::vector<double> load = load_;
+    for (double& force : load) force *= static_cast<double>(part) / parts;
+    equilibrium.set_load(load);
+    const EquilibriumReport report = equilibrium.solve(zero_control(mechanics), state);
+    if (report.status != StepStatus::ok) throw RunError(describe(report.status), "another mesh");
+  }
   std::vector<double> u(3 * model_->mesh.nodes.size());
   node_displacements(*model_, state.q, {}, u);
   return u;

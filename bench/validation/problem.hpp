@@ -33,8 +33,9 @@ class Problem {
   void hold_along(int axis, double give, const std::function<bool(const Vec3d&)>& chosen);
   // Force [N] spread evenly over the faces of the boundary with all their nodes `chosen`.
   void load_faces(const Vec3d& force, const std::function<bool(const Vec3d&)>& chosen);
-  // Displacements of the mesh's nodes [nodes][3] in equilibrium. Throws RunError where there is none.
-  std::vector<double> solve();
+  // Displacements of the mesh's nodes [nodes][3] in equilibrium, the load applied in so many parts. Throws RunError where
+  // there is none.
+  std::vector<double> solve(int parts = 1);
   // From rest, by the trapezoidal rule with Newton's method; after every step `seen` gets the time [s] and the
   // displacements. Throws RunError where a step fails.
   void swing(double time_step, int steps, const std::function<void(double, const std::vector<double>&)>& seen);

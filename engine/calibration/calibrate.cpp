@@ -72,6 +72,15 @@ LoadTree tree_of(const Measurements& measurements, const Robot& robot) {
   return tree;
 }
 
+// Upwards, or downwards at the upper bound; near a bound, where things may change quickly, a tenth of the way there.
+double difference_step(double value, const Interval& bound) {
+  const double up = bound.upper - value, down = value - bound.lower, nearer = std::min(up, down);
+  double step = difference * size_of(value, bound);
+  step = std::min(step, 0.01 * std::max(up, down));
+  if (nearer > 0) step = std::min(step, std::max(0.1 * nearer, 1e-6 * size_of(value, bound)));
+  return up >= step ? step : -step;
+}
+
 // Equilibria of all loads.
 struct Equilibria {
   std::vector<State> states;
@@ -277,7 +286,7 @@ void check_bounds(const SceneNumbers& scene, const std::vector<Interval>& bounds
       std::vector<double> trial = values;
       trial[k] = bound;
       try {
-        (void)scene.scene(trial);
+        (void)build_full_model(scene.scene(trial));
       } catch (const InputError& error) {
         throw InputError(fmt::format("the bound {:g} {} of '{}' is no value for it: {}", bound, number.unit,
                                      number.keys, error.what()),
@@ -321,6 +330,14 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
     std::vector<std::vector<std::vector<double>>> of;
   } slopes;
   int iteration = 0;
+  const auto so_far = [&] {
+    std::vector<std::string> words;
+    for (Eigen::Index k = 0; k < p; ++k) {
+      const SceneNumber& number = scene.numbers()[static_cast<std::size_t>(k)];
+      words.push_back(fmt::format("{} = {:.6g} {}", number.keys, accepted_z[k], number.unit));
+    }
+    return fmt::format("{}", fmt::join(words, ", "));
+  };
   FitProblem problem;
   problem.group = residuals.group;
   problem.start = problem.lower = problem.upper = Eigen::VectorXd::Zero(all);
@@ -337,8 +354,13 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
     if (z.head(p) == accepted_z.head(p)) {
       latest = accepted;
     } else {
-      const FullModel model = model_of(z);
-      if (model.coordinates.nv != unknowns)
+      std::optional<FullModel> model;
+      try {
+        model = model_of(z);
+      } catch (const InputError&) {
+        return false;  // values that go alone, but not together
+      }
+      if (model->coordinates.nv != unknowns)
         throw InputError("a parameter changes the number of unknowns", "parameters that leave the mesh as it is");
       std::vector<std::vector<double>> guess;
       for (const State& state : accepted->states) guess.push_back(state.q);
@@ -347,7 +369,7 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
           for (std::size_t load = 0; load < guess.size(); ++load)
             for (std::size_t i = 0; i < guess[load].size(); ++i)
               guess[load][i] += slopes.of[static_cast<std::size_t>(k)][load][i] * (z[k] - accepted_z[k]);
-      latest = loaded.solve(model, &accepted->states, &guess, fmt::format("iteration {}, a step", iteration + 1));
+      latest = loaded.solve(*model, &accepted->states, &guess, fmt::format("iteration {}, a step", iteration + 1));
       if (!latest) return false;
     }
     residuals.evaluate(latest->shown, registration_of(z), r);
@@ -363,16 +385,21 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
     slopes = {z, {}};
     for (Eigen::Index k = 0; k < p; ++k) {
       const Interval& bound = bounds[static_cast<std::size_t>(k)];
-      double step = difference * size_of(z[k], bound);
-      if (z[k] + step > bound.upper) step = -step;
-      Eigen::VectorXd beside = z;
-      beside[k] += step;
       const std::string stage =
           fmt::format("iteration {}, change of {}", iteration + 1, scene.numbers()[static_cast<std::size_t>(k)].keys);
-      const std::optional<Equilibria> changed = loaded.solve(model_of(beside), &accepted->states, nullptr, stage);
+      double step = difference_step(z[k], bound);
+      std::optional<Equilibria> changed;
+      for (const double sign : {1.0, -1.0}) {
+        const double there = z[k] + sign * step;
+        if (changed || there < bound.lower || there > bound.upper) continue;
+        Eigen::VectorXd beside = z;
+        beside[k] = there;
+        changed = loaded.solve(model_of(beside), &accepted->states, nullptr, stage);
+        if (changed) step *= sign;
+      }
       if (!changed)
         throw RunError(fmt::format("no equilibrium beside one that was found ({})", loaded.failure()),
-                       "other starting values, or loads further from where the robot snaps");
+                       "loads further from where the robot snaps; begin there: " + so_far());
       residuals.differentiate(accepted->shown, changed->shown, step, J.col(k));
       auto& of = slopes.of.emplace_back();
       for (std::size_t load = 0; load < changed->states.size(); ++load) {
@@ -408,13 +435,8 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
   try {
     found = fit(problem, {.loss = settings.loss, .max_iterations = all > 0 ? settings.max_iterations : 0});
   } catch (const Interrupted&) {
-    std::vector<std::string> so_far;
-    for (Eigen::Index k = 0; k < p; ++k) {
-      const SceneNumber& number = scene.numbers()[static_cast<std::size_t>(k)];
-      so_far.push_back(fmt::format("{} = {:.6g} {}", number.keys, accepted_z[k], number.unit));
-    }
     throw Interrupted(fmt::format("interrupted in iteration {}", iteration + 1),
-                      fmt::format("begin there to continue: {}", fmt::join(so_far, ", ")));
+                      "begin there to continue: " + so_far());
   }
 
   result.values = values_of(found.z);

@@ -37,7 +37,7 @@ struct Registration {
 
 struct [[nodiscard]] Calibration {
   std::vector<double> values;          // [parameters] in the units of the scene
-  std::vector<double> standard_error;  // the same; 0 at a bound
+  std::vector<double> standard_error;  // the same; 0 at a bound, infinite without influence
   std::vector<bool> at_bound;
   Registration registration;
   Eigen::MatrixXd covariance;  // [parameters, then the registration's] in the scene's units, rad and m

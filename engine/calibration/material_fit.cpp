@@ -14,6 +14,9 @@ namespace supple {
 
 namespace {
 
+// Beyond it no elastomer goes, and no law is looked at.
+constexpr double least_stretch = 0.1, most_stretch = 10;
+
 std::array<double, 3> stretches(MaterialTest test, double s) {
   switch (test) {
     case MaterialTest::uniaxial:
@@ -97,7 +100,7 @@ std::vector<TestPoint> read_material_tests(const std::string& path) {
   if (lines.size() < 2) throw InputError("the file has no line of numbers", example, {path, 0, 0, ""});
   enum class What { test, stretch, strain, stress };
   std::vector<What> columns;
-  double scale = 0, strain_unit = 1;
+  double scale = 0, length_unit = 1;
   const CsvLine& header = lines.front();
   for (std::size_t c = 0; c < header.cells.size(); ++c) {
     const CsvColumn column = csv_column(header.cells[c]);
@@ -110,7 +113,9 @@ std::vector<TestPoint> read_material_tests(const std::string& path) {
     if (std::ranges::find(columns, what) != columns.end())
       throw InputError(fmt::format("there are two columns '{}'", column.name), "one of them", header.at(c));
     if (what == What::stress) scale = csv_unit(column, Dimension::stress, header.at(c));
-    if (what == What::strain) strain_unit = csv_unit(column, Dimension::number, header.at(c));
+    if (what == What::strain || what == What::stretch) length_unit = csv_unit(column, Dimension::number, header.at(c));
+    if (what == What::test && !column.unit.empty())
+      throw InputError("the name of a test has no unit", "test", header.at(c));
     columns.push_back(what);
   }
   const auto has = [&](What what) { return std::ranges::find(columns, what) != columns.end(); };
@@ -135,10 +140,12 @@ std::vector<TestPoint> read_material_tests(const std::string& path) {
       } else if (columns[c] == What::stress) {
         point.stress = scale * csv_number(line, c);
       } else {
-        const double value = csv_number(line, c);
-        point.stretch = columns[c] == What::stretch ? value : 1 + strain_unit * value;
-        if (!(point.stretch > 0))
-          throw InputError(fmt::format("the stretch is {:g}", point.stretch), "length over length at rest, above 0",
+        const double value = length_unit * csv_number(line, c);
+        point.stretch = columns[c] == What::stretch ? value : 1 + value;
+        if (!(point.stretch >= least_stretch && point.stretch <= most_stretch))
+          throw InputError(fmt::format("the stretch is {:g}", point.stretch),
+                           fmt::format("length over length at rest, {:g} to {:g}; strains in per cent: strain [%]",
+                                       least_stretch, most_stretch),
                            line.at(c));
       }
     }
@@ -153,7 +160,7 @@ double nominal_stress(LawId law, const MaterialParameters<double>& parameters, M
 }
 
 Interval stable_stretches(LawId law, const MaterialParameters<double>& parameters, MaterialTest test) {
-  constexpr double step = 1.01, least = 0.1, most = 10;
+  constexpr double step = 1.01, least = least_stretch, most = most_stretch;
   Interval range{1, 1};
   for (const bool up : {true, false}) {
     double& end = up ? range.upper : range.lower;
@@ -231,7 +238,7 @@ std::vector<MaterialFit> fit_materials(const std::vector<TestPoint>& points, Los
       }
     };
     problem.accepted = [](const Eigen::VectorXd&, const Eigen::VectorXd&, int) {};
-    const FitResult found = fit(problem, {.loss = loss, .max_iterations = 200, .tolerance = 1e-4});
+    const FitResult found = fit(problem, {.loss = loss, .max_iterations = 2000, .tolerance = 1e-3});
     MaterialFit result;
     result.name = candidate.name;
     result.law = candidate.law;
@@ -239,13 +246,18 @@ std::vector<MaterialFit> fit_materials(const std::vector<TestPoint>& points, Los
     result.constants = static_cast<int>(k);
     result.rms = std::sqrt(found.residuals.squaredNorm() / static_cast<double>(n));
     result.largest = found.residuals.cwiseAbs().maxCoeff();
+    // Of what counts of the residuals: all of them, or with Huber's weights.
+    double square = 0;
+    for (Eigen::Index i = 0; i < n && !found.weight.empty(); ++i)
+      square += found.weight[static_cast<std::size_t>(i)] * found.residuals[i] * found.residuals[i];
     const double many = static_cast<double>(n), of = static_cast<double>(k + 1);
-    result.criterion = many - of - 1 > 0 ? many * std::log(std::max(result.rms * result.rms, 1e-30)) + 2 * of +
+    result.criterion = many - of - 1 > 0 ? many * std::log(std::max(square / many, 1e-30)) + 2 * of +
                                                2 * of * (of + 1) / (many - of - 1)
                                          : std::numeric_limits<double>::infinity();
     for (std::size_t test = 0; test < 3; ++test)
       result.stable[test] = stable_stretches(result.law, result.parameters, static_cast<MaterialTest>(test));
     result.converged = found.converged;
+    result.stopped = found.stopped;
     fits.push_back(std::move(result));
   }
   if (fits.empty())
@@ -271,13 +283,12 @@ std::string material_lines(const MaterialFit& fit, double poisson) {
     for (int i = 0; i < fit.constants / 2; ++i)
       lines += fmt::format("mu{0} = {1}\nalpha{0} = {2:.6g}\n", i + 1, stress(p[2 * i]), p[2 * i + 1]);
   }
-  return lines + fmt::format("poisson = {:g}\n", poisson);
+  return lines + fmt::format("poisson = {}\n", poisson);
 }
 
 HardnessEstimate young_of_hardness(const std::string& shore) {
-  const auto space = shore.find_last_of(" -");
-  const std::string scale = shore.substr(0, shore.find_first_of(" -")),
-                    digits = space == std::string::npos ? "" : shore.substr(space + 1);
+  const auto space = shore.find_first_of(" -");
+  const std::string scale = shore.substr(0, space), digits = space == std::string::npos ? "" : shore.substr(space + 1);
   double hardness = 0;
   const char* end = digits.data() + digits.size();
   const auto [stop, status] = std::from_chars(digits.data(), end, hardness);

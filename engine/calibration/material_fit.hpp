@@ -41,6 +41,7 @@ struct MaterialFit {
   double criterion = 0;                     // Akaike's, corrected for few points; the least is best
   std::array<Interval, 3> stable;           // of each test
   bool converged = false;
+  std::string stopped;  // why not
 };
 
 /// neo-Hookean, Mooney-Rivlin, Yeoh, Gent, Ogden with one to three terms: those with fewer constants than points, the

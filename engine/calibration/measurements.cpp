@@ -129,6 +129,9 @@ Measurements read_measurements(const std::string& path, const Robot& robot) {
       const Target& target = targets[c];
       if (target.kind == Target::Kind::label) {
         name = line.cells[c].text;
+        if (name.empty() || std::ranges::find(result.loads, name) != result.loads.end())
+          throw InputError(name.empty() ? "the run has no name" : fmt::format("there are two runs '{}'", name),
+                           "a name of its own for each line", line.at(c));
       } else if (target.kind == Target::Kind::input) {
         const double value = target.scale * csv_number(line, c);
         check_range(inputs[target.index], value, line, c);

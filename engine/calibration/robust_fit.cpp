@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
-#include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -98,8 +98,11 @@ FitResult fit(const FitProblem& problem, const FitSettings& settings) {
   result.z = problem.start;
   result.at_bound.assign(static_cast<std::size_t>(p), false);
   Eigen::VectorXd r(m), trial(m);
-  [[maybe_unused]] const bool begins = problem.residuals(result.z, r);
-  SUPPLE_EXPECT(begins);
+  if (!problem.residuals(result.z, r)) {
+    result.residuals = Eigen::VectorXd::Constant(m, std::numeric_limits<double>::infinity());
+    result.stopped = "there are no residuals at the start";
+    return result;
+  }
   Weighing weighing(problem, settings.loss);
   Eigen::MatrixXd J(m, p), H;
   double damping = 1e-3;
@@ -183,24 +186,40 @@ FitResult fit(const FitProblem& problem, const FitSettings& settings) {
   result.weight = weighing.weights(groups);
   for (std::size_t g = 0; g < groups.norm.size(); ++g)
     result.size.push_back(result.spread > 0 ? groups.norm[g] / result.spread : 0);
+  // As the last Jacobian has it.
   const Eigen::VectorXd w = weighted(r);
+  const Eigen::VectorXd gradient = J.transpose() * w.asDiagonal() * r;
   std::vector<Eigen::Index> free;
-  for (Eigen::Index k = 0; k < p; ++k)
-    if (!result.at_bound[static_cast<std::size_t>(k)]) free.push_back(k);
   result.covariance = Eigen::MatrixXd::Zero(p, p);
-  if (!free.empty()) {
-    // sigma^2 (J^T W J)^-1 by singular values, with columns of length one.
-    Eigen::MatrixXd A = w.cwiseSqrt().asDiagonal() * J(Eigen::all, free);
-    const Eigen::VectorXd length = A.colwise().norm().cwiseMax(1e-300);
-    A = A * length.cwiseInverse().asDiagonal();
-    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(A, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    result.singular = svd.singularValues();
-    const double freedom = std::max<double>(1, static_cast<double>(m) - static_cast<double>(free.size()));
-    const double variance = r.dot(w.asDiagonal() * r) / freedom;
-    const Eigen::VectorXd inverse = result.singular.cwiseMax(1e-12).cwiseInverse();
-    const Eigen::MatrixXd half = length.cwiseInverse().asDiagonal() * svd.matrixV() * inverse.asDiagonal();
-    result.covariance(free, free) = variance * half * half.transpose();
+  for (Eigen::Index k = 0; k < p; ++k) {
+    const bool without = !(J.col(k).squaredNorm() > 0);
+    const bool held = !without && ((result.z[k] <= problem.lower[k] && gradient[k] > 0) ||
+                                   (result.z[k] >= problem.upper[k] && gradient[k] < 0));
+    result.at_bound[static_cast<std::size_t>(k)] = held;
+    if (without) result.covariance(k, k) = std::numeric_limits<double>::infinity();
+    if (!held && !without) free.push_back(k);
   }
+  if (free.empty()) return result;
+  // Huber's covariance of an estimate with weights (Robust Statistics, section 7.6): sigma^2 (J^T J)^-1, sigma^2 the mean
+  // square of what counts of the residuals over the square of kappa, the mean derivative of what counts: 1 where all
+  // counts, of a group of d components with weight w < 1 w (d - 1)/d. J by singular values, with columns of length one.
+  double counted = 0, kappa = 0;
+  for (std::size_t g = 0; g < groups.norm.size(); ++g) {
+    const double weight = result.weight[g], d = groups.count[g];
+    counted += weight * weight * groups.norm[g] * groups.norm[g];
+    kappa += weight == 1 ? d : weight * (d - 1);
+  }
+  kappa /= static_cast<double>(m);
+  const double freedom = std::max<double>(1, static_cast<double>(m) - static_cast<double>(free.size()));
+  const double variance = counted / freedom / std::max(kappa * kappa, 1e-6);
+  Eigen::MatrixXd A = J(Eigen::all, free);
+  const Eigen::VectorXd length = A.colwise().norm();
+  A = A * length.cwiseInverse().asDiagonal();
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(A, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  result.singular = svd.singularValues();
+  const Eigen::VectorXd inverse = result.singular.cwiseMax(1e-12).cwiseInverse();
+  const Eigen::MatrixXd half = length.cwiseInverse().asDiagonal() * svd.matrixV() * inverse.asDiagonal();
+  result.covariance(free, free) = variance * half * half.transpose();
   return result;
 }
 

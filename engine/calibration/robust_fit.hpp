@@ -34,7 +34,8 @@ struct FitSettings {
 
 struct [[nodiscard]] FitResult {
   Eigen::VectorXd z, residuals;
-  Eigen::MatrixXd covariance;  // [p x p] of z, from J and the spread; 0 for coordinates at a bound
+  // [p x p] of z; 0 for coordinates at a bound, infinite for those that the residuals do not depend on
+  Eigen::MatrixXd covariance;
   std::vector<double> weight;  // [groups] Huber's, 1 for squares
   std::vector<double> size;    // [groups] |r_g| / s: above outlying() an outlier
   std::vector<bool> at_bound;  // [p]
@@ -48,7 +49,7 @@ struct [[nodiscard]] FitResult {
 // Norm of `count` independent standard normal numbers that three in a thousand exceed.
 double outlying(int count);
 
-// The start must have residuals.
+// Where the start has no residuals nothing but z and `stopped` is found.
 FitResult fit(const FitProblem& problem, const FitSettings& settings);
 
 }  // namespace supple

@@ -4,6 +4,8 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <cerrno>
+
 extern char** environ;  // NOLINT: POSIX
 
 namespace supple {
@@ -22,7 +24,8 @@ int run_program(const std::vector<std::string>& words, const std::string& output
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return -1;
   int status = 0;
-  waitpid(process, &status, 0);
+  while (waitpid(process, &status, 0) < 0)
+    if (errno != EINTR) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

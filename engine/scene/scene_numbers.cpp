@@ -82,7 +82,9 @@ Node& step(Node& node, std::size_t next) {
 // "450 kPa" as its two parts.
 std::pair<double, std::string> split_quantity(const std::string& text) {
   double value = 0;
-  const char* begin = text.data() + text.find_first_not_of(" \t+");
+  const auto number = text.find_first_not_of(" \t");
+  if (number == std::string::npos) return {NAN, ""};
+  const char* begin = text.data() + number + (text[number] == '+' ? 1 : 0);
   const char* end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(begin, end, value);
   if (status != std::errc()) return {NAN, ""};

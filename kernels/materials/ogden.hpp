@@ -98,8 +98,9 @@ struct Ogden {
         if (l <= k) continue;
         const S p = v.t[k] / v.d.s[k], q = v.t[l] / v.d.s[l], difference = v.d.s[k] - v.d.s[l];
         // Closer ones by the derivative in the middle: the next term is the third one times the square of the
-        // difference, and the quotient loses 1e-16 over the difference.
-        const auto apart = difference > S(1e-5) * v.d.s[k];
+        // difference, and the quotient loses a rounding over the difference, so that the rounding's cube root is best.
+        constexpr double close = sizeof(typename PackTraits<S>::Scalar) == sizeof(float) ? 5e-3 : 1e-5;
+        const auto apart = difference > S(close) * v.d.s[k];
         const S middle = S(0.5) * (W[k][k] - W[k][l] + W[l][l] - W[l][k]);
         const S even = select(apart, (p - q) / select(apart, difference, S(1)), middle);
         const S odd = (p + q) / (v.d.s[k] + v.d.s[l]);

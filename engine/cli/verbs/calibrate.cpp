@@ -66,7 +66,10 @@ Interval add_parameter(const std::string& text, SceneNumbers& scene) {
 
 // "2 mm": of all values with that dimension. A plain number would be one of any.
 void add_noise(const std::string& text, CalibrationSettings& settings) {
-  const bool unit = std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
+  const auto last_digit = text.find_last_of("0123456789.");
+  const bool unit =
+      last_digit != std::string::npos && std::any_of(text.begin() + static_cast<long>(last_digit), text.end(),
+                                                     [](unsigned char c) { return std::isalpha(c) != 0; });
   for (const Dimension dimension : {Dimension::length, Dimension::angle, Dimension::force, Dimension::stress,
                                     Dimension::volume, Dimension::torque}) {
     double value = 0;
@@ -145,8 +148,8 @@ void write_report(const std::string& folder, const std::string& title, const Mea
       const std::size_t at = load * measurements.columns.size() + c,
                         place = load * static_cast<std::size_t>(measurements.places) +
                                 static_cast<std::size_t>(column.place);
-      text += fmt::format("{},{},{},{:.8g},{:.8g},{:.8g},{:.4g},{:.4g},{:.4g}\n", measurements.loads[load], column.name,
-                          display_unit(column.dimension), measured / unit, found.start[at] / unit,
+      text += fmt::format("\"{}\",{},{},{:.8g},{:.8g},{:.8g},{:.4g},{:.4g},{:.4g}\n", measurements.loads[load],
+                          column.name, display_unit(column.dimension), measured / unit, found.start[at] / unit,
                           found.predicted[at] / unit, (measured - found.predicted[at]) / unit, found.size[place],
                           found.weight[place]);
     }
@@ -216,6 +219,8 @@ void print_warnings(const SceneNumbers& scene, const Measurements& measurements,
     if (found.at_bound[a])
       print_warning(fmt::format("'{}' ends at its bound {}: wider bounds, or another cause of the difference",
                                 number.keys, in_unit(found.values[a], number)));
+    else if (std::isinf(found.standard_error[a]))
+      print_warning(fmt::format("these loads do not depend on '{}'", number.keys));
     else if (found.standard_error[a] > loose * std::abs(found.values[a]))
       print_warning(fmt::format("these loads hardly tell '{}': {} +- {:.2g}", number.keys,
                                 in_unit(found.values[a], number), found.standard_error[a]));

@@ -97,8 +97,7 @@ MeshWords mesh_words(const Scene& scene, const FullModel& model, nlohmann::order
     json[load.name] = {{"further", load.further}, {"error", load.error}};
   const auto worst = std::ranges::max_element(estimate.loads, {}, &MeshError::Load::error);
   MeshWords result{
-      fmt::format("an error of {:.2g} % under {} at rest, beside {}", 100 * worst->error, worst->name, estimate.finer),
-      ""};
+      fmt::format("about {:.2g} % under {} at rest, beside {}", 100 * worst->error, worst->name, estimate.finer), ""};
   if (worst->error <= much_error) return result;
   result.warning =
       model.mesh.order() == 1

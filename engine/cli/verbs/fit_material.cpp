@@ -122,7 +122,9 @@ int run_fit(Context& context, const Arguments& arguments) {
   const std::vector<MaterialFit> fits = fit_materials(points, arguments.loss == "huber" ? Loss::huber : Loss::squares);
   const Tested made = tested(points);
   // The best of those that are stable where the material was tested.
-  const auto best = std::ranges::find_if(fits, [&](const MaterialFit& fit) { return stable_where_tested(fit, made); });
+  const auto best = std::ranges::find_if(
+      fits, [&](const MaterialFit& fit) { return fit.converged && stable_where_tested(fit, made); });
+  const int code = best == fits.end() ? 1 : 0;
 
   nlohmann::ordered_json json = machine_facts(context, "cpu");
   json["data"] = arguments.data;
@@ -151,7 +153,7 @@ int run_fit(Context& context, const Arguments& arguments) {
   if (best != fits.end()) json["best"] = best->name;
   if (!arguments.report.empty()) write_report(arguments.report, points, fits);
   write_json(context, json);
-  if (context.common.quiet) return 0;
+  if (context.common.quiet) return code;
   for (std::size_t test = 0; test < 3; ++test)
     if (made.points[test] > 0)
       print_facts({{fmt::format("{:8}", material_test_names[test]),
@@ -159,16 +161,17 @@ int run_fit(Context& context, const Arguments& arguments) {
                                 made.stretches[test].upper)}});
   fmt::print("\n{}\n", format_table(rows, {1, 2, 3, 4}));
   for (const MaterialFit& fit : fits)
-    if (!fit.converged) print_warning(fmt::format("the search for {} did not converge", fit.name));
+    if (!fit.converged) print_warning(fmt::format("{}: {}", fit.name, fit.stopped));
   if (best == fits.end()) {
-    print_warning("no law is stable wherever the material was tested: fewer or smaller stretches, or better data");
-    return 1;
+    print_warning(
+        "no law was found that is stable wherever the material was tested: fewer or smaller stretches, or better data");
+    return code;
   }
   fmt::print("{}, the best of those that are stable wherever the material was tested:\n\n{}", best->name,
              material_lines(*best, poisson));
   if (std::ranges::count_if(made.points, [](int count) { return count > 0; }) == 1)
     print_note("one kind of test tells little of others: compare the laws there before you rely on one (--report)");
-  return 0;
+  return code;
 }
 
 }  // namespace

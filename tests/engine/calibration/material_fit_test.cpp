@@ -112,7 +112,7 @@ TEST(MaterialFit, HardnessByTheRelationsThatAreNamed) {
   EXPECT_GT(a.upper, a.young);
   // 10^(0.0235 90 - 0.6403) = 29.84 MPa.
   EXPECT_NEAR(young_of_hardness("D 40").young, 29.84e6, 2e4);
-  for (const char* bad : {"00 30", "A", "A 5", "A 95", "30", "A x"})
+  for (const char* bad : {"00 30", "A", "A 5", "A 95", "30", "A x", "A b 30", "A -30"})
     EXPECT_THROW((void)young_of_hardness(bad), InputError) << bad;
 }
 
@@ -127,6 +127,8 @@ TEST(MaterialFit, BadTestsAreRefused) {
   refuse("stretch,stress\n1.1\n", 2, "1 cells");
   refuse("stretch,force\n1.1,1\n", 1, "no column of a test");
   refuse("stretch,strain,stress\n1.1,0.1,1\n", 1, "one of stretch and strain");
+  refuse("stretch [mm],stress\n1.1,1\n", 1, "a plain number is expected");
+  refuse("strain,stress\n100,1\n", 2, "stretch is 101");
   refuse("test,stretch,stress\nshear,1.1,1\n", 2, "is no test");
   refuse("stretch,stress\n-1,1\n", 2, "stretch is -1");
   refuse("stretch,stress [kPa]\n1.1,-1\n1.2,-2\n", 0, "falls where stretch grows");

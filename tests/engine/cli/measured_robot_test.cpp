@@ -64,7 +64,7 @@ TEST_F(CalibrateVerb, FindsAModulusWritesTheSceneAndComparesIt) {
   EXPECT_GT(report["rms_start_m"].get<double>(), 1e-4);
   EXPECT_TRUE(report["rms_of_loads_m"].contains("at 0.5"));
   EXPECT_TRUE(contains(read_text(path("calibrated.toml")), "points = [[\"200 mm\", \"20 mm\", \"40 mm\"]]"));
-  EXPECT_TRUE(contains(read_text(path("report/residuals.csv")), "at 1,tip z,mm,"));
+  EXPECT_TRUE(contains(read_text(path("report/residuals.csv")), "\"at 1\",tip z,mm,"));
   const Outcome compared = run({"calibrate", "calibrated.toml", "--data", "data.csv"});
   EXPECT_EQ(compared.code, 0) << compared.err;
   EXPECT_TRUE(contains(compared.out, "the scene as it is"));
@@ -75,7 +75,8 @@ TEST_F(CalibrateVerb, SaysWhatTheLoadsCannotTell) {
   measure("data.csv");
   const Outcome outcome = run({"calibrate", "scene.toml", "--data", "data.csv", "--parameters", "body.material.young",
                                "--parameters", "time_step = 1 ms .. 1 s"});
-  EXPECT_TRUE(contains(outcome.err + outcome.out, "time_step")) << outcome.err;
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "these loads do not depend on 'time_step'")) << outcome.err;
 }
 
 TEST_F(CalibrateVerb, BadInputIsRefused) {

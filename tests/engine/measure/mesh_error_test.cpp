@@ -6,7 +6,9 @@
 
 #include <cmath>
 
+#include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mesh/write.hpp"
+#include "engine/step/equilibrium.hpp"
 #include "tests/engine/bodies/reduced_bodies.hpp"
 
 namespace supple {
@@ -64,6 +66,37 @@ TEST_F(Locking, ElementsOfSecondOrderAreComparedWithOnesOfHalfTheSize) {
   // Cells 10 x 1 x 1, halved 20 x 2 x 2: corners, edges along three axes, and faces' diagonals and one inside for six
   // tetrahedra a cell; without the held end.
   EXPECT_EQ(hexahedra.unknowns, 3 * ((21 * 9 + 20 * 9 + 2 * 21 * 6) - (9 + 12)));
+}
+
+// With a tip and a cable that is pulled by a length: what two equilibria of each mesh show when it is pulled a little.
+TEST_F(Locking, OfACommandIsWhatItDoesToTheEffectors) {
+  Scene scene = boxes::scene({"", MaterialModel::corotational}, 1e6, 0.3);
+  scene.bodies[0].mesh_file = folder_ / "beam.msh";
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  ActuatorScene cable = boxes::pull("cable", {{0.4, 0.02, 0.04}}, {{-1, 0, 0.5}}, 0.5);
+  cable.control = ActuatorControl::displacement;
+  scene.actuators = {cable};
+  scene.effectors = {position_effector("tip", {{0.4, 0.02, 0.0}})};
+  write_msh(folder_ / "beam.msh", box_hexahedra({{0, 0, 0}}, {{0.4, 0.04, 0.04}}, 10, 1, 1));
+  const auto moved = [&](int order) {
+    scene.bodies[0].order = order;
+    const FullModel model = build_full_model(scene);
+    FullMechanics mechanics(model);
+    State state = rest_state(mechanics);
+    Equilibrium equilibrium(mechanics, {});
+    EXPECT_EQ(equilibrium.solve({{1e-6}, {}}, state).status, StepStatus::ok);
+    const std::vector<double> y = equilibrium.outputs();
+    const auto at = static_cast<std::size_t>(model.robot.effectors[0].point);
+    return Vec3d{{y[3 * at], y[3 * at + 1], y[3 * at + 2]}} - model.robot.rest_points[at];
+  };
+  const Vec3d coarse = moved(1), fine = moved(2);
+  scene.bodies[0].order = 1;
+  const MeshError error = estimate_mesh_error(scene, build_full_model(scene));
+  ASSERT_EQ(error.loads.size(), 1u);  // no gravity
+  // Pulled by 1e-6 m the body is linear to 1e-5; equilibria are found to 1e-9.
+  EXPECT_NEAR(error.loads[0].error, norm(fine - coarse) / norm(fine), 1e-3);
+  EXPECT_NEAR(error.loads[0].further, norm(fine) / norm(coarse) - 1, 1e-3);
+  EXPECT_EQ(error.mean(), error.loads[0].error);
 }
 
 TEST_F(Locking, IsNotKnownOfABodyThatNothingHolds) {

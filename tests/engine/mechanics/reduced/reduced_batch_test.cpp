@@ -212,6 +212,12 @@ TEST_P(ReducedBatch, ForcesStiffnessAndCountsFarFromRest) {
   }
 }
 
+// Of K in single precision. Ogden's tangent between stretches closer than 5e-3 is a derivative in their middle, off by the
+// square of that (kernels/materials/ogden.hpp).
+double rounding_of_stiffness(const boxes::Law& law) {
+  return law.model == MaterialModel::ogden ? 5e-6 : 1e-6;
+}
+
 // The points' tangent in single precision: forces stay what they are, K is rounded, and so are motions. The largest
 // entries of K are sums of some hundred terms, each to 2^-24; soft modes feel what is lost in the stiff ones, through a
 // condition number of 1e3.
@@ -230,7 +236,7 @@ TEST_P(ReducedBatch, TangentInSinglePrecision) {
     EXPECT_EQ(report.undefined, expected.undefined);
     EXPECT_LT(boxes::difference(f_mixed, f), 1e-12);
     const double lost = boxes::difference(mixed.stiffness(), exact.stiffness());
-    EXPECT_LT(lost, 1e-6);
+    EXPECT_LT(lost, rounding_of_stiffness(law));
     EXPECT_GT(lost, 1e-10);
     const State a = run(exact, 50), b = run(mixed, 50);
     EXPECT_LT(boxes::difference(b.q, a.q), 1e-5);
@@ -269,7 +275,7 @@ TEST_P(ReducedBatch, SinglePrecision) {
                  lost_of_K = boxes::difference(rounded.stiffness(), exact.stiffness());
     EXPECT_LT(lost, 2e-5);
     EXPECT_GT(lost, 1e-9);
-    EXPECT_LT(lost_of_K, 1e-6);
+    EXPECT_LT(lost_of_K, rounding_of_stiffness(law));
     const State a = run(exact, 50), b = run(rounded, 50);
     EXPECT_LT(boxes::difference(b.q, a.q), 1e-5);
     EXPECT_GT(boxes::difference(b.q, a.q), 1e-9);
