@@ -80,13 +80,8 @@ std::vector<Eigen::VectorXd> responses(const FullModel& model) {
 
 }  // namespace
 
-double MeshError::mean() const {
-  double sum = 0;
-  int count = 0;
-  for (const Load& load : loads)
-    if (load.name != gravity) sum += load.error, ++count;
-  if (count > 0) return sum / count;
-  return loads.empty() ? 0 : loads.front().error;
+const MeshError::Load& MeshError::worst() const {
+  return *std::max_element(loads.begin(), loads.end(), [](const Load& a, const Load& b) { return a.error < b.error; });
 }
 
 std::string no_mesh_error(const FullModel& model) {

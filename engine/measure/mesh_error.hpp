@@ -18,8 +18,8 @@ struct MeshError {
   std::vector<Load> loads;
   int unknowns = 0;        // of the finer mesh
   const char* finer = "";  // what it is, in words
-  /// Mean error of the actuators, or of gravity where there is none.
-  double mean() const;
+  /// That with the largest error; there are some.
+  const Load& worst() const;
 };
 
 /// Why the estimate is not made of such a model: what it needs is missing, or it would take minutes; "": it is.
