@@ -122,11 +122,13 @@ class LoadedScene {
     int done = 0;
     const auto solve = [&](int load, Mechanics& own) {
       if (progress_.stopped()) throw Interrupted("interrupted", "nothing was written");
-      Equilibrium equilibrium(own, from_rest(model.robot));
-      const int parent = from != nullptr ? load : tree.parent[extent(load)];
-      State state = from != nullptr ? (*from)[extent(load)]
-                    : parent >= 0   ? found.states[extent(parent)]
-                                    : rest_state(own);
+      State state;
+      if (from != nullptr)
+        state = (*from)[extent(load)];
+      else if (const int parent = tree.parent[extent(load)]; parent >= 0)
+        state = found.states[extent(parent)];
+      else
+        state = rest_state(own);
       const Control& control = measurements_.controls[extent(load)];
       EquilibriumReport report;
       if (guess != nullptr) {
@@ -137,7 +139,8 @@ class LoadedScene {
         report = direct.solve(control, near);
         if (report.status == StepStatus::ok) state = std::move(near);
       }
-      if (guess == nullptr || report.status != StepStatus::ok) report = equilibrium.solve(control, state);
+      if (guess == nullptr || report.status != StepStatus::ok)
+        report = Equilibrium(own, from_rest(model.robot)).solve(control, state);
       status[extent(load)] = report.status;
       if (report.status == StepStatus::ok)
         shown_of[extent(load)] = shown(model.robot, measurements_.columns, outputs_of(own, state), state);

@@ -3,7 +3,6 @@
 // nearest to what was measured, with their standard errors and what the measurements cannot tell apart.
 
 #include <array>
-#include <functional>
 #include <string>
 #include <vector>
 

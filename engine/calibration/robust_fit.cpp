@@ -113,6 +113,10 @@ FitResult fit(const FitProblem& problem, const FitSettings& settings) {
       w[i] = weight[static_cast<std::size_t>(problem.group[static_cast<std::size_t>(i)])];
     return w;
   };
+  // Whether a bound keeps a coordinate from where the gradient sends it.
+  const auto held = [&](Eigen::Index k, const Eigen::VectorXd& gradient) {
+    return (result.z[k] <= problem.lower[k] && gradient[k] > 0) || (result.z[k] >= problem.upper[k] && gradient[k] < 0);
+  };
   for (result.iterations = 0; result.iterations < settings.max_iterations && !result.converged; ++result.iterations) {
     problem.accepted(result.z, r, result.iterations);
     problem.jacobian(result.z, r, J);
@@ -125,12 +129,8 @@ FitResult fit(const FitProblem& problem, const FitSettings& settings) {
     H = J.transpose() * w.asDiagonal() * J;
     const Eigen::VectorXd gradient = J.transpose() * w.asDiagonal() * r;
     std::vector<Eigen::Index> free;
-    for (Eigen::Index k = 0; k < p; ++k) {
-      const bool held = (result.z[k] <= problem.lower[k] && gradient[k] > 0) ||
-                        (result.z[k] >= problem.upper[k] && gradient[k] < 0) || !(H(k, k) > 0);
-      result.at_bound[static_cast<std::size_t>(k)] = held && H(k, k) > 0;
-      if (!held) free.push_back(k);
-    }
+    for (Eigen::Index k = 0; k < p; ++k)
+      if (H(k, k) > 0 && !held(k, gradient)) free.push_back(k);
     if (free.empty()) {
       result.converged = true;
       break;
@@ -193,11 +193,10 @@ FitResult fit(const FitProblem& problem, const FitSettings& settings) {
   result.covariance = Eigen::MatrixXd::Zero(p, p);
   for (Eigen::Index k = 0; k < p; ++k) {
     const bool without = !(J.col(k).squaredNorm() > 0);
-    const bool held = !without && ((result.z[k] <= problem.lower[k] && gradient[k] > 0) ||
-                                   (result.z[k] >= problem.upper[k] && gradient[k] < 0));
-    result.at_bound[static_cast<std::size_t>(k)] = held;
+    const bool at_bound = !without && held(k, gradient);
+    result.at_bound[static_cast<std::size_t>(k)] = at_bound;
     if (without) result.covariance(k, k) = std::numeric_limits<double>::infinity();
-    if (!held && !without) free.push_back(k);
+    if (!at_bound && !without) free.push_back(k);
   }
   if (free.empty()) return result;
   // Huber's covariance of an estimate with weights (Robust Statistics, section 7.6): sigma^2 (J^T J)^-1, sigma^2 the mean

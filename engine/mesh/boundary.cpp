@@ -12,7 +12,8 @@ std::span<const int> corners_of(const Face& face) {
   return {face.nodes.data(), static_cast<std::size_t>(face.count)};
 }
 
-// For each face the number of a face that stands for all those it is connected to across edges.
+}  // namespace
+
 std::vector<int> connected_parts(const std::vector<Face>& faces) {
   std::vector<int> part(faces.size());
   std::iota(part.begin(), part.end(), 0);
@@ -41,8 +42,6 @@ std::vector<int> connected_parts(const std::vector<Face>& faces) {
   for (std::size_t f = 0; f < faces.size(); ++f) part[f] = root(static_cast<int>(f));
   return part;
 }
-
-}  // namespace
 
 std::vector<Face> boundary_faces(const Mesh& mesh) {
   const auto faces = all_faces(mesh);

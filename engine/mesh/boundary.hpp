@@ -44,6 +44,8 @@ void add_face_shares(const std::vector<Vec3d>& nodes, const Face& face, const Ad
   if (face.count == 3) return add_triangle(1, n[0], n[1], n[2]);
   for (std::size_t k = 0; k < 4; ++k) add_triangle(0.5, n[k], n[(k + 1) % 4], n[(k + 2) % 4]);
 }
+// For each face the number of a face that stands for all those it is connected to across edges.
+std::vector<int> connected_parts(const std::vector<Face>& faces);
 // Of faces that look out of a body, those that do not enclose a void of it: of their parts that edges connect.
 std::vector<Face> without_voids(const std::vector<Vec3d>& nodes, const std::vector<Face>& faces);
 BoundarySurface boundary_surface(const Mesh& mesh);

@@ -12,12 +12,12 @@
 
 namespace supple {
 
-namespace {
-
 std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r");
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
+
+namespace {
 
 std::vector<CsvCell> split_cells(const std::string& line, const Place& place) {
   std::vector<CsvCell> cells{{"", 1}};

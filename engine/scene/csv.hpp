@@ -25,6 +25,9 @@ struct CsvColumn {
   std::string unit;  // "": SI
 };
 
+// Without white space at both ends.
+std::string trimmed(const std::string& text);
+
 // The lines that are neither empty nor comments; `name` stands in messages.
 std::vector<CsvLine> parse_csv(const std::string& text, const std::string& name);
 std::vector<CsvLine> read_csv(const std::string& path);

@@ -24,17 +24,22 @@ void read_mesh(const TableReader& table, BodyScene* body) {
   body->transform = file.transform;
 }
 
+// Of a solid.
+double read_poisson(const TableReader& table) {
+  const double poisson = table.quantity("poisson", 0);
+  if (!(poisson > -1 && poisson < 0.5))
+    table.fail("poisson", fmt::format("poisson is {:g} (a stable material lies above -1 and below 0.5)", poisson),
+               "0.45 to 0.49 for silicone");
+  return poisson;
+}
+
 void read_elastic_constants(const TableReader& table, std::string_view model, MaterialScene* material) {
   for (const std::string_view name : {"young", "poisson"})
     if (!table.has(name))
       table.fail(name, fmt::format("[[body.material]] has no {} ({} needs it)", name, model),
                  name == "young" ? "young = \"450 kPa\"" : "poisson = 0.45");
   material->young = table.quantity("young", 0);
-  material->poisson = table.quantity("poisson", 0);
-  if (!(material->poisson > -1 && material->poisson < 0.5))
-    table.fail("poisson",
-               fmt::format("poisson is {:g} (a stable material lies above -1 and below 0.5)", material->poisson),
-               "0.45 to 0.49 for silicone");
+  material->poisson = read_poisson(table);
 }
 
 void read_mooney_rivlin(const TableReader& table, MaterialScene* material) {
@@ -65,10 +70,7 @@ double read_half_bulk(const TableReader& table, std::string_view model, double s
                            table.has("d") ? "both" : "neither"),
                "poisson = 0.49");
   if (table.has("d")) return table.quantity("d", 0);
-  const double poisson = table.quantity("poisson", 0);
-  if (!(poisson > -1 && poisson < 0.5))
-    table.fail("poisson", fmt::format("poisson is {:g} (a stable material lies above -1 and below 0.5)", poisson),
-               "0.45 to 0.49 for silicone");
+  const double poisson = read_poisson(table);
   return shear * (1 + poisson) / (3 * (1 - 2 * poisson));
 }
 

@@ -51,4 +51,12 @@ void write_json(const Context& context, const nlohmann::ordered_json& report) {
   write_file(context.common.json, report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
+void make_target_folder(const std::string& option, const std::string& folder, const std::string& first, bool force) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!std::filesystem::is_directory(folder, error))
+    throw InputError(fmt::format("{} '{}' is no folder and cannot be made one", option, folder), "another folder");
+  refuse_existing((std::filesystem::path(folder) / first).string(), force);
+}
+
 }  // namespace supple::cli

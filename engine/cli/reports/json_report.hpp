@@ -22,5 +22,7 @@ void refuse_existing(const std::string& path, bool force);
 // Before the work: can `path`, given with `option`, be written in the end? Throws InputError if it is a folder, or its
 // folder is missing or cannot be written to.
 void check_target(const std::string& option, const std::string& path);
+// The same of a folder for several files, which is made; `first` among them must not be replaced without --force.
+void make_target_folder(const std::string& option, const std::string& folder, const std::string& first, bool force);
 
 }  // namespace supple::cli

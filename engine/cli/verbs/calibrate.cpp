@@ -21,6 +21,7 @@
 #include "engine/commands/actuation.hpp"
 #include "engine/io/gnuplot.hpp"
 #include "engine/scene/assembly_scene.hpp"
+#include "engine/scene/csv.hpp"
 #include "kernels/base/atomic_file.hpp"
 
 namespace supple::cli {
@@ -40,11 +41,6 @@ struct Arguments {
 constexpr double close_correlation = 0.99;
 // Of a value: with a larger standard error the measurements hardly tell it.
 constexpr double loose = 0.5;
-
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 // "body.material.young = 100 kPa .. 1 MPa"; without bounds from a tenth of the scene's value to ten times as much.
 Interval add_parameter(const std::string& text, SceneNumbers& scene) {
@@ -280,14 +276,8 @@ int run_calibration(Context& context, const Arguments& arguments) {
                        fmt::format("-o {}", (fs::path(scene.file()).parent_path() / "calibrated.toml").string()));
     (void)scene.text(start);
   }
-  if (!arguments.report.empty()) {
-    std::error_code error;
-    fs::create_directories(arguments.report, error);
-    if (!fs::is_directory(arguments.report, error))
-      throw InputError(fmt::format("--report '{}' is no folder and cannot be made one", arguments.report),
-                       "another folder");
-    refuse_existing((fs::path(arguments.report) / "residuals.csv").string(), context.common.force);
-  }
+  if (!arguments.report.empty())
+    make_target_folder("--report", arguments.report, "residuals.csv", context.common.force);
   const Scene at_start = scene.scene(start);
   const Measurements measurements = read_measurements(arguments.data, build_full_model(at_start).robot);
 

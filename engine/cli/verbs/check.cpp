@@ -95,7 +95,7 @@ MeshWords mesh_words(const Scene& scene, const FullModel& model, nlohmann::order
   if (estimate.loads.empty()) return {};
   for (const MeshError::Load& load : estimate.loads)
     json[load.name] = {{"further", load.further}, {"error", load.error}};
-  const auto worst = std::ranges::max_element(estimate.loads, {}, &MeshError::Load::error);
+  const MeshError::Load* worst = &estimate.worst();
   MeshWords result{
       fmt::format("about {:.2g} % under {} at rest, beside {}", 100 * worst->error, worst->name, estimate.finer), ""};
   if (worst->error <= much_error) return result;

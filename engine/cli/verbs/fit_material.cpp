@@ -110,14 +110,7 @@ int run_fit(Context& context, const Arguments& arguments) {
   const double poisson = parse_quantity(arguments.poisson, Dimension::number);
   if (!(poisson > 0 && poisson < 0.5))
     throw InputError(fmt::format("--poisson {} is not between 0 and 0.5", arguments.poisson), "--poisson 0.49");
-  if (!arguments.report.empty()) {
-    std::error_code error;
-    fs::create_directories(arguments.report, error);
-    if (!fs::is_directory(arguments.report, error))
-      throw InputError(fmt::format("--report '{}' is no folder and cannot be made one", arguments.report),
-                       "another folder");
-    refuse_existing((fs::path(arguments.report) / "material.csv").string(), context.common.force);
-  }
+  if (!arguments.report.empty()) make_target_folder("--report", arguments.report, "material.csv", context.common.force);
   const std::vector<TestPoint> points = read_material_tests(arguments.data);
   const std::vector<MaterialFit> fits = fit_materials(points, arguments.loss == "huber" ? Loss::huber : Loss::squares);
   const Tested made = tested(points);

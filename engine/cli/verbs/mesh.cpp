@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "engine/cli/reports/json_report.hpp"
 #include "engine/cli/reports/scene_facts.hpp"
@@ -120,24 +119,17 @@ std::string errors_of(const std::string& log) {
 // Adds the parts of the boundary as groups of triangles: "outside" and "cavity", "cavity-2", ..., the largest first.
 void name_boundary(Mesh& mesh) {
   const std::vector<Face> faces = boundary_faces(mesh);
-  std::vector<int> part_of(mesh.nodes.size());
-  std::iota(part_of.begin(), part_of.end(), 0);
-  const auto root = [&](int node) {
-    while (part_of[static_cast<std::size_t>(node)] != node) node = part_of[static_cast<std::size_t>(node)];
-    return node;
-  };
-  for (const Face& face : faces)
-    for (int k = 1; k < face.count; ++k)
-      part_of[static_cast<std::size_t>(root(face.nodes[static_cast<std::size_t>(k)]))] = root(face.nodes[0]);
+  const std::vector<int> part = connected_parts(faces);
   std::map<int, std::vector<std::array<int, 3>>> parts;
-  for (const Face& face : faces) {
-    auto& triangles = parts[root(face.nodes[0])];
-    triangles.push_back({face.nodes[0], face.nodes[1], face.nodes[2]});
-    if (face.count == 4) triangles.push_back({face.nodes[0], face.nodes[2], face.nodes[3]});
+  for (std::size_t f = 0; f < faces.size(); ++f) {
+    const auto& nodes = faces[f].nodes;  // corners alone: the mesh's triangles have no nodes of edges
+    auto& triangles = parts[part[f]];
+    triangles.push_back({nodes[0], nodes[1], nodes[2]});
+    if (faces[f].count == 4) triangles.push_back({nodes[0], nodes[2], nodes[3]});
   }
   // Outwards of the body: the outer parts enclose a positive volume, voids a negative one.
   std::vector<std::pair<double, std::vector<std::array<int, 3>>>> sorted;
-  for (auto& [node, triangles] : parts)
+  for (auto& [first, triangles] : parts)
     sorted.emplace_back(enclosed_volume(mesh.nodes, triangles), std::move(triangles));
   std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
   mesh.triangles.clear();
