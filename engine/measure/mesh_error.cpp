@@ -20,7 +20,7 @@ namespace {
 
 const std::string gravity = "gravity";
 
-// Of the finer mesh: factored in half a minute on one core.
+// Of the finer mesh, which then takes a minute.
 constexpr long most_unknowns = 150000;
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
