@@ -59,19 +59,7 @@ struct FourRows {
 };
 
 template <class Rotation>
-struct Corotational {
-  static constexpr int parameters = 2, volumetric = 1;
-  static constexpr unsigned moduli = 0b11;
-  static constexpr double volumetric_share = 1;
-  template <class S>
-  SUPPLE_HD static S shear_modulus(const MaterialParameters<S>& m) {
-    return m.p[0];
-  }
-  template <class S>
-  SUPPLE_HD static S bulk_modulus(const MaterialParameters<S>& m) {
-    return m.p[1] + S(2.0 / 3.0) * m.p[0];
-  }
-
+struct Corotational : LameParameters {
   template <class S>
   SUPPLE_HD static S energy(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges) {
     const Mat3<S> A = transpose(Rotation::rotation(F, edges)) * F;

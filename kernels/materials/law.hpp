@@ -21,6 +21,21 @@ struct MaterialParameters {
   S p[most_parameters];
 };
 
+// Of laws whose parameters are Lame's constants: p[0] = mu, p[1] = lambda [Pa].
+struct LameParameters {
+  static constexpr int parameters = 2, volumetric = 1;
+  static constexpr unsigned moduli = 0b11;
+  static constexpr double volumetric_share = 1;
+  template <class S>
+  SUPPLE_HD static S shear_modulus(const MaterialParameters<S>& m) {
+    return m.p[0];
+  }
+  template <class S>
+  SUPPLE_HD static S bulk_modulus(const MaterialParameters<S>& m) {
+    return m.p[1] + S(2.0 / 3.0) * m.p[0];
+  }
+};
+
 // Which linearisation of the internal force (docs/theory/full-model.md).
 enum class TangentKind {
   none,

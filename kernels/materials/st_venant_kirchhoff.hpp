@@ -6,19 +6,7 @@
 
 namespace supple {
 
-struct StVenantKirchhoff {
-  static constexpr int parameters = 2, volumetric = 1;
-  static constexpr unsigned moduli = 0b11;
-  static constexpr double volumetric_share = 1;
-  template <class S>
-  SUPPLE_HD static S shear_modulus(const MaterialParameters<S>& m) {
-    return m.p[0];
-  }
-  template <class S>
-  SUPPLE_HD static S bulk_modulus(const MaterialParameters<S>& m) {
-    return m.p[1] + S(2.0 / 3.0) * m.p[0];
-  }
-
+struct StVenantKirchhoff : LameParameters {
   template <class S>
   SUPPLE_HD static S energy(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&) {
     const Mat3<S> E = S(0.5) * (transpose(F) * F - Mat3<S>::identity());
