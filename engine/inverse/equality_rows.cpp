@@ -111,6 +111,7 @@ const ConstraintSpace& EqualityRows::eliminate(const ConstraintSpace& space) {
   }
   reduced_ = space;
   reduced_.rows = n_;
+  reduced_.compliance = reduced_.command_scale = {};  // those of all rows
   reduced_.phi = phi_;
   reduced_.free = free_;
   reduced_.W = W_;

@@ -85,7 +85,7 @@ ContactReport InverseLaw::Contact::follow(const ContactSpace& space, std::span<c
                                           std::span<const double> dc, std::span<double> lambda) {
   forward.command(commands);
   std::copy_n(lambda.begin(), state.multipliers.size(), state.multipliers.begin());
-  (void)forward.begin(state, 0, lambda.first(state.multipliers.size()));
+  (void)forward.begin(state, 0, at_rest, lambda.first(state.multipliers.size()));
   d.assign(space.free.begin(), space.free.end());
   const int m = static_cast<int>(dc.size()), rows = space.alone.rows;
   for (int i = 0; i < static_cast<int>(d.size()); ++i)
@@ -296,10 +296,11 @@ std::optional<bool> InverseLaw::seek_in_contact(int robot, const ContactSpace& u
   for (int j = 0; j < n; ++j) {
     const std::size_t row = extent(j, n + k);
     double command = p.x[extent(j)];
-    if (robot_.actuators[extent(j)].control == ActuatorControl::displacement)
-      command = kept.free[extent(j)] + inner_product(kept.W.data() + row, p.x.data(), n) +
-                inner_product(kept.W.data() + row + n, p.x.data() + N, k) +
-                inner_product(kept.B.data() + extent(j, m), dc.data(), m);
+    if (!gives_force(robot_.actuators[extent(j)], at_rest_))
+      command = (kept.free[extent(j)] + inner_product(kept.W.data() + row, p.x.data(), n) +
+                 inner_product(kept.W.data() + row + n, p.x.data() + N, k) +
+                 inner_product(kept.B.data() + extent(j, m), dc.data(), m)) /
+                scale_of(robot, j);
     const Interval limits = limits_of_command(robot, j);
     c.commands[extent(j)] = std::clamp(command, limits.lower, limits.upper);
   }

@@ -34,6 +34,7 @@ struct InverseLaw::Contact {
   EqualityRows constraints;
   int most;  // contacts at once
   QpccWorkspace workspace;
+  bool at_rest = false;  // the step is one of statics
   ForwardLaw forward;
   State state;                                      // what the forward law begins from
   std::vector<double> commands;                     // of the forward law

@@ -35,7 +35,7 @@ ProgramSize program_size(const Robot& robot, bool moves_inputs) {
   ProgramSize size{
       static_cast<int>(robot.actuators.size()) + (moves_inputs ? static_cast<int>(robot.motions.size()) : 0), 0};
   for (const ActuatorRow& actuator : robot.actuators)
-    if (actuator.control == ActuatorControl::displacement) ++size.rows;
+    if (actuator.control != ActuatorControl::force) ++size.rows;
   for (const Effector& effector : robot.effectors)
     if (effector.exact) size.rows += effector.rows();
   return size;
@@ -70,7 +70,7 @@ Interval limited_force(const ActuatorRow& actuator, const Interval& asked, const
     throw InputError(what() + " are reversed", "the least first");
   // What it is commanded by has a range of its own.
   Interval allowed = own;
-  if (actuator.control == ActuatorControl::force)
+  if (commands_force(actuator.control))
     allowed = {std::max(own.lower, actuator.range.lower), std::min(own.upper, actuator.range.upper)};
   if (asked.lower > allowed.upper || asked.upper < allowed.lower)
     throw InputError(fmt::format("{} lie outside those of the robot ({} to {})", what(),
@@ -122,7 +122,7 @@ InverseLaw::InverseLaw(const Robot& robot, int robots, const InverseSettings& se
                          "the quadratic program, or exact = false");
   for (int j = 0; j < n_; ++j) {
     const ActuatorRow& actuator = robot.actuators[static_cast<std::size_t>(j)];
-    if (actuator.control == ActuatorControl::displacement) limited_.push_back(j);
+    if (actuator.control != ActuatorControl::force) limited_.push_back(j);
   }
   const ProgramSize size = program_size(robot, settings.moves_inputs);
   if (const auto why = too_large(size)) throw InputError(*why);
@@ -214,13 +214,22 @@ Interval InverseLaw::limits_of_command(int robot, int j) const {
   return {command, command};
 }
 
+Interval InverseLaw::limits_of_row(int robot, int j) const {
+  if (gives_force(robot_.actuators[static_cast<std::size_t>(j)], at_rest_)) return {};
+  const Interval limits = limits_of_command(robot, j);
+  const double scale = scale_of(robot, j);
+  return {scale * limits.lower, scale * limits.upper};
+}
+
 void InverseLaw::evaluate_effectors(int robot, std::span<const double> y, std::span<double> phi,
                                     std::span<double> gradients) const {
   supple::evaluate_effectors(robot_, layout_, y, goals(robot), phi, gradients);
 }
 
-int InverseLaw::begin(const State& state, double step, std::span<double> multipliers) {
+int InverseLaw::begin(const State& state, double step, bool at_rest, std::span<double> multipliers) {
   step_ = step;
+  at_rest_ = at_rest;
+  if (contact_) contact_->at_rest = at_rest;
   std::fill(movements_.begin(), movements_.end(), unlimited);
   qp_seconds_ = 0;
   begun_ = false;
@@ -239,6 +248,7 @@ int InverseLaw::begin(const State& state, double step, std::span<double> multipl
 
 bool InverseLaw::solve(const ConstraintSpace& all, std::span<const char> touch, std::span<double> multipliers,
                        std::span<double> dc) {
+  scale_.assign(all.command_scale.begin(), all.command_scale.end());
   if (has_limits_) return solve_with_limits(all, touch, multipliers, dc);
   const auto start = std::chrono::steady_clock::now();
   const int n = n_, m = motions_, N = n + m;
@@ -333,7 +343,7 @@ double InverseLaw::promise(const ConstraintSpace& space, const double* lambda, c
     const double end = space.free[extent(j)] + inner_product(space.W.data() + extent(j, all), lambda, all) +
                        inner_product(space.B.data() + extent(j, m), dc, m);
     const ActuatorRow& actuator = robot_.actuators[extent(j)];
-    const double moved = end - actuator.compliance * lambda[j] - space.phi[extent(j)];  // W has the compliance
+    const double moved = end - space.compliance[extent(j)] * lambda[j] - space.phi[extent(j)];  // W has it
     movement = std::max(movement, std::abs(moved) / actuator.size());
   }
   for (int k = 0; k < m; ++k) movement = std::max(movement, std::abs(dc[k]));
@@ -384,7 +394,7 @@ std::string InverseLaw::name_of(const QpConflict& conflict, const Problem& probl
     const auto k = static_cast<std::size_t>(i);
     const ActuatorRow& actuator = robot_.actuators[k];
     // A limit that follows from the last command is another one in each step.
-    const bool follows = actuator.control == ActuatorControl::force && actuator.rate < unlimited;
+    const bool follows = commands_force(actuator.control) && actuator.rate < unlimited;
     return fmt::format(
         "{} of '{}' {} {}", multiplier_word(actuator.kind), actuator.name, side,
         follows ? "its range and rate allow"
@@ -398,7 +408,7 @@ std::string InverseLaw::name_of(const QpConflict& conflict, const Problem& probl
   }
   if (static_cast<std::size_t>(i - N) < limited_.size()) {
     const ActuatorRow& actuator = robot_.actuators[static_cast<std::size_t>(limited_[static_cast<std::size_t>(i - N)])];
-    return fmt::format("{} of '{}' {} its {}", value_word(actuator.kind), actuator.name, side,
+    return fmt::format("{} of '{}' {} its {}", command_word(actuator.kind, actuator.control), actuator.name, side,
                        actuator.rate < unlimited ? "range and rate allow" : "range allows");
   }
   int row = i - N - static_cast<int>(limited_.size());
@@ -410,25 +420,27 @@ std::string InverseLaw::name_of(const QpConflict& conflict, const Problem& probl
   return "a limit";
 }
 
-double InverseLaw::violation(int robot, std::span<const double>, std::span<const double>) const {
+double InverseLaw::violation(int robot, std::span<const double>, std::span<const double>,
+                             std::span<const double>) const {
   return movements_[extent(robot)];
 }
 
-void InverseLaw::commands(std::span<const double> phi, std::span<const double> multipliers,
-                          std::span<double> commands) const {
+void InverseLaw::commands(std::span<const double> delta, std::span<const double> scale,
+                          std::span<const double> multipliers, std::span<double> commands) const {
   for (std::size_t k = 0; k < commands.size(); ++k) {
     const ActuatorRow& actuator = robot_.actuators[k % robot_.actuators.size()];
-    const bool force = actuator.control == ActuatorControl::force;
+    const bool force = gives_force(actuator, at_rest_);
     const auto robot = static_cast<int>(k / robot_.actuators.size()), j = static_cast<int>(k % robot_.actuators.size());
     if (reports_[static_cast<std::size_t>(robot)].held) {
       const double command = std::isnan(known_[k]) ? start_commands_[k] : known_[k];
-      const RowTarget law = row_target(actuator, command, command, 0);
+      const RowTarget law = row_target(actuator, command, command, 0, at_rest_);
       commands[k] = force ? law.lower : law.target;
       continue;
     }
     const Interval limits = limits_of_command(robot, j);
     const std::size_t row = extent(robot, robot_.rows()) + extent(j);
-    commands[k] = std::clamp(force ? multipliers[row] : phi[row], limits.lower, limits.upper);
+    commands[k] =
+        std::clamp(force ? multipliers[row] : delta[row] / command_scale(scale, row), limits.lower, limits.upper);
   }
 }
 

@@ -120,14 +120,15 @@ class InverseLaw final : public ConstraintLaw {
     return std::span<const double>(goals_).subspan(static_cast<std::size_t>(robot) * size, size);
   }
   bool moves_inputs() const override { return motions_ > 0; }
-  int begin(const State& state, double step, std::span<double> multipliers) override;
+  int begin(const State& state, double step, bool at_rest, std::span<double> multipliers) override;
   bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
              std::span<double> dc) override;
   bool solved(int robot) const override { return solved_[static_cast<std::size_t>(robot)] != 0; }
   ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                  std::span<double> dc) override;
-  double violation(int robot, std::span<const double> phi, std::span<const double> multipliers) const override;
-  void commands(std::span<const double> phi, std::span<const double> multipliers,
+  double violation(int robot, std::span<const double> delta, std::span<const double> scale,
+                   std::span<const double> multipliers) const override;
+  void commands(std::span<const double> delta, std::span<const double> scale, std::span<const double> multipliers,
                 std::span<double> commands) const override;
 
   /// Report of the last solve.
@@ -145,6 +146,11 @@ class InverseLaw final : public ConstraintLaw {
   double promise(const ConstraintSpace& space, const double* lambda, const double* dc, const Problem& problem,
                  InverseReport& report) const;
   Interval limits_of_command(int robot, int j) const;
+  // The same of where the row ends: unlimited where the command is its multiplier.
+  Interval limits_of_row(int robot, int j) const;
+  double scale_of(int robot, int j) const {
+    return scale_.empty() ? 1.0 : scale_[static_cast<std::size_t>(robot * robot_.rows() + j)];
+  }
   QpReport solve_once(Problem& problem, QpWorkspace& workspace, std::span<QpSide> active) const;
   template <class Once, class Hold>
   QpReport solve_program(Problem& problem, const Once& once, const Hold& hold) const;
@@ -175,8 +181,10 @@ class InverseLaw final : public ConstraintLaw {
   std::vector<char> steered_;
   std::vector<double> asked_;  // rows of the effectors at the end of the step, where the goal's speed is limited
   std::string hold_reason_;
-  bool begun_ = false;  // the step has had its first linearisation
+  bool begun_ = false;         // the step has had its first linearisation
+  std::vector<double> scale_;  // command_scale [B x rows] of the last linearisation, or empty
   double step_ = 0, trust_ = unlimited;
+  bool at_rest_ = false;
   double qp_seconds_ = 0;
   std::vector<Problem> problems_;  // per thread
   std::vector<QpWorkspace> workspaces_;

@@ -126,7 +126,7 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, Problem& problem
   for (int j = 0; j < n; ++j) {
     const ActuatorRow& actuator = robot_.actuators[static_cast<std::size_t>(j)];
     Interval limits = force_limits_[static_cast<std::size_t>(j)];
-    if (actuator.control == ActuatorControl::force) limits = intersect(limits, limits_of_command(robot, j));
+    if (gives_force(actuator, at_rest_)) limits = intersect(limits, limits_of_command(robot, j));
     problem.lower[static_cast<std::size_t>(j)] = limits.lower;
     problem.upper[static_cast<std::size_t>(j)] = limits.upper;
     problem.centre[static_cast<std::size_t>(j)] = start[j];
@@ -139,7 +139,7 @@ void InverseLaw::build(const ConstraintSpace& space, int robot, Problem& problem
   }
   std::size_t c = 0;
   for (int j : limited_) {
-    const Interval limits = limits_of_command(robot, j);
+    const Interval limits = limits_of_row(robot, j);
     copy_row(W + extent(j, space.rows), B + extent(j, m), problem.C.data() + c * extent(Z));
     problem.row_lower[c] = limits.lower - space.free[extent(j)];
     problem.row_upper[c] = limits.upper - space.free[extent(j)];
@@ -223,10 +223,10 @@ bool InverseLaw::hold(const ConstraintSpace& space, int robot, Problem& problem)
   for (int j = 0; j < n_; ++j) {
     const std::size_t at = extent(robot, n_) + static_cast<std::size_t>(j), k = static_cast<std::size_t>(j);
     const double command = std::isnan(known_[at]) ? start_commands_[at] : known_[at];
-    const RowTarget law = row_target(robot_.actuators[k], command, command, 0);
+    const RowTarget law = row_target(robot_.actuators[k], command, command, 0, at_rest_);
     problem.held_lower[k] = law.lower;
     problem.held_upper[k] = law.upper;
-    problem.held_free[k] = space.free[k] - law.target;
+    problem.held_free[k] = space.free[k] - scale_of(robot, j) * law.target;
     problem.x[k] = start_multipliers_[at];
   }
   std::fill(problem.x.begin() + n_, problem.x.end(), 0.0);

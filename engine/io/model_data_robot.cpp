@@ -13,7 +13,7 @@ namespace {
 // In the order of their enumerations.
 constexpr std::string_view integrator_words[] = {"implicit-euler", "implicit-euler-newton", "quasi-static"};
 constexpr std::string_view actuator_words[] = {"cable", "force", "cavity"};
-constexpr std::string_view control_words[] = {"displacement", "force"};
+constexpr std::string_view control_words[] = {"displacement", "force", "gas", "supply"};
 constexpr std::string_view effector_words[] = {"position", "orientation", "length", "volume"};
 
 Numbers numbers(const Vec3d& x) {
@@ -48,6 +48,9 @@ void write_actuator(DataSink& file, const std::string& at, const ActuatorRow& ac
       Numbers{actuator.range.lower, actuator.range.upper, actuator.force.lower, actuator.force.upper, actuator.rate},
       {5});
   file.write(at + "/samples", static_cast<std::int64_t>(actuator.samples));
+  if (actuator.has_gas())
+    file.write(at + "/gas", Numbers{actuator.gas.atmosphere, actuator.gas.dead_volume, actuator.gas.resistance}, {3});
+  if (actuator.friction > 0) file.write(at + "/friction", Numbers{actuator.friction, actuator.slip_length}, {2});
 }
 
 void write_effector(DataSink& file, const std::string& at, const Effector& effector) {
@@ -98,6 +101,22 @@ class Reader {
     checked_.require(actuator.rate > 0 && (actuator.bilateral || actuator.force.upper >= 0), at + "/limits",
                      "leave nothing to do");
     actuator.samples = checked_.count(at + "/samples", 2, 1000000);
+    if (actuator.has_gas()) {
+      const auto gas = file_.read_doubles(at + "/gas", {3});
+      actuator.gas = {gas[0], gas[1], gas[2]};
+      const bool supplied = actuator.control == ActuatorControl::supply;
+      checked_.require(actuator.kind == ActuatorKind::cavity && gas[0] > 0 && gas[1] >= 0 && std::isfinite(gas[0]) &&
+                           std::isfinite(gas[1]) && (supplied ? gas[2] > 0 && std::isfinite(gas[2]) : gas[2] == 0),
+                       at + "/gas", "is no gas in a cavity");
+    }
+    if (file_.has(at + "/friction")) {
+      const auto friction = file_.read_doubles(at + "/friction", {2});
+      actuator.friction = friction[0];
+      actuator.slip_length = friction[1];
+      checked_.require(actuator.kind == ActuatorKind::cable && friction[0] > 0 && friction[1] > 0 &&
+                           std::isfinite(friction[0]) && std::isfinite(friction[1]),
+                       at + "/friction", "is none of a cable");
+    }
     return actuator;
   }
 

@@ -59,6 +59,7 @@ void each_array(Frame& frame, Action action) {
     action(at + "/commands", s.commands);
     action(at + "/motions", s.motions);
     action(at + "/motion_velocities", s.motion_velocities);
+    action(at + "/history", s.history);
   };
   state("/frames", frame.state);
   state("/frames/beside", frame.other);

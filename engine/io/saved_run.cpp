@@ -32,9 +32,9 @@ std::vector<std::string> split(const std::string& text) {
   return lines;
 }
 
-// Of robots in contact only: files from before there were any have none.
+// Of some robots only: files from before there were any have none.
 bool optional(const std::string& name) {
-  return name == "/state/contact_forces";
+  return name == "/state/contact_forces" || name == "/state/history";
 }
 
 constexpr const char* surface_forces = "/state/surface_forces";
@@ -49,6 +49,7 @@ void each_array(SomeState& state, Action action) {
   action("/state/commands", state.commands);
   action("/state/motions", state.motions);
   action("/state/motion_velocities", state.motion_velocities);
+  action("/state/history", state.history);
 }
 
 }  // namespace

@@ -89,6 +89,9 @@ void add_actuator(const ActuatorScene& scene, PointPlacer& placer, Robot& robot)
   row.force = scene.force;
   row.rate = scene.rate;
   row.samples = scene.samples;
+  row.gas = {scene.atmosphere, scene.dead_volume, scene.resistance};
+  row.friction = scene.friction;
+  row.slip_length = scene.slip_length;
   if (scene.kind == ActuatorKind::cable) {
     row.pull_point = scene.pull_point;
     const PlacedPath path = placer.add_path(scene.points, scene.pull_point, scene.attachment_radius,

@@ -49,16 +49,29 @@ struct ConstraintRow {
   bool in_space() const { return value == Value::along ? point_count == 1 : anchor.has_value(); }
 };
 
+/// Gas in a cavity, at one temperature, as an ideal gas has it:
+///   (p_a + lambda)(V0 + phi + V_d) = p_a (V0 + V_d + n)
+/// n is the gas that it has gained since the rest, as volume at the pressure outside [m^3]: the command where the
+/// control is `gas`; through the line of a `supply` with the pressure p_s, n' = (p_s - lambda)/R.
+struct GasLaw {
+  double atmosphere = standard_atmosphere;  // p_a, absolute [Pa]
+  double dead_volume = 0;                   // V_d [m^3]
+  double resistance = 0;                    // R [Pa s/m^3] of a supply; 0: none
+};
+
 /// An actuator as one constraint row: value phi(y), multiplier lambda with generalised force H^T lambda. phi [m],
 /// lambda [N]; of a cavity m^3 and Pa.
 ///   cable   phi = L0 - L(y), positive when shortened; lambda is its tension
 ///   force   phi = direction . (y - y_rest) of one mapped point (the mean of a region for a load spread over it);
 ///           lambda is the force along the direction, which does not turn with the body
+///           Friction: see `friction`
 ///   cavity  phi = V(y) - V0 of the closed surface on its points; lambda is the pressure above that outside. In a
-///           reduced model phi is a polynomial of the coordinates, which stand among the mapped points (`volume`)
+///           reduced model phi is a polynomial of the coordinates, which stand among the mapped points (`volume`).
+///           With a gas (GasLaw) neither is given, but the amount of gas or the pressure that supplies it
 ///   motor, linear_motor   phi is the angle [rad] or the travel [m] of a joint between bodies of an assembly (`joint`);
 ///           lambda is the torque [N m] or force that raises it. A servo has a compliance: lambda = (command - phi)/c
 struct ActuatorRow : CavityShape {
+  static constexpr double motor_lever = 0.01;  // m: of the points that a motor moves
   std::string name;
   ActuatorKind kind = ActuatorKind::cable;
   int first_point = 0;  // cable: its via-points are consecutive mapped points; force: the loaded point; cavity: its
@@ -72,14 +85,24 @@ struct ActuatorRow : CavityShape {
   Interval force;  // of the multiplier [N or Pa]
   double rate = unlimited;
   int samples = 2;
-  ConstraintRow joint;    // motors: slide or angle, with side = 1
-  double compliance = 0;  // motors [rad/(N m), m/N]; 0: none, as of all others
+  ConstraintRow joint;                       // motors: slide or angle, with side = 1
+  double compliance = 0;                     // motors [rad/(N m), m/N]; 0: none, as of all others
+  GasLaw gas;                                // control gas, supply
+  double friction = 0;                       // cable: Coulomb's coefficient
+  double slip_length = default_slip_length;  // cable [m]
+  bool has_gas() const { return control == ActuatorControl::gas || control == ActuatorControl::supply; }
+  /// How many numbers it remembers from step to step (State::history):
+  ///   supplied cavity      the gas that it has gained, as volume at the pressure outside [m^3]
+  ///   cable with friction  three of each turn of its path (engine/model/cable_friction.hpp)
+  int history() const {
+    if (control == ActuatorControl::supply) return 1;
+    return friction > 0 ? 3 * (point_count + (pull_point ? 1 : 0) - 2) : 0;
+  }
   bool is_motor() const { return kind == ActuatorKind::motor || kind == ActuatorKind::linear_motor; }
   /// Change of phi per metre of motion of the row's points: the factor from tolerances of lengths to tolerances of phi.
   double size() const {
     return kind == ActuatorKind::cavity ? rest_area : kind == ActuatorKind::motor ? 1 / motor_lever : 1;
   }
-  static constexpr double motor_lever = 0.01;  // m: of the points that a motor moves
 };
 
 struct NamedPoint {
@@ -180,6 +203,12 @@ struct Robot {
   bool floating = false;
   /// Rows of constraint space: those of the actuators, then those of the constraints. Only actuators have commands.
   int rows() const { return static_cast<int>(actuators.size() + constraints.size()); }
+  /// Numbers that its actuators remember, in their order.
+  int history() const {
+    int count = 0;
+    for (const ActuatorRow& actuator : actuators) count += actuator.history();
+    return count;
+  }
   /// A model is strained by all of its motions or by none: a rigid one is alone.
   int straining_motions() const {
     return static_cast<int>(std::count_if(motions.begin(), motions.end(), [](const auto& m) { return !m.rigid; }));

@@ -85,13 +85,13 @@ void evaluate_rows(const Robot& robot, const RowLayout& layout, std::span<const 
   }
 }
 
-RowTarget row_target(const ActuatorRow& actuator, double command, double previous, double step) {
+RowTarget row_target(const ActuatorRow& actuator, double command, double previous, double step, bool at_rest) {
   RowTarget result;
   double value = std::clamp(command, actuator.range.lower, actuator.range.upper);
   if (step > 0 && actuator.rate < unlimited)
     value = std::clamp(value, previous - actuator.rate * step, previous + actuator.rate * step);
   result.limited = value != command;
-  if (actuator.control == ActuatorControl::force) {
+  if (gives_force(actuator, at_rest)) {
     result.lower = result.upper = value;
     return result;
   }

@@ -118,15 +118,21 @@ void visit_row_curvature(const Robot& robot, int row, std::span<const double> y,
                            [&](int j, int k, const Mat3d& block) { visit(j, k, -lambda * block); });
 }
 
-/// Target of a row under a command: lambda in [lower, upper], complementary to phi - target (solvers/complementarity).
+/// Whether the command is the multiplier: at rest that of a supply too, whose gas has come to its pressure.
+inline bool gives_force(const ActuatorRow& actuator, bool at_rest) {
+  return actuator.control == ActuatorControl::force || (at_rest && actuator.control == ActuatorControl::supply);
+}
+
+/// Target of a row under a command: lambda in [lower, upper], complementary to delta - scale target
+/// (solvers/complementarity; command_scale in engine/step/constraint_law.hpp, 1 but of gas).
 struct RowTarget {
-  double target = 0;  // of phi
+  double target = 0;  // the command as a displacement
   double lower = 0, upper = 0;
   bool limited = false;  // the command was outside its range or rate and was cut
 };
 
 /// `previous` is the last command (rate limits), step the time step [s]; step = 0: no rate limit.
-RowTarget row_target(const ActuatorRow& actuator, double command, double previous, double step);
+RowTarget row_target(const ActuatorRow& actuator, double command, double previous, double step, bool at_rest = false);
 
 /// Whether a row with this multiplier holds the body at its target: not a force that is given or at its limit, nor a
 /// one-sided constraint that is open.

@@ -12,24 +12,14 @@
 namespace supple {
 
 bool same_sizes(const State& a, const State& b) {
-  return a.robots == b.robots && a.q.size() == b.q.size() && a.v.size() == b.v.size() &&
-         a.multipliers.size() == b.multipliers.size() && a.contact_forces.size() == b.contact_forces.size() &&
-         a.commands.size() == b.commands.size() && a.motions.size() == b.motions.size() &&
-         a.motion_velocities.size() == b.motion_velocities.size() &&
+  const auto same = [&](std::vector<double> State::*list) { return (a.*list).size() == (b.*list).size(); };
+  return a.robots == b.robots && std::ranges::all_of(state_lists, same) &&
          (a.surface_forces.size() == b.surface_forces.size() || a.surface_forces.empty() || b.surface_forces.empty());
 }
 
-namespace {
-
-// Every list of a state.
-constexpr auto lists = {&State::q,        &State::v,       &State::multipliers,      &State::contact_forces,
-                        &State::commands, &State::motions, &State::motion_velocities};
-
-}  // namespace
-
 void copy_robot(const State& from, int a, State& to, int b) {
   SUPPLE_EXPECT(a >= 0 && a < from.robots && b >= 0 && b < to.robots);
-  for (const auto list : lists) {
+  for (const auto list : state_lists) {
     const std::vector<double>& source = from.*list;
     const std::size_t size = source.size() / extent(from.robots);
     SUPPLE_EXPECT((to.*list).size() == size * extent(to.robots));
@@ -46,7 +36,7 @@ void copy_robot(const State& from, int a, State& to, int b) {
 State one_robot(const State& state, int b) {
   State one;
   one.time = state.time;
-  for (const auto list : lists) (one.*list).resize((state.*list).size() / extent(state.robots));
+  for (const auto list : state_lists) (one.*list).resize((state.*list).size() / extent(state.robots));
   one.surface_forces.resize(state.surface_forces.empty() ? 0 : 1);
   copy_robot(state, b, one, 0);
   return one;
@@ -59,7 +49,7 @@ State repeated(const State& one, int robots) {
   all.time = one.time;
   for (int b = 0; b < robots && !one.surface_forces.empty(); ++b)
     all.surface_forces.push_back(one.surface_forces.front());
-  for (const auto list : lists) {
+  for (const auto list : state_lists) {
     (all.*list).reserve((one.*list).size() * extent(robots));
     for (int b = 0; b < robots; ++b) (all.*list).insert((all.*list).end(), (one.*list).begin(), (one.*list).end());
   }
@@ -104,9 +94,9 @@ std::uint64_t hash(const State& state) {
   for (const auto* v :
        {&state.q, &state.v, &state.multipliers, &state.commands, &state.motions, &state.motion_velocities})
     h = hash_bytes(v->data(), v->size() * sizeof(double), h);
-  // Nothing changes the hash too, and robots without obstacles keep theirs.
-  if (!state.contact_forces.empty())
-    h = hash_bytes(state.contact_forces.data(), state.contact_forces.size() * sizeof(double), h);
+  // Nothing changes the hash too, and robots without obstacles or memory keep theirs.
+  for (const auto* v : {&state.contact_forces, &state.history})
+    if (!v->empty()) h = hash_bytes(v->data(), v->size() * sizeof(double), h);
   for (const std::vector<SurfaceForce>& own : state.surface_forces) {
     for (const SurfaceForce& of : own) {
       h = hash_bytes(&of.first, sizeof of.first, h);

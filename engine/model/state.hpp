@@ -3,6 +3,7 @@
 // robot-major.
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -29,7 +30,14 @@ struct State {
   std::vector<double> commands;           // B x actuators: commands of the last step (rate limits)
   std::vector<double> motions;            // B x motions: prescribed inputs of the last step [m]
   std::vector<double> motion_velocities;  // B x motions [m/s]
+  /// B x Robot::history(): what actuators remember from step to step (ActuatorRow::history).
+  std::vector<double> history;
 };
+
+/// Every list of a state with the same number of entries for each robot.
+inline constexpr std::initializer_list<std::vector<double> State::*> state_lists = {
+    &State::q,        &State::v,       &State::multipliers,       &State::contact_forces,
+    &State::commands, &State::motions, &State::motion_velocities, &State::history};
 
 struct Control {
   std::vector<double> commands;  // B x actuators: m pulled or N
@@ -42,7 +50,7 @@ bool same_sizes(const State& a, const State& b);
 
 /// Resets these robots (indices below state.robots, in any order) to `start`, a state of one robot or of as many as
 /// `state` has, from which each takes its own. The others keep their bits; `state.time` is common to all robots and
-/// stays. A forward step keeps no other history, so a robot that is reset moves as one that begins.
+/// stays. A forward step remembers nothing else, so a robot that is reset moves as one that begins.
 void reset(State& state, std::span<const int> robots, const State& start);
 
 /// Robot `a` of a state becomes robot `b` of another of the same kind, except for the time.

@@ -269,9 +269,8 @@ void BatchSimulation::set_state(const State& state) {
     throw InputError(fmt::format("the time of the state is {} s", state.time), "a finite time");
   if (!same_sizes(state, this->state()))
     throw InputError("the state is of another robot, or of another number of robots", "a state of this simulation");
-  for (const auto* list : {&state.q, &state.v, &state.multipliers, &state.contact_forces, &state.commands,
-                           &state.motions, &state.motion_velocities})
-    if (!std::ranges::all_of(*list, [](double value) { return std::isfinite(value); }))
+  for (const auto list : state_lists)
+    if (!std::ranges::all_of(state.*list, [](double value) { return std::isfinite(value); }))
       throw InputError("the state has a number that is not finite", "finite numbers in SI units");
   steps_->set_state(state);
   number_ = std::lround(state.time / drive_.time_step);

@@ -119,7 +119,7 @@ constexpr std::array fix_keys{
 
 constexpr std::array actuator_keys{
     Key{.name = "name", .kind = text, .fallback = "required", .meaning = "name of the command"},
-    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "a frictionless cable that does not stretch; a force along a direction fixed in space; a closed cavity filled with a gas of one pressure", .choices = "cable | force | cavity"},
+    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "a cable that does not stretch; a force along a direction fixed in space; a closed cavity filled with a gas of one pressure", .choices = "cable | force | cavity"},
     Key{.name = "points", .kind = vectors, .dimension = D::length, .fallback = "required for a cable", .meaning = "cable: points of the body that it runs through; the first is its attachment"},
     Key{.name = "pull_point", .kind = vector, .dimension = D::length, .fallback = "the last of `points`", .meaning = "cable: point fixed in space where it is pulled"},
     Key{.name = "point", .kind = vector, .dimension = D::length, .fallback = "a region", .meaning = "force: point of the body that it acts on"},
@@ -129,12 +129,17 @@ constexpr std::array actuator_keys{
     Key{.name = "surface", .kind = table, .fallback = "a region", .meaning = "cavity: its walls from a surface file, embedded in the body", .subtable = "surface"},
     Key{.name = "direction", .kind = vector, .fallback = "required for a force", .meaning = "force: where it points; only its direction counts"},
     Key{.name = "attachment_radius", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "spreads each point over the nodes this near, so that it indents the body less", .bound = Bound::non_negative},
-    Key{.name = "control", .kind = choice, .fallback = "cable \"displacement\", force \"force\", cavity \"pressure\"", .meaning = "what the command is: length pulled or distance moved along the direction (of the region's mean), or tension or force; of a cavity the volume it gains, or its pressure above that outside", .choices = "displacement | force | volume | pressure"},
-    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "limits of the command, lengths, forces, volumes or pressures after `control`; a reduction needs both ends"},
+    Key{.name = "control", .kind = choice, .fallback = "cable \"displacement\", force \"force\", cavity \"pressure\"", .meaning = "what the command is: length pulled or distance moved along the direction (of the region's mean), or tension or force; of a cavity the volume it gains, or its pressure above that outside, or its gas: what is put in (`gas`, as volume at the pressure outside: a syringe or pump that moves it; without a `range` the cavity is sealed), or the pressure behind a line that feeds it (`supply`)", .choices = "displacement | force | volume | pressure | gas | supply"},
+    Key{.name = "range", .kind = interval, .dimension = D::length, .fallback = "gas [0, 0], others [0, inf], bilateral [-inf, inf]", .meaning = "limits of the command, lengths, forces, volumes or pressures after `control`; a reduction needs both ends"},
     Key{.name = "rate", .kind = quantity, .dimension = D::speed, .fallback = "inf", .meaning = "limit on the change of the command per time, in units after `control`", .bound = Bound::positive, .infinite = true},
-    Key{.name = "bilateral", .kind = boolean, .fallback = "force true, others false", .meaning = "true: a cable may push too, a force may be negative, a cavity may be under suction"},
+    Key{.name = "bilateral", .kind = boolean, .fallback = "force, gas and supply true, others false", .meaning = "true: a cable may push too, a force may be negative, a cavity may be under suction"},
     Key{.name = "force", .kind = interval, .dimension = D::force, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "cable, force: limits of the tension or force"},
     Key{.name = "pressure", .kind = interval, .dimension = D::stress, .fallback = "[0, inf], bilateral [-inf, inf]", .meaning = "cavity: limits of the pressure"},
+    Key{.name = "atmosphere", .kind = quantity, .dimension = D::stress, .fallback = "\"101325 Pa\"", .meaning = "gas, supply: absolute pressure outside, to which every other pressure is relative", .bound = Bound::positive},
+    Key{.name = "dead_volume", .kind = quantity, .dimension = D::volume, .fallback = "0", .meaning = "gas, supply: volume of lines and fittings that is at the pressure of the cavity", .bound = Bound::non_negative},
+    Key{.name = "resistance", .kind = quantity, .dimension = D::flow_resistance, .fallback = "required for supply", .meaning = "supply: of the line: difference of pressures over the flow, this measured at the pressure outside", .bound = Bound::positive},
+    Key{.name = "friction", .kind = quantity, .fallback = "0", .meaning = "cable: Coulomb's coefficient where it turns at its points: over an angle a its tension changes by the factor exp(friction a), against its sliding", .bound = Bound::non_negative},
+    Key{.name = "slip_length", .kind = quantity, .dimension = D::length, .fallback = "\"0.1 mm\"", .meaning = "cable: how far it slides until friction has turned round, all but 37 %", .bound = Bound::positive},
     Key{.name = "samples", .kind = integer, .fallback = "2", .meaning = "values of this command on the grid of the offline sampling", .least = 2},
 };
 

@@ -440,7 +440,7 @@ void check_reducible(const Scene& scene) {
   for (const ActuatorScene& actuator : scene.actuators)
     if (!finite(actuator.range))
       throw InputError(fmt::format("the range of '{}' is unlimited (a reduction samples all of it)", actuator.name),
-                       actuator.control == ActuatorControl::force ? "range = [0, \"5 N\"]" : "range = [0, \"40 mm\"]",
+                       commands_force(actuator.control) ? "range = [0, \"5 N\"]" : "range = [0, \"40 mm\"]",
                        actuator.place);
   for (const BodyScene& body : scene.bodies)
     for (const FixScene& fix : body.fixes) {

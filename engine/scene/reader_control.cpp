@@ -48,32 +48,74 @@ void read_cavity_walls(const TableReader& table, ActuatorScene* cavity) {
 }
 
 // The words of the scene; of a cavity, volume and pressure stand for displacement and force.
-enum class ControlWord { displacement, force, volume, pressure };
+enum class ControlWord { displacement, force, volume, pressure, gas, supply };
 
 ActuatorControl read_control(const TableReader& table, const ActuatorScene& actuator) {
   const bool cavity = actuator.kind == ActuatorKind::cavity;
   const ControlWord word = table.choice("control", cavity                                 ? ControlWord::pressure
                                                    : actuator.kind == ActuatorKind::cable ? ControlWord::displacement
                                                                                           : ControlWord::force);
-  if (cavity != (word == ControlWord::volume || word == ControlWord::pressure))
+  if (cavity != (word >= ControlWord::volume))
     table.fail(
         "control",
         fmt::format("a {} is not controlled by {}", cavity ? "cavity" : "cable or a force", table.text("control")),
-        cavity ? "\"pressure\" or \"volume\"" : "\"displacement\" or \"force\"");
-  return word == ControlWord::force || word == ControlWord::pressure ? ActuatorControl::force
-                                                                     : ActuatorControl::displacement;
+        cavity ? "\"pressure\", \"volume\", \"gas\" or \"supply\"" : "\"displacement\" or \"force\"");
+  return static_cast<ActuatorControl>(static_cast<int>(word) - (cavity ? 2 : 0));
+}
+
+void read_gas(const TableReader& table, ActuatorScene* cavity) {
+  const bool supply = cavity->control == ActuatorControl::supply;
+  if (!supply && cavity->control != ActuatorControl::gas) {
+    refuse(table, "an actuator without gas", "control", {"atmosphere", "dead_volume", "resistance"});
+    return;
+  }
+  cavity->atmosphere = table.quantity("atmosphere", cavity->atmosphere);
+  cavity->dead_volume = table.quantity("dead_volume", 0);
+  if (!supply) {
+    refuse(table, "gas that is put in", "control", {"resistance"});
+  } else if (!table.has("resistance")) {
+    table.fail("control", fmt::format("the line that supplies '{}' has no resistance", cavity->name),
+               "resistance = \"10 kPa s/mL\"; without any, control = \"pressure\"");
+  }
+  cavity->resistance = table.quantity("resistance", 0);
+}
+
+void read_friction(const TableReader& table, ActuatorScene* cable) {
+  if (cable->kind != ActuatorKind::cable)
+    return refuse(table, "an actuator that is no cable", "type", {"friction", "slip_length"});
+  cable->friction = table.quantity("friction", 0);
+  cable->slip_length = table.quantity("slip_length", cable->slip_length);
+  if (table.has("slip_length") && cable->friction == 0)
+    table.fail("slip_length", fmt::format("cable '{}' has a slip_length and no friction", cable->name),
+               "friction = 0.2, or no slip_length");
+  if (cable->friction > 0 && cable->bilateral)
+    table.fail("bilateral", fmt::format("cable '{}' rubs and pushes (friction is that of a taut cable)", cable->name),
+               "bilateral = false, or no friction");
+  if (cable->friction > 0 && cable->points.size() + (cable->pull_point ? 1 : 0) < 3)
+    table.fail("friction", fmt::format("cable '{}' is straight (it turns nowhere)", cable->name),
+               "more points, or no friction");
 }
 
 void read_limits(const TableReader& table, ActuatorScene* actuator) {
-  const bool cavity = actuator->kind == ActuatorKind::cavity, by_force = actuator->control == ActuatorControl::force;
-  const Interval all = actuator->bilateral ? Interval{} : Interval{0, unlimited};
+  const bool cavity = actuator->kind == ActuatorKind::cavity, by_force = commands_force(actuator->control),
+             gas = actuator->control == ActuatorControl::gas,
+             has_gas = gas || actuator->control == ActuatorControl::supply;
+  // Nothing sucks at gas more than a vacuum.
+  const Interval all = has_gas               ? Interval{-actuator->atmosphere, unlimited}
+                       : actuator->bilateral ? Interval{}
+                                             : Interval{0, unlimited};
   const std::string_view multiplier = cavity ? "pressure" : "force";
-  actuator->range = table.interval("range", all, command_dimension(actuator->kind, actuator->control));
+  actuator->range =
+      table.interval("range", gas ? Interval{0, 0} : all, command_dimension(actuator->kind, actuator->control));
   actuator->rate = table.quantity("rate", unlimited, rate_dimension(actuator->kind, actuator->control));
   actuator->force = table.interval(multiplier, all, multiplier_dimension(actuator->kind));
+  if (has_gas && (actuator->force.lower < all.lower || (by_force && actuator->range.lower < all.lower)))
+    table.fail(actuator->force.lower < all.lower ? "pressure" : "range",
+               fmt::format("'{}' is sucked at by more than the atmosphere", actuator->name),
+               fmt::format("{} or more", format_quantity(all.lower, Dimension::stress)));
   const auto only_one_way = [&](std::string_view name, Interval* limits) {
     if (actuator->bilateral) return;
-    if (limits->lower == -unlimited) limits->lower = 0;
+    if (limits->lower == -unlimited || (has_gas && !table.has(name))) limits->lower = 0;
     if (limits->lower >= 0 && limits->upper >= 0) return;
     const char* kind = actuator->kind == ActuatorKind::cable   ? "cable"
                        : actuator->kind == ActuatorKind::force ? "force"
@@ -204,7 +246,11 @@ ActuatorScene read_actuator(const TableReader& table) {
     read_cavity_walls(table, &actuator);
   }
   actuator.control = read_control(table, actuator);
-  actuator.bilateral = table.boolean("bilateral", actuator.kind == ActuatorKind::force);
+  read_gas(table, &actuator);
+  actuator.bilateral =
+      table.boolean("bilateral", actuator.kind == ActuatorKind::force || actuator.control == ActuatorControl::gas ||
+                                     actuator.control == ActuatorControl::supply);
+  read_friction(table, &actuator);
   read_limits(table, &actuator);
   actuator.samples = static_cast<int>(table.integer("samples", actuator.samples, 1000));
   return actuator;

@@ -53,7 +53,7 @@ bool same(const std::optional<SurfaceScene>& a, const std::optional<SurfaceScene
 bool same(const ActuatorScene& a, const ActuatorScene& b) {
   const auto plain = [](const ActuatorScene& v) {
     return std::tie(v.name, v.kind, v.points, v.pull_point, v.direction, v.attachment_radius, v.control, v.rate,
-                    v.bilateral, v.samples);
+                    v.bilateral, v.samples, v.atmosphere, v.dead_volume, v.resistance, v.friction, v.slip_length);
   };
   return plain(a) == plain(b) && same(a.region, b.region) && same(a.surface, b.surface) && same(a.range, b.range) &&
          same(a.force, b.force);
@@ -139,15 +139,29 @@ const ActuatorWords& words_of(ActuatorKind kind) {
 }  // namespace
 
 Dimension command_dimension(ActuatorKind kind, ActuatorControl control) {
-  return control == ActuatorControl::force ? words_of(kind).multiplier_is : words_of(kind).value_is;
+  return commands_force(control) ? words_of(kind).multiplier_is : words_of(kind).value_is;
 }
 
 Dimension rate_dimension(ActuatorKind kind, ActuatorControl control) {
-  return control == ActuatorControl::force ? words_of(kind).multiplier_rate : words_of(kind).value_rate;
+  return commands_force(control) ? words_of(kind).multiplier_rate : words_of(kind).value_rate;
 }
 
 Dimension multiplier_dimension(ActuatorKind kind) {
   return words_of(kind).multiplier_is;
+}
+
+const char* command_word(ActuatorKind kind, ActuatorControl control) {
+  switch (control) {
+    case ActuatorControl::displacement:
+      return value_word(kind);
+    case ActuatorControl::force:
+      return multiplier_word(kind);
+    case ActuatorControl::gas:
+      return "gas";
+    case ActuatorControl::supply:
+      return "supply";
+  }
+  return "";
 }
 
 const char* value_word(ActuatorKind kind) {

@@ -107,8 +107,16 @@ struct BodyScene {
 /// Motors are those of joints, in scenes of several bodies (assembly_scene.hpp).
 enum class ActuatorKind { cable, force, cavity, motor, linear_motor };
 /// What the command is: the value of the actuator's row (length pulled, distance moved, volume gained) or its
-/// multiplier (tension, force, pressure).
-enum class ActuatorControl { displacement, force };
+/// multiplier (tension, force, pressure). Of a cavity also the gas in it: the amount that is put in, or the pressure that
+/// feeds it through a line.
+enum class ActuatorControl { displacement, force, gas, supply };
+/// Whether the command is a force or a pressure.
+inline bool commands_force(ActuatorControl control) {
+  return control == ActuatorControl::force || control == ActuatorControl::supply;
+}
+
+inline constexpr double standard_atmosphere = 101325;  // Pa
+inline constexpr double default_slip_length = 1e-4;    // m
 
 /// A surface in a file of its own, in the frame of the transformed body once its own transform is applied.
 struct SurfaceScene {
@@ -119,11 +127,12 @@ struct SurfaceScene {
 };
 
 /// What drives the robot.
-///   cable   frictionless and inextensible, through points embedded in the body: point[0] is its attachment, the last
+///   cable   inextensible, with or without friction where it turns, through points embedded in the body: point[0] is its attachment, the last
 ///           point is where it is pulled (embedded), or pull_point (fixed in space) follows
 ///   force   along a direction fixed in space, on one point of the body or spread evenly over the surface in a region
 ///   cavity  a closed surface, filled with a gas of one pressure: faces of the body's boundary in a region, or a
-///           surface from a file, embedded in the body
+///           surface from a file, embedded in the body. Where the command is its gas it obeys p V = const
+///           (engine/model/robot.hpp, GasLaw)
 struct ActuatorScene {
   std::string name;
   ActuatorKind kind = ActuatorKind::cable;
@@ -134,11 +143,16 @@ struct ActuatorScene {
   Vec3d direction{{0, 0, 0}};           // force: unit vector
   double attachment_radius = 0;         // m; > 0 spreads each point over the nodes within this radius
   ActuatorControl control = ActuatorControl::displacement;
-  Interval range;           // of the command: m, cavity m^3 (displacement) or N, cavity Pa (force)
+  Interval range;           // of the command: m, cavity m^3 (displacement, gas) or N, cavity Pa (force, supply)
   double rate = unlimited;  // limit on |d command / dt|
   bool bilateral = false;   // true: the cable may push, the force be negative, the cavity be sucked at
   Interval force;           // limits on the multiplier [N, Pa]; unilateral actuators have lower = max(lower, 0)
-  int samples = 2;          // grid samples of this actuator in offline sampling, s_i >= 2
+  double atmosphere = standard_atmosphere;  // gas: absolute pressure outside [Pa], to which pressures are relative
+  double dead_volume = 0;                   // gas: of lines and fittings, at the cavity's pressure [m^3]
+  double resistance = 0;                    // supply: of the line [Pa s/m^3], the flow measured at the pressure outside
+  double friction = 0;                      // cable: Coulomb's coefficient where it turns
+  double slip_length = default_slip_length;  // cable: sliding over which friction turns round [m]
+  int samples = 2;                           // grid samples of this actuator in offline sampling, s_i >= 2
   Place place;
 };
 
@@ -146,6 +160,8 @@ struct ActuatorScene {
 Dimension command_dimension(ActuatorKind kind, ActuatorControl control);
 Dimension rate_dimension(ActuatorKind kind, ActuatorControl control);
 Dimension multiplier_dimension(ActuatorKind kind);
+/// What the command is, as scenes name it.
+const char* command_word(ActuatorKind kind, ActuatorControl control);
 /// "displacement", "volume", "angle"; "force", "pressure", "torque".
 const char* value_word(ActuatorKind kind);
 const char* multiplier_word(ActuatorKind kind);

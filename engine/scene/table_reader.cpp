@@ -60,6 +60,8 @@ std::string_view example_quantity(Dimension dimension) {
       return "\"2 N s/m\"";
     case Dimension::turn_damping:
       return "\"0.01 N m s/rad\"";
+    case Dimension::flow_resistance:
+      return "\"10 kPa s/mL\"";
     case Dimension::compliance:
       return "\"1 mm/N\"";
     case Dimension::stiffness:

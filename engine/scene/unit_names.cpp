@@ -42,6 +42,7 @@ constexpr std::array dimensions{
     DimensionEntry{Dimension::turn_stiffness, "a stiffness against rotation", "N m/rad", "N m/rad, N mm/deg"},
     DimensionEntry{Dimension::damping, "a damping", "N s/m", "N s/m"},
     DimensionEntry{Dimension::turn_damping, "a damping of rotation", "N m s/rad", "N m s/rad"},
+    DimensionEntry{Dimension::flow_resistance, "a resistance to flow", "Pa s/m^3", "kPa s/mL, Pa s/m^3"},
 };
 
 const DimensionEntry& entry(Dimension dimension) {
@@ -75,6 +76,7 @@ std::string format_quantity(double value, Dimension dimension) {
   constexpr std::array stresses{Step{1e9, "GPa"}, Step{1e6, "MPa"}, Step{1e3, "kPa"}, Step{1, "Pa"}};
   constexpr std::array forces{Step{1e3, "kN"}, Step{1, "N"}, Step{1e-3, "mN"}};
   constexpr std::array volumes{Step{1, "m^3"}, Step{1e-6, "mL"}};
+  constexpr std::array resistances{Step{1e9, "kPa s/mL"}, Step{1e6, "Pa s/mL"}, Step{1, "Pa s/m^3"}};
   constexpr std::array speeds{Step{1, "m/s"}, Step{1e-3, "mm/s"}};
   constexpr std::array torques{Step{1, "N m"}, Step{1e-3, "N mm"}};
 
@@ -105,6 +107,8 @@ std::string format_quantity(double value, Dimension dimension) {
       return write(volumes);
     case Dimension::torque:
       return write(torques);
+    case Dimension::flow_resistance:
+      return write(resistances);
     case Dimension::angle:
       return fmt::format("{:.4g} deg", value * 180 / std::numbers::pi);
     case Dimension::turn_rate:

@@ -11,31 +11,32 @@
 namespace supple {
 
 enum class Dimension {
-  number,          // 1; only "%" as unit
-  length,          // m
-  mass,            // kg
-  time,            // s
-  angle,           // rad
-  acceleration,    // m/s^2
-  stress,          // Pa
-  density,         // kg/m^3
-  force,           // N
-  stiffness,       // N/m
-  frequency,       // 1/s
-  speed,           // m/s
-  force_rate,      // N/s
-  stress_rate,     // Pa/s
-  volume,          // m^3
-  volume_rate,     // m^3/s
-  compliance,      // m/N
-  torque,          // N m
-  torque_rate,     // N m/s
-  turn_rate,       // rad/s
-  turn_stiffness,  // N m/rad
-  damping,         // N s/m
-  turn_damping,    // N m s/rad
+  number,           // 1; only "%" as unit
+  length,           // m
+  mass,             // kg
+  time,             // s
+  angle,            // rad
+  acceleration,     // m/s^2
+  stress,           // Pa
+  density,          // kg/m^3
+  force,            // N
+  stiffness,        // N/m
+  frequency,        // 1/s
+  speed,            // m/s
+  force_rate,       // N/s
+  stress_rate,      // Pa/s
+  volume,           // m^3
+  volume_rate,      // m^3/s
+  compliance,       // m/N
+  torque,           // N m
+  torque_rate,      // N m/s
+  turn_rate,        // rad/s
+  turn_stiffness,   // N m/rad
+  damping,          // N s/m
+  turn_damping,     // N m s/rad
+  flow_resistance,  // Pa s/m^3
 };
-inline constexpr int dimension_count = 23;
+inline constexpr int dimension_count = 24;
 
 // "length", "stress", ... with its article for messages: "a length".
 std::string_view dimension_name(Dimension dimension);

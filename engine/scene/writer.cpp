@@ -196,6 +196,15 @@ class Writer {
     put("rate", a.rate);
     put("bilateral", a.bilateral);
     put(cavity ? "pressure" : "force", a.force);
+    if (a.control == ActuatorControl::gas || a.control == ActuatorControl::supply) {
+      put("atmosphere", a.atmosphere);
+      put("dead_volume", a.dead_volume);
+    }
+    if (a.control == ActuatorControl::supply) put("resistance", a.resistance);
+    if (a.friction > 0) {
+      put("friction", a.friction);
+      put("slip_length", a.slip_length);
+    }
     put("samples", a.samples);
   }
 

@@ -62,7 +62,8 @@ SpaceViews SpaceArrays::views(double* next) const {
   return all;
 }
 
-ConstraintSpace SpaceArrays::seen_by_law(std::span<const double> moved) const {
+ConstraintSpace SpaceArrays::seen_by_law(std::span<const double> moved, std::span<const double> compliance,
+                                         std::span<const double> command_scale) const {
   const SpaceViews& all = on_host();
   const auto matrices = [](const Matrices& view) {
     return std::span<const double>(view.data, extent(view.size[0], view.size[1], view.size[2]));
@@ -82,7 +83,9 @@ ConstraintSpace SpaceArrays::seen_by_law(std::span<const double> moved) const {
           .effector_free = vectors(all.effector_free),
           .effector_W = matrices(all.effector_W),
           .effector_B = matrices(all.effector_B),
-          .inputs = moved};
+          .inputs = moved,
+          .compliance = compliance,
+          .command_scale = command_scale};
 }
 
 }  // namespace supple

@@ -95,7 +95,8 @@ struct SpaceArrays {
   const SpaceViews& on_device() const { return device_views_; }
   const SpaceViews& on_host() const { return host_views_; }
   // As a law sees it.
-  ConstraintSpace seen_by_law(std::span<const double> inputs) const;
+  ConstraintSpace seen_by_law(std::span<const double> inputs, std::span<const double> compliance,
+                              std::span<const double> command_scale) const;
 
  private:
   SpaceViews views(double* begin) const;

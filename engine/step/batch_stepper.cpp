@@ -100,10 +100,6 @@ std::vector<double> rows_of(const std::vector<double>& values, int robots, int f
   return {values.begin() + first * size, values.begin() + (first + count) * size};
 }
 
-// Every list of a state.
-constexpr auto state_lists = {&State::q,        &State::v,       &State::multipliers,      &State::contact_forces,
-                              &State::commands, &State::motions, &State::motion_velocities};
-
 State robots_of(const State& state, int first, int count) {
   State part;
   part.robots = count;
@@ -118,7 +114,8 @@ void BatchStepper::set_state(const State& state) {
   SUPPLE_EXPECT(state.robots == robots_ && state.multipliers.size() == extent(robots_, model_.robot.rows()) &&
                 state.commands.size() == extent(robots_) * model_.robot.actuators.size() &&
                 state.contact_forces.size() == extent(robots_, model_.robot.pairs(), 3) &&
-                state.motions.size() == extent(robots_) * model_.robot.motions.size());
+                state.motions.size() == extent(robots_) * model_.robot.motions.size() &&
+                state.history.size() == extent(robots_, model_.robot.history()));
   time_ = state.time;
   for (int k = 0; k < parts(); ++k) {
     Robots& robots = *parts_[extent(k)];

@@ -9,6 +9,9 @@ ConstraintSpace of_robot(const ConstraintSpace& space, int robot) {
   const auto part = [robot](std::span<const double> values, std::size_t size) {
     return values.subspan(static_cast<std::size_t>(robot) * size, size);
   };
+  const auto given = [&](std::span<const double> values, std::size_t size) {
+    return values.empty() ? values : part(values, size);
+  };
   return {.robots = 1,
           .rows = n,
           .effector_rows = e,
@@ -21,7 +24,9 @@ ConstraintSpace of_robot(const ConstraintSpace& space, int robot) {
           .effector_free = part(space.effector_free, extent(e)),
           .effector_W = part(space.effector_W, extent(e, n)),
           .effector_B = part(space.effector_B, extent(e, m)),
-          .inputs = part(space.inputs, extent(m))};
+          .inputs = part(space.inputs, extent(m)),
+          .compliance = given(space.compliance, extent(n)),
+          .command_scale = given(space.command_scale, extent(n))};
 }
 
 }  // namespace supple

@@ -17,7 +17,8 @@ namespace supple {
 //   effectors  delta_e = effector_free + effector_W lambda + effector_B dc
 //   W = H A^-1 H^T [m/N], with the compliance of constraints on its diagonal,   effector_W = H_e A^-1 H^T [m/N]
 //   free = phi + H A^-1 r [m],   B = H_c - H A^-1 A_c [m/m]
-// phi and the inputs c [motions] belong to the point of linearisation; motions = 0 unless the law moves inputs.
+// A displacement-like command has its row end at delta = command_scale * command: the scale is 1 but of gas
+// (GasLaw), whose law is linearised. phi and the inputs c [motions] belong to the point of linearisation; motions = 0 unless the law moves inputs.
 // Constraints end at delta = 0, or where they are one-sided at
 //   lambda >= 0,   delta >= 0,   lambda delta = 0.
 // What phi means in a step that is not implicit Euler: step.hpp.
@@ -26,7 +27,14 @@ struct ConstraintSpace {
   std::span<const double> phi, free, W, B;  // rows, rows, rows x rows, rows x motions
   std::span<const double> effector_phi, effector_free, effector_W, effector_B;  // the same for the effectors' rows
   std::span<const double> inputs;
+  std::span<const double> compliance;     // rows: what of W is not H A^-1 H^T
+  std::span<const double> command_scale;  // rows, or empty: 1
 };
+
+// Of a robot's row: where delta is for a command of the actuator.
+inline double command_scale(std::span<const double> scale, std::size_t row) {
+  return scale.empty() ? 1.0 : scale[row];
+}
 
 // What belongs to one robot.
 ConstraintSpace of_robot(const ConstraintSpace& space, int robot);
@@ -60,9 +68,10 @@ class ConstraintLaw {
   // Whether dc is unknown; otherwise a step takes the motions of its control.
   virtual bool moves_inputs() const = 0;
 
-  // Begins a step of length `step` [s] (0: statics) from `state`; multipliers [B x rows]: what the first linearisation
-  // uses, those of the state within their bounds. Returns how many commands were cut to their range or rate.
-  virtual int begin(const State& state, double step, std::span<double> multipliers) = 0;
+  // Begins a step from `state`, of length `step` [s] (0: rates are not limited), to an equilibrium where `at_rest`;
+  // multipliers [B x rows]: what the first linearisation uses, those of the state within their bounds. Returns how many
+  // commands were cut to their range or rate.
+  virtual int begin(const State& state, double step, bool at_rest, std::span<double> multipliers) = 0;
   // Finds multipliers (in: the last ones) and dc [B x motions]. False: not found, and the law knows why. Robots that
   // `touch` [B, or empty: none] are solved in contact anyway, and left out.
   virtual bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
@@ -72,12 +81,14 @@ class ConstraintLaw {
   // The same for one robot and its contacts; multipliers [N], dc [motions].
   virtual ContactReport solve_in_contact(int robot, const ContactSpace& space, std::span<double> multipliers,
                                          std::span<double> dc) = 0;
-  // How far actuators of a robot with values phi [rows] are from what the law asks [m]: Newton's method continues
-  // while this is above its tolerance.
-  virtual double violation(int robot, std::span<const double> phi, std::span<const double> multipliers) const = 0;
-  // What the actuators were told in this step [B x actuators: m or N]; phi [B x rows]: values that the rows end at.
-  virtual void commands(std::span<const double> phi, std::span<const double> multipliers,
-                        std::span<double> commands) const = 0;
+  // How far actuators of a robot whose rows are at delta [rows] are from what the law asks [m]: Newton's method
+  // continues while this is above its tolerance. `scale`: command_scale [rows].
+  virtual double violation(int robot, std::span<const double> delta, std::span<const double> scale,
+                           std::span<const double> multipliers) const = 0;
+  // What the actuators were told in this step [B x actuators: m or N]; delta [B x rows]: where the rows end; `scale`:
+  // command_scale [B x rows].
+  virtual void commands(std::span<const double> delta, std::span<const double> scale,
+                        std::span<const double> multipliers, std::span<double> commands) const = 0;
 };
 
 }  // namespace supple

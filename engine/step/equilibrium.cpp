@@ -86,8 +86,10 @@ Equilibrium::Equilibrium(Mechanics& mechanics, const EquilibriumSettings& settin
       robots_(mechanics.robots()),
       settings_(settings),
       // time_step = 0: commands of a static solve have no rate.
-      stepper_(mechanics,
-               {.scheme = StepScheme::quasi_static, .time_step = 0, .keep_factor_below = settings.keep_factor_below}),
+      stepper_(mechanics, {.scheme = StepScheme::quasi_static,
+                           .time_step = 0,
+                           .keep_factor_below = settings.keep_factor_below,
+                           .forgets_friction = !settings.keeps_friction}),
       partial_(zero_control(mechanics)),
       load_(extent(mechanics.robots(), mechanics.coordinates().nv), 0.0),
       imbalance_(load_.size()),

@@ -38,6 +38,8 @@ struct EquilibriumSettings {
   double first_increment = 1;    // fraction of the way tried first
   double smallest_increment = 1.0 / 256;
   int patient_iterations = 60;  // of the last attempt; 0 = none, and no relaxation
+  // Friction of cables is that of the way from the state's own; else as if they had slid straight from rest.
+  bool keeps_friction = false;
 };
 
 /// First increment of what is not to pass by an equilibrium on its way to the commands.

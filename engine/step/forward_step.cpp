@@ -23,7 +23,7 @@ ForwardStep::ForwardStep(Mechanics& mechanics, Integrator integrator, double tim
       statics_(integrator == Integrator::quasi_static),
       time_step_(time_step),
       stepper_(mechanics, settings_of(robot_, integrator, time_step, keep_tangent)),
-      equilibrium_(mechanics, {}) {}
+      equilibrium_(mechanics, {.keeps_friction = true}) {}
 
 StepReport ForwardStep::step(const Control& control, State& state) {
   return statics_ ? equilibrium(control, state) : stepper_.step(control, state);
@@ -36,7 +36,7 @@ StepReport ForwardStep::equilibrium(const Control& control, State& state) {
   for (std::size_t k = 0; k < limited_.commands.size(); ++k) {
     const ActuatorRow& actuator = robot_.actuators[k % robot_.actuators.size()];
     const RowTarget law = row_target(actuator, control.commands[k], state.commands[k], time_step_);
-    limited_.commands[k] = actuator.control == ActuatorControl::force ? law.lower : law.target;
+    limited_.commands[k] = gives_force(actuator, false) ? law.lower : law.target;
     report.limited_commands += law.limited ? 1 : 0;
   }
   trial_ = state;

@@ -77,7 +77,7 @@ std::optional<RowProgram> actuator_program(const Device& device, const Robot& ro
   for (const ActuatorRow& actuator : robot.actuators) {
     if (actuator.kind == ActuatorKind::force)
       shapes.add_along(actuator.direction, robot.rest_points[extent(actuator.first_point)]);
-    else if (actuator.kind == ActuatorKind::cable)
+    else if (actuator.kind == ActuatorKind::cable && actuator.friction == 0)
       shapes.add_path(actuator.rest_length, 1, actuator.pull_point);
     else if (actuator.kind == ActuatorKind::cavity && !actuator.volume.empty())
       shapes.add_volume(actuator.volume, 0, 1);

@@ -62,7 +62,7 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
       rows_(size_.device, mechanics.rows(), size_),
       springs_{RowArrays(size_.device, spring_layout(mechanics.robot()), size_), {}, {}},
       space_(size_.device, size_, 0, 0),
-      scheme_(size_.device, mechanics.robot()),
+      scheme_(size_.device, mechanics.robot(), size_.robots),
       marks_(size_.device),
       robots_(extent(size_.robots)) {
   const int B = size_.robots;
@@ -87,7 +87,22 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   found_.all = Mirrored<RobotFinding>(size_.device, extent(B));
   found_.squares = Mirrored<ResidualSquares>(size_.device, extent(B));
   found_.goes = Mirrored<unsigned char>(size_.device, extent(B));
-  host_.phi_end.assign(extent(B, size_.rows), 0.0);
+  history_ = Mirrored<double>(size_.device, extent(B, mechanics.robot().history()));
+  std::vector<int> cables;
+  for (int row = 0, at = 0; row < static_cast<int>(robot.actuators.size()); ++row) {
+    const ActuatorRow& actuator = robot.actuators[extent(row)];
+    if (actuator.friction > 0) {
+      cables.push_back(row);
+      rubbing_.history.push_back(at);
+    }
+    at += actuator.history();
+  }
+  rubbing_.rows = Mirrored<int>(size_.device, cables.size());
+  std::ranges::copy(cables, rubbing_.rows.host().begin());
+  rubbing_.rows.send();
+  for (int b = 0; b < B; ++b)
+    for (const int row : cables) host_.friction.emplace_back(robot.actuators[extent(row)], robot);
+  host_.row_end.assign(extent(B, size_.rows), 0.0);
   host_.commands.assign(extent(B) * mechanics.robot().actuators.size(), 0.0);
   host_.left_out.assign(extent(B), 0);
   host_.without_curvature.assign(extent(B), 0);
@@ -152,7 +167,7 @@ std::vector<double> Stepper::row_values() {
 }
 
 std::vector<double> Stepper::compliance() {
-  const std::span<const double> W = space_.seen_by_law({}).W;
+  const std::span<const double> W = space_.seen_by_law({}, {}, {}).W;
   return {W.begin(), W.end()};
 }
 
@@ -203,8 +218,9 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
 }
 
 void Stepper::prepare(const ConstraintLaw& law, StateView state) {
-  // Where commands come late, motions do too; effectors without a program need the goals.
-  const bool late = size_.motions > 0 || (law.effector_rows().rows() > 0 && !effectors_.program);
+  // Where commands come late, motions do too; effectors without a program need the goals, gas the last pressures.
+  const bool late =
+      size_.motions > 0 || scheme_.gas_rows() > 0 || (law.effector_rows().rows() > 0 && !effectors_.program);
   if (on_cpu() || prepared() || settings_.iterates() || late || contact_.has_value() != (device_contact_ != nullptr))
     return;
   begin(law, {}, state);
@@ -221,8 +237,8 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
   const bool prepared = now_.prepared;
   if (!prepared) begin(law, motions, state);
   now_.prepared = false;
-  report.limited_commands = law.begin(state.host, settings_.time_step, space_.lambda.host());
-  if (settings_.iterates()) space_.lambda.send();
+  report.limited_commands = law.begin(state.host, settings_.time_step, !settings_.dynamic(), space_.lambda.host());
+  if (settings_.iterates() || scheme_.gas_rows() > 0) space_.lambda.send();
   while (any(Progress::At::active)) {
     if (!prepared) {
       linearise(law, state);
@@ -257,6 +273,13 @@ void Stepper::begin(const ConstraintLaw& law, std::span<const double> motions, c
     robot.status = StepStatus::ok;
     robot.element = -1;
     robot.newton.begin();
+  }
+  if (history_.size() > 0) {
+    if (settings_.forgets_friction)
+      std::ranges::fill(history_.host(), 0.0);
+    else
+      std::ranges::copy(state.host.history, history_.host().begin());
+    history_.send();
   }
   begin_scheme(state);
   for_robots(ZeroTeamOp{vectors(motion_.u)});
@@ -303,6 +326,7 @@ bool Stepper::make_space() {
   for_robots(FindingTeamOp{scheme_.looks_back() ? found_.start_points.data() : nullptr, found_.points.data(),
                            found_.systems.data(), vectors(motion_.f), solutions(), found_.all.data()});
   space_.block.fetch();
+  scheme_.fetch();
   found_.all.fetch();
   marks_.ready.set();
   return true;
@@ -381,8 +405,7 @@ void Stepper::finish(ConstraintLaw& law, const StateView& state, StepReport& rep
   const double h = settings_.time_step;
   const int B = size_.robots;
   if (settings_.iterates()) {
-    const Vectors values = space_.on_host().values;
-    std::copy_n(values.data, host_.phi_end.size(), host_.phi_end.data());
+    for (std::size_t i = 0; i < host_.row_end.size(); ++i) host_.row_end[i] = row_end(i);
   }
   if (now_.keeps) remember_balance(state.host);
   if (settings_.iterates()) send_mask(/*ended=*/true);
@@ -399,6 +422,7 @@ void Stepper::finish(ConstraintLaw& law, const StateView& state, StepReport& rep
   if (mechanics_.turns() && settings_.dynamic() && !settings_.iterates() && found_.goes.host()[0] != 0)
     std::ranges::copy(host_.end_velocity, state.v);
   finish_host(law, state);
+  if (rubbing_.count() > 0) remember_friction(state);
   if (device_contact_) device_contact_->finish(state, found_.goes.data());
   if (now_.keeps) remember_end(state.host);
   // outputs() may be asked for
@@ -411,7 +435,8 @@ void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
   State& host = state.host;
   const std::span<const double> lambda = space_.lambda.host();
   const std::span<double> c = inputs_.motions.host();
-  law.commands(host_.phi_end, lambda, host_.commands);
+  law.commands(host_.row_end, scheme_.command_scale(), lambda, host_.commands);
+  remember_gas(host);
   const std::size_t n = extent(size_.rows), m = extent(size_.motions), actuators = mechanics_.robot().actuators.size();
   for (std::size_t b = 0; b < robots_.size(); ++b) {
     if (robots_[b].at == Progress::At::failed) {
@@ -431,8 +456,52 @@ void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
   host.time += settings_.dynamic() ? settings_.time_step : 0.0;
 }
 
+// What the cavities that are supplied have gained: through their lines, or in statics what makes their pressure.
+void Stepper::remember_gas(State& host) {
+  if (host.history.empty()) return;
+  const supple::Robot& robot = mechanics_.robot();
+  const std::size_t own = host.history.size() / robots_.size(), n = extent(size_.rows),
+                    actuators = robot.actuators.size();
+  for (std::size_t b = 0; b < robots_.size(); ++b) {
+    if (robots_[b].at == Progress::At::failed) continue;
+    double* history = host.history.data() + b * own;
+    for (std::size_t j = 0; j < actuators; history += robot.actuators[j++].history()) {
+      const ActuatorRow& actuator = robot.actuators[j];
+      if (actuator.control != ActuatorControl::supply) continue;
+      const double pressure = space_.lambda.host()[b * n + j], p = actuator.gas.atmosphere;
+      if (settings_.dynamic())
+        *history += settings_.time_step * (host_.commands[b * actuators + j] - pressure) / actuator.gas.resistance;
+      else
+        *history = host_.row_end[b * n + j] * (p + pressure) / p +
+                   (actuator.rest_volume + actuator.gas.dead_volume) * pressure / p;
+    }
+  }
+}
+
+// How far the cables have slid by the end of the step.
+void Stepper::remember_friction(const StateView& state) {
+  Mirrored<double> y(size_.device, motion_.y.size());
+  mechanics_.outputs_elsewhere({state.q, motion_.q.size()}, inputs_.motions.span(), y.span());
+  y.fetch();
+  wait_for_device();
+  const supple::Robot& robot = mechanics_.robot();
+  const std::size_t own = extent(robot.history());
+  for_each_robot(size_.robots, [&](int b) {
+    if (robots_[extent(b)].at == Progress::At::failed) return;
+    evaluate_friction(b, std::span<const double>(y.host()).subspan(extent(b, size_.outputs), extent(size_.outputs)),
+                      {});
+    for (int k = 0; k < rubbing_.count(); ++k)
+      std::ranges::copy(host_.friction[extent(b, rubbing_.count()) + extent(k)].history(),
+                        state.host.history.data() + extent(b) * own + extent(rubbing_.history[extent(k)]));
+  });
+}
+
 std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator) {
   if (integrator == Integrator::quasi_static || robot.implicit_position == 1) return std::nullopt;
+  for (const ActuatorRow& actuator : robot.actuators)
+    if (actuator.has_gas())
+      return InputError("the gas of '" + actuator.name + "' needs implicit_position = 1",
+                        "implicit_position = 1, or control = \"pressure\"");
   if (robot.touches())
     return InputError(
         "steps in contact with obstacles need implicit_position = 1 (a body would end within what it meets at speed)",
@@ -458,6 +527,7 @@ State rest_state(const Mechanics& mechanics) {
   state.commands.assign(extent(B, static_cast<int>(mechanics.robot().actuators.size())), 0.0);
   state.motions.assign(extent(B, motions), 0.0);
   state.motion_velocities.assign(extent(B, motions), 0.0);
+  state.history.assign(extent(B, mechanics.robot().history()), 0.0);
   return state;
 }
 

@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "engine/mechanics/mechanics.hpp"
+#include "engine/model/cable_friction.hpp"
 #include "engine/step/arrays.hpp"
 #include "engine/step/contact_stage.hpp"
 #include "engine/step/device_contact.hpp"
@@ -174,11 +175,13 @@ class Stepper {
     std::vector<double> ahead, end_velocity;      // [nv]: of frames that turn (add_turning)
     double shift = 0;                             // 1/s^2
     int changes = 0;                              // of the mechanics' forces that p has
-    std::vector<double> phi_end, commands;        // [B x rows], [B x actuators]
+    std::vector<double> row_end, commands;        // [B x rows], [B x actuators]
+    std::vector<double> ends;                     // [rows]: where those of one robot are
     std::vector<double> goal_values;              // of one robot's effectors
     std::vector<char> left_out;                   // robots that the law leaves out
     std::vector<PointStiffness> point_stiffness;  // of springs and contacts
     std::vector<char> without_curvature;          // robots that leave out that of contacts
+    std::vector<CableFriction> friction;          // [B x cables with friction], at the last linearisation
   };
 
   bool on_cpu() const { return size_.device.kind == Device::Kind::cpu; }
@@ -213,6 +216,8 @@ class Stepper {
   void collect(StepReport& report);
   void finish(ConstraintLaw& law, const StateView& state, StepReport& report);
   void finish_host(ConstraintLaw& law, const StateView& state);
+  void remember_gas(State& host);
+  void remember_friction(const StateView& state);
   void set_failures(StepReport& report) const;
   void send_mask(bool ended);
 
@@ -220,6 +225,7 @@ class Stepper {
   void set_positions(const StateView& state);
   void evaluate_rows(std::span<const double> inputs);
   void keep_branches();
+  void evaluate_friction(int b, std::span<const double> y, std::span<double> gradients);
   template <class Evaluate>
   void evaluate(RowArrays& rows, const Evaluate& on_host);
   void evaluate_effectors(const ConstraintLaw& law);
@@ -240,12 +246,17 @@ class Stepper {
   void judge(const ConstraintLaw& law, StepReport& report);
   void step_back();
   double row_violation(const ConstraintLaw& law, int b);
+  // Where row i of all robots' is at the last linearisation (delta).
+  double row_end(std::size_t i) {
+    return space_.on_host().values.data[i] + scheme_.compliance()[i] * space_.lambda.host()[i];
+  }
   ResidualNorms norms_of(int b);
   void look_at_points(StepReport& report);
 
   // From the residual to the motion: step_system.cpp
   void list_point_stiffness(bool geometric);
   void add_spring_stiffness(int b);
+  void add_friction_stiffness(int b);
   bool keeps_factor() const;
   bool factor();
   void factor(SystemCoefficients& coefficients);
@@ -281,6 +292,14 @@ class Stepper {
   Springs springs_;
   SpaceArrays space_;
   RowScheme scheme_;
+  Mirrored<double> history_;  // [B x Robot::history()]: as the step began
+  // Cables with friction: their rows, and where each begins in a robot's history.
+  struct RubbingCables {
+    Mirrored<int> rows;
+    std::vector<int> history;
+    int count() const { return static_cast<int>(history.size()); }
+  };
+  RubbingCables rubbing_;
   Start start_;
   Found found_;
   Marks marks_;

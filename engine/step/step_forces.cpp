@@ -131,14 +131,15 @@ ResidualNorms Stepper::norms_of(int b) {
 
 double Stepper::row_violation(const ConstraintLaw& law, int b) {
   const std::size_t n = extent(size_.rows), first = extent(b) * n;
-  const std::span<const double> values = std::span<const double>(space_.on_host().values.data, extent(size_.robots) * n)
-                                             .subspan(first, n),
-                                lambda = space_.lambda.host().subspan(first, n);
-  double worst = std::max(law.violation(b, values, lambda), contact_ ? contact_->violation(b) : 0.0);
+  const std::span<const double> scale = scheme_.command_scale(), lambda = space_.lambda.host().subspan(first, n);
+  host_.ends.resize(n);
+  for (std::size_t row = 0; row < n; ++row) host_.ends[row] = row_end(first + row);
+  double worst = std::max(law.violation(b, host_.ends, scale.empty() ? scale : scale.subspan(first, n), lambda),
+                          contact_ ? contact_->violation(b) : 0.0);
   const std::vector<ConstraintRow>& constraints = mechanics_.robot().constraints;
   const std::size_t actuators = n - constraints.size();
   for (std::size_t row = actuators; row < n; ++row) {
-    const double delta = values[row] + scheme_.compliance()[row] * lambda[row];
+    const double delta = host_.ends[row];
     const bool idle = constraints[row - actuators].one_sided && lambda[row] <= 0;
     worst = std::max(worst, idle ? -delta : std::abs(delta));
   }
@@ -151,6 +152,7 @@ void Stepper::judge(const ConstraintLaw& law, StepReport& report) {
   for (const auto fetch : {&Found::start_points, &Found::points}) (found_.*fetch).fetch();
   found_.squares.fetch();
   space_.block.fetch();
+  scheme_.fetch();
   wait_for_device();
   report.times.outputs += marks_.outputs.seconds_since(marks_.begun);
   report.times.forces += marks_.forces.seconds_since(marks_.outputs);

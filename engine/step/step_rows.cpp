@@ -61,14 +61,34 @@ void Stepper::evaluate(RowArrays& rows, const Evaluate& on_host) {
 void Stepper::evaluate_rows(std::span<const double> inputs) {
   mechanics_.evaluate_outputs(motion_.q.span(), inputs, motion_.y.span());
   const supple::Robot& robot = mechanics_.robot();
-  evaluate(rows_, [&](int, std::span<const double> y, std::span<double> phi, std::span<double> gradients) {
+  evaluate(rows_, [&](int b, std::span<const double> y, std::span<double> phi, std::span<double> gradients) {
     supple::evaluate_rows(robot, rows_.layout, y, phi, gradients);
+    evaluate_friction(b, y, gradients);
   });
+  if (rubbing_.count() > 0) scheme_.send_scale();
   evaluate(springs_.rows, [&](int, std::span<const double> y, std::span<double> phi, std::span<double> gradients) {
     for (std::size_t s = 0; s < robot.springs.size(); ++s)
       phi[s] = evaluate_constraint(robot.springs[s], y, gradients.data() + extent(springs_.rows.layout.offset[s]));
   });
   if (has_angles_ && knows_start_) keep_branches();
+}
+
+// Of a robot's cables that rub where they turn: tensions at y, in place of the same one all along (gradients, unless
+// empty).
+void Stepper::evaluate_friction(int b, std::span<const double> y, std::span<double> gradients) {
+  const supple::Robot& robot = mechanics_.robot();
+  const std::span<const double> before =
+      std::span<const double>(history_.host()).subspan(extent(b, robot.history()), extent(robot.history()));
+  for (int k = 0; k < rubbing_.count(); ++k) {
+    const auto row = extent(rubbing_.rows.host()[extent(k)]);
+    const ActuatorRow& cable = robot.actuators[row];
+    CableFriction& friction = host_.friction[extent(b, rubbing_.count()) + extent(k)];
+    const std::span<const double> points = row_coordinates(cable, y);
+    friction.evaluate(cable, points, before.subspan(extent(rubbing_.history[extent(k)]), extent(cable.history())));
+    if (gradients.empty()) continue;
+    friction.gradient(cable, gradients.subspan(extent(rows_.layout.offset[row]), extent(rows_.layout.count[row])));
+    scheme_.set_scale(extent(b), row, friction.mean_weight());
+  }
 }
 
 // Angles of joints continue from where the step began, past half a turn.
@@ -116,6 +136,12 @@ void Stepper::set_values() {
   if (size_.rows > 0)
     for_robots(RowValuesSeenTeamOp{settings_.beta(), scheme_.weights(), rows_.values(), rows_of(start_.phi),
                                    rows_of(start_.rate), space.values});
+  if (rubbing_.count() > 0)
+    for_robots(ScaleRowsTeamOp{
+        rubbing_.rows.data(), rubbing_.count(), {scheme_.scale_on_device(), size_.robots, size_.rows}, space.values});
+  if (scheme_.gas_rows() > 0)
+    for_robots(scheme_.gas(rows_.values(), rows_of(space_.lambda),
+                           {history_.data(), size_.robots, mechanics_.robot().history()}, space.values));
   if (effectors_.rows() > 0) for_robots(CopyTeamOp{effectors_.values(), nullptr, space.effector_phi});
 }
 

@@ -31,6 +31,10 @@ struct StepSettings {
   // Newton: stops when the least residual since the first iteration has not halved in so many; 0 = never
   int stagnation = 0;
 
+  // Cables rub as if they had slid from rest straight to where they are, whatever the state remembers: what a state is
+  // does not depend on the way to it.
+  bool forgets_friction = false;
+
   bool dynamic() const { return scheme != StepScheme::quasi_static; }
   bool iterates() const { return scheme != StepScheme::one_linearisation; }
   double alpha() const { return dynamic() ? implicit_velocity : 1; }

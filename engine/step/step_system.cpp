@@ -22,7 +22,7 @@ namespace supple {
 void Stepper::list_point_stiffness(bool geometric) {
   host_.point_stiffness.clear();
   const bool contacts = contact_ && geometric && !contact_->stiffness().empty();
-  if (springs_.rows.rows() == 0 && !contacts) return;
+  if (springs_.rows.rows() == 0 && rubbing_.count() == 0 && !contacts) return;
   if (springs_.rows.rows() > 0 && !on_cpu()) {
     springs_.rows.gradients.fetch();
     springs_.lambda.fetch();
@@ -32,6 +32,7 @@ void Stepper::list_point_stiffness(bool geometric) {
   std::span<const PointStiffness> left = contacts ? contact_->stiffness() : std::span<const PointStiffness>();
   for (int b = 0; b < size_.robots; ++b) {
     add_spring_stiffness(b);
+    add_friction_stiffness(b);
     for (; !left.empty() && left.front().robot == b; left = left.subspan(1))
       if (host_.without_curvature[extent(b)] == 0) host_.point_stiffness.push_back(left.front());
   }
@@ -60,6 +61,34 @@ void Stepper::add_spring_stiffness(int b) {
     // That of a pulled path is positive; joints have none that is.
     if (settings_.tangent() == TangentKind::safe && (is_joint_value(spring) || spring.side * lambda < 0)) continue;
     visit_constraint_curvature(spring, y.subspan(extent(b, size_.outputs), extent(size_.outputs)), lambda, add);
+  }
+}
+
+// That of cables that rub, by the tension of the last iteration or step.
+void Stepper::add_friction_stiffness(int b) {
+  const std::span<const double> y =
+      std::span<const double>(motion_.y.host()).subspan(extent(b, size_.outputs), extent(size_.outputs));
+  for (int k = 0; k < rubbing_.count(); ++k) {
+    const auto row = extent(rubbing_.rows.host()[extent(k)]);
+    const ActuatorRow& cable = mechanics_.robot().actuators[row];
+    const double tension = space_.lambda.host()[extent(b, size_.rows) + row];
+    if (!(tension > 0)) continue;
+    const std::span<const double> kappa = host_.friction[extent(b, rubbing_.count()) + extent(k)].stiffness();
+    for_each_segment(y, cable.first_point, cable.point_count, cable.pull_point,
+                     [&](int i, int j, const Vec3d& from, const Vec3d& to) {
+                       const Vec3d d = to - from;
+                       const double l = norm(d);
+                       if (l < shortest_segment || kappa[extent(i)] == 0) return;
+                       const Mat3d S = (tension * kappa[extent(i)] / (l * l)) * outer(d, d);
+                       const auto add = [&](int p, int q, const Mat3d& block) {
+                         host_.point_stiffness.push_back({b, cable.first_point + p, cable.first_point + q, block});
+                       };
+                       add(i, i, S);
+                       if (j < 0) return;
+                       add(j, j, S);
+                       add(i, j, -1.0 * S);
+                       add(j, i, -1.0 * S);
+                     });
   }
 }
 
@@ -104,7 +133,7 @@ SpaceTeamOp Stepper::effector_space() {
   op.phi = space.effector_phi;
   op.H = effectors_.jacobians();
   op.H_c = effectors_.input_jacobians();
-  op.compliance = nullptr;
+  op.compliance = {};
   op.free = space.effector_free;
   op.W = space.effector_W;
   op.B = space.effector_B;
@@ -271,7 +300,7 @@ void Stepper::find_multipliers(ConstraintLaw& law, const StateView& state, StepR
     some_left_out = some_left_out || host_.left_out[b] != 0;
   }
   const bool all_solved =
-      law.solve(space_.seen_by_law(inputs_.motions.host()),
+      law.solve(space_.seen_by_law(inputs_.motions.host(), scheme_.compliance(), scheme_.command_scale()),
                 some_left_out ? std::span<const char>(host_.left_out) : std::span<const char>(), lambda, dc);
   if (device_contact_)
     find_contact_on_device(law, state, report);
@@ -304,8 +333,8 @@ void Stepper::find_contact_on_device(const ConstraintLaw& law, const StateView& 
                           .H = rows_.H.data(),
                           .X = space_.X.data(),
                           .free = space_.on_device().free.data,
-                          .compliance = scheme_.compliance_on_device(),
-                          .host_compliance = scheme_.compliance()},
+                          .compliance = scheme_.compliance_on_device().data,
+                          .host_compliance = scheme_.compliance().first(extent(size_.rows))},
                          state, space_.lambda.host(), host_.left_out, failures, report.contact);
   for (const RobotFailure& failure : failures) fail(failure.robot, failure.status);
 }
@@ -322,7 +351,7 @@ void Stepper::points_after(std::span<const double> du, std::span<const double> d
 
 // The multipliers again, with those of contacts.
 void Stepper::find_contact_forces(ConstraintLaw& law, StepReport& report) {
-  const ConstraintSpace all = space_.seen_by_law(inputs_.motions.host());
+  const ConstraintSpace all = space_.seen_by_law(inputs_.motions.host(), scheme_.compliance(), scheme_.command_scale());
   const auto one = [&](Mirrored<double>& values, int b, int rows) {
     return std::span<const double>(values.host()).subspan(extent(b, rows, size_.nv), extent(rows, size_.nv));
   };
@@ -341,7 +370,7 @@ void Stepper::find_contact_forces(ConstraintLaw& law, StepReport& report) {
         .effector_H = one(effectors_.H, b, effectors_.rows()),
         .points_after = [this](std::span<const double> du, std::span<const double> dc,
                                std::span<double> y) { points_after(du, dc, y); },
-        .compliance = scheme_.compliance()};
+        .compliance = scheme_.compliance().subspan(extent(b) * n, n)};
     const bool found = contact_->solve(b, law, in, law.solved(b), space_.lambda.host().subspan(extent(b) * n, n),
                                        inputs_.dc.host().subspan(extent(b) * m, m));
     if (!found) fail(b, contact_->too_many(b) ? StepStatus::too_many_contacts : StepStatus::rows_unsolved);
@@ -358,7 +387,7 @@ void Stepper::set_row_ends() {
   const int n = size_.rows, m = space_.inputs;
   for_each_robot(size_.robots, [&](int b) {
     for (int i = 0; i < n; ++i) {
-      double& end = host_.phi_end[extent(b, n) + extent(i)];
+      double& end = host_.row_end[extent(b, n) + extent(i)];
       end = space.free(b, i) + inner_product(space.W.at(b, i), lambda.data() + extent(b, n), n);
       if (m > 0) end += inner_product(space.B.at(b, i), dc.data() + extent(b, m), m);
       if (contact_ && !device_contact_)

@@ -206,8 +206,8 @@ struct SpaceTeamOp {
   double beta;
   ConstVectors phi;
   ConstMatrices H, H_c, X;
-  ConstVectors u_f;          // empty: X_0
-  const double* compliance;  // [n], own rows
+  ConstVectors u_f;         // empty: X_0
+  ConstVectors compliance;  // of own rows
   Vectors free;
   Matrices W, B;
   bool several_blocks = false;  // of coordinates: rows of H are mostly zero
@@ -221,7 +221,7 @@ struct SpaceTeamOp {
       if (own && j > i) return;
       double value = entries.product(h, X.at(b, column)) / beta;
       if (own && j < i) W(b, j, i) = value;
-      if (own && j == i) value += compliance[i];
+      if (own && j == i) value += compliance(b, i);
       W(b, i, j) = value;
     } else {
       const int j = column - 1 - n;
@@ -435,6 +435,52 @@ struct RowValuesSeenTeamOp {
       values(b, i) = weights == nullptr
                          ? phi(b, i)
                          : phi(b, i) / beta + weights[i].start * start(b, i) + weights[i].rate * rate(b, i);
+    });
+  }
+};
+
+// Values of these rows in the measure of their scale: cables with friction (engine/model/cable_friction.hpp).
+struct ScaleRowsTeamOp {
+  const int* rows;
+  int count;
+  ConstVectors scale;
+  Vectors values;
+  template <class Team>
+  SUPPLE_HD void operator()(Team team, int, int b) const {
+    team_each(team, count, [&](int k) { values(b, rows[k]) *= scale(b, rows[k]); });
+  }
+};
+
+// A cavity whose pressure is that of the gas in it (engine/model/gas.hpp has the law).
+struct GasRow {
+  int row = 0;
+  int history = 0;        // of a supplied one: where the gas that it has gained stands in the robot's history
+  double atmosphere = 0;  // p_a [Pa]
+  double content = 0;     // C [m^3]: volume at rest and dead volume
+  double line = 0;        // p_a h/R [m^3] of a supplied one; 0: its gas is the command
+};
+
+// What the law sees of these rows, phi and lambda being where the row is linearised: delta = scale command.
+struct GasRowsTeamOp {
+  const GasRow* gas;
+  int count;
+  ConstVectors phi, lambda, history;
+  Vectors values, compliance, scale;
+  template <class Team>
+  SUPPLE_HD void operator()(Team team, int, int b) const {
+    team_each(team, count, [&](int k) {
+      const GasRow& row = gas[k];
+      const int i = row.row;
+      const double p = row.atmosphere, value = phi(b, i), pressure = lambda(b, i), V = row.content + value;
+      // A trial state may lie where no gas does: slopes are then those of the nearest place.
+      constexpr double least = 1e-3;
+      const double x = p + pressure > least * p ? p + pressure : least * p;
+      const double c = ((V > least * row.content ? V : least * row.content) + row.line) / x;
+      const double gained = row.line > 0 ? history(b, row.history) : 0.0;
+      const double left = (p * (value - gained) + pressure * (V + row.line)) / x;
+      values(b, i) = left - c * pressure;
+      compliance(b, i) = c;
+      scale(b, i) = (row.line > 0 ? row.line : p) / x;
     });
   }
 };

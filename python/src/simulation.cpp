@@ -36,7 +36,8 @@ constexpr std::pair<const char*, std::vector<double> State::*> lists[] = {
     {"contact_forces", &State::contact_forces},
     {"commands", &State::commands},
     {"motions", &State::motions},
-    {"motion_velocities", &State::motion_velocities}};
+    {"motion_velocities", &State::motion_velocities},
+    {"history", &State::history}};
 
 // A read-only view of one of the state's lists [robots, ...].
 Array<const double> state_view(const Self& self, std::vector<double> State::*list) {
@@ -190,6 +191,7 @@ void set_state(BatchSimulation& self, Table given) {
   State state = self.state();
   state.time = nb::cast<double>(given["time"]);
   for (const auto& [name, list] : lists) {
+    if (!given.contains(name) && (state.*list).empty()) continue;  // a state from before there was this list
     if (!given.contains(name)) throw nb::key_error(name);
     Numbers numbers;
     if (!nb::try_cast(given[name], numbers)) throw nb::type_error("set_state(state): lists are float64 arrays");

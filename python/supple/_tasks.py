@@ -37,7 +37,8 @@ class Task(ABC):
         self.sim = sim
         self.lower = np.concatenate([sim.ranges[:, 0], sim.motion_ranges[:, 0]])
         self.upper = np.concatenate([sim.ranges[:, 1], sim.motion_ranges[:, 1]])
-        self.start = np.clip(-self.lower / (self.upper - self.lower), 0, 1)
+        width = np.where(self.upper > self.lower, self.upper - self.lower, 1.0)  # a sealed cavity has no range
+        self.start = np.clip(-self.lower / width, 0, 1)
         self.fraction = np.tile(self.start, (sim.robots, 1))  # of the range [B, inputs]
 
     @property

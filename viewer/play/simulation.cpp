@@ -19,9 +19,9 @@ constexpr std::size_t recent_steps = 1000;  // of which quantiles of the step's 
 std::size_t bytes(const State& state) {
   std::size_t contacts = 0;
   for (const std::vector<SurfaceForce>& own : state.surface_forces) contacts += own.size();
-  return sizeof(SurfaceForce) * contacts +
-         8 * (state.q.size() + state.v.size() + state.multipliers.size() + state.contact_forces.size() +
-              state.commands.size() + state.motions.size() + state.motion_velocities.size());
+  std::size_t numbers = 0;
+  for (const auto list : state_lists) numbers += (state.*list).size();
+  return sizeof(SurfaceForce) * contacts + sizeof(double) * numbers;
 }
 
 // A pull as it is recorded (RecordedFrame::pull), and back; none where it does not fit the skin.

@@ -90,13 +90,34 @@ nlohmann::ordered_json vector_json(const Vec3d& x) {
   return {x[0], x[1], x[2]};
 }
 
+namespace {
+
+// What commands a cavity.
+std::string describe_cavity(const ActuatorRow& cavity) {
+  switch (cavity.control) {
+    case ActuatorControl::displacement:
+      return "volume gained";
+    case ActuatorControl::force:
+      return "pressure";
+    case ActuatorControl::gas:
+      return cavity.range.lower == cavity.range.upper ? "sealed" : "gas put in";
+    case ActuatorControl::supply:
+      return "supplied through " + format_quantity(cavity.gas.resistance, Dimension::flow_resistance);
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string describe(const ActuatorRow& actuator) {
   const bool by_force = actuator.control == ActuatorControl::force;
   if (actuator.kind == ActuatorKind::cable)
-    return fmt::format("cable, {}{}", by_force ? "tension" : "length pulled", actuator.bilateral ? ", pushes too" : "");
+    return fmt::format("cable, {}{}{}", by_force ? "tension" : "length pulled",
+                       actuator.friction > 0 ? fmt::format(", friction {:g}", actuator.friction) : "",
+                       actuator.bilateral ? ", pushes too" : "");
   if (actuator.kind == ActuatorKind::cavity)
     return fmt::format("cavity of {}, {}{}", format_quantity(actuator.rest_volume, Dimension::volume),
-                       by_force ? "pressure" : "volume gained", actuator.bilateral ? ", suction too" : "");
+                       describe_cavity(actuator), actuator.bilateral ? ", suction too" : "");
   if (actuator.is_motor()) {
     const Dimension per = actuator.kind == ActuatorKind::motor ? Dimension::turn_stiffness : Dimension::stiffness;
     return fmt::format("motor of a joint, {}{}", by_force ? multiplier_word(actuator.kind) : value_word(actuator.kind),
@@ -112,14 +133,19 @@ std::string describe(const MotionInput& motion) {
 }
 
 nlohmann::ordered_json actuator_json(const ActuatorRow& actuator) {
-  const bool by_force = actuator.control == ActuatorControl::force;
   nlohmann::ordered_json json{{"type", actuator_types[static_cast<int>(actuator.kind)]},
-                              {"control", by_force ? multiplier_word(actuator.kind) : value_word(actuator.kind)},
+                              {"control", command_word(actuator.kind, actuator.control)},
                               {"bilateral", actuator.bilateral}};
   if (actuator.kind == ActuatorKind::cavity) {
     json["rest_volume"] = actuator.rest_volume;
     json["rest_area"] = actuator.rest_area;
   }
+  if (actuator.has_gas()) {
+    json["atmosphere"] = actuator.gas.atmosphere;
+    json["dead_volume"] = actuator.gas.dead_volume;
+  }
+  if (actuator.control == ActuatorControl::supply) json["resistance"] = actuator.gas.resistance;
+  if (actuator.friction > 0) json["friction"] = actuator.friction;
   if (actuator.kind == ActuatorKind::force) json["direction"] = vector_json(actuator.direction);
   return json;
 }

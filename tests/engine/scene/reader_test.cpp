@@ -341,6 +341,41 @@ TEST(SceneReader, CavitiesHavePressuresAndVolumes) {
   EXPECT_FALSE(moved == scene);
 }
 
+TEST(SceneReader, CavitiesHaveGas) {
+  const std::string cavity = test::minimal + "[[actuator]]\nname='c'\ntype='cavity'\ngroup='walls'\n";
+  const Scene sealed = parse_scene(cavity + "control='gas'\n", "s.toml");
+  const ActuatorScene& closed = sealed.actuators.front();
+  EXPECT_EQ(closed.control, ActuatorControl::gas);
+  EXPECT_EQ(closed.range.lower, 0);
+  EXPECT_EQ(closed.range.upper, 0);
+  EXPECT_TRUE(closed.bilateral);
+  EXPECT_EQ(closed.atmosphere, standard_atmosphere);
+  EXPECT_EQ(closed.force.lower, -standard_atmosphere);
+  EXPECT_TRUE(parse_scene(write_scene(sealed), "elsewhere.toml") == sealed);
+  const Scene supplied = parse_scene(cavity +
+                                         "control='supply'\nresistance='2 kPa s/mL'\ndead_volume='3 mL'\n"
+                                         "atmosphere='90 kPa'\nrange=['-20 kPa','50 kPa']\nrate='100 kPa/s'\n",
+                                     "s.toml");
+  const ActuatorScene& line = supplied.actuators.front();
+  EXPECT_EQ(line.control, ActuatorControl::supply);
+  EXPECT_NEAR(line.resistance, 2e9, 1e-3);
+  EXPECT_NEAR(line.dead_volume, 3e-6, 1e-18);
+  EXPECT_DOUBLE_EQ(line.range.upper, 5e4);
+  EXPECT_EQ(line.force.lower, -9e4);
+  EXPECT_TRUE(parse_scene(write_scene(supplied), "elsewhere.toml") == supplied);
+  EXPECT_FALSE(sealed == supplied);
+}
+
+TEST(SceneReader, CablesRub) {
+  const std::string cable = test::minimal + "[[actuator]]\nname='c'\ntype='cable'\npoints=[[0,0,0],[0,0,1],[0,1,1]]\n";
+  const Scene smooth = parse_scene(cable, "s.toml"), rough = parse_scene(cable + "friction=0.3\n", "s.toml");
+  EXPECT_EQ(smooth.actuators.front().friction, 0);
+  EXPECT_EQ(rough.actuators.front().friction, 0.3);
+  EXPECT_EQ(rough.actuators.front().slip_length, default_slip_length);
+  EXPECT_TRUE(parse_scene(write_scene(rough), "elsewhere.toml") == rough);
+  EXPECT_FALSE(rough == smooth);
+}
+
 TEST(SceneReader, ObstaclesHaveShapesAndPoses) {
   const Scene scene = parse_scene(test::full, "/robots/all.toml");
   ASSERT_EQ(scene.obstacles.size(), 7u);

@@ -235,8 +235,8 @@ class Watched final : public ConstraintLaw {
   void evaluate_effectors(int, std::span<const double>, std::span<double>, std::span<double>) const override {}
   std::span<const double> goals(int) const override { return {}; }
   bool moves_inputs() const override { return false; }
-  int begin(const State& state, double step, std::span<double> multipliers) override {
-    return law_.begin(state, step, multipliers);
+  int begin(const State& state, double step, bool at_rest, std::span<double> multipliers) override {
+    return law_.begin(state, step, at_rest, multipliers);
   }
   bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
              std::span<double> dc) override {
@@ -250,12 +250,13 @@ class Watched final : public ConstraintLaw {
                                  std::span<double> dc) override {
     return law_.solve_in_contact(robot, space, multipliers, dc);
   }
-  double violation(int robot, std::span<const double> phi, std::span<const double> multipliers) const override {
-    return law_.violation(robot, phi, multipliers);
+  double violation(int robot, std::span<const double> delta, std::span<const double> scale,
+                   std::span<const double> multipliers) const override {
+    return law_.violation(robot, delta, scale, multipliers);
   }
-  void commands(std::span<const double> phi, std::span<const double> multipliers,
+  void commands(std::span<const double> delta, std::span<const double> scale, std::span<const double> multipliers,
                 std::span<double> commands) const override {
-    law_.commands(phi, multipliers, commands);
+    law_.commands(delta, scale, multipliers, commands);
   }
 };
 

@@ -69,9 +69,7 @@ void expect_same_motion(const ReducedModel& model, const Device& device, int ste
     touching += report.contact.touching;
   }
   const State found = batch.state();
-  for (const auto list : {&State::q, &State::v, &State::multipliers, &State::contact_forces, &State::commands,
-                          &State::motions, &State::motion_velocities})
-    EXPECT_LE(apart(found.*list, expected.*list), tolerance);
+  for (const auto list : state_lists) EXPECT_LE(apart(found.*list, expected.*list), tolerance);
   EXPECT_LE(boxes::difference(batch.outputs(), stepper.outputs()), tolerance);
   EXPECT_GT(boxes::norm(expected.q), 1e-4);
   EXPECT_EQ(touching > 0, robot.pairs() > 0);
@@ -216,9 +214,7 @@ void expect_same_lead(const ReducedModel& model, const Device& device, int steps
     touching += report.contact.touching;
   }
   const State found = batch.state();
-  for (const auto list : {&State::q, &State::v, &State::multipliers, &State::contact_forces, &State::commands,
-                          &State::motions, &State::motion_velocities})
-    EXPECT_LE(apart(found.*list, expected.*list), tolerance);
+  for (const auto list : state_lists) EXPECT_LE(apart(found.*list, expected.*list), tolerance);
   EXPECT_GT(boxes::norm(expected.multipliers), 0);
   EXPECT_EQ(touching > 0, robot.pairs() > 0);
 }

@@ -151,7 +151,7 @@ struct System {
   std::vector<double> K = random(robots * r * r), M = random(r * r), residual = random(robots * r),
                       forces = random(robots * r), H = random(robots * n * r), H_c = random(robots * n * m),
                       A_c = random(robots * m * r), phi = random(robots * n), H_e = random(robots * 2 * r),
-                      phi_e = random(robots * 2), compliance{0.1, 0, 0.2};
+                      phi_e = random(robots * 2), compliance = random(robots * n);
   System() {
     for (int b = 0; b < robots; ++b)
       for (int i = 0; i < r; ++i) K[static_cast<std::size_t>(b * r * r + i * (r + 1))] += b == 2 ? -5 : 10;
@@ -211,16 +211,15 @@ struct There {
             ConstMatrices(H_c.data(), robots, n, m),
             solutions(),
             {},
-            compliance.data(),
+            ConstVectors(compliance.data(), robots, n),
             Vectors(free.data(), robots, n),
             Matrices(W.data(), robots, n, n),
             Matrices(B.data(), robots, n, inputs)};
   }
   SpaceTeamOp effectors() {
-    return {
-        n,  0,           false, 1,       ConstVectors(phi_e.data(), robots, 2), ConstMatrices(H_e.data(), robots, 2, r),
-        {}, solutions(), {},    nullptr, Vectors(free_e.data(), robots, 2),     Matrices(W_e.data(), robots, 2, n),
-        {}};
+    return {n,  0,           false, 1,  ConstVectors(phi_e.data(), robots, 2), ConstMatrices(H_e.data(), robots, 2, r),
+            {}, solutions(), {},    {}, Vectors(free_e.data(), robots, 2),     Matrices(W_e.data(), robots, 2, n),
+            {}};
   }
   Solved come_back() const {
     Solved out(inputs);
@@ -270,7 +269,8 @@ TEST_P(StepOps, ConstraintSpace) {
       const double* h = s.H.data() + (b * n + i) * r;
       expected.free[at(b * n + i)] = s.phi[at(b * n + i)] + dot_of(h, X) / beta;
       for (int j = 0; j < n; ++j)
-        expected.W[at((b * n + i) * n + j)] = dot_of(h, X + (1 + j) * r) / beta + (i == j ? s.compliance[at(i)] : 0);
+        expected.W[at((b * n + i) * n + j)] =
+            dot_of(h, X + (1 + j) * r) / beta + (i == j ? s.compliance[at(b * n + i)] : 0);
       for (int j = 0; j < m; ++j)
         expected.B[at((b * n + i) * m + j)] = (s.H_c[at((b * n + i) * m + j)] - dot_of(h, X + (1 + n + j) * r)) / beta;
     }

@@ -194,9 +194,7 @@ TEST_P(RobotsOfTheirOwn, ArePutBackAlone) {
     const int back[] = {2, 0};
     State start = rest_state(*mechanics);
     start.robots = 1;
-    for (const auto member : {&State::q, &State::v, &State::multipliers, &State::contact_forces, &State::commands,
-                              &State::motions, &State::motion_velocities})
-      (start.*member).resize((start.*member).size() / robots);
+    for (const auto member : state_lists) (start.*member).resize((start.*member).size() / robots);
     reset(mixed, back, start);
     State same = once;
     reset(same, back, rest_state(*mechanics));
