@@ -20,6 +20,9 @@ namespace {
 // A delay of so little more than a whole number of steps is that number: 30 ms are three steps of 10 ms.
 constexpr double rounding_of_steps = 1e-9;
 
+// Numbers of all robots, of 8 bytes.
+constexpr double most_memory = 1e9;
+
 // Robots from which threads pay: the readings of one take about a microsecond.
 constexpr int least_parallel = 256;
 
@@ -43,6 +46,11 @@ SensorReadings::SensorReadings(const Robot& robot, int robots, double time_step,
     if (std::abs(slot.late - std::round(slot.late)) < rounding_of_steps * std::max(1.0, slot.late))
       slot.late = std::round(slot.late);
     slot.steps = static_cast<int>(std::ceil(slot.late)) + 1;
+    if (static_cast<double>(robots) * (memory_size_ + static_cast<double>(slot.size) * slot.steps + slot.kept) >
+        most_memory)
+      throw InputError(fmt::format("the delay of sensor '{}' needs too much memory: {} steps of {} robots", sensor.name,
+                                   slot.steps - 1, robots),
+                       "shorter delays, or fewer robots");
     slot.line = memory_size_;
     slot.motion = slot.line + slot.size * slot.steps;
     memory_size_ = slot.motion + slot.kept;

@@ -20,7 +20,7 @@ inline constexpr std::uint64_t default_sensor_seed = 1;
 class SensorReadings {
  public:
   /// Restarted before it is used. The robot must outlive this object. time_step [s]. Throws InputError for a delay of
-  /// more than most_delay_steps.
+  /// more than most_delay_steps, or delays that need too much memory.
   SensorReadings(const Robot& robot, int robots, double time_step, std::uint64_t seed = default_sensor_seed);
 
   /// Whether the robot has no sensor.

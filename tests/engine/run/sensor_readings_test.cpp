@@ -274,8 +274,10 @@ TEST(SensorReadings, ARobotThatIsSteppedAtWillReadsAsARun) {
 }
 
 TEST(SensorReadings, DelaysThatAreTooLongAreExplained) {
-  const auto model = bar({place("late", 0, 5000)});
-  EXPECT_THROW(BatchSimulation(body_of(model), {}), InputError);
+  EXPECT_THROW(BatchSimulation(body_of(bar({place("late", 0, 5000)})), {}), InputError);
+  const auto model = bar({place("many", 0, 900)});
+  EXPECT_NO_THROW(SensorReadings(model->robot, 10, 0.01));
+  EXPECT_THROW(SensorReadings(model->robot, 1'000'000, 0.01), InputError);
 }
 
 }  // namespace
