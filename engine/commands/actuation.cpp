@@ -41,6 +41,8 @@ std::string display_unit(Dimension dimension) {
       return "mL";
     case Dimension::angle:
       return "deg";
+    case Dimension::turn_rate:
+      return "deg/s";
     default:
       return std::string(si_unit(dimension));
   }
@@ -54,6 +56,7 @@ double display_scale(Dimension dimension) {
     case Dimension::volume:
       return 1e-6;
     case Dimension::angle:
+    case Dimension::turn_rate:
       return std::numbers::pi / 180;
     default:
       return 1;

@@ -375,6 +375,7 @@ void write_model_data(const ReducedModel& model, DataSink& file) {
   write_robot(file, model.robot);
   write_constraints(file, model.robot);
   write_contact(file, model);
+  write_sensors(file, model.robot);
   file.write("/field_count", static_cast<std::int64_t>(model.fields.size()));
   for (std::size_t f = 0; f < model.fields.size(); ++f)
     write_field(file, "/fields/" + entry_name(f), model.fields[f], columns);
@@ -433,6 +434,7 @@ ReducedModel read_model_data(const DataSource& file) {
   model.robot = read_robot(file, checked);
   read_constraints(file, checked, model.robot);
   read_contact(file, checked, model);
+  read_sensors(file, checked, model.robot);
   model.robot.motions = read_motions(file, checked);
   model.on_frame = file.has("/on_frame") && checked.count("/on_frame", 0, 1) == 1;
   checked.require(!model.robot.floating || ((model.on_frame || r >= rigid_mode_count) && model.robot.motions.empty()),

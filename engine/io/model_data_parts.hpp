@@ -50,6 +50,10 @@ void read_constraints(const DataSource& file, const Checked& checked, Robot& rob
 void write_contact(DataSink& file, const ReducedModel& model);
 void read_contact(const DataSource& file, const Checked& checked, ReducedModel& model);
 
+/// Sensors; nothing for a robot without them. Read after what they measure.
+void write_sensors(DataSink& file, const Robot& robot);
+void read_sensors(const DataSource& file, const Checked& checked, Robot& robot);
+
 /// Skin, interior and the corners of the kept elements.
 void write_shape(DataSink& file, const ReducedModel& model);
 /// After the model's modes, motions and fields.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 
 #include "engine/io/model_file.hpp"
 #include "engine/scene/fingerprint.hpp"
@@ -66,6 +67,7 @@ void each_array(Frame& frame, Action action) {
   action(std::string("/frames/goals"), frame.goals);
   action(std::string("/frames/steered"), frame.steered);
   action(std::string("/frames/pull"), frame.pull);
+  action(std::string("/frames/sensors"), frame.sensors);
 }
 
 std::size_t bytes_of(const RecordedFrame& frame) {
@@ -118,6 +120,9 @@ RecordingWriter::RecordingWriter(const std::string& path, const RecordingFacts& 
   file_.write("/time_step", facts.time_step);
   write_robot(file_, "/robot", facts.robot);
   if (facts.beside) write_robot(file_, "/beside", *facts.beside);
+  std::string names;
+  for (const std::string& name : facts.sensors) names += name + "\n";
+  if (!names.empty()) file_.write("/sensors/names", names);
 }
 
 void RecordingWriter::add(const RecordedFrame& frame) {
@@ -230,6 +235,9 @@ RecordingReader::RecordingReader(const std::string& path, Check check) : file_(p
   read_block(0);
   facts_.robot = read_robot(file_, "/robot");
   if (file_.has("/beside")) facts_.beside = read_robot(file_, "/beside");
+  if (!file_.has("/sensors/names")) return;
+  std::istringstream names(file_.read_text("/sensors/names"));
+  for (std::string name; std::getline(names, name);) facts_.sensors.push_back(name);
 }
 
 void RecordingReader::read_block(long first) {

@@ -23,7 +23,8 @@ struct RecordingFacts {
   RecordedRobot robot;
   std::optional<RecordedRobot> beside;  // that followed the commands of the first
   Integrator integrator = Integrator::implicit_euler;
-  double time_step = 0;  // s
+  double time_step = 0;                   // s
+  std::vector<std::string> sensors = {};  // name and unit of each reading: "imu acceleration x [m/s^2]"
 };
 
 struct RecordedFrame {
@@ -38,6 +39,7 @@ struct RecordedFrame {
   std::vector<double> goals;  // [3 x effectors]
   /// Whether each effector was led to its goal [effectors]; empty: all of them were.
   std::vector<double> steered;
+  std::vector<double> sensors;  // readings, SI; empty: the robot has none, or they were not recorded
   /// The spring of the mouse that pulled at the skin [8]: triangle (-1: none), weights of its corners, its end [m], its
   /// stiffness [N/m]; empty: none.
   std::vector<double> pull;

@@ -132,6 +132,9 @@ void write_state(const std::string& path, const SavedRun& run) {
     file.write("/actuation/values", run.values, {run.times.size(), run.inputs.size()});
     if (!run.rows.empty()) file.write("/actuation/rows", run.rows, {run.rows.size()});
     write_failures(file, run.failures);
+    if (run.sensor_memory.empty()) return;
+    file.write("/sensors/seed", std::bit_cast<std::int64_t>(run.sensor_seed));
+    file.write("/sensors/memory", run.sensor_memory, {run.sensor_memory.size()});
   });
 }
 
@@ -158,6 +161,10 @@ SavedRun read_state(const std::string& path) {
   if (file.has("/actuation/rows"))
     run.rows = file.read_ints("/actuation/rows", {static_cast<std::size_t>(run.state.robots)});
   run.failures = read_failures(file, run.state.robots);
+  if (file.has("/sensors/memory")) {
+    run.sensor_seed = std::bit_cast<std::uint64_t>(file.read_int("/sensors/seed"));
+    run.sensor_memory = file.read_doubles("/sensors/memory");
+  }
   return run;
 }
 

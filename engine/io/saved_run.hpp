@@ -39,6 +39,10 @@ struct SavedRun {
   std::vector<double> times, values;
   std::vector<int> rows;
   SavedFailures failures;
+  /// Of robots with sensors: the seed of their noise, and what their next readings need of those before
+  /// (engine/run/sensor_readings.hpp) [robots x memory].
+  std::uint64_t sensor_seed = 1;
+  std::vector<double> sensor_memory;
 };
 
 /// Written aside and renamed. Throws InputError or RunError (disk full).

@@ -31,41 +31,57 @@ EmbeddedPoint in_tetrahedron(const Mesh& mesh, const std::array<int, 4>& t, cons
   return point;
 }
 
-// Newton's method on x(xi) = x kept inside the reference cell, then one linear step beyond it:
-// w_i = N_i(xi) + grad N_i(xi) . J^-1 (x - x(xi)), which reproduces x for any xi.
-EmbeddedPoint in_curved(const Mesh& mesh, int element, const Vec3d& x) {
-  EmbeddedPoint point;
-  point.node_count = element_nodes(mesh, element, point.nodes);
-  const auto count = static_cast<std::size_t>(point.node_count);
-  const int corners = corner_count(point.node_count);
-  const auto at = [&](std::size_t k) -> const Vec3d& { return mesh.nodes[static_cast<std::size_t>(point.nodes[k])]; };
-  Vec3d xi = cell_centre(corners), step{{0, 0, 0}};
-  bool folded = false;
+// The point of a cell that is x, or as near to it as Newton's method on x(xi) comes within the reference cell.
+struct CellPoint {
+  int count = 0;
+  ElementNodes nodes{};
   std::array<double, max_element_nodes> N{};
-  std::array<Vec3d, max_element_nodes> G{};
+  std::array<Vec3d, max_element_nodes> G{};  // dN / dxi
+  Mat3d J = Mat3d::zero();                   // dx / dxi
+  Vec3d step{{0, 0, 0}};                     // J^-1 (x - x(xi))
+  bool folded = false;
+};
+
+CellPoint find_in_cell(const Mesh& mesh, int element, const Vec3d& x) {
+  CellPoint point;
+  point.count = element_nodes(mesh, element, point.nodes);
+  const auto count = static_cast<std::size_t>(point.count);
+  const int corners = corner_count(point.count);
+  const auto at = [&](std::size_t k) -> const Vec3d& { return mesh.nodes[static_cast<std::size_t>(point.nodes[k])]; };
+  Vec3d xi = cell_centre(corners);
   for (int iteration = 0; iteration < 50; ++iteration) {
-    N = shape_functions(point.node_count, xi);
-    G = shape_gradients(point.node_count, xi);
+    point.N = shape_functions(point.count, xi);
+    point.G = shape_gradients(point.count, xi);
     Vec3d residual = x - at(0);
-    Mat3d J = Mat3d::zero();
+    point.J = Mat3d::zero();
     for (std::size_t i = 0; i < count; ++i) {
-      residual = residual - N[i] * (at(i) - at(0));
-      J = J + outer(at(i) - at(0), G[i]);
+      residual = residual - point.N[i] * (at(i) - at(0));
+      point.J = point.J + outer(at(i) - at(0), point.G[i]);
     }
     // Only where an element is as good as folded, between the points that the check of the mesh looks at.
-    if (!(determinant(J) > 0)) {
-      step = Vec3d{{0, 0, 0}};
-      folded = true;
+    if (!(determinant(point.J) > 0)) {
+      point.step = Vec3d{{0, 0, 0}};
+      point.folded = true;
       break;
     }
-    step = inverse(J) * residual;
-    const Vec3d next = into_cell(corners, xi + step);
+    point.step = inverse(point.J) * residual;
+    const Vec3d next = into_cell(corners, xi + point.step);
     const double change = norm(next - xi);
     if (!(change > 1e-15)) break;
     if (iteration + 1 < 50) xi = next;
   }
-  for (std::size_t i = 0; i < count; ++i) point.weights[i] = N[i] + dot(G[i], step);
-  point.inside = !folded && norm(step) <= inside_tolerance;
+  return point;
+}
+
+// One linear step beyond the cell: w_i = N_i(xi) + grad N_i(xi) . J^-1 (x - x(xi)), which reproduces x for any xi.
+EmbeddedPoint in_curved(const Mesh& mesh, int element, const Vec3d& x) {
+  const CellPoint found = find_in_cell(mesh, element, x);
+  EmbeddedPoint point;
+  point.node_count = found.count;
+  point.nodes = found.nodes;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(found.count); ++i)
+    point.weights[i] = found.N[i] + dot(found.G[i], found.step);
+  point.inside = !found.folded && norm(found.step) <= inside_tolerance;
   return point;
 }
 
@@ -98,6 +114,14 @@ Vec3d embedded_position(const EmbeddedPoint& point, const std::vector<Vec3d>& no
 }
 
 Embedding::Embedding(const Mesh& mesh) : mesh_(mesh), tree_(element_boxes(mesh)) {}
+
+std::array<Vec3d, max_element_nodes> Embedding::gradients(int element, const Vec3d& x) const {
+  const CellPoint found = find_in_cell(mesh_, element, x);
+  const Mat3d inverse_transpose = transpose(inverse(found.J));
+  std::array<Vec3d, max_element_nodes> gradients{};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(found.count); ++i) gradients[i] = inverse_transpose * found.G[i];
+  return gradients;
+}
 
 double Embedding::distance_to_element(int element, const Vec3d& x) const {
   if (in_element(element, x).inside) return 0;

@@ -36,6 +36,8 @@ class Embedding {
   std::vector<EmbeddedPoint> locate_all(const std::vector<Vec3d>& points) const;
   // Weights of x in a given element, inside or not.
   EmbeddedPoint in_element(int element, const Vec3d& x) const;
+  // d w_i / dx there [1/m], of nodes at rest: F = I + sum_i u_i (d w_i / dx)^T is the deformation gradient.
+  std::array<Vec3d, max_element_nodes> gradients(int element, const Vec3d& x) const;
 
  private:
   double distance_to_element(int element, const Vec3d& x) const;

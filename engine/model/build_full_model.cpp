@@ -10,7 +10,7 @@
 #include "engine/model/dependent_constraints.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/model/full_model.hpp"
-#include "engine/model/place_points.hpp"
+#include "engine/model/place_sensors.hpp"
 #include "engine/model/rows.hpp"
 #include "kernels/base/contract.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
@@ -311,8 +311,10 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   for (const PointScene& probe : scene.probes)
     robot.probes.push_back(
         {probe.name, probe.set, placer.add(probe.point, probe.region, "probe '" + probe.name + "'", probe.place)});
+  place_sensors(scene, placer, robot);
   placer.note_outside();
   add_contact(scene, model, placer);
+  find_contact_sensors(scene, model);
   for (std::size_t i = 0; i < scene.actuators.size(); ++i)
     if (scene.actuators[i].kind == ActuatorKind::cavity)
       add_walls(find_walls(scene.actuators[i], "cavity '" + scene.actuators[i].name + "'", placer), placer,

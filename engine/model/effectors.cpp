@@ -31,8 +31,7 @@ Mat3d cross_matrix(const Vec3d& v) {
 }
 
 // The region's linear fit: its mapped vectors are the columns.
-Mat3d fit_of(const Effector& effector, std::span<const double> y) {
-  const int k = effector.first_point;
+Mat3d fit_at(std::span<const double> y, int k) {
   return from_columns(point(y, k), point(y, k + 1), point(y, k + 2));
 }
 
@@ -47,7 +46,7 @@ Mat3d inverse_left_jacobian(const Vec3d& theta) {
 void orientation_rows(const Effector& effector, std::span<const double> y, const Vec3d& goal, double* phi, double* g) {
   const int rows = effector.rows();
   std::fill(g, g + 9 * rows, 0.0);
-  const Mat3d A = fit_of(effector, y), R = polar_rotation(A);
+  const Mat3d A = fit_at(y, effector.first_point), R = polar_rotation(A);
   const Vec3d theta = vector_of_rotation(R * transpose(rotation_of_vector(goal)));
   for (int i = 0; i < rows; ++i) phi[i] = effector.lever * dot(effector.directions[static_cast<std::size_t>(i)], theta);
   const Mat3d S = transpose(R) * A, T = trace(S) * Mat3d::identity() - S;
@@ -71,6 +70,10 @@ double volume_of(const Effector& effector, std::span<const double> y, std::span<
 }
 
 }  // namespace
+
+Mat3d region_rotation(std::span<const double> y, int first_point) {
+  return polar_rotation(fit_at(y, first_point));
+}
 
 Mat3d rotation_of_vector(const Vec3d& theta) {
   const double t = norm(theta);
@@ -148,7 +151,7 @@ void effector_state(const Robot& robot, int effector, std::span<const double> y,
       value = point(y, e.point);
       break;
     case EffectorKind::orientation:
-      value = vector_of_rotation(polar_rotation(fit_of(e, y)));
+      value = vector_of_rotation(region_rotation(y, e.first_point));
       break;
     case EffectorKind::length:
       value[0] = e.rest_length - path_length(y, e.first_point, e.point_count, e.pull_point, nullptr);

@@ -28,6 +28,9 @@ void evaluate_effectors(const Robot& robot, const RowLayout& layout, std::span<c
 /// Present value of an effector [3]: the goal for which its rows vanish.
 void effector_state(const Robot& robot, int effector, std::span<const double> y, std::span<double> state);
 
+/// Rotation R of a region: of its linear fit, whose columns are the three mapped vectors from `first_point` on.
+Mat3d region_rotation(std::span<const double> y, int first_point);
+
 /// Rotation matrix of a rotation vector [rad], and back (of length pi at most).
 Mat3d rotation_of_vector(const Vec3d& theta);
 Vec3d vector_of_rotation(const Mat3d& R);

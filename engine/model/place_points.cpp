@@ -109,9 +109,13 @@ EmbeddedPoint PointPlacer::locate(const Vec3d& x, const std::string& what, const
 
 int PointPlacer::add(const Vec3d& x, double radius, const std::string& what, const Place& place) {
   const EmbeddedPoint point = locate(x, what, place);
-  if (!point.inside && radius == 0) outside_.push_back({what, point.distance});
+  if (!point.inside && radius == 0) found_outside(what, point.distance);
   if (radius > 0) return push(spread_attachment(model_.mesh, x, radius, place), x);
   return push(interpolation_of(point), x);
+}
+
+void PointPlacer::found_outside(const std::string& what, double distance) {
+  if (outside_.empty() || outside_.back().what != what) outside_.push_back({what, distance});
 }
 
 void PointPlacer::note_outside() const {
@@ -234,6 +238,16 @@ int PointPlacer::add_fit(const Region& region, const std::string& what, const Pl
     push(std::move(interpolation), rest);
   }
   return first;
+}
+
+int PointPlacer::add_fibre(const Vec3d& x, const Vec3d& direction, const std::string& what, const Place& place) {
+  const EmbeddedPoint point = locate(x, what, place);
+  if (!point.inside) found_outside(what, point.distance);
+  const auto gradients = embedding_.gradients(point.element, x);
+  Interpolation interpolation{{point.nodes.begin(), point.nodes.begin() + point.node_count}, {}};
+  for (std::size_t i = 0; i < interpolation.node.size(); ++i)
+    interpolation.weight.push_back(dot(gradients[i], direction));
+  return push(std::move(interpolation), direction);
 }
 
 int PointPlacer::add(const Vec3d& x, const std::optional<Region>& carrier, const std::string& what,

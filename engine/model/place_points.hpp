@@ -14,6 +14,7 @@
 // rest
 //                 positions from the mean: the linear map nearest to the region's deformation, I at rest
 //                 (engine/model/effectors.hpp)
+//   fibre         F d, the deformation gradient at a point of an element times a direction: d at rest
 //   carried       mean + A (x - the mean at rest) of a region's nodes, A of the fit: a point beside the body
 //   walls         the corners of a closed surface, nodes of the mesh or embedded points
 // clang-format on
@@ -52,7 +53,8 @@ class PointPlacer {
                       const std::string& what, const Place& place);
   int add_surface_mean(const Region& region, const std::string& what, const Place& place);
   int add_mean(const Region& region, const std::string& what, const Place& place);
-  int add_fit(const Region& region, const std::string& what, const Place& place);  // three vectors
+  int add_fit(const Region& region, const std::string& what, const Place& place);                      // three vectors
+  int add_fibre(const Vec3d& x, const Vec3d& direction, const std::string& what, const Place& place);  // a vector
   int add_node(int node);
 
   struct Walls {
@@ -105,6 +107,7 @@ class PointPlacer {
   Embedding embedding_;
   double size_;
   std::vector<double> node_volume_;  // computed when first asked for
+  void found_outside(const std::string& what, double distance);
   struct Outside {
     std::string what;
     double distance;  // m

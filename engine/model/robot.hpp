@@ -139,6 +139,26 @@ struct Effector : CavityShape {
   int goal_numbers() const { return scalar() ? 1 : 3; }
 };
 
+/// A sensor: it reads, and acts on nothing (engine/model/sensors.hpp).
+struct Sensor {
+  std::string name;
+  SensorKind kind = SensorKind::position;
+  /// Consecutive mapped points. length: those of the path; strain: the vector F d; position: one; accelerometer: the
+  /// point, then the columns of its region's deformation gradient; gyroscope: these columns; others: none.
+  int first_point = 0, point_count = 0;
+  std::optional<Vec3d> pull_point;  // length: fixed end of the path
+  StrainMeasure measure = StrainMeasure::green_lagrange;
+  int actuator = -1;                  // pressure, volume, tension, force
+  std::vector<int> collision_points;  // contact_force: counted from the first, ascending
+  double noise = 0;                   // standard deviation, in the sensor's unit
+  double bias = 0;                    // in the sensor's unit
+  double delay = 0;                   // s
+  /// Whether its k-th mapped point is a vector, which turns with the body and is not moved.
+  bool is_vector(int k) const {
+    return kind == SensorKind::strain || kind == SensorKind::gyroscope || (kind == SensorKind::accelerometer && k > 0);
+  }
+};
+
 /// A prescribed motion: a translation by the input [m] along `direction`, of the nodes of one fixed region or of a
 /// frame; or of a frame a rotation by the input [rad] about the axis `direction` through `centre`.
 struct MotionInput {
@@ -177,6 +197,7 @@ struct Robot {
   std::vector<ConstraintRow> springs;      // the same as forces: in f and A, c > 0, not one-sided
   std::vector<Effector> effectors;
   std::vector<NamedPoint> probes;
+  std::vector<Sensor> sensors;
   std::vector<MotionInput> motions;
   /// Collision points are consecutive mapped points, kept at least `contact_distance` [m] from each obstacle. A pair is
   /// a collision point and an obstacle: its index is point * obstacles + obstacle, the point counted from the first.

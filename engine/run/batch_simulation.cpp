@@ -108,6 +108,8 @@ BatchSimulation::BatchSimulation(std::unique_ptr<SimulatedBody> body, const Batc
   effectors_.resize(sources_->goals_now.size());
   make_steps(repeated(rest_, robots_));
   if (inverse_) aim_where_they_are();
+  sensors_ = std::make_unique<SensorReadings>(robot(), robots_, drive_.time_step, settings.sensor_seed);
+  restart_sensors();
 }
 
 BatchSimulation::~BatchSimulation() = default;
@@ -199,6 +201,8 @@ const StepReport& BatchSimulation::step(long count, const std::function<bool()>&
     limited_ = taken.limited + report_.limited_commands;
     if (report_.status != StepStatus::ok) break;
     ++number_;
+    sensors_seen_ = false;
+    if (sensors_->remembers()) see_sensors();
     if (stopped && stopped()) break;
   }
   return report_;
@@ -227,7 +231,39 @@ void BatchSimulation::settle() {
   supple::settle(varied ? *own : *team_, *sources_, settled);
   steps_->set_state(settled);
   before_.clear();
+  restart_sensors();
   if (inverse()) aim_where_they_are();
+}
+
+void BatchSimulation::restart_sensors() {
+  if (!sensors_->none()) sensors_->restart(state(), outputs());
+  sensors_seen_ = true;
+}
+
+void BatchSimulation::see_sensors() {
+  if (!sensors_seen_ && !sensors_->none()) sensors_->advance(state(), outputs());
+  sensors_seen_ = true;
+}
+
+std::span<const double> BatchSimulation::sensors() {
+  see_sensors();
+  return sensors_->values(number_);
+}
+
+std::span<const double> BatchSimulation::sensor_memory() {
+  see_sensors();
+  return sensors_->memory();
+}
+
+void BatchSimulation::set_sensor_memory(std::span<const double> memory) {
+  if (memory.size() != sensors_->memory().size())
+    throw InputError(fmt::format("the readings of sensors are {} numbers, those of this batch {}", memory.size(),
+                                 sensors_->memory().size()),
+                     "a state of this simulation");
+  if (!std::ranges::all_of(memory, [](double value) { return std::isfinite(value); }))
+    throw InputError("a reading of a sensor is not finite", "finite numbers in SI units");
+  sensors_->recall(memory);
+  sensors_seen_ = true;
 }
 
 std::span<const double> BatchSimulation::effectors() {
@@ -255,13 +291,16 @@ void BatchSimulation::reset(std::span<const int> robots) {
     if (b < 0 || b >= robots_)
       throw InputError(fmt::format("there is no robot {} in a batch of {} (the first is robot 0)", b, robots_),
                        fmt::format("0 to {}", robots_ - 1));
+  see_sensors();
   steps_->reset(robots, rest_);
+  if (!sensors_->none()) sensors_->restart(robots, state(), outputs());
 }
 
 void BatchSimulation::reset() {
   steps_->set_state(repeated(rest_, robots_));
   number_ = 0;
   before_.clear();
+  restart_sensors();
 }
 
 void BatchSimulation::set_state(const State& state) {
@@ -275,6 +314,7 @@ void BatchSimulation::set_state(const State& state) {
   steps_->set_state(state);
   number_ = std::lround(state.time / drive_.time_step);
   before_.clear();
+  restart_sensors();
 }
 
 void BatchSimulation::set_variations(const Variations& variations) {
@@ -294,6 +334,8 @@ void BatchSimulation::set_variations(const Variations& variations) {
   }
   steps_->set_variations(variations);
   variations_ = variations;
+  sensors_->set_gravity(variations.gravity);
+  if (number_ == 0) restart_sensors();
 }
 
 std::span<const double> BatchSimulation::of(const std::vector<double>& values, int robot) const {

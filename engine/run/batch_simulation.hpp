@@ -14,6 +14,7 @@
 #include "engine/run/drive.hpp"
 #include "engine/run/mechanics_team.hpp"
 #include "engine/run/robot_steps.hpp"
+#include "engine/run/sensor_readings.hpp"
 #include "engine/run/simulated_body.hpp"
 #include "engine/run/steps_on_cpu.hpp"
 
@@ -26,6 +27,7 @@ struct BatchSimulationSettings {
   std::optional<double> time_step = {};         // s; none: the robot's
   double keep_tangent = 0;                      // see StepSettings
   std::optional<InverseSettings> inverse = {};  // steps towards goals; none: under commands
+  std::uint64_t sensor_seed = default_sensor_seed;
 };
 
 class BatchSimulation {
@@ -83,6 +85,15 @@ class BatchSimulation {
   /// Of the last inverse step [B]; null: steps under commands.
   const InverseAnswers* answers() const { return answers_; }
 
+  /// Readings of the sensors after the last step [B x numbers], SI; the numbers of one robot; and what the next ones
+  /// need [B x memory] (sensor_readings.hpp).
+  std::span<const double> sensors();
+  const std::vector<SensorNumber>& sensor_numbers() const { return sensors_->numbers(); }
+  std::span<const double> sensor_memory();
+  /// Continues with a memory of this robot and state, where set_state() begins anew. Throws InputError for one of another
+  /// length or with numbers that are not finite.
+  void set_sensor_memory(std::span<const double> memory);
+
   /// To the start: at rest. All of them: the time is 0 again.
   void reset(std::span<const int> robots);
   void reset();
@@ -109,6 +120,8 @@ class BatchSimulation {
   void check(const BatchSimulationSettings& settings);
   void make_steps(State from);
   void aim_where_they_are();
+  void restart_sensors();
+  void see_sensors();
   std::span<const double> of(const std::vector<double>& values, int robot) const;
 
   std::unique_ptr<SimulatedBody> body_;
@@ -119,6 +132,8 @@ class BatchSimulation {
   std::unique_ptr<MechanicsTeam> team_;
   std::unique_ptr<Sources> sources_;
   std::unique_ptr<RobotSteps> steps_;
+  std::unique_ptr<SensorReadings> sensors_;
+  bool sensors_seen_ = true;           // they have seen the last step
   StepsOnCpu* on_cpu_ = nullptr;       // the same object, where it is one
   InverseAnswers* answers_ = nullptr;  // the same object as steps_
   State rest_;                         // of one robot

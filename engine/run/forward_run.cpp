@@ -30,7 +30,23 @@ std::string rescue_folder(const std::string& name) {
   }
 }
 
-std::unique_ptr<ResultFolder> open_results(const ForwardRun& run) {
+// Of the start of the run, or where it was saved.
+SensorReadings start_sensors(const ForwardRun& run) {
+  SensorReadings sensors(run.robot, run.robots.robots(), run.settings.time_step, run.about.sensor_seed);
+  if (sensors.none()) return sensors;
+  const std::vector<double>& memory = run.about.sensor_memory;
+  if (!run.goes_on) {
+    sensors.restart(run.robots.state(), run.robots.outputs());
+  } else if (memory.size() == sensors.memory().size()) {
+    sensors.recall(memory);
+  } else {
+    throw InputError("the saved run has not the readings of this robot's sensors", "run it from its beginning",
+                     {ResultFolder::state_file(run.folder), 0, 0, ""});
+  }
+  return sensors;
+}
+
+std::unique_ptr<ResultFolder> open_results(const ForwardRun& run, SensorReadings& sensors) {
   const int robots = run.robots.robots();
   const auto every = static_cast<long>(run.about.every);
   std::error_code error;
@@ -39,14 +55,16 @@ std::unique_ptr<ResultFolder> open_results(const ForwardRun& run) {
                                           run.robots.failures());
   if (run.goes_on || run.folder.empty()) return nullptr;
   auto results = std::make_unique<ResultFolder>(run.folder, run.robot, robots, run.write_shape, every);
-  results->record(0, run.robots);
+  results->record(0, run.robots, sensors);
   return results;
 }
 
 // Saves the state that the run is resumed from.
-void save(const ForwardRun& run, const std::string& folder, long done, ResultFolder* results) {
+void save(const ForwardRun& run, const SensorReadings& sensors, const std::string& folder, long done,
+          ResultFolder* results) {
   if (folder.empty()) return;
   SavedRun saved = run.about;
+  saved.sensor_memory = sensors.memory();
   saved.state = run.robots.state();
   saved.step = done;
   // A run of one robot may be resumed with other commands.
@@ -72,10 +90,11 @@ void record_contact(const ForwardRun& run, long step, const ContactFigures& figu
 }  // namespace
 
 ForwardResult run_forward(ForwardRun& run, const Progress& progress) {
-  const std::unique_ptr<ResultFolder> results = open_results(run);
+  SensorReadings sensors = start_sensors(run);
+  const std::unique_ptr<ResultFolder> results = open_results(run, sensors);
   const auto record_frame = [&](long step) {
     if (run.recorder.records() && !run.robots.failed(run.recorder.robot()))
-      run.recorder.add(step, run.robots.state(), run.robots.outputs());
+      run.recorder.add(step, run.robots.state(), run.robots.outputs(), sensors.values(step));
   };
   record_frame(run.settings.first);
   ForwardResult result;
@@ -88,24 +107,27 @@ ForwardResult run_forward(ForwardRun& run, const Progress& progress) {
     done = step;
     if (run.after) run.after(step, run.robots.state());
     if (run.robot.touches()) record_contact(run, step, taken.report.contact, result.contact);
+    if (!sensors.none()) sensors.advance(run.robots.state(), run.robots.outputs());
     record_frame(step);
-    if (results) results->record(step, run.robots);
+    if (results) results->record(step, run.robots, sensors);
   };
-  if (results) keeping.save = [&] { save(run, result.folder, done, results.get()); };
+  if (results) keeping.save = [&] { save(run, sensors, result.folder, done, results.get()); };
   try {
     drive(run.robots, run.settings, "simulating", progress, keeping, result.report);
   } catch (const Error&) {
     // Results that cannot be written: the state is smaller than they are.
     run.recorder.finish();
     try {
-      save(run, result.folder, done, results.get());
+      save(run, sensors, result.folder, done, results.get());
     } catch (const Error&) {  // the first one is told
     }
     throw;
   }
   run.recorder.finish();  // before the state: on a full disk it gives back room
   if (result.report.stopped && result.folder.empty()) result.folder = rescue_folder(run.name);
-  save(run, result.folder, done, results.get());
+  save(run, sensors, result.folder, done, results.get());
+  const std::span<const double> readings = sensors.values(done);
+  result.sensors.assign(readings.begin(), readings.end());
   return result;
 }
 

@@ -27,8 +27,9 @@ struct ForwardRun {
 
 struct ForwardResult {
   DriveReport report;
-  ContactRecord contact;  // the skin's gap is looked at at every K-th step and the last
-  std::string folder;     // of results, or of the state of an interrupted run that has none
+  std::vector<double> sensors;  // readings after the last step [robots x numbers], SI
+  ContactRecord contact;        // the skin's gap is looked at at every K-th step and the last
+  std::string folder;           // of results, or of the state of an interrupted run that has none
 };
 
 /// An interrupted run has its state saved, in a new folder NAME-interrupted if it has no other. Throws InputError or

@@ -27,7 +27,7 @@ void record_effectors(const Robot& robot, std::span<const double> y, std::vector
 }  // namespace
 
 void record_step(const Robot& robot, RobotSteps& robots, const InverseAnswers& answers, const GoalPath& path,
-                 double time, const TakenStep* taken, InverseRecord& record) {
+                 double time, std::span<const double> sensors, const TakenStep* taken, InverseRecord& record) {
   const State& state = robots.state();
   const std::vector<double>& y = robots.outputs();
   EffectorErrors errors(robot);
@@ -39,6 +39,7 @@ void record_step(const Robot& robot, RobotSteps& robots, const InverseAnswers& a
   };
   record.robots = robots.robots();
   record.times.push_back(time);
+  record.sensors.insert(record.sensors.end(), sensors.begin(), sensors.end());
   record.qp_seconds.push_back(taken != nullptr ? answers.qp_seconds() : 0);
   for (int b = 0; b < robots.robots(); ++b) {
     const std::size_t k = extent(b);

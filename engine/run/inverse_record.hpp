@@ -25,11 +25,12 @@ struct InverseRecord {
   std::vector<char> held;              // [steps + 1][robots]: no answer, the last commands held
   std::vector<int> touching;           // [steps + 1][robots]: contacts that press
   std::vector<double> normal_forces;   // [steps + 1][robots][obstacles]: sums on each [N]
+  std::vector<double> sensors;         // [steps + 1][robots][numbers]: readings (sensor_readings.hpp), SI
 };
 
-/// Adds a row for each robot, as they are after a step to `time`, or with null at the start.
+/// Adds a row for each robot, as they are after a step to `time`, or with null at the start. sensors: readings then.
 void record_step(const Robot& robot, RobotSteps& robots, const InverseAnswers& answers, const GoalPath& path,
-                 double time, const TakenStep* taken, InverseRecord& record);
+                 double time, std::span<const double> sensors, const TakenStep* taken, InverseRecord& record);
 
 /// Errors of all robots over steps 1 to the last.
 struct TrackingError {

@@ -5,6 +5,7 @@
 #include "engine/run/inverse_record.hpp"
 #include "engine/run/inverse_saved.hpp"
 #include "engine/run/run_recorder.hpp"
+#include "engine/run/sensor_readings.hpp"
 
 namespace supple {
 
@@ -18,6 +19,7 @@ struct InverseRun {
   std::string folder;  // where it is saved; "": nowhere
   RunRecorder& recorder;
   Note note;
+  std::uint64_t sensor_seed = default_sensor_seed;
 };
 
 /// Continues a saved run; `saved`: the data that read_saved_inverse returned.

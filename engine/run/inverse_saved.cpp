@@ -10,6 +10,7 @@
 
 #include "engine/io/hdf5_file.hpp"
 #include "engine/io/saved_run.hpp"
+#include "engine/model/sensors.hpp"
 #include "kernels/base/error.hpp"
 #include "kernels/base/version.hpp"
 
@@ -37,6 +38,7 @@ void each_series(SomeReport& report, Action action) {
   action("held", record.held);
   action("touching", record.touching);
   action("normal_forces", record.normal_forces);
+  action("sensors", record.sensors);
   action("seconds", report.drive.seconds);
 }
 
@@ -77,7 +79,8 @@ void check_sizes(const InverseReportOfRun& report, const Robot& robot, int robot
     whole = whole && size == rows;
   whole = whole && record.commands.size() == rows * (actuators + robot.motions.size()) &&
           record.multipliers.size() == rows * actuators && record.goals.size() == rows * effectors &&
-          record.reached.size() == rows * effectors && record.normal_forces.size() == rows * robot.obstacles.size();
+          record.reached.size() == rows * effectors && record.normal_forces.size() == rows * robot.obstacles.size() &&
+          record.sensors.size() == rows * sensor_numbers(robot).size();
   if (!whole)
     throw InputError("its record has not as many rows as it has steps", "run it from its beginning, without --resume",
                      place);
@@ -102,6 +105,7 @@ void write_saved_inverse(const std::string& folder, const SavedInverse& run) {
     write_robots(file, run.state);
     file.write("/memory", run.memory, {run.memory.size()});
     write_failures(file, run.failures);
+    if (!run.sensor_memory.empty()) file.write("/sensor_memory", run.sensor_memory, {run.sensor_memory.size()});
     each_series(run.report, [&](const std::string& name, const auto& series) {
       if (!series.empty())
         file.write("/record/" + name, std::vector<double>(series.begin(), series.end()), {series.size()});
@@ -156,6 +160,7 @@ SavedInverse read_saved_inverse(const std::string& folder, const SavedInverse& e
   check_sizes(run.report, robot, run.state.robots, place);
   run.report.record.robots = run.state.robots;
   run.failures = read_failures(file, run.state.robots);
+  if (file.has("/sensor_memory")) run.sensor_memory = file.read_doubles("/sensor_memory");
   if (file.has("/record/contact/outside")) {
     const std::vector<double> outside = file.read_doubles("/record/contact/outside", {2});
     run.report.contact.outside = {outside[0], outside[1]};

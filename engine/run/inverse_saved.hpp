@@ -26,7 +26,8 @@ struct SavedInverse {
   State state;
   std::vector<int> memory;  // InverseAnswers::memory
   SavedFailures failures;
-  InverseReportOfRun report;  // rates of the steps before are kept too
+  std::vector<double> sensor_memory;  // SensorReadings::memory
+  InverseReportOfRun report;          // rates of the steps before are kept too
 };
 
 std::string saved_inverse_file(const std::string& folder);

@@ -27,7 +27,11 @@ void check_goals(const LiveRequest& request, const Robot& robot) {
 }  // namespace
 
 LiveRobot::LiveRobot(Mechanics& mechanics, const LiveSettings& settings, State start, const ReducedModel* model)
-    : mechanics_(mechanics), model_(model), errors_(mechanics.robot()), control_(zero_control(mechanics)) {
+    : mechanics_(mechanics),
+      model_(model),
+      errors_(mechanics.robot()),
+      sensors_(mechanics.robot(), 1, settings.time_step, settings.sensor_seed),
+      control_(zero_control(mechanics)) {
   SUPPLE_EXPECT(start.robots == 1 && mechanics.robots() == 1);
   if (settings.forward) forward_.emplace(mechanics, settings.integrator, settings.time_step, settings.keep_tangent);
   if (settings.inverse) inverse_.emplace(mechanics, *settings.inverse, settings.integrator, settings.time_step);
@@ -35,6 +39,7 @@ LiveRobot::LiveRobot(Mechanics& mechanics, const LiveSettings& settings, State s
   start_.steered.assign(robot().effectors.size(), 1);
   measure(start_, {});
   start_.goals = start_.reached;
+  read_sensors(start_, false);
   frame_ = start_;
 }
 
@@ -63,6 +68,7 @@ StepStatus LiveRobot::step(const LiveRequest& request, std::span<const double> l
   }
   before_.swap(frame_.y);
   measure(frame_, before_);
+  read_sensors(frame_, true);
   if (!inverse) frame_.goals = frame_.reached;
   return StepStatus::ok;
 }
@@ -108,7 +114,24 @@ void LiveRobot::reset() {
 
 void LiveRobot::set(const LiveFrame& frame) {
   frame_ = frame;
+  if (!sensors_.none()) {
+    if (frame_.y.size() != extent(robot().outputs())) measure(frame_, {});
+    read_sensors(frame_, false);
+  }
   if (inverse_) inverse_->law().forget();
+}
+
+void LiveRobot::read_sensors(LiveFrame& frame, bool stepped) {
+  if (sensors_.none()) return;
+  if (stepped)
+    sensors_.advance(frame.state, frame.y);
+  else if (frame.sensor_memory.size() == sensors_.memory().size())
+    sensors_.recall(frame.sensor_memory);
+  else
+    sensors_.restart(frame.state, frame.y);
+  frame.sensor_memory = sensors_.memory();
+  const std::span<const double> readings = sensors_.values(frame.step);
+  frame.sensors.assign(readings.begin(), readings.end());
 }
 
 void LiveRobot::measure(LiveFrame& frame, std::span<const double> before) {

@@ -11,6 +11,7 @@
 #include "engine/model/touches.hpp"
 #include "engine/reduction/basis/contact_compliance.hpp"
 #include "engine/run/effector_errors.hpp"
+#include "engine/run/sensor_readings.hpp"
 #include "engine/step/forward_step.hpp"
 
 namespace supple {
@@ -47,6 +48,8 @@ struct LiveFrame {
   std::string held;    // why the last commands were held; "": they were not
   int held_steps = 0;  // since the start
   double step_seconds = 0, qp_seconds = 0;
+  /// Readings of the sensors (sensor_readings.hpp), SI; and what the next ones need, or empty: they begin anew here.
+  std::vector<double> sensors, sensor_memory;
 };
 
 struct LiveSettings {
@@ -55,6 +58,7 @@ struct LiveSettings {
   double keep_tangent = 0;                      // of forward steps, see StepSettings
   bool forward = true;                          // whether there are forward steps
   std::optional<InverseSettings> inverse = {};  // none: no inverse steps
+  std::uint64_t sensor_seed = default_sensor_seed;
 };
 
 class LiveRobot {
@@ -83,6 +87,8 @@ class LiveRobot {
   void measure(LiveFrame& frame, std::span<const double> before);
 
  private:
+  // Of a frame that was measured: after a step from the frame before, or else as its memory has them.
+  void read_sensors(LiveFrame& frame, bool stepped);
   StepReport take_forward(const LiveRequest& request, std::span<const double> load, State& state);
   StepReport take_inverse(const LiveRequest& request, std::span<const double> load, State& state);
 
@@ -91,6 +97,7 @@ class LiveRobot {
   std::optional<ForwardStep> forward_;
   std::optional<InverseStep> inverse_;
   EffectorErrors errors_;
+  SensorReadings sensors_;
   Control control_;
   int cut_ = 0;  // motions, in the last forward step
   LiveFrame start_, frame_;

@@ -69,7 +69,8 @@ ResultFolder::ResultFolder(Common, const std::string& folder, const Robot& robot
       robots_(robots),
       write_shape_(std::move(write_shape)),
       every_(every),
-      inputs_(inputs_of(robot)) {}
+      inputs_(inputs_of(robot)),
+      sensor_numbers_(sensor_numbers(robot)) {}
 
 ResultFolder::ResultFolder(const std::string& folder, const Robot& robot, int robots, WriteShape write_shape,
                            long every)
@@ -127,16 +128,19 @@ std::string ResultFolder::header() const {
   for (const NamedPoint& point : robot_.reported_points())
     for (const char* axis : {"x", "y", "z"}) names.push_back(fmt::format("{} {} [mm]", point.name, axis));
   for (const std::string& name : extra_columns(robot_)) names.push_back(name);
+  for (const std::string& name : sensor_columns(sensor_numbers_)) names.push_back(name);
   for (std::string& name : names) name = csv_cell(name);
   return fmt::format("{}\n", fmt::join(names, ","));
 }
 
-void ResultFolder::record(long step, RobotSteps& robots) {
+void ResultFolder::record(long step, RobotSteps& robots, SensorReadings& sensors) {
   if (!has_lines(step)) return;
   const State& state = robots.state();
   const std::vector<double>& y = robots.outputs();
+  const std::span<const double> readings = sensors.values(step);
+  const std::size_t numbers = sensor_numbers_.size();
   for (int b = 0; b < robots_; ++b)
-    if (!robots.failed(b)) add_line(state, y, b);
+    if (!robots.failed(b)) add_line(state, y, readings.subspan(extent(b) * numbers, numbers), b);
   if (gained_.size() > most_gained) {
     append_file(trajectory_file(), gained_);
     gained_.clear();
@@ -146,7 +150,7 @@ void ResultFolder::record(long step, RobotSteps& robots) {
   shapes_->add(state.time, shape_name(step));
 }
 
-void ResultFolder::add_line(const State& state, std::span<const double> y, int robot) {
+void ResultFolder::add_line(const State& state, std::span<const double> y, std::span<const double> sensors, int robot) {
   const std::span<const double> own = y.subspan(extent(robot, robot_.outputs()), extent(robot_.outputs()));
   const auto of = [&](const std::vector<double>& values) {
     return values.data() + extent(robot) * (values.size() / extent(robots_));
@@ -168,6 +172,8 @@ void ResultFolder::add_line(const State& state, std::span<const double> y, int r
     for (int k = 0; k < 3; ++k)
       fmt::format_to(out, ",{:.9g}", 1e3 * own[static_cast<std::size_t>(3 * point.point + k)]);
   for (const double value : extra_values(robot_, own)) fmt::format_to(out, ",{:.9g}", value);
+  for (std::size_t i = 0; i < sensors.size(); ++i)
+    fmt::format_to(out, ",{:.9g}", shown(sensor_numbers_[i], sensors[i]));
   gained_ += '\n';
 }
 

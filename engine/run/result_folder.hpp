@@ -14,6 +14,7 @@
 #include "engine/io/saved_run.hpp"
 #include "engine/mesh/write.hpp"
 #include "engine/run/robot_steps.hpp"
+#include "engine/run/sensor_readings.hpp"
 
 namespace supple {
 
@@ -35,8 +36,8 @@ class ResultFolder {
   ResultFolder(const std::string& folder, const Robot& robot, int robots, WriteShape write_shape, long every, long step,
                const std::vector<FailedRobot>& failures);
 
-  /// Lines of the trajectory and a shape, where this step has any.
-  void record(long step, RobotSteps& robots);
+  /// Lines of the trajectory and a shape, where this step has any. sensors: as after this step.
+  void record(long step, RobotSteps& robots, SensorReadings& sensors);
   /// Writes what the trajectory has gained, then the state. Throws InputError if that fails.
   void save(const SavedRun& run);
 
@@ -47,7 +48,7 @@ class ResultFolder {
   std::string shape_name(long step) const;
   std::string header() const;
   bool has_lines(long step) const { return robots_ == 1 || step % every_ == 0; }
-  void add_line(const State& state, std::span<const double> y, int robot);
+  void add_line(const State& state, std::span<const double> y, std::span<const double> sensors, int robot);
 
   struct Common {};  // of both ways to begin
   ResultFolder(Common, const std::string& folder, const Robot& robot, int robots, WriteShape write_shape, long every);
@@ -58,6 +59,7 @@ class ResultFolder {
   WriteShape write_shape_;
   long every_;
   std::vector<Input> inputs_;
+  std::vector<SensorNumber> sensor_numbers_;
   std::string gained_;                 // lines of the trajectory that are not in its file yet
   std::unique_ptr<PvdWriter> shapes_;  // of one robot
 };

@@ -1,34 +1,45 @@
 #include "engine/run/run_recorder.hpp"
 
+#include <fmt/format.h>
+
+#include "engine/model/sensors.hpp"
 #include "engine/model/state.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
 
-RunRecorder::RunRecorder(const std::string& file, const Robot& robot, const RecordingFacts& facts, Note note,
-                         int of_batch)
+RunRecorder::RunRecorder(const std::string& file, const Robot& robot, RecordingFacts facts, Note note, int of_batch)
     : robot_(robot), of_batch_(of_batch), note_(std::move(note)) {
+  for (const SensorNumber& number : sensor_numbers(robot)) {
+    const std::string_view unit = si_unit(number.dimension);
+    facts.sensors.push_back(unit.empty() ? number.name : fmt::format("{} [{}]", number.name, unit));
+  }
   if (!file.empty()) writer_ = std::make_unique<RecordingWriter>(file, facts);
 }
 
-RecordedFrame RunRecorder::frame_of(long step, const State& state, std::span<const double> y) {
+RecordedFrame RunRecorder::frame_of(long step, const State& state, std::span<const double> y,
+                                    std::span<const double> sensors) {
   RecordedFrame frame;
   frame.step = static_cast<double>(step);
   frame.state = state.robots == 1 ? state : one_robot(state, of_batch_);
+  const std::size_t numbers = sensors.size() / extent(state.robots);
+  const std::span<const double> readings = sensors.subspan(extent(of_batch_) * numbers, numbers);
+  frame.sensors.assign(readings.begin(), readings.end());
   frame.goals.resize(3 * robot_.effectors.size());
   effector_states(robot_, y.subspan(extent(of_batch_, robot_.outputs()), extent(robot_.outputs())), frame.goals);
   return frame;
 }
 
-void RunRecorder::add(long step, const State& state, std::span<const double> y) {
-  if (writer_) add(frame_of(step, state, y));
+void RunRecorder::add(long step, const State& state, std::span<const double> y, std::span<const double> sensors) {
+  if (writer_) add(frame_of(step, state, y, sensors));
 }
 
-void RunRecorder::add(long step, const State& state, std::span<const double> y, std::span<const double> goals,
-                      std::span<const char> steered, const InverseReport& report, double qp_seconds) {
+void RunRecorder::add(long step, const State& state, std::span<const double> y, std::span<const double> sensors,
+                      std::span<const double> goals, std::span<const char> steered, const InverseReport& report,
+                      double qp_seconds) {
   if (!writer_) return;
-  RecordedFrame frame = frame_of(step, state, y);
+  RecordedFrame frame = frame_of(step, state, y, sensors);
   frame.inverse = true;
   frame.held = report.held;
   frame.saturated = report.saturated;
@@ -87,6 +98,7 @@ RecordedFrame recorded(const LiveFrame& frame) {
   recorded.step_seconds = frame.step_seconds;
   recorded.qp_seconds = frame.qp_seconds;
   recorded.state = frame.state;
+  recorded.sensors = frame.sensors;
   recorded.goals = frame.goals;
   recorded.steered.assign(frame.steered.begin(), frame.steered.end());
   return recorded;
@@ -101,6 +113,8 @@ void take_recorded(const RecordedFrame& recorded, LiveFrame& frame) {
   frame.step_seconds = recorded.step_seconds;
   frame.qp_seconds = recorded.qp_seconds;
   frame.state = recorded.state;
+  frame.sensors = recorded.sensors;
+  frame.sensor_memory.clear();
   frame.goals = recorded.goals;
   if (!recorded.steered.empty()) frame.steered.assign(recorded.steered.begin(), recorded.steered.end());
 }

@@ -21,7 +21,7 @@ class RunRecorder {
  public:
   /// "": records nothing. robot: of the mechanics, which must outlive this object; of_batch: index of the recorded
   /// robot. Throws InputError.
-  RunRecorder(const std::string& file, const Robot& robot, const RecordingFacts& facts, Note note, int of_batch = 0);
+  RunRecorder(const std::string& file, const Robot& robot, RecordingFacts facts, Note note, int of_batch = 0);
   ~RunRecorder() { finish(); }
   RunRecorder(const RunRecorder&) = delete;
   RunRecorder& operator=(const RunRecorder&) = delete;
@@ -29,10 +29,12 @@ class RunRecorder {
   bool records() const { return writer_ != nullptr; }
   int robot() const { return of_batch_; }
   /// A step under given commands, and one under commands that were found for goals [3 x effectors] of the effectors
-  /// that are steered [effectors]. state and y (mapped points): of all robots; goals and report: of the recorded one.
-  void add(long step, const State& state, std::span<const double> y);
-  void add(long step, const State& state, std::span<const double> y, std::span<const double> goals,
-           std::span<const char> steered, const InverseReport& report, double qp_seconds);
+  /// that are steered [effectors]. state, y (mapped points) and sensors (readings): of all robots; goals and report: of
+  /// the recorded one.
+  void add(long step, const State& state, std::span<const double> y, std::span<const double> sensors);
+  void add(long step, const State& state, std::span<const double> y, std::span<const double> sensors,
+           std::span<const double> goals, std::span<const char> steered, const InverseReport& report,
+           double qp_seconds);
   void add(const LiveFrame& frame);
   void add(const RecordedFrame& frame);
   /// After the last step, whether it succeeded or not.
@@ -45,7 +47,7 @@ class RunRecorder {
 
  private:
   // With goals where the effectors are.
-  RecordedFrame frame_of(long step, const State& state, std::span<const double> y);
+  RecordedFrame frame_of(long step, const State& state, std::span<const double> y, std::span<const double> sensors);
   void give_up(const Error& error);
 
   const Robot& robot_;

@@ -59,4 +59,17 @@ std::vector<double> extra_values(const Robot& robot, std::span<const double> y) 
   return values;
 }
 
+std::vector<std::string> sensor_columns(std::span<const SensorNumber> numbers) {
+  std::vector<std::string> names;
+  for (const SensorNumber& number : numbers) {
+    const std::string unit = display_unit(number.dimension);
+    names.push_back(unit.empty() ? number.name : fmt::format("{} [{}]", number.name, unit));
+  }
+  return names;
+}
+
+double shown(const SensorNumber& number, double value) {
+  return value / display_scale(number.dimension);
+}
+
 }  // namespace supple

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/model/robot.hpp"
+#include "engine/model/sensors.hpp"
 
 namespace supple {
 
@@ -20,5 +21,9 @@ bool is_obeyed(const ConstraintRow& row);
 /// shortened [mm].
 std::vector<std::string> extra_columns(const Robot& robot);
 std::vector<double> extra_values(const Robot& robot, std::span<const double> y);
+/// Columns of the numbers of sensors: "imu acceleration x [m/s^2]"; strains have no unit.
+std::vector<std::string> sensor_columns(std::span<const SensorNumber> numbers);
+/// Such a value in the unit of its column.
+double shown(const SensorNumber& number, double value);
 
 }  // namespace supple

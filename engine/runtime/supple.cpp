@@ -8,6 +8,8 @@
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/io/runtime_file.hpp"
 #include "engine/run/batch_simulation.hpp"
@@ -17,6 +19,7 @@
 
 struct supple_model {
   std::shared_ptr<const supple::ReducedModel> model;
+  std::vector<supple::SensorNumber> sensors;
 };
 struct supple_simulation {
   supple_simulation(std::unique_ptr<supple::SimulatedBody> body, const supple::BatchSimulationSettings& settings)
@@ -71,7 +74,9 @@ template <class Read>
 supple_model* load(const Read& read) noexcept {
   supple_model* model = nullptr;
   (void)guarded([&] {
-    model = new supple_model{std::make_shared<const supple::ReducedModel>(read())};
+    auto own = std::make_shared<const supple::ReducedModel>(read());
+    std::vector<supple::SensorNumber> sensors = supple::sensor_numbers(own->robot);
+    model = new supple_model{std::move(own), std::move(sensors)};
     return SUPPLE_OK;
   });
   return model;
@@ -129,6 +134,8 @@ int supple_count(const supple_model* model, int kind) {
         return static_cast<int>(robot.obstacles.size());
       case SUPPLE_PROBES:
         return static_cast<int>(robot.probes.size());
+      case SUPPLE_SENSORS:
+        return static_cast<int>(model->sensors.size());
       default:
         return need(false, "there is no such kind of thing");
     }
@@ -149,6 +156,8 @@ const char* supple_name(const supple_model* model, int kind, int i) {
       return name_in(robot.obstacles, i);
     case SUPPLE_PROBES:
       return name_in(robot.probes, i);
+    case SUPPLE_SENSORS:
+      return name_in(model->sensors, i);
     default:
       return nullptr;
   }
@@ -224,6 +233,7 @@ int supple_copy_state(supple_simulation* simulation, supple_simulation* from) {
   return guarded([&] {
     need(simulation != nullptr && from != nullptr, "a simulation is null");
     simulation->batch.set_state(from->batch.state());
+    if (!simulation->batch.sensor_numbers().empty()) simulation->batch.set_sensor_memory(from->batch.sensor_memory());
     return SUPPLE_OK;
   });
 }
@@ -315,6 +325,9 @@ double* supple_get_array(supple_simulation* simulation, supple_array which, size
         break;
       case SUPPLE_GOAL_ERRORS:
         set(batch.goal_errors(), robot.effectors.size());
+        break;
+      case SUPPLE_SENSOR_READINGS:
+        set(batch.sensors(), batch.sensor_numbers().size());
         break;
       default:
         return need(false, "there is no such array");

@@ -52,7 +52,8 @@ enum {
   SUPPLE_MOTIONS,
   SUPPLE_EFFECTORS,
   SUPPLE_OBSTACLES,
-  SUPPLE_PROBES
+  SUPPLE_PROBES,
+  SUPPLE_SENSORS /* numbers of sensors: "imu acceleration x" */
 };
 int supple_count(const supple_model* model, int kind);
 /* The name of the i-th one; null if there is none. Valid as long as the model. */
@@ -102,8 +103,8 @@ uint64_t supple_hash(supple_simulation* simulation);
 int supple_steer(supple_simulation* simulation, int effector, int steered);
 
 /* Arrays: B robots, shapes as given, row-major. They stay in place as long as the simulation. Those to be set are read by
- * the next step; the others are of the last one. SUPPLE_EFFECTOR_VALUES, SUPPLE_POINTS and SUPPLE_GOAL_ERRORS are
- * computed by the call. */
+ * the next step; the others are of the last one. SUPPLE_EFFECTOR_VALUES, SUPPLE_POINTS, SUPPLE_GOAL_ERRORS
+ * and SUPPLE_SENSOR_READINGS are computed by the call. */
 typedef enum {
   SUPPLE_COMMANDS,         /* set  [B, actuators]: m, m^3, N or Pa */
   SUPPLE_MOTION_COMMANDS,  /* set  [B, motions]: m */
@@ -116,7 +117,8 @@ typedef enum {
   SUPPLE_CONTACT_FORCES,   /* read [B, collision points, obstacles, 3]: N */
   SUPPLE_EFFECTOR_VALUES,  /* read [B, effectors, 3]: as goals */
   SUPPLE_POINTS,           /* read [B, points, 3]: mapped points, m */
-  SUPPLE_GOAL_ERRORS       /* read [B, effectors]: distance to the goal along the effector's directions, m; inverse */
+  SUPPLE_GOAL_ERRORS,      /* read [B, effectors]: distance to the goal along the effector's directions, m; inverse */
+  SUPPLE_SENSOR_READINGS   /* read [B, numbers of sensors]: in SI, with noise of a fixed seed, bias and delay */
 } supple_array;
 /* The array and its shape (4 extents, 1 beyond its rank; or null). Null: it does not exist here, see supple_error(); an
  * array without numbers is not null. */

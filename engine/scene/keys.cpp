@@ -27,6 +27,7 @@ constexpr std::array root_keys{
     Key{.name = "constraint", .kind = tables, .fallback = "none", .meaning = "what holds points to each other or to places: joints, strings, springs", .subtable = "[[constraint]]"},
     Key{.name = "effector", .kind = tables, .fallback = "none", .meaning = "what inverse control steers, and where errors are measured", .subtable = "[[effector]]"},
     Key{.name = "probe", .kind = tables, .fallback = "none", .meaning = "points that are only reported", .subtable = "[[probe]]"},
+    Key{.name = "sensor", .kind = tables, .fallback = "none", .meaning = "what the robot measures of itself", .subtable = "[[sensor]]"},
     Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things that the body may touch", .subtable = "[[obstacle]]"},
     Key{.name = "contact", .kind = table, .fallback = "all defaults", .meaning = "how the body touches them", .subtable = "[contact]"},
     Key{.name = "reduce", .kind = table, .fallback = "all defaults", .meaning = "how the reduced model is made", .subtable = "[reduce]"},
@@ -187,6 +188,25 @@ constexpr std::array probe_keys{
     Key{.name = "sphere", .kind = table, .fallback = "none", .meaning = "the same for the nodes in a ball", .subtable = "sphere"},
     Key{.name = "group", .kind = text, .fallback = "none", .meaning = "the same for the nodes of a group of the mesh"},
     Key{.name = "set", .kind = text, .fallback = "none", .meaning = "probes of one set are reported together"},
+};
+
+constexpr std::array sensor_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
+    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "what is measured: the length of a path; the strain of a fibre at a point; the pressure or volume of a cavity; the tension of a cable; the force of an actuator of that type; the place of a point; the specific force (acceleration less gravity) of a point and the angular rate of a region, both along axes that turn with the body; the force of obstacles", .choices = "length | strain | pressure | volume | tension | force | position | accelerometer | gyroscope | contact-force"},
+    Key{.name = "points", .kind = vectors, .dimension = D::length, .fallback = "`cable`", .meaning = "length: path through points of the body, as a cable's"},
+    Key{.name = "pull_point", .kind = vector, .dimension = D::length, .fallback = "the last of `points`", .meaning = "length: end of the path fixed in space"},
+    Key{.name = "attachment_radius", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "length: as a cable's", .bound = Bound::non_negative},
+    Key{.name = "cable", .kind = text, .fallback = "`points`", .meaning = "length: name of the actuator whose path is meant"},
+    Key{.name = "point", .kind = vector, .dimension = D::length, .fallback = "required for a strain, else a region", .meaning = "strain: of the fibre through this point at rest. position, accelerometer: point at rest, of the body or, with a region, carried by it. Without a region, an accelerometer or gyroscope turns with the body at this point"},
+    Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "`point`", .meaning = "position, accelerometer: with `point`, the nodes in this box carry it; without, their mean, weighted by volume. accelerometer, gyroscope: the rotation that fits these nodes best turns the axes. contact-force: collision points in this box only"},
+    Key{.name = "sphere", .kind = table, .fallback = "`point`", .meaning = "the same for what is in a ball", .subtable = "sphere"},
+    Key{.name = "group", .kind = text, .fallback = "`point`", .meaning = "the same for the nodes of a group of the mesh"},
+    Key{.name = "direction", .kind = vector, .fallback = "required for a strain", .meaning = "strain: of the fibre at rest; only its direction counts"},
+    Key{.name = "measure", .kind = choice, .fallback = "\"green-lagrange\"", .meaning = "strain: of a fibre that is stretched by the factor s, (s^2 - 1)/2 or s - 1", .choices = "green-lagrange | engineering"},
+    Key{.name = "actuator", .kind = text, .fallback = "required for a pressure, volume, tension or force", .meaning = "name of the actuator that is meant"},
+    Key{.name = "noise", .kind = quantity, .fallback = "0", .meaning = "standard deviation of white noise, in the unit of what is measured; each step and component has its own. `--seed` sets another sequence", .bound = Bound::non_negative},
+    Key{.name = "bias", .kind = quantity, .fallback = "0", .meaning = "is added, in the unit of what is measured"},
+    Key{.name = "delay", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "the value is that of so long ago, at first that of the start", .bound = Bound::non_negative},
 };
 
 constexpr std::array obstacle_keys{
@@ -386,6 +406,7 @@ constexpr std::array tables_of_scene{
     TableKeys{"[[constraint]]", "Something that holds points of the body, to each other or to places fixed in space: hard, or a spring with damping. A fixed point has a row for each of its directions, all others one.", constraint_keys},
     TableKeys{"[[effector]]", "Something that is steered. A position is that of `point` or of one of `box`, `sphere` and `group`, or of a point that one of these carries; an orientation is that of one of the last three; a length has either `points` or `cable`; a volume one of `cavity`, `surface` and the regions, whose faces are closed walls. Goals of a volume are the volume itself, and its row is what is missing over the area of the walls at rest: the mean distance by which they are off.", effector_keys},
     TableKeys{"[[probe]]", "A point that is reported.", probe_keys},
+    TableKeys{"[[sensor]]", "Something that the robot measures: columns of the results, and values for controllers and learning. It acts on nothing. [How to](../howto/sensors.md).", sensor_keys},
     TableKeys{"[[obstacle]]", "A rigid thing that does not move and that the body cannot enter.", obstacle_keys},
     TableKeys{"[contact]", "What of the body touches obstacles: collision points, nodes of its outer surface that can move, not those on walls of cavities, or corners of a surface that it carries. At most one of `box`, `sphere` and `group` selects them.", contact_keys},
     TableKeys{"[reduce]", "How `supple reduce` samples, reduces and validates.", reduce_keys},

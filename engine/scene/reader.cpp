@@ -291,8 +291,8 @@ ReductionScene read_reduction(const TableReader& table) {
   return r;
 }
 
-// One name, one thing: commands, constraints, effectors and probes are columns of the same tables; obstacles stand
-// beside them in messages. Regions may share a motion.
+// One name, one thing: commands, constraints, effectors, probes and sensors are columns of the same tables; obstacles
+// stand beside them in messages. Regions may share a motion.
 void check_names(const Scene& scene) {
   struct Named {
     std::string_view name;
@@ -322,6 +322,7 @@ void check_names(const Scene& scene) {
   for (const ConstraintScene& constraint : scene.constraints) add(constraint.name, constraint.place, nullptr);
   for (const EffectorScene& effector : scene.effectors) add(effector.name, effector.place, nullptr);
   for (const PointScene& probe : scene.probes) add(probe.name, probe.place, nullptr);
+  for (const SensorScene& sensor : scene.sensors) add(sensor.name, sensor.place, nullptr);
   for (const ObstacleScene& obstacle : scene.obstacles) add(obstacle.name, obstacle.place, nullptr);
 }
 
@@ -347,6 +348,8 @@ Scene read(const Document& document, const std::string& name) {
     scene.probes.push_back(read_point(probe));
     scene.probes.back().set = probe.has("set") ? probe.identifier("set") : "";
   }
+  for (const TableReader& sensor : table.tables("sensor"))
+    scene.sensors.push_back(read_sensor(sensor, scene.actuators));
   for (const TableReader& obstacle : table.tables("obstacle")) scene.obstacles.push_back(read_obstacle(obstacle));
   if (!scene.obstacles.empty() && scene.implicit_position != 1 && scene.integrator != Integrator::quasi_static)
     table.fail(

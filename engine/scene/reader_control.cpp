@@ -130,46 +130,6 @@ void read_limits(const TableReader& table, ActuatorScene* actuator) {
   if (by_force) only_one_way("range", &actuator->range);
 }
 
-// What `cable = "name"` or `cavity = "name"` names; `otherwise`: what may stand in its place.
-const ActuatorScene& named_actuator(const TableReader& table, const std::vector<ActuatorScene>& actuators,
-                                    std::string_view key, std::string_view measure, const char* otherwise) {
-  const ActuatorKind kind = key == "cable" ? ActuatorKind::cable : ActuatorKind::cavity;
-  const std::string name = table.text(key);
-  std::vector<std::string> names;
-  for (const ActuatorScene& actuator : actuators) {
-    if (actuator.kind != kind) continue;
-    if (actuator.name == name) return actuator;
-    names.push_back(actuator.name);
-  }
-  const auto is_named = [&](const ActuatorScene& actuator) { return actuator.name == name; };
-  if (std::any_of(actuators.begin(), actuators.end(), is_named))
-    table.fail(key, fmt::format("'{}' is no {} (it has no {})", name, key, measure), otherwise);
-  const std::string near = nearest_word(name, names);
-  table.fail(
-      key,
-      fmt::format("there is no {} '{}'{}", key, name, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)),
-      names.empty() ? otherwise : fmt::format("{} = \"{}\"", key, names.front()));
-}
-
-void read_length_path(const TableReader& table, const std::vector<ActuatorScene>& actuators, EffectorScene* length) {
-  refuse(table, "a length", "type", {"point", "box", "sphere", "group", "directions", "lever", "cavity", "surface"});
-  if (table.has("cable")) {
-    refuse(table, "a length with a cable", "path", {"points", "pull_point", "attachment_radius"});
-    const ActuatorScene& cable = named_actuator(table, actuators, "cable", "length", "points = [[x, y, z], ...]");
-    length->points = cable.points;
-    length->pull_point = cable.pull_point;
-    length->attachment_radius = cable.attachment_radius;
-    return;
-  }
-  if (!table.has("points"))
-    table.fail("points", fmt::format("length '{}' has no path", length->name),
-               "points = [[x, y, z], ...], or cable = \"name of an actuator\"");
-  const Path path = read_path(table, fmt::format("length '{}'", length->name), "pull_point");
-  length->points = path.points;
-  length->pull_point = path.end;
-  length->attachment_radius = path.attachment_radius;
-}
-
 void read_volume_walls(const TableReader& table, const std::vector<ActuatorScene>& actuators, EffectorScene* volume) {
   refuse(table, "a volume", "type",
          {"point", "directions", "lever", "points", "pull_point", "attachment_radius", "cable"});
@@ -182,7 +142,8 @@ void read_volume_walls(const TableReader& table, const std::vector<ActuatorScene
                "one of cavity = \"name of an actuator\", group = \"name\" of the mesh, box = [lower, upper], sphere = "
                "{centre, radius}, surface = {file = \"cavity.stl\", unit = \"mm\"}");
   if (table.has("cavity")) {
-    const ActuatorScene& cavity = named_actuator(table, actuators, "cavity", "volume", "group = \"name\"");
+    const ActuatorScene& cavity =
+        named_actuator(table, actuators, "cavity", ActuatorKind::cavity, "volume", "group = \"name\"");
     volume->region = cavity.region;
     volume->surface = cavity.surface;
   } else if (table.has("surface")) {
@@ -192,7 +153,49 @@ void read_volume_walls(const TableReader& table, const std::vector<ActuatorScene
   }
 }
 
+void read_length(const TableReader& table, const std::vector<ActuatorScene>& actuators, EffectorScene* length) {
+  refuse(table, "a length", "type", {"point", "box", "sphere", "group", "directions", "lever", "cavity", "surface"});
+  const Path path = read_length_path(table, actuators, length->name);
+  length->points = path.points;
+  length->pull_point = path.end;
+  length->attachment_radius = path.attachment_radius;
+}
+
 }  // namespace
+
+const ActuatorScene& named_actuator(const TableReader& table, const std::vector<ActuatorScene>& actuators,
+                                    std::string_view key, ActuatorKind kind, std::string_view measure,
+                                    const char* otherwise) {
+  const char* const word = kind == ActuatorKind::cable ? "cable" : kind == ActuatorKind::cavity ? "cavity" : "force";
+  const std::string name = table.text(key);
+  std::vector<std::string> names;
+  for (const ActuatorScene& actuator : actuators) {
+    if (actuator.kind != kind) continue;
+    if (actuator.name == name) return actuator;
+    names.push_back(actuator.name);
+  }
+  const auto is_named = [&](const ActuatorScene& actuator) { return actuator.name == name; };
+  if (std::any_of(actuators.begin(), actuators.end(), is_named))
+    table.fail(key, fmt::format("'{}' is no {} (it has no {})", name, word, measure), otherwise);
+  const std::string near = nearest_word(name, names);
+  table.fail(
+      key,
+      fmt::format("there is no {} '{}'{}", word, name, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)),
+      names.empty() ? otherwise : fmt::format("{} = \"{}\"", key, names.front()));
+}
+
+Path read_length_path(const TableReader& table, const std::vector<ActuatorScene>& actuators, const std::string& name) {
+  if (table.has("cable")) {
+    refuse(table, "a length with a cable", "path", {"points", "pull_point", "attachment_radius"});
+    const ActuatorScene& cable =
+        named_actuator(table, actuators, "cable", ActuatorKind::cable, "length", "points = [[x, y, z], ...]");
+    return {cable.points, cable.pull_point, cable.attachment_radius};
+  }
+  if (!table.has("points"))
+    table.fail("points", fmt::format("length '{}' has no path", name),
+               "points = [[x, y, z], ...], or cable = \"name of an actuator\"");
+  return read_path(table, fmt::format("length '{}'", name), "pull_point");
+}
 
 Path read_path(const TableReader& table, const std::string& what, std::string_view end) {
   Path path;
@@ -283,7 +286,7 @@ EffectorScene read_effector(const TableReader& table, const std::vector<Actuator
       effector.lever = table.quantity("lever", effector.lever);
       break;
     case EffectorKind::length:
-      read_length_path(table, actuators, &effector);
+      read_length(table, actuators, &effector);
       break;
     case EffectorKind::volume:
       read_volume_walls(table, actuators, &effector);

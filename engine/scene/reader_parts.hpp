@@ -1,5 +1,5 @@
 #pragma once
-// Parts of the scene reader (reader.cpp): regions, directions, actuators, constraints, effectors and obstacles. Errors:
+// Parts of the scene reader (reader.cpp): regions, directions, actuators, constraints, effectors, sensors, obstacles. Errors:
 // InputError at the key.
 
 #include <initializer_list>
@@ -40,6 +40,14 @@ struct Path {
   double attachment_radius = 0;
 };
 Path read_path(const TableReader& table, const std::string& what, std::string_view end);
+// That of the length `name`: its own, or that of the actuator which `cable` names.
+Path read_length_path(const TableReader& table, const std::vector<ActuatorScene>& actuators, const std::string& name);
+
+// The actuator of this kind that the text of `key` names; `measure`: what it has and others have not; `otherwise`: what
+// may stand in its place.
+const ActuatorScene& named_actuator(const TableReader& table, const std::vector<ActuatorScene>& actuators,
+                                    std::string_view key, ActuatorKind kind, std::string_view measure,
+                                    const char* otherwise);
 
 // {file, unit, scale, rotation, translation} of a mesh or a surface.
 SurfaceScene read_placed_file(const TableReader& table);
@@ -51,6 +59,8 @@ ActuatorScene read_actuator(const TableReader& table);
 ConstraintScene read_constraint(const TableReader& table);
 // `actuators`: those whose paths or cavities it may be that of.
 EffectorScene read_effector(const TableReader& table, const std::vector<ActuatorScene>& actuators);
+// Of the actuators that were read before.
+SensorScene read_sensor(const TableReader& table, const std::vector<ActuatorScene>& actuators);
 
 // Throws where the document lists several bodies (assembly_scene.hpp).
 void refuse_assembly(const Document& document, const std::string& file);

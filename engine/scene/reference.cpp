@@ -24,6 +24,8 @@ std::string value_type(const Key& key) {
       type = key.dimension == Dimension::number ? "number" : of;
       if (key.bound == Bound::positive) type += " above 0";
       if (key.bound == Bound::non_negative) type += ", at least 0";
+      if (key.name == "noise") return "quantity of what is measured, at least 0";
+      if (key.name == "bias") return "quantity of what is measured";
       return key.name == "rate" ? "speed, flow, or rate of force or pressure; above 0" : type;
     case ValueKind::vector:
       return fmt::format("[x, y, z], each {}", dimension_name(key.dimension));
@@ -53,7 +55,7 @@ Generated from `engine/scene/keys.cpp`; a test compares.
 A scene is a TOML file. A quantity is a text with its unit, `"450 kPa"`, `"40 mm"`, `"-9.81 m/s^2"`, or a bare number in SI (m, kg,
 s, N, Pa, rad). Units are those of UDUNITS-2 with `deg` and `rev`; a wrong dimension is an error, and so is an unknown key.
 `inf` leaves an end of a range open. Z is up. Paths start from the folder of the file that has them. Names of actuators, motions,
-constraints, effectors, probes and obstacles are all different.
+constraints, effectors, probes, sensors and obstacles are all different.
 
 )";
   const auto add = [&](const TableKeys& table) {

@@ -76,6 +76,13 @@ bool same(const PointScene& a, const PointScene& b) {
   const auto plain = [](const PointScene& v) { return std::tie(v.name, v.point, v.set); };
   return plain(a) == plain(b) && same(a.region, b.region);
 }
+bool same(const SensorScene& a, const SensorScene& b) {
+  const auto plain = [](const SensorScene& v) {
+    return std::tie(v.name, v.kind, v.points, v.pull_point, v.attachment_radius, v.point, v.direction, v.measure,
+                    v.actuator, v.noise, v.bias, v.delay);
+  };
+  return plain(a) == plain(b) && same(a.region, b.region);
+}
 bool same(const ObstacleScene& a, const ObstacleScene& b) {
   const auto plain = [](const ObstacleScene& v) {
     return std::tie(v.name, v.shape, v.radius, v.length, v.thickness, v.size, v.position, v.rotation, v.inside,
@@ -108,8 +115,8 @@ bool operator==(const Scene& a, const Scene& b) {
   return plain(a) == plain(b) &&
          std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(), same_body) &&
          same(a.actuators, b.actuators) && same(a.constraints, b.constraints) && same(a.effectors, b.effectors) &&
-         same(a.probes, b.probes) && same(a.obstacles, b.obstacles) && same(a.contact, b.contact) &&
-         same(a.reduction, b.reduction);
+         same(a.probes, b.probes) && same(a.sensors, b.sensors) && same(a.obstacles, b.obstacles) &&
+         same(a.contact, b.contact) && same(a.reduction, b.reduction);
 }
 
 namespace {
@@ -176,6 +183,29 @@ Dimension goal_dimension(EffectorKind kind) {
   return kind == EffectorKind::orientation ? Dimension::angle
          : kind == EffectorKind::volume    ? Dimension::volume
                                            : Dimension::length;
+}
+
+Dimension sensor_dimension(SensorKind kind) {
+  switch (kind) {
+    case SensorKind::length:
+    case SensorKind::position:
+      return Dimension::length;
+    case SensorKind::strain:
+      return Dimension::number;
+    case SensorKind::pressure:
+      return Dimension::stress;
+    case SensorKind::volume:
+      return Dimension::volume;
+    case SensorKind::accelerometer:
+      return Dimension::acceleration;
+    case SensorKind::gyroscope:
+      return Dimension::turn_rate;
+    case SensorKind::tension:
+    case SensorKind::force:
+    case SensorKind::contact_force:
+      break;
+  }
+  return Dimension::force;
 }
 
 void ask_for_default_error(ReductionScene& recipe) {

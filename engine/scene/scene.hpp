@@ -227,6 +227,43 @@ inline EffectorScene position_effector(std::string name, const Vec3d& point) {
   return effector;
 }
 
+/// What a sensor measures; formulas: engine/model/sensors.hpp.
+enum class SensorKind {
+  length,
+  strain,
+  pressure,
+  volume,
+  tension,
+  force,
+  position,
+  accelerometer,
+  gyroscope,
+  contact_force
+};
+/// Of a fibre that F stretches from d to F d, |d| = 1: (|F d|^2 - 1)/2, or |F d| - 1.
+enum class StrainMeasure { green_lagrange, engineering };
+/// Of a sensor's value, noise and bias.
+Dimension sensor_dimension(SensorKind kind);
+
+/// A sensor, which acts on nothing: what it delivers is value + bias + noise, late by the delay.
+struct SensorScene {
+  std::string name;
+  SensorKind kind = SensorKind::position;
+  std::vector<Vec3d> points;  // length: path as a cable's
+  std::optional<Vec3d> pull_point;
+  double attachment_radius = 0;
+  std::optional<Vec3d> point;  // strain, position, accelerometer, gyroscope: m, rest position in the transformed frame
+  std::optional<Region> region;  // position: as an effector's; accelerometer, gyroscope: it turns with its nodes;
+                                 // contact_force: collision points in it, none: all
+  Vec3d direction{{0, 0, 0}};    // strain: unit vector along the fibre at rest
+  StrainMeasure measure = StrainMeasure::green_lagrange;
+  std::string actuator;  // pressure, volume, tension, force: its name
+  double noise = 0;      // standard deviation, in SI
+  double bias = 0;       // in SI
+  double delay = 0;      // s
+  Place place;
+};
+
 enum class ObstacleShape { plane, sphere, capsule, box, cylinder, tube, mesh };
 
 /// A rigid obstacle that does not move. Shapes and their own frames: engine/obstacles/obstacle.hpp.
@@ -344,6 +381,7 @@ struct Scene {
   std::vector<ConstraintScene> constraints;
   std::vector<EffectorScene> effectors;
   std::vector<PointScene> probes;
+  std::vector<SensorScene> sensors;
   std::vector<ObstacleScene> obstacles;
   ContactScene contact;
   ReductionScene reduction;

@@ -76,6 +76,7 @@ class Writer {
       if (p.region) text_ += region(*p.region) + "\n";
       if (!p.set.empty()) put("set", p.set);
     }
+    for (const SensorScene& s : scene.sensors) sensor(s);
     for (const ObstacleScene& o : scene.obstacles) obstacle(o);
     contact(scene.contact);
     reduction(scene.reduction);
@@ -245,6 +246,23 @@ class Writer {
     if (e.kind == EffectorKind::orientation) put("lever", e.lever);
     put("weight", e.weight);
     put("exact", e.exact);
+  }
+
+  void sensor(const SensorScene& s) {
+    open("[[sensor]]");
+    put("name", s.name);
+    choice("type", s.kind);
+    if (s.kind == SensorKind::length) path(s.points, s.pull_point, s.attachment_radius);
+    if (s.point) put("point", *s.point);
+    if (s.region) text_ += region(*s.region) + "\n";
+    if (s.kind == SensorKind::strain) {
+      put("direction", s.direction);
+      choice("measure", s.measure);
+    }
+    if (!s.actuator.empty()) put("actuator", s.actuator);
+    put("noise", s.noise);
+    put("bias", s.bias);
+    put("delay", s.delay);
   }
 
   void path(const std::vector<Vec3d>& points, const std::optional<Vec3d>& pull_point, double attachment_radius) {

@@ -96,7 +96,7 @@ std::unique_ptr<SimulatedBody> simulated(nb::handle robot) {
 void open(BatchSimulation* self, nb::object robot, int robots, const std::string& device,
           const std::optional<std::string>& integrator, const std::optional<double>& time_step, double keep_tangent,
           bool inverse, const std::string& regularisation, double epsilon, const std::optional<double>& goal_speed,
-          const std::vector<double>& effort, int starts) {
+          const std::vector<double>& effort, int starts, std::uint64_t seed) {
   std::unique_ptr<SimulatedBody> body = simulated(robot);
   BatchSimulationSettings settings;
   settings.robots = robots;
@@ -104,6 +104,7 @@ void open(BatchSimulation* self, nb::object robot, int robots, const std::string
   if (integrator) settings.integrator = integrator_of(*integrator);
   settings.time_step = time_step;
   settings.keep_tangent = keep_tangent;
+  settings.sensor_seed = seed;
   if (!inverse && (regularisation != "proximal" || epsilon != 1e-6 || goal_speed || !effort.empty() || starts != 0))
     throw InputError("regularisation, epsilon, goal_speed, effort and starts are of inverse control", "inverse=True");
   if (starts < 0) throw InputError(fmt::format("starts is {}", starts), "0 or more");
@@ -184,7 +185,22 @@ Table get_state(BatchSimulation& self) {
     const std::size_t contacts = forces.size() / surface_force_columns;
     state["surface_forces"] = array(std::move(forces), {contacts, surface_force_columns});
   }
+  if (!self.sensor_numbers().empty()) {
+    const std::span<const double> memory = self.sensor_memory();
+    state["sensors"] = array(std::vector<double>(memory.begin(), memory.end()), {robots, memory.size() / robots});
+  }
   return state;
+}
+
+// The numbers of an array of this shape; None: none.
+std::vector<double> numbers_of(nb::handle given, const char* name, std::initializer_list<std::size_t> shape) {
+  if (given.is_none()) return {};
+  Numbers numbers;
+  if (!nb::try_cast(given, numbers)) throw nb::type_error(fmt::format("{} is a float64 array", name).c_str());
+  bool fits = numbers.ndim() == shape.size();
+  for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = numbers.shape(d) == shape.begin()[d];
+  if (!fits) throw nb::value_error(fmt::format("{} is not of shape ({})", name, fmt::join(shape, ", ")).c_str());
+  return {numbers.data(), numbers.data() + numbers.size()};
 }
 
 void set_state(BatchSimulation& self, Table given) {
@@ -214,18 +230,14 @@ void set_state(BatchSimulation& self, Table given) {
         !std::ranges::all_of(state.surface_forces, [&](const auto& own) { return std::ranges::all_of(own, exists); }))
       throw nb::value_error("set_state(state): surface_forces are not those of this batch");
   }
+  std::vector<double> memory;
+  if (!self.sensor_numbers().empty()) {
+    if (!given.contains("sensors")) throw nb::key_error("sensors");
+    const std::size_t robots = count(self.robots());
+    memory = numbers_of(given["sensors"], "set_state(state): sensors", {robots, self.sensor_memory().size() / robots});
+  }
   self.set_state(state);
-}
-
-// The numbers of an array of this shape; None: none.
-std::vector<double> numbers_of(nb::handle given, const char* name, std::initializer_list<std::size_t> shape) {
-  if (given.is_none()) return {};
-  Numbers numbers;
-  if (!nb::try_cast(given, numbers)) throw nb::type_error(fmt::format("{} is a float64 array", name).c_str());
-  bool fits = numbers.ndim() == shape.size();
-  for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = numbers.shape(d) == shape.begin()[d];
-  if (!fits) throw nb::value_error(fmt::format("{} is not of shape ({})", name, fmt::join(shape, ", ")).c_str());
-  return {numbers.data(), numbers.data() + numbers.size()};
+  if (!memory.empty()) self.set_sensor_memory(memory);
 }
 
 Array<double> goal_errors(BatchSimulation& self) {
@@ -351,6 +363,20 @@ void bind_results(nb::class_<BatchSimulation>& simulation) {
           },
           nb::rv_policy::automatic,
           "Where the effectors are [robots, effectors, 3], in the units of `goals`.\n\n"
+          "Computed when it is read: an array that was read before shows them then too.")
+      .def_prop_ro(
+          "sensors",
+          [](Self self) {
+            std::span<const double> readings;
+            {
+              const nb::gil_scoped_release unlocked;
+              readings = self.p->sensors();
+            }
+            return view<const double>(readings.data(), {count(self.p->robots()), self.p->sensor_numbers().size()},
+                                      self.h);
+          },
+          nb::rv_policy::automatic,
+          "Readings of the sensors after the last step [robots, numbers], SI: sensor_names, sensor_units.\n\n"
           "Computed when it is read: an array that was read before shows them then too.")
       .def_prop_ro(
           "time", [](BatchSimulation& self) { return self.state().time; }, "s")
@@ -507,11 +533,13 @@ void bind_simulation(nb::module_& module) {
            nb::arg("integrator") = nb::none(), nb::arg("time_step") = nb::none(), nb::arg("keep_tangent") = 0.0,
            nb::arg("inverse") = false, nb::arg("regularisation") = "proximal", nb::arg("epsilon") = 1e-6,
            nb::arg("goal_speed") = nb::none(), nb::arg("effort") = std::vector<double>(), nb::arg("starts") = 0,
+           nb::arg("seed") = default_sensor_seed,
            "At rest under zero commands.\n\n"
            "robots: size of the batch. device: \"cpu\" or \"cuda:0\". integrator: \"implicit-euler\",\n"
            "\"implicit-euler-newton\" or \"quasi-static\", else the robot's. time_step [s]: else the robot's.\n"
            "keep_tangent: see `supple run --help`. Of inverse control: regularisation (\"proximal\", \"energy\" or\n"
            "\"none\") with its factor epsilon, goal_speed [m/s], effort of each actuator, starts.\n"
+           "seed: of the noise of sensors.\n"
            "Raises InputError for what the robot does not support.")
       .def_prop_ro("robots", &BatchSimulation::robots, "Size of the batch.")
       .def_prop_ro("inverse", &BatchSimulation::inverse)
@@ -531,6 +559,22 @@ void bind_simulation(nb::module_& module) {
             return names;
           },
           "\"position\", \"orientation\", \"length\" or \"volume\" of each effector.")
+      .def_prop_ro(
+          "sensor_names",
+          [](const BatchSimulation& self) {
+            std::vector<std::string> names;
+            for (const SensorNumber& number : self.sensor_numbers()) names.push_back(number.name);
+            return names;
+          },
+          "Name of each number of `sensors`, such as \"imu acceleration x\".")
+      .def_prop_ro(
+          "sensor_units",
+          [](const BatchSimulation& self) {
+            std::vector<std::string> units;
+            for (const SensorNumber& number : self.sensor_numbers()) units.emplace_back(si_unit(number.dimension));
+            return units;
+          },
+          "Unit of each number of `sensors`; \"\" of a strain.")
       .def_prop_ro("obstacle_names", [](const BatchSimulation& self) { return names_in(self.robot().obstacles); })
       .def(
           "obstacle_surfaces",

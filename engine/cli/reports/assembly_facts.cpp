@@ -85,6 +85,8 @@ Facts assembly_facts(const AssemblyRobot& robot, const std::vector<std::string>&
   for (const NamedPoint& point : whole.reported_points())
     facts.emplace_back("output", fmt::format("{} at {}", point.name,
                                              format_point(whole.rest_points[static_cast<std::size_t>(point.point)])));
+  for (const Sensor& sensor : whole.sensors)
+    facts.emplace_back("sensor", fmt::format("{}", fmt::join(sensor_cells(whole, sensor), "  ")));
   if (!robot.mechanics().assembly().surfaces.empty())
     facts.emplace_back("contact between", touching_text(robot.mechanics().assembly()));
   for (const PlacedObstacle& obstacle : whole.obstacles)
@@ -105,6 +107,8 @@ nlohmann::ordered_json assembly_json(const AssemblyRobot& robot, const std::vect
   for (const LinkScene& link : scene.links) json["links"].push_back(link.name);
   for (const Input& input : inputs_of(robot.mechanics().robot())) json["inputs"].push_back(input.name);
   for (const NamedPoint& point : robot.mechanics().robot().reported_points()) json["outputs"].push_back(point.name);
+  for (const Sensor& sensor : robot.mechanics().robot().sensors)
+    json["sensors"].push_back(sensor_json(robot.mechanics().robot(), sensor));
   for (const Assembly::BodySurface& body : robot.mechanics().assembly().surfaces) json["touching"].push_back(body.name);
   for (const PlacedObstacle& obstacle : robot.mechanics().robot().obstacles)
     json["obstacles"].push_back(obstacle_json(obstacle));

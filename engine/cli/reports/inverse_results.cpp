@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "engine/io/gnuplot.hpp"
+#include "engine/run/trajectory_columns.hpp"
 #include "kernels/base/atomic_file.hpp"
 #include "kernels/base/error.hpp"
 
@@ -76,6 +77,7 @@ std::string tracking_header(const InverseRecord& record, const Robot& robot, con
                         display_unit(multiplier_dimension(actuator.kind)));
   if (!replayed.reached.empty())
     for (const Column& column : effector_columns(robot, "replayed")) text += "," + column.name;
+  for (const std::string& name : sensor_columns(sensor_numbers(robot))) text += "," + name;
   return text + '\n';
 }
 
@@ -84,6 +86,7 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
   const std::vector<Column> columns = effector_columns(robot, "reached");
   const std::size_t size = 3 * robot.effectors.size(), rows = robot.actuators.size(),
                     obstacles = robot.obstacles.size();
+  const std::vector<SensorNumber> sensors = sensor_numbers(robot);
   std::string text = tracking_header(record, robot, replayed);
   for (std::size_t k = 0; k < record.errors.size(); ++k) {
     if (std::isnan(record.errors[k])) continue;
@@ -107,6 +110,8 @@ std::string tracking_csv(const InverseRecord& record, const Robot& robot, const 
       text += fmt::format(
           ",{:.9g}", record.multipliers[k * rows + j] / display_scale(multiplier_dimension(robot.actuators[j].kind)));
     if (!replayed.reached.empty()) add(replayed.reached);
+    for (std::size_t i = 0; i < sensors.size(); ++i)
+      text += fmt::format(",{:.9g}", shown(sensors[i], record.sensors[k * sensors.size() + i]));
     text += '\n';
   }
   return text;

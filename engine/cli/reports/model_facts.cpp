@@ -131,6 +131,8 @@ Facts model_facts(const ReducedModel& model) {
     facts.emplace_back("constraint", fmt::format("{}", fmt::join(cells, "  ")));
   for (const Effector& effector : model.robot.effectors)
     facts.emplace_back("effector", fmt::format("{}", fmt::join(effector_cells(model.robot, effector), "  ")));
+  for (const Sensor& sensor : model.robot.sensors)
+    facts.emplace_back("sensor", fmt::format("{}", fmt::join(sensor_cells(model.robot, sensor), "  ")));
   for (const PlacedObstacle& obstacle : model.robot.obstacles)
     facts.emplace_back("obstacle", fmt::format("{}", fmt::join(obstacle_cells(obstacle), "  ")));
   if (!model.robot.obstacles.empty()) facts.emplace_back("contact", contact_text(model.robot));
@@ -146,12 +148,15 @@ nlohmann::ordered_json model_json(const ReducedModel& model) {
   const Provenance& from = model.provenance;
   auto obstacles = nlohmann::ordered_json::array();
   for (const PlacedObstacle& obstacle : model.robot.obstacles) obstacles.push_back(obstacle_json(obstacle));
+  auto sensors = nlohmann::ordered_json::array();
+  for (const Sensor& sensor : model.robot.sensors) sensors.push_back(sensor_json(model.robot, sensor));
   return {{"name", model.robot.name},
           {"nodes", from.nodes},
           {"elements", from.elements},
           {"actuators", model.robot.actuators.size()},
           {"motions", model.robot.motions.size()},
           {"constraints", constraints_json(model.robot)},
+          {"sensors", std::move(sensors)},
           {"obstacles", std::move(obstacles)},
           {"contact", contact_json(model.robot)},
           {"snapshots", from.snapshots},

@@ -8,6 +8,7 @@
 #include "engine/cli/reports/scene_facts.hpp"
 #include "engine/commands/actuation.hpp"
 #include "engine/model/effectors.hpp"
+#include "engine/model/sensors.hpp"
 #include "engine/scene/integrator.hpp"
 #include "engine/scene/keys.hpp"
 
@@ -217,6 +218,71 @@ std::string effector_text(const Robot& robot, int e, std::span<const double> y) 
   }
   const Vec3d& rest = robot.rest_points[static_cast<std::size_t>(effector.point)];
   return fmt::format("{}, {} from rest", format_point(state), format_quantity(norm(state - rest), Dimension::length));
+}
+
+std::vector<std::string> sensor_cells(const Robot& robot, const Sensor& sensor) {
+  const auto at = [&](int k) {
+    return format_point(robot.rest_points[static_cast<std::size_t>(sensor.first_point + k)]);
+  };
+  std::string place;
+  switch (sensor.kind) {
+    case SensorKind::length:
+      place = fmt::format("of a path from {} to {}", at(0),
+                          sensor.pull_point ? format_point(*sensor.pull_point) : at(sensor.point_count - 1));
+      break;
+    case SensorKind::strain: {
+      const Vec3d& d = robot.rest_points[static_cast<std::size_t>(sensor.first_point)];
+      place = fmt::format("{}, along {} at rest",
+                          sensor.measure == StrainMeasure::engineering ? "engineering" : "Green-Lagrange",
+                          format_direction(d));
+      break;
+    }
+    case SensorKind::position:
+    case SensorKind::accelerometer:
+      place = "at " + at(0);
+      break;
+    case SensorKind::gyroscope:
+      break;
+    case SensorKind::contact_force:
+      place = fmt::format("on {} collision points", sensor.collision_points.size());
+      break;
+    default:
+      place = "of " + robot.actuators[static_cast<std::size_t>(sensor.actuator)].name;
+  }
+  const Dimension dimension = sensor_dimension(sensor.kind);
+  std::string errors;
+  const auto add = [&](const char* what, double value, Dimension of) {
+    if (value != 0) errors += fmt::format("{}{} {}", errors.empty() ? "" : ", ", what, format_quantity(value, of));
+  };
+  add("noise", sensor.noise, dimension);
+  add("bias", sensor.bias, dimension);
+  add("delay", sensor.delay, Dimension::time);
+  return {sensor.name, fmt::format("{}{}{}", sensor_word(sensor.kind), place.empty() ? "" : " ", place), errors};
+}
+
+nlohmann::ordered_json sensor_json(const Robot& robot, const Sensor& sensor) {
+  nlohmann::ordered_json json{{"name", sensor.name},
+                              {"type", sensor_word(sensor.kind)},
+                              {"unit", si_unit(sensor_dimension(sensor.kind))},
+                              {"numbers", sensor_size(sensor)},
+                              {"noise", sensor.noise},
+                              {"bias", sensor.bias},
+                              {"delay", sensor.delay}};
+  if (sensor.actuator >= 0) json["actuator"] = robot.actuators[static_cast<std::size_t>(sensor.actuator)].name;
+  return json;
+}
+
+nlohmann::ordered_json sensors_json(const Robot& robot, std::span<const double> readings) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  std::size_t first = 0;
+  for (const Sensor& sensor : robot.sensors) {
+    const auto size = static_cast<std::size_t>(sensor_size(sensor));
+    const std::span<const double> own = readings.subspan(first, size);
+    json[sensor.name] = size == 1 ? nlohmann::ordered_json(own[0])
+                                  : nlohmann::ordered_json(std::vector<double>(own.begin(), own.end()));
+    first += size;
+  }
+  return json;
 }
 
 std::vector<std::string> obstacle_cells(const PlacedObstacle& placed) {

@@ -29,6 +29,12 @@ nlohmann::ordered_json effector_json(const Robot& robot, const Effector& effecto
 // Where effector `e` is for one robot's mapped points y: "(0, 0, 125) mm, 3 mm from rest".
 std::string effector_text(const Robot& robot, int e, std::span<const double> y);
 
+// Cells of a table: name, what it measures, its errors.
+std::vector<std::string> sensor_cells(const Robot& robot, const Sensor& sensor);
+nlohmann::ordered_json sensor_json(const Robot& robot, const Sensor& sensor);
+// Name of each sensor to its reading, a number or a list, SI; readings of one robot.
+nlohmann::ordered_json sensors_json(const Robot& robot, std::span<const double> readings);
+
 // Cells of a table: name, what it is, where it is, its friction.
 std::vector<std::string> obstacle_cells(const PlacedObstacle& obstacle);
 nlohmann::ordered_json obstacle_json(const PlacedObstacle& obstacle);

@@ -185,6 +185,9 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
                     probe.set.empty() ? "" : fmt::format("in set {}", probe.set)});
   if (!rows.empty()) facts.emplace_back("probes", lines(format_table(rows)));
   rows.clear();
+  for (const Sensor& sensor : robot.sensors) rows.push_back(sensor_cells(robot, sensor));
+  if (!rows.empty()) facts.emplace_back("sensors", lines(format_table(rows)));
+  rows.clear();
   for (const PlacedObstacle& obstacle : robot.obstacles) rows.push_back(obstacle_cells(obstacle));
   if (!rows.empty()) {
     facts.emplace_back("obstacles", lines(format_table(rows)));
@@ -234,6 +237,8 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
   for (const NamedPoint& probe : robot.probes)
     json["probes"].push_back(
         {{"name", probe.name}, {"point", vector_json(robot.rest_points[static_cast<std::size_t>(probe.point)])}});
+  json["sensors"] = nlohmann::ordered_json::array();
+  for (const Sensor& sensor : robot.sensors) json["sensors"].push_back(sensor_json(robot, sensor));
   json["obstacles"] = nlohmann::ordered_json::array();
   for (const PlacedObstacle& obstacle : robot.obstacles) json["obstacles"].push_back(obstacle_json(obstacle));
   json["contact"] = contact_json(robot);

@@ -90,7 +90,7 @@ int simulate_assembly(Context& context, const SessionArguments& arguments, Sessi
   DriveSettings settings;
   settings.integrator = scene.integrator;
   settings.time_step = scene.time_step;
-  if (arguments.stream) return converse(arguments, plan, subject, settings);
+  if (arguments.stream) return converse(context, arguments, plan, subject, settings);
   const SessionResult result = perform(context, arguments, plan, subject, settings);
   nlohmann::ordered_json json = session_json(context, subject, result);
   json["scene"] = scene.file;

@@ -200,7 +200,8 @@ void check_arguments(const Arguments& arguments, const CommonOptions& common) {
 }
 
 // What a continued run must have in common with the one that was saved.
-std::uint64_t request_of(const InverseSettings& inverse, const DriveSettings& settings, const GoalPath& path) {
+std::uint64_t request_of(const InverseSettings& inverse, const DriveSettings& settings, const GoalPath& path,
+                         const Robot& robot, std::uint64_t sensor_seed) {
   std::vector<double> numbers{static_cast<double>(settings.integrator),
                               settings.time_step,
                               static_cast<double>(settings.last),
@@ -209,6 +210,7 @@ std::uint64_t request_of(const InverseSettings& inverse, const DriveSettings& se
                               inverse.epsilon,
                               inverse.goal_speed,
                               static_cast<double>(inverse.starts)};
+  if (!robot.sensors.empty()) numbers.push_back(static_cast<double>(sensor_seed));
   numbers.insert(numbers.end(), inverse.effort.begin(), inverse.effort.end());
   return path.hash(hash_bytes(numbers.data(), numbers.size() * sizeof(double)));
 }
@@ -251,6 +253,7 @@ int converse(const Context& context, const Arguments& arguments, const Subject& 
   LiveSettings settings{subject.integrator, subject.time_step};
   settings.forward = false;
   settings.inverse = inverse_of;
+  settings.sensor_seed = context.common.seed.value_or(default_sensor_seed);
   LiveRobot live(subject.team->member(0), settings, start);
   const Robot& robot = live.robot();
   LiveRequest first;
@@ -325,11 +328,13 @@ int inverse(Context& context, Arguments& arguments) {
   if (!arguments.replay.empty()) replayed_model = open_replay(arguments, robot, settings);
 
   const int robots = subject.team->robots();
+  const std::uint64_t sensor_seed = context.common.seed.value_or(default_sensor_seed);
   SavedInverse saved{.robot = subject.recorded.fingerprint,
-                     .request = request_of(inverse_of, settings, path),
+                     .request = request_of(inverse_of, settings, path, robot, sensor_seed),
                      .state = repeated(settled, robots),
                      .memory = {},
                      .failures = {},
+                     .sensor_memory = {},
                      .report = {}};
   Led led = lead(subject, settings, inverse_of, path, saved.state);
   saved.memory = led.answers->memory();
@@ -339,8 +344,8 @@ int inverse(Context& context, Arguments& arguments) {
   }
   RunRecorder recorder(arguments.record, robot, recording_facts(subject), print_note,
                        static_cast<int>(arguments.record_robot.value_or(0)));
-  InverseRun run{*led.robots,      *led.answers, robot,     subject.reduced.get(), path, settings,
-                 arguments.output, recorder,     print_note};
+  InverseRun run{*led.robots, *led.answers, robot,      subject.reduced.get(), path, settings, arguments.output,
+                 recorder,    print_note,   sensor_seed};
   if (arguments.resume) take_up(saved, run);
   if (!arguments.resume && !arguments.output.empty()) remove_saved_inverse(arguments.output);  // --force
   run_with_bar(context, run, saved);

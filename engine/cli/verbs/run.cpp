@@ -94,7 +94,7 @@ int run_model(Context& context, Arguments& arguments) {
                         reduced_skin(model),
                         &model,
                         device_of(context)};
-  if (session.stream) return converse(session, plan, subject, settings);
+  if (session.stream) return converse(context, session, plan, subject, settings);
   Trajectory reduced;
   std::function<void(long, const State&)> after;
   if (!arguments.compare.empty())

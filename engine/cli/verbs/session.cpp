@@ -212,7 +212,7 @@ RecordingFacts recording_facts(const Subject& subject, const DriveSettings& sett
 
 }  // namespace
 
-int converse(const SessionArguments& arguments, const SessionPlan& plan, const Subject& subject,
+int converse(const Context& context, const SessionArguments& arguments, const SessionPlan& plan, const Subject& subject,
              DriveSettings settings) {
   Mechanics& mechanics = subject.team.member(0);
   const Robot& robot = mechanics.robot();
@@ -222,7 +222,12 @@ int converse(const SessionArguments& arguments, const SessionPlan& plan, const S
   for (const std::string& note : actuation.notes()) print_note(note);
   State start = rest_state(mechanics);
   if (arguments.settle) settle(subject.team, actuation, start);
-  LiveRobot live(mechanics, {settings.integrator, settings.time_step, settings.keep_tangent}, std::move(start));
+  LiveRobot live(mechanics,
+                 {.integrator = settings.integrator,
+                  .time_step = settings.time_step,
+                  .keep_tangent = settings.keep_tangent,
+                  .sensor_seed = context.common.seed.value_or(default_sensor_seed)},
+                 std::move(start));
   LiveRequest first;
   first.commands = actuation.values();
   RunRecorder recorder(plan.record, robot, recording_facts(subject, settings), print_note);
@@ -264,6 +269,8 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
   run.about.times = actuation.times();
   run.about.values = actuation.values();
   run.about.rows = actuation.rows();
+  run.about.sensor_seed = plan.saved ? plan.saved->sensor_seed : context.common.seed.value_or(default_sensor_seed);
+  if (plan.saved) run.about.sensor_memory = plan.saved->sensor_memory;
   ForwardResult done;
   {
     const InterruptGuard guard;
@@ -283,6 +290,7 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
   SessionResult result;
   result.report = std::move(done.report);
   result.contact = done.contact;
+  result.sensors = std::move(done.sensors);
   result.settings = settings;
   result.state = steps->state();
   result.failures = steps->failures();
@@ -311,6 +319,7 @@ nlohmann::ordered_json session_json(const Context& context, const Subject& subje
   const Robot& robot = subject.team.robot();
   if (robot.touches()) json["contact"] = contact_figures_json(result.contact, result.state);
   if (robot.surfaces) json["body_contacts"] = body_touches_json(robot, result.state);
+  if (result.state.robots == 1 && !robot.sensors.empty()) json["sensors"] = sensors_json(robot, result.sensors);
   json["limited_commands"] = result.report.limited;
   if (result.state.robots > 1) json["failed"] = failed_json(result.failures, result.settings.time_step);
   json["state_hash"] = hash_hex(hash(result.state));

@@ -66,6 +66,7 @@ struct SessionResult {
   State state;
   ContactRecord contact;
   std::vector<FailedRobot> failures;  // of a batch
+  std::vector<double> sensors;        // readings after the last step, SI
 };
 
 // `settings` holds the model's integrator and time step, already overridden by the plan. A failed step of one robot is
@@ -78,11 +79,12 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
 inline constexpr const char* stream_words =
     "\n--stdin reads one JSON object a line, {\"commands\": {\"north\": 0.01}} in SI units, takes one step under "
     "these\n"
-    "commands and answers with one line: time, commands, forces, what the effectors reached, contacts, and the\n"
-    "number of commands that were cut to their range or rate. Inputs that are not named keep their last value, at\n"
+    "commands and answers with one line: time, commands, forces, what the effectors reached, readings of sensors,\n"
+    "contacts, and the number of commands that were cut to their range or rate. Inputs that are not named keep their "
+    "last value, at\n"
     "first zero or that of --set; \"reset\": true returns to the start.\n";
 // In place of perform for --stdin: each line of standard input is a step, answered by a line (stream.hpp).
-int converse(const SessionArguments& arguments, const SessionPlan& plan, const Subject& subject,
+int converse(const Context& context, const SessionArguments& arguments, const SessionPlan& plan, const Subject& subject,
              DriveSettings settings);
 
 // The report of --json; print_session prints it as text.

@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "engine/cli/reports/contact_facts.hpp"
+#include "engine/cli/reports/robot_facts.hpp"
 #include "engine/cli/shell/interrupt.hpp"
 #include "engine/run/goals.hpp"
 #include "kernels/base/error.hpp"
@@ -137,6 +138,7 @@ Json answer_of(const Robot& robot, const LiveFrame& frame) {
     answer["reached"][robot.effectors[e].name] =
         std::vector<double>(reached, reached + robot.effectors[e].goal_numbers());
   }
+  if (!robot.sensors.empty()) answer["sensors"] = sensors_json(robot, frame.sensors);
   if (inverse) {
     answer["distance"] = frame.distance;
     answer["saturated"] = frame.saturated;

@@ -10,6 +10,7 @@
 //                 limited: commands that were cut to their range or rate
 //   out, inverse  the same with "distance" and "saturated" after "reached", and "held" in place of "limited": states why
 //                 commands were held, or is null
+// sensors, after "reached", if there are any: {"stretch": 0.012, "imu": [x, y, z]}
 // contact, if there are obstacles: {"pressing", "forces": {...}, "solves", "residual", "loose", "softened"}
 // (contact_facts.hpp). A line that cannot be understood gets {"error": "..."} and no step.
 

@@ -219,6 +219,9 @@ void AssemblyMechanics::keep_points_of(int body) {
     if (effector.kind == EffectorKind::orientation)
       for (int k = 0; k < effector.point_count; ++k) points_[first + extent(effector.first_point + k)].at.vector = true;
   }
+  for (const Sensor& sensor : robot.sensors)
+    for (int k = 0; k < sensor.point_count; ++k)
+      points_[first + extent(sensor.first_point + k)].at.vector = sensor.is_vector(k);
 }
 
 void AssemblyMechanics::set_gravity(const Vec3d& gravity) {
@@ -298,6 +301,7 @@ void AssemblyMechanics::merge_robots() {
     if (assembly_.bodies[b].alone) {
       robot_.effectors = own.effectors;
       robot_.probes = own.probes;
+      robot_.sensors = own.sensors;
       continue;
     }
     const auto point = [&](int output, bool vector = false) {
@@ -326,6 +330,8 @@ void AssemblyMechanics::merge_robots() {
       robot_.probes.push_back(std::move(probe));
     }
   }
+  for (std::size_t b = 0; b < parts_.size(); ++b)
+    if (!assembly_.bodies[b].alone) merge_sensors(static_cast<int>(b));
   for (const Assembly::Led& led : assembly_.effectors) {
     Effector effector = led.effector;
     effector.point = add_point(led.point);
@@ -369,6 +375,36 @@ void AssemblyMechanics::merge_robots() {
     throw InputError(
         fmt::format("{} rows of actuators and links, at most {} are possible", robot_.rows(), max_box_complementarity),
         "fewer hard links (a joint has three rows), or springs");
+}
+
+// Lengths and strains are those of the part in its own axes, and so the same; places and rotations are in the world.
+void AssemblyMechanics::merge_sensors(int body) {
+  const Part& part = parts_[extent(body)];
+  const Assembly::Body& description = assembly_.bodies[extent(body)];
+  const Robot& own = description.mechanics->robot();
+  for (Sensor sensor : own.sensors) {
+    sensor.name = joined(description.name, sensor.name);
+    if (sensor.actuator >= 0) sensor.actuator += part.actuator;
+    const int first = sensor.first_point;
+    if (sensor.kind == SensorKind::length || sensor.kind == SensorKind::strain) {
+      sensor.first_point += part.point;
+    } else if (sensor.point_count > 0) {
+      sensor.first_point = static_cast<int>(robot_.rest_points.size());
+      for (int k = 0; k < sensor.point_count; ++k)
+        (void)add_point(
+            {.frame = -1, .body = body, .output = first + k, .position = {}, .vector = sensor.is_vector(k)});
+    }
+    for (int& point : sensor.collision_points) {
+      const int output = own.first_collision_point + point;
+      const auto found = std::ranges::find_if(assembly_.collision_points, [&](const Assembly::Point& at) {
+        return at.frame < 0 && at.body == body && at.output == output;
+      });
+      SUPPLE_EXPECT(found != assembly_.collision_points.end());
+      point = static_cast<int>(found - assembly_.collision_points.begin());
+    }
+    std::ranges::sort(sensor.collision_points);
+    robot_.sensors.push_back(std::move(sensor));
+  }
 }
 
 }  // namespace supple

@@ -216,6 +216,7 @@ class AssemblyMechanics : public Mechanics {
   void lay_out();
   void gather_inertia();
   void merge_robots();
+  void merge_sensors(int body);
   int add_point(const Assembly::Point& point);
   void keep_points_of(int body);
   void set_poses(std::span<const double> q, std::span<const double> c, Placement& placement) const;

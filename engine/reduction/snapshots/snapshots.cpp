@@ -144,6 +144,7 @@ SceneIdentity identify(const Scene& scene) {
   essential.duration = 1;
   essential.effectors.clear();
   essential.probes.clear();
+  essential.sensors.clear();
   const BodyScene& body = scene.bodies.front();
   std::string text = write_scene(essential, fs::path(body.mesh_file).parent_path().string());
   text.resize(std::min(text.size(), text.find("\n[reduce]")));

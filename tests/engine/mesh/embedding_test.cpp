@@ -120,6 +120,34 @@ TEST(Embedding, InvertsTheTrilinearMap) {
   for (std::size_t k = 0; k < 8; ++k) EXPECT_NEAR(point.weights[k], N[k], 1e-12);
 }
 
+// By differences of the weights, inside; and they are those of a field that is x itself, also outside.
+TEST(Embedding, GradientsAreThoseOfTheWeights) {
+  for (const bool hexahedra : {false, true}) {
+    const Mesh mesh = shaken_box(hexahedra);
+    const Embedding embedding(mesh);
+    for (const Vec3d& x : {Vec3d{{0.31, 0.47, 0.62}}, Vec3d{{0.52, 0.11, 0.83}}, Vec3d{{1.2, 0.4, 0.6}}}) {
+      const EmbeddedPoint point = embedding.locate(x);
+      const auto gradients = embedding.gradients(point.element, x);
+      Mat3d identity = Mat3d::zero();
+      for (std::size_t a = 0; a < static_cast<std::size_t>(point.node_count); ++a)
+        identity = identity + outer(mesh.nodes[static_cast<std::size_t>(point.nodes[a])], gradients[a]);
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) EXPECT_NEAR(identity(i, j), i == j ? 1 : 0, 1e-12);
+      if (!point.inside) continue;
+      for (int k = 0; k < 3; ++k) {
+        const double e = 1e-6;
+        Vec3d ahead = x, behind = x;
+        ahead[k] += e;
+        behind[k] -= e;
+        const EmbeddedPoint one = embedding.in_element(point.element, ahead),
+                            other = embedding.in_element(point.element, behind);
+        for (std::size_t a = 0; a < static_cast<std::size_t>(point.node_count); ++a)
+          EXPECT_NEAR((one.weights[a] - other.weights[a]) / (2 * e), gradients[a][k], 1e-8);
+      }
+    }
+  }
+}
+
 TEST(Embedding, RefusesUselessInput) {
   const Mesh mesh = shaken_box(false), empty;
   const Embedding embedding(mesh);

@@ -12,7 +12,7 @@
 #include "engine/run/batch_simulation.hpp"
 #include "engine/runtime/supple.h"
 #include "tests/engine/bodies/contact_models.hpp"
-#include "tests/engine/bodies/reduced_bodies.hpp"
+#include "tests/engine/bodies/sensor_bodies.hpp"
 
 namespace supple {
 namespace {
@@ -264,6 +264,39 @@ TEST(RuntimeStates, GoOnInAnotherSimulation) {
   EXPECT_EQ(supple_hash(one), before);
   EXPECT_EQ(supple_copy_state(first, nullptr), SUPPLE_BAD_INPUT);
   for (supple_simulation* each : {first, second, led, one}) supple_simulation_free(each);
+  supple_model_free(model);
+}
+
+TEST(RuntimeSensors, AreReadByName) {
+  const TemporaryFolder folder;
+  Scene scene = reduced_bodies::bar_scene({"corotational", MaterialModel::corotational});
+  scene.sensors = sensor_bodies::of_a_bar(scene);
+  scene.sensors[0].noise = 1e-3;
+  scene.sensors[0].delay = 0.02;
+  const FullModel full = build_full_model(scene, reduced_bodies::bar(false));
+  const int n = full.coordinates.nv;
+  const auto own = std::make_shared<const ReducedModel>(
+      project(full, reduced_bodies::full_basis(n), n, reduced_bodies::some_elements(full)));
+  write_runtime_file(*own, folder / "bar.supple");
+  supple_model* const model = supple_model_load((folder / "bar.supple").c_str());
+  ASSERT_NE(model, nullptr) << supple_error();
+  supple_settings settings = supple_default_settings();
+  settings.robots = 2;
+  supple_simulation* const simulation = supple_simulation_new(model, &settings);
+  ASSERT_NE(simulation, nullptr) << supple_error();
+  BatchSimulation engine(body_of(own), {.robots = 2});
+  const auto numbers = static_cast<int>(engine.sensor_numbers().size());
+  ASSERT_EQ(supple_count(model, SUPPLE_SENSORS), numbers);
+  EXPECT_STREQ(supple_name(model, SUPPLE_SENSORS, numbers - 1), "gyro rate z");
+  EXPECT_EQ(supple_name(model, SUPPLE_SENSORS, numbers), nullptr);
+  ASSERT_EQ(supple_step(simulation, 5), SUPPLE_OK) << supple_error();
+  (void)engine.step(5);
+  std::size_t shape[4];
+  const double* const readings = supple_get_array(simulation, SUPPLE_SENSOR_READINGS, shape);
+  ASSERT_NE(readings, nullptr) << supple_error();
+  ASSERT_EQ(shape[0] * shape[1], engine.sensors().size());
+  for (std::size_t i = 0; i < engine.sensors().size(); ++i) EXPECT_EQ(readings[i], engine.sensors()[i]) << i;
+  supple_simulation_free(simulation);
   supple_model_free(model);
 }
 

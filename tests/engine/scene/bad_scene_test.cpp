@@ -53,6 +53,9 @@ std::string constraint(const std::string& type, const std::string& more) {
 std::string effector(const std::string& type, const std::string& more) {
   return after("[[effector]]\nname = \"e\"\ntype = \"" + type + "\"\n" + more);
 }
+std::string sensor(const std::string& type, const std::string& more) {
+  return after("[[sensor]]\nname = \"s\"\ntype = \"" + type + "\"\n" + more);
+}
 
 class BadScene : public testing::TestWithParam<Bad> {};
 
@@ -391,6 +394,51 @@ INSTANTIATE_TEST_SUITE_P(
             force("point = [0, 0, 0]\ndirection = [0, 0, 1]\n[[effector]]\nname = \"e\"\ntype = \"length\"\ncable = "
                   "\"f\"\n"),
             15, 9, "'f' is no cable", "points ="},
+        Bad{"sensor_typeless", after("[[sensor]]\nname = \"s\"\n"), 7, 1, "[[sensor]] has no type", "type ="},
+        Bad{"sensor_near", sensor("acelerometer", ""), 9, 8, "did you mean 'accelerometer'?", "gyroscope"},
+        Bad{"sensor_twin", sensor("position", "point = [0, 0, 0]\n[[probe]]\nname = \"s\"\npoint = [0, 0, 0]\n"), 7, 1,
+            "'s' is taken", "another name"},
+        Bad{"sensor_single", after("[sensor]\nname = \"s\"\n"), 7, 2, "sensor is a table", "[[sensor]]"},
+        Bad{"sensor_key", sensor("position", "point = [0, 0, 0]\nnoize = 1\n"), 11, 1, "noize", "noise"},
+        Bad{"sensor_noise_unit", sensor("position", "point = [0, 0, 0]\nnoise = \"1 N\"\n"), 11, 9,
+            "is a force, a length is expected", "mm"},
+        Bad{"sensor_noise_negative", sensor("gyroscope", "point = [0, 0, 0]\nnoise = -1\n"), 11, 9, "noise is",
+            "at least 0"},
+        Bad{"sensor_bias_unit", sensor("accelerometer", "point = [0, 0, 0]\nbias = \"1 mm\"\n"), 11, 8,
+            "an acceleration is expected", "m/s^2"},
+        Bad{"sensor_delay", sensor("position", "point = [0, 0, 0]\ndelay = \"-1 ms\"\n"), 11, 9, "delay is",
+            "at least 0"},
+        Bad{"sensor_length_nowhere", sensor("length", ""), 7, 1, "length 's' has no path", "cable = "},
+        Bad{"sensor_length_point", sensor("length", "point = [0, 0, 0]\n"), 10, 9,
+            "point means nothing to a sensor of type length", "another type"},
+        Bad{"sensor_length_of_none", sensor("length", "cable = \"a\"\n"), 10, 9, "there is no cable 'a'", "points = "},
+        Bad{"strain_nowhere", sensor("strain", "direction = [1, 0, 0]\n"), 7, 1, "strain sensor 's' has no point",
+            "point ="},
+        Bad{"strain_direction", sensor("strain", "point = [0, 0, 0]\n"), 7, 1, "strain sensor 's' has no direction",
+            "direction = [1, 0, 0]"},
+        Bad{"strain_direction_zero", sensor("strain", "point = [0, 0, 0]\ndirection = [0, 0, 0]\n"), 11, 13,
+            "direction has no length", "[0, 0, 1]"},
+        Bad{"strain_measure", sensor("strain", "point = [0, 0, 0]\ndirection = [1, 0, 0]\nmeasure = \"log\"\n"), 12, 11,
+            "unknown measure 'log'", "engineering"},
+        Bad{"strain_region", sensor("strain", "point = [0, 0, 0]\ndirection = [1, 0, 0]\ngroup = \"g\"\n"), 12, 9,
+            "group means nothing to a sensor of type strain", "another type"},
+        Bad{"pressure_nowhere", sensor("pressure", ""), 7, 1, "pressure sensor 's' has no actuator",
+            "name of a cavity"},
+        Bad{"pressure_of_a_cable", cable("[[sensor]]\nname = \"s\"\ntype = \"pressure\"\nactuator = \"a\"\n"), 14, 12,
+            "'a' is no cavity (it has no pressure)", "name of a cavity"},
+        Bad{"tension_near", cable("[[sensor]]\nname = \"s\"\ntype = \"tension\"\nactuator = \"ab\"\n"), 14, 12,
+            "there is no cable 'ab' (did you mean 'a'?)", "actuator = \"a\""},
+        Bad{"force_of_a_cable", cable("[[sensor]]\nname = \"s\"\ntype = \"force\"\nactuator = \"a\"\n"), 14, 12,
+            "'a' is no force", "name of a force"},
+        Bad{"tension_point",
+            cable("[[sensor]]\nname = \"s\"\ntype = \"tension\"\nactuator = \"a\"\npoint = [0, 0, 0]\n"), 15, 9,
+            "point means nothing to a sensor of type tension", "another type"},
+        Bad{"imu_nowhere", sensor("accelerometer", ""), 7, 1,
+            "accelerometer sensor 's' has neither a point nor a region", "point ="},
+        Bad{"gyroscope_both", sensor("gyroscope", "point = [0, 0, 0]\ngroup = \"g\"\n"), 10, 9,
+            "gyroscope 's' has both a point and a region", "one of them"},
+        Bad{"contact_force_point", sensor("contact-force", "point = [0, 0, 0]\n"), 10, 9,
+            "point means nothing to a sensor of type contact-force", "another type"},
         Bad{"obstacle_type", obstacle("ball", ""), 9, 8, "unknown type 'ball'", "this version has: plane, sphere"},
         Bad{"obstacle_nameless", after("[[obstacle]]\ntype = \"plane\"\n"), 7, 1, "[[obstacle]] has no name", "name ="},
         Bad{"obstacle_twin", obstacle("plane", "[[probe]]\nname = \"o\"\npoint = [0, 0, 0]\n"), 7, 1, "'o' is taken",
