@@ -271,15 +271,19 @@ bool Equilibrium::relax(const State& start, double done, const Control& control,
   return true;
 }
 
-// The inertia of [A, H^T; H, 0] is that of A and of -H A^-1 H^T (Haynsworth, Linear Algebra and its Applications 1,
-// 1968): rows that hold the body take as many negative eigenvalues away as W has for them.
+// The inertia of [A, H^T; H, -C] is that of A and of -(H A^-1 H^T + C) (Haynsworth, Linear Algebra and its Applications
+// 1, 1968): rows that hold the body take as many negative eigenvalues away as W has for them. Gas holds it too.
 int Equilibrium::unstable(const State& state, int negative_pivots) {
   if (negative_pivots == 0 || robots_ > 1 || robot_.touches() || !coordinates_.flat()) return 0;
   const std::vector<double> W = stepper_.compliance();
   const auto rows = extent(robot_.rows());
   std::vector<std::size_t> holding;
+  const auto is_gas = [&](int i) {
+    return extent(i) < robot_.actuators.size() && robot_.actuators[extent(i)].control == ActuatorControl::gas;
+  };
   for (int i = 0; i < robot_.rows(); ++i)
-    if (holds(robot_, i, state.multipliers[extent(i)]) && W[extent(i) * (rows + 1)] != 0) holding.push_back(extent(i));
+    if ((holds(robot_, i, state.multipliers[extent(i)]) || is_gas(i)) && W[extent(i) * (rows + 1)] != 0)
+      holding.push_back(extent(i));
   const int n = static_cast<int>(holding.size());
   std::vector<double> block;
   for (const std::size_t i : holding)

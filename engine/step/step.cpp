@@ -88,6 +88,8 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   found_.squares = Mirrored<ResidualSquares>(size_.device, extent(B));
   found_.goes = Mirrored<unsigned char>(size_.device, extent(B));
   history_ = Mirrored<double>(size_.device, extent(B, mechanics.robot().history()));
+  if (std::ranges::any_of(robot.actuators, &ActuatorRow::has_gas))
+    gas_pressures_ = Mirrored<double>(size_.device, extent(B, size_.rows));
   std::vector<int> cables;
   for (int row = 0, at = 0; row < static_cast<int>(robot.actuators.size()); ++row) {
     const ActuatorRow& actuator = robot.actuators[extent(row)];
@@ -100,6 +102,7 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   rubbing_.rows = Mirrored<int>(size_.device, cables.size());
   std::ranges::copy(cables, rubbing_.rows.host().begin());
   rubbing_.rows.send();
+  if (!cables.empty()) rubbing_.end_points = Mirrored<double>(size_.device, extent(B, size_.outputs));
   for (int b = 0; b < B; ++b)
     for (const int row : cables) host_.friction.emplace_back(robot.actuators[extent(row)], robot);
   host_.row_end.assign(extent(B, size_.rows), 0.0);
@@ -301,7 +304,7 @@ void Stepper::linearise(const ConstraintLaw& law, const StateView& state) {
   evaluate_rows(inputs_.motions.span());
   evaluate_effectors(law);
   evaluate_springs(/*at_rest=*/!settings_.dynamic());
-  set_values();
+  set_values(law);
   if (contact_ && !device_contact_) {
     motion_.y.fetch();
     wait_for_device();
@@ -480,16 +483,16 @@ void Stepper::remember_gas(State& host) {
 
 // How far the cables have slid by the end of the step.
 void Stepper::remember_friction(const StateView& state) {
-  Mirrored<double> y(size_.device, motion_.y.size());
-  mechanics_.outputs_elsewhere({state.q, motion_.q.size()}, inputs_.motions.span(), y.span());
-  y.fetch();
+  mechanics_.outputs_elsewhere({state.q, motion_.q.size()}, inputs_.motions.span(), rubbing_.end_points.span());
+  rubbing_.end_points.fetch();
   wait_for_device();
   const supple::Robot& robot = mechanics_.robot();
   const std::size_t own = extent(robot.history());
   for_each_robot(size_.robots, [&](int b) {
     if (robots_[extent(b)].at == Progress::At::failed) return;
-    evaluate_friction(b, std::span<const double>(y.host()).subspan(extent(b, size_.outputs), extent(size_.outputs)),
-                      {});
+    evaluate_friction(
+        b, std::span<const double>(rubbing_.end_points.host()).subspan(extent(b, size_.outputs), extent(size_.outputs)),
+        {});
     for (int k = 0; k < rubbing_.count(); ++k)
       std::ranges::copy(host_.friction[extent(b, rubbing_.count()) + extent(k)].history(),
                         state.host.history.data() + extent(b) * own + extent(rubbing_.history[extent(k)]));

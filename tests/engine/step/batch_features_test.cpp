@@ -114,6 +114,36 @@ TEST_P(BatchFeatures, PrescribedMotions) {
   expect_same_motion(model, GetParam(), 40, rounding);
 }
 
+// Each robot's gas has a compliance of its own.
+TEST_P(BatchFeatures, GasInCavities) {
+  for (const ActuatorControl control : {ActuatorControl::gas, ActuatorControl::supply}) {
+    Scene scene = hollow_bodies::bar_scene({"", MaterialModel::mooney_rivlin}, control, 0);
+    ActuatorScene& cavity = scene.actuators[0];
+    cavity.range = control == ActuatorControl::gas ? Interval{0, 5e-4} : Interval{0, 4e4};
+    cavity.dead_volume = 2e-5;
+    cavity.force = {-cavity.atmosphere, unlimited};
+    if (control == ActuatorControl::supply) cavity.resistance = 1e8;
+    const ReducedModel model = reduced(scene, hollow_bodies::bar(false));
+    EXPECT_EQ(model.robot.history(), control == ActuatorControl::supply ? 1 : 0);
+    expect_same_motion(model, GetParam(), 45, rounding);
+  }
+}
+
+// The host finds the tensions of each.
+TEST_P(BatchFeatures, CablesThatRub) {
+  Scene scene = reduced_bodies::bar_scene(corotational);
+  for (ActuatorScene& cable : scene.actuators) {
+    if (cable.kind != ActuatorKind::cable) continue;
+    cable.points.push_back({{0.1, 0.02, 0.02}});
+    cable.friction = 0.3;
+    cable.slip_length = 1e-3;
+  }
+  const ReducedModel model = reduced(scene, reduced_bodies::bar(false));
+  ASSERT_GT(model.robot.history(), 0);
+  // Sliding turns round where its sign does: rounding decides a step earlier or later.
+  expect_same_motion(model, GetParam(), 45, 1e-8);
+}
+
 // A slab below the hollow bar, as a closed surface.
 ReducedModel above_a_slab() {
   Scene scene = hollow_bodies::bar_scene({"", MaterialModel::mooney_rivlin}, ActuatorControl::force, 4e4);
