@@ -68,6 +68,8 @@ Facts recording_facts(const RecordingSummary& summary) {
                      fmt::format("{}, {}", time(summary.facts.time_step), integrator_name(summary.facts.integrator)));
   facts.emplace_back("state", fmt::format("{} unknowns, {} actuators, {} prescribed motions, {} effectors",
                                           summary.unknowns, summary.actuators, summary.motions, summary.effectors));
+  if (!summary.facts.sensors.empty())
+    facts.emplace_back("sensors", fmt::format("{}", fmt::join(summary.facts.sensors, "\n")));
   facts.emplace_back("commands", summary.inverse == 0 ? "given"
                                                       : fmt::format("found for goals in {} frames, held in {}, at a "
                                                                     "limit in {}",
@@ -91,6 +93,7 @@ nlohmann::ordered_json recording_json(const RecordingSummary& summary) {
                               {"held_frames", summary.held},
                               {"saturated_frames", summary.saturated},
                               {"pulled_frames", summary.pulled}};
+  if (!summary.facts.sensors.empty()) json["sensors"] = summary.facts.sensors;
   if (summary.facts.beside) json["beside"] = robot_json(*summary.facts.beside, summary.beside);
   return json;
 }

@@ -102,6 +102,8 @@ TEST_F(Sensors, AreColumnsOfARun) {
   EXPECT_NEAR(recorded.frame(3).sensors[0], 1e-3 * cell(lines, 3, "stretch length [mm]"), 1e-9);
   EXPECT_NEAR(recorded.frame(6).sensors[5], cell(lines, 6, "imu acceleration z [m/s^2]"), 1e-6);
 
+  EXPECT_TRUE(contains(run({"info", "r.rec.h5"}).out, "imu acceleration x [m/s^2]"));
+
   // The reduced model of all modes reads the same, noise included.
   const Outcome reduced = run({"run", "beam.rom.h5", "--set", "bend=4 mm", "--steps", "6", "-o", "m"});
   ASSERT_EQ(reduced.code, 0) << reduced.err;

@@ -38,6 +38,7 @@ RecordedFrame frame_of(int k, std::size_t unknowns) {
     frame.state.surface_forces[0].push_back({7 + i, 0x80000003u, {0.1 * k, -0.2, 1.0 * i}});
   frame.goals = {0.1, 0.2, 0.3 * k};
   frame.steered = {k % 2 == 0 ? 1.0 : 0.0};
+  frame.sensors = {0.5 * k, -1};
   frame.pull = {k % 3 - 1.0, 0.2, 0.3, 0.5, 1, 2, 3, 0.1 * k};
   return frame;
 }
@@ -46,7 +47,7 @@ bool same(const RecordedFrame& a, const RecordedFrame& b) {
   return a.step == b.step && a.inverse == b.inverse && a.held == b.held && a.saturated == b.saturated &&
          a.step_seconds == b.step_seconds && a.qp_seconds == b.qp_seconds && hash(a.state) == hash(b.state) &&
          hash(a.other) == hash(b.other) && a.state.surface_forces == b.state.surface_forces && a.goals == b.goals &&
-         a.steered == b.steered && a.pull == b.pull;
+         a.steered == b.steered && a.pull == b.pull && a.sensors == b.sensors;
 }
 
 class Recordings : public testing::Test {
