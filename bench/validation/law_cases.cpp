@@ -44,7 +44,7 @@ double stretched(const Element& element, int refinement, const Material& materia
   run.mesh = cells_text(cells);
   const auto face = [](int axis, double at) { return [=](const Vec3d& x) { return x[axis] == at; }; };
   Problem problem(element, box_mesh(element, {{1, 1, 1}}, cells, [](const Vec3d& x) { return x; }), material,
-                  {{0, 0, 0}}, [](const Vec3d&) { return false; });
+                  {{0, 0, 0}}, nowhere);
   for (int axis = 0; axis < 3; ++axis) problem.hold_along(axis, 1e-4, face(axis, 0));
   problem.load_faces({{stress, 0, 0}}, face(0, 1));
   if (biaxial) problem.load_faces({{0, stress, 0}}, face(1, 1));

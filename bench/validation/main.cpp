@@ -1,9 +1,10 @@
 // supple_validation: cases with known answers, solved with every kind of element.
 //   supple_validation                       all of them, a line for each run
 //   supple_validation --case TEXT           those with TEXT in their name
+//   supple_validation --element NAME        with this kind of element alone, "hexahedra, order 2"
 //   supple_validation --write FILE          the page (docs/validation.md)
 //   supple_validation --check               only the default element on each case's practical mesh; exit code 1 where an
-//                                           error is above the case's bar
+//                                           error is above the case's bar, but for misses that the page explains
 
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ const Element& default_element() {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases = law_cases();
-  for (const auto& more : {beam_cases(), plane_cases(), robot_cases()})
+  for (const auto& more : {beam_cases(), cavity_cases(), column_cases(), plane_cases(), contact_cases(), robot_cases()})
     cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }
@@ -40,7 +41,7 @@ std::vector<Case> all_cases() {
 namespace {
 
 struct Options {
-  std::string only, page;
+  std::string only, element, page;
   bool check = false;
 };
 
@@ -53,12 +54,14 @@ Options parse(int argc, char** argv) {
     };
     if (std::strcmp(argv[i], "--case") == 0)
       options.only = value();
+    else if (std::strcmp(argv[i], "--element") == 0)
+      options.element = value();
     else if (std::strcmp(argv[i], "--write") == 0)
       options.page = value();
     else if (std::strcmp(argv[i], "--check") == 0)
       options.check = true;
     else
-      throw InputError(fmt::format("unknown option '{}'", argv[i]), "--case, --write or --check");
+      throw InputError(fmt::format("unknown option '{}'", argv[i]), "--case, --element, --write or --check");
   }
   return options;
 }
@@ -81,13 +84,13 @@ int run(const Options& options) {
     if (options.check) {
       if (meets_bar(each, run_and_print(each, default_element(), each.practical))) continue;
       fmt::print("missed: an error is above {:.2g} %\n", 100 * each.bar);
-      ++missed;
+      missed += each.known_miss ? 0 : 1;
       continue;
     }
     CaseRuns& runs = done.emplace_back(&each);
     for (const Element& element : elements()) {
       runs.runs.emplace_back();
-      if (!each.of(element)) continue;
+      if (!each.of(element) || (!options.element.empty() && element.name != options.element)) continue;
       for (int k = 0; k < each.refinements; ++k) runs.runs.back().push_back(run_and_print(each, element, k));
     }
   }

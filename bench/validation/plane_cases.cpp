@@ -11,8 +11,6 @@ namespace supple::validation {
 
 namespace {
 
-const auto everywhere = [](const Vec3d&) { return true; };
-
 // Cook's panel: corners (0, 0), (48, 44), (48, 60), (0, 44), held on the left, sheared upwards on the right.
 Run cook(const Element& element, int refinement, const Material& material, double force, bool plane_strain,
          double reference) {

@@ -1,5 +1,6 @@
 #pragma once
-// What the cases share: a body of one material, held and loaded by dead forces, in static equilibrium.
+// What the cases share: a body of one material that is held, loaded by dead forces, driven by actuators and in contact
+// with obstacles; in static equilibrium and in time.
 
 #include <array>
 #include <functional>
@@ -22,35 +23,65 @@ struct Material {
   std::vector<double> constants{};  // MaterialScene's; young is then what springs are measured by
 };
 
+using Chosen = std::function<bool(const Vec3d&)>;
+const auto everywhere = [](const Vec3d&) { return true; };
+const auto nowhere = [](const Vec3d&) { return false; };
+
 class Problem {
  public:
   // held: which nodes do not move.
-  Problem(const Element& element, Mesh mesh, const Material& material, const Vec3d& gravity,
-          const std::function<bool(const Vec3d&)>& held);
+  Problem(const Element& element, Mesh mesh, const Material& material, const Vec3d& gravity, const Chosen& held);
+  FullModel& model() { return *model_; }
   const FullModel& model() const { return *model_; }
   // Springs along an axis at the nodes that are free and `chosen`, a plane of symmetry or plane strain; `give` times as
   // compliant as an element, about. Stiffer ones have more rounding in their forces.
-  void hold_along(int axis, double give, const std::function<bool(const Vec3d&)>& chosen);
+  void hold_along(int axis, double give, const Chosen& chosen);
   // Force [N] spread evenly over the faces of the boundary with all their nodes `chosen`.
-  void load_faces(const Vec3d& force, const std::function<bool(const Vec3d&)>& chosen);
+  void load_faces(const Vec3d& force, const Chosen& chosen);
+  const std::vector<double>& load() const { return load_; }  // [unknowns, N]
+  // An actuator, by its volume: the chosen faces are walls of a cavity that straight lines from their rim to a fixed
+  // centre close, as where planes of symmetry through the centre cut a hollow body.
+  void add_cavity(const Vec3d& centre, const Chosen& chosen);
+  // The free nodes that are `chosen` touch the obstacle.
+  void touch(const PlacedObstacle& obstacle, const Chosen& chosen);
   // Displacements of the mesh's nodes [nodes][3] in equilibrium, the load applied in so many parts. Throws RunError where
   // there is none.
   std::vector<double> solve(int parts = 1);
-  // From rest, by the trapezoidal rule with Newton's method; after every step `seen` gets the time [s] and the
-  // displacements. Throws RunError where a step fails.
-  void swing(double time_step, int steps, const std::function<void(double, const std::vector<double>&)>& seen);
+  // From its rest shape with this velocity [m/s], by the trapezoidal rule with Newton's method; after every step `seen`
+  // gets the time [s] and the displacements. Throws RunError where a step fails.
+  using Seen = std::function<void(double, const std::vector<double>&)>;
+  void swing(double time_step, int steps, const Seen& seen, const std::function<Vec3d(const Vec3d&)>& velocity = {});
+  // From rest under its load: steps of implicit Euler with one linearisation in a second of wall time.
+  double steps_per_second(double time_step) const;
   // Of the node nearest to x.
   Vec3d displacement(const std::vector<double>& u, const Vec3d& x) const;
   // Mean over the faces of the boundary with all their nodes `chosen`.
-  Vec3d mean_displacement(const std::vector<double>& u, const std::function<bool(const Vec3d&)>& chosen) const;
+  Vec3d mean_displacement(const std::vector<double>& u, const Chosen& chosen) const;
+  // Nodes of the chosen faces and the integrals of their shape functions [m^2].
+  std::vector<std::pair<int, double>> face_shares(const Chosen& chosen) const;
   int unknowns() const { return model_->coordinates.nv; }
 
  private:
-  std::vector<std::pair<int, double>> face_shares(const std::function<bool(const Vec3d&)>& chosen) const;
-
   double young_;
   std::shared_ptr<FullModel> model_;
   std::vector<double> load_;
+};
+
+// A problem in equilibrium under one load after the other, each found from the one before.
+class Statics {
+ public:
+  explicit Statics(const Problem& problem);
+  // Displacements of the mesh's nodes [nodes][3] under this load [unknowns, N] and these commands of the actuators.
+  // Throws RunError where there is no equilibrium.
+  std::vector<double> solve(std::span<const double> load, const std::vector<double>& commands = {});
+  const State& state() const { return state_; }
+  Mechanics& mechanics() { return mechanics_; }
+
+ private:
+  const FullModel& model_;
+  FullMechanics mechanics_;
+  State state_;
+  Equilibrium equilibrium_;
 };
 
 }  // namespace supple::validation

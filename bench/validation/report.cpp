@@ -34,6 +34,7 @@ std::string line(const Element& element, const Run& run) {
   std::string text = fmt::format("{:28} {:14} {:8} {:8.2f} s", element.name, run.mesh, run.unknowns, run.seconds);
   for (const Figure& figure : run.figures)
     text += fmt::format("   {} {:.6g} ({:+.2f} %)", figure.quantity, figure.value, 100 * figure.error());
+  if (run.steps_per_second > 0) text += fmt::format("   {:.3g} steps/s", run.steps_per_second);
   return text + (run.failure.empty() ? "" : "   " + run.failure);
 }
 
@@ -60,6 +61,11 @@ std::string page(const std::vector<CaseRuns>& cases) {
   for (const CaseRuns& each : cases) {
     text += fmt::format("\n## {}\n\n{}\n\n| element | mesh | unknowns | time |", each.of->title, each.of->text);
     std::string rule = "|---|---|---|---|";
+    const bool steps = each.runs[default_index()].front().steps_per_second > 0;
+    if (steps) {
+      text += " steps/s |";
+      rule += "---|";
+    }
     for (const Figure& figure : each.runs[default_index()].front().figures) {
       text += fmt::format(" {} ({:.6g}) |", figure.quantity, figure.reference);
       rule += "---|";
@@ -69,6 +75,7 @@ std::string page(const std::vector<CaseRuns>& cases) {
       for (std::size_t k = 0; k < each.runs[e].size(); ++k) {
         const Run& run = each.runs[e][k];
         text += fmt::format("| {} | {} | {} | {:.2g} s |", elements()[e].name, run.mesh, run.unknowns, run.seconds);
+        if (steps) text += fmt::format(" {:.3g} |", run.steps_per_second);
         for (const Figure& figure : run.figures)
           text += fmt::format(" {:.6g} ({:+.2f} %) |", figure.value, 100 * figure.error());
         if (!run.failure.empty()) text += fmt::format(" {} |", run.failure);

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "engine/collision/surface_gaps.hpp"
-#include "engine/mesh/boundary.hpp"
 #include "tests/engine/bodies/assemblies.hpp"
+#include "tests/engine/bodies/body_skin.hpp"
 
 namespace supple::assemblies {
 
@@ -49,20 +49,6 @@ struct World {
                Hold::free, {at, Mat3d::identity()}, friction);
   }
 };
-
-// The skin of a full model as what touches: its nodes become mapped points of the model, which is body `number`.
-inline Assembly::BodySurface skin_of(const std::string& name, FullModel& model, int number, const Pose& place,
-                                     double friction) {
-  const BoundarySurface skin = boundary_surface(model.mesh);
-  Assembly::BodySurface of{name, make_collision_surface(skin.surface), {}, friction, false};
-  for (const int node : skin.mesh_node) {
-    of.vertices.push_back(on_body(number, static_cast<int>(model.robot.rest_points.size())));
-    model.robot.rest_points.push_back(model.mesh.nodes[extent(node)]);
-    model.interpolation.push_back({{node}, {1.0}});
-  }
-  for (Vec3d& x : of.surface.rest) x = place(x);
-  return of;
-}
 
 inline double least(const AssemblyMechanics& mechanics, Stepper& stepper) {
   const std::vector<double> y = stepper.outputs();
