@@ -72,7 +72,7 @@ class ConstraintLaw {
   // multipliers [B x rows]: what the first linearisation uses, those of the state within their bounds. Returns how many
   // commands were cut to their range or rate.
   virtual int begin(const State& state, double step, bool at_rest, std::span<double> multipliers) = 0;
-  // Commands of the step that began, as displacements [B x rows]; empty: they are what is sought.
+  // Commands of the step that began, as displacements [B x rows]; empty: they are unknown.
   virtual std::span<const double> given_commands() const { return {}; }
   // Finds multipliers (in: the last ones) and dc [B x motions]. False: not found, and the law knows why. Robots that
   // `touch` [B, or empty: none] are solved in contact anyway, and left out.
