@@ -18,14 +18,14 @@ std::vector<std::string_view> names_of(const TableKeys& table) {
   return names;
 }
 
-// The table, other than this one, that has such a key, or the two that do; "" if none or more do.
+// The table, other than this one, that has such a key, or the three at most that do; "" if none or more do.
 std::string owner(std::string_view name, const TableKeys& here) {
   std::vector<std::string_view> titles;
   for (const TableKeys& table : scene_tables()) {
     const auto names = names_of(table);
     if (&table != &here && std::find(names.begin(), names.end(), name) != names.end()) titles.push_back(table.title);
   }
-  return titles.size() > 2 ? "" : fmt::format("{}", fmt::join(titles, " or "));
+  return titles.size() > 3 ? "" : fmt::format("{}", fmt::join(titles, " or "));
 }
 
 std::string_view example_quantity(Dimension dimension) {

