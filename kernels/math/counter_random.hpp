@@ -6,9 +6,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 
 namespace supple {
+
+inline constexpr double two_pi = 6.283185307179586;
 
 using RandomCounter = std::array<std::uint32_t, 4>;
 
@@ -31,7 +32,7 @@ inline double standard_normal(const RandomCounter& counter, std::uint64_t key) {
     return static_cast<double>((std::uint64_t{high} << 32 | low) >> 11) * 0x1p-53;
   };
   const double u = 1 - unit(bits[0], bits[1]), w = unit(bits[2], bits[3]);
-  return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * w);
+  return std::sqrt(-2 * std::log(u)) * std::cos(two_pi * w);
 }
 
 }  // namespace supple
