@@ -51,9 +51,10 @@ int format_of(const ReducedModel& model) {
   const bool more_laws = std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& field) {
     return field.law > LawId::corotational_membrane;
   });
-  const bool gas_or_friction =
-      std::ranges::any_of(robot.actuators, [](const ActuatorRow& row) { return row.has_gas() || row.friction > 0; });
-  return gas_or_friction            ? 13
+  const bool latest = !robot.sensors.empty() || std::ranges::any_of(robot.actuators, [](const ActuatorRow& row) {
+    return row.has_gas() || row.friction > 0;
+  });
+  return latest                     ? 13
          : more_laws                ? 12
          : more_elements            ? 11
          : model.on_frame           ? 10

@@ -316,9 +316,15 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   add_contact(scene, model, placer);
   find_contact_sensors(scene, model);
   for (std::size_t i = 0; i < scene.actuators.size(); ++i)
-    if (scene.actuators[i].kind == ActuatorKind::cavity)
-      add_walls(find_walls(scene.actuators[i], "cavity '" + scene.actuators[i].name + "'", placer), placer,
-                robot.actuators[i]);
+    if (scene.actuators[i].kind == ActuatorKind::cavity) {
+      ActuatorRow& row = robot.actuators[i];
+      add_walls(find_walls(scene.actuators[i], "cavity '" + row.name + "'", placer), placer, row);
+      const double content = row.rest_volume + row.gas.dead_volume;
+      if (row.control == ActuatorControl::gas && !(row.range.lower > -content))
+        throw InputError("the range of '" + row.name + "' takes out more gas than is in it (" +
+                             format_quantity(content, Dimension::volume) + ")",
+                         "a lower end above -" + format_quantity(content, Dimension::volume), scene.actuators[i].place);
+    }
   for (std::size_t i = 0; i < volumes.size(); ++i)
     if (scene.effectors[i].kind == EffectorKind::volume) add_walls(volumes[i], placer, robot.effectors[i]);
   return model;

@@ -47,7 +47,7 @@ CableFriction::CableFriction(const ActuatorRow& cable, const Robot& robot) {
   segments(cable, rest, direction_, rest_length_);
 }
 
-void CableFriction::evaluate(const ActuatorRow& cable, std::span<const double> points, std::span<const double> before) {
+void CableFriction::evaluate(const ActuatorRow& cable, std::span<const double> points, std::span<const double> before, bool either_way) {
   SUPPLE_EXPECT(before.size() == extent(cable.history()) && points.size() == extent(3 * cable.point_count));
   segments(cable, points, direction_, length_);
   const std::size_t m = length_.size();
@@ -63,9 +63,13 @@ void CableFriction::evaluate(const ActuatorRow& cable, std::span<const double> p
     own[0] = slid(start, limit, ds, cable.slip_length);
     // d eta/ds: the chord from the start of the step, which is at least the tangent.
     const double guess = ds != 0 ? ds : own[2];
-    const double chord = std::abs(guess) < 1e-9 * cable.slip_length
-                             ? (limit - (guess < 0 ? -start : start)) / cable.slip_length
-                             : (slid(start, limit, guess, cable.slip_length) - start) / guess;
+    double chord = 0;
+    if (ds == 0 && either_way)
+      chord = (limit + std::abs(start)) / cable.slip_length;
+    else if (std::abs(guess) < 1e-9 * cable.slip_length)
+      chord = (limit - (guess < 0 ? -start : start)) / cable.slip_length;
+    else
+      chord = (slid(start, limit, guess, cable.slip_length) - start) / guess;
     own[1] = slide;
     own[2] = ds;
     stiffness_[k] = chord;  // for now, of turn k

@@ -26,8 +26,10 @@ class CableFriction {
   CableFriction(const ActuatorRow& cable, const Robot& robot);
 
   /// Points of the path [3 point_count, m], `history` as the step began [numbers x turns]. Where nothing has slid yet
-  /// in this step, stiffness() is that of the last step's sliding.
-  void evaluate(const ActuatorRow& cable, std::span<const double> points, std::span<const double> history);
+  /// in this step, stiffness() is that of the last step's sliding, or with `either_way` that of the harder way: iterations
+  /// do not know yet which it will be.
+  void evaluate(const ActuatorRow& cable, std::span<const double> points, std::span<const double> history,
+                bool either_way = false);
 
   /// The row's gradient [3 point_count], so that H^T lambda has the tensions above: in place of that of the length.
   void gradient(const ActuatorRow& cable, std::span<double> out) const;

@@ -64,7 +64,6 @@ struct GasLaw {
 ///   cable   phi = L0 - L(y), positive when shortened; lambda is its tension
 ///   force   phi = direction . (y - y_rest) of one mapped point (the mean of a region for a load spread over it);
 ///           lambda is the force along the direction, which does not turn with the body
-///           Friction: see `friction`
 ///   cavity  phi = V(y) - V0 of the closed surface on its points; lambda is the pressure above that outside. In a
 ///           reduced model phi is a polynomial of the coordinates, which stand among the mapped points (`volume`).
 ///           With a gas (GasLaw) neither is given, but the amount of gas or the pressure that supplies it

@@ -91,13 +91,15 @@ RowTarget row_target(const ActuatorRow& actuator, double command, double previou
   if (step > 0 && actuator.rate < unlimited)
     value = std::clamp(value, previous - actuator.rate * step, previous + actuator.rate * step);
   result.limited = value != command;
+  result.lower = actuator.bilateral ? actuator.force.lower : std::max(0.0, actuator.force.lower);
+  result.upper = actuator.force.upper;
   if (gives_force(actuator, at_rest)) {
-    result.lower = result.upper = value;
+    // The pressure that a supply comes to keeps its limits.
+    const bool supply = actuator.control == ActuatorControl::supply;
+    result.lower = result.upper = supply ? std::clamp(value, result.lower, result.upper) : value;
     return result;
   }
   result.target = value;
-  result.lower = actuator.bilateral ? actuator.force.lower : std::max(0.0, actuator.force.lower);
-  result.upper = actuator.force.upper;
   return result;
 }
 

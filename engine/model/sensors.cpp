@@ -91,16 +91,25 @@ Vec3d angular_velocity(const Sensor& sensor, std::span<const double> y, double h
   return omega;
 }
 
+// memory: the sensor's points. Normals are those where the step began, as its laws have them.
 void contact_force(const Robot& robot, const Sensor& sensor, const State& state, std::span<const double> y, int b,
-                   std::span<double> value) {
+                   double h, std::span<double> memory, std::span<double> value) {
   Vec3d sum{{0, 0, 0}};
   double normal = 0, tangential = 0;
   for (const Touch& touch : touches(robot, state, y, {}, b)) {
-    if (!std::ranges::binary_search(sensor.collision_points, touch.point)) continue;
+    const auto found = std::ranges::lower_bound(sensor.collision_points, touch.point);
+    if (found == sensor.collision_points.end() || *found != touch.point) continue;
+    const auto index = static_cast<std::size_t>(found - sensor.collision_points.begin());
+    const PlacedObstacle& placed = robot.obstacles[extent(touch.obstacle)];
+    const Vec3d n = placed.obstacle.at(placed.pose, h > 0 ? vector_in(memory, index) : touch.at).normal;
+    const double along = dot(touch.force, n);
     sum = sum + touch.force;
-    normal += touch.normal_force;
-    tangential += std::sqrt(std::max(0.0, dot(touch.force, touch.force) - touch.normal_force * touch.normal_force));
+    normal += along;
+    tangential += norm(touch.force - along * n);
   }
+  const std::span<const double> own = y.subspan(extent(b, robot.outputs()), extent(robot.outputs()));
+  for (std::size_t i = 0; i < sensor.collision_points.size(); ++i)
+    put(vector_in(own, extent(robot.first_collision_point + sensor.collision_points[i])), memory.subspan(3 * i));
   put(sum, value);
   value[3] = normal;
   value[4] = tangential;
@@ -117,7 +126,16 @@ int sensor_size(const Sensor& sensor) {
 }
 
 int sensor_memory(const Sensor& sensor) {
-  return sensor.kind == SensorKind::accelerometer ? 6 : sensor.kind == SensorKind::gyroscope ? 9 : 0;
+  switch (sensor.kind) {
+    case SensorKind::accelerometer:
+      return 6;
+    case SensorKind::gyroscope:
+      return 9;
+    case SensorKind::contact_force:
+      return 3 * static_cast<int>(sensor.collision_points.size());
+    default:
+      return 0;
+  }
 }
 
 std::vector<SensorNumber> sensor_numbers(const Robot& robot) {
@@ -166,7 +184,7 @@ void evaluate_sensor(const Robot& robot, const Sensor& sensor, const State& stat
       put(angular_velocity(sensor, own, h, memory), value);
       break;
     case SensorKind::contact_force:
-      contact_force(robot, sensor, state, y, b, value);
+      contact_force(robot, sensor, state, y, b, h, memory, value);
       break;
   }
 }

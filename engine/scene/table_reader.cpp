@@ -130,7 +130,7 @@ TableReader::TableReader(const Document& document, const Node& table, SourcePoin
 
 void TableReader::check_keys() const {
   // Words of the field that a scene may well try.
-  constexpr std::array<std::string_view, 3> planned{"goal", "joint", "sensor"};
+  constexpr std::array<std::string_view, 2> planned{"goal", "joint"};
   const auto names = names_of(keys_);
   const std::string allowed = fmt::format("the keys of {} are {}", keys_.title, fmt::join(names, ", "));
   for (const Member& member : table_.members) {

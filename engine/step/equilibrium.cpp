@@ -293,7 +293,10 @@ int Equilibrium::unstable(const State& state, int negative_pivots) {
   const auto rows = extent(robot_.rows());
   std::vector<std::size_t> holding;
   const auto is_gas = [&](int i) {
-    return extent(i) < robot_.actuators.size() && robot_.actuators[extent(i)].control == ActuatorControl::gas;
+    if (extent(i) >= robot_.actuators.size() || robot_.actuators[extent(i)].control != ActuatorControl::gas)
+      return false;
+    const RowTarget limits = row_target(robot_.actuators[extent(i)], 0, 0, 0);
+    return state.multipliers[extent(i)] > limits.lower && state.multipliers[extent(i)] < limits.upper;
   };
   for (int i = 0; i < robot_.rows(); ++i)
     if ((holds(robot_, i, state.multipliers[extent(i)]) || is_gas(i)) && W[extent(i) * (rows + 1)] != 0)

@@ -26,13 +26,13 @@ class RowScheme {
   // [robots x rows], on the host; the others on the device.
   std::span<const double> compliance() { return compliance_.host(); }
   ConstVectors compliance_on_device() { return {compliance_.data(), robots_, robot_.rows()}; }
-  // Rows of gas, whose compliance and scale are those of a linearisation, and what a step does with them.
   // Rows whose scale the host sets: cables with friction.
   void set_scale(std::size_t robot, std::size_t row, double scale) {
     scale_.host()[robot * static_cast<std::size_t>(robot_.rows()) + row] = scale;
   }
   void send_scale() { scale_.send(); }
   const double* scale_on_device() const { return scale_.data(); }
+  // Rows of gas, whose compliance and scale are those of a linearisation, and what a step does with them.
   int gas_rows() const { return static_cast<int>(gas_.size()); }
   // Pressures of gas at these volumes [robots x rows], under these commands: where its law is linearised when they are
   // known. All on the host.

@@ -221,9 +221,10 @@ StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, St
 }
 
 void Stepper::prepare(const ConstraintLaw& law, StateView state) {
-  // Where commands come late, motions do too; effectors without a program need the goals, gas the last pressures.
-  const bool late =
-      size_.motions > 0 || scheme_.gas_rows() > 0 || (law.effector_rows().rows() > 0 && !effectors_.program);
+  // Where commands come late, motions do too; effectors without a program need the goals, gas and cables
+  // that rub the last forces.
+  const bool late = size_.motions > 0 || scheme_.gas_rows() > 0 || rubbing_.count() > 0 ||
+                    (law.effector_rows().rows() > 0 && !effectors_.program);
   if (on_cpu() || prepared() || settings_.iterates() || late || contact_.has_value() != (device_contact_ != nullptr))
     return;
   begin(law, {}, state);
@@ -277,6 +278,8 @@ void Stepper::begin(const ConstraintLaw& law, std::span<const double> motions, c
     robot.element = -1;
     robot.newton.begin();
   }
+  // That of a robot that remembered nothing, with another coefficient of friction, is one at rest.
+  if (state.host.history.size() != history_.size()) state.host.history.assign(history_.size(), 0.0);
   if (history_.size() > 0) {
     if (settings_.forgets_friction)
       std::ranges::fill(history_.host(), 0.0);
@@ -459,24 +462,35 @@ void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
   host.time += settings_.dynamic() ? settings_.time_step : 0.0;
 }
 
-// What the cavities that are supplied have gained: through their lines, or in statics what makes their pressure.
+// What the cavities that are supplied have gained: through their lines; in statics, and where a limit holds the pressure,
+// what makes that pressure.
 void Stepper::remember_gas(State& host) {
   if (host.history.empty()) return;
   const supple::Robot& robot = mechanics_.robot();
-  const std::size_t own = host.history.size() / robots_.size(), n = extent(size_.rows),
-                    actuators = robot.actuators.size();
+  const std::size_t own = extent(robot.history()), n = extent(size_.rows), actuators = robot.actuators.size();
+  bool fetched = on_cpu();
   for (std::size_t b = 0; b < robots_.size(); ++b) {
     if (robots_[b].at == Progress::At::failed) continue;
     double* history = host.history.data() + b * own;
     for (std::size_t j = 0; j < actuators; history += robot.actuators[j++].history()) {
       const ActuatorRow& actuator = robot.actuators[j];
       if (actuator.control != ActuatorControl::supply) continue;
-      const double pressure = space_.lambda.host()[b * n + j], p = actuator.gas.atmosphere;
-      if (settings_.dynamic())
-        *history += settings_.time_step * (host_.commands[b * actuators + j] - pressure) / actuator.gas.resistance;
-      else
-        *history = host_.row_end[b * n + j] * (p + pressure) / p +
-                   (actuator.rest_volume + actuator.gas.dead_volume) * pressure / p;
+      const std::size_t row = b * n + j;
+      const double pressure = space_.lambda.host()[row], p = actuator.gas.atmosphere;
+      const RowTarget limits = row_target(actuator, 0, 0, 0);
+      if (settings_.dynamic() && pressure > limits.lower && pressure < limits.upper) {
+        *history += settings_.time_step * (host.commands[b * actuators + j] - pressure) / actuator.gas.resistance;
+        continue;
+      }
+      if (!fetched) {
+        rows_.phi.fetch();
+        wait_for_device();
+        fetched = true;
+      }
+      // The volume where the row ends: delta = phi as the law sees it + what it moves by + c lambda
+      const double gained = rows_.phi.host()[row] + host_.row_end[row] - row_end(row);
+      const double content = actuator.rest_volume + actuator.gas.dead_volume;
+      *history = (gained * (p + pressure) + content * pressure) / p;
     }
   }
 }

@@ -84,7 +84,8 @@ void Stepper::evaluate_friction(int b, std::span<const double> y, std::span<doub
     const ActuatorRow& cable = robot.actuators[row];
     CableFriction& friction = host_.friction[extent(b, rubbing_.count()) + extent(k)];
     const std::span<const double> points = row_coordinates(cable, y);
-    friction.evaluate(cable, points, before.subspan(extent(rubbing_.history[extent(k)]), extent(cable.history())));
+    friction.evaluate(cable, points, before.subspan(extent(rubbing_.history[extent(k)]), extent(cable.history())),
+                      settings_.iterates());
     if (gradients.empty()) continue;
     friction.gradient(cable, gradients.subspan(extent(rows_.layout.offset[row]), extent(rows_.layout.count[row])));
     scheme_.set_scale(extent(b), row, friction.mean_weight());

@@ -451,7 +451,7 @@ struct ScaleRowsTeamOp {
   }
 };
 
-// A cavity whose pressure is that of the gas in it (engine/model/gas.hpp has the law).
+// A cavity whose pressure is that of the gas in it (GasLaw in engine/model/robot.hpp).
 struct GasRow {
   int row = 0;
   int history = 0;        // of a supplied one: where the gas that it has gained stands in the robot's history

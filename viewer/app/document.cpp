@@ -203,6 +203,7 @@ void Document::set_goal(int effector, const Vec3d& goal) {
 bool Document::at_limit(std::size_t input) const {
   const Robot& r = robot().robot();
   const auto reached = [](double value, const Interval& range) {
+    if (range.lower == range.upper) return false;  // a sealed cavity
     // A thousandth of the range: what a slider or a plot cannot tell from its end.
     const double slack = std::isfinite(range.upper - range.lower) ? 1e-3 * (range.upper - range.lower) : 0;
     return value <= range.lower + slack || value >= range.upper - slack;

@@ -56,9 +56,11 @@ Scalars pressures_of(const RobotShape& shape, const State& state, const DrawingO
   for (const RobotShape::Cavity& cavity : shape.cavities()) {
     const ActuatorRow& row = shape.robot().actuators[cavity.actuator];
     scalars.cavities.push_back(state.multipliers[cavity.actuator]);
-    const bool commanded = row.control == ActuatorControl::force;
+    const bool commanded = commands_force(row.control);
     most = std::max(most, commanded ? std::min(row.range.upper, row.force.upper) : row.force.upper);
-    least = std::min(least, commanded ? std::max(row.range.lower, row.force.lower) : row.force.lower);
+    least = std::min(least, commanded       ? std::max(row.range.lower, row.force.lower)
+                            : row.has_gas() ? 0
+                                            : row.force.lower);
   }
   if (!ends.bar_high && std::isfinite(most)) ends.bar_high = most;
   if (!ends.bar_low && std::isfinite(least)) ends.bar_low = least;

@@ -148,7 +148,8 @@ void Options::common(CommonOptions& options) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();  // what a scene file can hold
     options.seed = static_cast<std::uint64_t>(parse_number<std::int64_t>("--seed", text, 0, most));
   });
-  parser_->describe("--seed", "N", "seed of random numbers; without it the scene's");
+  parser_->describe("--seed", "N",
+                    "seed of random numbers and of the noise of sensors; without it the scene's, and 1 for sensors");
   flag("--force", options.force, "replace files that exist");
   flag("--quiet", options.quiet, "print errors only");
   bool ignored = false;

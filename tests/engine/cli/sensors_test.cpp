@@ -127,10 +127,12 @@ TEST_F(Sensors, OfAResumedRunGoOn) {
     const Outcome outcome = run({begin[0], "--resume", "r", "--steps", "12"});
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(read_text(path("r/trajectory.csv")), read_text(path("whole/trajectory.csv")));
-    // Another seed has other noise, and the same motion.
+    // The same seed, the same noise.
     ASSERT_EQ(run(with({"--steps", "12", "-o", "other", "--force"})).code, 0);
     EXPECT_EQ(read_text(path("other/trajectory.csv")), read_text(path("whole/trajectory.csv")));
   }
+  EXPECT_EQ(run({"run", "--resume", "r", "--steps", "14", "--seed", "9"}).code, 2);
+  // Another seed has other noise, and the same motion.
   ASSERT_EQ(run({"simulate", ".", "--steps", "2", "-o", "a", "--seed", "3"}).code, 0);
   ASSERT_EQ(run({"simulate", ".", "--steps", "2", "-o", "b", "--seed", "4"}).code, 0);
   const auto a = table(read_text(path("a/trajectory.csv"))), b = table(read_text(path("b/trajectory.csv")));

@@ -264,6 +264,35 @@ TEST(Sensors, ContactForcesAreThoseOfTheirRegion) {
         << what;
 }
 
+// A point that slid over a ball: the force was along the normal where the step began, and so it is read.
+TEST(Sensors, ContactForcesHaveTheNormalOfTheirStep) {
+  Robot robot;
+  robot.rest_points = {{{0, 0, 1}}};
+  robot.collision_points = 1;
+  PlacedObstacle ball;
+  ball.obstacle = Obstacle::sphere(1);
+  robot.obstacles = {ball};
+  Sensor sensor;
+  sensor.kind = SensorKind::contact_force;
+  sensor.collision_points = {0};
+  ASSERT_EQ(sensor_memory(sensor), 3);
+  State state;
+  state.contact_forces = {0, 0, 2};  // frictionless at (0, 0, 1)
+  std::vector<double> memory(3), value(5);
+  evaluate_sensor(robot, sensor, state, std::vector<double>{0, 0, 1}, 0, robot.gravity, 0, memory, value);
+  const double angle = 0.3;
+  evaluate_sensor(robot, sensor, state, std::vector<double>{std::sin(angle), 0, std::cos(angle)}, 0, robot.gravity, h,
+                  memory, value);
+  EXPECT_DOUBLE_EQ(value[2], 2);
+  EXPECT_NEAR(value[3], 2, 1e-15);
+  EXPECT_NEAR(value[4], 0, 1e-15);
+  // From here on the same force has a part along the ball.
+  evaluate_sensor(robot, sensor, state, std::vector<double>{std::sin(angle), 0, std::cos(angle)}, 0, robot.gravity, h,
+                  memory, value);
+  EXPECT_NEAR(value[3], 2 * std::cos(angle), 1e-15);
+  EXPECT_NEAR(value[4], 2 * std::sin(angle), 1e-15);
+}
+
 TEST(Sensors, BadPlacesAreExplained) {
   const auto problem = [](SensorScene sensor) {
     try {

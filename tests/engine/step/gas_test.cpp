@@ -161,6 +161,34 @@ TEST(Gas, SupplyComesToItsPressure) {
   EXPECT_LT(boxes::difference(state.q, at_rest.q), 1e-3);
 }
 
+// What a limit keeps out of the cavity has not gone in: when the supply falls the pressure follows at once.
+TEST(Gas, LimitsOfPressureHoldSuppliesInTimeAndAtRest) {
+  Scene scene = gas_scene(ActuatorControl::supply);
+  scene.actuators[0].resistance = 3e7;
+  scene.actuators[0].force = {-5e3, 8e3};
+  const FullModel model = build_full_model(scene, hollow_bodies::bar(true));
+  FullMechanics mechanics(model);
+  Stepper stepper(mechanics, {});
+  State state = rest_state(mechanics);
+  for (const double supply : {3e4, -2e4}) {
+    const double limit = supply > 0 ? 8e3 : -5e3;
+    for (int k = 0; k < 150; ++k) ASSERT_EQ(stepper.step(command(mechanics, supply), state).status, StepStatus::ok);
+    EXPECT_EQ(state.multipliers[0], limit);
+    EXPECT_NEAR(state.history[0], gas_of(mechanics, state), 1e-6 * content_of(mechanics));
+    const State at_rest = settled(mechanics, command(mechanics, supply));
+    EXPECT_EQ(at_rest.multipliers[0], limit);
+    EXPECT_NEAR(state.history[0], at_rest.history[0], 1e-3 * content_of(mechanics));
+    ASSERT_EQ(stepper.step(command(mechanics, 0), state).status, StepStatus::ok);
+    EXPECT_LT(std::abs(state.multipliers[0]), std::abs(limit));
+  }
+}
+
+TEST(Gas, NoMoreComesOutThanIsIn) {
+  Scene scene = gas_scene(ActuatorControl::gas);
+  scene.actuators[0].range = {-1, 1};
+  EXPECT_THROW((void)build_full_model(scene, hollow_bodies::bar(true)), InputError);
+}
+
 TEST(Gas, ReducedWithAFullBasisIsTheFullModel) {
   for (const ActuatorControl control : {ActuatorControl::gas, ActuatorControl::supply}) {
     Scene scene = gas_scene(control);
