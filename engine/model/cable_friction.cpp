@@ -47,7 +47,8 @@ CableFriction::CableFriction(const ActuatorRow& cable, const Robot& robot) {
   segments(cable, rest, direction_, rest_length_);
 }
 
-void CableFriction::evaluate(const ActuatorRow& cable, std::span<const double> points, std::span<const double> before, bool either_way) {
+void CableFriction::evaluate(const ActuatorRow& cable, std::span<const double> points, std::span<const double> before,
+                             bool either_way) {
   SUPPLE_EXPECT(before.size() == extent(cable.history()) && points.size() == extent(3 * cable.point_count));
   segments(cable, points, direction_, length_);
   const std::size_t m = length_.size();

@@ -148,6 +148,9 @@ SessionPlan plan_session(const Context& context, const SessionArguments& argumen
                  {arguments.sweep, "--sweep"}},
                 "start a new run");
     plan.saved = read_state(ResultFolder::state_file(arguments.resume));
+    if (context.common.seed && *context.common.seed != plan.saved->sensor_seed)
+      throw InputError(fmt::format("the run that is resumed has the seed {}", plan.saved->sensor_seed),
+                       "without --seed, or a new run");
     plan.folder = arguments.resume;
     plan.integrator = plan.saved->integrator;
     plan.time_step = plan.saved->time_step;

@@ -10,7 +10,6 @@
 #include "engine/model/cable_friction.hpp"
 #include "engine/model/rows.hpp"
 #include "engine/step/equilibrium.hpp"
-#include "engine/step/forward_step.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/engine/bodies/reduced_bodies.hpp"
 
@@ -202,33 +201,6 @@ TEST(CableFriction, StepsSettleAndStay) {
       EXPECT_NEAR(pulled(mechanics, state), most, 1e-6);
     }
   }
-}
-
-// Pulled, let go, pulled again: equilibria and Newton's steps, through the turns where the cable sticks.
-TEST(CableFriction, TurnsRoundByNewtonsMethod) {
-  for (const ActuatorControl control : {ActuatorControl::force, ActuatorControl::displacement})
-    for (const Integrator integrator : {Integrator::quasi_static, Integrator::implicit_euler_newton}) {
-      const FullModel model = build_full_model(bar_scene(control, 0.3), reduced_bodies::bar(false));
-      FullMechanics mechanics(model);
-      ForwardStep step(mechanics, integrator, 0.02);
-      State state = rest_state(mechanics);
-      Control command = zero_control(mechanics);
-      const double most = control == ActuatorControl::force ? 40 : 0.01;
-      double up = 0;
-      for (int k = 1; k <= 60; ++k) {
-        const double share = k <= 20 ? k / 20.0 : k <= 40 ? 1 - (k - 20) / 25.0 : 0.2 + (k - 40) / 25.0;
-        command.commands = {most * share};
-        ASSERT_EQ(step.step(command, state).status, StepStatus::ok) << k;
-        if (k == 10) up = control == ActuatorControl::force ? pulled(mechanics, state) : state.multipliers[0];
-        // Half way back: longer under the same tension, looser at the same length.
-        if (k == 32 && integrator == Integrator::quasi_static) {
-          if (control == ActuatorControl::force)
-            EXPECT_GT(pulled(mechanics, state), up);
-          else
-            EXPECT_LT(state.multipliers[0], up);
-        }
-      }
-    }
 }
 
 // A state of the robot without friction is one of a cable that has not slid.

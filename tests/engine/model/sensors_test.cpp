@@ -269,8 +269,7 @@ TEST(Sensors, ContactForcesHaveTheNormalOfTheirStep) {
   Robot robot;
   robot.rest_points = {{{0, 0, 1}}};
   robot.collision_points = 1;
-  PlacedObstacle ball;
-  ball.obstacle = Obstacle::sphere(1);
+  const PlacedObstacle ball{"ball", Obstacle::sphere(1), {}};
   robot.obstacles = {ball};
   Sensor sensor;
   sensor.kind = SensorKind::contact_force;
