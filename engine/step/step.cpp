@@ -479,7 +479,7 @@ void Stepper::remember_gas(State& host) {
       const double pressure = space_.lambda.host()[row], p = actuator.gas.atmosphere;
       const RowTarget limits = row_target(actuator, 0, 0, 0);
       if (settings_.dynamic() && pressure > limits.lower && pressure < limits.upper) {
-        *history += settings_.time_step * (host.commands[b * actuators + j] - pressure) / actuator.gas.resistance;
+        *history += settings_.time_step * (host_.commands[b * actuators + j] - pressure) / actuator.gas.resistance;
         continue;
       }
       if (!fetched) {
