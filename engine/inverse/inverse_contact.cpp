@@ -82,7 +82,7 @@ ConstraintSpace InverseLaw::Contact::with_contacts(const ContactSpace& space, in
 }
 
 ContactReport InverseLaw::Contact::follow(const ContactSpace& space, std::span<const double> commands,
-                                          std::span<const double> dc, std::span<double> lambda) {
+                                          std::span<const double> dc, bool at_rest, std::span<double> lambda) {
   forward.command(commands);
   std::copy_n(lambda.begin(), state.multipliers.size(), state.multipliers.begin());
   (void)forward.begin(state, 0, at_rest, lambda.first(state.multipliers.size()));
@@ -264,7 +264,7 @@ ContactReport InverseLaw::lead_in_contact(int robot, const ContactSpace& space, 
     multipliers[extent(j)] = start_multipliers_[at];
   }
   std::fill(dc.begin(), dc.end(), 0.0);
-  return c.follow(space, c.commands, dc, multipliers);
+  return c.follow(space, c.commands, dc, at_rest_, multipliers);
 }
 
 // Commands from where `forces` [actuators, constraints, contacts] are, and the program's forces there. False: none
@@ -351,7 +351,7 @@ ContactReport InverseLaw::solve_in_contact(int robot, const ContactSpace& space,
     report.saturated = 0;
     answer = lead_in_contact(robot, space, start_commands_, multipliers, dc);
   } else {
-    answer = c.follow(space, c.commands, dc, multipliers);
+    answer = c.follow(space, c.commands, dc, at_rest_, multipliers);
   }
   if (answer.status == ContactStatus::not_finite) return answer;
 

@@ -24,9 +24,10 @@ struct InverseLaw::Contact {
   /// [actuators, constraints, contacts], then the nearest. The others are ignored in the program, but not by the
   /// forward law.
   ContactSpace nearest(const ContactSpace& space, std::span<const double> lambda);
-  /// Forces [actuators, constraints, contacts] under these commands and changes of inputs, by the exact cone.
+  /// Forces [actuators, constraints, contacts] under these commands and changes of inputs, by the exact cone; at_rest: in
+  /// an equilibrium.
   ContactReport follow(const ContactSpace& space, std::span<const double> commands, std::span<const double> dc,
-                       std::span<double> lambda);
+                       bool at_rest, std::span<double> lambda);
 
   std::vector<int> equal_rows, limit_rows;  // rows of the robot: those that end at zero, those that are one-sided
   int actuators, obstacle_contacts = 0;     // contacts of the present space without the limits
@@ -34,7 +35,6 @@ struct InverseLaw::Contact {
   EqualityRows constraints;
   int most;  // contacts at once
   QpccWorkspace workspace;
-  bool at_rest = false;  // the step is one of statics
   ForwardLaw forward;
   State state;                                      // what the forward law begins from
   std::vector<double> commands;                     // of the forward law

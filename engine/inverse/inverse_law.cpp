@@ -229,7 +229,6 @@ void InverseLaw::evaluate_effectors(int robot, std::span<const double> y, std::s
 int InverseLaw::begin(const State& state, double step, bool at_rest, std::span<double> multipliers) {
   step_ = step;
   at_rest_ = at_rest;
-  if (contact_) contact_->at_rest = at_rest;
   std::fill(movements_.begin(), movements_.end(), unlimited);
   qp_seconds_ = 0;
   begun_ = false;

@@ -46,6 +46,9 @@ Sensor placed(const SensorScene& scene, PointPlacer& placer, const Robot& robot)
   const auto require = [&](bool given, const char* problem, const char* remedy) {
     if (!given) throw InputError(what + problem, remedy, scene.place);
   };
+  const auto require_place = [&] {
+    require(scene.point || scene.region, " has neither a point nor a region", "one of them");
+  };
   switch (scene.kind) {
     case SensorKind::length:
       sensor.pull_point = scene.pull_point;
@@ -60,18 +63,18 @@ Sensor placed(const SensorScene& scene, PointPlacer& placer, const Robot& robot)
       sensor.point_count = 1;
       break;
     case SensorKind::position:
-      require(scene.point || scene.region, " has neither a point nor a region", "one of them");
+      require_place();
       sensor.first_point = place_point(scene, what, placer);
       sensor.point_count = 1;
       break;
     case SensorKind::accelerometer:
-      require(scene.point || scene.region, " has neither a point nor a region", "one of them");
+      require_place();
       sensor.first_point = place_point(scene, what, placer);
       (void)place_axes(scene, what, placer);
       sensor.point_count = 4;
       break;
     case SensorKind::gyroscope:
-      require(scene.point || scene.region, " has neither a point nor a region", "one of them");
+      require_place();
       sensor.first_point = place_axes(scene, what, placer);
       sensor.point_count = 3;
       break;

@@ -49,6 +49,16 @@ void for_each_segment(std::span<const double> y, int first_point, int count, con
 double path_length(std::span<const double> y, int first_point, int count, const std::optional<Vec3d>& end,
                    double* gradient);
 
+/// Calls visit(j, k, B) for the blocks of a stiffness S between the ends of a segment; k < 0: its end is fixed.
+template <class Visitor>
+void visit_segment_blocks(int j, int k, const Mat3d& S, const Visitor& visit) {
+  visit(j, j, S);
+  if (k < 0) return;
+  visit(k, k, S);
+  visit(j, k, -1.0 * S);
+  visit(k, j, -1.0 * S);
+}
+
 /// Calls visit(j, k, B) for blocks that add up to d^2 L / dy_j dy_k, j and k points of the path counted from its first:
 /// for a segment d of length l, e = d/l, (I - e e^T)/l at its ends and the opposite across.
 template <class Visitor>
@@ -59,11 +69,7 @@ void visit_path_curvature(std::span<const double> y, int first_point, int count,
     const double l = norm(d);
     if (l < shortest_segment) return;
     const Mat3d block = (1 / l) * (Mat3d::identity() - (1 / (l * l)) * outer(d, d));
-    visit(j, j, block);
-    if (k < 0) return;
-    visit(k, k, block);
-    visit(j, k, -1.0 * block);
-    visit(k, j, -1.0 * block);
+    visit_segment_blocks(j, k, block, visit);
   });
 }
 

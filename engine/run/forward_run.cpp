@@ -101,13 +101,15 @@ ForwardResult run_forward(ForwardRun& run, const Progress& progress) {
   result.folder = run.folder;
   result.report.step = run.settings.first;
   long done = run.settings.first;
+  // Else only the last readings are of use.
+  const bool reads_each = sensors.remembers() || results || run.recorder.records();
   Keeping keeping;
   keeping.interval = save_interval;
   keeping.record = [&](long step, const TakenStep& taken) {
     done = step;
     if (run.after) run.after(step, run.robots.state());
     if (run.robot.touches()) record_contact(run, step, taken.report.contact, result.contact);
-    if (!sensors.none()) sensors.advance(run.robots.state(), run.robots.outputs());
+    if (!sensors.none() && reads_each) sensors.advance(run.robots.state(), run.robots.outputs());
     record_frame(step);
     if (results) results->record(step, run.robots, sensors);
   };
@@ -123,6 +125,7 @@ ForwardResult run_forward(ForwardRun& run, const Progress& progress) {
     }
     throw;
   }
+  if (!sensors.none() && !reads_each) sensors.advance(run.robots.state(), run.robots.outputs());
   run.recorder.finish();  // before the state: on a full disk it gives back room
   if (result.report.stopped && result.folder.empty()) result.folder = rescue_folder(run.name);
   save(run, sensors, result.folder, done, results.get());

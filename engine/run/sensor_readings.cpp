@@ -92,6 +92,7 @@ void SensorReadings::advance(const State& state, std::span<const double> y) {
 }
 
 std::span<const double> SensorReadings::values(long step) {
+  if (none()) return {};
   const auto k = static_cast<std::uint64_t>(step);
 #pragma omp parallel for schedule(static) if (robots_ >= least_parallel)
   for (int b = 0; b < robots_; ++b) {

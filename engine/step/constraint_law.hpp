@@ -17,8 +17,9 @@ namespace supple {
 //   effectors  delta_e = effector_free + effector_W lambda + effector_B dc
 //   W = H A^-1 H^T [m/N], with the compliance of constraints on its diagonal,   effector_W = H_e A^-1 H^T [m/N]
 //   free = phi + H A^-1 r [m],   B = H_c - H A^-1 A_c [m/m]
-// A displacement-like command has its row end at delta = command_scale * command: the scale is 1 but of gas
-// (GasLaw), whose law is linearised. phi and the inputs c [motions] belong to the point of linearisation; motions = 0 unless the law moves inputs.
+// A displacement-like command has its row end at delta = command_scale * command: the scale is 1 but of gas (GasLaw),
+// whose law is linearised, and of cables that rub (engine/model/cable_friction.hpp). phi and the inputs c [motions]
+// belong to the point of linearisation; motions = 0 unless the law moves inputs.
 // Constraints end at delta = 0, or where they are one-sided at
 //   lambda >= 0,   delta >= 0,   lambda delta = 0.
 // What phi means in a step that is not implicit Euler: step.hpp.
@@ -72,8 +73,6 @@ class ConstraintLaw {
   // multipliers [B x rows]: what the first linearisation uses, those of the state within their bounds. Returns how many
   // commands were cut to their range or rate.
   virtual int begin(const State& state, double step, bool at_rest, std::span<double> multipliers) = 0;
-  // Commands of the step that began, as displacements [B x rows]; empty: they are unknown.
-  virtual std::span<const double> given_commands() const { return {}; }
   // Finds multipliers (in: the last ones) and dc [B x motions]. False: not found, and the law knows why. Robots that
   // `touch` [B, or empty: none] are solved in contact anyway, and left out.
   virtual bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,

@@ -48,10 +48,10 @@ std::optional<std::string> needs_contact_on_host(const Robot& robot) {
   for (const PlacedObstacle& placed : robot.obstacles)
     if (placed.obstacle.shape() == Obstacle::Shape::mesh)
       return "the obstacle '" + placed.name + "' is a mesh, whose distances are found on the host";
-  for (const ActuatorRow& actuator : robot.actuators)
+  for (const ActuatorRow& actuator : robot.actuators) {
     if (actuator.has_gas()) return "the gas of '" + actuator.name + "' is one of each robot";
-  for (const ActuatorRow& actuator : robot.actuators)
     if (actuator.friction > 0) return "the friction of '" + actuator.name + "' is found on the host";
+  }
   if (!robot.motions.empty()) return "collision points are carried by prescribed motions";
   return std::nullopt;
 }

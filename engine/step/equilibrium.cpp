@@ -85,7 +85,7 @@ double first_of_gas(const Robot& robot, const State& start, const Control& contr
     if (actuator.control == ActuatorControl::gas && change > 0)
       increment = std::min(increment, share * (actuator.rest_volume + actuator.gas.dead_volume) / change);
   }
-  return std::max(increment, 1.0 / 256);
+  return std::max(increment, EquilibriumSettings{}.smallest_increment);
 }
 
 }  // namespace

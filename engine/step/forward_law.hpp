@@ -28,7 +28,6 @@ class ForwardLaw final : public ConstraintLaw {
   std::span<const double> goals(int) const override { return {}; }
   bool moves_inputs() const override { return false; }
   int begin(const State& state, double step, bool at_rest, std::span<double> multipliers) override;
-  std::span<const double> given_commands() const override { return asked_; }
   bool solve(const ConstraintSpace& space, std::span<const char> touch, std::span<double> multipliers,
              std::span<double> dc) override;
   bool solved(int robot) const override { return solved_[static_cast<std::size_t>(robot)] != 0; }

@@ -8,8 +8,6 @@ namespace supple {
 
 namespace {
 
-constexpr double least_gas = 1e-3;  // of the content, as in GasRowsTeamOp
-
 bool is_spring(const ConstraintRow& constraint) {
   return constraint.compliance > 0 && !constraint.one_sided;
 }
@@ -56,21 +54,6 @@ void RowScheme::list_gas(const StepSettings& settings) {
   gas_ = Mirrored<GasRow>(device_, rows.size());
   std::ranges::copy(rows, gas_.host().begin());
   gas_.send();
-}
-
-void RowScheme::gas_pressures(std::span<const double> phi, std::span<const double> commands,
-                              std::span<const double> history, std::span<double> pressures) {
-  const std::size_t n = extent(robot_.rows()), own = extent(robot_.history());
-  for (std::size_t b = 0; b < extent(robots_); ++b)
-    for (const GasRow& row : gas_.host()) {
-      const std::size_t at = b * n + extent(row.row);
-      const double p = row.atmosphere, V = std::max(row.content + phi[at], least_gas * row.content);
-      const bool supply = row.line > 0;
-      // (p + lambda) V = p (C + n), n grown by line (p_s - lambda)/p
-      const double gained = supply ? history[b * own + extent(row.history)] : commands[at];
-      const double x = (p * (row.content + gained) + row.line * (supply ? commands[at] + p : 0)) / (V + row.line);
-      pressures[at] = x - p;
-    }
 }
 
 GasRowsTeamOp RowScheme::gas(ConstVectors phi, ConstVectors lambda, ConstVectors history, Vectors values) {

@@ -34,10 +34,6 @@ class RowScheme {
   const double* scale_on_device() const { return scale_.data(); }
   // Rows of gas, whose compliance and scale are those of a linearisation, and what a step does with them.
   int gas_rows() const { return static_cast<int>(gas_.size()); }
-  // Pressures of gas at these volumes [robots x rows], under these commands: where its law is linearised when they are
-  // known. All on the host.
-  void gas_pressures(std::span<const double> phi, std::span<const double> commands, std::span<const double> history,
-                     std::span<double> pressures);
   GasRowsTeamOp gas(ConstVectors phi, ConstVectors lambda, ConstVectors history, Vectors values);
   // [robots x rows]: delta = scale command. Empty: 1 of all.
   std::span<const double> command_scale() { return scale_.host(); }

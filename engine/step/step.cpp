@@ -88,8 +88,6 @@ Stepper::Stepper(Mechanics& mechanics, const StepSettings& settings)
   found_.squares = Mirrored<ResidualSquares>(size_.device, extent(B));
   found_.goes = Mirrored<unsigned char>(size_.device, extent(B));
   history_ = Mirrored<double>(size_.device, extent(B, mechanics.robot().history()));
-  if (std::ranges::any_of(robot.actuators, &ActuatorRow::has_gas))
-    gas_pressures_ = Mirrored<double>(size_.device, extent(B, size_.rows));
   std::vector<int> cables;
   for (int row = 0, at = 0; row < static_cast<int>(robot.actuators.size()); ++row) {
     const ActuatorRow& actuator = robot.actuators[extent(row)];
@@ -307,7 +305,7 @@ void Stepper::linearise(const ConstraintLaw& law, const StateView& state) {
   evaluate_rows(inputs_.motions.span());
   evaluate_effectors(law);
   evaluate_springs(/*at_rest=*/!settings_.dynamic());
-  set_values(law);
+  set_values();
   if (contact_ && !device_contact_) {
     motion_.y.fetch();
     wait_for_device();

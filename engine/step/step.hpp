@@ -230,8 +230,7 @@ class Stepper {
   void evaluate(RowArrays& rows, const Evaluate& on_host);
   void evaluate_effectors(const ConstraintLaw& law);
   void evaluate_springs(bool at_rest);
-  void set_values(const ConstraintLaw& law);
-  void linearise_gas(const ConstraintLaw& law);
+  void set_values();
   void begin_scheme(const StateView& state);
   void evaluate_start_force(const StateView& state);
   void begin_contact(const StateView& state);
@@ -293,8 +292,7 @@ class Stepper {
   Springs springs_;
   SpaceArrays space_;
   RowScheme scheme_;
-  Mirrored<double> gas_pressures_;  // [B x rows]: where gas is linearised
-  Mirrored<double> history_;        // [B x Robot::history()]: as the step began
+  Mirrored<double> history_;  // [B x Robot::history()]: as the step began
   // Cables with friction: their rows, and where each begins in a robot's history.
   struct RubbingCables {
     Mirrored<int> rows;

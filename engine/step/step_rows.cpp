@@ -132,7 +132,7 @@ void Stepper::evaluate_springs(bool at_rest) {
 }
 
 // What the law sees of the rows at this linearisation.
-void Stepper::set_values(const ConstraintLaw& law) {
+void Stepper::set_values() {
   const SpaceViews& space = space_.on_device();
   if (size_.rows > 0)
     for_robots(RowValuesSeenTeamOp{settings_.beta(), scheme_.weights(), rows_.values(), rows_of(start_.phi),
@@ -140,22 +140,10 @@ void Stepper::set_values(const ConstraintLaw& law) {
   if (rubbing_.count() > 0)
     for_robots(ScaleRowsTeamOp{
         rubbing_.rows.data(), rubbing_.count(), {scheme_.scale_on_device(), size_.robots, size_.rows}, space.values});
-  if (scheme_.gas_rows() > 0) linearise_gas(law);
+  if (scheme_.gas_rows() > 0)
+    for_robots(scheme_.gas(rows_.values(), rows_of(space_.lambda),
+                           {history_.data(), size_.robots, mechanics_.robot().history()}, space.values));
   if (effectors_.rows() > 0) for_robots(CopyTeamOp{effectors_.values(), nullptr, space.effector_phi});
-}
-
-// Newton's method under known commands: at the pressure that the gas has at this volume. From the last pressure a first step towards
-// much more gas overshoots, and Newton's method of a small model then may find an equilibrium that no way leads to.
-void Stepper::linearise_gas(const ConstraintLaw& law) {
-  const std::span<const double> commands = settings_.iterates() ? law.given_commands() : std::span<const double>();
-  if (!commands.empty()) {
-    rows_.phi.fetch();
-    wait_for_device();
-    scheme_.gas_pressures(rows_.phi.host(), commands, history_.host(), gas_pressures_.host());
-    gas_pressures_.send();
-  }
-  for_robots(scheme_.gas(rows_.values(), rows_of(commands.empty() ? space_.lambda : gas_pressures_),
-                         {history_.data(), size_.robots, mechanics_.robot().history()}, space_.on_device().values));
 }
 
 // What the law will see of the rows, and what of the start of the step it takes: their values and rates, forces.

@@ -80,14 +80,9 @@ void Stepper::add_friction_stiffness(int b) {
                        const double l = norm(d);
                        if (l < shortest_segment || kappa[extent(i)] == 0) return;
                        const Mat3d S = (tension * kappa[extent(i)] / (l * l)) * outer(d, d);
-                       const auto add = [&](int p, int q, const Mat3d& block) {
+                       visit_segment_blocks(i, j, S, [&](int p, int q, const Mat3d& block) {
                          host_.point_stiffness.push_back({b, cable.first_point + p, cable.first_point + q, block});
-                       };
-                       add(i, i, S);
-                       if (j < 0) return;
-                       add(j, j, S);
-                       add(i, j, -1.0 * S);
-                       add(j, i, -1.0 * S);
+                       });
                      });
   }
 }
