@@ -51,11 +51,12 @@ struct Case {
 };
 
 std::vector<Case> all_cases();
-// By what they are of: laws, beams, cavities, columns in motion, plane problems, contact, robots.
+// By what they are of: laws, beams, cavities, columns in motion, viscous bars, plane problems, contact, robots.
 std::vector<Case> law_cases();
 std::vector<Case> beam_cases();
 std::vector<Case> cavity_cases();
 std::vector<Case> column_cases();
+std::vector<Case> viscous_cases();
 std::vector<Case> plane_cases();
 std::vector<Case> contact_cases();
 std::vector<Case> robot_cases();

@@ -33,7 +33,8 @@ const Element& default_element() {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases = law_cases();
-  for (const auto& more : {beam_cases(), cavity_cases(), column_cases(), plane_cases(), contact_cases(), robot_cases()})
+  for (const auto& more :
+       {beam_cases(), cavity_cases(), column_cases(), viscous_cases(), plane_cases(), contact_cases(), robot_cases()})
     cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }

@@ -41,6 +41,8 @@ Problem::Problem(const Element& element, Mesh mesh, const Material& material, co
   law.young = material.young;
   law.poisson = material.poisson;
   law.constants = material.constants;
+  law.prony = material.prony;
+  law.retardation = material.retardation;
   body.materials = {law};
   for (const Vec3d& x : mesh.nodes) {
     if (!held(x)) continue;
@@ -178,9 +180,12 @@ void Problem::swing(double time_step, int steps, const Seen& seen, const std::fu
     const Vec3d v = velocity(model_->mesh.nodes[extent(model_->free_nodes[i])]);
     for (int k = 0; k < 3; ++k) state.v[3 * i + extent(k)] = v[k];
   }
-  Stepper stepper(
-      mechanics,
-      {.scheme = StepScheme::newton, .time_step = time_step, .implicit_velocity = 0.5, .implicit_position = 0.5});
+  const double implicit = model_->robot.viscous > 0 ? 1 : 0.5;
+  Stepper stepper(mechanics, {.scheme = StepScheme::newton,
+                              .time_step = time_step,
+                              .implicit_velocity = implicit,
+                              .implicit_position = implicit});
+  stepper.set_load(load_);
   std::vector<double> u(3 * model_->mesh.nodes.size());
   for (int step = 1; step <= steps; ++step) {
     const StepReport report = stepper.step(zero_control(mechanics), state);

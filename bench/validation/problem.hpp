@@ -21,6 +21,8 @@ struct Material {
   MaterialModel model = MaterialModel::st_venant_kirchhoff;
   double young = 0, poisson = 0, density = 1000;
   std::vector<double> constants{};  // MaterialScene's; young is then what springs are measured by
+  std::vector<PronyTerm> prony{};
+  double retardation = 0;  // s
 };
 
 using Chosen = std::function<bool(const Vec3d&)>;
@@ -47,7 +49,8 @@ class Problem {
   // Displacements of the mesh's nodes [nodes][3] in equilibrium, the load applied in so many parts. Throws RunError where
   // there is none.
   std::vector<double> solve(int parts = 1);
-  // From its rest shape with this velocity [m/s], by the trapezoidal rule with Newton's method; after every step `seen`
+  // From its rest shape with this velocity [m/s], under its load, by the trapezoidal rule with Newton's method, of viscous
+  // materials by implicit Euler; after every step `seen`
   // gets the time [s] and the displacements. Throws RunError where a step fails.
   using Seen = std::function<void(double, const std::vector<double>&)>;
   void swing(double time_step, int steps, const Seen& seen, const std::function<Vec3d(const Vec3d&)>& velocity = {});

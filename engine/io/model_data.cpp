@@ -51,10 +51,13 @@ int format_of(const ReducedModel& model) {
   const bool more_laws = std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& field) {
     return field.law > LawId::corotational_membrane;
   });
-  const bool latest = !robot.sensors.empty() || std::ranges::any_of(robot.actuators, [](const ActuatorRow& row) {
-    return row.has_gas() || row.friction > 0;
-  });
-  return latest                     ? 13
+  const bool gas_or_sensors =
+      !robot.sensors.empty() ||
+      std::ranges::any_of(robot.actuators, [](const ActuatorRow& row) { return row.has_gas() || row.friction > 0; });
+  const bool viscous = std::any_of(model.fields.begin(), model.fields.end(),
+                                   [](const ReducedField& f) { return f.viscosity.terms > 0; });
+  return viscous                    ? 14
+         : gas_or_sensors           ? 13
          : more_laws                ? 12
          : more_elements            ? 11
          : model.on_frame           ? 10
@@ -161,6 +164,11 @@ void write_field(DataSink& file, const std::string& at, const ReducedField& fiel
   for (const Mat3d& m : field.edges) edges.insert(edges.end(), m.m, m.m + 9);
   file.write(at + "/parameters", parameters, {field.parameters.size(), count});
   file.write(at + "/edges", edges, {field.edges.size(), 9});
+  if (field.viscosity.terms > 0) {
+    const std::vector<std::size_t> shape{field.parameters.size(), extent(field.viscosity.terms)};
+    file.write(at + "/viscosity", field.viscosity.viscosity, shape);
+    file.write(at + "/relaxation_time", field.viscosity.time, shape);
+  }
   file.write(at + "/G", std::vector<double>(field.G.begin(), field.G.end()),
              {static_cast<std::size_t>(tile_count(field.points())), static_cast<std::size_t>(columns),
               gradient_components, tile_size});
@@ -232,6 +240,17 @@ ReducedField read_field(const DataSource& file, const Checked& checked, const st
     const Mat3d skew = transpose(m) * m - Mat3d::identity();
     checked.require(!membrane_law(field.law) || dot(skew, skew) < 1e-12, at + "/edges", "holds a frame that is askew");
     field.edges.push_back(m);
+  }
+  if (file.has(at + "/viscosity")) {
+    const auto viscous = file.shape(at + "/viscosity");
+    checked.require(!needs_edges && field.part != LawPart::mean && viscous.size() == 2 && viscous[1] > 0 &&
+                        viscous[1] <= most_viscous_terms && viscous[0] == field.parameters.size(),
+                    at + "/viscosity", "has a wrong shape");
+    field.viscosity.terms = static_cast<int>(viscous[1]);
+    field.viscosity.viscosity = checked.doubles(at + "/viscosity", viscous);
+    field.viscosity.time = checked.doubles(at + "/relaxation_time", viscous);
+    for (const double x : field.viscosity.viscosity) checked.require(x >= 0, at + "/viscosity", "is negative");
+    for (const double x : field.viscosity.time) checked.require(x >= 0, at + "/relaxation_time", "is negative");
   }
   const auto G = checked.doubles(at + "/G", {static_cast<std::size_t>(tile_count(static_cast<int>(points))),
                                              static_cast<std::size_t>(columns), gradient_components, tile_size});
@@ -446,6 +465,7 @@ ReducedModel read_model_data(const DataSource& file) {
   const int fields = checked.count("/field_count", 0, 1000);
   for (int f = 0; f < fields; ++f)
     model.fields.push_back(read_field(file, checked, "/fields/" + entry_name(static_cast<std::size_t>(f)), columns));
+  model.robot.viscous = viscous_numbers(model.fields);
   model.mass = checked.doubles("/mass", {extent(r), extent(r)});
   model.stiffness = checked.doubles("/stiffness", {extent(columns), extent(columns)});
   model.gravity = checked.doubles("/gravity", {extent(r), 3});

@@ -61,6 +61,7 @@ void each_array(Frame& frame, Action action) {
     action(at + "/motions", s.motions);
     action(at + "/motion_velocities", s.motion_velocities);
     action(at + "/history", s.history);
+    action(at + "/viscous", s.viscous);
   };
   state("/frames", frame.state);
   state("/frames/beside", frame.other);

@@ -34,7 +34,7 @@ std::vector<std::string> split(const std::string& text) {
 
 // Of some robots only: files from before there were any have none.
 bool optional(const std::string& name) {
-  return name == "/state/contact_forces" || name == "/state/history";
+  return name == "/state/contact_forces" || name == "/state/history" || name == "/state/viscous";
 }
 
 constexpr const char* surface_forces = "/state/surface_forces";
@@ -50,6 +50,7 @@ void each_array(SomeState& state, Action action) {
   action("/state/motions", state.motions);
   action("/state/motion_velocities", state.motion_velocities);
   action("/state/history", state.history);
+  action("/state/viscous", state.viscous);
 }
 
 }  // namespace

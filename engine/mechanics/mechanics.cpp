@@ -21,6 +21,15 @@ const Device& Mechanics::device() const {
   return host;
 }
 
+void Mechanics::begin_viscous_step(double, std::span<const double>) {
+  SUPPLE_EXPECT(robot().viscous == 0);
+}
+
+void Mechanics::end_viscous_step(double, std::span<const double>, std::span<const double>,
+                                 std::span<const unsigned char>, std::span<double>) {
+  SUPPLE_EXPECT(robot().viscous == 0);
+}
+
 PointReport Mechanics::evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                                        std::span<double> f) {
   SUPPLE_EXPECT(device().kind == Device::Kind::cpu);

@@ -73,6 +73,13 @@ class Mechanics {
   // The same on a CPU; of all robots together: sums, the first undefined element, the norm of the scales.
   PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                               std::span<double> f);
+  // Until end_viscous_step() forces and tangents are those at the end of a step of length h [s] from a start at which
+  // viscous materials remember this [B x Robot::viscous, Pa]. Before and after, those of the materials at rest.
+  virtual void begin_viscous_step(double h, std::span<const double> viscous);
+  // The step ends at q and c. What the materials remember there; h = 0: at rest, relaxed. Robots [B] that have not moved
+  // keep theirs; moved empty: all have.
+  virtual void end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
+                                std::span<const unsigned char> moved, std::span<double> viscous);
   // dy/dc of mapped points [motions][3 points], of one robot, on the host: how prescribed inputs move them. Where frames
   // turn, at the last evaluate_outputs; otherwise the same everywhere, and outputs are to be evaluated again.
   virtual void input_rates(std::span<const int> points, std::span<double> rates);

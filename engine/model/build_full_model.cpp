@@ -281,6 +281,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   mark_rigid_motion(model, !scene.constraints.empty());
   robot.floating = held_nowhere(model);
   model.fields = build_element_fields(body, model.mesh);
+  robot.viscous = viscous_numbers(model.fields);
   for (const ElementField& field : model.fields)
     if (scene.integrator != Integrator::implicit_euler && !has_exact_tangent(field.law))
       throw InputError("Newton's method needs the exact tangent, which rotations from element edges do not have",

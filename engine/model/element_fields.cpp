@@ -111,6 +111,24 @@ std::vector<LawPart> parts_of(const BodyScene& body, const MaterialScene& materi
   return {LawPart::points, LawPart::mean};
 }
 
+// Means resist a change of volume alone, and are not viscous.
+FieldViscosity viscosity_of(const std::vector<MaterialScene>& materials) {
+  FieldViscosity all;
+  for (const MaterialScene& m : materials)
+    all.terms = std::max(all.terms, static_cast<int>(m.prony.size()) + (m.retardation > 0 ? 1 : 0));
+  for (const MaterialScene& m : materials) {
+    std::vector<PronyTerm> branches = m.prony;
+    for (PronyTerm& branch : branches) branch.modulus *= branch.time;
+    if (m.retardation > 0) branches.push_back({m.retardation, 0});
+    branches.resize(static_cast<std::size_t>(all.terms));
+    for (const PronyTerm& branch : branches) {
+      all.viscosity.push_back(branch.modulus);
+      all.time.push_back(branch.time);
+    }
+  }
+  return all;
+}
+
 void add_element(const RestElement& rest, int element, int material, ElementField& field, const Mesh& mesh) {
   const auto count = static_cast<std::size_t>(rest.count);
   field.element.push_back(element);
@@ -290,6 +308,7 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
         field.points_per_element = part == LawPart::mean ? 1 : static_cast<int>(rest.points.size());
         for (const MaterialScene& each : body.materials)
           field.parameters.push_back(part_of(law, part, rest.count, law_parameters(each)));
+        if (part != LawPart::mean) field.viscosity = viscosity_of(body.materials);
         fields.push_back(std::move(field));
       }
       add_element(rest, e, m, fields[it->second], mesh);

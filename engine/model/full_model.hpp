@@ -12,6 +12,7 @@
 #include "engine/mesh/mesh.hpp"
 #include "engine/model/coordinates.hpp"
 #include "engine/model/robot.hpp"
+#include "engine/model/viscosity.hpp"
 #include "kernels/materials/dispatch.hpp"
 
 namespace supple {
@@ -31,6 +32,7 @@ struct ElementField {
   std::vector<double> volume;    // [points] rest volume [m^3], of a membrane area times thickness
   std::vector<int> region;       // [points] -> parameters
   std::vector<MaterialParameters<double>> parameters;
+  FieldViscosity viscosity;
   std::vector<Mat3d> edges;  // [points], only where the law needs them (kernels/materials/law.hpp)
   int elements() const { return static_cast<int>(element.size()); }
   int points() const { return elements() * points_per_element; }

@@ -13,6 +13,7 @@
 #include "engine/mesh/mesh.hpp"
 #include "engine/model/pose.hpp"
 #include "engine/model/robot.hpp"
+#include "engine/model/viscosity.hpp"
 #include "kernels/array/aligned.hpp"
 #include "kernels/materials/dispatch.hpp"
 
@@ -47,6 +48,7 @@ struct ReducedField {
   std::vector<double> weight;  // [points] xi V_p [m^3]
   std::vector<int> region;     // [points]
   std::vector<MaterialParameters<double>> parameters;
+  FieldViscosity viscosity;
   std::vector<Mat3d> edges;  // [points] or empty
   AlignedVector<double> G;   // tiles: [tile][column][component][lane], see kernels/elements/tiles.hpp
   StrainModes strains;       // instead of units

@@ -223,6 +223,8 @@ struct Robot {
   bool floating = false;
   /// Rows of constraint space: those of the actuators, then those of the constraints. Only actuators have commands.
   int rows() const { return static_cast<int>(actuators.size() + constraints.size()); }
+  /// Numbers that the points of its viscous materials remember (State::viscous): field by field, body by body.
+  int viscous = 0;
   /// Numbers that its actuators remember, in their order.
   int history() const {
     int count = 0;

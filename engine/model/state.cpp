@@ -95,7 +95,7 @@ std::uint64_t hash(const State& state) {
        {&state.q, &state.v, &state.multipliers, &state.commands, &state.motions, &state.motion_velocities})
     h = hash_bytes(v->data(), v->size() * sizeof(double), h);
   // Nothing changes the hash too, and robots without obstacles or memory keep theirs.
-  for (const auto* v : {&state.contact_forces, &state.history})
+  for (const auto* v : {&state.contact_forces, &state.history, &state.viscous})
     if (!v->empty()) h = hash_bytes(v->data(), v->size() * sizeof(double), h);
   for (const std::vector<SurfaceForce>& own : state.surface_forces) {
     for (const SurfaceForce& of : own) {

@@ -32,12 +32,16 @@ struct State {
   std::vector<double> motion_velocities;  // B x motions [m/s]
   /// B x Robot::history(): what actuators remember from step to step (ActuatorRow::history).
   std::vector<double> history;
+  /// B x Robot::viscous: the stresses to which the dashpots of viscous materials have come [Pa]
+  /// (kernels/elements/viscous_ops.hpp).
+  std::vector<double> viscous;
 };
 
 /// Every list of a state with the same number of entries for each robot.
 inline constexpr std::initializer_list<std::vector<double> State::*> state_lists = {
     &State::q,        &State::v,       &State::multipliers,       &State::contact_forces,
-    &State::commands, &State::motions, &State::motion_velocities, &State::history};
+    &State::commands, &State::motions, &State::motion_velocities, &State::history,
+    &State::viscous};
 
 struct Control {
   std::vector<double> commands;  // B x actuators: m pulled or N

@@ -83,8 +83,15 @@ constexpr std::array material_keys{
     Key{.name = "mu3", .kind = quantity, .dimension = D::stress, .fallback = "0", .meaning = "Ogden, see mu1"},
     Key{.name = "alpha3", .kind = quantity, .fallback = "required with mu3", .meaning = "Ogden, see mu1"},
     Key{.name = "mooney_ratio", .kind = quantity, .fallback = "0.25", .meaning = "Mooney-Rivlin from young and poisson: c10 / c01", .bound = Bound::non_negative},
+    Key{.name = "prony", .kind = tables, .fallback = "none", .meaning = "viscoelastic: what resists a change of shape fast and relaxes, `[{modulus = 0.4, time = \"0.1 s\"}, ...]`; the shear modulus at time t is (1 + sum of modulus exp(-t/time)) times that of the law, which holds at rest", .subtable = "prony"},
+    Key{.name = "retardation", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "Kelvin-Voigt: viscosity against a change of shape, as a time: the shear modulus times this is the viscosity. Instead of the body's `rayleigh_stiffness`, by material and exact in large rotations", .bound = Bound::non_negative},
     Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "the body's", .meaning = "density of this material", .bound = Bound::positive},
     Key{.name = "region", .kind = table, .fallback = "the whole body", .meaning = "elements it applies to, by their centroids", .subtable = "region"},
+};
+
+constexpr std::array prony_keys{
+    Key{.name = "modulus", .kind = quantity, .fallback = "required", .meaning = "modulus of the branch, relative to that of the law at rest", .bound = Bound::positive},
+    Key{.name = "time", .kind = quantity, .dimension = D::time, .fallback = "required", .meaning = "its relaxation time", .bound = Bound::positive},
 };
 
 constexpr std::array membrane_keys{
@@ -397,6 +404,7 @@ constexpr std::array tables_of_scene{
     TableKeys{"[body]", "The deformable body; one in a scene so far.", body_keys},
     TableKeys{"mesh", "`mesh = {...}` in `[body]`. Formats: `.msh` 2.2 and 4.1, `.vtu`, `.vtk`.", mesh_keys},
     TableKeys{"[[body.material]]", "A material of the body.", material_keys},
+    TableKeys{"prony", "`prony = [{...}, ...]` in `[[body.material]]`: a Maxwell element, beside the law.", prony_keys},
     TableKeys{"[[body.membrane]]", "A layer that resists stretching in its plane and does not resist bending, such as a sheet under a soft body: triangles in plane stress on the nodes of the body. Exactly one of `box`, `sphere` and `group` selects where; membranes do not overlap.", membrane_keys},
     TableKeys{"region", "`region = {...}` in `[[body.material]]`: exactly one of these.", region_keys},
     TableKeys{"sphere", "`sphere = {...}` wherever a region is given.", sphere_keys},

@@ -148,6 +148,17 @@ MaterialScene read_material(const TableReader& table) {
     read_elastic_constants(table, "this model", &material);
   }
   material.rotation = table.choice("rotation", material.rotation);
+  for (const TableReader& term : table.tables("prony"))
+    material.prony.push_back({term.quantity("modulus", 0), term.quantity("time", 0)});
+  material.retardation = table.quantity("retardation", 0);
+  if (material.prony.size() > most_prony_terms)
+    table.fail("prony",
+               fmt::format("prony has {} terms, at most {} are possible", material.prony.size(), most_prony_terms),
+               "one term for each decade of time");
+  if ((!material.prony.empty() || material.retardation > 0) && material.rotation != RotationKind::polar)
+    table.fail(material.retardation > 0 ? "retardation" : "prony",
+               "viscosity needs a stress in the axes of the body, which rotations from element edges do not give",
+               "rotation = \"polar\"");
   material.density = table.optional_quantity("density");
   if (table.has("region")) material.region = read_region(table.table("region"), "region");
   return material;
@@ -217,6 +228,12 @@ BodyScene read_body(const TableReader& table) {
   if (body.materials.empty()) table.fail("material", "[body] has no material", "[[body.material]]");
   for (const TableReader& membrane : table.tables("membrane")) body.membranes.push_back(read_membrane(membrane));
   check_mass(table, body);
+  const auto viscous = [](const MaterialScene& m) { return !m.prony.empty() || m.retardation > 0; };
+  if (body.rayleigh_stiffness > 0 && std::ranges::any_of(body.materials, viscous))
+    table.fail("rayleigh_stiffness",
+               "rayleigh_stiffness beside viscous materials (it would multiply the stiffness of their dashpots, which "
+               "depends on the time step)",
+               "retardation in the materials instead");
   return body;
 }
 

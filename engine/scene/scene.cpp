@@ -31,7 +31,8 @@ bool same(const T& a, const T& b) {
 }
 bool same(const MaterialScene& a, const MaterialScene& b) {
   const auto plain = [](const MaterialScene& v) {
-    return std::tie(v.model, v.young, v.poisson, v.rotation, v.c01, v.c10, v.d, v.mooney_ratio, v.constants, v.density);
+    return std::tie(v.model, v.young, v.poisson, v.rotation, v.c01, v.c10, v.d, v.mooney_ratio, v.constants, v.prony,
+                    v.retardation, v.density);
   };
   return plain(a) == plain(b) && same(a.region, b.region);
 }

@@ -41,6 +41,15 @@ enum class MaterialModel { corotational, st_venant_kirchhoff, stable_neo_hookean
 /// polar factor of the element's edge matrix (SOFA's "polar"). The last two only for tetrahedra.
 enum class RotationKind { polar, edge_frame, edge_polar };
 
+/// A branch of a viscoelastic material: a spring and a dashpot in a row, beside its law.
+struct PronyTerm {
+  double modulus = 0;  // relative to the law's
+  double time = 0;     // relaxation time [s]
+  bool operator==(const PronyTerm&) const = default;
+};
+
+inline constexpr std::size_t most_prony_terms = 15;
+
 struct MaterialScene {
   MaterialModel model = MaterialModel::corotational;
   double young = 0;    // Pa
@@ -53,6 +62,10 @@ struct MaterialScene {
   /// Yeoh: C1, C2, C3, D; Gent: mu, J_m, D; Ogden: mu_i and alpha_i of three terms in turn, D: as kernels/materials has
   /// them. D from Poisson's ratio is filled in. Empty for other models.
   std::vector<double> constants;
+  /// What resists a change of shape fast and no longer at rest: the shear modulus at time t is (1 + sum g exp(-t/tau))
+  /// times that of the law.
+  std::vector<PronyTerm> prony;
+  double retardation = 0;         // Kelvin-Voigt: viscosity of shear over shear modulus [s]
   std::optional<double> density;  // kg/m^3, overrides the body's
   Region region;                  // elements it applies to; later entries win
   Place place;

@@ -145,6 +145,14 @@ class Writer {
       if (m.model == MaterialModel::mooney_rivlin) put("mooney_ratio", m.mooney_ratio);
     }
     if (m.model == MaterialModel::corotational) choice("rotation", m.rotation);
+    if (!m.prony.empty()) {
+      text_ += "prony = [";
+      for (std::size_t i = 0; i < m.prony.size(); ++i)
+        text_ += fmt::format("{}{{modulus = {}, time = {}}}", i == 0 ? "" : ", ", toml(m.prony[i].modulus),
+                             toml(m.prony[i].time));
+      text_ += "]\n";
+    }
+    if (m.retardation != 0) put("retardation", m.retardation);
     put("density", m.density);
     if (m.region.kind != Region::Kind::all) text_ += fmt::format("region = {{{}}}\n", region(m.region));
   }

@@ -29,6 +29,8 @@ std::optional<InputError> cannot_keep_tangent(const Robot& robot) {
                       "without --keep-tangent, or damping by mass alone");
   if (std::ranges::any_of(robot.constraints, damped) || std::ranges::any_of(robot.springs, damped))
     return InputError("with dampers every step needs its own tangent", "without --keep-tangent");
+  if (robot.viscous > 0)
+    return InputError("with viscous materials every step needs its own tangent", "without --keep-tangent");
   if (std::ranges::any_of(robot.actuators, [](const ActuatorRow& row) { return row.friction > 0; }))
     return InputError("with friction of cables every step needs its own tangent", "without --keep-tangent");
   if (robot.implicit_velocity != 1 || robot.implicit_position != 1)

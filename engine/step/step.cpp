@@ -285,6 +285,7 @@ void Stepper::begin(const ConstraintLaw& law, std::span<const double> motions, c
       std::ranges::copy(state.host.history, history_.host().begin());
     history_.send();
   }
+  if (mechanics_.robot().viscous > 0) begin_viscous_step(state);
   begin_scheme(state);
   for_robots(ZeroTeamOp{vectors(motion_.u)});
   if (size_.motions > 0) {
@@ -404,7 +405,10 @@ void Stepper::set_failures(StepReport& report) const {
 // The state of all robots that have not failed.
 void Stepper::finish(ConstraintLaw& law, const StateView& state, StepReport& report) {
   set_failures(report);
-  if (report.failures.size() == robots_.size()) return;
+  if (report.failures.size() == robots_.size()) {
+    if (mechanics_.robot().viscous > 0) end_viscous_step(state);
+    return;
+  }
   if (contact_ && !device_contact_) report.contact = contact_->figures();
   const double h = settings_.time_step;
   const int B = size_.robots;
@@ -427,6 +431,7 @@ void Stepper::finish(ConstraintLaw& law, const StateView& state, StepReport& rep
     std::ranges::copy(host_.end_velocity, state.v);
   finish_host(law, state);
   if (rubbing_.count() > 0) remember_friction(state);
+  if (mechanics_.robot().viscous > 0) end_viscous_step(state);
   if (device_contact_) device_contact_->finish(state, found_.goes.data());
   if (now_.keeps) remember_end(state.host);
   // outputs() may be asked for
@@ -458,6 +463,23 @@ void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
   }
   if (m > 0) inputs_.motions.send();
   host.time += settings_.dynamic() ? settings_.time_step : 0.0;
+}
+
+void Stepper::begin_viscous_step(const StateView& state) {
+  const std::size_t numbers = extent(size_.robots, mechanics_.robot().viscous);
+  std::vector<double>& viscous = state.host.viscous;
+  if (viscous.size() != numbers) {  // a state from elsewhere has been where it is for long
+    viscous.assign(numbers, 0.0);
+    mechanics_.end_viscous_step(0, {state.q, motion_.q.size()}, state.host.motions, {}, viscous);
+  }
+  if (settings_.dynamic()) mechanics_.begin_viscous_step(settings_.time_step, viscous);
+}
+
+void Stepper::end_viscous_step(const StateView& state) {
+  std::vector<unsigned char> moved;
+  for (const Progress& robot : robots_) moved.push_back(robot.at != Progress::At::failed);
+  mechanics_.end_viscous_step(settings_.dynamic() ? settings_.time_step : 0, {state.q, motion_.q.size()},
+                              state.host.motions, moved, state.host.viscous);
 }
 
 // What the cavities that are supplied have gained: through their lines; in statics, and where a limit holds the pressure,
@@ -512,6 +534,10 @@ void Stepper::remember_friction(const StateView& state) {
 }
 
 std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator) {
+  if (integrator != Integrator::quasi_static && robot.viscous > 0 &&
+      (robot.implicit_velocity != 1 || robot.implicit_position != 1))
+    return InputError("viscous materials need implicit Euler (their dashpots are integrated with it)",
+                      "implicit_velocity = 1 and implicit_position = 1");
   if (integrator == Integrator::quasi_static || robot.implicit_position == 1) return std::nullopt;
   for (const ActuatorRow& actuator : robot.actuators)
     if (actuator.has_gas())
@@ -543,6 +569,7 @@ State rest_state(const Mechanics& mechanics) {
   state.motions.assign(extent(B, motions), 0.0);
   state.motion_velocities.assign(extent(B, motions), 0.0);
   state.history.assign(extent(B, mechanics.robot().history()), 0.0);
+  state.viscous.assign(extent(B, mechanics.robot().viscous), 0.0);
   return state;
 }
 

@@ -21,7 +21,16 @@ struct PointField {
   // is proportional to its moduli, so these are factors on them.
   const S* scale = nullptr;
   int scales = 0;
+  // [robots] tiles of 6: H of viscous materials (viscous_ops.hpp), a symmetric second Piola-Kirchhoff stress that holds
+  // during a step: P is the law's + F H [Pa]. Null: none.
+  const S* held_stress = nullptr;
 };
+
+// Symmetric matrices of points as six numbers: xx, yy, zz, xy, yz, xz.
+inline constexpr int symmetric_components = 6;
+SUPPLE_INLINE constexpr int symmetric_component(int i, int j) {
+  return i == j ? i : i + j == 1 ? 3 : i + j == 3 ? 4 : 5;
+}
 
 // What an op needs of a point, or of the points of a pack (V = Pack<S>). Points past the last one are padding: weight
 // zero, everything else that of the last point.
@@ -91,6 +100,28 @@ SUPPLE_INLINE void store_tile(S* data, int p, int first, int components, const M
   for (int c = 0; c < 9; ++c) store_lanes(data + tile_index(p, first + c, components), f[c]);
 }
 
+// H of every point of V.
+template <class V, class S>
+SUPPLE_INLINE Mat3<V> held_stress(const PointField<S>& field, int robot, int p) {
+  const S* own = field.held_stress + static_cast<std::size_t>(robot) * static_cast<std::size_t>(padded(field.points)) *
+                                         symmetric_components;
+  Mat3<V> H;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      H(i, j) = load_lanes<V>(own + tile_index(p, symmetric_component(i, j), symmetric_components));
+  return H;
+}
+
+// C += d(F H)/dF of every point of V.
+template <class V, class S>
+SUPPLE_INLINE void add_held_tangent(const PointField<S>& field, int robot, int p, V* C) {
+  if (!field.held_stress) return;
+  const Mat3<V> H = held_stress<V>(field, robot, p);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int l = 0; l < 3; ++l) C[9 * (3 * i + j) + 3 * i + l] += H(j, l);
+}
+
 #ifdef __CUDACC__
 template <class S>
 inline constexpr int point_lanes = 1;
@@ -114,7 +145,9 @@ struct StressOp {
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride) * 9;
     const PointData<V> data = load_points<V, Law>(field, robot, p);
     Mat3<V> stress;
-    store_status(status + k, Law::stress(load_tile<V>(F + base, p), data.parameters, data.edges, stress));
+    const Mat3<V> f = load_tile<V>(F + base, p);
+    store_status(status + k, Law::stress(f, data.parameters, data.edges, stress));
+    if (field.held_stress) stress = stress + f * held_stress<V>(field, robot, p);
     store_tile(P + base, p, 0, 9, data.weight * stress);
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
@@ -141,6 +174,7 @@ struct TangentOp {
     const PointData<V> data = load_points<V, Law>(field, robot, p);
     V tangent[81];
     (void)Law::tangent(load_tile<V>(F + base * 9, p), data.parameters, data.edges, kind, tangent);
+    add_held_tangent(field, robot, p, tangent);
     for (int c = 0; c < 81; ++c) store_lanes(C + base * 81 + tile_index(p, c, 81), data.weight * tangent[c]);
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
@@ -153,7 +187,7 @@ struct TangentOp {
 
 // Stress and four-row tangent of a corotational law (corotational.hpp) with one rotation for both: P and status as
 // StressOp writes them, and R (9), w Q (9), w lambda (1): 19 components per point. The term 2 mu w |dF|^2 is constant
-// and not written.
+// and not written, nor is d(F H): the safe tangent has no part of the stresses, to the exact one HeldTangentOp adds it.
 inline constexpr int four_row_components = 19;
 
 template <class Law, class S>
@@ -175,6 +209,7 @@ struct StressFourRowOp {
     Mat3<V> stress, R;
     store_status(status + k, Law::stress_and_rotation(f, data.parameters, data.edges, stress, R));
     const FourRows<V> r = Law::four_rows_of(R, f, data.parameters, kind);
+    if (field.held_stress) stress = stress + f * held_stress<V>(field, robot, p);
     store_tile(P + base * 9, p, 0, 9, data.weight * stress);
     S* out = rows + base * four_row_components;
     store_tile(out, p, 0, four_row_components, R);

@@ -37,7 +37,8 @@ constexpr std::pair<const char*, std::vector<double> State::*> lists[] = {
     {"commands", &State::commands},
     {"motions", &State::motions},
     {"motion_velocities", &State::motion_velocities},
-    {"history", &State::history}};
+    {"history", &State::history},
+    {"viscous", &State::viscous}};
 
 // A read-only view of one of the state's lists [robots, ...].
 Array<const double> state_view(const Self& self, std::vector<double> State::*list) {

@@ -31,6 +31,23 @@ const char* unseen(const ReducedModel& model) {
   return shaken_in_time(model.robot) ? "time steps" : "equilibria";
 }
 
+// "relaxes 0.4 of its shear modulus in 100 ms; retardation 2 ms", of every material that does.
+std::string viscosity_text(const ReducedModel& model) {
+  std::string text;
+  for (const ReducedField& field : model.fields) {
+    const FieldViscosity& viscosity = field.viscosity;
+    for (std::size_t at = 0; at < viscosity.viscosity.size(); ++at) {
+      const double eta = viscosity.viscosity[at], time = viscosity.time[at];
+      if (eta == 0) continue;
+      const std::string branch = time > 0 ? fmt::format("relaxes {:.4g} of its shear modulus in {}", eta / time,
+                                                        format_quantity(time, Dimension::time))
+                                          : fmt::format("retardation {}", format_quantity(eta, Dimension::time));
+      if (text.find(branch) == std::string::npos) text += (text.empty() ? "" : "; ") + branch;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 nlohmann::ordered_json rid_json(const ReducedModel& model) {
@@ -96,6 +113,7 @@ Facts model_facts(const ReducedModel& model) {
                       kept_elements(field).count(), field.total_elements, field.name,
                       known(field) ? fmt::format("tolerance {:g}, residual {:.3g}", field.tolerance, field.residual)
                                    : "tolerance not known"));
+  if (const std::string text = viscosity_text(model); !text.empty()) facts.emplace_back("viscous", text);
   const ErrorSummary& errors = model.errors;
   if (errors.states > 0) {
     const auto line = [](double mean, double median, double largest) {

@@ -42,6 +42,11 @@ std::string format_material(const MaterialScene& material) {
     });
     if (material.model == MaterialModel::gent) text += fmt::format(", locks at I1 - 3 = {:.4g}", m.p[1]);
   }
+  for (const PronyTerm& term : material.prony)
+    text += fmt::format(", relaxes {:.4g} of its shear modulus in {}", term.modulus,
+                        format_quantity(term.time, Dimension::time));
+  if (material.retardation > 0)
+    text += fmt::format(", retardation {}", format_quantity(material.retardation, Dimension::time));
   if (material.density) text += fmt::format(", density {}", format_quantity(*material.density, Dimension::density));
   return text;
 }

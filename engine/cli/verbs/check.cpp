@@ -119,6 +119,7 @@ int check(Context& context, const std::string& file) {
   place_mesh(scene.bodies.front(), checked);
   const MeshReport mesh_report = check_mesh(checked);
   const FullModel model = build_full_model(scene, std::move(mesh));
+  if (const auto why = cannot_step(model.robot, scene.integrator)) throw InputError(*why);
 
   nlohmann::ordered_json json = machine_facts(context, "cpu");
   json["scene"] = scene_json(scene, model);

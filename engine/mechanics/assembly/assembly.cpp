@@ -245,6 +245,7 @@ void AssemblyMechanics::merge_robots() {
     robot_.rayleigh_mass = assembly_.bodies[0].mechanics->robot().rayleigh_mass;
     robot_.rayleigh_stiffness = assembly_.bodies[0].mechanics->robot().rayleigh_stiffness;
   }
+  for (const Assembly::Body& body : assembly_.bodies) robot_.viscous += body.mechanics->robot().viscous;
   for (int b = 0; b < static_cast<int>(parts_.size()); ++b) keep_points_of(b);
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     parts_[b].actuator = static_cast<int>(robot_.actuators.size());

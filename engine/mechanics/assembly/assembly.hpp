@@ -132,6 +132,9 @@ class AssemblyMechanics : public Mechanics {
   using Mechanics::evaluate_forces;
   void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
                        std::span<PointReport> found) override;
+  void begin_viscous_step(double h, std::span<const double> viscous) override;
+  void end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
+                        std::span<const unsigned char> moved, std::span<double> viscous) override;
   void external_forces(std::span<double> p) const override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
   bool turns() const override { return turns_; }

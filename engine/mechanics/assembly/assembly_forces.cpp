@@ -67,6 +67,26 @@ void AssemblyMechanics::evaluate_forces(std::span<const double> q, std::span<con
   found[0] = report;
 }
 
+void AssemblyMechanics::begin_viscous_step(double h, std::span<const double> viscous) {
+  for (const Assembly::Body& body : assembly_.bodies) {
+    const auto own = extent(body.mechanics->robot().viscous);
+    body.mechanics->begin_viscous_step(h, viscous.first(own));
+    viscous = viscous.subspan(own);
+  }
+}
+
+void AssemblyMechanics::end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
+                                         std::span<const unsigned char> moved, std::span<double> viscous) {
+  for (std::size_t b = 0; b < parts_.size(); ++b) {
+    const Part& part = parts_[b];
+    Mechanics& body = *assembly_.bodies[b].mechanics;
+    const auto own = extent(body.robot().viscous);
+    body.end_viscous_step(h, q.subspan(extent(part.v), extent(part.nv)),
+                          c.subspan(extent(part.motion), extent(part.motions)), moved, viscous.first(own));
+    viscous = viscous.subspan(own);
+  }
+}
+
 void AssemblyMechanics::inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const {
   for (std::size_t b = 0; b < parts_.size(); ++b) {
     const Part& part = parts_[b];

@@ -7,6 +7,7 @@
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/elements/element_ops.hpp"
+#include "kernels/elements/viscous_ops.hpp"
 
 namespace supple {
 
@@ -74,9 +75,14 @@ FullElements::Field::Field(const ElementField& field, const Device& device, std:
       P(device, F.size()),
       status(device, extent(robots, padded(field.points()))) {}
 
-PointField<double> FullElements::Field::points() const {
-  return {elements->points(), volume.data(), region.data(), parameters.data(),
-          elements->edges.empty() ? nullptr : edges.data()};
+PointField<double> FullElements::Field::points(bool viscous) const {
+  const bool own = viscous && elements->viscosity.terms > 0;
+  return {.points = elements->points(),
+          .weight = volume.data(),
+          .region = region.data(),
+          .parameters = own ? in_step.data() : parameters.data(),
+          .edges = elements->edges.empty() ? nullptr : edges.data(),
+          .held_stress = own ? held_stress.data() : nullptr};
 }
 
 FullElements::FullElements(const FullModel& model, const NodePattern& pattern, const Device& device, int robots)
@@ -104,6 +110,7 @@ FullElements::FullElements(const FullModel& model, const NodePattern& pattern, c
     fields_.emplace_back(field, device, corner, 9 * static_cast<std::size_t>(offset[k]), robots);
     corner += extent(field.points(), field.nodes_per_element, 3);
   }
+  viscous_ = extent(viscous_numbers(model.fields));
   corner_forces_ = Array<double>(device, extent(robots) * corner_numbers_);
   if (device != cpu()) reserve_tangent();
 }
@@ -134,9 +141,60 @@ std::size_t FullElements::bytes() const {
   for (const Field& field : fields_) {
     sum += of(field.node, field.region, field.gradient, field.volume, field.parameters, field.edges);
     sum += field.status.size();
-    numbers += field.F.size() + field.P.size();
+    numbers += field.F.size() + field.P.size() + field.held_stress.size();
   }
   return sum + numbers * sizeof(double);
+}
+
+void FullElements::find_gradients(Field& field, int robots, const double* u) {
+  const ElementField& elements = *field.elements;
+  launch(device_, robots * padded(elements.points()),
+         GatherGradientOp<double>{elements.points(), elements.nodes_per_element, elements.points_per_element,
+                                  field.node.data(), field.gradient.data(), u, field.F.data(), extent(3, mesh_nodes_)});
+}
+
+void FullElements::begin_viscous_step(double h, std::span<const double> viscous) {
+  SUPPLE_EXPECT(device_ == cpu() && viscous.size() == extent(robots_) * viscous_);
+  in_step_ = true;
+  const double* z = viscous.data();
+  for (Field& field : fields_) {
+    const ElementField& elements = *field.elements;
+    const FieldViscosity& viscosity = elements.viscosity;
+    if (viscosity.terms == 0) continue;
+    if (field.step != h) field.in_step = parameters_in_step(elements.law, elements.parameters, viscosity, h);
+    field.step = h;
+    const int padded_points = robots_ * padded(elements.points());
+    field.held_stress.resize(extent(padded_points, symmetric_components));
+    launch_cpu(padded_points, HeldStressOp<double>{elements.points(), viscosity.terms, elements.region.data(),
+                                                   viscosity.viscosity.data(), viscosity.time.data(), h, z, viscous_,
+                                                   field.held_stress.data()});
+    z += viscosity.numbers(elements.points());
+  }
+}
+
+void FullElements::end_viscous_step(double h, const double* u, std::span<const unsigned char> moved,
+                                    std::span<double> viscous) {
+  SUPPLE_EXPECT(device_ == cpu() && viscous.size() == extent(robots_) * viscous_);
+  in_step_ = false;
+  double* z = viscous.data();
+  for (Field& field : fields_) {
+    const ElementField& elements = *field.elements;
+    const FieldViscosity& viscosity = elements.viscosity;
+    if (viscosity.terms == 0) continue;
+    if (field.of_shape.empty())
+      for (const MaterialParameters<double>& m : elements.parameters)
+        field.of_shape.push_back(shape_parameters(elements.law, m));
+    find_gradients(field, robots_, u);
+    PointField<double> points = field.points(/*viscous=*/false);
+    points.parameters = field.of_shape.data();
+    visit_law(elements.law, [&](auto law) {
+      launch_cpu(
+          robots_ * padded(elements.points()),
+          RelaxOp<decltype(law), double>{points, viscosity.terms, viscosity.viscosity.data(), viscosity.time.data(), h,
+                                         moved.empty() ? nullptr : moved.data(), field.F.data(), z, viscous_});
+    });
+    z += viscosity.numbers(elements.points());
+  }
 }
 
 void FullElements::evaluate_field(Field& field, int robots, const double* u, TangentKind kind) {
@@ -146,9 +204,8 @@ void FullElements::evaluate_field(Field& field, int robots, const double* u, Tan
   const double* gradient = field.gradient.data();
   double *F = field.F.data(), *P = field.P.data();
   unsigned char* status = field.status.data();
-  launch(device_, padded_points,
-         GatherGradientOp<double>{points, nodes, points_per_element, field.node.data(), gradient, u, F,
-                                  extent(3, mesh_nodes_)});
+  const PointField<double> at = field.points(in_step_);
+  find_gradients(field, robots, u);
   visit_law(elements.law, [&](auto law) {
     using Law = decltype(law);
     double* blocks = blocks_.data() + field.first_block;
@@ -156,19 +213,19 @@ void FullElements::evaluate_field(Field& field, int robots, const double* u, Tan
     if constexpr (four_rows_law<Law>) {
       if (kind != TangentKind::none) {
         double* rows = rows_.data();
-        launch(device_, padded_points, StressFourRowOp<Law, double>{field.points(), kind, F, P, status, rows});
+        launch(device_, padded_points, StressFourRowOp<Law, double>{at, kind, F, P, status, rows});
         launch(device_, robots * count,
-               FourRowStiffnessOp<double>{field.points(), count, nodes, points_per_element, gradient, rows, blocks,
+               FourRowStiffnessOp<double>{at, kind, count, nodes, points_per_element, gradient, rows, blocks,
                                           block_numbers_});
         return;
       }
     }
-    launch(device_, padded_points, StressOp<Law, double>{field.points(), F, P, status});
+    launch(device_, padded_points, StressOp<Law, double>{at, F, P, status});
     if constexpr (!four_rows_law<Law>)
       if (kind != TangentKind::none)
         launch(device_, robots * count,
-               ElementStiffnessOp<Law, double>{field.points(), kind, count, nodes, points_per_element, gradient, F,
-                                               blocks, block_numbers_});
+               ElementStiffnessOp<Law, double>{at, kind, count, nodes, points_per_element, gradient, F, blocks,
+                                               block_numbers_});
   });
   launch(
       device_, robots * points,

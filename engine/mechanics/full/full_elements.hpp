@@ -11,6 +11,7 @@
 #include "engine/mechanics/full/node_pattern.hpp"
 #include "engine/mechanics/mechanics.hpp"
 #include "engine/model/full_model.hpp"
+#include "kernels/array/aligned.hpp"
 #include "kernels/array/array.hpp"
 #include "kernels/elements/point_ops.hpp"
 
@@ -49,6 +50,10 @@ class FullElements {
   void evaluate(int robots, const double* u, TangentKind kind, double* f, double* magnitude, double* stiffness,
                 std::span<PointReport> reports);
 
+  // Mechanics::begin_viscous_step() and end_viscous_step(), with the displacements u where the step ends. On a CPU.
+  void begin_viscous_step(double h, std::span<const double> viscous);
+  void end_viscous_step(double h, const double* u, std::span<const unsigned char> moved, std::span<double> viscous);
+
   int robots() const { return robots_; }
   const Device& device() const { return device_; }
   // Of the last evaluation, on the device: weighted stress tiles of a field, robot by robot; the blocks of a robot's
@@ -74,12 +79,18 @@ class FullElements {
     std::size_t first_corner, first_block;  // in numbers
     Array<double> F, P;
     Array<unsigned char> status;
+    // Of viscous materials: the parameters of a step of length `step`, of the shape alone, and H (viscous_ops.hpp).
+    std::vector<MaterialParameters<double>> in_step, of_shape;
+    double step = -1;
+    AlignedVector<double> held_stress;
 
     Field(const ElementField& field, const Device& device, std::size_t corner, std::size_t block, int robots);
-    PointField<double> points() const;
+    // in_step: of a viscous step.
+    PointField<double> points(bool in_step) const;
   };
 
   void reserve_tangent();
+  void find_gradients(Field& field, int robots, const double* u);
   void evaluate_field(Field& field, int robots, const double* u, TangentKind kind);
   void report(const Field& field, std::span<PointReport> reports) const;
 
@@ -87,6 +98,8 @@ class FullElements {
   int robots_, nodes_, mesh_nodes_;                                                  // nodes: free ones
   std::size_t nonzeros_, block_numbers_ = 0, corner_numbers_ = 0, row_numbers_ = 0;  // of one robot
   std::vector<Field> fields_;
+  std::size_t viscous_ = 0;  // numbers that a robot's points remember
+  bool in_step_ = false;
   CornerLists corners_;
   Placed<int> corner_start_;
   Placed<long> corner_;

@@ -152,6 +152,18 @@ void FullMechanics::evaluate_forces(std::span<const double> q, std::span<const d
   found[0] = report;
 }
 
+void FullMechanics::begin_viscous_step(double h, std::span<const double> viscous) {
+  if (!elements_) throw CapabilityError("viscous materials of a full model are stepped on a CPU", "--device cpu");
+  elements_->begin_viscous_step(h, viscous);
+}
+
+void FullMechanics::end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
+                                     std::span<const unsigned char> moved, std::span<double> viscous) {
+  if (!elements_) return;  // in statics, where nothing asks for what they remember
+  node_displacements(model_, q, c, u_);
+  elements_->end_viscous_step(h, u_.data(), moved, viscous);
+}
+
 double FullMechanics::friction(int robot, int obstacle) const {
   return friction_ ? Mechanics::friction(robot, obstacle) : 0;
 }

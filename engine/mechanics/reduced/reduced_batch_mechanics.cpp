@@ -37,6 +37,9 @@ ReducedBatchMechanics::ReducedBatchMechanics(const ReducedModel& model, const De
     throw CapabilityError(
         "a batch on " + to_string(device) + " cannot step this model (its prescribed motions strain the body)",
         "--device cpu");
+  if (model.robot.viscous > 0)
+    throw CapabilityError("a batch on " + to_string(device) + " cannot step this model (its materials are viscous)",
+                          "--device cpu");
   if (algebra_ == SystemAlgebra::fused) check_fused(model);
   const std::size_t widest = std::max({extent(r_, r_), extent(rows_.rows() + 1, r_), extent(model.robot.outputs())});
   if (extent(robots) * widest >= static_cast<std::size_t>(std::numeric_limits<int>::max()))

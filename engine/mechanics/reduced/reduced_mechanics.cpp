@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/array/launch.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/each.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/base/threads.hpp"
 #include "kernels/elements/batch_ops.hpp"
+#include "kernels/elements/viscous_ops.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
 namespace supple {
@@ -28,10 +30,12 @@ PointField<double> tile_field(const ReducedField& field, int tile, const double*
 }
 
 // K [columns x columns] += the constant term of the corotational fields' four-row form, of one region or of all (-1).
-void add_constant_term(const ReducedModel& model, int region, double* K) {
+void add_constant_term(const ReducedModel& model, std::span<const FieldParameters> parameters, int region, double* K) {
   const int n = model.columns();
-  for (const ReducedField& field : model.fields) {
+  for (std::size_t f = 0; f < model.fields.size(); ++f) {
+    const ReducedField& field = model.fields[f];
     if (!has_four_rows(field.law)) continue;
+    const MaterialParameters<double>* const own = parameters.empty() ? field.parameters.data() : parameters[f].data();
     AlignedVector<double> scaled(extent(n, tile_rows)), sums(stiffness_sums<double>(n), 0.0);
     for (int tile = 0; tile < tile_count(field.points()); ++tile) {
       const double* G = field.G.data() + extent(tile, n, tile_rows);
@@ -41,7 +45,7 @@ void add_constant_term(const ReducedModel& model, int region, double* K) {
           for (int l = 0; l < tile_size; ++l) {
             const bool counts =
                 l < points.points && (region < 0 || points.region[l] + model.first_region(field) == region);
-            const double factor = counts ? 2 * points.parameters[points.region[l]].p[0] * points.weight[l] : 0.0;
+            const double factor = counts ? 2 * own[points.region[l]].p[0] * points.weight[l] : 0.0;
             const std::size_t k = extent(j, tile_rows) + extent(c, tile_size) + static_cast<std::size_t>(l);
             scaled[k] = factor * G[k];
           }
@@ -51,24 +55,32 @@ void add_constant_term(const ReducedModel& model, int region, double* K) {
   }
 }
 
+// Whether the safe rows of such a field may be squares: mu, lambda >= 0.
+bool rows_are_squares(LawId law, FieldParameters parameters) {
+  return has_four_rows(law) && std::ranges::all_of(parameters, [](const MaterialParameters<double>& m) {
+           return m.p[0] >= 0 && m.p[1] >= 0;
+         });
+}
+
 }  // namespace
 
 bool has_four_rows(LawId law) {
   return visit_law(law, [](auto type) { return four_rows_law<decltype(type)>; });
 }
 
-std::vector<double> constant_stiffness(const ReducedModel& model) {
+std::vector<double> constant_stiffness(const ReducedModel& model, std::span<const FieldParameters> parameters) {
   std::vector<double> K = model.stiffness;
-  add_constant_term(model, -1, K.data());
+  add_constant_term(model, parameters, -1, K.data());
   return K;
 }
 
-std::vector<double> constant_stiffness_by_region(const ReducedModel& model) {
+std::vector<double> constant_stiffness_by_region(const ReducedModel& model,
+                                                 std::span<const FieldParameters> parameters) {
   std::vector<double> terms = model.stiffness;
   const std::size_t size = terms.size();
   terms.resize(size * extent(1 + model.regions()), 0.0);
   for (int region = 0; region < model.regions(); ++region)
-    add_constant_term(model, region, terms.data() + size * extent(1 + region));
+    add_constant_term(model, parameters, region, terms.data() + size * extent(1 + region));
   return terms;
 }
 
@@ -124,11 +136,17 @@ void add_row_curvature(const ReducedModel& model, int row, std::span<const doubl
 
 ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     : ReducedRobots(model, robots), n_(model.columns()), regions_(model.regions()) {
-  for (const ReducedField& field : model.fields) {
-    bool squares = has_four_rows(field.law);
-    for (const MaterialParameters<double>& m : field.parameters) squares = squares && m.p[0] >= 0 && m.p[1] >= 0;
-    field_squares_.push_back(squares);
-  }
+  for (const ReducedField& field : model.fields)
+    field_squares_.push_back(rows_are_squares(field.law, field.parameters));
+  if (model.robot.viscous > 0)
+    for (const ReducedField& field : model.fields) {
+      ViscousField& viscous = viscous_.emplace_back();
+      viscous.in_step = field.parameters;
+      if (field.viscosity.terms == 0) continue;
+      for (const MaterialParameters<double>& m : field.parameters)
+        viscous.of_shape.push_back(shape_parameters(field.law, m));
+      viscous.held_stress.assign(extent(robots, padded(field.points()), symmetric_components), 0.0);
+    }
   scale_materials();
   stiffness_.assign(extent(robots, n_, n_), 0.0);
   geometric_.assign(extent(robots, m_, r_), 0.0);
@@ -155,6 +173,84 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     s.sums.assign(stiffness_sums<double>(n_), 0.0);
     s.coordinates.assign(extent(n_), 0.0);
     s.strains.reserve(strain_modes, n_);
+  }
+}
+
+PointField<double> ReducedMechanics::tile_points(std::size_t field, int tile, int robot, const double* scale) const {
+  const ReducedField& own = model_.fields[field];
+  PointField<double> points = tile_field(own, tile, scale ? scale + model_.first_region(own) : nullptr);
+  if (!in_step_) return points;
+  const ViscousField& viscous = viscous_[field];
+  points.parameters = viscous.in_step.data();
+  if (!viscous.held_stress.empty())
+    points.held_stress =
+        viscous.held_stress.data() + extent(robot * tile_count(own.points()) + tile, tile_size, symmetric_components);
+  return points;
+}
+
+const double* ReducedMechanics::columns_of(const double* alpha, const double* c, Scratch& scratch) const {
+  if (n_ == r_) return alpha;
+  std::copy_n(alpha, r_, scratch.coordinates.begin());
+  std::copy_n(c, m_, scratch.coordinates.begin() + r_);
+  return scratch.coordinates.data();
+}
+
+void ReducedMechanics::begin_viscous_step(double h, std::span<const double> viscous) {
+  SUPPLE_EXPECT(viscous.size() == extent(robots_, model_.robot.viscous));
+  in_step_ = true;
+  const bool by_region = !variations_.material_scale.empty();
+  if (step_ != h || constant_in_step_.size() != constant_stiffness_.size()) {
+    std::vector<FieldParameters> parameters;
+    for (std::size_t f = 0; f < model_.fields.size(); ++f) {
+      const ReducedField& field = model_.fields[f];
+      ViscousField& own = viscous_[f];
+      if (field.viscosity.terms > 0) own.in_step = parameters_in_step(field.law, field.parameters, field.viscosity, h);
+      own.squares = rows_are_squares(field.law, own.in_step);
+      parameters.emplace_back(own.in_step);
+    }
+    constant_in_step_ =
+        by_region ? constant_stiffness_by_region(model_, parameters) : constant_stiffness(model_, parameters);
+    step_ = h;
+  }
+  const double* z = viscous.data();
+  for (std::size_t f = 0; f < model_.fields.size(); ++f) {
+    const ReducedField& field = model_.fields[f];
+    if (field.viscosity.terms == 0) continue;
+    launch_cpu(robots_ * padded(field.points()),
+               HeldStressOp<double>{field.points(), field.viscosity.terms, field.region.data(),
+                                    field.viscosity.viscosity.data(), field.viscosity.time.data(), h, z,
+                                    extent(model_.robot.viscous), viscous_[f].held_stress.data()});
+    z += field.viscosity.numbers(field.points());
+  }
+}
+
+void ReducedMechanics::end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
+                                        std::span<const unsigned char> moved, std::span<double> viscous) {
+  SUPPLE_EXPECT(viscous.size() == extent(robots_, model_.robot.viscous));
+  in_step_ = false;
+  [[maybe_unused]] const auto threads = static_cast<int>(scratch_.size());  // without OpenMP
+#pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
+  for (int b = 0; b < robots_; ++b) {
+    if (!moved.empty() && moved[extent(b)] == 0) continue;
+    Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0)];
+    const double* x = columns_of(q.data() + extent(b, r_), c.data() + extent(b, m_), s);
+    double* z = viscous.data() + extent(b, model_.robot.viscous);
+    for (std::size_t f = 0; f < model_.fields.size(); ++f) {
+      const ReducedField& field = model_.fields[f];
+      const FieldViscosity& viscosity = field.viscosity;
+      if (viscosity.terms == 0) continue;
+      visit_law(field.law, [&](auto law) {
+        for (int tile = 0; tile < tile_count(field.points()); ++tile) {
+          tile_gradient(SingleTeam{}, n_, field.G.data() + extent(tile, n_, tile_rows), x, s.F.data());
+          PointField<double> points = tile_field(field, tile);
+          points.parameters = viscous_[f].of_shape.data();
+          run_tile(RelaxOp<decltype(law), double>{points, viscosity.terms, viscosity.viscosity.data(),
+                                                  viscosity.time.data(), h, nullptr, s.F.data(),
+                                                  z + extent(tile, viscosity.numbers(1)), 0});
+        }
+      });
+      z += viscosity.numbers(field.points());
+    }
   }
 }
 
@@ -199,7 +295,7 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
       using Law = decltype(law);
       for (int tile = 0; tile < tile_count(field.points()); ++tile) {
         const double* G = field.G.data() + extent(tile, n_, tile_rows);
-        const PointField<double> points = tile_field(field, tile, scale ? scale + model_.first_region(field) : nullptr);
+        const PointField<double> points = tile_points(field_index, tile, robot, scale);
         tile_gradient(team, n_, G, x, s.F.data());
         const TileForces<double> forces{s.P.data(), s.force_lanes.data(), magnitude_lanes};
         bool four = false;
@@ -208,12 +304,18 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
             four = true;
             run_tile(StressFourRowOp<Law, double>{points, kind, s.F.data(), s.P.data(), s.status, s.tangent.data()});
             double *X = s.X.data(), *Y = s.Y.data();
-            if (kind == TangentKind::safe && field_squares_[field_index]) {
+            if (kind == TangentKind::safe &&
+                (in_step_ ? viscous_[field_index].squares : field_squares_[field_index] != 0)) {
               tile_four_rows<RowForm::squares>(team, n_, G, s.tangent.data(), X, Y, forces);
               tile_rank_update(team, n_, tile_size, 3 * tile_size, X, X, s.sums.data());
             } else {
               tile_four_rows<RowForm::general>(team, n_, G, s.tangent.data(), X, Y, forces);
               tile_rank_update(team, n_, 4 * tile_size, 0, X, Y, s.sums.data());
+            }
+            if (kind == TangentKind::exact && points.held_stress) {
+              run_tile(HeldTangentOp<double>{points, s.tangent.data()});
+              tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
+              tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
             }
           }
         if (!four) {
@@ -239,11 +341,12 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
   add_lanes(team, r_, s.force_lanes.data(), f);
   add_lanes(team, r_, magnitude_lanes, s.magnitude.data());
   if (kind != TangentKind::none) {
-    const ConstantStiffness<double> constant{constant_stiffness_.data(), n_ * n_, scale, regions_};
+    const std::vector<double>& terms = in_step_ ? constant_in_step_ : constant_stiffness_;
+    const ConstantStiffness<double> constant{terms.data(), n_ * n_, scale, regions_};
     if (scaled)
       for (int e = 0; e < constant.length; ++e) K[e] = constant.entry(0, e);
     else
-      std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
+      std::copy(terms.begin(), terms.end(), K);
     add_block_sums(team, n_, s.sums.data(), K, n_);
     if (!strain_geometric_.empty()) {
       const double* geometric = strain_geometric_.data() + extent(robot, n_ * (n_ + 1) / 2);
@@ -285,12 +388,7 @@ void ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<cons
 #pragma omp parallel for schedule(static) num_threads(threads) if (robots_ > 1)
   for (int b = 0; b < robots_; ++b) {
     Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0)];
-    const double* x = q.data() + extent(b, r_);
-    if (n_ > r_) {
-      std::copy_n(x, r_, s.coordinates.begin());
-      std::copy_n(c.data() + extent(b, m_), m_, s.coordinates.begin() + r_);
-      x = s.coordinates.data();
-    }
+    const double* x = columns_of(q.data() + extent(b, r_), c.data() + extent(b, m_), s);
     found[extent(b)] = robot_forces(b, x, kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, n_, n_), s);
   }
 }

@@ -11,9 +11,12 @@ namespace supple {
 
 // The part of K that no state changes, columns x columns row-major, lower triangle (springs whole): linear springs and
 // the constant term of the corotational fields' four-row form, sum 2 mu w G^T G with the domain's own weights.
-std::vector<double> constant_stiffness(const ReducedModel& model);
+// parameters: of each field in place of its own; empty: its own.
+using FieldParameters = std::span<const MaterialParameters<double>>;
+std::vector<double> constant_stiffness(const ReducedModel& model, std::span<const FieldParameters> parameters = {});
 // The same in terms [1 + regions][columns x columns]: springs, then what each region adds.
-std::vector<double> constant_stiffness_by_region(const ReducedModel& model);
+std::vector<double> constant_stiffness_by_region(const ReducedModel& model,
+                                                 std::span<const FieldParameters> parameters = {});
 // Laws whose tangent is that constant and four rows a point.
 bool has_four_rows(LawId law);
 
@@ -37,6 +40,9 @@ class ReducedMechanics final : public ReducedRobots {
   using Mechanics::evaluate_forces;
   void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
                        std::span<PointReport> found) override;
+  void begin_viscous_step(double h, std::span<const double> viscous) override;
+  void end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
+                        std::span<const unsigned char> moved, std::span<double> viscous) override;
   void inertia(std::span<const double> v, std::span<const double> v_c, std::span<double> out) const override;
   void damping(std::span<const double> v, std::span<const double> v_c, std::span<double> out) override;
   using Mechanics::factor;
@@ -75,10 +81,24 @@ class ReducedMechanics final : public ReducedRobots {
   void assemble_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
                       std::span<const double> multipliers);
   void scale_materials() override;
+  // The points of a tile as a field of their own, in a viscous step with what it adds.
+  PointField<double> tile_points(std::size_t field, int tile, int robot, const double* scale) const;
+  // Coordinates of forces: alpha, and c where it strains the body [columns].
+  const double* columns_of(const double* alpha, const double* c, Scratch& scratch) const;
 
   int n_, regions_;                         // n_ = r_, or r_ + m_ where motions strain the body
   std::vector<double> constant_stiffness_;  // of all robots, or by region
   std::vector<char> field_squares_;         // whether the safe rows of a field may be squares: mu, lambda >= 0
+  // Viscous materials (viscous_ops.hpp), field by field; empty: none.
+  struct ViscousField {
+    std::vector<MaterialParameters<double>> in_step, of_shape;  // of a step of length step_, of the shape alone
+    AlignedVector<double> held_stress;                          // [robots] tiles of H
+    bool squares = false;                                       // field_squares_ of in_step
+  };
+  std::vector<ViscousField> viscous_;
+  double step_ = -1;
+  bool in_step_ = false;
+  std::vector<double> constant_in_step_;  // constant_stiffness_ of in_step
   TangentKind tangent_ = TangentKind::none;
   AlignedVector<double> stiffness_, system_;  // per robot n x n, r x r
   std::vector<double> geometric_;             // per robot m x r: stiffness of rows and points towards the inputs

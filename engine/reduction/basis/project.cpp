@@ -222,6 +222,7 @@ ReducedField project_field(const ElementField& full, const IntegrationDomain& do
   field.total_elements = full.elements();
   field.points_per_element = full.points_per_element;
   field.parameters = full.parameters;
+  field.viscosity = full.viscosity;
   field.tolerance = domain.tolerance;
   field.residual = domain.residual;
   for (std::size_t k = 0; k < domain.elements.size(); ++k) keep_element(all, domain.elements[k], domain.xi[k], field);
@@ -345,6 +346,7 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
   reduced.modes = modes;
   for (std::size_t f = 0; f < model.fields.size(); ++f)
     reduced.fields.push_back(project_field(model.fields[f], domains[f], at, translates, reduced.columns()));
+  reduced.robot.viscous = viscous_numbers(reduced.fields);
   project_matrices(model, at, reduced);
   BodyInertia inertia = project_inertia(model, basis, modes);
   reduced.rest_inertia = inertia.rest;
@@ -408,6 +410,7 @@ ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationD
           to.G[tile_entry(p, m, c, columns)] = from.G[tile_entry(source, m, c, columns)];
     }
   }
+  reduced.robot.viscous = viscous_numbers(reduced.fields);
   drop_unused_interior(reduced);
   return reduced;
 }

@@ -326,6 +326,9 @@ void expect_same_model(const ReducedModel& a, const ReducedModel& b) {
     EXPECT_TRUE(same_bits(x.weight, y.weight));
     EXPECT_EQ(x.region, y.region);
     EXPECT_TRUE(same_bits(x.parameters, y.parameters));
+    EXPECT_EQ(x.viscosity.terms, y.viscosity.terms);
+    EXPECT_TRUE(same_bits(x.viscosity.viscosity, y.viscosity.viscosity));
+    EXPECT_TRUE(same_bits(x.viscosity.time, y.viscosity.time));
     EXPECT_TRUE(same_bits(x.edges, y.edges));
     EXPECT_TRUE(same_bits(x.G, y.G));
     EXPECT_EQ(x.strains.count, y.strains.count);

@@ -103,6 +103,18 @@ TEST(SceneReader, ReferenceDefaultsAreTrue) {
   EXPECT_EQ(written.validation_states, absent.validation_states);
 }
 
+TEST(SceneReader, ViscousMaterials) {
+  const MaterialScene material =
+      parse_scene(test::minimal +
+                      "prony = [{modulus = 0.4, time = \"100 ms\"}, {modulus = 0.1, time = 2}]\n"
+                      "retardation = \"3 ms\"\n",
+                  "")
+          .bodies.front()
+          .materials.front();
+  EXPECT_EQ(material.prony, (std::vector<PronyTerm>{{0.4, 0.1}, {0.1, 2}}));
+  EXPECT_DOUBLE_EQ(material.retardation, 0.003);
+}
+
 TEST(SceneReader, FullScene) {
   const Scene scene = parse_scene(test::full, "all.toml");
   EXPECT_EQ(scene.name, "everything \"quoted\"");

@@ -22,6 +22,17 @@ TEST(SceneWriter, RoundTrip) {
   }
 }
 
+TEST(SceneWriter, ViscousMaterialsRoundTrip) {
+  const Scene scene = parse_scene(
+      test::minimal + "prony = [{modulus = 0.4, time = \"100 ms\"}, {modulus = 0.1, time = 2}]\nretardation = 0.003\n",
+      "/robots/all.toml");
+  const std::string written = write_scene(scene);
+  EXPECT_TRUE(parse_scene(written, "elsewhere.toml") == scene) << written;
+  Scene other = scene;
+  other.bodies.front().materials.front().prony[1].time = 3;
+  EXPECT_FALSE(other == scene);
+}
+
 // Comparison sees every field of the text: one changed value is another scene.
 TEST(SceneWriter, EveryValueCounts) {
   const Scene scene = parse_scene(test::full, "/robots/all.toml");
