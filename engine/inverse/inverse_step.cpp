@@ -15,7 +15,9 @@ InverseStep::InverseStep(Mechanics& mechanics, const InverseSettings& settings, 
                    {.scheme = statics_ ? StepScheme::quasi_static : StepScheme::newton,
                     .time_step = time_step,
                     .implicit_velocity = mechanics.robot().implicit_velocity,
-                    .implicit_position = mechanics.robot().implicit_position}) {}
+                    .implicit_position = mechanics.robot().implicit_position}) {
+  if (const auto why = cannot_step(mechanics.robot(), integrator)) throw InputError(*why);
+}
 
 StepReport InverseStep::step(std::span<const double> goals, State& state) {
   law_.set_goals(goals);

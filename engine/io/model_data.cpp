@@ -54,9 +54,10 @@ int format_of(const ReducedModel& model) {
   const bool gas_or_sensors =
       !robot.sensors.empty() ||
       std::ranges::any_of(robot.actuators, [](const ActuatorRow& row) { return row.has_gas() || row.friction > 0; });
-  const bool viscous = std::any_of(model.fields.begin(), model.fields.end(),
-                                   [](const ReducedField& f) { return f.viscosity.terms > 0; });
-  return viscous                    ? 14
+  const bool viscous_or_threads = std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& field) {
+    return field.viscosity.terms > 0 || field.law == LawId::fibres;
+  });
+  return viscous_or_threads         ? 14
          : gas_or_sensors           ? 13
          : more_laws                ? 12
          : more_elements            ? 11

@@ -242,7 +242,7 @@ MaterialParameters<double> part_of(LawId law, LawPart part, int nodes, const Mat
   SUPPLE_EXPECT(!membrane_law(law));
   visit_law(law, [&](auto type) {
     using Law = decltype(type);
-    if constexpr (!std::is_same_v<Law, CorotationalMembrane>) {
+    if constexpr (!layer_law<Law>) {
       const double mu = Law::shear_modulus(parameters);
       const double lambda = Law::bulk_modulus(parameters) - 2.0 / 3 * mu;
       double excess = std::max(0.0, lambda - dilatation_at_points(nodes) * mu);
@@ -299,7 +299,8 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
                                                 "membrane",
                                                 "yeoh",
                                                 "gent",
-                                                "ogden"};
+                                                "ogden",
+                                                "threads"};
         static_assert(std::size(names) == static_cast<std::size_t>(last_law) + 1);
         field.name = fmt::format("{}-{}{}", names[static_cast<int>(law)], shape_name(rest.count), part_name(part));
         field.law = law;
@@ -314,7 +315,7 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
       add_element(rest, e, m, fields[it->second], mesh);
     }
   }
-  if (!body.membranes.empty()) fields.push_back(build_membrane_field(body, mesh));
+  for (ElementField& layer : build_membrane_fields(body, mesh)) fields.push_back(std::move(layer));
   return fields;
 }
 

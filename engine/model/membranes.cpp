@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "engine/mesh/boundary.hpp"
 #include "engine/mesh/select.hpp"
 #include "engine/model/element_fields.hpp"
-#include "kernels/base/contract.hpp"
 
 namespace supple {
 
@@ -95,52 +95,121 @@ MaterialParameters<double> parameters_of(const MembraneScene& membrane) {
   return {{E / (2 * (1 + nu)), E * nu / (1 - nu * nu), 0}};
 }
 
-// Frame, gradients and area of a triangle at rest.
-void add_point(const Mesh& mesh, const Triangle& triangle, double thickness, ElementField& field) {
-  const auto x = [&](std::size_t a) { return mesh.nodes[static_cast<std::size_t>(triangle[a % 3])]; };
-  const Vec3d edge = x(1) - x(0), area = cross(edge, x(2) - x(0));
-  const double twice = norm(area);
-  const Vec3d e1 = normalized(edge), n = (1 / twice) * area;
-  field.edges.push_back(from_columns(e1, cross(n, e1), n));
+// Of a layer as thick as its threads are apart.
+MaterialParameters<double> parameters_of(const ThreadScene& threads) {
+  return {{threads.stiffness / (threads.spacing * threads.spacing), threads.push ? 0.0 : threads.buckling}};
+}
+
+// Direction of the threads at x on a plane with this normal, not yet in the plane.
+Vec3d direction_at(const ThreadScene& threads, const Vec3d& x, const Vec3d& normal) {
+  if (threads.direction) return *threads.direction;
+  const Vec3d along = threads.axis - dot(threads.axis, normal) * normal;
+  const Vec3d around = cross(threads.axis, x - threads.centre);
+  const Vec3d in_plane = around - dot(around, normal) * normal;
+  const double size = norm(along), turn = norm(in_plane);
+  Vec3d d{{0, 0, 0}};
+  if (size > 0) d = d + (std::cos(threads.angle) / size) * along;
+  if (turn > 0) d = d + (std::sin(threads.angle) / turn) * in_plane;
+  return d;
+}
+
+struct RestTriangle {
+  Vec3d x[3], normal, centre;
+  double area;
+  RestTriangle(const Mesh& mesh, const Triangle& nodes) {
+    for (std::size_t a = 0; a < 3; ++a) x[a] = mesh.nodes[static_cast<std::size_t>(nodes[a])];
+    const Vec3d twice = cross(x[1] - x[0], x[2] - x[0]);
+    area = norm(twice) / 2;
+    normal = normalized(twice);
+    centre = (1.0 / 3) * (x[0] + x[1] + x[2]);
+  }
+};
+
+// The point of a triangle, with the first direction of its frame.
+void add_point(const Triangle& triangle, const RestTriangle& rest, const Vec3d& e1, double thickness,
+               ElementField& field) {
+  field.edges.push_back(from_columns(e1, cross(rest.normal, e1), rest.normal));
   for (std::size_t a = 0; a < 3; ++a) {
     field.node.push_back(triangle[a]);
     // n x (opposite edge) / (2 area): zero on that edge, one at the node.
-    const Vec3d g = (1 / twice) * cross(n, x(a + 2) - x(a + 1));
+    const Vec3d g = (0.5 / rest.area) * cross(rest.normal, rest.x[(a + 2) % 3] - rest.x[(a + 1) % 3]);
     field.gradient.insert(field.gradient.end(), g.v, g.v + 3);
   }
-  field.volume.push_back(thickness * twice / 2);
+  field.volume.push_back(thickness * rest.area);
+}
+
+void add_sheet(const BodyScene& body, const Mesh& mesh, std::size_t m, std::map<Triangle, std::size_t>& covered,
+               ElementField& field) {
+  const MembraneScene& membrane = body.membranes[m];
+  for (const Triangle& triangle : triangles_of(membrane, mesh)) {
+    const auto [first, added] = covered.try_emplace(sorted(triangle), m);
+    if (!added)
+      throw InputError(
+          fmt::format("a triangle, of nodes {}, is covered twice, {} (its stiffness would count twice)",
+                      nodes_text(triangle),
+                      first->second == m ? std::string("by this membrane")
+                                         : fmt::format("by membranes {} and {}", first->second + 1, m + 1)),
+          first->second == m ? "remove the copy of the triangle from the mesh"
+                             : "regions that do not overlap; for a thicker layer, a larger thickness",
+          membrane.place);
+    const RestTriangle rest(mesh, triangle);
+    field.region.push_back(static_cast<int>(m));
+    add_point(triangle, rest, normalized(rest.x[1] - rest.x[0]), membrane.thickness, field);
+  }
+}
+
+// Layers of threads may cross.
+void add_threads(const BodyScene& body, const Mesh& mesh, std::size_t m, ElementField& field) {
+  const MembraneScene& membrane = body.membranes[m];
+  const ThreadScene& threads = *membrane.threads;
+  for (const Triangle& triangle : triangles_of(membrane, mesh)) {
+    const RestTriangle rest(mesh, triangle);
+    Vec3d e1 = direction_at(threads, rest.centre, rest.normal);
+    e1 = e1 - dot(e1, rest.normal) * rest.normal;
+    if (!(norm(e1) > 1e-6))
+      throw InputError(
+          fmt::format("threads have no direction on the face of nodes {} (theirs is across it)", nodes_text(triangle)),
+          "a region without such faces, or another direction, axis or centre", membrane.place);
+    field.region.push_back(static_cast<int>(m));
+    add_point(triangle, rest, normalized(e1), threads.spacing, field);
+  }
+}
+
+ElementField layer(LawId law, const char* name, int membranes) {
+  ElementField field;
+  field.name = name;
+  field.law = law;
+  field.nodes_per_element = 3;
+  field.points_per_element = 1;
+  field.parameters.resize(static_cast<std::size_t>(membranes));
+  return field;
 }
 
 }  // namespace
 
-ElementField build_membrane_field(const BodyScene& body, const Mesh& mesh) {
-  SUPPLE_EXPECT(!body.membranes.empty());
-  ElementField field;
-  field.name = "corotational-membrane";
-  field.law = LawId::corotational_membrane;
-  field.nodes_per_element = 3;
-  field.points_per_element = 1;
-  std::map<Triangle, std::size_t> covered;  // by which membrane
+std::vector<ElementField> build_membrane_fields(const BodyScene& body, const Mesh& mesh) {
+  const int count = static_cast<int>(body.membranes.size());
+  ElementField sheets = layer(LawId::corotational_membrane, "corotational-membrane", count);
+  ElementField threads = layer(LawId::fibres, "threads", count);
+  std::map<Triangle, std::size_t> covered;  // by which sheet
   for (std::size_t m = 0; m < body.membranes.size(); ++m) {
     const MembraneScene& membrane = body.membranes[m];
-    field.parameters.push_back(parameters_of(membrane));
-    for (const Triangle& triangle : triangles_of(membrane, mesh)) {
-      const auto [first, added] = covered.try_emplace(sorted(triangle), m);
-      if (!added)
-        throw InputError(
-            fmt::format("a triangle, of nodes {}, is covered twice, {} (its stiffness would count twice)",
-                        nodes_text(triangle),
-                        first->second == m ? std::string("by this membrane")
-                                           : fmt::format("by membranes {} and {}", first->second + 1, m + 1)),
-            first->second == m ? "remove the copy of the triangle from the mesh"
-                               : "regions that do not overlap; for a thicker layer, a larger thickness",
-            membrane.place);
-      field.element.push_back(mesh.element_count() + field.elements());
-      field.region.push_back(static_cast<int>(m));
-      add_point(mesh, triangle, membrane.thickness, field);
+    if (membrane.threads) {
+      threads.parameters[m] = parameters_of(*membrane.threads);
+      add_threads(body, mesh, m, threads);
+    } else {
+      sheets.parameters[m] = parameters_of(membrane);
+      add_sheet(body, mesh, m, covered, sheets);
     }
   }
-  return field;
+  std::vector<ElementField> fields;
+  int number = mesh.element_count();
+  for (ElementField* field : {&sheets, &threads}) {
+    if (field->region.empty()) continue;
+    for (std::size_t e = 0; e < field->region.size(); ++e) field->element.push_back(number++);
+    fields.push_back(std::move(*field));
+  }
+  return fields;
 }
 
 }  // namespace supple

@@ -8,9 +8,10 @@
 
 namespace supple {
 
-// One field for all membranes of the body, triangles membrane by membrane, in the order of the mesh; region and
-// parameters are the membranes'. Contract: there is one.
-// Throws InputError: a membrane without triangles, on triangles that are no faces of elements, on those of another.
-ElementField build_membrane_field(const BodyScene& body, const Mesh& mesh);
+// A field for all sheets of the body and one for all layers of threads, where there are any; triangles membrane by
+// membrane, in the order of the mesh; region and parameters are the membranes', of both kinds in both fields.
+// Throws InputError: a membrane without triangles, on triangles that are no faces of elements, on those of
+// another sheet; threads across a face that have no direction in it.
+std::vector<ElementField> build_membrane_fields(const BodyScene& body, const Mesh& mesh);
 
 }  // namespace supple

@@ -32,8 +32,8 @@ struct State {
   std::vector<double> motion_velocities;  // B x motions [m/s]
   /// B x Robot::history(): what actuators remember from step to step (ActuatorRow::history).
   std::vector<double> history;
-  /// B x Robot::viscous: the stresses to which the dashpots of viscous materials have come [Pa]
-  /// (kernels/elements/viscous_ops.hpp).
+  /// B x Robot::viscous: the internal stress of each branch of viscous materials [Pa] (z of
+  /// kernels/elements/viscous_ops.hpp).
   std::vector<double> viscous;
 };
 

@@ -22,10 +22,13 @@ struct FieldViscosity {
   double added(int region, double step) const;
 };
 
-/// Of a law in a step of length h [s]: the parameters, with the branches' share of those that resist a change of shape.
-std::vector<MaterialParameters<double>> parameters_in_step(LawId law,
-                                                           const std::vector<MaterialParameters<double>>& parameters,
-                                                           const FieldViscosity& viscosity, double step);
+/// What a viscous field's points have in a step of length h [s], by region (PointField).
+struct StepParameters {
+  std::vector<MaterialParameters<double>> in_step, added;
+  double factor = 1;  // 1 + the largest sum of eta / (tau + h): stresses are so many times as large
+};
+StepParameters step_parameters(LawId law, const std::vector<MaterialParameters<double>>& parameters,
+                               const FieldViscosity& viscosity, double step);
 /// Parameters of the part of a law that resists a change of shape: without bulk modulus at rest.
 MaterialParameters<double> shape_parameters(LawId law, const MaterialParameters<double>& parameters);
 

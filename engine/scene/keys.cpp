@@ -83,8 +83,8 @@ constexpr std::array material_keys{
     Key{.name = "mu3", .kind = quantity, .dimension = D::stress, .fallback = "0", .meaning = "Ogden, see mu1"},
     Key{.name = "alpha3", .kind = quantity, .fallback = "required with mu3", .meaning = "Ogden, see mu1"},
     Key{.name = "mooney_ratio", .kind = quantity, .fallback = "0.25", .meaning = "Mooney-Rivlin from young and poisson: c10 / c01", .bound = Bound::non_negative},
-    Key{.name = "prony", .kind = tables, .fallback = "none", .meaning = "viscoelastic: what resists a change of shape fast and relaxes, `[{modulus = 0.4, time = \"0.1 s\"}, ...]`; the shear modulus at time t is (1 + sum of modulus exp(-t/time)) times that of the law, which holds at rest", .subtable = "prony"},
-    Key{.name = "retardation", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "Kelvin-Voigt: viscosity against a change of shape, as a time: the shear modulus times this is the viscosity. Instead of the body's `rayleigh_stiffness`, by material and exact in large rotations", .bound = Bound::non_negative},
+    Key{.name = "prony", .kind = tables, .fallback = "none", .meaning = "viscoelastic: what resists a change of shape fast and relaxes, `[{modulus = 0.4, time = \"0.1 s\"}, ...]`; the shear modulus at time t is (1 + sum of modulus exp(-t/time)) times that of the law, which holds at rest. Not of membranes", .subtable = "prony"},
+    Key{.name = "retardation_time", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "Kelvin-Voigt: viscosity against a change of shape, as a time: the shear modulus times this is the viscosity at small strains. Not of membranes. Instead of the body's `rayleigh_stiffness`, by material, and without a force on a body that only turns", .bound = Bound::non_negative},
     Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "the body's", .meaning = "density of this material", .bound = Bound::positive},
     Key{.name = "region", .kind = table, .fallback = "the whole body", .meaning = "elements it applies to, by their centroids", .subtable = "region"},
 };
@@ -98,10 +98,22 @@ constexpr std::array membrane_keys{
     Key{.name = "box", .kind = box, .dimension = D::length, .fallback = "one of the three", .meaning = "covers the surface of the body in this box (faces with all their nodes in it)"},
     Key{.name = "sphere", .kind = table, .fallback = "one of the three", .meaning = "the same in a ball", .subtable = "sphere"},
     Key{.name = "group", .kind = text, .fallback = "one of the three", .meaning = "name of a group of triangles of the mesh, on faces of its elements, inside too"},
-    Key{.name = "thickness", .kind = quantity, .dimension = D::length, .fallback = "required", .meaning = "thickness of the layer at rest", .bound = Bound::positive},
-    Key{.name = "young", .kind = quantity, .dimension = D::stress, .fallback = "required", .meaning = "Young's modulus", .bound = Bound::positive},
-    Key{.name = "poisson", .kind = quantity, .fallback = "required", .meaning = "Poisson's ratio, above -1 and at most 0.5"},
+    Key{.name = "thickness", .kind = quantity, .dimension = D::length, .fallback = "required without threads", .meaning = "thickness of the layer at rest", .bound = Bound::positive},
+    Key{.name = "young", .kind = quantity, .dimension = D::stress, .fallback = "required without threads", .meaning = "Young's modulus", .bound = Bound::positive},
+    Key{.name = "poisson", .kind = quantity, .fallback = "required without threads", .meaning = "Poisson's ratio, above -1 and at most 0.5"},
     Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "none", .meaning = "adds the layer's mass to the body's; without it the layer is massless", .bound = Bound::positive},
+    Key{.name = "threads", .kind = table, .fallback = "none", .meaning = "threads side by side instead of a sheet, as they are wound on actuators that are to bend or to turn; two layers that cross are two membranes", .subtable = "threads"},
+};
+
+constexpr std::array threads_keys{
+    Key{.name = "stiffness", .kind = quantity, .dimension = D::force, .fallback = "required", .meaning = "axial stiffness of a thread, Young's modulus times its cross-section: force per strain", .bound = Bound::positive},
+    Key{.name = "spacing", .kind = quantity, .dimension = D::length, .fallback = "required", .meaning = "distance from one thread to the next", .bound = Bound::positive},
+    Key{.name = "push", .kind = boolean, .fallback = "false", .meaning = "they resist pressure along themselves too, as wires do that the body keeps straight; threads buckle"},
+    Key{.name = "buckling", .kind = quantity, .fallback = "0.001", .meaning = "strain at which threads that are pressed buckle: they carry at most this times their stiffness", .bound = Bound::positive},
+    Key{.name = "direction", .kind = vector, .fallback = "axis and angle", .meaning = "direction of threads that lie straight, projected on each face"},
+    Key{.name = "axis", .kind = vector, .fallback = "[0, 0, 1]", .meaning = "axis about which they are wound"},
+    Key{.name = "centre", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "a point of the axis"},
+    Key{.name = "angle", .kind = quantity, .dimension = D::angle, .fallback = "required without direction", .meaning = "angle from the axis, positive for a right-handed helix: 90 deg are rings, 0 lies along the axis"},
 };
 
 constexpr std::array region_keys{
@@ -404,6 +416,7 @@ constexpr std::array tables_of_scene{
     TableKeys{"[body]", "The deformable body; one in a scene so far.", body_keys},
     TableKeys{"mesh", "`mesh = {...}` in `[body]`. Formats: `.msh` 2.2 and 4.1, `.vtu`, `.vtk`.", mesh_keys},
     TableKeys{"[[body.material]]", "A material of the body.", material_keys},
+    TableKeys{"threads", "`threads = {...}` in `[[body.membrane]]`.", threads_keys},
     TableKeys{"prony", "`prony = [{...}, ...]` in `[[body.material]]`: a Maxwell element, beside the law.", prony_keys},
     TableKeys{"[[body.membrane]]", "A layer that resists stretching in its plane and does not resist bending, such as a sheet under a soft body: triangles in plane stress on the nodes of the body. Exactly one of `box`, `sphere` and `group` selects where; membranes do not overlap.", membrane_keys},
     TableKeys{"region", "`region = {...}` in `[[body.material]]`: exactly one of these.", region_keys},

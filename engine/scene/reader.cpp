@@ -150,13 +150,13 @@ MaterialScene read_material(const TableReader& table) {
   material.rotation = table.choice("rotation", material.rotation);
   for (const TableReader& term : table.tables("prony"))
     material.prony.push_back({term.quantity("modulus", 0), term.quantity("time", 0)});
-  material.retardation = table.quantity("retardation", 0);
+  material.retardation = table.quantity("retardation_time", 0);
   if (material.prony.size() > most_prony_terms)
     table.fail("prony",
                fmt::format("prony has {} terms, at most {} are possible", material.prony.size(), most_prony_terms),
                "one term for each decade of time");
   if ((!material.prony.empty() || material.retardation > 0) && material.rotation != RotationKind::polar)
-    table.fail(material.retardation > 0 ? "retardation" : "prony",
+    table.fail(material.retardation > 0 ? "retardation_time" : "prony",
                "viscosity needs a stress in the axes of the body, which rotations from element edges do not give",
                "rotation = \"polar\"");
   material.density = table.optional_quantity("density");
@@ -164,10 +164,42 @@ MaterialScene read_material(const TableReader& table) {
   return material;
 }
 
+ThreadScene read_threads(const TableReader& table) {
+  ThreadScene threads;
+  threads.stiffness = table.quantity("stiffness", 0);
+  threads.spacing = table.quantity("spacing", 0);
+  threads.push = table.boolean("push", false);
+  if (threads.push) refuse(table, "threads that push", "push", {"buckling"});
+  threads.buckling = table.quantity("buckling", threads.buckling);
+  if (table.has("direction")) {
+    refuse(table, "threads with a direction", "direction", {"axis", "centre", "angle"});
+    threads.direction = unit_vector(table, "direction", table.vector("direction", {}));
+    return threads;
+  }
+  if (!table.has("angle"))
+    table.fail("angle", "threads have neither a direction nor an angle from an axis",
+               "direction = [1, 0, 0], or angle = \"85 deg\" with axis and centre");
+  threads.axis = unit_vector(table, "axis", table.vector("axis", threads.axis));
+  threads.centre = table.vector("centre", threads.centre);
+  threads.angle = table.quantity("angle", 0);
+  return threads;
+}
+
 MembraneScene read_membrane(const TableReader& table) {
   MembraneScene membrane;
   membrane.place = table.place();
   membrane.region = read_region(table, "[[body.membrane]]");
+  if (table.has("threads")) {
+    refuse(table, "a membrane of threads", "threads", {"thickness", "young", "poisson", "density"});
+    membrane.threads = read_threads(table.table("threads"));
+    return membrane;
+  }
+  for (const std::string_view name : {"thickness", "young", "poisson"})
+    if (!table.has(name))
+      table.fail(name, fmt::format("[[body.membrane]] has no {}", name),
+                 name == "thickness" ? "thickness = \"1 mm\""
+                 : name == "young"   ? "young = \"450 kPa\""
+                                     : "poisson = 0.45");
   membrane.thickness = table.quantity("thickness", 0);
   membrane.young = table.quantity("young", 0);
   membrane.poisson = table.quantity("poisson", 0);
@@ -233,7 +265,7 @@ BodyScene read_body(const TableReader& table) {
     table.fail("rayleigh_stiffness",
                "rayleigh_stiffness beside viscous materials (it would multiply the stiffness of their dashpots, which "
                "depends on the time step)",
-               "retardation in the materials instead");
+               "retardation_time in the materials instead");
   return body;
 }
 

@@ -37,6 +37,18 @@ bool same(const MaterialScene& a, const MaterialScene& b) {
   return plain(a) == plain(b) && same(a.region, b.region);
 }
 bool same(const MembraneScene& a, const MembraneScene& b) {
+  const auto threads = [](const MembraneScene& v) {
+    const ThreadScene t = v.threads.value_or(ThreadScene{});
+    return std::tuple(v.threads.has_value(), t.stiffness, t.spacing, t.push, t.buckling, t.direction.has_value(),
+                      t.angle);
+  };
+  const auto vectors = [](const MembraneScene& v) {
+    const ThreadScene t = v.threads.value_or(ThreadScene{});
+    return std::array{t.direction.value_or(Vec3d{}), t.axis, t.centre};
+  };
+  for (std::size_t k = 0; k < 3; ++k)
+    if (!std::ranges::equal(vectors(a)[k].v, vectors(b)[k].v)) return false;
+  if (threads(a) != threads(b)) return false;
   const auto plain = [](const MembraneScene& v) { return std::tie(v.thickness, v.young, v.poisson, v.density); };
   return plain(a) == plain(b) && same(a.region, b.region);
 }

@@ -71,6 +71,19 @@ struct MaterialScene {
   Place place;
 };
 
+/// Threads side by side in a layer, inextensible or nearly so (kernels/materials/fibres.hpp). Along `direction`, projected
+/// on each face; or wound about an axis through `centre`, at `angle` from it [rad].
+inline constexpr double default_buckling = 0.001;
+struct ThreadScene {
+  double stiffness = 0;                // axial, of one thread: force per strain [N]
+  double spacing = 0;                  // from one to the next [m]
+  bool push = false;                   // they resist pressure too
+  double buckling = default_buckling;  // strain at which others buckle
+  std::optional<Vec3d> direction;
+  Vec3d axis{{0, 0, 1}}, centre{{0, 0, 0}};
+  double angle = 0;
+};
+
 /// A thin layer on faces of the body: stiff in its plane, free to bend. Corotational plane stress
 /// (kernels/materials/corotational_membrane.hpp).
 struct MembraneScene {
@@ -78,7 +91,8 @@ struct MembraneScene {
   double thickness = 0;  // m
   double young = 0;      // Pa
   double poisson = 0;    // -
-  std::optional<double> density;  // kg/m^3, a mass beside the body's; none: the body's mass holds it
+  std::optional<double> density;       // kg/m^3, a mass beside the body's; none: the body's mass holds it
+  std::optional<ThreadScene> threads;  // instead of thickness, moduli and density
   Place place;
 };
 

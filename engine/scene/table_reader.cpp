@@ -86,6 +86,7 @@ std::string_view example_quantity(Dimension dimension) {
 
 std::string example_line(const Key& key) {
   if (key.subtable.starts_with('[')) return std::string(key.subtable);
+  if (key.kind == ValueKind::tables) return fmt::format("{} = [{{...}}, ...]", key.name);
   return fmt::format("{} = {}", key.name, example_value(key));
 }
 

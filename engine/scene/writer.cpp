@@ -152,7 +152,7 @@ class Writer {
                              toml(m.prony[i].time));
       text_ += "]\n";
     }
-    if (m.retardation != 0) put("retardation", m.retardation);
+    if (m.retardation != 0) put("retardation_time", m.retardation);
     put("density", m.density);
     if (m.region.kind != Region::Kind::all) text_ += fmt::format("region = {{{}}}\n", region(m.region));
   }
@@ -160,6 +160,15 @@ class Writer {
   void membrane(const MembraneScene& m) {
     open("[[body.membrane]]");
     text_ += region(m.region) + "\n";
+    if (m.threads) {
+      const ThreadScene& t = *m.threads;
+      text_ += fmt::format(
+          "threads = {{stiffness = {}, spacing = {}, {}, {}}}\n", toml(t.stiffness), toml(t.spacing),
+          t.push ? "push = true" : fmt::format("buckling = {}", toml(t.buckling)),
+          t.direction ? fmt::format("direction = {}", toml(*t.direction))
+                      : fmt::format("axis = {}, centre = {}, angle = {}", toml(t.axis), toml(t.centre), toml(t.angle)));
+      return;
+    }
     put("thickness", m.thickness);
     put("young", m.young);
     put("poisson", m.poisson);

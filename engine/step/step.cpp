@@ -234,6 +234,16 @@ void Stepper::prepare(const ConstraintLaw& law, StateView state) {
 // One step: rows, forces, residual; the system and constraint space; multipliers; the motion that they make. Newton's
 // method repeats it until every robot has converged or failed.
 StepReport Stepper::step(ConstraintLaw& law, std::span<const double> motions, StateView state) {
+  if (mechanics_.robot().viscous == 0) return take_step(law, motions, state);
+  try {
+    return take_step(law, motions, state);
+  } catch (...) {
+    leave_viscous_step(state);
+    throw;
+  }
+}
+
+StepReport Stepper::take_step(ConstraintLaw& law, std::span<const double> motions, const StateView& state) {
   StepReport report;
   marks_.sent.wait();
   const bool prepared = now_.prepared;
@@ -465,6 +475,12 @@ void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
   host.time += settings_.dynamic() ? settings_.time_step : 0.0;
 }
 
+// Forces of the mechanics are those at rest again, whatever ends the step.
+void Stepper::leave_viscous_step(const StateView& state) {
+  for (std::size_t b = 0; b < robots_.size(); ++b) robots_[b].at = Progress::At::failed;
+  end_viscous_step(state);
+}
+
 void Stepper::begin_viscous_step(const StateView& state) {
   const std::size_t numbers = extent(size_.robots, mechanics_.robot().viscous);
   std::vector<double>& viscous = state.host.viscous;
@@ -472,7 +488,9 @@ void Stepper::begin_viscous_step(const StateView& state) {
     viscous.assign(numbers, 0.0);
     mechanics_.end_viscous_step(0, {state.q, motion_.q.size()}, state.host.motions, {}, viscous);
   }
-  if (settings_.dynamic()) mechanics_.begin_viscous_step(settings_.time_step, viscous);
+  if (!settings_.dynamic()) return;
+  SUPPLE_EXPECT(settings_.alpha() == 1 && settings_.beta() == 1);  // cannot_step()
+  mechanics_.begin_viscous_step(settings_.time_step, viscous);
 }
 
 void Stepper::end_viscous_step(const StateView& state) {
@@ -538,6 +556,9 @@ std::optional<InputError> cannot_step(const Robot& robot, Integrator integrator)
       (robot.implicit_velocity != 1 || robot.implicit_position != 1))
     return InputError("viscous materials need implicit Euler (their dashpots are integrated with it)",
                       "implicit_velocity = 1 and implicit_position = 1");
+  if (integrator != Integrator::quasi_static && robot.viscous > 0 && robot.rayleigh_stiffness > 0)
+    return InputError("stiffness damping beside viscous materials would multiply the stiffness of their dashpots",
+                      "rayleigh_stiffness = 0, and retardation_time in the materials");
   if (integrator == Integrator::quasi_static || robot.implicit_position == 1) return std::nullopt;
   for (const ActuatorRow& actuator : robot.actuators)
     if (actuator.has_gas())

@@ -216,7 +216,9 @@ class Stepper {
   void collect(StepReport& report);
   void finish(ConstraintLaw& law, const StateView& state, StepReport& report);
   void finish_host(ConstraintLaw& law, const StateView& state);
+  StepReport take_step(ConstraintLaw& law, std::span<const double> motions, const StateView& state);
   void begin_viscous_step(const StateView& state);
+  void leave_viscous_step(const StateView& state);
   void end_viscous_step(const StateView& state);
   void remember_gas(State& host);
   void remember_friction(const StateView& state);

@@ -21,6 +21,7 @@ SUPPLE_STRESS(Yeoh);
 SUPPLE_STRESS(Gent);
 SUPPLE_STRESS(Ogden);
 SUPPLE_STRESS(CorotationalMembrane);
+SUPPLE_STRESS(Fibres);
 
 #define SUPPLE_FOUR_ROWS(...)                          \
   SUPPLE_LAUNCH(StressFourRowOp<__VA_ARGS__, double>); \

@@ -20,5 +20,6 @@ SUPPLE_TANGENT(Yeoh);
 SUPPLE_TANGENT(Gent);
 SUPPLE_TANGENT(Ogden);
 SUPPLE_TANGENT(CorotationalMembrane);
+SUPPLE_TANGENT(Fibres);
 
 }  // namespace supple

@@ -74,8 +74,9 @@ struct ElementStiffnessOp {
       const int p = e * points_per_element + q;
       S C[81];
       const PointData<S> data = load_points<S, Law>(field, static_cast<int>(robot), p);
-      (void)Law::tangent(load_tile<S>(gradients, p), data.parameters, data.edges, kind, C);
-      add_held_tangent(field, static_cast<int>(robot), p, C);
+      const Mat3<S> f = load_tile<S>(gradients, p);
+      (void)Law::tangent(f, data.parameters, data.edges, kind, C);
+      if (field.held_stress) add_viscous_tangent<Law>(field, static_cast<int>(robot), p, f, kind, C);
       const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
       for (int b = 0; b < n; ++b) {
         // T[(i j), k] = w sum_l C[(i j), (k l)] g_b[l]
@@ -98,12 +99,10 @@ struct ElementStiffnessOp {
 
 // The same for a corotational law from StressFourRowOp's rows. With r_a = R g_a, dF = u_b g_b^T gives
 //   t = r_b . u,   w = R^T (r_b x u),
-//   K_ab = sum_p w (2 mu (g_a . g_b) I + lambda r_a r_b^T + [r_a]x^T R Q R^T [r_b]x),
-// and w (g_a . H g_b) I of the exact tangent where the field has a stress H that holds.
+//   K_ab = sum_p w (2 mu (g_a . g_b) I + lambda r_a r_b^T + [r_a]x^T R Q R^T [r_b]x).
 template <class S>
 struct FourRowStiffnessOp {
   PointField<S> field;
-  TangentKind kind;
   int elements, nodes_per_element, points_per_element;
   const S* gradient;
   const S* rows;  // tiles of four_row_components
@@ -127,13 +126,10 @@ struct FourRowStiffnessOp {
       const S lambda = tiles[tile_index(p, 18, four_row_components)];
       const S two_mu = S(2) * field.weight[p] * field.parameters[field.region[p]].p[0];
       Q = R * Q * transpose(R);
-      const bool held = kind == TangentKind::exact && field.held_stress;
-      const Mat3<S> H = held ? field.weight[p] * held_stress<S>(field, static_cast<int>(robot), p) : Mat3<S>::zero();
       const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
       Vec3<S> r[most_nodes];
       for (int a = 0; a < n; ++a) r[a] = R * Vec3<S>{{g[3 * a], g[3 * a + 1], g[3 * a + 2]}};
       for (int b = 0; b < n; ++b) {
-        const Vec3<S> Hg = H * Vec3<S>{{g[3 * b], g[3 * b + 1], g[3 * b + 2]}};
         // Columns of Q [r_b]x, and then of [r_a]x^T of them: -r_a x column.
         Vec3<S> column[3];
         for (int k = 0; k < 3; ++k) {
@@ -142,8 +138,7 @@ struct FourRowStiffnessOp {
         }
         for (int a = 0; a <= b; ++a) {
           S* block = out + 9 * pair_index(n, a, b);
-          S diagonal = two_mu * dot(r[a], r[b]);
-          if (held) diagonal += g[3 * a] * Hg[0] + g[3 * a + 1] * Hg[1] + g[3 * a + 2] * Hg[2];
+          const S diagonal = two_mu * dot(r[a], r[b]);
           for (int k = 0; k < 3; ++k) {
             const Vec3<S> spin = cross(column[k], r[a]);
             for (int i = 0; i < 3; ++i) block[3 * i + k] += lambda * r[a][i] * r[b][k] + spin[i];

@@ -21,9 +21,12 @@ struct PointField {
   // is proportional to its moduli, so these are factors on them.
   const S* scale = nullptr;
   int scales = 0;
-  // [robots] tiles of 6: H of viscous materials (viscous_ops.hpp), a symmetric second Piola-Kirchhoff stress that holds
-  // during a step: P is the law's + F H [Pa]. Null: none.
+  // Of viscous materials in a step (viscous_ops.hpp); null: none, or at rest. H [robots] tiles of 6, a symmetric second
+  // Piola-Kirchhoff stress that is constant during the step [Pa]; the parameters with what the step adds, and that alone.
+  // P is the law's with in_step, + F H.
   const S* held_stress = nullptr;
+  const MaterialParameters<S>* in_step = nullptr;  // [regions]
+  const MaterialParameters<S>* added = nullptr;    // [regions]
 };
 
 // Symmetric matrices of points as six numbers: xx, yy, zz, xy, yz, xz.
@@ -67,8 +70,10 @@ SUPPLE_INLINE void store_lanes(S* to, const Pack<S>& value) {
 }
 #endif
 
+// parameters: [regions], in place of the field's; null: these.
 template <class V, class Law, class S>
-SUPPLE_INLINE PointData<V> load_points(const PointField<S>& field, int robot, int first) {
+SUPPLE_INLINE PointData<V> load_points(const PointField<S>& field, int robot, int first,
+                                       const MaterialParameters<S>* parameters = nullptr) {
   constexpr int width = PackTraits<V>::width;
   const S* scale =
       field.scale ? field.scale + static_cast<std::size_t>(robot) * static_cast<std::size_t>(field.scales) : nullptr;
@@ -79,7 +84,7 @@ SUPPLE_INLINE PointData<V> load_points(const PointField<S>& field, int robot, in
     const int p = first + l < field.points ? first + l : field.points - 1;
     if (first + l < field.points)
       set_lane(data.weight, l, scale ? field.weight[p] * scale[field.region[p]] : field.weight[p]);
-    const MaterialParameters<S>& m = field.parameters[field.region[p]];
+    const MaterialParameters<S>& m = (parameters ? parameters : field.parameters)[field.region[p]];
     for (int i = 0; i < Law::parameters; ++i) set_lane(data.parameters.p[i], l, m.p[i]);
     if (field.edges)
       for (int c = 0; c < 9; ++c) set_lane(data.edges[c], l, field.edges[p][c]);
@@ -112,14 +117,29 @@ SUPPLE_INLINE Mat3<V> held_stress(const PointField<S>& field, int robot, int p) 
   return H;
 }
 
-// C += d(F H)/dF of every point of V.
-template <class V, class S>
-SUPPLE_INLINE void add_held_tangent(const PointField<S>& field, int robot, int p, V* C) {
-  if (!field.held_stress) return;
-  const Mat3<V> H = held_stress<V>(field, robot, p);
+// C += what a viscous step adds to the tangent of the law at rest. Exact: the tangent of the added part, and d(F H)/dF.
+// Safe: of the added part, S_a its second Piola-Kirchhoff stress, only what comes from the change of strain,
+//   d(F S_a)/dF - d(F)/dF S_a:
+// the added stress and H are large and nearly cancel, and with one of them clamped the rest would be a stiffness against
+// rotation.
+template <class Law, class V, class S>
+SUPPLE_INLINE void add_viscous_tangent(const PointField<S>& field, int robot, int p, const Mat3<V>& f, TangentKind kind,
+                                       V* C) {
+  const PointData<V> data = load_points<V, Law>(field, robot, p, field.added);
+  V added[81];
+  (void)Law::tangent(f, data.parameters, data.edges, TangentKind::exact, added);
+  for (int c = 0; c < 81; ++c) C[c] += added[c];
+  Mat3<V> T;
+  if (kind == TangentKind::exact) {
+    T = held_stress<V>(field, robot, p);
+  } else {
+    Mat3<V> stress;
+    (void)Law::stress(f, data.parameters, data.edges, stress);
+    T = V(-1) * (inverse(f) * stress);
+  }
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
-      for (int l = 0; l < 3; ++l) C[9 * (3 * i + j) + 3 * i + l] += H(j, l);
+      for (int l = 0; l < 3; ++l) C[9 * (3 * i + j) + 3 * i + l] += T(j, l);
 }
 
 #ifdef __CUDACC__
@@ -143,7 +163,7 @@ struct StressOp {
   SUPPLE_INLINE void points(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride) * 9;
-    const PointData<V> data = load_points<V, Law>(field, robot, p);
+    const PointData<V> data = load_points<V, Law>(field, robot, p, field.in_step);
     Mat3<V> stress;
     const Mat3<V> f = load_tile<V>(F + base, p);
     store_status(status + k, Law::stress(f, data.parameters, data.edges, stress));
@@ -173,8 +193,9 @@ struct TangentOp {
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
     const PointData<V> data = load_points<V, Law>(field, robot, p);
     V tangent[81];
-    (void)Law::tangent(load_tile<V>(F + base * 9, p), data.parameters, data.edges, kind, tangent);
-    add_held_tangent(field, robot, p, tangent);
+    const Mat3<V> f = load_tile<V>(F + base * 9, p);
+    (void)Law::tangent(f, data.parameters, data.edges, kind, tangent);
+    if (field.held_stress) add_viscous_tangent<Law>(field, robot, p, f, kind, tangent);
     for (int c = 0; c < 81; ++c) store_lanes(C + base * 81 + tile_index(p, c, 81), data.weight * tangent[c]);
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
@@ -187,7 +208,7 @@ struct TangentOp {
 
 // Stress and four-row tangent of a corotational law (corotational.hpp) with one rotation for both: P and status as
 // StressOp writes them, and R (9), w Q (9), w lambda (1): 19 components per point. The term 2 mu w |dF|^2 is constant
-// and not written, nor is d(F H): the safe tangent has no part of the stresses, to the exact one HeldTangentOp adds it.
+// and not written, nor is what a viscous step adds: ViscousTangentOp.
 inline constexpr int four_row_components = 19;
 
 template <class Law, class S>
@@ -209,7 +230,11 @@ struct StressFourRowOp {
     Mat3<V> stress, R;
     store_status(status + k, Law::stress_and_rotation(f, data.parameters, data.edges, stress, R));
     const FourRows<V> r = Law::four_rows_of(R, f, data.parameters, kind);
-    if (field.held_stress) stress = stress + f * held_stress<V>(field, robot, p);
+    if (field.held_stress) {
+      const PointData<V> in_step = load_points<V, Law>(field, robot, p, field.in_step);
+      (void)Law::stress_and_rotation(f, in_step.parameters, data.edges, stress, R);
+      stress = stress + f * held_stress<V>(field, robot, p);
+    }
     store_tile(P + base * 9, p, 0, 9, data.weight * stress);
     S* out = rows + base * four_row_components;
     store_tile(out, p, 0, four_row_components, R);

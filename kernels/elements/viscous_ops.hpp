@@ -6,9 +6,9 @@
 // where S = F^-1 P is the second Piola-Kirchhoff stress of the law with as much of its volumetric modulus as leaves it no
 // bulk modulus at rest, and z a state of the point (J. C. Simo, On a fully three-dimensional finite-strain viscoelastic
 // damage model, 1987, in the form without a projection at every time; a sum of branches is a Prony series). Implicit
-// Euler over a step h, exact for the branch that S changes by steps:
+// Euler over a step h, of first order as the step is:
 //   z' = (tau z + h S')/(tau + h),   S_v' = k (S' - z),   k = eta/(tau + h).
-// With z from the step's start the stress at its end is that of a law with more shear modulus and a stress that holds:
+// With z from the step's start the stress at its end is that of a law with more shear modulus and a constant stress:
 //   P' = P(F'; p + sum_k p_shape) + F' H,   H = -sum k z.
 // z: [robots] tiles of 6 `terms` components, those of a term after each other.
 
@@ -43,24 +43,30 @@ struct HeldStressOp {
   }
 };
 
-// w d(F H)/dF in TangentOp's form.
-template <class S>
-struct HeldTangentOp {
-  static constexpr int lane_width = 1;
+// w times what a viscous step adds to the tangent, in TangentOp's form.
+template <class Law, class S>
+struct ViscousTangentOp {
+  static constexpr int lane_width = point_lanes<S>;
   PointField<S> field;
+  TangentKind kind;
+  const S* F;
   S* C;
-  SUPPLE_HD void operator()(int k) const {
+  template <class V>
+  SUPPLE_INLINE void points(int k) const {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
-    S tangent[81];
+    const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
+    V tangent[81];
     set_zero(tangent);
-    add_held_tangent(field, robot, p, tangent);
-    const S* scale =
-        field.scale ? field.scale + static_cast<std::size_t>(robot) * static_cast<std::size_t>(field.scales) : nullptr;
-    S weight = p < field.points ? field.weight[p] : S(0);
-    if (scale && p < field.points) weight *= scale[field.region[p]];
-    S* out = C + static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride) * 81;
-    for (int c = 0; c < 81; ++c) out[tile_index(p, c, 81)] = weight * tangent[c];
+    add_viscous_tangent<Law>(field, robot, p, load_tile<V>(F + base * 9, p), kind, tangent);
+    const V weight = load_points<V, Law>(field, robot, p).weight;
+    for (int c = 0; c < 81; ++c) store_lanes(C + base * 81 + tile_index(p, c, 81), weight * tangent[c]);
   }
+  SUPPLE_HD void operator()(int k) const { points<S>(k); }
+#ifndef __CUDACC__
+  void lanes(int k) const {
+    points<Pack<S>>(k);
+  }
+#endif
 };
 
 // z <- z' for the deformation gradients F where a step ended; at rest z' = S. field: with the parameters of the shape
@@ -83,7 +89,9 @@ struct RelaxOp {
     const PointData<S> data = load_points<S, Law>(field, robot, p);
     const Mat3<S> f = load_tile<S>(F + static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride) * 9, p);
     Mat3<S> stress;
-    (void)Law::stress(f, data.parameters, data.edges, stress);
+    // Where the point is inverted it keeps z: S grows beyond bounds towards det F = 0.
+    if (Law::stress(f, data.parameters, data.edges, stress) == PointStatus::undefined || !(determinant(f) > S(0)))
+      return;
     stress = inverse(f) * stress;
     S* own = z + static_cast<std::size_t>(robot) * z_stride;
     const int first = terms * field.region[p];

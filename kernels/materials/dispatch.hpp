@@ -3,6 +3,7 @@
 
 #include "kernels/materials/corotational.hpp"
 #include "kernels/materials/corotational_membrane.hpp"
+#include "kernels/materials/fibres.hpp"
 #include "kernels/materials/gent.hpp"
 #include "kernels/materials/mooney_rivlin.hpp"
 #include "kernels/materials/ogden.hpp"
@@ -23,8 +24,9 @@ enum class LawId {
   yeoh,
   gent,
   ogden,
+  fibres,
 };
-inline constexpr LawId last_law = LawId::ogden;
+inline constexpr LawId last_law = LawId::fibres;
 
 // Which part of a law a field has. Energies are linear in lambda (corotational, St. Venant-Kirchhoff, stable
 // neo-Hookean) or in D (the others), so that a law is the sum of one with less of it, at the points of an element,
@@ -33,8 +35,11 @@ enum class LawPart { whole, points, mean };
 
 // Laws of triangles: they read the frame of a point, and only what F does in its plane.
 constexpr bool membrane_law(LawId id) {
-  return id == LawId::corotational_membrane;
+  return id == LawId::corotational_membrane || id == LawId::fibres;
 }
+
+template <class Law>
+inline constexpr bool layer_law = std::is_same_v<Law, CorotationalMembrane> || std::is_same_v<Law, Fibres>;
 
 // Whether the law's tangent has the four-row form (corotational.hpp).
 template <class Law>
@@ -57,6 +62,8 @@ decltype(auto) visit_law(LawId id, Visitor&& visitor) {
       return visitor(StableNeoHookean{});
     case LawId::corotational_membrane:
       return visitor(CorotationalMembrane{});
+    case LawId::fibres:
+      return visitor(Fibres{});
     case LawId::yeoh:
       return visitor(Yeoh{});
     case LawId::gent:

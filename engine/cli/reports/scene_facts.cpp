@@ -35,7 +35,7 @@ std::string format_material(const MaterialScene& material) {
     const MaterialParameters<double> m = law_parameters(material);
     visit_law(law_of(material), [&](auto law) {
       using Law = decltype(law);
-      if constexpr (!std::is_same_v<Law, CorotationalMembrane>)
+      if constexpr (!layer_law<Law>)
         text += fmt::format(", shear modulus {}, bulk modulus {} at rest",
                             format_quantity(Law::shear_modulus(m), Dimension::stress),
                             format_quantity(Law::bulk_modulus(m), Dimension::stress));
@@ -63,10 +63,19 @@ std::pair<int, double> covered(const FullModel& model, const BodyScene& body, st
       volume += field.volume[e];
     }
   }
-  return {triangles, volume / body.membranes[m].thickness};
+  const MembraneScene& membrane = body.membranes[m];
+  return {triangles, volume / (membrane.threads ? membrane.threads->spacing : membrane.thickness)};
 }
 
 std::string format_membrane(const MembraneScene& membrane, int triangles, double area) {
+  if (const auto& threads = membrane.threads)
+    return fmt::format(
+        "{} triangles, {:.4g} cm^2, threads of {} every {}, {}{}", triangles, 1e4 * area,
+        format_quantity(threads->stiffness, Dimension::force), format_quantity(threads->spacing, Dimension::length),
+        threads->direction ? fmt::format("along ({:.3g}, {:.3g}, {:.3g})", (*threads->direction)[0],
+                                         (*threads->direction)[1], (*threads->direction)[2])
+                           : fmt::format("wound at {}", format_quantity(threads->angle, Dimension::angle)),
+        threads->push ? ", pushing too" : "");
   return fmt::format("{} triangles, {:.4g} cm^2, {} thick, Young {}, Poisson {:.4g}{}", triangles, 1e4 * area,
                      format_quantity(membrane.thickness, Dimension::length),
                      format_quantity(membrane.young, Dimension::stress), membrane.poisson,

@@ -75,14 +75,16 @@ FullElements::Field::Field(const ElementField& field, const Device& device, std:
       P(device, F.size()),
       status(device, extent(robots, padded(field.points()))) {}
 
-PointField<double> FullElements::Field::points(bool viscous) const {
-  const bool own = viscous && elements->viscosity.terms > 0;
+PointField<double> FullElements::Field::points(bool viscous_step) const {
+  const bool own = viscous_step && elements->viscosity.terms > 0;
   return {.points = elements->points(),
           .weight = volume.data(),
           .region = region.data(),
-          .parameters = own ? in_step.data() : parameters.data(),
+          .parameters = parameters.data(),
           .edges = elements->edges.empty() ? nullptr : edges.data(),
-          .held_stress = own ? held_stress.data() : nullptr};
+          .held_stress = own ? held_stress.data() : nullptr,
+          .in_step = own ? of_step.in_step.data() : nullptr,
+          .added = own ? of_step.added.data() : nullptr};
 }
 
 FullElements::FullElements(const FullModel& model, const NodePattern& pattern, const Device& device, int robots)
@@ -161,7 +163,7 @@ void FullElements::begin_viscous_step(double h, std::span<const double> viscous)
     const ElementField& elements = *field.elements;
     const FieldViscosity& viscosity = elements.viscosity;
     if (viscosity.terms == 0) continue;
-    if (field.step != h) field.in_step = parameters_in_step(elements.law, elements.parameters, viscosity, h);
+    if (field.step != h) field.of_step = step_parameters(elements.law, elements.parameters, viscosity, h);
     field.step = h;
     const int padded_points = robots_ * padded(elements.points());
     field.held_stress.resize(extent(padded_points, symmetric_components));
@@ -170,6 +172,13 @@ void FullElements::begin_viscous_step(double h, std::span<const double> viscous)
                                                    field.held_stress.data()});
     z += viscosity.numbers(elements.points());
   }
+}
+
+double FullElements::step_factor() const {
+  double factor = 1;
+  for (const Field& field : fields_)
+    if (in_step_) factor = std::max(factor, field.of_step.factor);
+  return factor;
 }
 
 void FullElements::end_viscous_step(double h, const double* u, std::span<const unsigned char> moved,
@@ -185,7 +194,7 @@ void FullElements::end_viscous_step(double h, const double* u, std::span<const u
       for (const MaterialParameters<double>& m : elements.parameters)
         field.of_shape.push_back(shape_parameters(elements.law, m));
     find_gradients(field, robots_, u);
-    PointField<double> points = field.points(/*viscous=*/false);
+    PointField<double> points = field.points(/*viscous_step=*/false);
     points.parameters = field.of_shape.data();
     visit_law(elements.law, [&](auto law) {
       launch_cpu(
@@ -211,21 +220,25 @@ void FullElements::evaluate_field(Field& field, int robots, const double* u, Tan
     double* blocks = blocks_.data() + field.first_block;
     const int count = elements.elements();
     if constexpr (four_rows_law<Law>) {
-      if (kind != TangentKind::none) {
+      if (kind != TangentKind::none && !at.held_stress) {
         double* rows = rows_.data();
         launch(device_, padded_points, StressFourRowOp<Law, double>{at, kind, F, P, status, rows});
-        launch(device_, robots * count,
-               FourRowStiffnessOp<double>{at, kind, count, nodes, points_per_element, gradient, rows, blocks,
-                                          block_numbers_});
+        launch(
+            device_, robots * count,
+            FourRowStiffnessOp<double>{at, count, nodes, points_per_element, gradient, rows, blocks, block_numbers_});
         return;
       }
     }
     launch(device_, padded_points, StressOp<Law, double>{at, F, P, status});
-    if constexpr (!four_rows_law<Law>)
-      if (kind != TangentKind::none)
-        launch(device_, robots * count,
-               ElementStiffnessOp<Law, double>{at, kind, count, nodes, points_per_element, gradient, F, blocks,
-                                               block_numbers_});
+    if constexpr (four_rows_law<Law>) {
+      if (kind != TangentKind::none)  // of a viscous step, which is the CPU's
+        launch_cpu(robots * count, ElementStiffnessOp<Law, double>{at, kind, count, nodes, points_per_element, gradient,
+                                                                   F, blocks, block_numbers_});
+    } else if (kind != TangentKind::none) {
+      launch(device_, robots * count,
+             ElementStiffnessOp<Law, double>{at, kind, count, nodes, points_per_element, gradient, F, blocks,
+                                             block_numbers_});
+    }
   });
   launch(
       device_, robots * points,

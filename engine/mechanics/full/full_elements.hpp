@@ -54,6 +54,9 @@ class FullElements {
   void begin_viscous_step(double h, std::span<const double> viscous);
   void end_viscous_step(double h, const double* u, std::span<const unsigned char> moved, std::span<double> viscous);
 
+  // In a viscous step, StepParameters::factor of all fields; else 1.
+  double step_factor() const;
+
   int robots() const { return robots_; }
   const Device& device() const { return device_; }
   // Of the last evaluation, on the device: weighted stress tiles of a field, robot by robot; the blocks of a robot's
@@ -79,14 +82,14 @@ class FullElements {
     std::size_t first_corner, first_block;  // in numbers
     Array<double> F, P;
     Array<unsigned char> status;
-    // Of viscous materials: the parameters of a step of length `step`, of the shape alone, and H (viscous_ops.hpp).
-    std::vector<MaterialParameters<double>> in_step, of_shape;
+    // Of viscous materials: parameters of a step of length `step`, those of the shape alone, and H (viscous_ops.hpp).
+    StepParameters of_step;
+    std::vector<MaterialParameters<double>> of_shape;
     double step = -1;
     AlignedVector<double> held_stress;
 
     Field(const ElementField& field, const Device& device, std::size_t corner, std::size_t block, int robots);
-    // in_step: of a viscous step.
-    PointField<double> points(bool in_step) const;
+    PointField<double> points(bool viscous_step) const;
   };
 
   void reserve_tangent();

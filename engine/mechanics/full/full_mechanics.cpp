@@ -140,7 +140,8 @@ void FullMechanics::evaluate_forces(std::span<const double> q, std::span<const d
     const double size = magnitude_[i] + std::abs(spring);
     scale += size * size;
   }
-  report.force_scale = std::max(std::sqrt(scale), rounding_strain * unit_force_);
+  report.force_scale =
+      std::max(std::sqrt(scale), rounding_strain * unit_force_ * (elements_ ? elements_->step_factor() : 1));
   if (tangent) {
     tangent_ = kind;
     const int free_nodes = static_cast<int>(model_.free_nodes.size());
@@ -153,7 +154,9 @@ void FullMechanics::evaluate_forces(std::span<const double> q, std::span<const d
 }
 
 void FullMechanics::begin_viscous_step(double h, std::span<const double> viscous) {
-  if (!elements_) throw CapabilityError("viscous materials of a full model are stepped on a CPU", "--device cpu");
+  if (!elements_)
+    throw CapabilityError("states that several robots step together cannot be of viscous materials in time",
+                          "equilibria (converged = true), or --device cpu");
   elements_->begin_viscous_step(h, viscous);
 }
 

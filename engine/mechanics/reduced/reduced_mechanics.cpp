@@ -30,12 +30,10 @@ PointField<double> tile_field(const ReducedField& field, int tile, const double*
 }
 
 // K [columns x columns] += the constant term of the corotational fields' four-row form, of one region or of all (-1).
-void add_constant_term(const ReducedModel& model, std::span<const FieldParameters> parameters, int region, double* K) {
+void add_constant_term(const ReducedModel& model, int region, double* K) {
   const int n = model.columns();
-  for (std::size_t f = 0; f < model.fields.size(); ++f) {
-    const ReducedField& field = model.fields[f];
+  for (const ReducedField& field : model.fields) {
     if (!has_four_rows(field.law)) continue;
-    const MaterialParameters<double>* const own = parameters.empty() ? field.parameters.data() : parameters[f].data();
     AlignedVector<double> scaled(extent(n, tile_rows)), sums(stiffness_sums<double>(n), 0.0);
     for (int tile = 0; tile < tile_count(field.points()); ++tile) {
       const double* G = field.G.data() + extent(tile, n, tile_rows);
@@ -45,7 +43,7 @@ void add_constant_term(const ReducedModel& model, std::span<const FieldParameter
           for (int l = 0; l < tile_size; ++l) {
             const bool counts =
                 l < points.points && (region < 0 || points.region[l] + model.first_region(field) == region);
-            const double factor = counts ? 2 * own[points.region[l]].p[0] * points.weight[l] : 0.0;
+            const double factor = counts ? 2 * points.parameters[points.region[l]].p[0] * points.weight[l] : 0.0;
             const std::size_t k = extent(j, tile_rows) + extent(c, tile_size) + static_cast<std::size_t>(l);
             scaled[k] = factor * G[k];
           }
@@ -55,32 +53,24 @@ void add_constant_term(const ReducedModel& model, std::span<const FieldParameter
   }
 }
 
-// Whether the safe rows of such a field may be squares: mu, lambda >= 0.
-bool rows_are_squares(LawId law, FieldParameters parameters) {
-  return has_four_rows(law) && std::ranges::all_of(parameters, [](const MaterialParameters<double>& m) {
-           return m.p[0] >= 0 && m.p[1] >= 0;
-         });
-}
-
 }  // namespace
 
 bool has_four_rows(LawId law) {
   return visit_law(law, [](auto type) { return four_rows_law<decltype(type)>; });
 }
 
-std::vector<double> constant_stiffness(const ReducedModel& model, std::span<const FieldParameters> parameters) {
+std::vector<double> constant_stiffness(const ReducedModel& model) {
   std::vector<double> K = model.stiffness;
-  add_constant_term(model, parameters, -1, K.data());
+  add_constant_term(model, -1, K.data());
   return K;
 }
 
-std::vector<double> constant_stiffness_by_region(const ReducedModel& model,
-                                                 std::span<const FieldParameters> parameters) {
+std::vector<double> constant_stiffness_by_region(const ReducedModel& model) {
   std::vector<double> terms = model.stiffness;
   const std::size_t size = terms.size();
   terms.resize(size * extent(1 + model.regions()), 0.0);
   for (int region = 0; region < model.regions(); ++region)
-    add_constant_term(model, parameters, region, terms.data() + size * extent(1 + region));
+    add_constant_term(model, region, terms.data() + size * extent(1 + region));
   return terms;
 }
 
@@ -136,12 +126,14 @@ void add_row_curvature(const ReducedModel& model, int row, std::span<const doubl
 
 ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     : ReducedRobots(model, robots), n_(model.columns()), regions_(model.regions()) {
-  for (const ReducedField& field : model.fields)
-    field_squares_.push_back(rows_are_squares(field.law, field.parameters));
+  for (const ReducedField& field : model.fields) {
+    bool squares = has_four_rows(field.law);
+    for (const MaterialParameters<double>& m : field.parameters) squares = squares && m.p[0] >= 0 && m.p[1] >= 0;
+    field_squares_.push_back(squares);
+  }
   if (model.robot.viscous > 0)
     for (const ReducedField& field : model.fields) {
       ViscousField& viscous = viscous_.emplace_back();
-      viscous.in_step = field.parameters;
       if (field.viscosity.terms == 0) continue;
       for (const MaterialParameters<double>& m : field.parameters)
         viscous.of_shape.push_back(shape_parameters(field.law, m));
@@ -181,10 +173,11 @@ PointField<double> ReducedMechanics::tile_points(std::size_t field, int tile, in
   PointField<double> points = tile_field(own, tile, scale ? scale + model_.first_region(own) : nullptr);
   if (!in_step_) return points;
   const ViscousField& viscous = viscous_[field];
-  points.parameters = viscous.in_step.data();
-  if (!viscous.held_stress.empty())
-    points.held_stress =
-        viscous.held_stress.data() + extent(robot * tile_count(own.points()) + tile, tile_size, symmetric_components);
+  if (viscous.held_stress.empty()) return points;
+  points.in_step = viscous.of_step.in_step.data();
+  points.added = viscous.of_step.added.data();
+  points.held_stress =
+      viscous.held_stress.data() + extent(robot * tile_count(own.points()) + tile, tile_size, symmetric_components);
   return points;
 }
 
@@ -198,18 +191,14 @@ const double* ReducedMechanics::columns_of(const double* alpha, const double* c,
 void ReducedMechanics::begin_viscous_step(double h, std::span<const double> viscous) {
   SUPPLE_EXPECT(viscous.size() == extent(robots_, model_.robot.viscous));
   in_step_ = true;
-  const bool by_region = !variations_.material_scale.empty();
-  if (step_ != h || constant_in_step_.size() != constant_stiffness_.size()) {
-    std::vector<FieldParameters> parameters;
+  if (step_ != h) {
+    step_factor_ = 1;
     for (std::size_t f = 0; f < model_.fields.size(); ++f) {
       const ReducedField& field = model_.fields[f];
-      ViscousField& own = viscous_[f];
-      if (field.viscosity.terms > 0) own.in_step = parameters_in_step(field.law, field.parameters, field.viscosity, h);
-      own.squares = rows_are_squares(field.law, own.in_step);
-      parameters.emplace_back(own.in_step);
+      if (field.viscosity.terms == 0) continue;
+      viscous_[f].of_step = step_parameters(field.law, field.parameters, field.viscosity, h);
+      step_factor_ = std::max(step_factor_, viscous_[f].of_step.factor);
     }
-    constant_in_step_ =
-        by_region ? constant_stiffness_by_region(model_, parameters) : constant_stiffness(model_, parameters);
     step_ = h;
   }
   const double* z = viscous.data();
@@ -304,16 +293,15 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
             four = true;
             run_tile(StressFourRowOp<Law, double>{points, kind, s.F.data(), s.P.data(), s.status, s.tangent.data()});
             double *X = s.X.data(), *Y = s.Y.data();
-            if (kind == TangentKind::safe &&
-                (in_step_ ? viscous_[field_index].squares : field_squares_[field_index] != 0)) {
+            if (kind == TangentKind::safe && field_squares_[field_index]) {
               tile_four_rows<RowForm::squares>(team, n_, G, s.tangent.data(), X, Y, forces);
               tile_rank_update(team, n_, tile_size, 3 * tile_size, X, X, s.sums.data());
             } else {
               tile_four_rows<RowForm::general>(team, n_, G, s.tangent.data(), X, Y, forces);
               tile_rank_update(team, n_, 4 * tile_size, 0, X, Y, s.sums.data());
             }
-            if (kind == TangentKind::exact && points.held_stress) {
-              run_tile(HeldTangentOp<double>{points, s.tangent.data()});
+            if (points.held_stress) {
+              run_tile(ViscousTangentOp<Law, double>{points, kind, s.F.data(), s.tangent.data()});
               tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
               tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
             }
@@ -341,12 +329,11 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
   add_lanes(team, r_, s.force_lanes.data(), f);
   add_lanes(team, r_, magnitude_lanes, s.magnitude.data());
   if (kind != TangentKind::none) {
-    const std::vector<double>& terms = in_step_ ? constant_in_step_ : constant_stiffness_;
-    const ConstantStiffness<double> constant{terms.data(), n_ * n_, scale, regions_};
+    const ConstantStiffness<double> constant{constant_stiffness_.data(), n_ * n_, scale, regions_};
     if (scaled)
       for (int e = 0; e < constant.length; ++e) K[e] = constant.entry(0, e);
     else
-      std::copy(terms.begin(), terms.end(), K);
+      std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
     add_block_sums(team, n_, s.sums.data(), K, n_);
     if (!strain_geometric_.empty()) {
       const double* geometric = strain_geometric_.data() + extent(robot, n_ * (n_ + 1) / 2);
@@ -362,7 +349,8 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
     const double magnitude = s.magnitude[static_cast<std::size_t>(i)] + std::abs(spring);
     squares += magnitude * magnitude;
   }
-  report.force_scale = std::max(std::sqrt(squares), rounding_forces()[scaled ? extent(robot) : 0]);
+  report.force_scale =
+      std::max(std::sqrt(squares), rounding_forces()[scaled ? extent(robot) : 0] * (in_step_ ? step_factor_ : 1));
   return report;
 }
 

@@ -11,12 +11,9 @@ namespace supple {
 
 // The part of K that no state changes, columns x columns row-major, lower triangle (springs whole): linear springs and
 // the constant term of the corotational fields' four-row form, sum 2 mu w G^T G with the domain's own weights.
-// parameters: of each field in place of its own; empty: its own.
-using FieldParameters = std::span<const MaterialParameters<double>>;
-std::vector<double> constant_stiffness(const ReducedModel& model, std::span<const FieldParameters> parameters = {});
+std::vector<double> constant_stiffness(const ReducedModel& model);
 // The same in terms [1 + regions][columns x columns]: springs, then what each region adds.
-std::vector<double> constant_stiffness_by_region(const ReducedModel& model,
-                                                 std::span<const FieldParameters> parameters = {});
+std::vector<double> constant_stiffness_by_region(const ReducedModel& model);
 // Laws whose tangent is that constant and four rows a point.
 bool has_four_rows(LawId law);
 
@@ -91,14 +88,13 @@ class ReducedMechanics final : public ReducedRobots {
   std::vector<char> field_squares_;         // whether the safe rows of a field may be squares: mu, lambda >= 0
   // Viscous materials (viscous_ops.hpp), field by field; empty: none.
   struct ViscousField {
-    std::vector<MaterialParameters<double>> in_step, of_shape;  // of a step of length step_, of the shape alone
-    AlignedVector<double> held_stress;                          // [robots] tiles of H
-    bool squares = false;                                       // field_squares_ of in_step
+    StepParameters of_step;                            // of a step of length step_
+    std::vector<MaterialParameters<double>> of_shape;  // of the shape alone
+    AlignedVector<double> held_stress;                 // [robots] tiles of H
   };
   std::vector<ViscousField> viscous_;
-  double step_ = -1;
+  double step_ = -1, step_factor_ = 1;  // StepParameters::factor of all fields
   bool in_step_ = false;
-  std::vector<double> constant_in_step_;  // constant_stiffness_ of in_step
   TangentKind tangent_ = TangentKind::none;
   AlignedVector<double> stiffness_, system_;  // per robot n x n, r x r
   std::vector<double> geometric_;             // per robot m x r: stiffness of rows and points towards the inputs

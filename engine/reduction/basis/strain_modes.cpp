@@ -95,7 +95,8 @@ struct PointColumns {
 }  // namespace
 
 int membrane_field(const FullModel& model) {
-  const auto found = std::ranges::find_if(model.fields, [](const ElementField& f) { return membrane_law(f.law); });
+  const auto found =
+      std::ranges::find_if(model.fields, [](const ElementField& f) { return f.law == LawId::corotational_membrane; });
   return found == model.fields.end() ? -1 : static_cast<int>(found - model.fields.begin());
 }
 

@@ -103,11 +103,32 @@ TEST(SceneReader, ReferenceDefaultsAreTrue) {
   EXPECT_EQ(written.validation_states, absent.validation_states);
 }
 
+TEST(SceneReader, Threads) {
+  const BodyScene body =
+      parse_scene(
+          test::minimal +
+              "[[body.membrane]]\ngroup = \"a\"\nthreads = {stiffness = \"500 N\", spacing = \"3 mm\", angle = \"90 "
+              "deg\", axis = [0, 2, 0], centre = [1, 0, 0]}\n[[body.membrane]]\ngroup = \"b\"\n"
+              "threads = {stiffness = 1, spacing = 1, direction = [0, 0, 5], push = true}\n",
+          "")
+          .bodies.front();
+  const ThreadScene wound = *body.membranes[0].threads, straight = *body.membranes[1].threads;
+  EXPECT_DOUBLE_EQ(wound.stiffness, 500);
+  EXPECT_DOUBLE_EQ(wound.spacing, 0.003);
+  EXPECT_NEAR(wound.angle, std::numbers::pi / 2, 1e-15);
+  EXPECT_DOUBLE_EQ(wound.axis[1], 1);
+  EXPECT_DOUBLE_EQ(wound.centre[0], 1);
+  EXPECT_FALSE(wound.push || wound.direction);
+  EXPECT_EQ(wound.buckling, default_buckling);
+  EXPECT_TRUE(straight.push);
+  EXPECT_DOUBLE_EQ((*straight.direction)[2], 1);
+}
+
 TEST(SceneReader, ViscousMaterials) {
   const MaterialScene material =
       parse_scene(test::minimal +
                       "prony = [{modulus = 0.4, time = \"100 ms\"}, {modulus = 0.1, time = 2}]\n"
-                      "retardation = \"3 ms\"\n",
+                      "retardation_time = \"3 ms\"\n",
                   "")
           .bodies.front()
           .materials.front();

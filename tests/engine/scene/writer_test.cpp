@@ -22,9 +22,30 @@ TEST(SceneWriter, RoundTrip) {
   }
 }
 
+TEST(SceneWriter, ThreadsRoundTrip) {
+  const Scene scene = parse_scene(test::minimal +
+                                      "[[body.membrane]]\ngroup = \"a\"\nthreads = {stiffness = 500, spacing = 0.003, "
+                                      "angle = 1.5, axis = [0, 2, 0], "
+                                      "centre = [1, 0, 0]}\n[[body.membrane]]\ngroup = \"b\"\n"
+                                      "threads = {stiffness = 1, spacing = 1, direction = [0, 0, 5], push = true}\n",
+                                  "/robots/all.toml");
+  const std::string written = write_scene(scene);
+  EXPECT_TRUE(parse_scene(written, "elsewhere.toml") == scene) << written;
+  for (int k = 0; k < 4; ++k) {
+    Scene other = scene;
+    ThreadScene& threads = *other.bodies.front().membranes.front().threads;
+    if (k == 0) threads.centre[2] = 1;
+    if (k == 1) threads.angle = 1;
+    if (k == 2) threads.push = true;
+    if (k == 3) other.bodies.front().membranes.front().threads.reset();
+    EXPECT_FALSE(other == scene) << k;
+  }
+}
+
 TEST(SceneWriter, ViscousMaterialsRoundTrip) {
   const Scene scene = parse_scene(
-      test::minimal + "prony = [{modulus = 0.4, time = \"100 ms\"}, {modulus = 0.1, time = 2}]\nretardation = 0.003\n",
+      test::minimal +
+          "prony = [{modulus = 0.4, time = \"100 ms\"}, {modulus = 0.1, time = 2}]\nretardation_time = 0.003\n",
       "/robots/all.toml");
   const std::string written = write_scene(scene);
   EXPECT_TRUE(parse_scene(written, "elsewhere.toml") == scene) << written;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/inverse/inverse_step.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "engine/step/step.hpp"
@@ -145,6 +146,26 @@ TEST_P(EveryLaw, IsRelaxedAtRest) {
   }
 }
 
+// Safe tangents are positive semidefinite, whatever the points remember of small strains, and as far as inertia goes: a
+// factor of K + M/h^2 exists, and of K alone.
+TEST_P(EveryLaw, SafeTangentsArePositive) {
+  const FullModel model = build_full_model(viscous_bar(GetParam()), reduced_bodies::bar(true));
+  FullMechanics full(model);
+  const ReducedModel reduced =
+      project(model, reduced_bodies::random_basis(model.coordinates.nv, 8), 8, reduced_bodies::some_elements(model));
+  ReducedMechanics few(reduced);
+  for (Mechanics* mechanics : {static_cast<Mechanics*>(&full), static_cast<Mechanics*>(&few)}) {
+    std::vector<double> z = random_stresses(mechanics->robot().viscous, 2e5);
+    const std::vector<double> q = boxes::random_vector(mechanics->coordinates().nv, 0.003);
+    std::vector<double> f(q.size()), y(extent(mechanics->robot().outputs())), lambda(extent(mechanics->robot().rows()));
+    mechanics->begin_viscous_step(0.001, z);
+    EXPECT_EQ(mechanics->evaluate_forces(q, {}, TangentKind::safe, f).undefined, 0);
+    mechanics->evaluate_outputs(q, {}, y);
+    EXPECT_EQ(mechanics->factor({.mass = 0, .stiffness = 1}, y, lambda).status, SystemStatus::ok);
+    mechanics->end_viscous_step(0.001, q, {}, {}, z);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Laws, EveryLaw, testing::ValuesIn(boxes::exact_laws()),
                          [](const auto& info) { return info.param.name; });
 
@@ -205,7 +226,7 @@ TEST(Viscous, ASwingingCantileverIsDamped) {
     scene.bodies[0].materials[0].retardation = retardation;
     const FullModel model = build_full_model(scene, slender());
     FullMechanics mechanics(model);
-    scene.gravity = {{0, 0, 0.2}};
+    scene.gravity = {{0, 0, 0.02}};
     const FullModel loaded_model = build_full_model(scene, slender());
     FullMechanics loaded(loaded_model);
     State state = rest_state(loaded);
@@ -233,6 +254,47 @@ TEST(Viscous, ASwingingCantileverIsDamped) {
   EXPECT_GT(fallen, 0.5);
   // Small deflections; the steps' own damping beside that of the dashpot, h/tau_E of omega tau.
   EXPECT_NEAR(fallen, omega * omega * tau_E / 2 * 2 * period, 0.04 * fallen);
+}
+
+// Under pressure, too, steps of one linearisation come to those of Newton's method as they get shorter: the stress that a
+// step adds and H are ten times the law's, and must not become a stiffness against rotation.
+TEST(Viscous, ACompressedBarMovesAsByNewtonsMethod) {
+  for (const boxes::Law& law : {neo_hookean, boxes::Law{"corotational", MaterialModel::corotational}}) {
+    Scene scene = boxes::scene(law, 1e5, 0.3);
+    scene.gravity = {{0, 0, -2}};
+    scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+    scene.bodies[0].materials[0].retardation = 0.05;
+    ActuatorScene cable;
+    cable.name = "cable";
+    cable.points = {{{0.4, 0.02, 0.02}}, {{0.3, 0.02, 0.02}}, {{0.2, 0.02, 0.02}}, {{0.1, 0.02, 0.02}}};
+    cable.pull_point = {{-0.01, 0.02, 0.02}};
+    cable.control = ActuatorControl::force;
+    cable.range = cable.force = {0, 10};
+    scene.actuators = {cable};
+    const FullModel model = build_full_model(scene, box_hexahedra({{0, 0, 0}}, {{0.4, 0.04, 0.04}}, 10, 1, 1));
+    FullMechanics mechanics(model);
+    const auto tip = [&](StepScheme scheme, double h) {
+      Stepper stepper(mechanics, {.scheme = scheme, .time_step = h});
+      State state = rest_state(mechanics);
+      Control control = zero_control(mechanics);
+      control.commands = {6};
+      for (double time = 0; time < 0.4 - h / 2; time += h)
+        EXPECT_EQ(stepper.step(control, state).status, StepStatus::ok) << law.name;
+      return tip_of(model, state, 2);
+    };
+    double before = 0;
+    for (const double h : {0.01, 0.0025}) {
+      const double newton = tip(StepScheme::newton, h),
+                   error = std::abs(tip(StepScheme::one_linearisation, h) - newton);
+      EXPECT_GT(std::abs(newton), 0.02) << law.name;
+      EXPECT_LT(error, 0.04 * std::abs(newton)) << law.name << " " << h;  // without viscosity 0.04 at 10 ms too
+      // Of first order: a quarter of the step, about a quarter of the error.
+      if (before > 1e-6) {
+        EXPECT_LT(error, 0.5 * before) << law.name;
+      }
+      before = error;
+    }
+  }
 }
 
 // The reduced model with all modes and elements moves as the full one.
@@ -343,6 +405,8 @@ TEST(Viscous, NeedsImplicitEuler) {
   scene.implicit_velocity = 0.5;
   const FullModel model = build_full_model(scene, reduced_bodies::bar(false));
   EXPECT_TRUE(cannot_step(model.robot, Integrator::implicit_euler).has_value());
+  FullMechanics mechanics(model);
+  EXPECT_THROW(InverseStep(mechanics, {}, Integrator::implicit_euler, 0.01), InputError);
   EXPECT_FALSE(cannot_step(model.robot, Integrator::quasi_static).has_value());
 }
 

@@ -103,7 +103,7 @@ void compare(LawId id) {
 TEST(PointLanes, EveryLawAgreesWithPointByPoint) {
   for (const LawId id : {LawId::corotational, LawId::corotational_edge_frame, LawId::corotational_edge_polar,
                          LawId::st_venant_kirchhoff, LawId::stable_neo_hookean, LawId::mooney_rivlin,
-                         LawId::corotational_membrane, LawId::yeoh, LawId::gent, LawId::ogden}) {
+                         LawId::corotational_membrane, LawId::yeoh, LawId::gent, LawId::ogden, LawId::fibres}) {
     SCOPED_TRACE(static_cast<int>(id));
     compare<double>(id);
     compare<float>(id);
