@@ -494,10 +494,9 @@ void Stepper::begin_viscous_step(const StateView& state) {
 }
 
 void Stepper::end_viscous_step(const StateView& state) {
-  std::vector<unsigned char> moved;
-  for (const Progress& robot : robots_) moved.push_back(robot.at != Progress::At::failed);
+  send_mask(/*ended=*/true);
   mechanics_.end_viscous_step(settings_.dynamic() ? settings_.time_step : 0, {state.q, motion_.q.size()},
-                              state.host.motions, moved, state.host.viscous);
+                              state.host.motions, found_.goes.host(), state.host.viscous);
 }
 
 // What the cavities that are supplied have gained: through their lines; in statics, and where a limit holds the pressure,
