@@ -57,7 +57,8 @@ int format_of(const ReducedModel& model) {
   const bool viscous_or_threads = std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& field) {
     return field.viscosity.terms > 0 || field.law == LawId::fibres;
   });
-  return viscous_or_threads         ? 14
+  return !robot.rods.empty()        ? 15
+         : viscous_or_threads       ? 14
          : gas_or_sensors           ? 13
          : more_laws                ? 12
          : more_elements            ? 11
@@ -133,7 +134,10 @@ StrainModes read_strains(const DataSource& file, const Checked& checked, const s
   strains.count = checked.count(at + "/strain_count", 1, most_strain_modes);
   checked.require(membrane_law(field.law), at + "/strain_count", "is said of what is no membrane");
   checked.require(field.element.empty(), at + "/elements", "stand beside strain modes");
-  checked.require(!field.parameters.empty(), at + "/parameters", "name no membrane");
+  bool sheet = false;
+  for (std::size_t g = 0; g < field.parameters.size(); ++g)
+    sheet = sheet || ReducedModel::is_sheet(field, static_cast<int>(g));
+  checked.require(sheet, at + "/parameters", "name no membrane");
   strains.unit = checked.number(at + "/strain_unit");
   checked.require(strains.unit > 0, at + "/strain_unit", "is not positive");
   const std::size_t count = extent(strains.count);
@@ -181,18 +185,19 @@ ReducedField read_field(const DataSource& file, const Checked& checked, const st
   field.name = file.read_text(at + "/name");
   field.law = static_cast<LawId>(checked.count(at + "/law", 0, static_cast<int>(last_law)));
   field.total_elements = checked.count(at + "/total_elements", 0, 2000000000);
-  field.points_per_element = checked.count(at + "/points_per_element", 1, membrane_law(field.law) ? 1 : 14);
+  field.points_per_element = checked.count(at + "/points_per_element", 1, solid(field.law) ? 14 : 1);
   if (file.has(at + "/unit"))
-    field.unit = static_cast<DomainUnit>(checked.count(at + "/unit", 0, membrane_law(field.law) ? 0 : 1));
+    field.unit = static_cast<DomainUnit>(checked.count(at + "/unit", 0, solid(field.law) ? 1 : 0));
   checked.require(field.unit == DomainUnit::element || field.points_per_element == 1, at + "/points_per_element",
                   "is not that of single points");
-  field.nodes_per_element = membrane_law(field.law)                                              ? 3
+  field.nodes_per_element = field.law == LawId::rod                                              ? 0
+                            : membrane_law(field.law)                                            ? 3
                             : field.points_per_element == 1 && field.unit == DomainUnit::element ? 4
                                                                                                  : 8;
   if (file.has(at + "/nodes_per_element")) {
     field.nodes_per_element = checked.count(at + "/nodes_per_element", 4, max_element_nodes);
     const int n = field.nodes_per_element;
-    checked.require(!membrane_law(field.law) && (n == 4 || n == 8 || n == 10 || n == 20), at + "/nodes_per_element",
+    checked.require(solid(field.law) && (n == 4 || n == 8 || n == 10 || n == 20), at + "/nodes_per_element",
                     "is that of no element");
     field.part = static_cast<LawPart>(checked.count(at + "/part", 0, 2));
     checked.require(field.points_per_element == (field.unit == DomainUnit::point ? 1 : field.element_points()),
@@ -230,8 +235,8 @@ ReducedField read_field(const DataSource& file, const Checked& checked, const st
     checked.require(region >= 0 && static_cast<std::size_t>(region) < field.parameters.size(), at + "/region",
                     "names a material that is not there");
   const auto edge_shape = file.shape(at + "/edges");
-  const bool needs_edges = field.law == LawId::corotational_edge_frame || field.law == LawId::corotational_edge_polar ||
-                           membrane_law(field.law);
+  const bool needs_edges =
+      field.law == LawId::corotational_edge_frame || field.law == LawId::corotational_edge_polar || !solid(field.law);
   checked.require(edge_shape.size() == 2 && edge_shape[1] == 9 && edge_shape[0] == (needs_edges ? points : 0),
                   at + "/edges", "has a wrong shape");
   const auto edges = checked.doubles(at + "/edges", edge_shape);
@@ -240,6 +245,8 @@ ReducedField read_field(const DataSource& file, const Checked& checked, const st
     std::copy_n(edges.begin() + static_cast<long>(9 * i), 9, m.m);
     const Mat3d skew = transpose(m) * m - Mat3d::identity();
     checked.require(!membrane_law(field.law) || dot(skew, skew) < 1e-12, at + "/edges", "holds a frame that is askew");
+    checked.require(field.law != LawId::rod || std::abs(skew(0, 0)) + std::abs(skew(1, 1)) < 1e-9, at + "/edges",
+                    "holds a direction that is not of length 1");
     field.edges.push_back(m);
   }
   if (file.has(at + "/viscosity")) {

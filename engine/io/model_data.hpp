@@ -13,7 +13,7 @@ namespace supple {
 /// are volumes, 6 obstacles that are tubes or have a largest force, 5 constraints and implicit factors of the step, 4
 /// obstacles, 3 membranes and cavities, 2 none of them.
 inline constexpr int oldest_model_format = 2;
-inline constexpr int model_format_version = 14;
+inline constexpr int model_format_version = 15;
 
 void write_model_data(const ReducedModel& model, DataSink& file);
 /// Whether the file is marked as a reduced model.

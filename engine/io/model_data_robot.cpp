@@ -149,6 +149,14 @@ class Reader {
     return effector;
   }
 
+  RodLine rod(const std::string& at) const {
+    RodLine rod;
+    points(at, rod.first_point, rod.point_count);
+    rod.radius = checked_.number(at + "/radius");
+    checked_.require(rod.radius > 0, at + "/radius", "is not positive");
+    return rod;
+  }
+
   std::vector<NamedPoint> named_points(const std::string& at) const {
     std::vector<NamedPoint> list;
     const int count = checked_.count(at + "/count", 0, 100000);
@@ -224,6 +232,13 @@ void write_robot(DataSink& file, const Robot& robot) {
     file.write(at + "/set", robot.probes[i].set);
     file.write(at + "/point", static_cast<std::int64_t>(robot.probes[i].point));
   }
+  if (robot.rods.empty()) return;
+  file.write("/robot/rods/count", static_cast<std::int64_t>(robot.rods.size()));
+  for (std::size_t i = 0; i < robot.rods.size(); ++i) {
+    const std::string at = "/robot/rods/" + entry_name(i);
+    file.write(at + "/points", std::vector<int>{robot.rods[i].first_point, robot.rods[i].point_count}, {2});
+    file.write(at + "/radius", robot.rods[i].radius);
+  }
 }
 
 Robot read_robot(const DataSource& file, const Checked& checked) {
@@ -248,6 +263,9 @@ Robot read_robot(const DataSource& file, const Checked& checked) {
   for (int i = 0; i < effectors; ++i)
     robot.effectors.push_back(reader.effector("/robot/effectors/" + entry_name(static_cast<std::size_t>(i))));
   robot.probes = reader.named_points("/robot/probes");
+  const int rods = file.has("/robot/rods/count") ? checked.count("/robot/rods/count", 0, 100000) : 0;
+  for (int i = 0; i < rods; ++i)
+    robot.rods.push_back(reader.rod("/robot/rods/" + entry_name(static_cast<std::size_t>(i))));
   return robot;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/model/element_fields.hpp"
 #include "engine/model/full_model.hpp"
 #include "engine/model/place_sensors.hpp"
+#include "engine/model/rods.hpp"
 #include "engine/model/rows.hpp"
 #include "kernels/base/contract.hpp"
 #include "solvers/complementarity/box_complementarity.hpp"
@@ -289,6 +290,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
   model.mass = build_mass(body, model.mesh, model.fields, model.total_mass);
 
   PointPlacer placer(model, norm(report.upper - report.lower));
+  add_rods(body, placer, model);
   if (scene.actuators.size() > static_cast<std::size_t>(max_box_complementarity))
     throw InputError(fmt::format("the scene has {} actuators, at most {} are possible", scene.actuators.size(),
                                  max_box_complementarity),

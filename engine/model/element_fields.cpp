@@ -239,10 +239,10 @@ MaterialParameters<double> law_parameters(const MaterialScene& material) {
 MaterialParameters<double> part_of(LawId law, LawPart part, int nodes, const MaterialParameters<double>& parameters) {
   MaterialParameters<double> kept = parameters;
   if (part == LawPart::whole) return kept;
-  SUPPLE_EXPECT(!membrane_law(law));
+  SUPPLE_EXPECT(solid(law));
   visit_law(law, [&](auto type) {
     using Law = decltype(type);
-    if constexpr (!layer_law<Law>) {
+    if constexpr (solid_law<Law>) {
       const double mu = Law::shear_modulus(parameters);
       const double lambda = Law::bulk_modulus(parameters) - 2.0 / 3 * mu;
       double excess = std::max(0.0, lambda - dilatation_at_points(nodes) * mu);
@@ -300,7 +300,8 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
                                                 "yeoh",
                                                 "gent",
                                                 "ogden",
-                                                "threads"};
+                                                "threads",
+                                                "rods"};
         static_assert(std::size(names) == static_cast<std::size_t>(last_law) + 1);
         field.name = fmt::format("{}-{}{}", names[static_cast<int>(law)], shape_name(rest.count), part_name(part));
         field.law = law;

@@ -69,13 +69,17 @@ double mean_of(const std::vector<double>& stress, const std::vector<double>& wei
 
 }  // namespace
 
+bool has_stress(LawId law) {
+  return solid(law) || law == LawId::corotational_membrane;
+}
+
 std::vector<double> von_mises(const FullModel& model, std::span<const double> u) {
   std::size_t total = static_cast<std::size_t>(model.mesh.element_count());
   for (const ElementField& field : model.fields)
     if (membrane_law(field.law)) total += field.element.size();
   std::vector<double> elements(total, 0.0);
   for (const ElementField& field : model.fields) {
-    if (field.part == LawPart::mean) continue;
+    if (field.part == LawPart::mean || !has_stress(field.law)) continue;
     std::vector<double> F(9 * static_cast<std::size_t>(padded(field.points())));
     launch_cpu(padded(field.points()),
                GatherGradientOp<double>{field.points(), field.nodes_per_element, field.points_per_element,
@@ -94,6 +98,12 @@ std::vector<double> von_mises(const ReducedModel& model, std::span<const double>
   std::vector<double> elements, x(q.begin(), q.begin() + model.modes);
   if (model.columns() > model.modes) x.insert(x.end(), motions.begin(), motions.end());
   for (const ReducedField& field : model.fields) {
+    if (field.part == LawPart::mean || field.law == LawId::rod) continue;
+    const KeptElements kept = kept_elements(field);
+    if (!has_stress(field.law)) {
+      elements.insert(elements.end(), kept.first.size(), 0.0);
+      continue;
+    }
     std::vector<double> F(9 * static_cast<std::size_t>(padded(field.points())), 0.0);
     for (int t = 0; t < tile_count(field.points()); ++t)
       for (int row = 0; row < tile_rows; ++row) {
@@ -106,7 +116,6 @@ std::vector<double> von_mises(const ReducedModel& model, std::span<const double>
       }
     const std::vector<double> stress =
         point_stresses(field.law, field.points(), field.region, whole_law(model.fields, field), field.edges, F);
-    const KeptElements kept = kept_elements(field);
     std::vector<double> sum(kept.first.size(), 0.0), total(kept.first.size(), 0.0);
     for (std::size_t p = 0; p < stress.size(); ++p) {
       const auto e = static_cast<std::size_t>(kept.of_unit[p / static_cast<std::size_t>(field.points_per_element)]);

@@ -11,11 +11,15 @@
 
 namespace supple {
 
+// Whether there is a stress to speak of: threads and rods have forces.
+bool has_stress(LawId law);
+
 // u [mesh nodes][3]: displacements. Stress of every element, by its number (ElementField::element); elements of no
-// field keep zero.
+// field, and threads, keep zero.
 std::vector<double> von_mises(const FullModel& model, std::span<const double> u);
 
-// Of the elements of a reduced model's domain, field after field in the order of kept_elements (reduced_shape.hpp); the
+// Of the elements of a reduced model's domain, field after field in the order of kept_elements (reduced_shape.hpp), those
+// of a law in two parts once, without rods; the
 // mean is over those points of an element that are kept, by their weights. scale: factors on the moduli of each region
 // (Variations::material_scale), or empty.
 std::vector<double> von_mises(const ReducedModel& model, std::span<const double> q, std::span<const double> motions,

@@ -100,19 +100,6 @@ MaterialParameters<double> parameters_of(const ThreadScene& threads) {
   return {{threads.stiffness / (threads.spacing * threads.spacing), threads.push ? 0.0 : threads.buckling}};
 }
 
-// Direction of the threads at x on a plane with this normal, not yet in the plane.
-Vec3d direction_at(const ThreadScene& threads, const Vec3d& x, const Vec3d& normal) {
-  if (threads.direction) return *threads.direction;
-  const Vec3d along = threads.axis - dot(threads.axis, normal) * normal;
-  const Vec3d around = cross(threads.axis, x - threads.centre);
-  const Vec3d in_plane = around - dot(around, normal) * normal;
-  const double size = norm(along), turn = norm(in_plane);
-  Vec3d d{{0, 0, 0}};
-  if (size > 0) d = d + (std::cos(threads.angle) / size) * along;
-  if (turn > 0) d = d + (std::sin(threads.angle) / turn) * in_plane;
-  return d;
-}
-
 struct RestTriangle {
   Vec3d x[3], normal, centre;
   double area;
@@ -158,20 +145,107 @@ void add_sheet(const BodyScene& body, const Mesh& mesh, std::size_t m, std::map<
   }
 }
 
-// Layers of threads may cross.
-void add_threads(const BodyScene& body, const Mesh& mesh, std::size_t m, ElementField& field) {
+// The directions of a layer of threads. Wound about the axis z, with the unit vectors along the axis in a face and around
+// it, which are orthogonal there,
+//   l = z - (z.n) n,   a = z x m,   m = +-n outwards from the axis,
+// threads at the angle alpha lie along cos(alpha) l/|l| + sin(alpha) a/|a|: a right-handed helix for alpha > 0.
+class Winding {
+ public:
+  // triangles: those of the layer.
+  Winding(const ThreadScene& threads, const std::vector<RestTriangle>& triangles) : threads_(threads) {
+    if (threads.centre) {
+      centre_ = *threads.centre;
+      return;
+    }
+    double area = 0;
+    for (const RestTriangle& t : triangles) {
+      centre_ = centre_ + t.area * t.centre;
+      area += t.area;
+    }
+    centre_ = (1 / area) * centre_;
+  }
+
+  // In the plane of the triangle, not of unit length.
+  Vec3d at(const RestTriangle& t, const Triangle& nodes, const Place& place) const {
+    if (threads_.direction) {
+      const Vec3d d = *threads_.direction - dot(*threads_.direction, t.normal) * t.normal;
+      if (!(norm(d) > least))
+        throw InputError(
+            fmt::format("threads have no direction on the face of nodes {} (theirs is across it)", nodes_text(nodes)),
+            "a group of triangles without such faces, or another direction", place);
+      return d;
+    }
+    const Vec3d& z = threads_.axis;
+    const Vec3d along = z - dot(z, t.normal) * t.normal, across = cross(z, t.normal);
+    if (!(norm(across) > least))
+      throw InputError(fmt::format("the face of nodes {} is across the axis of the winding, on which threads have no "
+                                   "direction",
+                                   nodes_text(nodes)),
+                       "a group of triangles without the ends, or another axis", place);
+    const Vec3d r = t.centre - centre_, radial = r - dot(r, z) * z, outwards = t.normal - dot(t.normal, z) * z;
+    const double side = dot(outwards, radial) / (norm(outwards) * norm(radial));
+    if (!(std::abs(side) > least))
+      throw InputError(fmt::format("the axis of the winding lies in the plane of the face of nodes {}, so that it is "
+                                   "not told which way around the threads go",
+                                   nodes_text(nodes)),
+                       "centre = [x, y, z] inside the section", place);
+    return (std::cos(threads_.angle) / norm(along)) * along +
+           (std::sin(threads_.angle) * (side < 0 ? -1 : 1) / norm(across)) * across;
+  }
+
+  // Whether a face that looks along this normal lies on the side of the axis's outside.
+  bool looks_outwards(const Vec3d& x, const Vec3d& normal) const {
+    const Vec3d r = x - centre_;
+    return dot(r - dot(r, threads_.axis) * threads_.axis, normal) > 0;
+  }
+  bool wound() const { return !threads_.direction; }
+
+ private:
+  static constexpr double least = 0.02;  // sines, of a degree
+  const ThreadScene& threads_;
+  Vec3d centre_{{0, 0, 0}};
+};
+
+// A wound layer lies on one side of the body's surface: all around it, or all around a chamber. Otherwise its axis is
+// somewhere else than its section.
+void check_side(const Winding& winding, const MembraneScene& membrane, const Mesh& mesh,
+                const std::vector<Triangle>& triangles) {
+  std::map<Triangle, Vec3d> normals;  // out of the body
+  for (const Triangle& t : triangles_of(boundary_faces(mesh))) normals[sorted(t)] = RestTriangle(mesh, t).normal;
+  int sides[2] = {0, 0};
+  for (const Triangle& t : triangles)
+    if (const auto found = normals.find(sorted(t)); found != normals.end())
+      ++sides[winding.looks_outwards(RestTriangle(mesh, t).centre, found->second)];
+  if (sides[0] > 0 && sides[1] > 0)
+    throw InputError(fmt::format("of the faces of a winding, {} look away from its axis and {} towards it, so that its "
+                                 "threads would turn both ways",
+                                 sides[1], sides[0]),
+                     "centre = [x, y, z] inside the section, or a layer for each side", membrane.place);
+}
+
+// Layers of threads may cross: `laid` has the directions on each triangle so far, with the number of the layer.
+void add_threads(const BodyScene& body, const Mesh& mesh, std::size_t m,
+                 std::map<Triangle, std::vector<std::pair<std::size_t, Vec3d>>>& laid, ElementField& field) {
   const MembraneScene& membrane = body.membranes[m];
-  const ThreadScene& threads = *membrane.threads;
-  for (const Triangle& triangle : triangles_of(membrane, mesh)) {
-    const RestTriangle rest(mesh, triangle);
-    Vec3d e1 = direction_at(threads, rest.centre, rest.normal);
-    e1 = e1 - dot(e1, rest.normal) * rest.normal;
-    if (!(norm(e1) > 1e-6))
-      throw InputError(
-          fmt::format("threads have no direction on the face of nodes {} (theirs is across it)", nodes_text(triangle)),
-          "a region without such faces, or another direction, axis or centre", membrane.place);
+  const std::vector<Triangle> triangles = triangles_of(membrane, mesh);
+  std::vector<RestTriangle> rest;
+  for (const Triangle& triangle : triangles) rest.emplace_back(mesh, triangle);
+  const Winding winding(*membrane.threads, rest);
+  if (winding.wound()) check_side(winding, membrane, mesh, triangles);
+  for (std::size_t t = 0; t < triangles.size(); ++t) {
+    const Vec3d e1 = normalized(winding.at(rest[t], triangles[t], membrane.place));
+    auto& others = laid[sorted(triangles[t])];
+    for (const auto& [layer, direction] : others)
+      if (layer == m || std::abs(dot(direction, e1)) > 1 - 1e-6)
+        throw InputError(fmt::format("threads lie twice in the same direction on the face of nodes {}, {} (their "
+                                     "stiffness would count twice)",
+                                     nodes_text(triangles[t]),
+                                     layer == m ? std::string("of this layer")
+                                                : fmt::format("of membranes {} and {}", layer + 1, m + 1)),
+                         "remove one; for threads that are nearer to each other, a smaller spacing", membrane.place);
+    others.emplace_back(m, e1);
     field.region.push_back(static_cast<int>(m));
-    add_point(triangle, rest, normalized(e1), threads.spacing, field);
+    add_point(triangles[t], rest[t], e1, membrane.threads->spacing, field);
   }
 }
 
@@ -192,11 +266,12 @@ std::vector<ElementField> build_membrane_fields(const BodyScene& body, const Mes
   ElementField sheets = layer(LawId::corotational_membrane, "corotational-membrane", count);
   ElementField threads = layer(LawId::fibres, "threads", count);
   std::map<Triangle, std::size_t> covered;  // by which sheet
+  std::map<Triangle, std::vector<std::pair<std::size_t, Vec3d>>> laid;
   for (std::size_t m = 0; m < body.membranes.size(); ++m) {
     const MembraneScene& membrane = body.membranes[m];
     if (membrane.threads) {
       threads.parameters[m] = parameters_of(*membrane.threads);
-      add_threads(body, mesh, m, threads);
+      add_threads(body, mesh, m, laid, threads);
     } else {
       sheets.parameters[m] = parameters_of(membrane);
       add_sheet(body, mesh, m, covered, sheets);

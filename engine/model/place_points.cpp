@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "engine/mesh/boundary.hpp"
 #include "engine/mesh/closed_surface.hpp"
@@ -148,6 +149,12 @@ PlacedPath PointPlacer::add_path(const std::vector<Vec3d>& points, const std::op
   if (!(path.length > 0))
     throw InputError(what + " has no length", "give it a pull_point away from its point, or several points", place);
   return path;
+}
+
+double PointPlacer::edge_length_at(const Vec3d& x, const std::string& what, const Place& place) const {
+  const int element = locate(x, what, place).element;
+  const bool tetrahedron = element < static_cast<int>(model_.mesh.tetrahedra.size());
+  return std::cbrt((tetrahedron ? 6 * std::numbers::sqrt2 : 1) * element_volume(model_.mesh, element));
 }
 
 PointPlacer::WeightedNodes PointPlacer::weighted(const std::vector<int>& nodes,

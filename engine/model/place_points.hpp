@@ -51,6 +51,8 @@ class PointPlacer {
   int add(const Vec3d& x, const std::optional<Region>& carrier, const std::string& what, const Place& place);
   PlacedPath add_path(const std::vector<Vec3d>& points, const std::optional<Vec3d>& end, double radius,
                       const std::string& what, const Place& place);
+  // Of the element there [m]: the edge of a cube, or of a regular tetrahedron, of its volume.
+  double edge_length_at(const Vec3d& x, const std::string& what, const Place& place) const;
   int add_surface_mean(const Region& region, const std::string& what, const Place& place);
   int add_mean(const Region& region, const std::string& what, const Place& place);
   int add_fit(const Region& region, const std::string& what, const Place& place);                      // three vectors

@@ -36,7 +36,7 @@ struct ReducedField {
   std::string name;
   LawId law = LawId::corotational;
   LawPart part = LawPart::whole;
-  int nodes_per_element = 4;  // of the full field: 3, 4, 8, 10 or 20
+  int nodes_per_element = 4;  // of the full field: 3, 4, 8, 10 or 20; 0 of rods
   int total_elements = 0;     // of the full field
   /// point: each entry of `element`, `corners` and `xi` is of one point of an element that has several,
   /// points_per_element is 1, and an element is listed once for each of its points that is kept.
@@ -163,20 +163,33 @@ struct ReducedModel {
   /// Columns of G and of the springs: the modes, then the motions where they strain the body (all of them or none).
   int columns() const { return modes + robot.straining_motions(); }
   /// Regions of the body: its materials as the scene lists them, which every field of solids knows all, then its
-  /// membranes.
-  int materials() const {
+  /// membranes, then its rods.
+  int materials() const { return regions_of(&solid); }
+  int regions() const {
+    return first_rod() + regions_of(+[](LawId law) { return law == LawId::rod; });
+  }
+  int first_region(const ReducedField& field) const {
+    return solid(field.law) ? 0 : membrane_law(field.law) ? materials() : first_rod();
+  }
+  /// Whether a membrane is a sheet: layers of threads beside them have no moduli in their field.
+  static bool is_sheet(const ReducedField& field, int region) {
+    return sum_of_moduli(field.law, field.parameters[static_cast<std::size_t>(region)]) > 0;
+  }
+  /// Region of a field's strain modes, which stand for all sheets: that of the first one.
+  int strain_region(const ReducedField& field) const {
+    int region = 0;
+    while (!is_sheet(field, region)) ++region;
+    return first_region(field) + region;
+  }
+
+ private:
+  int regions_of(bool (*kind)(LawId)) const {
     std::size_t count = 0;
     for (const ReducedField& field : fields)
-      if (!membrane_law(field.law)) count = std::max(count, field.parameters.size());
+      if (kind(field.law)) count = std::max(count, field.parameters.size());
     return static_cast<int>(count);
   }
-  int regions() const {
-    std::size_t membranes = 0;
-    for (const ReducedField& field : fields)
-      if (membrane_law(field.law)) membranes = std::max(membranes, field.parameters.size());
-    return materials() + static_cast<int>(membranes);
-  }
-  int first_region(const ReducedField& field) const { return membrane_law(field.law) ? materials() : 0; }
+  int first_rod() const { return materials() + regions_of(&membrane_law); }
 };
 
 }  // namespace supple

@@ -183,6 +183,12 @@ struct PlacedObstacle {
   double max_force = unlimited;
 };
 
+/// A rod in a body ([[body.rod]]), for display: its nodes are consecutive mapped points.
+struct RodLine {
+  int first_point = 0, point_count = 0;
+  double radius = 0;  // m
+};
+
 struct Robot {
   std::string name;
   Vec3d gravity{{0, 0, 0}};
@@ -197,6 +203,7 @@ struct Robot {
   std::vector<Effector> effectors;
   std::vector<NamedPoint> probes;
   std::vector<Sensor> sensors;
+  std::vector<RodLine> rods;
   std::vector<MotionInput> motions;
   /// Collision points are consecutive mapped points, kept at least `contact_distance` [m] from each obstacle. A pair is
   /// a collision point and an obstacle: its index is point * obstacles + obstacle, the point counted from the first.

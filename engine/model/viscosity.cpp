@@ -18,7 +18,7 @@ MaterialParameters<double> shape_parameters(LawId law, const MaterialParameters<
   MaterialParameters<double> shape = parameters;
   visit_law(law, [&](auto type) {
     using Law = decltype(type);
-    if constexpr (!layer_law<Law>) shape.p[Law::volumetric] -= Law::volumetric_share * Law::bulk_modulus(parameters);
+    if constexpr (solid_law<Law>) shape.p[Law::volumetric] -= Law::volumetric_share * Law::bulk_modulus(parameters);
   });
   return shape;
 }

@@ -201,8 +201,10 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
                      "[[obstacle]], or without contact_modes");
   const bool strains = recipe.membranes == MembraneForm::strains;
   if (strains && membrane_field(full) < 0)
-    throw InputError("[reduce] membranes = \"strains\" is for bodies with membranes, and this one has none",
-                     "[[body.membrane]], or without membranes");
+    throw InputError(
+        "[reduce] membranes = \"strains\" is for bodies with sheets ([[body.membrane]] with a thickness), and "
+        "this one has none",
+        "membranes = \"elements\"");
   if (recipe.elements == 0) return;
   if (recipe.ecsw_tolerance)
     throw InputError("a number of elements and their tolerance are in conflict", "one of them");

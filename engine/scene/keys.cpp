@@ -45,6 +45,7 @@ constexpr std::array body_keys{
     Key{.name = "rayleigh_stiffness", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "damping proportional to the stiffness matrix", .bound = Bound::non_negative},
     Key{.name = "material", .kind = tables, .fallback = "required", .meaning = "materials; where regions overlap the later one holds", .subtable = "[[body.material]]"},
     Key{.name = "membrane", .kind = tables, .fallback = "none", .meaning = "thin layers on faces of the body", .subtable = "[[body.membrane]]"},
+    Key{.name = "rod", .kind = tables, .fallback = "none", .meaning = "slender rods and cords in the body", .subtable = "[[body.rod]]"},
 };
 
 constexpr std::array mesh_keys{
@@ -108,12 +109,25 @@ constexpr std::array membrane_keys{
 constexpr std::array threads_keys{
     Key{.name = "stiffness", .kind = quantity, .dimension = D::force, .fallback = "required", .meaning = "axial stiffness of a thread, Young's modulus times its cross-section: force per strain", .bound = Bound::positive},
     Key{.name = "spacing", .kind = quantity, .dimension = D::length, .fallback = "required", .meaning = "distance from one thread to the next", .bound = Bound::positive},
-    Key{.name = "push", .kind = boolean, .fallback = "false", .meaning = "they resist pressure along themselves too, as wires do that the body keeps straight; threads buckle"},
-    Key{.name = "buckling", .kind = quantity, .fallback = "0.001", .meaning = "strain at which threads that are pressed buckle: they carry at most this times their stiffness", .bound = Bound::positive},
+    Key{.name = "push", .kind = boolean, .fallback = "false", .meaning = "they resist compression too, as wires do that the body keeps straight; threads buckle"},
+    Key{.name = "buckling", .kind = quantity, .fallback = "1e-6", .meaning = "strain over which compressed threads go slack: each carries at most this times its stiffness in compression, and half of it at this strain", .bound = Bound::positive},
     Key{.name = "direction", .kind = vector, .fallback = "axis and angle", .meaning = "direction of threads that lie straight, projected on each face"},
-    Key{.name = "axis", .kind = vector, .fallback = "[0, 0, 1]", .meaning = "axis about which they are wound"},
-    Key{.name = "centre", .kind = vector, .dimension = D::length, .fallback = "[0, 0, 0]", .meaning = "a point of the axis"},
+    Key{.name = "axis", .kind = vector, .fallback = "[0, 0, 1]", .meaning = "axis about which they are wound; faces across it, such as the ends of a tube, are no part of a winding"},
+    Key{.name = "centre", .kind = vector, .dimension = D::length, .fallback = "the middle of the faces", .meaning = "a point of the axis, inside the section"},
     Key{.name = "angle", .kind = quantity, .dimension = D::angle, .fallback = "required without direction", .meaning = "angle from the axis, positive for a right-handed helix: 90 deg are rings, 0 lies along the axis"},
+};
+
+constexpr std::array rod_keys{
+    Key{.name = "points", .kind = vectors, .dimension = D::length, .fallback = "required", .meaning = "path through points of the body, in its straight pieces"},
+    Key{.name = "radius", .kind = quantity, .dimension = D::length, .fallback = "required", .meaning = "of its round section", .bound = Bound::positive},
+    Key{.name = "inner_radius", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "of the bore of a tube", .bound = Bound::non_negative},
+    Key{.name = "young", .kind = quantity, .dimension = D::stress, .fallback = "required", .meaning = "Young's modulus", .bound = Bound::positive},
+    Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "none", .meaning = "adds the rod's mass to the body's; without it the rod is massless", .bound = Bound::positive},
+    Key{.name = "bending", .kind = boolean, .fallback = "true", .meaning = "it resists bending; a straight path then. false: a cord or a chain"},
+    Key{.name = "clamped", .kind = boolean, .fallback = "true", .meaning = "where it ends at held nodes its direction is held too, as that of a wire that goes into the mount; false: a hinge"},
+    Key{.name = "push", .kind = boolean, .fallback = "true", .meaning = "it resists compression too; false: a cord, which buckles"},
+    Key{.name = "buckling", .kind = quantity, .fallback = "1e-6", .meaning = "strain over which a compressed cord goes slack: it carries at most this times its stiffness in compression", .bound = Bound::positive},
+    Key{.name = "spacing", .kind = quantity, .dimension = D::length, .fallback = "edge length of the elements along it", .meaning = "distance between its nodes, at which it is tied to the body; finer than the elements makes the body stiffer than it is", .bound = Bound::positive},
 };
 
 constexpr std::array region_keys{
@@ -416,9 +430,10 @@ constexpr std::array tables_of_scene{
     TableKeys{"[body]", "The deformable body; one in a scene so far.", body_keys},
     TableKeys{"mesh", "`mesh = {...}` in `[body]`. Formats: `.msh` 2.2 and 4.1, `.vtu`, `.vtk`.", mesh_keys},
     TableKeys{"[[body.material]]", "A material of the body.", material_keys},
-    TableKeys{"threads", "`threads = {...}` in `[[body.membrane]]`.", threads_keys},
     TableKeys{"prony", "`prony = [{...}, ...]` in `[[body.material]]`: a Maxwell element, beside the law.", prony_keys},
-    TableKeys{"[[body.membrane]]", "A layer that resists stretching in its plane and does not resist bending, such as a sheet under a soft body: triangles in plane stress on the nodes of the body. Exactly one of `box`, `sphere` and `group` selects where; membranes do not overlap.", membrane_keys},
+    TableKeys{"[[body.membrane]]", "A layer that resists stretching in its plane and does not resist bending, such as a sheet under a soft body: triangles in plane stress on the nodes of the body. Exactly one of `box`, `sphere` and `group` selects where; sheets do not overlap, layers of threads may cross.", membrane_keys},
+    TableKeys{"threads", "`threads = {...}` in `[[body.membrane]]`.", threads_keys},
+    TableKeys{"[[body.rod]]", "A slender round rod, tube or cord inside the body: a backbone, a wire, a tendon that is glued in. It follows the body at its nodes, adds stiffness along itself and against bending, and none against twist; the body fills its place too. No nodes of its own.", rod_keys},
     TableKeys{"region", "`region = {...}` in `[[body.material]]`: exactly one of these.", region_keys},
     TableKeys{"sphere", "`sphere = {...}` wherever a region is given.", sphere_keys},
     TableKeys{"[[fix]]", "Nodes that do not move freely. Exactly one of `box`, `sphere` and `group` selects them.", fix_keys},

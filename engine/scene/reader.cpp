@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
+#include <numbers>
 #include <system_error>
 
 #include "engine/scene/reader_parts.hpp"
@@ -180,8 +181,14 @@ ThreadScene read_threads(const TableReader& table) {
     table.fail("angle", "threads have neither a direction nor an angle from an axis",
                "direction = [1, 0, 0], or angle = \"85 deg\" with axis and centre");
   threads.axis = unit_vector(table, "axis", table.vector("axis", threads.axis));
-  threads.centre = table.vector("centre", threads.centre);
+  if (table.has("centre")) threads.centre = table.vector("centre", {});
   threads.angle = table.quantity("angle", 0);
+  constexpr double right = std::numbers::pi / 2;
+  if (!(std::abs(threads.angle) <= right * (1 + 1e-9)))
+    table.fail("angle",
+               fmt::format("threads at an angle of {:.4g} degrees from their axis (it is -90 to 90 degrees)",
+                           threads.angle * 90 / right),
+               "with a unit: angle = \"87 deg\"");
   return threads;
 }
 
@@ -209,6 +216,33 @@ MembraneScene read_membrane(const TableReader& table) {
                "0.45 to 0.5 for silicone");
   membrane.density = table.optional_quantity("density");
   return membrane;
+}
+
+RodScene read_rod(const TableReader& table) {
+  RodScene rod;
+  rod.place = table.place();
+  for (const std::string_view name : {"points", "radius", "young"})
+    if (!table.has(name))
+      table.fail(name, fmt::format("[[body.rod]] has no {}", name),
+                 name == "points"   ? "points = [[x, y, z], [x, y, z]]"
+                 : name == "radius" ? "radius = \"0.5 mm\""
+                                    : "young = \"75 GPa\"");
+  rod.points = table.vectors("points");
+  if (rod.points.size() < 2) table.fail("points", "the rod has one point (it needs two)", "its ends, or more points");
+  check_steps(table, "the rod", rod.points);
+  rod.radius = table.quantity("radius", 0);
+  rod.inner_radius = table.quantity("inner_radius", 0);
+  if (!(rod.inner_radius < rod.radius))
+    table.fail("inner_radius", "inner_radius is not smaller than radius", "the radius of the bore of a tube; 0: solid");
+  rod.young = table.quantity("young", 0);
+  rod.density = table.optional_quantity("density");
+  rod.bending = table.boolean("bending", true);
+  rod.clamped = table.boolean("clamped", true);
+  rod.push = table.boolean("push", true);
+  if (rod.push) refuse(table, "a rod that pushes", "push", {"buckling"});
+  rod.buckling = table.quantity("buckling", rod.buckling);
+  rod.spacing = table.optional_quantity("spacing");
+  return rod;
 }
 
 FixScene read_fix(const TableReader& table) {
@@ -259,6 +293,7 @@ BodyScene read_body(const TableReader& table) {
   for (const TableReader& material : table.tables("material")) body.materials.push_back(read_material(material));
   if (body.materials.empty()) table.fail("material", "[body] has no material", "[[body.material]]");
   for (const TableReader& membrane : table.tables("membrane")) body.membranes.push_back(read_membrane(membrane));
+  for (const TableReader& rod : table.tables("rod")) body.rods.push_back(read_rod(rod));
   check_mass(table, body);
   const auto viscous = [](const MaterialScene& m) { return !m.prony.empty() || m.retardation > 0; };
   if (body.rayleigh_stiffness > 0 && std::ranges::any_of(body.materials, viscous))

@@ -202,16 +202,21 @@ Path read_path(const TableReader& table, const std::string& what, std::string_vi
   path.points = table.vectors("points");
   if (table.has(end)) path.end = table.vector(end, {});
   path.attachment_radius = table.quantity("attachment_radius", 0);
-  std::vector<Vec3d> all = path.points;
-  if (path.end) all.push_back(*path.end);
-  if (all.size() < 2)
+  if (path.points.size() + (path.end ? 1 : 0) < 2)
     table.fail("points", fmt::format("{} has one point (it needs two)", what),
                fmt::format("{} = [x, y, z], or more points", end));
-  for (std::size_t i = 1; i < all.size(); ++i)
-    if (!(norm(all[i] - all[i - 1]) > 0))
-      table.fail(i < path.points.size() ? "points" : end,
-                 fmt::format("points {} and {} of {} are the same", i, i + 1, what), "remove one of them");
+  check_steps(table, what, path.points);
+  if (path.end && !path.points.empty() && !(norm(*path.end - path.points.back()) > 0))
+    table.fail(end,
+               fmt::format("points {} and {} of {} are the same", path.points.size(), path.points.size() + 1, what),
+               "remove one of them");
   return path;
+}
+
+void check_steps(const TableReader& table, const std::string& what, const std::vector<Vec3d>& points) {
+  for (std::size_t i = 1; i < points.size(); ++i)
+    if (!(norm(points[i] - points[i - 1]) > 0))
+      table.fail("points", fmt::format("points {} and {} of {} are the same", i, i + 1, what), "remove one of them");
 }
 
 std::vector<Vec3d> read_directions(const TableReader& table, std::vector<Vec3d> fallback) {

@@ -40,6 +40,8 @@ struct Path {
   double attachment_radius = 0;
 };
 Path read_path(const TableReader& table, const std::string& what, std::string_view end);
+// Throws where two points of a path that follow each other are the same.
+void check_steps(const TableReader& table, const std::string& what, const std::vector<Vec3d>& points);
 // That of the length `name`: its own, or that of the actuator which `cable` names.
 Path read_length_path(const TableReader& table, const std::vector<ActuatorScene>& actuators, const std::string& name);
 

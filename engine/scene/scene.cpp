@@ -40,17 +40,24 @@ bool same(const MembraneScene& a, const MembraneScene& b) {
   const auto threads = [](const MembraneScene& v) {
     const ThreadScene t = v.threads.value_or(ThreadScene{});
     return std::tuple(v.threads.has_value(), t.stiffness, t.spacing, t.push, t.buckling, t.direction.has_value(),
-                      t.angle);
+                      t.centre.has_value(), t.angle);
   };
   const auto vectors = [](const MembraneScene& v) {
     const ThreadScene t = v.threads.value_or(ThreadScene{});
-    return std::array{t.direction.value_or(Vec3d{}), t.axis, t.centre};
+    return std::array{t.direction.value_or(Vec3d{}), t.axis, t.centre.value_or(Vec3d{})};
   };
   for (std::size_t k = 0; k < 3; ++k)
     if (!std::ranges::equal(vectors(a)[k].v, vectors(b)[k].v)) return false;
   if (threads(a) != threads(b)) return false;
   const auto plain = [](const MembraneScene& v) { return std::tie(v.thickness, v.young, v.poisson, v.density); };
   return plain(a) == plain(b) && same(a.region, b.region);
+}
+bool same(const RodScene& a, const RodScene& b) {
+  const auto plain = [](const RodScene& v) {
+    return std::tie(v.points, v.radius, v.inner_radius, v.young, v.density, v.bending, v.clamped, v.push, v.buckling,
+                    v.spacing);
+  };
+  return plain(a) == plain(b);
 }
 bool same(const FixScene& a, const FixScene& b) {
   const auto plain = [](const FixScene& v) { return std::tie(v.motion, v.motion_direction, v.stiffness); };
@@ -116,7 +123,7 @@ bool same_body(const BodyScene& a, const BodyScene& b) {
                     v.rayleigh_mass, v.rayleigh_stiffness);
   };
   return plain(a) == plain(b) && same(a.transform, b.transform) && same(a.materials, b.materials) &&
-         same(a.membranes, b.membranes) && same(a.fixes, b.fixes);
+         same(a.membranes, b.membranes) && same(a.rods, b.rods) && same(a.fixes, b.fixes);
 }
 
 }  // namespace

@@ -72,15 +72,16 @@ struct MaterialScene {
 };
 
 /// Threads side by side in a layer, inextensible or nearly so (kernels/materials/fibres.hpp). Along `direction`, projected
-/// on each face; or wound about an axis through `centre`, at `angle` from it [rad].
-inline constexpr double default_buckling = 0.001;
+/// on each face; or wound about an axis through `centre` (none: the middle of the faces), at `angle` from it [rad].
+inline constexpr double default_buckling = 1e-6;
 struct ThreadScene {
   double stiffness = 0;                // axial, of one thread: force per strain [N]
   double spacing = 0;                  // from one to the next [m]
   bool push = false;                   // they resist pressure too
   double buckling = default_buckling;  // strain at which others buckle
   std::optional<Vec3d> direction;
-  Vec3d axis{{0, 0, 1}}, centre{{0, 0, 0}};
+  Vec3d axis{{0, 0, 1}};
+  std::optional<Vec3d> centre;
   double angle = 0;
 };
 
@@ -93,6 +94,21 @@ struct MembraneScene {
   double poisson = 0;    // -
   std::optional<double> density;       // kg/m^3, a mass beside the body's; none: the body's mass holds it
   std::optional<ThreadScene> threads;  // instead of thickness, moduli and density
+  Place place;
+};
+
+/// A slender round rod in the body, along a path: stiff along itself and, where the path is straight, against bending
+/// (kernels/materials/rod.hpp).
+struct RodScene {
+  std::vector<Vec3d> points;            // m, after the transform
+  double radius = 0, inner_radius = 0;  // m
+  double young = 0;                     // Pa
+  std::optional<double> density;        // kg/m^3, a mass beside the body's; none: the body's mass holds it
+  bool bending = true;                  // it resists bending
+  bool clamped = true;                  // its ends are where they end at held nodes
+  bool push = true;                     // it resists pressure along itself
+  double buckling = default_buckling;   // strain at which others buckle
+  std::optional<double> spacing;        // of its nodes [m]; none: edge length of the elements that it runs through
   Place place;
 };
 
@@ -127,6 +143,7 @@ struct BodyScene {
   double rayleigh_stiffness = 0;  // s
   std::vector<MaterialScene> materials;
   std::vector<MembraneScene> membranes;
+  std::vector<RodScene> rods;
   std::vector<FixScene> fixes;
   Place place;
 };

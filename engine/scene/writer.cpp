@@ -112,6 +112,7 @@ class Writer {
     put("rayleigh_stiffness", b.rayleigh_stiffness);
     for (const MaterialScene& m : b.materials) material(m);
     for (const MembraneScene& m : b.membranes) membrane(m);
+    for (const RodScene& r : b.rods) rod(r);
   }
 
   std::string from_folder(const std::string& file) const {
@@ -166,13 +167,30 @@ class Writer {
           "threads = {{stiffness = {}, spacing = {}, {}, {}}}\n", toml(t.stiffness), toml(t.spacing),
           t.push ? "push = true" : fmt::format("buckling = {}", toml(t.buckling)),
           t.direction ? fmt::format("direction = {}", toml(*t.direction))
-                      : fmt::format("axis = {}, centre = {}, angle = {}", toml(t.axis), toml(t.centre), toml(t.angle)));
+                      : fmt::format("axis = {}, {}angle = {}", toml(t.axis),
+                                    t.centre ? fmt::format("centre = {}, ", toml(*t.centre)) : "", toml(t.angle)));
       return;
     }
     put("thickness", m.thickness);
     put("young", m.young);
     put("poisson", m.poisson);
     put("density", m.density);
+  }
+
+  void rod(const RodScene& r) {
+    open("[[body.rod]]");
+    put("points", r.points);
+    put("radius", r.radius);
+    put("inner_radius", r.inner_radius);
+    put("young", r.young);
+    put("density", r.density);
+    put("bending", r.bending);
+    put("clamped", r.clamped);
+    if (r.push)
+      put("push", r.push);
+    else
+      text_ += fmt::format("push = false\nbuckling = {}\n", toml(r.buckling));
+    put("spacing", r.spacing);
   }
 
   std::string region(const Region& r) {

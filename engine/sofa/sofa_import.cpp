@@ -52,6 +52,12 @@ void check_sofa_elements(const Scene& scene, const FullModel& model) {
   if (std::ranges::any_of(model.fields, [](const ElementField& field) { return field.part != LawPart::whole; }))
     throw InputError("SOFA's files hold one force field for hexahedra, and dilatation = \"mean\" makes two of it",
                      "dilatation = \"points\" in [body]", body.place);
+  for (const MembraneScene& membrane : body.membranes)
+    if (membrane.threads)
+      throw InputError("SOFA has no force field for layers of threads", "a scene without them", membrane.place);
+  if (!body.rods.empty())
+    throw InputError("SOFA's files hold one force field of elements with weights, and rods have none there",
+                     "a scene without [[body.rod]]", body.rods.front().place);
 }
 
 std::vector<int> nodes_of_file(const Scene& scene) {

@@ -477,6 +477,7 @@ void Stepper::finish_host(ConstraintLaw& law, const StateView& state) {
 
 // Forces of the mechanics are those at rest again, whatever ends the step.
 void Stepper::leave_viscous_step(const StateView& state) {
+  if (state.host.viscous.size() != extent(size_.robots, mechanics_.robot().viscous)) return;  // not begun
   for (std::size_t b = 0; b < robots_.size(); ++b) robots_[b].at = Progress::At::failed;
   end_viscous_step(state);
 }

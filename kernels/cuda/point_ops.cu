@@ -22,6 +22,7 @@ SUPPLE_STRESS(Gent);
 SUPPLE_STRESS(Ogden);
 SUPPLE_STRESS(CorotationalMembrane);
 SUPPLE_STRESS(Fibres);
+SUPPLE_STRESS(Rod);
 
 #define SUPPLE_FOUR_ROWS(...)                          \
   SUPPLE_LAUNCH(StressFourRowOp<__VA_ARGS__, double>); \

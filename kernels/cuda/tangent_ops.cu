@@ -21,5 +21,6 @@ SUPPLE_TANGENT(Gent);
 SUPPLE_TANGENT(Ogden);
 SUPPLE_TANGENT(CorotationalMembrane);
 SUPPLE_TANGENT(Fibres);
+SUPPLE_TANGENT(Rod);
 
 }  // namespace supple

@@ -7,6 +7,7 @@
 #include "kernels/materials/gent.hpp"
 #include "kernels/materials/mooney_rivlin.hpp"
 #include "kernels/materials/ogden.hpp"
+#include "kernels/materials/rod.hpp"
 #include "kernels/materials/st_venant_kirchhoff.hpp"
 #include "kernels/materials/stable_neo_hookean.hpp"
 #include "kernels/materials/yeoh.hpp"
@@ -25,8 +26,9 @@ enum class LawId {
   gent,
   ogden,
   fibres,
+  rod,
 };
-inline constexpr LawId last_law = LawId::fibres;
+inline constexpr LawId last_law = LawId::rod;
 
 // Which part of a law a field has. Energies are linear in lambda (corotational, St. Venant-Kirchhoff, stable
 // neo-Hookean) or in D (the others), so that a law is the sum of one with less of it, at the points of an element,
@@ -38,8 +40,13 @@ constexpr bool membrane_law(LawId id) {
   return id == LawId::corotational_membrane || id == LawId::fibres;
 }
 
+// Laws of solids have a shear and a bulk modulus at rest.
 template <class Law>
-inline constexpr bool layer_law = std::is_same_v<Law, CorotationalMembrane> || std::is_same_v<Law, Fibres>;
+inline constexpr bool solid_law =
+    !std::is_same_v<Law, CorotationalMembrane> && !std::is_same_v<Law, Fibres> && !std::is_same_v<Law, Rod>;
+constexpr bool solid(LawId id) {
+  return !membrane_law(id) && id != LawId::rod;
+}
 
 // Whether the law's tangent has the four-row form (corotational.hpp).
 template <class Law>
@@ -64,6 +71,8 @@ decltype(auto) visit_law(LawId id, Visitor&& visitor) {
       return visitor(CorotationalMembrane{});
     case LawId::fibres:
       return visitor(Fibres{});
+    case LawId::rod:
+      return visitor(Rod{});
     case LawId::yeoh:
       return visitor(Yeoh{});
     case LawId::gent:

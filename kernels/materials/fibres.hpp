@@ -13,14 +13,34 @@
 
 namespace supple {
 
+// T and T' of the strain e.
+template <class S>
+struct FibrePull {
+  S tension, slope;
+};
+template <class S>
+SUPPLE_INLINE FibrePull<S> fibre_pull(const S& strain, const S& k, const S& e0) {
+  const auto buckles = both(strain<S(0), e0> S(0));
+  const S share = select(buckles, S(1) / (S(1) - strain / select(buckles, e0, S(1))), S(1));
+  return {k * strain * share, k * share * share};
+}
+// Its integral from 0.
+template <class S>
+SUPPLE_HD S fibre_energy(const S& strain, const S& k, const S& e0) {
+  using std::log;
+  if (!(strain < S(0)) || !(e0 > S(0))) return S(0.5) * k * strain * strain;
+  return -k * e0 * (strain + e0 * log(S(1) - strain / e0));
+}
+
 struct Fibres {
   static constexpr int parameters = 2;
   static constexpr unsigned moduli = 0b01;
 
   template <class S>
   struct Thread {
-    Vec3<S> rest, now;                 // e1, d / l
-    S length, strain, tension, slope;  // l, e, T, T'
+    Vec3<S> rest, now;  // e1, d / l
+    S length;           // l
+    FibrePull<S> pull;
   };
 
   // Returns where there is a direction.
@@ -34,29 +54,22 @@ struct Fibres {
     const auto defined = both(finite(square), square > S(0));
     t.length = sqrt(select(defined, square, S(1)));
     t.now = select(defined, (S(1) / t.length) * d, t.rest);
-    t.strain = t.length - S(1);
-    const auto buckles = both(t.strain<S(0), m.p[1]> S(0));
-    const S share = S(1) / (S(1) - t.strain / select(buckles, m.p[1], S(1)));
-    t.tension = m.p[0] * t.strain * select(buckles, share, S(1));
-    t.slope = m.p[0] * select(buckles, share * share, S(1));
+    t.pull = fibre_pull(t.length - S(1), m.p[0], m.p[1]);
     return defined;
   }
 
   template <class S>
   SUPPLE_HD static S energy(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges) {
-    using std::log;
     Thread<S> t;
     (void)thread(F, m, edges, t);
-    const S e0 = m.p[1];
-    if (!(t.strain < S(0)) || !(e0 > S(0))) return S(0.5) * m.p[0] * t.strain * t.strain;
-    return -m.p[0] * e0 * (t.strain + e0 * log(S(1) - t.strain / e0));
+    return fibre_energy(t.length - S(1), m.p[0], m.p[1]);
   }
 
   template <class S>
   SUPPLE_HD static auto stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges, Mat3<S>& P) {
     Thread<S> t;
     const auto has_direction = thread(F, m, edges, t);
-    P = outer(t.tension * t.now, t.rest);
+    P = outer(t.pull.tension * t.now, t.rest);
     const auto defined = both(has_direction, finite(dot(P, P)));
     P = select(defined, P, Mat3<S>::zero());
     return point_status(defined, defined);
@@ -67,12 +80,12 @@ struct Fibres {
                                 TangentKind kind, S* C) {
     Thread<S> t;
     const auto defined = thread(F, m, edges, t);
-    S across = t.tension / t.length;
+    S across = t.pull.tension / t.length;
     if (kind != TangentKind::exact) across = select(across > S(0), across, S(0));
     set_zero(C);
     for (int i = 0; i < 3; ++i)
       for (int k = 0; k < 3; ++k) {
-        const S along = (t.slope - across) * t.now[i] * t.now[k] + (i == k ? across : S(0));
+        const S along = (t.pull.slope - across) * t.now[i] * t.now[k] + (i == k ? across : S(0));
         for (int j = 0; j < 3; ++j)
           for (int l = 0; l < 3; ++l) C[9 * (3 * i + j) + 3 * k + l] = along * t.rest[j] * t.rest[l];
       }

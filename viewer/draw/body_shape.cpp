@@ -141,7 +141,7 @@ std::vector<double> BodyShape::skin_stress(std::span<const double> q, std::span<
   const std::vector<double> elements = von_mises(*full_, full_displacements(*full_, q, c));
   std::vector<double> sum(full_->mesh.nodes.size()), volume(full_->mesh.nodes.size()), stress(rest_.size());
   for (const ElementField& field : full_->fields) {
-    if (field.part == LawPart::mean) continue;  // of elements that another field has
+    if (field.part == LawPart::mean || !has_stress(field.law)) continue;
     for (std::size_t e = 0; e < field.element.size(); ++e) {
       double size = 0;
       for (int p = 0; p < field.points_per_element; ++p)

@@ -15,9 +15,10 @@ namespace supple::view {
 
 namespace {
 
-constexpr Colour cable_colour{0.16f, 0.17f, 0.20f, 1}, effector_colour{0.13f, 0.45f, 0.85f, 1},
-    goal_colour{0.85f, 0.15f, 0.20f, 1}, edge_colour{0.1f, 0.1f, 0.12f, 0.35f}, force_colour{0.75f, 0.25f, 0.65f, 1},
-    unknown_colour{0.6f, 0.6f, 0.6f, 1}, rigid_colour{0.47f, 0.53f, 0.60f, 1}, label_colour{0.12f, 0.13f, 0.16f, 1};
+constexpr Colour cable_colour{0.16f, 0.17f, 0.20f, 1}, rod_colour{0.55f, 0.57f, 0.62f, 1},
+    effector_colour{0.13f, 0.45f, 0.85f, 1}, goal_colour{0.85f, 0.15f, 0.20f, 1}, edge_colour{0.1f, 0.1f, 0.12f, 0.35f},
+    force_colour{0.75f, 0.25f, 0.65f, 1}, unknown_colour{0.6f, 0.6f, 0.6f, 1}, rigid_colour{0.47f, 0.53f, 0.60f, 1},
+    label_colour{0.12f, 0.13f, 0.16f, 1};
 constexpr float ghost = 0.16f;        // how much is seen of a ghosted body
 constexpr double cell_shrink = 0.92;  // of the domain's elements about their centres, so that neighbours part
 
@@ -228,6 +229,16 @@ void add_actuators(const RobotShape& shape, const DrawnState& drawn, const Vec3d
   }
 }
 
+void add_rods(const RobotShape& shape, const DrawnState& drawn, const Vec3d& offset, DrawList& list) {
+  for (const RodLine& rod : shape.robot().rods) {
+    const Pose axes = shape.axes(rod.first_point, drawn.state);
+    std::vector<Vec3d> path;
+    for (int k = 0; k < rod.point_count; ++k) path.push_back(axes(point_of(drawn.y, rod.first_point + k)) + offset);
+    // Thick enough to be seen.
+    add_tube(path, std::max(rod.radius, 0.002 * shape.extent()), rod_colour, list.solid);
+  }
+}
+
 void add_effectors(const RobotShape& shape, const DrawnState& drawn, const DrawingOptions& options, DrawList& list) {
   const double radius = 0.013 * shape.extent();
   const Robot& robot = shape.robot();
@@ -353,7 +364,10 @@ void draw_robot(const RobotShape& shape, const DrawnState& drawn, const DrawingO
     add_skin(body, std::span(places).subspan(extent(body.nodes), body.shape.rest().size()), scalars, options, list);
   if (options.edges) add_edges(shape, places, options.offset, list);
   if (options.colouring == Colouring::mode) return;  // nothing else moves with a mode
-  if (options.cables) add_actuators(shape, drawn, options.offset, list);
+  if (options.cables) {
+    add_actuators(shape, drawn, options.offset, list);
+    add_rods(shape, drawn, options.offset, list);
+  }
   if (options.constraints) draw_constraints(shape, drawn, options.offset, list);
   if (options.obstacles) {
     draw_contact_forces(shape, drawn, options.offset, list);

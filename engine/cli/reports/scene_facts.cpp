@@ -35,7 +35,7 @@ std::string format_material(const MaterialScene& material) {
     const MaterialParameters<double> m = law_parameters(material);
     visit_law(law_of(material), [&](auto law) {
       using Law = decltype(law);
-      if constexpr (!layer_law<Law>)
+      if constexpr (solid_law<Law>)
         text += fmt::format(", shear modulus {}, bulk modulus {} at rest",
                             format_quantity(Law::shear_modulus(m), Dimension::stress),
                             format_quantity(Law::bulk_modulus(m), Dimension::stress));
@@ -80,6 +80,17 @@ std::string format_membrane(const MembraneScene& membrane, int triangles, double
                      format_quantity(membrane.thickness, Dimension::length),
                      format_quantity(membrane.young, Dimension::stress), membrane.poisson,
                      membrane.density ? ", density " + format_quantity(*membrane.density, Dimension::density) : "");
+}
+
+std::string format_rod(const RodScene& rod, int segments) {
+  double length = 0;
+  for (std::size_t k = 1; k < rod.points.size(); ++k) length += norm(rod.points[k] - rod.points[k - 1]);
+  return fmt::format("{}{} long, radius {}{}, Young {}{}, {} segments of {}", rod.push ? "" : "cord, ",
+                     format_quantity(length, Dimension::length), format_quantity(rod.radius, Dimension::length),
+                     rod.inner_radius > 0 ? ", bore " + format_quantity(rod.inner_radius, Dimension::length) : "",
+                     format_quantity(rod.young, Dimension::stress),
+                     rod.density ? ", density " + format_quantity(*rod.density, Dimension::density) : "", segments,
+                     format_quantity(length / segments, Dimension::length));
 }
 
 void extent(const Mesh& mesh, Vec3d& lower, Vec3d& upper) {
@@ -171,6 +182,8 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
     const auto [triangles, area] = covered(model, body, m);
     facts.emplace_back("membrane", format_membrane(body.membranes[m], triangles, area));
   }
+  for (std::size_t r = 0; r < body.rods.size(); ++r)
+    facts.emplace_back("rod", format_rod(body.rods[r], robot.rods[r].point_count - 1));
   const Vec3d& g = scene.gravity;
   facts.emplace_back("gravity", fmt::format("({:.4g}, {:.4g}, {:.4g}) m/s^2", g[0], g[1], g[2]));
   facts.emplace_back("time step", step_text(robot, scene.time_step, scene.integrator));
@@ -236,6 +249,9 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
     const auto [triangles, area] = covered(model, body, m);
     json["membranes"].push_back({{"triangles", triangles}, {"area", area}, {"thickness", body.membranes[m].thickness}});
   }
+  json["rods"] = nlohmann::ordered_json::array();
+  for (const RodLine& rod : model.robot.rods)
+    json["rods"].push_back({{"segments", rod.point_count - 1}, {"radius", rod.radius}});
   json["actuators"] = nlohmann::ordered_json::array();
   const Robot& robot = model.robot;
   const std::vector<Input> inputs = inputs_of(robot);

@@ -90,6 +90,9 @@ int export_to_sofa(Context& context, const SofaExport& arguments) {
                      {arguments.scene, 0, 0, ""});
   const FullModel full = build_full_model(scene);
   check_sofa_elements(scene, full);
+  if (full.robot.viscous > 0)
+    throw InputError("SOFA's force fields are not viscous, and materials of this scene are",
+                     "a scene without prony and retardation_time: equilibria are the same", scene.bodies.front().place);
   const std::vector<int> node_of_file = nodes_of_file(scene);
 
   std::vector<double> basis;

@@ -286,6 +286,10 @@ void AssemblyMechanics::merge_robots() {
     part.spring = static_cast<int>(robot_.springs.size());
     part.springs = static_cast<int>(own.springs.size());
     for (const ConstraintRow& row : own.springs) robot_.springs.push_back(moved(row));
+    for (RodLine rod : own.rods) {
+      rod.first_point += part.point;
+      robot_.rods.push_back(rod);
+    }
   }
   first_link_row_ = static_cast<int>(robot_.constraints.size());
   first_link_spring_ = static_cast<int>(robot_.springs.size());

@@ -361,7 +361,7 @@ void ReducedMechanics::add_strain_fields(int robot, const double* x, TangentKind
   if (kind != TangentKind::none) std::ranges::fill(geometric, 0.0);
   for (const ReducedField& field : model_.fields) {
     if (field.strains.count == 0) continue;
-    const double factor = scale ? scale[model_.first_region(field)] : 1;  // of all its regions (check_variations)
+    const double factor = scale ? scale[model_.strain_region(field)] : 1;  // of all sheets (check_variations)
     evaluate_strains(field.strains, n_, x, s.strains);
     add_strain_forces(field.strains, n_, r_, factor, s.strains, f, s.magnitude.data());
     if (kind != TangentKind::none)

@@ -47,7 +47,7 @@ ReducedRobots::ReducedRobots(const ReducedModel& model, int robots)
       double linear = 0;
       for (int k = 0; k < strains.count; ++k) linear = std::hypot(linear, strains.linear[extent(k, n) + extent(j)]);
       if (strains.count > 0)
-        forces_of_regions_[extent(j, regions) + extent(model.first_region(field))] += strains.unit * linear;
+        forces_of_regions_[extent(j, regions) + extent(model.strain_region(field))] += strains.unit * linear;
       for (int p = 0; p < field.points(); ++p) {
         const int region = field.region[extent(p)];
         const auto& m = field.parameters[extent(region)];
@@ -85,11 +85,12 @@ void check_variations(const ReducedModel& model, int robots, const Variations& v
         [](double value) { return value > 0; });
   for (const ReducedField& field : model.fields) {
     if (field.strains.count == 0 || variations.material_scale.empty()) continue;
-    const std::size_t first = extent(model.first_region(field)), count = field.parameters.size();
+    const std::size_t first = extent(model.strain_region(field));
     for (int b = 0; b < robots; ++b)
-      for (std::size_t g = first + 1; g < first + count; ++g)
-        if (variations.material_scale[extent(b, model.regions()) + g] !=
-            variations.material_scale[extent(b, model.regions()) + first])
+      for (std::size_t g = first + 1; g < extent(model.first_region(field)) + field.parameters.size(); ++g)
+        if (model.is_sheet(field, static_cast<int>(g) - model.first_region(field)) &&
+            variations.material_scale[extent(b, model.regions()) + g] !=
+                variations.material_scale[extent(b, model.regions()) + first])
           throw InputError(
               fmt::format("robot {} has different material_scale for its membranes (their strains are modes in common)",
                           b),

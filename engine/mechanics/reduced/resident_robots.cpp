@@ -149,7 +149,7 @@ void ResidentRobots::take_strain_modes(const ReducedModel& model, PrecisionArray
   for (const ReducedField& field : model.fields) {
     const StrainModes& modes = field.strains;
     linear.insert(linear.end(), modes.linear.begin(), modes.linear.end());
-    region.insert(region.end(), extent(modes.count), model.first_region(field));
+    if (modes.count > 0) region.insert(region.end(), extent(modes.count), model.strain_region(field));
     const double* Q = modes.quadratic.data();
     for (int k = 0; k < modes.count; ++k) {
       const std::size_t first = quadratic.size();

@@ -204,7 +204,7 @@ ReducedField project_field(const ElementField& full, const IntegrationDomain& do
   ReducedField all;  // the full field, without G
   all.law = full.law;
   all.part = full.part;
-  all.nodes_per_element = full.nodes_per_element;
+  all.nodes_per_element = full.law == LawId::rod ? 0 : full.nodes_per_element;
   all.element = full.element;
   for (int e = 0; e < full.elements(); ++e) {
     const auto first = full.node.begin() + static_cast<std::ptrdiff_t>(extent(e, full.nodes_per_element));
@@ -218,7 +218,7 @@ ReducedField project_field(const ElementField& full, const IntegrationDomain& do
   field.name = full.name;
   field.law = full.law;
   field.part = full.part;
-  field.nodes_per_element = full.nodes_per_element;
+  field.nodes_per_element = all.nodes_per_element;
   field.total_elements = full.elements();
   field.points_per_element = full.points_per_element;
   field.parameters = full.parameters;

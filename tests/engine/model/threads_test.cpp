@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "engine/io/model_file.hpp"
 #include "engine/mesh/order.hpp"
@@ -44,7 +46,7 @@ Scene wound(std::optional<double> degrees, bool push = true) {
                                 .buckling = 1e-7,
                                 .direction = {},
                                 .axis = {{1, 0, 0}},
-                                .centre = {},
+                                .centre = Vec3d{{0, 0, 0}},
                                 .angle = *degrees / 180 * std::numbers::pi};
     body.membranes.push_back(layer);
   }
@@ -169,18 +171,154 @@ TEST(Threads, ReducedModelsAndFilesHaveThem) {
   reduced_bodies::expect_same_model(read_model(folder / "rod.h5"), reduced);
 }
 
+// Pulled sideways: threads along a tube that are slack on one side leave it nearly as soft as it is; the default buckling
+// strain is small enough for stiff ones.
+TEST(Threads, AreSlackInBendingByDefault) {
+  const auto sideways = [](std::optional<ThreadScene> threads) {
+    Scene scene = wound({});
+    if (threads)
+      for (const char* side : {"y-", "y+", "z-", "z+"}) {
+        MembraneScene layer;
+        layer.region = boxes::group_region(side);
+        layer.threads = threads;
+        scene.bodies[0].membranes.push_back(layer);
+      }
+    scene.actuators[0].direction = {{0, 0, 1}};
+    const FullModel model = build_full_model(scene, rod(2));
+    FullMechanics mechanics(model);
+    State state = rest_state(mechanics);
+    Control control = zero_control(mechanics);
+    control.commands = {0.2};  // threads carry 0.3 mN each when they are slack
+    EXPECT_EQ(Equilibrium(mechanics, {}).solve(control, state).status, StepStatus::ok);
+    std::vector<double> u(3 * model.mesh.nodes.size());
+    node_displacements(model, state.q, state.motions, u);
+    double tip = 0;
+    for (std::size_t i = 2; i < u.size(); i += 3) tip = std::max(tip, u[i]);
+    return tip;
+  };
+  ThreadScene stiff{.stiffness = 300, .spacing = 0.003, .direction = Vec3d{{1, 0, 0}}};
+  const double by_default = sideways(stiff);
+  stiff.buckling /= 10;
+  const double slacker = sideways(stiff);
+  stiff.push = true;
+  const double wires = sideways(stiff);
+  EXPECT_NEAR(by_default, slacker, 0.02 * slacker);
+  EXPECT_GT(by_default, 2 * wires);
+}
+
+struct Directions {
+  std::vector<Vec3d> centre, thread, normal;
+};
+
+// Of a layer at this angle about x on all four sides, which may be a part of them, of a body that is moved.
+Directions directions(double degrees, const std::vector<const char*>& sides, const Vec3d& shift,
+                      std::optional<Vec3d> centre) {
+  Scene scene = wound(degrees);
+  std::vector<MembraneScene> layers = std::exchange(scene.bodies[0].membranes, {});
+  for (MembraneScene& layer : layers)
+    if (std::ranges::find(sides, layer.region.group) != sides.end()) {
+      layer.threads->centre = centre;
+      scene.bodies[0].membranes.push_back(layer);
+    }
+  Mesh mesh = rod();
+  for (Vec3d& x : mesh.nodes) x = x + shift;
+  scene.bodies[0].fixes[0].region = boxes::group_region("x-");
+  const FullModel model = build_full_model(scene, mesh);
+  const ElementField& field = model.fields.back();
+  Directions found;
+  for (int e = 0; e < field.elements(); ++e) {
+    Vec3d centre_of{{0, 0, 0}};
+    for (int a = 0; a < 3; ++a)
+      centre_of = centre_of + (1.0 / 3) * model.mesh.nodes[extent(field.node[extent(3 * e + a)])];
+    found.centre.push_back(centre_of - shift);
+    const Mat3d& frame = field.edges[extent(e)];
+    found.thread.push_back({{frame(0, 0), frame(1, 0), frame(2, 0)}});
+    found.normal.push_back({{frame(0, 2), frame(1, 2), frame(2, 2)}});
+  }
+  return found;
+}
+
+// A right-handed helix at its angle on every face, wherever the body is and whichever way its triangles are turned.
+TEST(Threads, HaveTheirAngleWhereverTheBodyIs) {
+  for (const double degrees : {30.0, -75.0, 90.0})
+    for (const Vec3d& shift : {Vec3d{{0, 0, 0}}, Vec3d{{0.2, 0.05, -0.3}}}) {
+      const Directions found = directions(degrees, {"y-", "y+", "z-", "z+"}, shift, shift);
+      ASSERT_FALSE(found.thread.empty());
+      for (std::size_t e = 0; e < found.thread.size(); ++e) {
+        const Vec3d outwards = normalized(Vec3d{{0, found.centre[e][1], found.centre[e][2]}});
+        const Vec3d around = cross(Vec3d{{1, 0, 0}}, outwards);
+        const double along = found.thread[e][0], turn = dot(found.thread[e], around);
+        const double angle = std::atan2(turn, along) * 180 / std::numbers::pi;
+        EXPECT_NEAR(angle, degrees, 1.5);  // faces are flat: the normal is not quite radial
+      }
+    }
+}
+
+void expect_error(const Scene& scene, const std::string& what) {
+  try {
+    (void)build_full_model(scene, rod());
+    FAIL() << what;
+  } catch (const InputError& error) {
+    EXPECT_NE((error.what() + error.suggestion()).find(what), std::string::npos) << error.what();
+  }
+}
+
 TEST(Threads, AreNotAcrossAFace) {
   Scene scene = wound({});
   MembraneScene layer;
   layer.region = boxes::group_region("x+");
   layer.threads = ThreadScene{.stiffness = stiffness, .spacing = spacing, .direction = Vec3d{{1, 0, 0}}};
   scene.bodies[0].membranes = {layer};
-  try {
-    (void)build_full_model(scene, rod());
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("no direction on the face"), std::string::npos) << error.what();
-  }
+  expect_error(scene, "no direction on the face");
+}
+
+// Windings without a direction, or with two.
+TEST(Threads, AreWoundAboutAnAxisInsideTheSection) {
+  Scene scene = wound(45);
+  scene.bodies[0].membranes[0].region = boxes::group_region("x+");
+  expect_error(scene, "across the axis");
+  // A face whose plane holds the axis, as the flat side of a half-round section that is wound about its edge.
+  scene = wound(45);
+  scene.bodies[0].membranes = {scene.bodies[0].membranes[3]};  // z+
+  MembraneScene& top = scene.bodies[0].membranes[0];
+  top.threads->axis = {{0, 1, 0}};
+  top.threads->centre = Vec3d{{length / 2, 0, radius}};
+  expect_error(scene, "centre = [x, y, z] inside the section");
+  scene = wound(45);
+  MembraneScene& all = scene.bodies[0].membranes[0];
+  all.region = boxes::box_region({{0.001, -1, -1}}, {{length - 0.001, 1, 1}});
+  EXPECT_NO_THROW((void)build_full_model(
+      [&] {
+        Scene s = scene;
+        s.bodies[0].membranes = {all};
+        return s;
+      }(),
+      rod()));
+  all.threads->centre = Vec3d{{0, 0, 2.5 * radius}};
+  expect_error(scene, "turn both ways");
+}
+
+TEST(Threads, DoNotLieTwiceInOneDirection) {
+  Scene scene = wound(45);
+  scene.bodies[0].membranes.push_back(scene.bodies[0].membranes[1]);
+  expect_error(scene, "of membranes 2 and 5");
+}
+
+// Strain modes stand for the sheets; the region of the threads before them is another.
+TEST(Threads, AreNoSheets) {
+  Scene scene = wound(45);
+  MembraneScene sheet;
+  sheet.region = boxes::group_region("y+");
+  sheet.thickness = 0.001;
+  sheet.young = 1e6;
+  sheet.poisson = 0.3;
+  scene.bodies[0].membranes.push_back(sheet);
+  const FullModel model = build_full_model(scene, rod());
+  const std::vector<double> basis = reduced_bodies::random_basis(model.coordinates.nv, 4);
+  const ReducedModel reduced = project(model, basis, 4, all_elements(model));
+  const ReducedField& sheets = reduced.fields[reduced.fields.size() - 2];
+  ASSERT_EQ(sheets.law, LawId::corotational_membrane);
+  EXPECT_EQ(reduced.strain_region(sheets), reduced.materials() + 4);
 }
 
 // A sheet and two crossing layers of threads on the same faces: three membranes, two fields, triangles numbered on.

@@ -38,6 +38,10 @@ std::string membrane(const std::string& more) {
   return after("[[body.membrane]]\ngroup = \"sheet\"\n" + more);
 }
 
+std::string rod(const std::string& more) {
+  return after("[[body.rod]]\npoints = [[0, 0, 0], [0, 0, 1]]\n" + more);
+}
+
 std::string force(const std::string& more) {
   return after("[[actuator]]\nname = \"f\"\ntype = \"force\"\n" + more);
 }
@@ -171,6 +175,17 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"threads_both", membrane("threads = {stiffness = 500, spacing = 0.003, direction = [1, 0, 0], angle = 1}"),
             9, 77, "angle means nothing to threads with a direction", "leave it out"},
         Bad{"membrane_plain", membrane("thickness = 0.001\npoisson = 0.4"), 7, 1, "has no young", "young ="},
+        Bad{"threads_radians", membrane("threads = {stiffness = 500, spacing = 0.003, angle = 87}"), 9, 54,
+            "at an angle of 4985 degrees", "with a unit"},
+        Bad{"rod_thin", rod("young = 1e9"), 7, 1, "no radius", "radius ="},
+        Bad{"rod_hollow", rod("young = 1e9\nradius = 0.001\ninner_radius = 0.001"), 11, 16, "not smaller than radius",
+            "bore"},
+        Bad{"rod_buckles", rod("young = 1e9\nradius = 0.001\nbuckling = 0.1"), 11, 12,
+            "buckling means nothing to a rod that pushes", "leave it out"},
+        Bad{"rod_short", after("[[body.rod]]\npoints = [[0, 0, 0]]\nradius = 1\nyoung = 1"), 8, 10,
+            "one point (it needs two)", "its ends"},
+        Bad{"rod_stands", after("[[body.rod]]\npoints = [[0, 0, 0], [0, 0, 0]]\nradius = 1\nyoung = 1"), 8, 10,
+            "are the same", "remove one"},
         Bad{"prony_edge", after("rotation = \"edge-frame\"\nprony = [{modulus = 0.4, time = \"0.1 s\"}]"), 8, 9,
             "needs a stress in the axes of the body", "polar"},
         Bad{"prony_half", after("prony = [{modulus = 0.4}]"), 7, 10, "no time", "time ="},

@@ -117,7 +117,8 @@ TEST(SceneReader, Threads) {
   EXPECT_DOUBLE_EQ(wound.spacing, 0.003);
   EXPECT_NEAR(wound.angle, std::numbers::pi / 2, 1e-15);
   EXPECT_DOUBLE_EQ(wound.axis[1], 1);
-  EXPECT_DOUBLE_EQ(wound.centre[0], 1);
+  EXPECT_DOUBLE_EQ(wound.centre->v[0], 1);
+  EXPECT_FALSE(straight.centre);
   EXPECT_FALSE(wound.push || wound.direction);
   EXPECT_EQ(wound.buckling, default_buckling);
   EXPECT_TRUE(straight.push);

@@ -34,10 +34,38 @@ TEST(SceneWriter, ThreadsRoundTrip) {
   for (int k = 0; k < 4; ++k) {
     Scene other = scene;
     ThreadScene& threads = *other.bodies.front().membranes.front().threads;
-    if (k == 0) threads.centre[2] = 1;
+    if (k == 0) threads.centre.reset();
     if (k == 1) threads.angle = 1;
     if (k == 2) threads.push = true;
     if (k == 3) other.bodies.front().membranes.front().threads.reset();
+    EXPECT_FALSE(other == scene) << k;
+  }
+}
+
+TEST(SceneWriter, RodsRoundTrip) {
+  const Scene scene = parse_scene(
+      test::minimal +
+          "[[body.rod]]\npoints = [[0, 0, 0], [\"120 mm\", 0, 0]]\nradius = \"0.5 mm\"\nyoung = \"60 GPa\"\n"
+          "[[body.rod]]\npoints = [[0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0]]\nradius = 0.001\ninner_radius = 0.0005\n"
+          "young = 3e9\ndensity = 1400\nbending = false\nclamped = false\npush = false\nbuckling = 1e-4\n"
+          "spacing = \"5 mm\"\n",
+      "/robots/all.toml");
+  const std::vector<RodScene>& rods = scene.bodies.front().rods;
+  ASSERT_EQ(rods.size(), 2u);
+  EXPECT_DOUBLE_EQ(rods[0].points[1][0], 0.12);
+  EXPECT_TRUE(rods[0].bending && rods[0].clamped && rods[0].push && !rods[0].spacing && !rods[0].density);
+  EXPECT_DOUBLE_EQ(*rods[1].spacing, 0.005);
+  EXPECT_EQ(rods[1].buckling, 1e-4);
+  const std::string written = write_scene(scene);
+  EXPECT_TRUE(parse_scene(written, "elsewhere.toml") == scene) << written;
+  for (int k = 0; k < 5; ++k) {
+    Scene other = scene;
+    RodScene& rod = other.bodies.front().rods.back();
+    if (k == 0) rod.points[0][1] = 0.01;
+    if (k == 1) rod.inner_radius = 0;
+    if (k == 2) rod.push = true;
+    if (k == 3) rod.spacing.reset();
+    if (k == 4) rod.clamped = true;
     EXPECT_FALSE(other == scene) << k;
   }
 }

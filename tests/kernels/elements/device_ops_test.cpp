@@ -139,9 +139,10 @@ void compare_law(const Device& device) {
 }
 
 TEST_P(DeviceOps, PointsOfEveryLaw) {
-  for (const LawId id : {LawId::corotational, LawId::corotational_edge_frame, LawId::corotational_edge_polar,
-                         LawId::st_venant_kirchhoff, LawId::stable_neo_hookean, LawId::mooney_rivlin,
-                         LawId::corotational_membrane, LawId::yeoh, LawId::gent, LawId::ogden, LawId::fibres})
+  for (const LawId id :
+       {LawId::corotational, LawId::corotational_edge_frame, LawId::corotational_edge_polar, LawId::st_venant_kirchhoff,
+        LawId::stable_neo_hookean, LawId::mooney_rivlin, LawId::corotational_membrane, LawId::yeoh, LawId::gent,
+        LawId::ogden, LawId::fibres, LawId::rod})
     visit_law(id, [&](auto law) {
       SCOPED_TRACE(static_cast<int>(id));
       compare_law<decltype(law), double>(GetParam());

@@ -112,7 +112,7 @@ TEST_P(EveryLaw, SmallStrainsFollowHooke) {
   visit_law(GetParam(), [&](auto law) {
     using Law = decltype(law);
     double mu = 0, lambda = 0;
-    if constexpr (!layer_law<Law>) {
+    if constexpr (solid_law<Law>) {
       mu = Law::shear_modulus(m);
       lambda = Law::bulk_modulus(m) - 2.0 / 3 * mu;
     }

@@ -1,0 +1,196 @@
+#include "engine/model/rods.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include "kernels/base/contract.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+
+namespace {
+
+// Sine of the angle between segments of a rod that counts as straight: lengths in files have four digits at least.
+constexpr double straight = 1e-3;
+constexpr int most_segments = 10000;
+
+double area(const RodScene& rod) {
+  return std::numbers::pi * (rod.radius * rod.radius - rod.inner_radius * rod.inner_radius);
+}
+double second_moment(const RodScene& rod) {
+  return std::numbers::pi / 4 * (std::pow(rod.radius, 4) - std::pow(rod.inner_radius, 4));
+}
+
+// Points along a path, as far apart as each other along it.
+std::vector<Vec3d> along(const std::vector<Vec3d>& path, double length, int segments) {
+  std::vector<Vec3d> points{path.front()};
+  std::size_t piece = 1;
+  double before = 0;  // length of the path up to the piece
+  for (int k = 1; k < segments; ++k) {
+    const double at = length * k / segments;
+    while (piece + 1 < path.size() && before + norm(path[piece] - path[piece - 1]) < at) {
+      before += norm(path[piece] - path[piece - 1]);
+      ++piece;
+    }
+    const Vec3d step = path[piece] - path[piece - 1];
+    points.push_back(path[piece - 1] + ((at - before) / norm(step)) * step);
+  }
+  points.push_back(path.back());
+  return points;
+}
+
+// A node's point before it becomes an entry of the field: gradients by mesh node.
+struct RodPoint {
+  std::map<int, Vec3d> gradient;
+  Mat3d directions;
+  double volume = 0;
+  int region = 0;
+};
+
+// F = I + (a - a0) e_j^T of the segment between two mapped points.
+void add_direction(const Interpolation& from, const Interpolation& to, double length, int j, RodPoint& point) {
+  const auto add = [&](const Interpolation& end, double sign) {
+    for (std::size_t k = 0; k < end.node.size(); ++k)
+      point.gradient.try_emplace(end.node[k], Vec3d{{0, 0, 0}}).first->second[j] += sign * end.weight[k] / length;
+  };
+  add(from, -1);
+  add(to, 1);
+}
+
+void add_mass(const Interpolation& point, double mass, MassKind kind, FullModel& model) {
+  NodeMatrix& matrix = model.mass;
+  const auto add = [&](int i, int j, double value) {
+    const auto first = matrix.row.begin() + matrix.column_start[extent(std::min(i, j))];
+    const auto end = matrix.row.begin() + matrix.column_start[extent(std::min(i, j)) + 1];
+    const auto at = std::lower_bound(first, end, std::max(i, j));
+    SUPPLE_EXPECT(at != end && *at == std::max(i, j));
+    matrix.value[static_cast<std::size_t>(at - matrix.row.begin())] += value;
+  };
+  double sum = 0;
+  for (const double w : point.weight) sum += std::abs(w);
+  for (std::size_t a = 0; a < point.node.size(); ++a) {
+    if (kind != MassKind::consistent) {  // weights of elements of second order may be negative
+      add(point.node[a], point.node[a], mass * std::abs(point.weight[a]) / sum);
+      continue;
+    }
+    for (std::size_t b = 0; b <= a; ++b) add(point.node[a], point.node[b], mass * point.weight[a] * point.weight[b]);
+  }
+  model.total_mass += mass;
+}
+
+int segments_of(const RodScene& rod, double length, const std::string& what, const PointPlacer& placer) {
+  double spacing = rod.spacing.value_or(0);
+  if (!rod.spacing) {
+    constexpr int samples = 64;
+    for (const Vec3d& x : along(rod.points, length, samples))
+      spacing += placer.edge_length_at(x, what, rod.place) / (samples + 1);
+  }
+  const double count = std::round(length / spacing);
+  const int least = rod.bending ? 2 : 1;
+  if (rod.spacing && count < least)
+    throw InputError(fmt::format("{} has {:.0f} segments between its nodes, and bends between two", what, count),
+                     "a smaller spacing, or none", rod.place);
+  if (count > most_segments)
+    throw InputError(fmt::format("{} has {:.3g} nodes, at most {} are possible", what, count, most_segments),
+                     "a larger spacing, or none", rod.place);
+  return std::max(least, static_cast<int>(count));
+}
+
+void add_rod(const BodyScene& body, std::size_t r, PointPlacer& placer, FullModel& model, std::vector<RodPoint>& points,
+             ElementField& field) {
+  const RodScene& rod = body.rods[r];
+  const std::string what = fmt::format("rod {}", r + 1);
+  double length = 0;
+  for (std::size_t k = 1; k < rod.points.size(); ++k) length += norm(rod.points[k] - rod.points[k - 1]);
+  const int segments = segments_of(rod, length, what, placer);
+  const std::vector<Vec3d> nodes = along(rod.points, length, segments);
+  const int first = placer.add_path(nodes, {}, 0, what, rod.place).first_point;
+  model.robot.rods.push_back({first, segments + 1, rod.radius});
+
+  const double A = area(rod), h = length / segments;
+  MaterialParameters<double> parameters{};
+  parameters.p[0] = rod.young;
+  parameters.p[1] = rod.bending ? rod.young * second_moment(rod) / (A * h * h) : 0;
+  parameters.p[2] = rod.push ? 0 : rod.buckling;
+  field.parameters.push_back(parameters);
+
+  const auto at = [&](int node) -> const Interpolation& { return model.interpolation[extent(first + node)]; };
+  for (int node = 0; node <= segments; ++node) {
+    RodPoint point;
+    point.region = static_cast<int>(r);
+    Vec3d direction[2];
+    double half = 0;  // of the length of the segments that meet here
+    for (int j = 0; j < 2; ++j) {
+      const int from = std::clamp(node - 1 + j, 0, segments - 1);  // at an end, its segment twice
+      const Vec3d step = nodes[extent(from + 1)] - nodes[extent(from)];
+      const double size = norm(step);
+      direction[j] = (1 / size) * step;
+      if (from == node - 1 + j) half += size / 2;
+      add_direction(at(from), at(from + 1), size, j, point);
+    }
+    double share = 1;  // of the volume, that stretches
+    double volume = A * half;
+    const bool at_end = node == 0 || node == segments;
+    if (at_end && rod.clamped && rod.bending && !placer.moves(first + node)) {
+      // Held in its direction too: what is before the node does not move. The rod turns over half a segment there, in
+      // 2/h tan(phi/2) over h/2 twice as much as over a whole one: E I phi^2/h in place of E I phi^2/(2 h).
+      point.gradient.clear();
+      const int from = node == 0 ? 0 : segments - 1;
+      add_direction(at(from), at(from + 1), norm(nodes[extent(from + 1)] - nodes[extent(from)]), node == 0 ? 1 : 0,
+                    point);
+      volume = 2 * A * h;
+      share = 0.5;
+    }
+    const double turn = norm(cross(direction[0], direction[1]));
+    if (rod.bending && (turn > straight || dot(direction[0], direction[1]) < 0))
+      throw InputError(fmt::format("{} turns by {:.3g} degrees at ({:.4g}, {:.4g}, {:.4g}) m, and a rod that resists "
+                                   "bending is straight at rest",
+                                   what, std::atan2(turn, dot(direction[0], direction[1])) * 180 / std::numbers::pi,
+                                   nodes[extent(node)][0], nodes[extent(node)][1], nodes[extent(node)][2]),
+                       "points on a line, a rod for each straight piece, or bending = false", rod.place);
+    point.directions = from_columns(direction[0], direction[1], Vec3d{{share, 0, 0}});
+    point.volume = volume;
+    points.push_back(std::move(point));
+    if (rod.density) add_mass(at(node), *rod.density * A * half, body.mass_kind, model);
+  }
+}
+
+}  // namespace
+
+void add_rods(const BodyScene& body, PointPlacer& placer, FullModel& model) {
+  if (body.rods.empty()) return;
+  ElementField field;
+  field.name = "rods";
+  field.law = LawId::rod;
+  field.points_per_element = 1;
+  std::vector<RodPoint> points;
+  for (std::size_t r = 0; r < body.rods.size(); ++r) add_rod(body, r, placer, model, points, field);
+  std::size_t most = 0;
+  for (const RodPoint& point : points) most = std::max(most, point.gradient.size());
+  field.nodes_per_element = static_cast<int>(most);
+  int number = model.mesh.element_count();
+  for (const ElementField& other : model.fields)
+    if (!solid(other.law)) number += other.elements();
+  for (const RodPoint& point : points) {
+    field.element.push_back(number++);
+    field.region.push_back(point.region);
+    field.volume.push_back(point.volume);
+    field.edges.push_back(point.directions);
+    for (const auto& [node, gradient] : point.gradient) {
+      field.node.push_back(node);
+      field.gradient.insert(field.gradient.end(), gradient.v, gradient.v + 3);
+    }
+    // Where there are fewer nodes, one of them again, with no share.
+    for (std::size_t k = point.gradient.size(); k < most; ++k) {
+      field.node.push_back(point.gradient.begin()->first);
+      field.gradient.insert(field.gradient.end(), 3, 0.0);
+    }
+  }
+  model.fields.push_back(std::move(field));
+}
+
+}  // namespace supple
