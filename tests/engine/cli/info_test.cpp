@@ -130,7 +130,9 @@ TEST_F(Inspect, CheckSaysWhatIsWrongWithARecipe) {
   write_text(path("layer.toml"), read_text(path("scene.toml")) + "\n[reduce]\nmembranes = \"strains\"\n");
   const Outcome outcome = run({"check", "layer.toml", "--json", "layer.json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "is for bodies with membranes, and this one has none")) << outcome.out;
+  EXPECT_TRUE(
+      contains(outcome.out, "is for bodies with sheets ([[body.membrane]] with a thickness), and this one has none"))
+      << outcome.out;
   EXPECT_EQ(json::parse(read_text(path("layer.json")))["reducible"], false);
 }
 

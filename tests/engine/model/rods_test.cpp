@@ -7,6 +7,7 @@
 
 #include "engine/io/model_file.hpp"
 #include "engine/mesh/order.hpp"
+#include "engine/scene/reader.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/engine/bodies/reduced_bodies.hpp"
@@ -239,6 +240,32 @@ TEST(Rods, StiffnessIsTheDerivativeOfTheForces) {
                                           forces(boxes::plus(q, -h, v), TangentKind::none));
   for (double& x : slope) x /= 2 * h;
   EXPECT_LT(boxes::difference(slope, Kv), 1e-6);
+}
+
+// The continuum robot of assets, without its weight: constant curvature T r/(sum of E I) up to the tendon's end, 145 mm
+// along, straight beyond.
+TEST(Rods, ABackboneBendsByItsTendon) {
+  Scene scene = read_scene(SUPPLE_SOURCE_DIR "/assets/continuum/scene.toml");
+  scene.gravity = {{0, 0, 0}};
+  const FullModel model = build_full_model(scene);
+  FullMechanics mechanics(model);
+  State state = rest_state(mechanics);
+  Control control = zero_control(mechanics);
+  const double tension = 0.2;
+  control.commands[0] = tension;
+  ASSERT_EQ(Equilibrium(mechanics, {}).solve(control, state).status, StepStatus::ok);
+  std::vector<double> u(3 * model.mesh.nodes.size());
+  node_displacements(model, state.q, state.motions, u);
+  Vec3d tip{{0, 0, 0}};
+  const Interpolation& point = model.interpolation[extent(model.robot.effectors[0].point)];
+  for (std::size_t k = 0; k < point.node.size(); ++k)
+    for (int i = 0; i < 3; ++i) tip[i] += point.weight[k] * u[extent(point.node[k], 3) + extent(i)];
+  const double EI = 6e10 * pi / 4 * std::pow(4e-4, 4) + 150e3 * pi / 4 * std::pow(7e-3, 4);
+  const double curvature = tension * 5e-3 / EI, angle = curvature * 0.145;
+  const double sideways = (1 - std::cos(angle)) / curvature + 0.004 * std::sin(angle);
+  // Between its eyelets, 25 mm apart, the tendon is straight: 0.04 of 5 mm further from the backbone than the arc.
+  EXPECT_NEAR(tip[0], sideways, 0.012 * sideways);
+  EXPECT_NEAR(tip[1], 0, 1e-3 * sideways);
 }
 
 void expect_error(const RodScene& rod, const std::string& what) {
