@@ -247,6 +247,8 @@ ReducedField read_field(const DataSource& file, const Checked& checked, const st
     checked.require(!membrane_law(field.law) || dot(skew, skew) < 1e-12, at + "/edges", "holds a frame that is askew");
     checked.require(field.law != LawId::rod || std::abs(skew(0, 0)) + std::abs(skew(1, 1)) < 1e-9, at + "/edges",
                     "holds a direction that is not of length 1");
+    checked.require(field.law != LawId::rod || (m(0, 2) > 0 && m(0, 2) <= 1), at + "/edges",
+                    "holds a share that is not above 0 and at most 1");
     field.edges.push_back(m);
   }
   if (file.has(at + "/viscosity")) {

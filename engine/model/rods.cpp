@@ -25,22 +25,16 @@ double second_moment(const RodScene& rod) {
   return std::numbers::pi / 4 * (std::pow(rod.radius, 4) - std::pow(rod.inner_radius, 4));
 }
 
-// Points along a path, as far apart as each other along it.
-std::vector<Vec3d> along(const std::vector<Vec3d>& path, double length, int segments) {
-  std::vector<Vec3d> points{path.front()};
-  std::size_t piece = 1;
-  double before = 0;  // length of the path up to the piece
-  for (int k = 1; k < segments; ++k) {
-    const double at = length * k / segments;
-    while (piece + 1 < path.size() && before + norm(path[piece] - path[piece - 1]) < at) {
-      before += norm(path[piece] - path[piece - 1]);
-      ++piece;
-    }
-    const Vec3d step = path[piece] - path[piece - 1];
-    points.push_back(path[piece - 1] + ((at - before) / norm(step)) * step);
-  }
-  points.push_back(path.back());
-  return points;
+// Nodes on the way from one point to another, without the first.
+void add_piece(const Vec3d& from, const Vec3d& to, int segments, std::vector<Vec3d>& nodes) {
+  for (int k = 1; k < segments; ++k) nodes.push_back(from + (static_cast<double>(k) / segments) * (to - from));
+  nodes.push_back(to);
+}
+
+double length_of(const RodScene& rod) {
+  double length = 0;
+  for (std::size_t k = 1; k < rod.points.size(); ++k) length += norm(rod.points[k] - rod.points[k - 1]);
+  return length;
 }
 
 // A node's point before it becomes an entry of the field: gradients by mesh node.
@@ -82,36 +76,68 @@ void add_mass(const Interpolation& point, double mass, MassKind kind, FullModel&
   model.total_mass += mass;
 }
 
-int segments_of(const RodScene& rod, double length, const std::string& what, const PointPlacer& placer) {
+// Nodes of a rod: of a straight one as far apart as each other, of a cord with a node at each point of its path.
+std::vector<Vec3d> nodes_of(const RodScene& rod, const std::string& what, const PointPlacer& placer) {
+  const double length = length_of(rod);
   double spacing = rod.spacing.value_or(0);
   if (!rod.spacing) {
     constexpr int samples = 64;
-    for (const Vec3d& x : along(rod.points, length, samples))
-      spacing += placer.edge_length_at(x, what, rod.place) / (samples + 1);
+    for (std::size_t k = 1; k < rod.points.size(); ++k) {
+      const Vec3d step = rod.points[k] - rod.points[k - 1];
+      for (int i = 0; i < samples; ++i)
+        spacing += norm(step) / length / samples *
+                   placer.edge_length_at(rod.points[k - 1] + ((i + 0.5) / samples) * step, what, rod.place);
+    }
   }
-  const double count = std::round(length / spacing);
-  const int least = rod.bending ? 2 : 1;
-  if (rod.spacing && count < least)
-    throw InputError(fmt::format("{} has {:.0f} segments between its nodes, and bends between two", what, count),
-                     "a smaller spacing, or none", rod.place);
-  if (count > most_segments)
-    throw InputError(fmt::format("{} has {:.3g} nodes, at most {} are possible", what, count, most_segments),
+  if (!(length / spacing <= most_segments))
+    throw InputError(fmt::format("{} has {:.3g} nodes, at most {} are possible", what, length / spacing, most_segments),
                      "a larger spacing, or none", rod.place);
-  return std::max(least, static_cast<int>(count));
+  const auto segments = [&](double way) { return std::max(1, static_cast<int>(std::round(way / spacing))); };
+  std::vector<Vec3d> nodes{rod.points.front()};
+  if (rod.bending) {
+    if (rod.spacing && segments(length) < 2)
+      throw InputError(fmt::format("{} has one segment, and bends where two of them meet", what),
+                       "a smaller spacing, or none", rod.place);
+    add_piece(rod.points.front(), rod.points.back(), std::max(2, segments(length)), nodes);
+  } else {
+    for (std::size_t k = 1; k < rod.points.size(); ++k)
+      add_piece(rod.points[k - 1], rod.points[k], segments(norm(rod.points[k] - rod.points[k - 1])), nodes);
+  }
+  return nodes;
+}
+
+// Throws where the path has a corner that the rod cannot have.
+void check_path(const RodScene& rod, const std::string& what) {
+  if (!(length_of(rod) > 2 * rod.radius))
+    throw InputError(fmt::format("{} is no longer than it is thick", what), "its points and radius, with their units",
+                     rod.place);
+  for (std::size_t k = 1; k + 1 < rod.points.size(); ++k) {
+    const Vec3d& x = rod.points[k];
+    const Vec3d before = normalized(x - rod.points[k - 1]), after = normalized(rod.points[k + 1] - x);
+    const double turn = norm(cross(before, after)), cosine = dot(before, after);
+    if (rod.bending && (turn > straight || cosine < 0))
+      throw InputError(fmt::format("{} turns by {:.3g} degrees at ({:.4g}, {:.4g}, {:.4g}) m, and a rod that resists "
+                                   "bending is straight at rest",
+                                   what, std::atan2(turn, cosine) * 180 / std::numbers::pi, x[0], x[1], x[2]),
+                       "points on a line, or bending = false; rods that meet there are hinged to each other",
+                       rod.place);
+    if (turn < straight && cosine < 0)
+      throw InputError(fmt::format("{} turns back on itself at ({:.4g}, {:.4g}, {:.4g}) m", what, x[0], x[1], x[2]),
+                       "one rod of each way", rod.place);
+  }
 }
 
 void add_rod(const BodyScene& body, std::size_t r, PointPlacer& placer, FullModel& model, std::vector<RodPoint>& points,
              ElementField& field) {
   const RodScene& rod = body.rods[r];
   const std::string what = fmt::format("rod {}", r + 1);
-  double length = 0;
-  for (std::size_t k = 1; k < rod.points.size(); ++k) length += norm(rod.points[k] - rod.points[k - 1]);
-  const int segments = segments_of(rod, length, what, placer);
-  const std::vector<Vec3d> nodes = along(rod.points, length, segments);
+  check_path(rod, what);
+  const std::vector<Vec3d> nodes = nodes_of(rod, what, placer);
+  const int segments = static_cast<int>(nodes.size()) - 1;
   const int first = placer.add_path(nodes, {}, 0, what, rod.place).first_point;
   model.robot.rods.push_back({first, segments + 1, rod.radius});
 
-  const double A = area(rod), h = length / segments;
+  const double A = area(rod), h = length_of(rod) / segments;
   MaterialParameters<double> parameters{};
   parameters.p[0] = rod.young;
   parameters.p[1] = rod.bending ? rod.young * second_moment(rod) / (A * h * h) : 0;
@@ -134,24 +160,26 @@ void add_rod(const BodyScene& body, std::size_t r, PointPlacer& placer, FullMode
     }
     double share = 1;  // of the volume, that stretches
     double volume = A * half;
+    const bool held = !placer.moves(first + node), first_moves = node > 0 && placer.moves(first + node - 1),
+               next_moves = node < segments && placer.moves(first + node + 1);
     const bool at_end = node == 0 || node == segments;
-    if (at_end && rod.clamped && rod.bending && !placer.moves(first + node)) {
-      // Held in its direction too: what is before the node does not move. The rod turns over half a segment there, in
-      // 2/h tan(phi/2) over h/2 twice as much as over a whole one: E I phi^2/h in place of E I phi^2/(2 h).
+    if (rod.bending && held && first_moves != next_moves && (rod.clamped || !at_end)) {
+      // Held in its direction too: what is before the node does not move, at an end as if it continued. The rod turns over
+      // half a segment there, 2/h tan(phi/2) over h/2 twice as much as over a whole one: E I phi^2/h in place of
+      // E I phi^2/(2 h). Only the half that moves stretches.
       point.gradient.clear();
-      const int from = node == 0 ? 0 : segments - 1;
-      add_direction(at(from), at(from + 1), norm(nodes[extent(from + 1)] - nodes[extent(from)]), node == 0 ? 1 : 0,
+      const int from = next_moves ? node : node - 1;
+      add_direction(at(from), at(from + 1), norm(nodes[extent(from + 1)] - nodes[extent(from)]), next_moves ? 1 : 0,
                     point);
       volume = 2 * A * h;
       share = 0.5;
     }
-    const double turn = norm(cross(direction[0], direction[1]));
-    if (rod.bending && (turn > straight || dot(direction[0], direction[1]) < 0))
-      throw InputError(fmt::format("{} turns by {:.3g} degrees at ({:.4g}, {:.4g}, {:.4g}) m, and a rod that resists "
-                                   "bending is straight at rest",
-                                   what, std::atan2(turn, dot(direction[0], direction[1])) * 180 / std::numbers::pi,
-                                   nodes[extent(node)][0], nodes[extent(node)][1], nodes[extent(node)][2]),
-                       "points on a line, a rod for each straight piece, or bending = false", rod.place);
+    const std::vector<int>& around = at(node).node;
+    if (rod.bending && rod.clamped && at_end && !held &&
+        std::ranges::any_of(around, [&](int n) { return model.node_unknown[extent(n)] < 0; }))
+      model.notes.push_back(
+          fmt::format("{} ends beside held nodes, not on them: it is hinged at ({:.4g}, {:.4g}, {:.4g}) m", what,
+                      nodes[extent(node)][0], nodes[extent(node)][1], nodes[extent(node)][2]));
     point.directions = from_columns(direction[0], direction[1], Vec3d{{share, 0, 0}});
     point.volume = volume;
     points.push_back(std::move(point));

@@ -7,8 +7,9 @@
 namespace supple {
 
 // Adds their nodes to the mapped points, a field for all of them where there are any (elements rod by rod, region and
-// parameters the rods'), and what they weigh to the mass of the nodes. Throws InputError: a rod away from the body; one
-// that bends in its path although it resists bending; fewer than two segments of such a rod.
+// parameters the rods'), and what they weigh to the mass of the nodes. A note where a rod ends beside held nodes. Throws
+// InputError: a rod away from the body, or no longer than thick; one that bends in its path although it resists bending,
+// or turns back; fewer than two segments of such a rod.
 void add_rods(const BodyScene& body, PointPlacer& placer, FullModel& model);
 
 }  // namespace supple

@@ -114,17 +114,17 @@ constexpr std::array threads_keys{
     Key{.name = "direction", .kind = vector, .fallback = "axis and angle", .meaning = "direction of threads that lie straight, projected on each face"},
     Key{.name = "axis", .kind = vector, .fallback = "[0, 0, 1]", .meaning = "axis about which they are wound; faces across it, such as the ends of a tube, are no part of a winding"},
     Key{.name = "centre", .kind = vector, .dimension = D::length, .fallback = "the middle of the faces", .meaning = "a point of the axis, inside the section"},
-    Key{.name = "angle", .kind = quantity, .dimension = D::angle, .fallback = "required without direction", .meaning = "angle from the axis, positive for a right-handed helix: 90 deg are rings, 0 lies along the axis"},
+    Key{.name = "angle", .kind = quantity, .dimension = D::angle, .fallback = "required without direction", .meaning = "angle from the axis, from -90 deg to 90 deg, positive for a right-handed helix: 90 deg are rings, 0 lies along the axis"},
 };
 
 constexpr std::array rod_keys{
-    Key{.name = "points", .kind = vectors, .dimension = D::length, .fallback = "required", .meaning = "path through points of the body, in its straight pieces"},
+    Key{.name = "points", .kind = vectors, .dimension = D::length, .fallback = "required", .meaning = "path through points of the body, in straight pieces; a straight one where it resists bending. Rods that meet are hinged"},
     Key{.name = "radius", .kind = quantity, .dimension = D::length, .fallback = "required", .meaning = "of its round section", .bound = Bound::positive},
     Key{.name = "inner_radius", .kind = quantity, .dimension = D::length, .fallback = "0", .meaning = "of the bore of a tube", .bound = Bound::non_negative},
     Key{.name = "young", .kind = quantity, .dimension = D::stress, .fallback = "required", .meaning = "Young's modulus", .bound = Bound::positive},
     Key{.name = "density", .kind = quantity, .dimension = D::density, .fallback = "none", .meaning = "adds the rod's mass to the body's; without it the rod is massless", .bound = Bound::positive},
     Key{.name = "bending", .kind = boolean, .fallback = "true", .meaning = "it resists bending; a straight path then. false: a cord or a chain"},
-    Key{.name = "clamped", .kind = boolean, .fallback = "true", .meaning = "where it ends at held nodes its direction is held too, as that of a wire that goes into the mount; false: a hinge"},
+    Key{.name = "clamped", .kind = boolean, .fallback = "true", .meaning = "where it ends at held nodes its direction is held too, as that of a wire that goes into the mount; false: a hinge, as at ends beside held nodes and on springs"},
     Key{.name = "push", .kind = boolean, .fallback = "true", .meaning = "it resists compression too; false: a cord, which buckles"},
     Key{.name = "buckling", .kind = quantity, .fallback = "1e-6", .meaning = "strain over which a compressed cord goes slack: it carries at most this times its stiffness in compression", .bound = Bound::positive},
     Key{.name = "spacing", .kind = quantity, .dimension = D::length, .fallback = "edge length of the elements along it", .meaning = "distance between its nodes, at which it is tied to the body; finer than the elements makes the body stiffer than it is", .bound = Bound::positive},

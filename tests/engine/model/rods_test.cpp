@@ -166,6 +166,52 @@ TEST(Rods, EndsAreClampedWhereTheBodyIsHeld) {
   EXPECT_NEAR(-bent(held({turned}, down), 1e-4).tip[2], clamped, 1e-9 * clamped);
 }
 
+// A rod that goes on through held material is clamped where it passes into it.
+TEST(Rods, AreClampedWhereTheyPassIntoWhatIsHeld) {
+  const Vec3d down{{0, 0, -1}};
+  Scene through = held({straight_rod()}, down), at_face = held({straight_rod()}, down);
+  through.bodies[0].rods[0].spacing = length / 16;
+  FixScene deep;
+  deep.region = boxes::box_region({{-1, -1, -1}}, {{length / 4 + 1e-9, 1, 1}});
+  through.bodies[0].fixes = at_face.bodies[0].fixes = {deep};
+  RodScene& shorter = at_face.bodies[0].rods[0];
+  shorter.points[0][0] = length / 4;
+  shorter.spacing = length / 16;
+  const double expected = bent(at_face, 1e-4).tip[2];
+  EXPECT_NEAR(bent(through, 1e-4).tip[2], expected, 1e-6 * std::abs(expected));
+}
+
+TEST(Rods, AreHingedBesideHeldNodesAndSaySo) {
+  Scene scene = held({straight_rod()}, {{0, 0, -1}});
+  EXPECT_TRUE(build_full_model(scene, beam(4)).notes.empty());
+  scene.bodies[0].rods[0].points[0][0] = 5e-4;
+  const std::vector<std::string> notes = build_full_model(scene, beam(4)).notes;
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("hinged"), std::string::npos) << notes[0];
+}
+
+// Cords have a node at each corner: their length and mass are those of the path.
+TEST(Rods, CordsPassThroughTheirPoints) {
+  RodScene cord;
+  cord.points = {{{0.01, 0, 0}}, {{0.03, 0.005, 0}}, {{0.047, -0.005, 0}}};
+  cord.radius = 1e-4;
+  cord.young = 1e9;
+  cord.density = 1400;
+  cord.bending = false;
+  const Scene scene = held({cord}, {{1, 0, 0}});
+  Scene bare = scene;
+  bare.bodies[0].rods.clear();
+  const FullModel model = build_full_model(scene, beam(5));
+  const double path = norm(cord.points[1] - cord.points[0]) + norm(cord.points[2] - cord.points[1]);
+  const double mass = 1400 * pi * 1e-8 * path;
+  EXPECT_NEAR(model.total_mass - build_full_model(bare, beam(5)).total_mass, mass, 1e-9 * mass);
+  bool corner = false;
+  for (int k = 0; k < model.robot.rods[0].point_count; ++k)
+    corner =
+        corner || norm(model.robot.rest_points[extent(model.robot.rods[0].first_point + k)] - cord.points[1]) < 1e-12;
+  EXPECT_TRUE(corner);
+}
+
 // rho A L, at its place: what it weighs at the clamp.
 TEST(Rods, WeighWhatTheyAre) {
   for (const MassKind kind : {MassKind::consistent, MassKind::lumped, MassKind::per_node}) {
@@ -288,7 +334,13 @@ TEST(Rods, RefuseWhatTheyAreNot) {
   expect_error(outside, "away from the body");
   RodScene coarse = straight_rod();
   coarse.spacing = 1.0;
-  expect_error(coarse, "segments");
+  expect_error(coarse, "one segment");
+  RodScene back = corner;
+  back.points = {{{0, 0, 0}}, {{length, 0, 0}}, {{0.01, 0, 0}}};
+  expect_error(back, "turns back");
+  RodScene thick = straight_rod();
+  thick.radius = length;
+  expect_error(thick, "no longer than it is thick");
   RodScene fine = straight_rod();
   fine.spacing = 1e-9;
   expect_error(fine, "at most");
