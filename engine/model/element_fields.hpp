@@ -6,7 +6,7 @@
 namespace supple {
 
 // Elements grouped by law and shape, with rest gradients and volumes. Throws InputError: an element without a material,
-// a law that does not go with its shape, a membrane on something else than the body. Membranes are the last field.
+// a law that does not go with its shape, a membrane on something else than the body. Membranes come last: sheets, threads.
 std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh& mesh);
 
 // Law parameters of a material in SI (see kernels/materials/*.hpp for what they mean).

@@ -19,8 +19,7 @@ bool has_stress(LawId law);
 std::vector<double> von_mises(const FullModel& model, std::span<const double> u);
 
 // Of the elements of a reduced model's domain, field after field in the order of kept_elements (reduced_shape.hpp), those
-// of a law in two parts once, without rods; the
-// mean is over those points of an element that are kept, by their weights. scale: factors on the moduli of each region
+// of a law in two parts once, without rods; the mean is over those points of an element that are kept, by their weights. scale: factors on the moduli of each region
 // (Variations::material_scale), or empty.
 std::vector<double> von_mises(const ReducedModel& model, std::span<const double> q, std::span<const double> motions,
                               std::span<const double> scale = {});

@@ -25,7 +25,8 @@ struct ElementField {
   LawPart part = LawPart::whole;
   int nodes_per_element = 4;
   int points_per_element = 1;
-  /// [E] number in the mesh: tetrahedra, then hexahedra; after them the triangles of membranes, membrane by membrane
+  /// [E] number in the mesh: tetrahedra, then hexahedra; after them the triangles of sheets, of threads (each
+  /// membrane by membrane), and the nodes of rods
   std::vector<int> element;
   std::vector<int> node;         // [E][nodes_per_element]
   std::vector<double> gradient;  // [points][nodes_per_element][3]: rest gradients of the shape functions [1/m]

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "engine/mesh/boundary.hpp"
 #include "engine/mesh/select.hpp"
@@ -182,8 +183,7 @@ class Winding {
                                    "direction",
                                    nodes_text(nodes)),
                        "a group of triangles without the ends, or another axis", place);
-    const Vec3d r = t.centre - centre_, radial = r - dot(r, z) * z, outwards = t.normal - dot(t.normal, z) * z;
-    const double side = dot(outwards, radial) / (norm(outwards) * norm(radial));
+    const double side = side_of(t.centre, t.normal);
     if (!(std::abs(side) > least))
       throw InputError(fmt::format("the axis of the winding lies in the plane of the face of nodes {}, so that it is "
                                    "not told which way around the threads go",
@@ -193,10 +193,11 @@ class Winding {
            (std::sin(threads_.angle) * (side < 0 ? -1 : 1) / norm(across)) * across;
   }
 
-  // Whether a face that looks along this normal lies on the side of the axis's outside.
-  bool looks_outwards(const Vec3d& x, const Vec3d& normal) const {
-    const Vec3d r = x - centre_;
-    return dot(r - dot(r, threads_.axis) * threads_.axis, normal) > 0;
+  // Of a face at x that looks along this normal: the cosine, across the axis, to the way outwards from it.
+  double side_of(const Vec3d& x, const Vec3d& normal) const {
+    const auto across_axis = [&](const Vec3d& v) { return v - dot(v, threads_.axis) * threads_.axis; };
+    const Vec3d radial = across_axis(x - centre_), outwards = across_axis(normal);
+    return dot(outwards, radial) / (norm(outwards) * norm(radial));
   }
   bool wound() const { return !threads_.direction; }
 
@@ -206,16 +207,24 @@ class Winding {
   Vec3d centre_{{0, 0, 0}};
 };
 
+// What layers of threads share: normals out of the body of its boundary's triangles, and the directions of threads on
+// each triangle so far, with the number of their layer.
+struct LaidThreads {
+  std::map<Triangle, Vec3d> normals;
+  std::map<Triangle, std::vector<std::pair<std::size_t, Vec3d>>> directions;
+  explicit LaidThreads(const Mesh& mesh) {
+    for (const Triangle& t : triangles_of(boundary_faces(mesh))) normals[sorted(t)] = RestTriangle(mesh, t).normal;
+  }
+};
+
 // A wound layer lies on one side of the body's surface: all around it, or all around a chamber. Otherwise its axis is
 // somewhere else than its section.
-void check_side(const Winding& winding, const MembraneScene& membrane, const Mesh& mesh,
-                const std::vector<Triangle>& triangles) {
-  std::map<Triangle, Vec3d> normals;  // out of the body
-  for (const Triangle& t : triangles_of(boundary_faces(mesh))) normals[sorted(t)] = RestTriangle(mesh, t).normal;
+void check_side(const Winding& winding, const MembraneScene& membrane, const std::map<Triangle, Vec3d>& normals,
+                const std::vector<Triangle>& triangles, const std::vector<RestTriangle>& rest) {
   int sides[2] = {0, 0};
-  for (const Triangle& t : triangles)
-    if (const auto found = normals.find(sorted(t)); found != normals.end())
-      ++sides[winding.looks_outwards(RestTriangle(mesh, t).centre, found->second)];
+  for (std::size_t t = 0; t < triangles.size(); ++t)
+    if (const auto found = normals.find(sorted(triangles[t])); found != normals.end())
+      ++sides[winding.side_of(rest[t].centre, found->second) > 0];
   if (sides[0] > 0 && sides[1] > 0)
     throw InputError(fmt::format("of the faces of a winding, {} look away from its axis and {} towards it, so that its "
                                  "threads would turn both ways",
@@ -223,18 +232,17 @@ void check_side(const Winding& winding, const MembraneScene& membrane, const Mes
                      "centre = [x, y, z] inside the section, or a layer for each side", membrane.place);
 }
 
-// Layers of threads may cross: `laid` has the directions on each triangle so far, with the number of the layer.
-void add_threads(const BodyScene& body, const Mesh& mesh, std::size_t m,
-                 std::map<Triangle, std::vector<std::pair<std::size_t, Vec3d>>>& laid, ElementField& field) {
+// Layers of threads may cross.
+void add_threads(const BodyScene& body, const Mesh& mesh, std::size_t m, LaidThreads& laid, ElementField& field) {
   const MembraneScene& membrane = body.membranes[m];
   const std::vector<Triangle> triangles = triangles_of(membrane, mesh);
   std::vector<RestTriangle> rest;
   for (const Triangle& triangle : triangles) rest.emplace_back(mesh, triangle);
   const Winding winding(*membrane.threads, rest);
-  if (winding.wound()) check_side(winding, membrane, mesh, triangles);
+  if (winding.wound()) check_side(winding, membrane, laid.normals, triangles, rest);
   for (std::size_t t = 0; t < triangles.size(); ++t) {
     const Vec3d e1 = normalized(winding.at(rest[t], triangles[t], membrane.place));
-    auto& others = laid[sorted(triangles[t])];
+    auto& others = laid.directions[sorted(triangles[t])];
     for (const auto& [layer, direction] : others)
       if (layer == m || std::abs(dot(direction, e1)) > 1 - 1e-6)
         throw InputError(fmt::format("threads lie twice in the same direction on the face of nodes {}, {} (their "
@@ -266,12 +274,13 @@ std::vector<ElementField> build_membrane_fields(const BodyScene& body, const Mes
   ElementField sheets = layer(LawId::corotational_membrane, "corotational-membrane", count);
   ElementField threads = layer(LawId::fibres, "threads", count);
   std::map<Triangle, std::size_t> covered;  // by which sheet
-  std::map<Triangle, std::vector<std::pair<std::size_t, Vec3d>>> laid;
+  std::optional<LaidThreads> laid;
   for (std::size_t m = 0; m < body.membranes.size(); ++m) {
     const MembraneScene& membrane = body.membranes[m];
     if (membrane.threads) {
       threads.parameters[m] = parameters_of(*membrane.threads);
-      add_threads(body, mesh, m, laid, threads);
+      if (!laid) laid.emplace(mesh);
+      add_threads(body, mesh, m, *laid, threads);
     } else {
       sheets.parameters[m] = parameters_of(membrane);
       add_sheet(body, mesh, m, covered, sheets);

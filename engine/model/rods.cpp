@@ -12,6 +12,12 @@
 
 namespace supple {
 
+double length_of(const RodScene& rod) {
+  double length = 0;
+  for (std::size_t k = 1; k < rod.points.size(); ++k) length += norm(rod.points[k] - rod.points[k - 1]);
+  return length;
+}
+
 namespace {
 
 // Sine of the angle between segments of a rod that counts as straight: lengths in files have four digits at least.
@@ -29,12 +35,6 @@ double second_moment(const RodScene& rod) {
 void add_piece(const Vec3d& from, const Vec3d& to, int segments, std::vector<Vec3d>& nodes) {
   for (int k = 1; k < segments; ++k) nodes.push_back(from + (static_cast<double>(k) / segments) * (to - from));
   nodes.push_back(to);
-}
-
-double length_of(const RodScene& rod) {
-  double length = 0;
-  for (std::size_t k = 1; k < rod.points.size(); ++k) length += norm(rod.points[k] - rod.points[k - 1]);
-  return length;
 }
 
 // A node's point before it becomes an entry of the field: gradients by mesh node.
@@ -146,6 +146,11 @@ void add_rod(const BodyScene& body, std::size_t r, PointPlacer& placer, FullMode
 
   const auto at = [&](int node) -> const Interpolation& { return model.interpolation[extent(first + node)]; };
   for (int node = 0; node <= segments; ++node) {
+    const bool held = !placer.moves(first + node), first_moves = node > 0 && placer.moves(first + node - 1),
+               next_moves = node < segments && placer.moves(first + node + 1);
+    const bool at_end = node == 0 || node == segments;
+    // Held in its direction too: what is before the node does not move, at an end as if it continued.
+    const bool clamped = rod.bending && held && first_moves != next_moves && (rod.clamped || !at_end);
     RodPoint point;
     point.region = static_cast<int>(r);
     Vec3d direction[2];
@@ -156,24 +161,12 @@ void add_rod(const BodyScene& body, std::size_t r, PointPlacer& placer, FullMode
       const double size = norm(step);
       direction[j] = (1 / size) * step;
       if (from == node - 1 + j) half += size / 2;
-      add_direction(at(from), at(from + 1), size, j, point);
+      if (!clamped || (j == 1) == next_moves) add_direction(at(from), at(from + 1), size, j, point);
     }
-    double share = 1;  // of the volume, that stretches
-    double volume = A * half;
-    const bool held = !placer.moves(first + node), first_moves = node > 0 && placer.moves(first + node - 1),
-               next_moves = node < segments && placer.moves(first + node + 1);
-    const bool at_end = node == 0 || node == segments;
-    if (rod.bending && held && first_moves != next_moves && (rod.clamped || !at_end)) {
-      // Held in its direction too: what is before the node does not move, at an end as if it continued. The rod turns over
-      // half a segment there, 2/h tan(phi/2) over h/2 twice as much as over a whole one: E I phi^2/h in place of
-      // E I phi^2/(2 h). Only the half that moves stretches.
-      point.gradient.clear();
-      const int from = next_moves ? node : node - 1;
-      add_direction(at(from), at(from + 1), norm(nodes[extent(from + 1)] - nodes[extent(from)]), next_moves ? 1 : 0,
-                    point);
-      volume = 2 * A * h;
-      share = 0.5;
-    }
+    // A clamped rod turns over half a segment, 2/h tan(phi/2) over h/2 twice as much as over a whole one: E I phi^2/h in
+    // place of E I phi^2/(2 h). Only the half that moves stretches.
+    const double share = clamped ? 0.5 : 1;  // of the volume, that stretches
+    point.volume = clamped ? 2 * A * h : A * half;
     const std::vector<int>& around = at(node).node;
     if (rod.bending && rod.clamped && at_end && !held &&
         std::ranges::any_of(around, [&](int n) { return model.node_unknown[extent(n)] < 0; }))
@@ -181,7 +174,6 @@ void add_rod(const BodyScene& body, std::size_t r, PointPlacer& placer, FullMode
           fmt::format("{} ends beside held nodes, not on them: it is hinged at ({:.4g}, {:.4g}, {:.4g}) m", what,
                       nodes[extent(node)][0], nodes[extent(node)][1], nodes[extent(node)][2]));
     point.directions = from_columns(direction[0], direction[1], Vec3d{{share, 0, 0}});
-    point.volume = volume;
     points.push_back(std::move(point));
     if (rod.density) add_mass(at(node), *rod.density * A * half, body.mass_kind, model);
   }

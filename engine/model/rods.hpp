@@ -6,6 +6,9 @@
 
 namespace supple {
 
+// Of its path [m].
+double length_of(const RodScene& rod);
+
 // Adds their nodes to the mapped points, a field for all of them where there are any (elements rod by rod, region and
 // parameters the rods'), and what they weigh to the mass of the nodes. A note where a rod ends beside held nodes. Throws
 // InputError: a rod away from the body, or no longer than thick; one that bends in its path although it resists bending,

@@ -77,7 +77,7 @@ inline constexpr double default_buckling = 1e-6;
 struct ThreadScene {
   double stiffness = 0;                // axial, of one thread: force per strain [N]
   double spacing = 0;                  // from one to the next [m]
-  bool push = false;                   // they resist pressure too
+  bool push = false;                   // they resist compression too
   double buckling = default_buckling;  // strain at which others buckle
   std::optional<Vec3d> direction;
   Vec3d axis{{0, 0, 1}};
@@ -105,8 +105,8 @@ struct RodScene {
   double young = 0;                     // Pa
   std::optional<double> density;        // kg/m^3, a mass beside the body's; none: the body's mass holds it
   bool bending = true;                  // it resists bending
-  bool clamped = true;                  // its ends are where they end at held nodes
-  bool push = true;                     // it resists pressure along itself
+  bool clamped = true;                  // so are its ends at held nodes
+  bool push = true;                     // it resists compression
   double buckling = default_buckling;   // strain at which others buckle
   std::optional<double> spacing;        // of its nodes [m]; none: edge length of the elements that it runs through
   Place place;

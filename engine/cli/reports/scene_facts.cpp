@@ -8,6 +8,7 @@
 #include "engine/cli/reports/robot_facts.hpp"
 #include "engine/commands/actuation.hpp"
 #include "engine/model/element_fields.hpp"
+#include "engine/model/rods.hpp"
 #include "engine/run/drive.hpp"
 
 namespace supple::cli {
@@ -83,8 +84,7 @@ std::string format_membrane(const MembraneScene& membrane, int triangles, double
 }
 
 std::string format_rod(const RodScene& rod, int segments) {
-  double length = 0;
-  for (std::size_t k = 1; k < rod.points.size(); ++k) length += norm(rod.points[k] - rod.points[k - 1]);
+  const double length = length_of(rod);
   return fmt::format("{}{} long, radius {}{}, Young {}{}, {} segments of {}", rod.push ? "" : "cord, ",
                      format_quantity(length, Dimension::length), format_quantity(rod.radius, Dimension::length),
                      rod.inner_radius > 0 ? ", bore " + format_quantity(rod.inner_radius, Dimension::length) : "",

@@ -132,9 +132,9 @@ TEST(Rods, BendABeamThatIsPulled) {
   ASSERT_EQ(count[0], 1);
   ASSERT_EQ(count[1], 1);
   const double half = length / 2;
-  // The wire is thinner than an element: near it the section does not stay plane, by 2 % of the strain.
-  EXPECT_NEAR((axis[1] - axis[0]) / half, strain, 0.03 * strain);
-  EXPECT_NEAR((top[1] - top[0]) / half, strain + curvature * side / 2, 0.03 * strain);
+  // The wire is thinner than an element, and near it the section does not stay plane. 0.7 % measured.
+  EXPECT_NEAR((axis[1] - axis[0]) / half, strain, 0.01 * strain);
+  EXPECT_NEAR((top[1] - top[0]) / half, strain + curvature * side / 2, 0.01 * strain);
 }
 
 // Compressed cords are as if there were none (they carry 0.08 mN), pulled they are rods.
