@@ -33,8 +33,8 @@ const Element& default_element() {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases = law_cases();
-  for (const auto& more :
-       {beam_cases(), cavity_cases(), column_cases(), viscous_cases(), plane_cases(), contact_cases(), robot_cases()})
+  for (const auto& more : {beam_cases(), composite_cases(), cavity_cases(), column_cases(), viscous_cases(),
+                           plane_cases(), contact_cases(), robot_cases()})
     cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }
@@ -92,7 +92,7 @@ int run(const Options& options) {
     for (const Element& element : elements()) {
       runs.runs.emplace_back();
       if (!each.of(element) || (!options.element.empty() && element.name != options.element)) continue;
-      for (int k = 0; k < each.refinements; ++k) runs.runs.back().push_back(run_and_print(each, element, k));
+      for (int k = 0; k < each.meshes_of(element); ++k) runs.runs.back().push_back(run_and_print(each, element, k));
     }
   }
   if (found == 0) throw InputError(fmt::format("no case has '{}' in its name", options.only), "run without --case");

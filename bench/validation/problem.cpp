@@ -27,7 +27,8 @@ std::string cells_text(const std::array<int, 3>& cells) {
   return fmt::format("{} × {} × {}", cells[0], cells[1], cells[2]);
 }
 
-Problem::Problem(const Element& element, Mesh mesh, const Material& material, const Vec3d& gravity, const Chosen& held)
+Problem::Problem(const Element& element, Mesh mesh, const Material& material, const Vec3d& gravity, const Chosen& held,
+                 const std::function<void(BodyScene&)>& with)
     : young_(material.young) {
   Scene scene;
   scene.name = "case";
@@ -52,6 +53,7 @@ Problem::Problem(const Element& element, Mesh mesh, const Material& material, co
     fix.region.radius = 0;
     body.fixes.push_back(fix);
   }
+  if (with) with(body);
   scene.bodies = {body};
   model_ = std::make_shared<FullModel>(build_full_model(scene, std::move(mesh)));
   load_.assign(extent(model_->coordinates.nv), 0.0);

@@ -31,8 +31,9 @@ const auto nowhere = [](const Vec3d&) { return false; };
 
 class Problem {
  public:
-  // held: which nodes do not move.
-  Problem(const Element& element, Mesh mesh, const Material& material, const Vec3d& gravity, const Chosen& held);
+  // held: which nodes do not move; with: adds to the body what it has besides.
+  Problem(const Element& element, Mesh mesh, const Material& material, const Vec3d& gravity, const Chosen& held,
+          const std::function<void(BodyScene&)>& with = {});
   FullModel& model() { return *model_; }
   const FullModel& model() const { return *model_; }
   // Springs along an axis at the nodes that are free and `chosen`, a plane of symmetry or plane strain; `give` times as

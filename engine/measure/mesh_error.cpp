@@ -78,6 +78,17 @@ std::vector<Eigen::VectorXd> responses(const FullModel& model) {
   return result;
 }
 
+// Of the effectors, linear, by one actuator at the end of its range. Of gas nothing is known without its pressure.
+double largest_motion(const Robot& robot, const std::vector<Eigen::VectorXd>& responses) {
+  double largest = 0;
+  for (std::size_t k = 0; k < robot.actuators.size(); ++k) {
+    const ActuatorRow& actuator = robot.actuators[k];
+    const double command = std::max(std::abs(actuator.range.lower), std::abs(actuator.range.upper));
+    if (!actuator.has_gas() && std::isfinite(command)) largest = std::max(largest, command * responses[k + 1].norm());
+  }
+  return largest;
+}
+
 }  // namespace
 
 const MeshError::Load& MeshError::worst() const {
@@ -117,10 +128,12 @@ MeshError estimate_mesh_error(const Scene& scene, const FullModel& model) {
   estimate.unknowns = second.coordinates.nv;
   const std::vector<Eigen::VectorXd> is = responses(model), would = responses(second);
   if (is.empty() || would.empty()) return estimate;
+  const double commanded = model.robot.effectors.empty() ? 0 : largest_motion(model.robot, would);
   for (std::size_t k = 0; k < is.size(); ++k)
     if (is[k].norm() > 0 && would[k].norm() > 0)
-      estimate.loads.push_back({k == 0 ? gravity : model.robot.actuators[k - 1].name,
-                                would[k].norm() / is[k].norm() - 1, (would[k] - is[k]).norm() / would[k].norm()});
+      estimate.loads.push_back(
+          {k == 0 ? gravity : model.robot.actuators[k - 1].name, would[k].norm() / is[k].norm() - 1,
+           (would[k] - is[k]).norm() / (k == 0 ? std::max(would[k].norm(), commanded) : would[k].norm())});
   return estimate;
 }
 

@@ -11,9 +11,12 @@ namespace supple {
 struct MeshError {
   struct Load {
     std::string name;  // "gravity" or the actuator's
-    double further =
-        0;  // how far the finer mesh moves, over how far this one does, less 1: above 0 this one is too stiff
-    double error = 0;  // distance of the two at the effectors, over how far the finer one moves them
+    // How far the finer mesh moves, over how far this one does, less 1: above 0 this one is too stiff.
+    double further = 0;
+    // Distance of the two at the effectors, over how far the finer one moves them; of gravity over the largest motion of
+    // the commands, at the ends of their ranges, where that is larger: a robot that hangs along its backbone sags by
+    // microns.
+    double error = 0;
   };
   std::vector<Load> loads;
   int unknowns = 0;        // of the finer mesh

@@ -21,6 +21,11 @@ const Device& Mechanics::device() const {
   return host;
 }
 
+double Mechanics::turn_step(int, std::span<const double>, std::span<const double>, std::span<const double>,
+                            std::span<double>) {
+  return 1;
+}
+
 void Mechanics::begin_viscous_step(double, std::span<const double>) {
   SUPPLE_EXPECT(robot().viscous == 0);
 }

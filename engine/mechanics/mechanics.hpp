@@ -73,6 +73,12 @@ class Mechanics {
   // The same on a CPU; of all robots together: sums, the first undefined element, the norm of the scales.
   PointReport evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind,
                               std::span<double> f);
+  // In statics, on a CPU: Newton's step dq [nv] of one robot from q and c, with the change dc of its inputs, is corrected
+  // by what it turns the body by (kernels/elements/turned_ops.hpp), and a tangent that is evaluated next, where it ends,
+  // knows of it. Returns the share of the step that dq is then, where it turns too far; the inputs are to change by as much
+  // of dc. 1, and nothing is done, where bodies have no such step.
+  virtual double turn_step(int robot, std::span<const double> q, std::span<const double> c, std::span<const double> dc,
+                           std::span<double> dq);
   // Until end_viscous_step() forces and tangents are those at the end of a step of length h [s] from a start at which
   // viscous materials remember this [B x Robot::viscous, Pa]. Before and after, those of the materials at rest.
   virtual void begin_viscous_step(double h, std::span<const double> viscous);

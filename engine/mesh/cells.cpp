@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/mesh/cut_cells.hpp"
+
 namespace supple {
 
 namespace {
@@ -10,6 +12,10 @@ constexpr CellEdge quadrilateral_edges[4] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
 constexpr CellEdge gmsh_tetrahedron_edges[6] = {{0, 1}, {1, 2}, {2, 0}, {3, 0}, {2, 3}, {1, 3}};
 constexpr CellEdge gmsh_hexahedron_edges[12] = {{0, 1}, {0, 3}, {0, 4}, {1, 2}, {1, 5}, {2, 3},
                                                 {2, 6}, {3, 7}, {4, 5}, {4, 7}, {5, 6}, {6, 7}};
+constexpr CellEdge wedge_edges[9] = {{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 5}, {5, 3}, {0, 3}, {1, 4}, {2, 5}};
+constexpr CellEdge gmsh_wedge_edges[9] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 4}, {2, 5}, {3, 4}, {3, 5}, {4, 5}};
+constexpr CellEdge pyramid_edges[8] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 4}, {1, 4}, {2, 4}, {3, 4}};
+constexpr CellEdge gmsh_pyramid_edges[8] = {{0, 1}, {0, 3}, {0, 4}, {1, 2}, {1, 4}, {2, 3}, {2, 4}, {3, 4}};
 
 }  // namespace
 
@@ -34,9 +40,9 @@ CellKind vtk_cell(int type) {
     case 12:
       return {CellUse::hexahedron, 8, "hexahedron"};
     case 13:
-      return {CellUse::unsupported, 6, "wedge"};
+      return {CellUse::wedge, 6, "wedge"};
     case 14:
-      return {CellUse::unsupported, 5, "pyramid"};
+      return {CellUse::pyramid, 5, "pyramid"};
     case 21:
       return {CellUse::ignored, 3, "quadratic line"};
     case 22:
@@ -48,13 +54,15 @@ CellKind vtk_cell(int type) {
     case 25:
       return {CellUse::hexahedron, 20, "quadratic hexahedron", cell_edges(8), 8};
     case 26:
-      return {CellUse::unsupported, 15, "quadratic wedge"};
+      return {CellUse::wedge, 15, "quadratic wedge", wedge_edges, 6};
     case 27:
-      return {CellUse::unsupported, 13, "quadratic pyramid"};
+      return {CellUse::pyramid, 13, "quadratic pyramid", pyramid_edges, 5};
     case 28:
       return {CellUse::quadrilateral, 9, "biquadratic quadrilateral", quadrilateral_edges, 4};
     case 29:
       return {CellUse::hexahedron, 27, "triquadratic hexahedron", cell_edges(8), 8};
+    case 32:
+      return {CellUse::wedge, 18, "biquadratic-quadratic wedge", wedge_edges, 6};
     case 42:
       return {CellUse::unsupported, 0, "polyhedron"};
     default:
@@ -75,9 +83,9 @@ CellKind gmsh_cell(int type) {
     case 5:
       return {CellUse::hexahedron, 8, "hexahedron"};
     case 6:
-      return {CellUse::unsupported, 6, "prism"};
+      return {CellUse::wedge, 6, "prism"};
     case 7:
-      return {CellUse::unsupported, 5, "pyramid"};
+      return {CellUse::pyramid, 5, "pyramid"};
     case 8:
       return {CellUse::ignored, 3, "quadratic line"};
     case 9:
@@ -89,9 +97,9 @@ CellKind gmsh_cell(int type) {
     case 12:
       return {CellUse::hexahedron, 27, "quadratic hexahedron", gmsh_hexahedron_edges, 8};
     case 13:
-      return {CellUse::unsupported, 18, "quadratic prism"};
+      return {CellUse::wedge, 18, "quadratic prism", gmsh_wedge_edges, 6};
     case 14:
-      return {CellUse::unsupported, 14, "quadratic pyramid"};
+      return {CellUse::pyramid, 14, "quadratic pyramid", gmsh_pyramid_edges, 5};
     case 15:
       return {CellUse::ignored, 1, "vertex"};
     case 16:
@@ -99,9 +107,9 @@ CellKind gmsh_cell(int type) {
     case 17:
       return {CellUse::hexahedron, 20, "quadratic hexahedron", gmsh_hexahedron_edges, 8};
     case 18:
-      return {CellUse::unsupported, 15, "quadratic prism"};
+      return {CellUse::wedge, 15, "quadratic prism", gmsh_wedge_edges, 6};
     case 19:
-      return {CellUse::unsupported, 13, "quadratic pyramid"};
+      return {CellUse::pyramid, 13, "quadratic pyramid", gmsh_pyramid_edges, 5};
     default:
       return {};
   }
@@ -109,8 +117,10 @@ CellKind gmsh_cell(int type) {
 
 void refuse_cell(const CellKind& kind, int type, const Place& place) {
   const std::string what = std::string(kind.name) + ", type " + std::to_string(type);
-  throw InputError("a cell is not supported (" + what + ")",
-                   "mesh the body with tetrahedra or hexahedra, of order 1 or 2 (gmsh -3 makes tetrahedra)", place);
+  throw InputError(
+      "a cell is not supported (" + what + ")",
+      "mesh the body with tetrahedra, hexahedra, wedges or pyramids, of order 1 or 2 (gmsh -3 makes tetrahedra)",
+      place);
 }
 
 AddedCell MeshBuilder::add(const CellKind& kind, const int* n) {
@@ -126,7 +136,7 @@ AddedCell MeshBuilder::add(const CellKind& kind, const int* n) {
     case CellUse::quadrilateral:
       mesh_.triangles.push_back({n[0], n[1], n[2]});
       mesh_.triangles.push_back({n[0], n[2], n[3]});
-      ++quadrilaterals_;
+      quadrilaterals_.push_back(static_cast<int>(mesh_.triangles.size()) - 2);
       return {CellType::triangle, static_cast<int>(mesh_.triangles.size()) - 2, 2};
     case CellUse::tetrahedron:
       mesh_.tetrahedra.push_back({n[0], n[1], n[2], n[3]});
@@ -136,6 +146,14 @@ AddedCell MeshBuilder::add(const CellKind& kind, const int* n) {
       return {CellType::hexahedron, static_cast<int>(mesh_.hexahedra.size()) - 1, 1};
     case CellUse::voxel:
       mesh_.hexahedra.push_back({n[0], n[1], n[3], n[2], n[4], n[5], n[7], n[6]});
+      return {CellType::hexahedron, static_cast<int>(mesh_.hexahedra.size()) - 1, 1};
+    case CellUse::wedge:
+      mesh_.hexahedra.push_back({n[0], n[1], n[2], n[2], n[3], n[4], n[5], n[5]});
+      ++wedges_;
+      return {CellType::hexahedron, static_cast<int>(mesh_.hexahedra.size()) - 1, 1};
+    case CellUse::pyramid:
+      mesh_.hexahedra.push_back({n[0], n[1], n[2], n[3], n[4], n[4], n[4], n[4]});
+      ++pyramids_;
       return {CellType::hexahedron, static_cast<int>(mesh_.hexahedra.size()) - 1, 1};
     case CellUse::ignored:
     case CellUse::unsupported:
@@ -161,8 +179,33 @@ void MeshBuilder::sort_edges() {
                        {mesh_.name, 0, 0, ""});
 }
 
+// Wedges and pyramids, and the hexahedra beside them.
+void MeshBuilder::cut_cells() {
+  const auto count = [](int n, const char* kind) {
+    return n == 0 ? "" : std::to_string(n) + " " + kind + (n == 1 ? ", " : "s, ");
+  };
+  const int hexahedra = static_cast<int>(mesh_.hexahedra.size()) - wedges_ - pyramids_;
+  const std::size_t before = mesh_.tetrahedra.size();
+  std::string cells = count(wedges_, "wedge") + count(pyramids_, "pyramid");
+  if (hexahedra > 0) cells += std::to_string(hexahedra) + (hexahedra == 1 ? " hexahedron, " : " hexahedra, ");
+  cells.resize(cells.size() - 2);
+  cut_into_tetrahedra(mesh_);
+  // Quadrilaterals along the same diagonals.
+  for (const int first : quadrilaterals_) {
+    auto &one = mesh_.triangles[static_cast<std::size_t>(first)],
+         &other = mesh_.triangles[static_cast<std::size_t>(first) + 1];
+    const int a = one[0], b = one[1], c = one[2], d = other[2];
+    if (std::min(b, d) > std::min(a, c)) continue;
+    one = {b, c, d};
+    other = {b, d, a};
+  }
+  mesh_.notes.push_back("cut into " + std::to_string(mesh_.tetrahedra.size() - before) + " tetrahedra: " + cells +
+                        (hexahedra > 0 ? " (so that faces match)" : ""));
+}
+
 Mesh MeshBuilder::finish() {
   sort_edges();
+  if (wedges_ + pyramids_ > 0) cut_cells();
   if (inner_nodes_ > 0)
     mesh_.notes.push_back(
         "left out the nodes inside faces and cells of second order: elements have nodes at corners "
@@ -170,9 +213,10 @@ Mesh MeshBuilder::finish() {
   for (const auto& [kind, count] : ignored_)
     mesh_.notes.push_back("left out " + std::to_string(count) + (count == 1 ? " cell" : " cells") + " of the kind " +
                           kind);
-  if (quadrilaterals_ > 0)
-    mesh_.notes.push_back("split " + std::to_string(quadrilaterals_) +
-                          (quadrilaterals_ == 1 ? " quadrilateral" : " quadrilaterals") + " into two triangles each");
+  if (!quadrilaterals_.empty())
+    mesh_.notes.push_back("split " + std::to_string(quadrilaterals_.size()) +
+                          (quadrilaterals_.size() == 1 ? " quadrilateral" : " quadrilaterals") +
+                          " into two triangles each");
   if (mesh_.element_count() == 0 && mesh_.triangles.empty())
     throw InputError(
         "the mesh has no tetrahedra, hexahedra or triangles",

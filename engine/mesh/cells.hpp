@@ -11,7 +11,7 @@
 
 namespace supple {
 
-enum class CellUse { triangle, quadrilateral, tetrahedron, hexahedron, voxel, ignored, unsupported };
+enum class CellUse { triangle, quadrilateral, tetrahedron, hexahedron, voxel, wedge, pyramid, ignored, unsupported };
 
 struct CellKind {
   CellUse use = CellUse::unsupported;
@@ -42,15 +42,17 @@ class MeshBuilder {
   Mesh& mesh() { return mesh_; }
   // nodes: kind.node_count indices, already checked.
   AddedCell add(const CellKind& kind, const int* nodes);
-  // Mesh with notes about what was left out. InputError if it has no cell, or an edge two nodes.
+  // Mesh with notes about what was left out or cut. InputError if it has no cell, or an edge two nodes.
   Mesh finish();
 
  private:
   void sort_edges();
+  void cut_cells();
 
   Mesh mesh_;
   std::map<std::string, int> ignored_;
-  int quadrilaterals_ = 0, inner_nodes_ = 0;
+  std::vector<int> quadrilaterals_;  // their first triangles
+  int inner_nodes_ = 0, wedges_ = 0, pyramids_ = 0;
 };
 
 // One function per format; the caller has recognised it.

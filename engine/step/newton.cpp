@@ -1,6 +1,7 @@
 #include "engine/step/newton.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace supple {
 
@@ -26,6 +27,7 @@ NewtonControl::Verdict NewtonControl::judge(const ResidualNorms& norms, double v
   if (iterations >= settings.max_iterations || (iterations > diverging_after && residual_ > diverging * largest_))
     return Verdict::stopped;
   largest_ = std::max(largest_, residual_);
+  if (std::exchange(cut_short_, false) && iterations <= settings.stagnation) least_at_ = iterations;
   // The start is no measure of progress: where only the commands are new, it is an equilibrium.
   if (iterations > 0 && residual_ < 0.5 * least_) {
     least_ = residual_;

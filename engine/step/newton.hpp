@@ -20,6 +20,8 @@ class NewtonControl {
   void begin() { *this = {}; }
   // Of an evaluation after so many factorisations of the step; violation: of the rows' laws [m].
   Verdict judge(const ResidualNorms& norms, double violation, int iterations, const StepSettings& settings);
+  // The motion of this iteration was cut short: the next residual is no measure of progress, the first few times.
+  void cut_short() { cut_short_ = true; }
   // Of one that led to points without stress. False: it cannot, or not again.
   bool step_back(int iterations, const StepSettings& settings);
   // Whether the last iteration was good enough to keep its factor. One that stepped back had none of its own: with the
@@ -35,6 +37,7 @@ class NewtonControl {
   double residual_ = 0, before_ = 0, force_scale_ = 0, first_scale_ = 0, largest_ = 0;
   double least_ = std::numeric_limits<double>::infinity();
   int least_at_ = 0, halvings_ = 0;
+  bool cut_short_ = false;     // before the next evaluation
   bool stepped_back_ = false;  // before the last evaluation
 };
 

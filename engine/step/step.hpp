@@ -172,6 +172,7 @@ class Stepper {
   // What lies on the host alone.
   struct OnHost {
     std::vector<double> load, anchor;             // [B x nv], [B x nq]
+    std::vector<double> input_start;              // [B x motions]: before the change of a linearisation
     std::vector<double> ahead, end_velocity;      // [nv]: of frames that turn (add_turning)
     double shift = 0;                             // 1/s^2
     int changes = 0;                              // of the mechanics' forces that p has
@@ -278,6 +279,7 @@ class Stepper {
   void points_after(std::span<const double> du, std::span<const double> dc, std::span<double> y);
   void set_row_ends();
   void correct();
+  void turn_step(int robot);
 
   // Tangents of earlier steps: kept_tangent.cpp
   bool may_keep_tangent() const;

@@ -392,6 +392,24 @@ void Stepper::set_row_ends() {
   });
 }
 
+// du of a robot, from where it was linearised, and the change of its inputs where that is cut short.
+void Stepper::turn_step(int robot) {
+  const std::size_t m = extent(size_.motions), first = extent(robot) * m;
+  const std::span<double> dc = inputs_.dc.host().subspan(first, m), c = inputs_.motions.host().subspan(first, m),
+                          start = std::span(host_.input_start).subspan(first, m);
+  for (std::size_t i = 0; i < m; ++i) start[i] = c[i] - dc[i];
+  const auto own = [&](Mirrored<double>& values, int n) {
+    return std::span(values.data() + extent(robot, n), extent(n));
+  };
+  const double share = mechanics_.turn_step(robot, own(motion_.q, size_.nq), start, dc, own(motion_.du, size_.nv));
+  if (share == 1) return;
+  robots_[extent(robot)].newton.cut_short();
+  for (std::size_t i = 0; i < m; ++i) {
+    dc[i] *= share;
+    c[i] = start[i] + dc[i];
+  }
+}
+
 // u <- u (+) du of the active robots.
 void Stepper::correct() {
   send_mask(/*ended=*/false);
@@ -400,14 +418,19 @@ void Stepper::correct() {
     return;
   }
   const Coordinates& coordinates = mechanics_.coordinates();
+  // Contacts hold along straight lines.
+  const bool by_turning = settings_.iterates() && !settings_.dynamic() && on_cpu() && !contact_;
+  const bool adds = coordinates.flat() && !by_turning;
   for_robots(CorrectTeamOp{
       solutions(), rows_of(space_.lambda), settings_.iterates() ? ConstVectors(rows_of(space_.held)) : ConstVectors(),
       inputs_of(inputs_.dc), contact_ ? ConstVectors(vectors(motion_.contact_motion)) : ConstVectors(),
-      found_.goes.data(), vectors(motion_.du), coordinates.flat() ? vectors(motion_.u) : Vectors()});
-  if (coordinates.flat()) return;
+      found_.goes.data(), vectors(motion_.du), adds ? vectors(motion_.u) : Vectors()});
+  if (adds) return;
+  host_.input_start.resize(inputs_.motions.size());
   for_each_robot(size_.robots, [&](int b) {
-    if (found_.goes.host()[extent(b)] != 0)
-      coordinates.compose(motion_.u.data() + extent(b, size_.nv), motion_.du.data() + extent(b, size_.nv), 1);
+    if (found_.goes.host()[extent(b)] == 0) return;
+    if (by_turning) turn_step(b);
+    coordinates.compose(motion_.u.data() + extent(b, size_.nv), motion_.du.data() + extent(b, size_.nv), 1);
   });
 }
 

@@ -53,6 +53,26 @@ SUPPLE_INLINE constexpr int pair_index(int n, int a, int b) {
   return a * n - a * (a - 1) / 2 + b - a;
 }
 
+// blocks[pair] += w g_a^T C g_b of one point, node pairs a <= b; g: [nodes][3].
+template <class S>
+SUPPLE_INLINE void add_element_stiffness(int n, S weight, const S* C, const S* g, S* blocks) {
+  for (int b = 0; b < n; ++b) {
+    // T[(i j), k] = w sum_l C[(i j), (k l)] g_b[l]
+    S T[27];
+    for (int ij = 0; ij < 9; ++ij)
+      for (int k = 0; k < 3; ++k)
+        T[3 * ij + k] = weight * (C[9 * ij + 3 * k] * g[3 * b] + C[9 * ij + 3 * k + 1] * g[3 * b + 1] +
+                                  C[9 * ij + 3 * k + 2] * g[3 * b + 2]);
+    for (int a = 0; a <= b; ++a) {
+      S* block = blocks + 9 * pair_index(n, a, b);
+      for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k)
+          block[3 * i + k] += g[3 * a] * T[3 * (3 * i) + k] + g[3 * a + 1] * T[3 * (3 * i + 1) + k] +
+                              g[3 * a + 2] * T[3 * (3 * i + 2) + k];
+    }
+  }
+}
+
 // Element stiffness K_ab = sum_p w g_a^T C g_b, node pairs a <= b, 3x3 blocks row-major.
 template <class Law, class S>
 struct ElementStiffnessOp {
@@ -77,22 +97,7 @@ struct ElementStiffnessOp {
       const Mat3<S> f = load_tile<S>(gradients, p);
       (void)Law::tangent(f, data.parameters, data.edges, kind, C);
       if (field.held_stress) add_viscous_tangent<Law>(field, static_cast<int>(robot), p, f, kind, C);
-      const S* g = gradient + 3 * static_cast<std::size_t>(p) * n;
-      for (int b = 0; b < n; ++b) {
-        // T[(i j), k] = w sum_l C[(i j), (k l)] g_b[l]
-        S T[27];
-        for (int ij = 0; ij < 9; ++ij)
-          for (int k = 0; k < 3; ++k)
-            T[3 * ij + k] = data.weight * (C[9 * ij + 3 * k] * g[3 * b] + C[9 * ij + 3 * k + 1] * g[3 * b + 1] +
-                                           C[9 * ij + 3 * k + 2] * g[3 * b + 2]);
-        for (int a = 0; a <= b; ++a) {
-          S* block = out + 9 * pair_index(n, a, b);
-          for (int i = 0; i < 3; ++i)
-            for (int k = 0; k < 3; ++k)
-              block[3 * i + k] += g[3 * a] * T[3 * (3 * i) + k] + g[3 * a + 1] * T[3 * (3 * i + 1) + k] +
-                                  g[3 * a + 2] * T[3 * (3 * i + 2) + k];
-        }
-      }
+      add_element_stiffness(n, data.weight, C, gradient + 3 * static_cast<std::size_t>(p) * n, out);
     }
   }
 };

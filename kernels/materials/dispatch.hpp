@@ -42,11 +42,9 @@ constexpr bool membrane_law(LawId id) {
 
 // Laws of solids have a shear and a bulk modulus at rest.
 template <class Law>
-inline constexpr bool solid_law =
-    !std::is_same_v<Law, CorotationalMembrane> && !std::is_same_v<Law, Fibres> && !std::is_same_v<Law, Rod>;
-constexpr bool solid(LawId id) {
-  return !membrane_law(id) && id != LawId::rod;
-}
+inline constexpr bool solid_law = requires {
+  Law::volumetric;
+};
 
 // Whether the law's tangent has the four-row form (corotational.hpp).
 template <class Law>
@@ -55,7 +53,7 @@ inline constexpr bool four_rows_law = requires {
 };
 
 template <class Visitor>
-decltype(auto) visit_law(LawId id, Visitor&& visitor) {
+constexpr decltype(auto) visit_law(LawId id, Visitor&& visitor) {
   switch (id) {
     case LawId::corotational:
       return visitor(Corotational<PolarOfGradient>{});
@@ -83,6 +81,10 @@ decltype(auto) visit_law(LawId id, Visitor&& visitor) {
       break;
   }
   return visitor(MooneyRivlin{});
+}
+
+constexpr bool solid(LawId id) {
+  return visit_law(id, [](auto law) { return solid_law<decltype(law)>; });
 }
 
 // Of the absolute values of its moduli [Pa].

@@ -132,6 +132,8 @@ class AssemblyMechanics : public Mechanics {
   using Mechanics::evaluate_forces;
   void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
                        std::span<PointReport> found) override;
+  double turn_step(int robot, std::span<const double> q, std::span<const double> c, std::span<const double> dc,
+                   std::span<double> dq) override;
   void begin_viscous_step(double h, std::span<const double> viscous) override;
   void end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
                         std::span<const unsigned char> moved, std::span<double> viscous) override;

@@ -67,6 +67,30 @@ void AssemblyMechanics::evaluate_forces(std::span<const double> q, std::span<con
   found[0] = report;
 }
 
+double AssemblyMechanics::turn_step(int, std::span<const double> q, std::span<const double> c,
+                                    std::span<const double> dc, std::span<double> dq) {
+  const std::vector<double> whole(dq.begin(), dq.end());
+  std::vector<double> inputs(dc.begin(), dc.end());
+  double share = 1;
+  const auto turn_bodies = [&] {
+    for (std::size_t b = 0; b < parts_.size(); ++b) {
+      const Part& part = parts_[b];
+      const auto own = [&](std::span<const double> x) { return x.subspan(extent(part.motion), extent(part.motions)); };
+      share = std::min(
+          share, assembly_.bodies[b].mechanics->turn_step(0, q.subspan(extent(part.v), extent(part.nv)), own(c),
+                                                          own(inputs), dq.subspan(extent(part.v), extent(part.nv))));
+    }
+  };
+  turn_bodies();
+  if (share == 1) return 1;
+  // All of them by the share of the one that turns farthest.
+  const double all = share;
+  for (std::size_t i = 0; i < dq.size(); ++i) dq[i] = all * whole[i];
+  for (double& x : inputs) x *= all;
+  turn_bodies();
+  return all;
+}
+
 void AssemblyMechanics::begin_viscous_step(double h, std::span<const double> viscous) {
   for (const Assembly::Body& body : assembly_.bodies) {
     const auto own = extent(body.mechanics->robot().viscous);

@@ -7,6 +7,7 @@
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/elements/element_ops.hpp"
+#include "kernels/elements/turned_ops.hpp"
 #include "kernels/elements/viscous_ops.hpp"
 
 namespace supple {
@@ -143,7 +144,7 @@ std::size_t FullElements::bytes() const {
   for (const Field& field : fields_) {
     sum += of(field.node, field.region, field.gradient, field.volume, field.parameters, field.edges);
     sum += field.status.size();
-    numbers += field.F.size() + field.P.size() + field.held_stress.size();
+    numbers += field.F.size() + field.P.size() + field.held_stress.size() + 2 * field.turned_F.size();
   }
   return sum + numbers * sizeof(double);
 }
@@ -219,6 +220,11 @@ void FullElements::evaluate_field(Field& field, int robots, const double* u, Tan
     using Law = decltype(law);
     double* blocks = blocks_.data() + field.first_block;
     const int count = elements.elements();
+    const auto add_linear_stress = [&] {
+      if (turning_ && kind == TangentKind::exact)
+        launch_cpu(count, LinearStressStiffnessOp<Law, double>{at, nodes, points_per_element, gradient, F,
+                                                               field.turned_F.data(), field.turned_D.data(), blocks});
+    };
     if constexpr (four_rows_law<Law>) {
       if (kind != TangentKind::none && !at.held_stress) {
         double* rows = rows_.data();
@@ -226,6 +232,7 @@ void FullElements::evaluate_field(Field& field, int robots, const double* u, Tan
         launch(
             device_, robots * count,
             FourRowStiffnessOp<double>{at, count, nodes, points_per_element, gradient, rows, blocks, block_numbers_});
+        add_linear_stress();
         return;
       }
     }
@@ -239,6 +246,7 @@ void FullElements::evaluate_field(Field& field, int robots, const double* u, Tan
              ElementStiffnessOp<Law, double>{at, kind, count, nodes, points_per_element, gradient, F, blocks,
                                              block_numbers_});
     }
+    add_linear_stress();
   });
   launch(
       device_, robots * points,
@@ -266,15 +274,67 @@ void FullElements::report(const Field& field, std::span<PointReport> reports) co
   }
 }
 
+void FullElements::sum_corners(int robots, double* f, double* magnitude) {
+  launch(device_, robots * nodes_,
+         NodeForceOp<double>{nodes_, corner_start_.data(), corner_.data(), corner_forces_.data(), f, magnitude,
+                             corner_numbers_});
+}
+
+double FullElements::turn(const double* u, const double* du, double* right) {
+  SUPPLE_EXPECT(device_ == cpu() && robots_ == 1);
+  double largest = 0;
+  std::vector<double> turn, magnitude(3 * extent(nodes_));
+  for (Field& field : fields_) {
+    const ElementField& elements = *field.elements;
+    const int points = elements.points(), padded_points = padded(points);
+    const auto gradients_of = [&](const double* of, AlignedVector<double>& to) {
+      find_gradients(field, 1, of);
+      to.assign(field.F.data(), field.F.data() + field.F.size());
+    };
+    gradients_of(du, field.turned_D);
+    for (int p = 0; p < padded_points; ++p)
+      for (const int c : {0, 4, 8}) field.turned_D[tile_index(p, c, 9)] -= 1;
+    gradients_of(u, field.turned_F);
+    turn.assign(extent(padded_points), 0.0);
+    visit_law(elements.law, [&](auto law) {
+      launch_cpu(padded_points,
+                 TurnOp<decltype(law), double>{field.points(/*viscous_step=*/false), field.turned_F.data(),
+                                               field.turned_D.data(), field.P.data(), turn.data()});
+    });
+    // The mean of an element is not where its points are.
+    if (elements.part == LawPart::mean) std::fill(field.P.data(), field.P.data() + field.P.size(), 0.0);
+    for (int p = 0; p < points && elements.part != LawPart::mean; ++p) largest = std::max(largest, turn[extent(p)]);
+    launch_cpu(points, CornerForceOp<double>{points, elements.nodes_per_element, field.gradient.data(), field.P.data(),
+                                             corner_forces_.data() + field.first_corner, corner_numbers_});
+  }
+  sum_corners(1, right, magnitude.data());
+  return largest;
+}
+
+std::span<const double> FullElements::turn_blocks() {
+  SUPPLE_EXPECT(device_ == cpu() && robots_ == 1);
+  reserve_tangent();
+  std::fill(blocks_.data(), blocks_.data() + blocks_.size(), 0.0);
+  for (const Field& field : fields_) {
+    const ElementField& elements = *field.elements;
+    if (elements.part == LawPart::mean) continue;
+    visit_law(elements.law, [&](auto law) {
+      launch_cpu(elements.elements(),
+                 TurnBlocksOp<decltype(law), double>{field.points(/*viscous_step=*/false), elements.nodes_per_element,
+                                                     elements.points_per_element, field.gradient.data(),
+                                                     blocks_.data() + field.first_block});
+    });
+  }
+  return {blocks_.data(), blocks_.size()};
+}
+
 void FullElements::evaluate(int robots, const double* u, TangentKind kind, double* f, double* magnitude,
                             double* stiffness, std::span<PointReport> reports) {
   SUPPLE_EXPECT(robots <= robots_ && reports.size() == extent(robots));
   const bool tangent = kind != TangentKind::none;
   if (tangent) reserve_tangent();
   for (Field& field : fields_) evaluate_field(field, robots, u, kind);
-  launch(device_, robots * nodes_,
-         NodeForceOp<double>{nodes_, corner_start_.data(), corner_.data(), corner_forces_.data(), f, magnitude,
-                             corner_numbers_});
+  sum_corners(robots, f, magnitude);
   if (tangent)
     launch(device_, robots * nodes_,
            AssembleOp<double>{nodes_, column_start_.data(), contribution_start_.data(), source_.data(), blocks_.data(),

@@ -54,6 +54,15 @@ class FullElements {
   void begin_viscous_step(double h, std::span<const double> viscous);
   void end_viscous_step(double h, const double* u, std::span<const unsigned char> moved, std::span<double> viscous);
 
+  // A step of Newton's method in statics by turning (turned_ops.hpp), of one robot on a CPU, that begins at the
+  // displacements u and is linear to the motion du of the nodes: right [free nodes][3] <- sum w G^T (F' - F - D) [N], and
+  // the largest angle that it turns a point by [rad]. While it is `turning`, evaluate() adds to exact tangents what follows
+  // from the stress of the linear step.
+  double turn(const double* u, const double* du, double* right);
+  void set_turning(bool turning) { turning_ = turning; }
+  // The matrix of the least squares: blocks (element_block_offsets) w g_a^T Q g_b in the place of [0] of each.
+  std::span<const double> turn_blocks();
+
   // In a viscous step, StepParameters::factor of all fields; else 1.
   double step_factor() const;
 
@@ -87,6 +96,8 @@ class FullElements {
     std::vector<MaterialParameters<double>> of_shape;
     double step = -1;
     AlignedVector<double> held_stress;
+    // Of a step by turning: F before it, D of the linear step.
+    AlignedVector<double> turned_F, turned_D;
 
     Field(const ElementField& field, const Device& device, std::size_t corner, std::size_t block, int robots);
     PointField<double> points(bool viscous_step) const;
@@ -95,6 +106,7 @@ class FullElements {
   void reserve_tangent();
   void find_gradients(Field& field, int robots, const double* u);
   void evaluate_field(Field& field, int robots, const double* u, TangentKind kind);
+  void sum_corners(int robots, double* f, double* magnitude);
   void report(const Field& field, std::span<PointReport> reports) const;
 
   Device device_;
@@ -102,7 +114,7 @@ class FullElements {
   std::size_t nonzeros_, block_numbers_ = 0, corner_numbers_ = 0, row_numbers_ = 0;  // of one robot
   std::vector<Field> fields_;
   std::size_t viscous_ = 0;  // numbers that a robot's points remember
-  bool in_step_ = false;
+  bool in_step_ = false, turning_ = false;
   CornerLists corners_;
   Placed<int> corner_start_;
   Placed<long> corner_;

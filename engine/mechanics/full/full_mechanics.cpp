@@ -126,6 +126,8 @@ void FullMechanics::evaluate_forces(std::span<const double> q, std::span<const d
   if (tangent) stiffness_.resize(pattern_.scalar.row.size());
   PointReport report;
   if (elements_) {
+    elements_->set_turning(kind == TangentKind::exact && turned_ && turned_->ends_at(u_));
+    if (turned_) turned_->forget();
     elements_->evaluate(1, u_.data(), kind, f.data(), magnitude_.data(), stiffness_.data(), {&report, 1});
   } else {
     const bool blocks = tangent && !model_.robot.motions.empty();
@@ -151,6 +153,16 @@ void FullMechanics::evaluate_forces(std::span<const double> q, std::span<const d
             model_.node_spring[static_cast<std::size_t>(i)];
   }
   found[0] = report;
+}
+
+double FullMechanics::turn_step(int, std::span<const double> q, std::span<const double> c, std::span<const double> dc,
+                                std::span<double> dq) {
+  if (!elements_) return 1;
+  if (!turned_) turned_ = std::make_unique<TurnedStep>(model_, pattern_, *elements_);
+  du_.resize(u_.size());
+  node_displacements(model_, q, c, u_);
+  node_displacements(model_, dq, dc, du_);
+  return turned_->take(u_, du_, dq);
 }
 
 void FullMechanics::begin_viscous_step(double h, std::span<const double> viscous) {

@@ -6,6 +6,7 @@
 
 #include "engine/mechanics/full/full_elements.hpp"
 #include "engine/mechanics/full/node_pattern.hpp"
+#include "engine/mechanics/full/turned_step.hpp"
 #include "engine/mechanics/mechanics.hpp"
 #include "engine/model/full_model.hpp"
 #include "solvers/sparse/direct.hpp"
@@ -29,6 +30,8 @@ class FullMechanics final : public Mechanics {
   using Mechanics::evaluate_forces;
   void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
                        std::span<PointReport> found) override;
+  double turn_step(int robot, std::span<const double> q, std::span<const double> c, std::span<const double> dc,
+                   std::span<double> dq) override;
   void begin_viscous_step(double h, std::span<const double> viscous) override;
   void end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
                         std::span<const unsigned char> moved, std::span<double> viscous) override;
@@ -76,6 +79,7 @@ class FullMechanics final : public Mechanics {
   NodePattern pattern_;
   EvaluateElements evaluate_;
   std::unique_ptr<FullElements> elements_;  // without evaluate_
+  std::unique_ptr<TurnedStep> turned_;      // with elements_, from the first step by turning on
   std::vector<long> block_offset_;
   std::vector<double> mass_;  // per block of the pattern [kg]
   double unit_force_ = 0;     // norm of the forces at the nodes at strains of one [N]
@@ -84,7 +88,7 @@ class FullMechanics final : public Mechanics {
   std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
   SparseDirect* solver_ = nullptr;
   // Scratch of one evaluation.
-  std::vector<double> u_, magnitude_, element_blocks_, stiffness_, system_, geometric_inputs_;  // [motions][nv]
+  std::vector<double> u_, du_, magnitude_, element_blocks_, stiffness_, system_, geometric_inputs_;  // [motions][nv]
 };
 
 }  // namespace supple

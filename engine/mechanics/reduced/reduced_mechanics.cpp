@@ -9,6 +9,7 @@
 #include "kernels/base/extent.hpp"
 #include "kernels/base/threads.hpp"
 #include "kernels/elements/batch_ops.hpp"
+#include "kernels/elements/turned_ops.hpp"
 #include "kernels/elements/viscous_ops.hpp"
 #include "solvers/dense/symmetric_factor.hpp"
 
@@ -18,17 +19,6 @@ namespace {
 
 constexpr int lanes = Lanes<double, SingleTeam>::width;
 
-// The points of tile `tile` as a field of its own; scale: of the field's regions, or null.
-PointField<double> tile_field(const ReducedField& field, int tile, const double* scale = nullptr) {
-  const int first = tile * tile_size;
-  return {.points = std::min(tile_size, field.points() - first),
-          .weight = field.weight.data() + first,
-          .region = field.region.data() + first,
-          .parameters = field.parameters.data(),
-          .edges = field.edges.empty() ? nullptr : field.edges.data() + first,
-          .scale = scale};
-}
-
 // K [columns x columns] += the constant term of the corotational fields' four-row form, of one region or of all (-1).
 void add_constant_term(const ReducedModel& model, int region, double* K) {
   const int n = model.columns();
@@ -37,7 +27,7 @@ void add_constant_term(const ReducedModel& model, int region, double* K) {
     AlignedVector<double> scaled(extent(n, tile_rows)), sums(stiffness_sums<double>(n), 0.0);
     for (int tile = 0; tile < tile_count(field.points()); ++tile) {
       const double* G = field.G.data() + extent(tile, n, tile_rows);
-      const PointField<double> points = tile_field(field, tile);
+      const PointField<double> points = tile_field(field, tile, nullptr);
       for (int j = 0; j < n; ++j)
         for (int c = 0; c < gradient_components; ++c)
           for (int l = 0; l < tile_size; ++l) {
@@ -54,6 +44,16 @@ void add_constant_term(const ReducedModel& model, int region, double* K) {
 }
 
 }  // namespace
+
+PointField<double> tile_field(const ReducedField& field, int tile, const double* scale) {
+  const int first = tile * tile_size;
+  return {.points = std::min(tile_size, field.points() - first),
+          .weight = field.weight.data() + first,
+          .region = field.region.data() + first,
+          .parameters = field.parameters.data(),
+          .edges = field.edges.empty() ? nullptr : field.edges.data() + first,
+          .scale = scale};
+}
 
 bool has_four_rows(LawId law) {
   return visit_law(law, [](auto type) { return four_rows_law<decltype(type)>; });
@@ -165,7 +165,12 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     s.sums.assign(stiffness_sums<double>(n_), 0.0);
     s.coordinates.assign(extent(n_), 0.0);
     s.strains.reserve(strain_modes, n_);
+    s.before.assign(tile_rows, 0.0);
+    s.motion.assign(tile_rows, 0.0);
+    s.turn.assign(tile_size, 0.0);
   }
+  turned_.resize(extent(robots));
+  factor_turns();
 }
 
 PointField<double> ReducedMechanics::tile_points(std::size_t field, int tile, int robot, const double* scale) const {
@@ -231,7 +236,7 @@ void ReducedMechanics::end_viscous_step(double h, std::span<const double> q, std
       visit_law(field.law, [&](auto law) {
         for (int tile = 0; tile < tile_count(field.points()); ++tile) {
           tile_gradient(SingleTeam{}, n_, field.G.data() + extent(tile, n_, tile_rows), x, s.F.data());
-          PointField<double> points = tile_field(field, tile);
+          PointField<double> points = tile_field(field, tile, nullptr);
           points.parameters = viscous_[f].of_shape.data();
           run_tile(RelaxOp<decltype(law), double>{points, viscosity.terms, viscosity.viscosity.data(),
                                                   viscosity.time.data(), h, nullptr, s.F.data(),
@@ -267,8 +272,8 @@ void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<con
   });
 }
 
-PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKind kind, double* f, double* K,
-                                           Scratch& s) {
+PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKind kind, const TurnedStep* step,
+                                           double* f, double* K, Scratch& s) {
   PointReport report;
   const bool scaled = !variations_.material_scale.empty();
   const double* scale = scaled ? variations_.material_scale.data() + extent(robot, regions_) : nullptr;
@@ -314,6 +319,12 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
             tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
             tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
           }
+        }
+        if (step && kind == TangentKind::exact) {
+          tile_step(G, *step, s);
+          run_tile(LinearStressOp<Law, double>{points, s.F.data(), s.before.data(), s.motion.data(), s.tangent.data()});
+          tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
+          tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
         }
         for (int l = 0; l < points.points; ++l) {
           const auto status = static_cast<PointStatus>(s.status[l]);
@@ -377,7 +388,11 @@ void ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<cons
   for (int b = 0; b < robots_; ++b) {
     Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0)];
     const double* x = columns_of(q.data() + extent(b, r_), c.data() + extent(b, m_), s);
-    found[extent(b)] = robot_forces(b, x, kind, f.data() + extent(b, r_), stiffness_.data() + extent(b, n_, n_), s);
+    TurnedStep& step = turned_[extent(b)];
+    const bool here = ends_here(step, x);
+    step.taken = false;
+    found[extent(b)] = robot_forces(b, x, kind, here ? &step : nullptr, f.data() + extent(b, r_),
+                                    stiffness_.data() + extent(b, n_, n_), s);
   }
 }
 

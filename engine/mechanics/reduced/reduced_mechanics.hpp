@@ -17,6 +17,9 @@ std::vector<double> constant_stiffness_by_region(const ReducedModel& model);
 // Laws whose tangent is that constant and four rows a point.
 bool has_four_rows(LawId law);
 
+// The points of tile `tile` as a field of its own; scale: of the field's regions, or null.
+PointField<double> tile_field(const ReducedField& field, int tile, const double* scale);
+
 // H_c [B x rows x motions] = (d phi/dy) L_c, see Mechanics::row_jacobians.
 void input_jacobians(const ReducedModel& model, const RowLayout& layout, std::span<const double> gradients,
                      std::span<double> H_c);
@@ -37,6 +40,8 @@ class ReducedMechanics final : public ReducedRobots {
   using Mechanics::evaluate_forces;
   void evaluate_forces(std::span<const double> q, std::span<const double> c, TangentKind kind, std::span<double> f,
                        std::span<PointReport> found) override;
+  double turn_step(int robot, std::span<const double> q, std::span<const double> c, std::span<const double> dc,
+                   std::span<double> dq) override;
   void begin_viscous_step(double h, std::span<const double> viscous) override;
   void end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
                         std::span<const unsigned char> moved, std::span<double> viscous) override;
@@ -66,9 +71,25 @@ class ReducedMechanics final : public ReducedRobots {
     AlignedVector<double> force_lanes, sums;  // forces, then magnitudes; the block sums of K (reduced_tile.hpp)
     std::vector<double> coordinates;          // alpha and c of one robot
     StrainScratch strains;
+    AlignedVector<double> before, motion;  // F and D of a tile, of a step by turning
+    std::vector<double> turn;              // and its angles
   };
+  // A robot's step of Newton's method by turning (turned_ops.hpp): where it began, the linear step, and where it ends
+  // [columns]; `taken` until the next evaluation.
+  struct TurnedStep {
+    std::vector<double> start, motion, end;
+    bool taken = false;
+  };
+  void factor_turns();
+  // The right side of a linear step into force_lanes; the largest angle that it turns a point by [rad].
+  double find_turns(const TurnedStep& step, Scratch& scratch) const;
+  bool ends_here(const TurnedStep& step, const double* x) const;
+  // F and D of a tile into the scratch.
+  void tile_step(const double* G, const TurnedStep& step, Scratch& scratch) const;
   // x: alpha, and c where it strains the body [columns].
-  PointReport robot_forces(int robot, const double* x, TangentKind kind, double* f, double* K, Scratch& scratch);
+  // step: that which ends at x, or null.
+  PointReport robot_forces(int robot, const double* x, TangentKind kind, const TurnedStep* step, double* f, double* K,
+                           Scratch& scratch);
   // Adds the fields that are strain modes; scale as in robot_forces.
   void add_strain_fields(int robot, const double* x, TangentKind kind, const double* scale, double* f,
                          Scratch& scratch);
@@ -103,6 +124,9 @@ class ReducedMechanics final : public ReducedRobots {
   std::vector<double> strain_geometric_;
   std::vector<double> strain_share_;  // per robot: of strain_geometric_ in A and A_c
   std::vector<int> pivots_;
+  std::vector<TurnedStep> turned_;  // per robot
+  std::vector<double>
+      turn_factor_;  // Cholesky factor of the matrix of their least squares [r x r]; empty: there is none
   std::vector<Scratch> scratch_;
 };
 

@@ -99,6 +99,30 @@ TEST_F(Locking, OfACommandIsWhatItDoesToTheEffectors) {
   EXPECT_EQ(&error.worst(), &error.loads[0]);
 }
 
+// Pulled along itself by its weight a beam moves by microns: what the mesh makes of that counts beside what commands do.
+TEST_F(Locking, OfAWeightThatMovesLittleIsBesideTheCommands) {
+  Scene scene = boxes::scene({"", MaterialModel::corotational}, 1e6, 0.3);
+  scene.gravity = {{-9.81, 0, 0.1}};
+  scene.bodies[0].mesh_file = folder_ / "beam.msh";
+  scene.bodies[0].fixes = {boxes::clamp_at_origin()};
+  ActuatorScene cable = boxes::pull("cable", {{0.4, 0.02, 0.04}}, {{-1, 0, 0.5}}, 0.5);
+  cable.control = ActuatorControl::displacement;
+  scene.effectors = {position_effector("tip", {{0.4, 0.02, 0.0}})};
+  write_msh(folder_ / "beam.msh", box_hexahedra({{0, 0, 0}}, {{0.4, 0.04, 0.04}}, 10, 1, 1));
+  const auto of_gravity = [&](double range) {
+    cable.range = {0, range};
+    scene.actuators = {cable};
+    const MeshError error = estimate_mesh_error(scene, build_full_model(scene));
+    EXPECT_EQ(error.loads.size(), 2u);
+    EXPECT_EQ(error.loads[0].name, "gravity");
+    return error.loads[0].error;
+  };
+  const double alone = of_gravity(1e-9), beside = of_gravity(0.04);
+  EXPECT_GT(alone, 0.2);
+  EXPECT_LT(beside, 0.1 * alone);
+  EXPECT_NEAR(of_gravity(0.08), beside / 2, 1e-12);
+}
+
 TEST_F(Locking, IsNotKnownOfABodyThatNothingHolds) {
   Scene scene = boxes::scene({"", MaterialModel::corotational});
   scene.bodies[0].mesh_file = folder_ / "box.msh";

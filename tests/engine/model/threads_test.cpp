@@ -196,7 +196,7 @@ TEST(Threads, AreSlackInBendingByDefault) {
     for (std::size_t i = 2; i < u.size(); i += 3) tip = std::max(tip, u[i]);
     return tip;
   };
-  ThreadScene stiff{.stiffness = 300, .spacing = 0.003, .direction = Vec3d{{1, 0, 0}}};
+  ThreadScene stiff{.stiffness = 300, .spacing = 0.003, .direction = Vec3d{{1, 0, 0}}, .centre = {}};
   const double by_default = sideways(stiff);
   stiff.buckling /= 10;
   const double slacker = sideways(stiff);
@@ -267,7 +267,7 @@ TEST(Threads, AreNotAcrossAFace) {
   Scene scene = wound({});
   MembraneScene layer;
   layer.region = boxes::group_region("x+");
-  layer.threads = ThreadScene{.stiffness = stiffness, .spacing = spacing, .direction = Vec3d{{1, 0, 0}}};
+  layer.threads = ThreadScene{.stiffness = stiffness, .spacing = spacing, .direction = Vec3d{{1, 0, 0}}, .centre = {}};
   scene.bodies[0].membranes = {layer};
   expect_error(scene, "no direction on the face");
 }
