@@ -92,7 +92,12 @@ double largest_motion(const Robot& robot, const std::vector<Eigen::VectorXd>& re
 }  // namespace
 
 const MeshError::Load& MeshError::worst() const {
-  return *std::max_element(loads.begin(), loads.end(), [](const Load& a, const Load& b) { return a.error < b.error; });
+  return *std::max_element(loads.begin(), loads.end(),
+                           [](const Load& a, const Load& b) { return a.counts < b.counts; });
+}
+
+std::string MeshError::Load::in_words() const {
+  return fmt::format("{:.2g} %{} under {}", 100 * counts, counts < error ? " of what the commands move" : "", name);
 }
 
 std::string no_mesh_error(const FullModel& model) {
@@ -129,11 +134,12 @@ MeshError estimate_mesh_error(const Scene& scene, const FullModel& model) {
   const std::vector<Eigen::VectorXd> is = responses(model), would = responses(second);
   if (is.empty() || would.empty()) return estimate;
   const double commanded = model.robot.effectors.empty() ? 0 : largest_motion(model.robot, would);
-  for (std::size_t k = 0; k < is.size(); ++k)
-    if (is[k].norm() > 0 && would[k].norm() > 0)
-      estimate.loads.push_back(
-          {k == 0 ? gravity : model.robot.actuators[k - 1].name, would[k].norm() / is[k].norm() - 1,
-           (would[k] - is[k]).norm() / (k == 0 ? std::max(would[k].norm(), commanded) : would[k].norm())});
+  for (std::size_t k = 0; k < is.size(); ++k) {
+    if (!(is[k].norm() > 0 && would[k].norm() > 0)) continue;
+    const double apart = (would[k] - is[k]).norm(), moved = would[k].norm();
+    estimate.loads.push_back({k == 0 ? gravity : model.robot.actuators[k - 1].name, moved / is[k].norm() - 1,
+                              apart / moved, apart / (k == 0 ? std::max(moved, commanded) : moved)});
+  }
   return estimate;
 }
 

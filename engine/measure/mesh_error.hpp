@@ -13,15 +13,16 @@ struct MeshError {
     std::string name;  // "gravity" or the actuator's
     // How far the finer mesh moves, over how far this one does, less 1: above 0 this one is too stiff.
     double further = 0;
-    // Distance of the two at the effectors, over how far the finer one moves them; of gravity over the largest motion of
-    // the commands, at the ends of their ranges, where that is larger: a robot that hangs along its backbone sags by
-    // microns.
-    double error = 0;
+    double error = 0;  // distance of the two at the effectors, over how far the finer one moves them
+    // The same, of gravity over the largest motion of the commands, at the ends of their ranges, where that is larger: a
+    // robot that hangs along its backbone sags by microns.
+    double counts = 0;
+    std::string in_words() const;  // "12 % under cable", or "0.1 % of what the commands move under gravity"
   };
   std::vector<Load> loads;
   int unknowns = 0;        // of the finer mesh
   const char* finer = "";  // what it is, in words
-  /// That with the largest error; there are some.
+  /// That which counts most; there are some.
   const Load& worst() const;
 };
 

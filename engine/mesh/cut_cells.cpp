@@ -38,8 +38,18 @@ class Cutter {
       std::vector<int> parts;
       for (const int cell : group.cells)
         for (int t = first[extent(cell)]; t < first[extent(cell) + 1]; ++t) parts.push_back(t);
-      group = {group.name, CellType::tetrahedron, std::move(parts)};
+      const auto same = std::ranges::find_if(mesh_.groups, [&](const CellGroup& other) {
+        return other.name == group.name && other.type == CellType::tetrahedron;
+      });
+      if (same == mesh_.groups.end()) {
+        group = {group.name, CellType::tetrahedron, std::move(parts)};
+      } else {
+        same->cells.insert(same->cells.end(), parts.begin(), parts.end());
+        group.cells.clear();
+      }
     }
+    std::erase_if(mesh_.groups,
+                  [](const CellGroup& group) { return group.type == CellType::hexahedron && group.cells.empty(); });
     mesh_.hexahedra.clear();
     for (const auto& [ends, node] : added_) mesh_.edge_nodes.push_back({ends.first, ends.second, node});
     std::ranges::sort(mesh_.edge_nodes, {}, [](const EdgeNode& e) { return std::pair{e.a, e.b}; });
@@ -98,7 +108,7 @@ class Cutter {
     for (const int corner : corners) middle = middle - 0.25 * mesh_.nodes[extent(corner)];
     for (const auto& [i, j] : edges) {
       const int node = edge_node(mesh_, i, j);
-      if (node < 0) return;  // checking the mesh says so
+      if (node < 0) return;  // an error of the mesh, which check_mesh() reports
       middle = middle + (edges.size() == 4 ? 0.5 : 0.25) * mesh_.nodes[extent(node)];
     }
     added_[ends] = static_cast<int>(mesh_.nodes.size());

@@ -418,8 +418,8 @@ void Stepper::correct() {
     return;
   }
   const Coordinates& coordinates = mechanics_.coordinates();
-  // Contacts hold along straight lines.
-  const bool by_turning = settings_.iterates() && !settings_.dynamic() && on_cpu() && !contact_;
+  // Contacts hold along straight lines; frames that move freely take steps of their own.
+  const bool by_turning = settings_.iterates() && !settings_.dynamic() && on_cpu() && !contact_ && coordinates.flat();
   const bool adds = coordinates.flat() && !by_turning;
   for_robots(CorrectTeamOp{
       solutions(), rows_of(space_.lambda), settings_.iterates() ? ConstVectors(rows_of(space_.held)) : ConstVectors(),

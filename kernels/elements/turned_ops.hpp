@@ -19,7 +19,8 @@
 //   T_lin = T + F^-1 (C D - D T),   C' += d(F' (T_lin - T'))/dF'.
 // The residual is exact, so that the equilibrium is none but the same.
 //
-// On a CPU. F, D: tiles, before the step.
+// On a CPU. F, D: tiles, before the step. Ops are inlined, so that every program has the bits of the file that launches
+// them: full and reduced models share some.
 
 #include "kernels/elements/element_ops.hpp"
 #include "kernels/materials/dispatch.hpp"
@@ -28,7 +29,7 @@ namespace supple {
 
 // Turning by less [rad] stretches by too little to matter: half of its square.
 inline constexpr double least_turn = 0.02;
-// What a linear step turns by more [rad] it does not know the way of: it is cut short, in proportion. Measured with 1.2 to
+// A linear step that turns by more [rad] goes in a wrong direction: it is cut short, in proportion. Measured with 1.2 to
 // 1.6 on slender strips and the robots of assets/; 0.5 takes twice as many on bodies that need no more than a few steps.
 inline constexpr double most_turn = 1.4;
 
@@ -143,7 +144,7 @@ struct TurnOp {
   PointField<S> field;
   const S *F, *D;
   S *T, *turn;  // tiles; [padded points]
-  SUPPLE_HD void operator()(int p) const {
+  SUPPLE_INLINE void operator()(int p) const {
     const PointData<S> data = load_points<S, Law>(field, 0, p);
     turn[p] = S(0);
     Mat3<S> to = turned_gradient<Law>(load_tile<S>(F, p), load_tile<S>(D, p), data.edges, turn[p]);
@@ -157,7 +158,7 @@ struct TurnWeightOp {
   static constexpr int lane_width = 1;
   PointField<S> field;
   S* C;
-  SUPPLE_HD void operator()(int p) const {
+  SUPPLE_INLINE void operator()(int p) const {
     const PointData<S> data = load_points<S, Law>(field, 0, p);
     const Mat3<S> Q = turned_weight<Law>(data) * turned_directions<Law>(data.edges);
     for (int c = 0; c < 81; ++c) C[tile_index(p, c, 81)] = S(0);
@@ -174,7 +175,7 @@ struct TurnBlocksOp {
   int nodes_per_element, points_per_element;
   const S* gradient;
   S* blocks;
-  SUPPLE_HD void operator()(int e) const {
+  SUPPLE_INLINE void operator()(int e) const {
     const int n = nodes_per_element;
     S* out = blocks + static_cast<std::size_t>(e) * (n * (n + 1) / 2) * 9;
     for (int p = e * points_per_element; p < (e + 1) * points_per_element; ++p) {
@@ -188,13 +189,53 @@ struct TurnBlocksOp {
   }
 };
 
-// C <- what the tangent has in place of the geometric part of its own stress: 0 where that is not defined.
+// Of directions that bear a pull along themselves: across them the tangent has, with the pull that the law has for the
+// stretch that the linear step predicts (which may buckle) in place of that of the stretch now, C <- share (T_lin - T)/l
+// (1 - d d^T). entry(C, i, k): where that belongs.
+template <class S, class Entry>
+SUPPLE_INLINE void add_pull_across(S pull, S length, const Vec3<S>& d, const Entry& entry) {
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 3; ++k) entry(i, k, pull / length * (S(i == k ? 1 : 0) - d[i] * d[k]));
+}
+
+template <class S>
+SUPPLE_INLINE void linear_pull_tangent(const Mat3<S>& now, const Mat3<S>& F, const Mat3<S>& D,
+                                       const MaterialParameters<S>& m, const Mat3<S>& edges, Rod, S* C) {
+  Rod::Bend<S> r, before;
+  const auto defined = both(Rod::bend(now, m, edges, r), Rod::bend(F, m, edges, before));
+  for (int j = 0; j < 2; ++j) {
+    const Vec3<S>&d = j == 0 ? r.a : r.b, &d0 = j == 0 ? before.a : before.b;
+    const S length = j == 0 ? r.length_a : r.length_b, length0 = j == 0 ? before.length_a : before.length_b;
+    const S strain = length0 - S(1) + dot(d0, column_of(D, j));
+    const S change = fibre_pull(strain, edges(0, 2) * m.p[0], m.p[2]).tension - (j == 0 ? r.pull_a : r.pull_b).tension;
+    add_pull_across(S(0.5) * change, length, d,
+                    [&](int i, int k, S value) { C[9 * (3 * i + j) + 3 * k + j] += value; });
+  }
+  (void)keep_finite(defined, C);
+}
+
+template <class S>
+SUPPLE_INLINE void linear_pull_tangent(const Mat3<S>& now, const Mat3<S>& F, const Mat3<S>& D,
+                                       const MaterialParameters<S>& m, const Mat3<S>& edges, Fibres, S* C) {
+  Fibres::Thread<S> t, before;
+  const auto defined = both(Fibres::thread(now, m, edges, t), Fibres::thread(F, m, edges, before));
+  const S strain = before.length - S(1) + dot(before.now, D * before.rest);
+  const S change = fibre_pull(strain, m.p[0], m.p[1]).tension - t.pull.tension;
+  add_pull_across(change, t.length, t.now, [&](int i, int k, S value) {
+    for (int j = 0; j < 3; ++j)
+      for (int l = 0; l < 3; ++l) C[9 * (3 * i + j) + 3 * k + l] += value * t.rest[j] * t.rest[l];
+  });
+  (void)keep_finite(defined, C);
+}
+
+// C <- what the tangent has in place of the geometric part of its own stress: 0 where that is not defined. Of rods not
+// what they bend with.
 template <class Law, class S>
 SUPPLE_INLINE void linear_stress_tangent(const Mat3<S>& now, const Mat3<S>& F, const Mat3<S>& D,
                                          const MaterialParameters<S>& m, const Mat3<S>& edges, S* C) {
   set_zero(C);
-  if constexpr (std::is_same_v<Law, Rod>) {
-    Rod::linear_tension_tangent(now, F, D, m, edges, C);
+  if constexpr (std::is_same_v<Law, Rod> || std::is_same_v<Law, Fibres>) {
+    linear_pull_tangent(now, F, D, m, edges, Law{}, C);
   } else {
     Mat3<S> P, P_now;
     S before[81];
@@ -207,28 +248,35 @@ SUPPLE_INLINE void linear_stress_tangent(const Mat3<S>& now, const Mat3<S>& F, c
     for (int i = 0; i < 9; ++i)
       for (int j = 0; j < 9; ++j) dP[i] += before[9 * i + j] * D[j];
     Mat3<S> change = T + back * (dP - D * T) - back_now * P_now;
-    if (!finite(dot(change, change))) return;
     change = S(0.5) * (change + transpose(change));
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j)
         for (int l = 0; l < 3; ++l) C[9 * (3 * i + j) + 3 * i + l] = change(j, l);
+    (void)keep_finite(finite(dot(change, change)), C);
   }
 }
 
 // w times that, in TangentOp's form; one robot.
 template <class Law, class S>
 struct LinearStressOp {
-  static constexpr int lane_width = 1;
+  static constexpr int lane_width = point_lanes<S>;
   PointField<S> field;
   const S *now, *F, *D;
   S* C;
-  SUPPLE_HD void operator()(int p) const {
-    const PointData<S> data = load_points<S, Law>(field, 0, p);
-    S tangent[81];
-    linear_stress_tangent<Law>(load_tile<S>(now, p), load_tile<S>(F, p), load_tile<S>(D, p), data.parameters,
+  template <class V>
+  SUPPLE_INLINE void points(int p) const {
+    const PointData<V> data = load_points<V, Law>(field, 0, p);
+    V tangent[81];
+    linear_stress_tangent<Law>(load_tile<V>(now, p), load_tile<V>(F, p), load_tile<V>(D, p), data.parameters,
                                data.edges, tangent);
-    for (int c = 0; c < 81; ++c) C[tile_index(p, c, 81)] = data.weight * tangent[c];
+    for (int c = 0; c < 81; ++c) store_lanes(C + tile_index(p, c, 81), data.weight * tangent[c]);
   }
+  SUPPLE_HD void operator()(int p) const { points<S>(p); }
+#ifndef __CUDACC__
+  void lanes(int p) const {
+    points<Pack<S>>(p);
+  }
+#endif
 };
 
 // The same added to the stiffness of elements (ElementStiffnessOp); one robot.
@@ -239,7 +287,7 @@ struct LinearStressStiffnessOp {
   const S* gradient;
   const S *now, *F, *D;
   S* blocks;
-  SUPPLE_HD void operator()(int e) const {
+  SUPPLE_INLINE void operator()(int e) const {
     const int n = nodes_per_element;
     S* out = blocks + static_cast<std::size_t>(e) * (n * (n + 1) / 2) * 9;
     for (int q = 0; q < points_per_element; ++q) {

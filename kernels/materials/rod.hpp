@@ -97,25 +97,6 @@ struct Rod {
     return point_status(kept, kept);
   }
 
-  // C <- what the tangent at `now` has where the segments bear what a linear step D from F stretches them by, in place of
-  // what they bear (kernels/elements/turned_ops.hpp).
-  template <class S>
-  SUPPLE_HD static void linear_tension_tangent(const Mat3<S>& now, const Mat3<S>& F, const Mat3<S>& D,
-                                               const MaterialParameters<S>& m, const Mat3<S>& edges, S* C) {
-    Bend<S> r, before;
-    set_zero(C);
-    const auto defined = both(bend(now, m, edges, r), bend(F, m, edges, before));
-    for (int j = 0; j < 2; ++j) {
-      const Vec3<S>&d = j == 0 ? r.a : r.b, &d0 = j == 0 ? before.a : before.b;
-      const FibrePull<S>&pull = j == 0 ? r.pull_a : r.pull_b, &pull0 = j == 0 ? before.pull_a : before.pull_b;
-      const S stretch = d0[0] * D(0, j) + d0[1] * D(1, j) + d0[2] * D(2, j);
-      const S across = (pull0.tension + pull0.slope * stretch - pull.tension) / (j == 0 ? r.length_a : r.length_b);
-      for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) at(C, i, j, k, j) = S(0.5) * across * (S(i == k ? 1 : 0) - d[i] * d[k]);
-    }
-    (void)keep_finite(defined, C);
-  }
-
  private:
   // C over the entries (i, j) and (k, l) of F.
   template <class S>

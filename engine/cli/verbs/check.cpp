@@ -96,9 +96,8 @@ MeshWords mesh_words(const Scene& scene, const FullModel& model, nlohmann::order
   for (const MeshError::Load& load : estimate.loads)
     json[load.name] = {{"further", load.further}, {"error", load.error}};
   const MeshError::Load* worst = &estimate.worst();
-  MeshWords result{
-      fmt::format("about {:.2g} % under {} at rest, beside {}", 100 * worst->error, worst->name, estimate.finer), ""};
-  if (worst->error <= much_error) return result;
+  MeshWords result{fmt::format("about {} at rest, beside {}", worst->in_words(), estimate.finer), ""};
+  if (worst->counts <= much_error) return result;
   result.warning =
       model.mesh.order() == 1
           ? fmt::format(

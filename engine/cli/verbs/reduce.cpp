@@ -103,14 +103,12 @@ void report_mesh_error(const Scene& scene, const FullModel& model, const ErrorSu
     return;
   }
   const MeshError::Load& worst = estimate.worst();
-  const double total = worst.error + own.goal_mean;
-  json["mesh_error"] = worst.error;
+  const double total = worst.counts + own.goal_mean;
+  json["mesh_error"] = worst.counts;
   json["total_error"] = total;
   if (!quiet)
-    fmt::print(
-        "the mesh's own error: about {} under {} at rest, beside {} ({} unknowns); with the model's {} up to {} in "
-        "all\n",
-        percent(worst.error), worst.name, estimate.finer, estimate.unknowns, percent(own.goal_mean), percent(total));
+    fmt::print("the mesh's own error: about {} at rest, beside {} ({} unknowns); with the model's {} up to {} in all\n",
+               worst.in_words(), estimate.finer, estimate.unknowns, percent(own.goal_mean), percent(total));
 }
 
 void check_tolerance(const char* option, const std::optional<double>& tolerance) {

@@ -220,11 +220,6 @@ void FullElements::evaluate_field(Field& field, int robots, const double* u, Tan
     using Law = decltype(law);
     double* blocks = blocks_.data() + field.first_block;
     const int count = elements.elements();
-    const auto add_linear_stress = [&] {
-      if (turning_ && kind == TangentKind::exact)
-        launch_cpu(count, LinearStressStiffnessOp<Law, double>{at, nodes, points_per_element, gradient, F,
-                                                               field.turned_F.data(), field.turned_D.data(), blocks});
-    };
     if constexpr (four_rows_law<Law>) {
       if (kind != TangentKind::none && !at.held_stress) {
         double* rows = rows_.data();
@@ -232,7 +227,6 @@ void FullElements::evaluate_field(Field& field, int robots, const double* u, Tan
         launch(
             device_, robots * count,
             FourRowStiffnessOp<double>{at, count, nodes, points_per_element, gradient, rows, blocks, block_numbers_});
-        add_linear_stress();
         return;
       }
     }
@@ -246,7 +240,6 @@ void FullElements::evaluate_field(Field& field, int robots, const double* u, Tan
              ElementStiffnessOp<Law, double>{at, kind, count, nodes, points_per_element, gradient, F, blocks,
                                              block_numbers_});
     }
-    add_linear_stress();
   });
   launch(
       device_, robots * points,
@@ -296,14 +289,16 @@ double FullElements::turn(const double* u, const double* du, double* right) {
       for (const int c : {0, 4, 8}) field.turned_D[tile_index(p, c, 9)] -= 1;
     gradients_of(u, field.turned_F);
     turn.assign(extent(padded_points), 0.0);
-    visit_law(elements.law, [&](auto law) {
-      launch_cpu(padded_points,
-                 TurnOp<decltype(law), double>{field.points(/*viscous_step=*/false), field.turned_F.data(),
-                                               field.turned_D.data(), field.P.data(), turn.data()});
-    });
-    // The mean of an element is not where its points are.
-    if (elements.part == LawPart::mean) std::fill(field.P.data(), field.P.data() + field.P.size(), 0.0);
-    for (int p = 0; p < points && elements.part != LawPart::mean; ++p) largest = std::max(largest, turn[extent(p)]);
+    // The points of an element tell how it turns, not its mean.
+    if (elements.part == LawPart::mean)
+      std::fill(field.P.data(), field.P.data() + field.P.size(), 0.0);
+    else
+      visit_law(elements.law, [&](auto law) {
+        launch_cpu(padded_points,
+                   TurnOp<decltype(law), double>{field.points(/*viscous_step=*/false), field.turned_F.data(),
+                                                 field.turned_D.data(), field.P.data(), turn.data()});
+      });
+    for (int p = 0; p < points; ++p) largest = std::max(largest, turn[extent(p)]);
     launch_cpu(points, CornerForceOp<double>{points, elements.nodes_per_element, field.gradient.data(), field.P.data(),
                                              corner_forces_.data() + field.first_corner, corner_numbers_});
   }
@@ -311,10 +306,29 @@ double FullElements::turn(const double* u, const double* du, double* right) {
   return largest;
 }
 
-std::span<const double> FullElements::turn_blocks() {
+void FullElements::add_linear_stress(const double* u, double* stiffness, double* blocks) {
   SUPPLE_EXPECT(device_ == cpu() && robots_ == 1);
-  reserve_tangent();
-  std::fill(blocks_.data(), blocks_.data() + blocks_.size(), 0.0);
+  std::vector<double> own(block_numbers_, 0.0), sum(nonzeros_);
+  for (Field& field : fields_) {
+    const ElementField& elements = *field.elements;
+    find_gradients(field, 1, u);
+    visit_law(elements.law, [&](auto law) {
+      launch_cpu(elements.elements(),
+                 LinearStressStiffnessOp<decltype(law), double>{
+                     field.points(/*viscous_step=*/false), elements.nodes_per_element, elements.points_per_element,
+                     field.gradient.data(), field.F.data(), field.turned_F.data(), field.turned_D.data(),
+                     own.data() + field.first_block});
+    });
+  }
+  launch_cpu(nodes_, AssembleOp<double>{nodes_, column_start_.data(), contribution_start_.data(), source_.data(),
+                                        own.data(), scalar_start_.data(), sum.data(), block_numbers_, nonzeros_});
+  for (std::size_t k = 0; k < nonzeros_; ++k) stiffness[k] += sum[k];
+  for (std::size_t k = 0; k < block_numbers_ && blocks; ++k) blocks[k] += own[k];
+}
+
+std::vector<double> FullElements::turn_blocks() const {
+  SUPPLE_EXPECT(device_ == cpu() && robots_ == 1);
+  std::vector<double> blocks(block_numbers_, 0.0);
   for (const Field& field : fields_) {
     const ElementField& elements = *field.elements;
     if (elements.part == LawPart::mean) continue;
@@ -322,10 +336,10 @@ std::span<const double> FullElements::turn_blocks() {
       launch_cpu(elements.elements(),
                  TurnBlocksOp<decltype(law), double>{field.points(/*viscous_step=*/false), elements.nodes_per_element,
                                                      elements.points_per_element, field.gradient.data(),
-                                                     blocks_.data() + field.first_block});
+                                                     blocks.data() + field.first_block});
     });
   }
-  return {blocks_.data(), blocks_.size()};
+  return blocks;
 }
 
 void FullElements::evaluate(int robots, const double* u, TangentKind kind, double* f, double* magnitude,

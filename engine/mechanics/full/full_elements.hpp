@@ -56,12 +56,13 @@ class FullElements {
 
   // A step of Newton's method in statics by turning (turned_ops.hpp), of one robot on a CPU, that begins at the
   // displacements u and is linear to the motion du of the nodes: right [free nodes][3] <- sum w G^T (F' - F - D) [N], and
-  // the largest angle that it turns a point by [rad]. While it is `turning`, evaluate() adds to exact tangents what follows
-  // from the stress of the linear step.
+  // the largest angle that it turns a point by [rad].
   double turn(const double* u, const double* du, double* right);
-  void set_turning(bool turning) { turning_ = turning; }
-  // The matrix of the least squares: blocks (element_block_offsets) w g_a^T Q g_b in the place of [0] of each.
-  std::span<const double> turn_blocks();
+  // To the exact tangent at u, where that step ends: what follows from the stress of the linear step. stiffness: as of
+  // evaluate(); blocks: those of the elements, or null.
+  void add_linear_stress(const double* u, double* stiffness, double* blocks);
+  // The matrix of the least squares: w g_a^T Q g_b in the place of [0] of each block (element_block_offsets).
+  std::vector<double> turn_blocks() const;
 
   // In a viscous step, StepParameters::factor of all fields; else 1.
   double step_factor() const;
@@ -71,6 +72,7 @@ class FullElements {
   // Of the last evaluation, on the device: weighted stress tiles of a field, robot by robot; the blocks of a robot's
   // elements (element_block_offsets), with a tangent.
   const Array<double>& weighted_stress(int field) const { return fields_[static_cast<std::size_t>(field)].P; }
+  double* blocks() { return blocks_.data(); }
   const double* blocks(int robot) const { return blocks_.data() + static_cast<std::size_t>(robot) * block_numbers_; }
   std::size_t block_numbers() const { return block_numbers_; }  // of one robot
   // What it allocates on the device, with a tangent.
@@ -114,7 +116,7 @@ class FullElements {
   std::size_t nonzeros_, block_numbers_ = 0, corner_numbers_ = 0, row_numbers_ = 0;  // of one robot
   std::vector<Field> fields_;
   std::size_t viscous_ = 0;  // numbers that a robot's points remember
-  bool in_step_ = false, turning_ = false;
+  bool in_step_ = false;
   CornerLists corners_;
   Placed<int> corner_start_;
   Placed<long> corner_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/model/element_fields.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -101,7 +102,7 @@ std::size_t FullMechanics::bytes() const {
 }
 
 std::span<const double> FullMechanics::weighted_stress(int field) const {
-  SUPPLE_EXPECT(elements_ != nullptr);
+  SUPPLE_EXPECT(!evaluate_);
   const Array<double>& P = elements_->weighted_stress(field);
   return {P.data(), P.size()};
 }
@@ -125,15 +126,22 @@ void FullMechanics::evaluate_forces(std::span<const double> q, std::span<const d
   const bool tangent = kind != TangentKind::none;
   if (tangent) stiffness_.resize(pattern_.scalar.row.size());
   PointReport report;
-  if (elements_) {
-    elements_->set_turning(kind == TangentKind::exact && turned_ && turned_->ends_at(u_));
-    if (turned_) turned_->forget();
+  if (!evaluate_) {
     elements_->evaluate(1, u_.data(), kind, f.data(), magnitude_.data(), stiffness_.data(), {&report, 1});
   } else {
     const bool blocks = tangent && !model_.robot.motions.empty();
     if (blocks) element_blocks_.resize(9 * static_cast<std::size_t>(block_offset_.back()));
     report = evaluate_(u_.data(), kind,
                        {f.data(), magnitude_.data(), stiffness_.data(), blocks ? element_blocks_.data() : nullptr});
+  }
+  if (turned_ && tangent) {
+    const bool inputs = !model_.robot.motions.empty();
+    if (kind == TangentKind::exact && turned_->ends_at(u_))
+      elements_->add_linear_stress(u_.data(), stiffness_.data(),
+                                   !inputs     ? nullptr
+                                   : evaluate_ ? element_blocks_.data()
+                                               : elements_->blocks());
+    turned_->forget();
   }
   double scale = 0;
   for (std::size_t i = 0; i < magnitude_.size(); ++i) {
@@ -157,7 +165,9 @@ void FullMechanics::evaluate_forces(std::span<const double> q, std::span<const d
 
 double FullMechanics::turn_step(int, std::span<const double> q, std::span<const double> c, std::span<const double> dc,
                                 std::span<double> dq) {
-  if (!elements_) return 1;
+  const auto exact = [](const ElementField& field) { return has_exact_tangent(field.law); };
+  if (!std::ranges::all_of(model_.fields, exact)) return 1;
+  if (!elements_) elements_ = std::make_unique<FullElements>(model_, pattern_, cpu(), 1);  // beside evaluate_
   if (!turned_) turned_ = std::make_unique<TurnedStep>(model_, pattern_, *elements_);
   du_.resize(u_.size());
   node_displacements(model_, q, c, u_);
@@ -166,7 +176,7 @@ double FullMechanics::turn_step(int, std::span<const double> q, std::span<const 
 }
 
 void FullMechanics::begin_viscous_step(double h, std::span<const double> viscous) {
-  if (!elements_)
+  if (evaluate_)
     throw CapabilityError("states that several robots step together cannot be of viscous materials in time",
                           "equilibria (converged = true), or --device cpu");
   elements_->begin_viscous_step(h, viscous);
@@ -174,7 +184,7 @@ void FullMechanics::begin_viscous_step(double h, std::span<const double> viscous
 
 void FullMechanics::end_viscous_step(double h, std::span<const double> q, std::span<const double> c,
                                      std::span<const unsigned char> moved, std::span<double> viscous) {
-  if (!elements_) return;  // in statics, where nothing asks for what they remember
+  if (evaluate_) return;  // in statics, where nothing asks for what they remember
   node_displacements(model_, q, c, u_);
   elements_->end_viscous_step(h, u_.data(), moved, viscous);
 }
@@ -242,7 +252,7 @@ void FullMechanics::damping(std::span<const double> v, std::span<const double> v
 void FullMechanics::add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const {
   // out += K_fc v_c, element by element: the columns of prescribed nodes are not in the pattern.
   if (model_.robot.motions.empty()) return;
-  const double* all_blocks = elements_ ? elements_->blocks(0) : element_blocks_.data();
+  const double* all_blocks = evaluate_ ? element_blocks_.data() : elements_->blocks(0);
   for (std::size_t f = 0; f < model_.fields.size(); ++f) {
     const ElementField& field = model_.fields[f];
     const int n = field.nodes_per_element;

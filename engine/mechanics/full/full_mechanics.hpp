@@ -78,8 +78,8 @@ class FullMechanics final : public Mechanics {
   RowLayout rows_;
   NodePattern pattern_;
   EvaluateElements evaluate_;
-  std::unique_ptr<FullElements> elements_;  // without evaluate_
-  std::unique_ptr<TurnedStep> turned_;      // with elements_, from the first step by turning on
+  std::unique_ptr<FullElements> elements_;  // without evaluate_, or from the first step by turning on
+  std::unique_ptr<TurnedStep> turned_;      // from that on
   std::vector<long> block_offset_;
   std::vector<double> mass_;  // per block of the pattern [kg]
   double unit_force_ = 0;     // norm of the forces at the nodes at strains of one [N]

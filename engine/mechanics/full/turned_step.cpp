@@ -10,7 +10,7 @@ namespace supple {
 
 namespace {
 
-// Of the mean diagonal: a body that nothing holds may be anywhere.
+// Of the mean diagonal: where a free-floating body is does not matter.
 constexpr double shift = 1e-9;
 // Of a motion: the displacements at its end are found by adding it up in another order.
 constexpr double same_place = 1e-9;
@@ -32,7 +32,7 @@ TurnedStep::TurnedStep(const FullModel& model, const NodePattern& pattern, FullE
 
 bool TurnedStep::factor() {
   if (factored_ != Factor::none) return factored_ == Factor::there;
-  const std::span<const double> blocks = elements_.turn_blocks();
+  const std::vector<double> blocks = elements_.turn_blocks();
   const std::size_t nodes = model_.free_nodes.size();
   std::vector<double> values(pattern_.row.size(), 0.0);
   double sum = 0;
@@ -65,7 +65,7 @@ double TurnedStep::take(std::span<const double> u, std::span<double> du, std::sp
   for (std::size_t i = 0; i < nodes; ++i)
     for (std::size_t k = 0; k < 3; ++k) y[k * nodes + i] = right_[3 * i + k];
   solver_->solve(y.data(), 3);
-  if (!std::isfinite(largest_entry(y))) return share;
+  if (!std::ranges::all_of(y, [](double value) { return std::isfinite(value); })) return share;
   end_.assign(u.begin(), u.end());
   for (std::size_t i = 0; i < end_.size(); ++i) end_[i] += du[i];
   for (std::size_t i = 0; i < nodes; ++i)
@@ -79,9 +79,9 @@ double TurnedStep::take(std::span<const double> u, std::span<double> du, std::sp
 
 bool TurnedStep::ends_at(std::span<const double> u) const {
   if (end_.empty()) return false;
-  double away = 0;
-  for (std::size_t i = 0; i < u.size(); ++i) away = std::max(away, std::abs(u[i] - end_[i]));
-  return away <= same_place * length_;
+  for (std::size_t i = 0; i < u.size(); ++i)
+    if (!(std::abs(u[i] - end_[i]) <= same_place * length_)) return false;
+  return true;
 }
 
 }  // namespace supple

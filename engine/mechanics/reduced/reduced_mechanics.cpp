@@ -390,7 +390,7 @@ void ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<cons
     const double* x = columns_of(q.data() + extent(b, r_), c.data() + extent(b, m_), s);
     TurnedStep& step = turned_[extent(b)];
     const bool here = ends_here(step, x);
-    step.taken = false;
+    if (kind != TangentKind::none) step.taken = false;
     found[extent(b)] = robot_forces(b, x, kind, here ? &step : nullptr, f.data() + extent(b, r_),
                                     stiffness_.data() + extent(b, n_, n_), s);
   }

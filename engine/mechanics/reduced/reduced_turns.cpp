@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/model/element_fields.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/base/threads.hpp"
 #include "kernels/elements/batch_ops.hpp"
@@ -19,15 +20,11 @@ constexpr int lanes = Lanes<double, SingleTeam>::width;
 // As of the full model (turned_step.cpp): of the diagonal's mean; of the step.
 constexpr double shift = 1e-9, same_place = 1e-9;
 
-double largest_entry(std::span<const double> x) {
-  double largest = 0;
-  for (const double value : x) largest = std::max(largest, std::abs(value));
-  return largest;
-}
-
 }  // namespace
 
 void ReducedMechanics::factor_turns() {
+  for (const ReducedField& field : model_.fields)
+    if (!has_exact_tangent(field.law)) return;
   Scratch& s = scratch_.front();
   const SingleTeam team;
   std::vector<double> matrix(extent(n_, n_), 0.0);
@@ -97,7 +94,7 @@ double ReducedMechanics::turn_step(int robot, std::span<const double> q, std::sp
   y.assign(extent(n_), 0.0);
   add_lanes(SingleTeam{}, r_, s.force_lanes.data(), y.data());
   cholesky_solve(turn_factor_.data(), r_, r_, y.data(), 1, r_);
-  if (!std::isfinite(largest_entry(y))) return share;
+  if (!std::ranges::all_of(y, [](double value) { return std::isfinite(value); })) return share;
   for (int i = 0; i < r_; ++i) dq[extent(i)] += y[extent(i)];
   for (int i = 0; i < n_; ++i) y[extent(i)] += step.start[extent(i)] + step.motion[extent(i)];
   step.taken = true;
@@ -113,12 +110,11 @@ void ReducedMechanics::tile_step(const double* G, const TurnedStep& step, Scratc
 
 bool ReducedMechanics::ends_here(const TurnedStep& step, const double* x) const {
   if (!step.taken) return false;
-  double away = 0, length = 0;
-  for (std::size_t i = 0; i < extent(n_); ++i) {
-    away = std::max(away, std::abs(x[i] - step.end[i]));
-    length = std::max(length, std::abs(step.end[i] - step.start[i]));
-  }
-  return away <= same_place * length;
+  double length = 0;
+  for (std::size_t i = 0; i < extent(n_); ++i) length = std::max(length, std::abs(step.end[i] - step.start[i]));
+  for (std::size_t i = 0; i < extent(n_); ++i)
+    if (!(std::abs(x[i] - step.end[i]) <= same_place * length)) return false;
+  return true;
 }
 
 }  // namespace supple

@@ -80,7 +80,7 @@ TEST(TurnedSteps, AStiffWireTurnsWithTheBody) {
   FullMechanics mechanics(model);
   const Solved at_once = solved(mechanics);
   ASSERT_EQ(at_once.report.status, StepStatus::ok);
-  EXPECT_LE(at_once.report.iterations, 40);
+  EXPECT_LE(at_once.report.iterations, 80);  // 188 without
   RecordProperty("iterations", at_once.report.iterations);
   const Solved slowly = solved(mechanics, {.first_increment = 0.05});
   ASSERT_EQ(slowly.report.status, StepStatus::ok);
