@@ -124,14 +124,18 @@ std::string vtk(const Cells& cells) {
   return text;
 }
 
-// Group 1 "front" of the first half of the cells, 2 "back" of the others.
-std::string gmsh(const Cells& cells) {
+// Group 1 "front" of the first half of the cells, 2 "back" of the others, 3 "skin" of quadrilaterals.
+std::string gmsh(const Cells& cells, const std::vector<std::array<int, 4>>& skin = {}) {
   std::string text =
-      "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n3 1 \"front\"\n3 2 \"back\"\n$EndPhysicalNames\n";
+      "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n3\n3 1 \"front\"\n3 2 \"back\"\n2 3 "
+      "\"skin\"\n$EndPhysicalNames\n";
   text += fmt::format("$Nodes\n{}\n", cells.nodes.size());
   for (std::size_t i = 0; i < cells.nodes.size(); ++i)
     text += fmt::format("{} {:.17g} {:.17g} {:.17g}\n", i + 1, cells.nodes[i][0], cells.nodes[i][1], cells.nodes[i][2]);
-  text += fmt::format("$EndNodes\n$Elements\n{}\n", cells.cells.size());
+  text += fmt::format("$EndNodes\n$Elements\n{}\n", cells.cells.size() + skin.size());
+  for (std::size_t e = 0; e < skin.size(); ++e)
+    text += fmt::format("{} 3 2 3 1 {} {} {} {}\n", cells.cells.size() + e + 1, skin[e][0] + 1, skin[e][1] + 1,
+                        skin[e][2] + 1, skin[e][3] + 1);
   const std::map<std::size_t, int> types{{4, 4}, {5, 7}, {6, 6}, {8, 5}, {10, 11}, {13, 19}, {15, 18}, {20, 17}};
   for (std::size_t e = 0; e < cells.cells.size(); ++e) {
     const auto& cell = cells.cells[e];
@@ -200,6 +204,33 @@ TEST(CutCells, GroupsFollow) {
     volume += volume_of(mesh, group.cells);
   }
   EXPECT_NEAR(volume, 6, 1e-12);
+  EXPECT_EQ(mesh.groups.size(), 2u);  // tetrahedra of the file and of cut cells in one
+}
+
+// Quadrilaterals of the file on the boundary are cut as the cells behind them.
+TEST(CutCells, QuadrilateralsFollow) {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const Cells cells = mixed(seed);
+    std::vector<std::array<int, 4>> skin;
+    for (const auto& cell : cells.cells) {
+      if (cell.size() == 8) skin.push_back({cell[0], cell[3], cell[7], cell[4]});
+      const auto height = [&](std::size_t k) { return cells.nodes[static_cast<std::size_t>(cell[k])][2]; };
+      if (cell.size() == 5 && height(0) == height(1) && height(1) == height(2))
+        skin.push_back({cell[0], cell[1], cell[2], cell[3]});
+    }
+    ASSERT_EQ(skin.size(), 6u);
+    const Mesh mesh = parse_mesh(gmsh(cells, skin), "mixed.msh");
+    ASSERT_EQ(mesh.triangles.size(), 12u);
+    std::vector<std::array<int, 3>> boundary;
+    const auto sorted = [](std::array<int, 3> t) {
+      std::ranges::sort(t);
+      return t;
+    };
+    for (const Face& face : boundary_faces(mesh))
+      boundary.push_back(sorted({face.nodes[0], face.nodes[1], face.nodes[2]}));
+    for (const auto& triangle : mesh.triangles)
+      EXPECT_NE(std::ranges::find(boundary, sorted(triangle)), boundary.end()) << seed;
+  }
 }
 
 // Nodes of second order lie where a quadratic map takes the middles of edges: those of the file, and the new ones on

@@ -8,6 +8,7 @@
 #include "engine/mesh/order.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "kernels/base/extent.hpp"
+#include "tests/engine/bodies/assemblies.hpp"
 #include "tests/engine/bodies/reduced_bodies.hpp"
 
 namespace supple {
@@ -45,11 +46,9 @@ struct Solved {
   EquilibriumReport report;
 };
 
-Solved solved(Mechanics& mechanics, const EquilibriumSettings& settings = {}, const std::vector<double>& motions = {}) {
+Solved solved(Mechanics& mechanics, const EquilibriumSettings& settings = {}) {
   Solved result{rest_state(mechanics), {}};
-  Control control = zero_control(mechanics);
-  if (!motions.empty()) control.motions = motions;
-  result.report = Equilibrium(mechanics, settings).solve(control, result.state);
+  result.report = Equilibrium(mechanics, settings).solve(zero_control(mechanics), result.state);
   return result;
 }
 
@@ -131,6 +130,24 @@ TEST(TurnedSteps, AreCutShort) {
   for (std::size_t i = 0; i < model.free_nodes.size(); ++i) farthest = std::max(farthest, -dq[3 * i + 2]);
   // An arc of that curvature, by 1.4 in all: R (1 - cos 1.4).
   EXPECT_NEAR(farthest, 0.2 / 1.4 * (1 - std::cos(1.4)), 0.005);
+}
+
+// A body of an assembly takes the steps that it takes alone, also where they are cut short.
+TEST(TurnedSteps, OfAnAssemblyAreThoseOfItsBodies) {
+  const FullModel model = build_full_model(strip(1, MaterialModel::stable_neo_hookean), strip_mesh());
+  FullMechanics alone(model), body(model);
+  Assembly assembly;
+  assembly.frames = {assemblies::frame("base", Assembly::Hold::fixed)};
+  assembly.bodies = {assemblies::body("strip", body, body_inertia(model), 0)};
+  AssemblyMechanics mechanics(assembly);
+  for (const double size : {0.0005, 0.2}) {
+    const std::vector<double> rest(extent(model.coordinates.nq), 0.0);
+    std::vector<double> own = boxes::random_vector(model.coordinates.nv, size), whole = own;
+    const double share = alone.turn_step(0, rest, {}, {}, own);
+    EXPECT_EQ(mechanics.turn_step(0, rest, {}, {}, whole), share);
+    EXPECT_EQ(share<1, size> 0.1);
+    EXPECT_LT(boxes::difference(whole, own), 1e-12);
+  }
 }
 
 // Small steps are Newton's own.
