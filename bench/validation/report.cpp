@@ -47,7 +47,7 @@ std::string page(const std::vector<CaseRuns>& cases) {
   std::string text =
       "# Validation\n\n"
       "Cases with known answers, each solved with every kind of element. `build/bench/supple_validation --write\n"
-      "docs/validation.md` makes this page. Times are those of one core of an x86-64 machine with AVX2 and other "
+      "docs/validation.md` makes this page. Times are those of one core of an x86-64 machine with AVX-512 and other "
       "work beside, with\nall there is to a run: mesh, analysis, Newton's method. *Order* is log₂ of the ratio of the "
       "errors of the last figure on the last two meshes.\n"
       "The elements are described in [the theory](theory/full-model.md).\n\n"
