@@ -56,7 +56,8 @@ struct Case {
 };
 
 std::vector<Case> all_cases();
-// By what they are of: laws, beams, wires and threads, cavities, columns in motion, viscous bars, plane problems, contact, robots.
+// By what they are of: laws, beams, wires and threads, cavities, columns in motion, viscous bars, plane problems, contact,
+// robots.
 std::vector<Case> law_cases();
 std::vector<Case> beam_cases();
 std::vector<Case> composite_cases();

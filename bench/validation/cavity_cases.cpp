@@ -123,8 +123,8 @@ std::vector<Case> cavity_cases() {
       "1.5³ and 2³ times its volume. Its pressure [Pa], which for the neo-Hookean wall is past its largest at 2. "
       "Reference: the incompressible wall's closed solution, integrated by the program. At 2 the elements of second "
       "order that resist a change of volume in the mean converge slowly: on the finest mesh the neo-Hookean wall meets "
-      "the "
-      "bar of 1 %, the other misses it by 0.8 %; those that resist it at their points, where they converge, do not. "
+      "the bar of 1 %, the other misses it by 0.8 %; those that resist it at their points, where they converge, do "
+      "not. "
       "Probably the determinant of the mean deformation gradient, which the former keep at 1, differs from the mean "
       "change of volume: the wall turns by a few degrees to either side of an element's middle, and is stretched eight "
       "times as much along itself as across.";

@@ -128,8 +128,7 @@ std::vector<Case> composite_cases() {
       {"wire", "Beam with a wire along its axis",
        "120 mm × 12 mm × 12 mm of silicone (200 kPa, ν = 0) with a wire of 1 mm and 60 GPa, which carries nine "
        "tenths of the bending. Under P L²/Σ E I = 0.01 at its end, over its length. Reference: P L³/(3 Σ E I); the "
-       "silicone, which "
-       "carries a ninth of the load, shears besides, by 0.6 % of that.",
+       "silicone, which carries a ninth of the load, shears besides, by 0.6 % of that.",
        0.01, 1, 2,
        [](const Element& element, int refinement) {
          return bent(element, refinement, 0.01, {0, 0.01 / 3});

@@ -131,10 +131,7 @@ SUPPLE_INLINE Mat3<S> turned_directions(const Mat3<S>& edges) {
 // Weight of a point: volume times moduli [J].
 template <class Law, class S>
 SUPPLE_INLINE S turned_weight(const PointData<S>& data) {
-  S sum = S(0);
-  for (int i = 0; i < Law::parameters; ++i)
-    if ((Law::moduli >> i & 1u) != 0) sum += data.parameters.p[i] < S(0) ? -data.parameters.p[i] : data.parameters.p[i];
-  return data.weight * sum;
+  return data.weight * sum_of_moduli<Law>(data.parameters);
 }
 
 // T <- w (F' - F - D), turn <- the angle [rad]; one robot.

@@ -88,14 +88,16 @@ constexpr bool solid(LawId id) {
 }
 
 // Of the absolute values of its moduli [Pa].
+template <class Law, class S>
+SUPPLE_INLINE S sum_of_moduli(const MaterialParameters<S>& m) {
+  S sum = 0;
+  for (int i = 0; i < Law::parameters; ++i)
+    if ((Law::moduli >> i & 1u) != 0) sum += m.p[i] < 0 ? -m.p[i] : m.p[i];
+  return sum;
+}
 template <class S>
 S sum_of_moduli(LawId id, const MaterialParameters<S>& m) {
-  return visit_law(id, [&](auto law) {
-    S sum = 0;
-    for (int i = 0; i < law.parameters; ++i)
-      if ((law.moduli >> i & 1u) != 0) sum += m.p[i] < 0 ? -m.p[i] : m.p[i];
-    return sum;
-  });
+  return visit_law(id, [&](auto law) { return sum_of_moduli<decltype(law)>(m); });
 }
 
 }  // namespace supple

@@ -113,7 +113,7 @@ double size(const Mat3d& m) {
 
 template <class Law>
 class TurnedPoint : public testing::Test {};
-// Not those that turn with an element's edges, which are no functions of F' F.
+// Not those that turn with an element's edges: they have no exact tangent, and no steps by turning.
 using Laws = testing::Types<Corotational<PolarOfGradient>, StVenantKirchhoff, StableNeoHookean, MooneyRivlin, Yeoh,
                             Gent, Ogden, CorotationalMembrane, Fibres, Rod>;
 TYPED_TEST_SUITE(TurnedPoint, Laws);
