@@ -63,7 +63,7 @@ class Cutter {
     for (const Face& side : cell_faces(8)) {
       std::vector<int> face = distinct(side, cell);
       if (face.size() < 3) continue;
-      std::ranges::rotate(face, std::ranges::min_element(face));
+      std::rotate(face.begin(), std::ranges::min_element(face), face.end());
       if (second_ && face.size() == 4) add_middle(face[0], face[2], face, ring(face));
       if (face.front() == corner) continue;
       for (std::size_t k = 2; k < face.size(); ++k) {
