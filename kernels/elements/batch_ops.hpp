@@ -219,7 +219,7 @@ enum class TeamKind { cpu, gpu };
 template <class S>
 SUPPLE_INLINE constexpr std::size_t stiffness_scratch(TangentRows rows, int r, TeamKind team) {
   if (team == TeamKind::gpu) return block_scratch<S>(rows, r);
-  return static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows) +
+  return static_cast<std::size_t>(rank_rows(r)) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows) +
          stiffness_sums<S>(r);
 }
 
@@ -262,18 +262,20 @@ struct ReducedStiffnessTeamOp {
 
   template <class Team>
   SUPPLE_HD void of_threads(Team team, int robot, S* X, S* k) const {
-    S* Y = X + static_cast<std::size_t>(r) * (4 * tile_size);
-    S* sums = X + static_cast<std::size_t>(r) * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
+    const auto kept = static_cast<std::size_t>(rank_rows(r));
+    S* Y = X + kept * (4 * tile_size);
+    S* sums = X + kept * (rows == TangentRows::four ? 2 * 4 * tile_size : tile_rows);
     for (std::size_t e = team.rank(); e < stiffness_sums<S>(r); e += team.size()) sums[e] = S(0);
     team.sync();
     for (int tile = 0; tile < tile_count(points); ++tile) {
       const S *g = gradients(tile), *t = tangents(robot, tile);
+      const int lanes = tile_lanes<S, Team>(points - tile * tile_size);
       if constexpr (rows == TangentRows::four) {
-        tile_four_rows<RowForm::general>(team, r, g, t, X, Y, NoForces{});
-        tile_rank_update(team, r, 4 * tile_size, 0, X, Y, sums);
+        tile_four_rows<RowForm::general>(team, r, g, t, X, Y, NoForces{}, lanes);
+        tile_rank_update(team, r, RankRows{.plus = 4, .lanes = lanes}, X, Y, sums);
       } else {
-        tile_tangent_rows(team, r, g, t, X);
-        tile_rank_update(team, r, tile_rows, 0, g, X, sums);
+        tile_tangent_rows(team, r, g, t, X, lanes);
+        tile_rank_update(team, r, RankRows{.plus = gradient_components, .lanes = lanes}, g, X, sums);
       }
     }
     add_block_sums(team, r, sums, k, r);

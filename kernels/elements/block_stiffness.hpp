@@ -82,6 +82,13 @@ SUPPLE_HD inline void stage_rows(Team team, int r, const S* G, const S* tangent,
   team.sync();
 }
 
+// index -> (row block, column block) of the lower triangle.
+SUPPLE_INLINE void triangle_block(int index, int& bi, int& bj) {
+  bi = 0;
+  while ((bi + 1) * (bi + 2) / 2 <= index) ++bi;
+  bj = index - bi * (bi + 1) / 2;
+}
+
 // sums += X Y^T of the staged rows.
 template <class S, class Team>
 SUPPLE_HD inline void add_staged_rows(Team team, int r, int rows, int stride, const S* X, const S* Y, S* sums) {

@@ -249,10 +249,10 @@ struct StressFourRowOp {
 #endif
 };
 
-// The op at every point of one tile, whose index starts at 0.
+// The op at the first `lanes` points of one tile, whose index starts at 0; a multiple of the op's width.
 template <class Op>
-SUPPLE_INLINE void run_tile(const Op& op) {
-  for (int l = 0; l < tile_size; l += Op::lane_width)
+SUPPLE_INLINE void run_tile(const Op& op, int lanes = tile_size) {
+  for (int l = 0; l < lanes; l += Op::lane_width)
     if constexpr (requires { op.lanes(l); })
       op.lanes(l);
     else

@@ -9,35 +9,53 @@
 //                 frozen rotation: X alone, scaled (RowForm::squares)    58 r + 4 r (r+1)
 //   other laws:   9 kinds, X = G itself,        Y = C G
 // clang-format on
+//
+// `lanes` is how many points of the tile are computed: tile_lanes() of those that a last tile has, which costs as much as
+// it holds. Of further points nothing is read or written.
 
 #include "kernels/elements/tiles.hpp"
 #include "kernels/math/lanes.hpp"
 
 namespace supple {
 
-// F[288] = I + G alpha.
+// Points of a tile that are computed so that the first `points` are: whole vectors.
 template <class S, class Team>
-SUPPLE_HD inline void tile_gradient(Team team, int r, const S* G, const S* alpha, S* F) {
+SUPPLE_INLINE constexpr int tile_lanes(int points) {
+  constexpr int width = Lanes<S, Team>::width;
+  return points >= tile_size ? tile_size : (points + width - 1) / width * width;
+}
+
+// Rows begin ... end of F = I + G alpha.
+template <class S, class Team>
+SUPPLE_INLINE void gradient_rows(Team team, int r, const S* G, const S* alpha, int begin, int end, S* F) {
   using V = typename Lanes<S, Team>::type;
   constexpr int width = Lanes<S, Team>::width;
   constexpr int group = 6;  // vectors kept in registers
-  for (int row = team.rank() * group * width; row < tile_rows; row += team.size() * group * width) {
+  for (int row = begin + team.rank() * group * width; row < end; row += team.size() * group * width) {
     V sum[group];
     for (int k = 0; k < group; ++k) {
-      const int at = row + k * width;
-      if (at >= tile_rows) break;
-      const int c = at / tile_size;
+      const int c = (row + k * width) / tile_size;
       sum[k] = V{} + ((c == 0 || c == 4 || c == 8) ? S(1) : S(0));
     }
     for (int j = 0; j < r; ++j) {
       const S a = alpha[j];
       const S* column = G + static_cast<std::size_t>(j) * tile_rows + row;
       for (int k = 0; k < group; ++k)
-        if (row + k * width < tile_rows) sum[k] += a * *reinterpret_cast<const V*>(column + k * width);
+        if (row + k * width < end) sum[k] += a * *reinterpret_cast<const V*>(column + k * width);
     }
     for (int k = 0; k < group; ++k)
-      if (row + k * width < tile_rows) *reinterpret_cast<V*>(F + row + k * width) = sum[k];
+      if (row + k * width < end) *reinterpret_cast<V*>(F + row + k * width) = sum[k];
   }
+}
+
+// F[288] = I + G alpha.
+template <class S, class Team>
+SUPPLE_HD inline void tile_gradient(Team team, int r, const S* G, const S* alpha, S* F, int lanes = tile_size) {
+  if (lanes == tile_size)
+    gradient_rows(team, r, G, alpha, 0, tile_rows, F);
+  else
+    for (int c = 0; c < gradient_components; ++c)
+      gradient_rows(team, r, G, alpha, c * tile_size, c * tile_size + lanes, F);
 }
 
 // Sums over points are kept as vectors of lanes from tile to tile and added up once at the end, by add_lanes:
@@ -61,14 +79,14 @@ struct TileForces {
 struct NoForces {};
 
 template <class S, class Team>
-SUPPLE_HD inline void tile_forces(Team team, int r, const S* G, const TileForces<S>& forces) {
+SUPPLE_HD inline void tile_forces(Team team, int r, const S* G, const TileForces<S>& forces, int lanes = tile_size) {
   using V = typename Lanes<S, Team>::type;
   constexpr int width = Lanes<S, Team>::width;
   for (int j = team.rank(); j < r; j += team.size()) {
     const S* column = G + static_cast<std::size_t>(j) * tile_rows;
     V& total = *reinterpret_cast<V*>(forces.f + static_cast<std::size_t>(j) * width);
     V& size = *reinterpret_cast<V*>(forces.magnitude + static_cast<std::size_t>(j) * width);
-    for (int l = 0; l < tile_size; l += width) {
+    for (int l = 0; l < lanes; l += width) {
       V part = V{};
       for (int c = 0; c < gradient_components; ++c)
         part += *reinterpret_cast<const V*>(column + c * tile_size + l) *
@@ -96,10 +114,15 @@ SUPPLE_INLINE ModeRows<Team, S> four_rows(const S* g, const S* rows) {
             c = load(g + (3 * i + 2) * tile_size);
     const V Ra = load(rows + 3 * i * tile_size), Rb = load(rows + (3 * i + 1) * tile_size),
             Rc = load(rows + (3 * i + 2) * tile_size);
-    row.t += Ra * a + Rb * b + Rc * c;
-    row.w0 += Rc * b - Rb * c;
-    row.w1 += Ra * c - Rc * a;
-    row.w2 += Rb * a - Ra * b;
+    row.t += Ra * a;
+    row.w0 += Rc * b;
+    row.w1 += Ra * c;
+    row.w2 += Rb * a;
+    row.t += Rb * b;
+    row.w0 -= Rb * c;
+    row.w1 -= Rc * a;
+    row.w2 -= Ra * b;
+    row.t += Rc * c;
   }
   return row;
 }
@@ -118,7 +141,8 @@ enum class RowForm { general, squares };
 // Rows of a corotational tile: rows = StressFourRowOp's 19 components. X, Y: [r][4][32], the kinds t, w0, w1, w2. With
 // TileForces, the forces in the same pass over G.
 template <RowForm form, class S, class Team, class Forces>
-SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows, S* X, S* Y, const Forces& forces) {
+SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows, S* X, S* Y, const Forces& forces,
+                                     int lanes = tile_size) {
   using std::sqrt;
   using V = typename Lanes<S, Team>::type;
   constexpr int width = Lanes<S, Team>::width;
@@ -127,7 +151,7 @@ SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows
   const auto store = [](S* to, const V& v) { *reinterpret_cast<V*>(to) = v; };
   S scale[2][tile_size];  // of t and w
   if constexpr (form == RowForm::squares)
-    for (int l = 0; l < tile_size; ++l) {
+    for (int l = 0; l < lanes; ++l) {
       scale[0][l] = sqrt(rows[18 * tile_size + l]);
       scale[1][l] = sqrt(-rows[9 * tile_size + l]);
     }
@@ -138,10 +162,10 @@ SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows
     if constexpr (with_forces)
       for (int i = 0; i < 3; ++i) {
         const S* P = forces.P + 3 * i * tile_size + l;
-        part += load(P) * load(g + 3 * i * tile_size) + load(P + tile_size) * load(g + (3 * i + 1) * tile_size) +
-                load(P + 2 * tile_size) * load(g + (3 * i + 2) * tile_size);
+        for (int k = 0; k < 3; ++k) part += load(P + k * tile_size) * load(g + (3 * i + k) * tile_size);
       }
-    S* x = X + static_cast<std::size_t>(j) * 4 * tile_size + l;
+    const std::size_t at = static_cast<std::size_t>(j) * 4 * tile_size + static_cast<std::size_t>(l);
+    S* x = X + at;
     if constexpr (form == RowForm::squares) {
       const V st = load(scale[0] + l), sw = load(scale[1] + l);
       store(x, st * row.t);
@@ -149,7 +173,7 @@ SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows
       store(x + 2 * tile_size, sw * row.w1);
       store(x + 3 * tile_size, sw * row.w2);
     } else {
-      S* y = Y + static_cast<std::size_t>(j) * 4 * tile_size + l;
+      S* y = Y + at;
       const ModeRows<Team, S> times = times_law(row, rows + l);
       store(x, row.t);
       store(x + tile_size, row.w0);
@@ -164,7 +188,7 @@ SUPPLE_HD inline void tile_four_rows(Team team, int r, const S* G, const S* rows
   };
   for (int j = team.rank(); j < r; j += team.size()) {
     V total = V{}, size = V{};
-    for (int l = 0; l < tile_size; l += width) {
+    for (int l = 0; l < lanes; l += width) {
       const V part = mode(j, l);
       total += part;
       size += part < S(0) ? -part : part;
@@ -192,10 +216,10 @@ SUPPLE_INLINE void tangent_rows_at(const S* g, const S* C, typename Lanes<S, Tea
 
 // Y = C G. Y: [r][9][32]; X is G itself.
 template <class S, class Team>
-SUPPLE_HD inline void tile_tangent_rows(Team team, int r, const S* G, const S* C, S* Y) {
+SUPPLE_HD inline void tile_tangent_rows(Team team, int r, const S* G, const S* C, S* Y, int lanes = tile_size) {
   using V = typename Lanes<S, Team>::type;
   constexpr int width = Lanes<S, Team>::width;
-  for (int l = 0; l < tile_size; l += width)
+  for (int l = 0; l < lanes; l += width)
     for (int j = team.rank(); j < r; j += team.size()) {
       S* to = Y + static_cast<std::size_t>(j) * tile_rows + l;
       V x[9], y[9];
@@ -205,72 +229,135 @@ SUPPLE_HD inline void tile_tangent_rows(Team team, int r, const S* G, const S* C
   team.sync();
 }
 
-// The lower triangle of K in square blocks whose sums stay in registers; between tiles each entry is a vector of lanes.
-inline constexpr int stiffness_block = SUPPLE_SIMD_BYTES == 64 ? 5 : 3;  // 25 sums in 32 registers, 9 in 16
+// The lower triangle of K in blocks of entries whose sums stay in registers, so many that they hide the latency of an
+// addition: `height` rows, rank_breadth(height) columns. Between tiles each entry is a vector of lanes.
+inline constexpr int rank_height = SUPPLE_SIMD_BYTES == 64 ? 5 : 4;  // of 32 or 16 registers
+inline constexpr int most_rank_breadth = 8;
+SUPPLE_INLINE constexpr int rank_breadth(int height) {
+  constexpr int wide[] = {8, 8, 8, 6, 5}, narrow[] = {8, 6, 4, 3};
+  return SUPPLE_SIMD_BYTES == 64 ? wide[height - 1] : narrow[height - 1];
+}
 
-// Scalars of the block sums of an r x r matrix.
+// Rows that X or Y of tile_rank_update needs as its right side: of the rows beyond r nothing is used, but they are read.
+SUPPLE_INLINE constexpr int rank_rows(int r) {
+  return r + most_rank_breadth;
+}
+
+// Where the sums of `height` rows of K begin, in vectors: [column][row of the block]. Columns go to the diagonal, and on
+// to the end of a block.
+SUPPLE_INLINE constexpr std::size_t rank_sums_begin(int block) {
+  return static_cast<std::size_t>(rank_height * (rank_height * (block * (block + 1) / 2) + most_rank_breadth * block));
+}
+
+// Scalars of the sums of an r x r matrix.
 template <class S>
 SUPPLE_INLINE constexpr std::size_t stiffness_sums(int r) {
-  constexpr std::size_t n = stiffness_block, lanes = SUPPLE_SIMD_BYTES / sizeof(S);
-  const std::size_t blocks = (static_cast<std::size_t>(r) + n - 1) / n;
-  return blocks * (blocks + 1) / 2 * n * n * lanes;
+  return rank_sums_begin((r + rank_height - 1) / rank_height) * (SUPPLE_SIMD_BYTES / sizeof(S));
 }
 
-// index -> (row block, column block) of the lower triangle.
-SUPPLE_INLINE void triangle_block(int index, int& bi, int& bj) {
-  bi = 0;
-  while ((bi + 1) * (bi + 2) / 2 <= index) ++bi;
-  bj = index - bi * (bi + 1) / 2;
-}
+// The rows of X and Y, one for each mode: `plus` kinds that K gets added and `minus` that it gets subtracted, `stride`
+// scalars from one to the next, of which the first `lanes` count (a multiple of the vector's width).
+struct RankRows {
+  int plus = 1, minus = 0;
+  int stride = tile_size, lanes = tile_size;
 
-// sums += X Y^T over the first `plus` entries of every row, minus the same over the next `minus`; both are multiples of
-// the lanes' width (32 is one of any), rows are `plus + minus` long.
-template <class S, class Team>
-SUPPLE_HD inline void tile_rank_update(Team team, int r, int plus, int minus, const S* X, const S* Y, S* sums) {
-  using V = typename Lanes<S, Team>::type;
-  constexpr int width = Lanes<S, Team>::width, n = stiffness_block;
-  const int blocks = (r + n - 1) / n, length = plus + minus;
-  for (int index = team.rank(); index < blocks * (blocks + 1) / 2; index += team.size()) {
-    int bi, bj;
-    triangle_block(index, bi, bj);
-    const S* x[n];
-    const S* y[n];
-    for (int k = 0; k < n; ++k) {
-      x[k] = X + static_cast<std::size_t>(n * bi + k < r ? n * bi + k : r - 1) * static_cast<std::size_t>(length);
-      y[k] = Y + static_cast<std::size_t>(n * bj + k < r ? n * bj + k : r - 1) * static_cast<std::size_t>(length);
-    }
-    V* const sum = reinterpret_cast<V*>(sums + static_cast<std::size_t>(index) * n * n * width);
-    V s[n][n];
-    SUPPLE_UNROLL for (int a = 0; a < n; ++a) SUPPLE_UNROLL for (int b = 0; b < n; ++b) s[a][b] = sum[n * a + b];
-    const auto add = [&](int l, bool negative) {
-      V right[n];
-      SUPPLE_UNROLL for (int b = 0; b < n; ++b) right[b] = *reinterpret_cast<const V*>(y[b] + l);
-      SUPPLE_UNROLL for (int a = 0; a < n; ++a) {
-        V left = *reinterpret_cast<const V*>(x[a] + l);
-        if (negative) left = -left;
-        SUPPLE_UNROLL for (int b = 0; b < n; ++b) s[a][b] += left * right[b];
-      }
-    };
-    for (int l = 0; l < plus; l += width) add(l, false);
-    for (int l = plus; l < length; l += width) add(l, true);
-    SUPPLE_UNROLL for (int a = 0; a < n; ++a) SUPPLE_UNROLL for (int b = 0; b < n; ++b) sum[n * a + b] = s[a][b];
+  SUPPLE_INLINE constexpr std::size_t length() const {
+    return static_cast<std::size_t>(plus + minus) * static_cast<std::size_t>(stride);
   }
+};
+
+// Entry (a, b) of one block += row a of X times row b of Y, those with b <= a if `lower`. Whole rows, lanes == stride,
+// take one loop: the end of many short ones, mispredicted, costs a tenth of the time.
+template <int height, int breadth, bool lower, bool whole, class S, class Team>
+SUPPLE_INLINE void add_rank_block(Team, const RankRows& rows, const S* X, const S* Y, S* sums) {
+  using V = typename Lanes<S, Team>::type;
+  constexpr int width = Lanes<S, Team>::width;
+  const std::size_t length = rows.length();
+  V* const sum = reinterpret_cast<V*>(sums);
+  V s[height][breadth];
+  SUPPLE_UNROLL for (int a = 0; a < height; ++a) SUPPLE_UNROLL for (int b = 0; b < breadth; ++b) if (!lower || b <= a)
+      s[a][b] = sum[b * rank_height + a];
+  const auto add = [&](int at, bool negative) {
+    const auto l = static_cast<std::size_t>(at);
+    V left[height];
+    SUPPLE_UNROLL for (int a = 0; a < height; ++a) {
+      left[a] = *reinterpret_cast<const V*>(X + static_cast<std::size_t>(a) * length + l);
+      if (negative) left[a] = -left[a];
+    }
+    SUPPLE_UNROLL for (int b = 0; b < breadth; ++b) {
+      const V right = *reinterpret_cast<const V*>(Y + static_cast<std::size_t>(b) * length + l);
+      SUPPLE_UNROLL for (int a = 0; a < height; ++a) if (!lower || b <= a) s[a][b] += left[a] * right;
+    }
+  };
+  const int minus = rows.plus * rows.stride, end = minus + rows.minus * rows.stride;
+  const int step = whole ? minus : rows.stride, lanes = whole ? minus : rows.lanes;
+  for (int first = 0; first < minus; first += step)
+    for (int l = first; l < first + lanes; l += width) add(l, false);
+  const int last = whole ? end - minus : rows.stride, left = whole ? end - minus : rows.lanes;
+  for (int first = minus; first < end; first += last)
+    for (int l = first; l < first + left; l += width) add(l, true);
+  SUPPLE_UNROLL for (int a = 0; a < height; ++a) SUPPLE_UNROLL for (int b = 0; b < breadth; ++b) if (!lower || b <= a)
+      sum[b * rank_height + a] = s[a][b];
+}
+
+// The blocks of `height` rows of K from `first`.
+template <int height, bool whole, class S, class Team>
+SUPPLE_HD inline void add_rank_blocks(Team team, int first, const RankRows& rows, const S* X, const S* Y, S* sums) {
+  constexpr int width = Lanes<S, Team>::width, breadth = rank_breadth(height);
+  constexpr bool square = height == breadth;  // then the last block lies on the diagonal
+  const std::size_t length = rows.length();
+  const S* x = X + static_cast<std::size_t>(first) * length;
+  S* own = sums + rank_sums_begin(first / rank_height) * width;
+  for (int column = team.rank() * breadth; column < first + height; column += team.size() * breadth) {
+    const S* y = Y + static_cast<std::size_t>(column) * length;
+    S* sum = own + static_cast<std::size_t>(column) * rank_height * width;
+    if (square && column == first)
+      add_rank_block<height, breadth, square, whole>(team, rows, x, y, sum);
+    else
+      add_rank_block<height, breadth, false, whole>(team, rows, x, y, sum);
+  }
+}
+
+template <bool whole, class S, class Team>
+SUPPLE_HD inline void add_rank_rows(Team team, int r, const RankRows& rows, const S* X, const S* Y, S* sums) {
+  const int last = r / rank_height * rank_height;
+  for (int first = 0; first < last; first += rank_height)
+    add_rank_blocks<rank_height, whole>(team, first, rows, X, Y, sums);
+  switch (r - last) {
+    case 1:
+      add_rank_blocks<1, whole>(team, last, rows, X, Y, sums);
+      break;
+    case 2:
+      add_rank_blocks<2, whole>(team, last, rows, X, Y, sums);
+      break;
+    case 3:
+      add_rank_blocks<3, whole>(team, last, rows, X, Y, sums);
+      break;
+    case 4:
+      if constexpr (rank_height > 4) add_rank_blocks<4, whole>(team, last, rows, X, Y, sums);
+      break;
+    default:
+      break;
+  }
+}
+
+// sums += X Y^T. Y has rank_rows(r) rows.
+template <class S, class Team>
+SUPPLE_HD inline void tile_rank_update(Team team, int r, const RankRows& rows, const S* X, const S* Y, S* sums) {
+  if (rows.lanes == rows.stride)
+    add_rank_rows<true>(team, r, rows, X, Y, sums);
+  else
+    add_rank_rows<false>(team, r, rows, X, Y, sums);
   team.sync();
 }
 
-// K += the block sums, r x r row-major, lower triangle.
+// K += the sums, r x r row-major, lower triangle.
 template <class S, class Team>
 SUPPLE_HD inline void add_block_sums(Team team, int r, const S* sums, S* K, int ld) {
   using V = typename Lanes<S, Team>::type;
-  constexpr int width = Lanes<S, Team>::width, n = stiffness_block;
-  const int blocks = (r + n - 1) / n;
-  for (int index = team.rank(); index < blocks * (blocks + 1) / 2; index += team.size()) {
-    int bi, bj;
-    triangle_block(index, bi, bj);
-    const V* sum = reinterpret_cast<const V*>(sums + static_cast<std::size_t>(index) * n * n * width);
-    for (int a = 0; a < n && n * bi + a < r; ++a)
-      for (int b = 0; b < n && n * bj + b < r; ++b)
-        if (n * bi + a >= n * bj + b) K[(n * bi + a) * ld + n * bj + b] += lane_sum<S>(V(sum[n * a + b]));
+  for (int i = team.rank(); i < r; i += team.size()) {
+    const V* sum = reinterpret_cast<const V*>(sums) + rank_sums_begin(i / rank_height) + i % rank_height;
+    for (int j = 0; j <= i; ++j) K[i * ld + j] += lane_sum<S>(V(sum[j * rank_height]));
   }
   team.sync();
 }

@@ -32,6 +32,10 @@ inline constexpr double least_turn = 0.02;
 // A linear step that turns by more [rad] goes in a wrong direction: it is cut short, in proportion. Measured with 1.2 to
 // 1.6 on slender strips and the robots of assets/; 0.5 takes twice as many on bodies that need no more than a few steps.
 inline constexpr double most_turn = 1.4;
+// Added to the diagonal of the least squares, of its mean: where a free-floating body is does not matter.
+inline constexpr double turn_shift = 1e-9;
+// Of a motion: the displacements at its end are found by adding it up in another order.
+inline constexpr double same_place = 1e-9;
 
 // x turned about w by |w|.
 template <class S>
@@ -54,11 +58,6 @@ SUPPLE_INLINE Vec3<S> turned_direction(const Vec3<S>& f, const Vec3<S>& d, S& tu
   const S angle = norm(w);
   turn = angle > turn ? angle : turn;
   return turned_by(w, (S(1) + dot(f, d) / square) * f) - f - d;
-}
-
-template <class S>
-SUPPLE_INLINE Vec3<S> column_of(const Mat3<S>& m, int j) {
-  return {{m(0, j), m(1, j), m(2, j)}};
 }
 
 // F with the normal as it is now where a law reads the plane of e1 and e2 alone.

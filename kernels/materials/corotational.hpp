@@ -68,15 +68,15 @@ struct Corotational : LameParameters {
   }
 
   template <class S>
-  SUPPLE_HD static auto stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges, Mat3<S>& P) {
+  SUPPLE_INLINE static auto stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges, Mat3<S>& P) {
     Mat3<S> R;
     return stress_and_rotation(F, m, edges, P, R);
   }
 
   // The same, with the rotation it took out; P = 0 and R = I where F is not finite or has no frame.
   template <class S>
-  SUPPLE_HD static auto stress_and_rotation(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges,
-                                            Mat3<S>& P, Mat3<S>& R) {
+  SUPPLE_INLINE static auto stress_and_rotation(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>& edges,
+                                                Mat3<S>& P, Mat3<S>& R) {
     const auto known = finite(dot(F, F));
     const Mat3<S> f = select(known, F, Mat3<S>::identity());
     R = Rotation::rotation(f, edges);
@@ -104,8 +104,8 @@ struct Corotational : LameParameters {
 
   // The same where the rotation is known.
   template <class S>
-  SUPPLE_HD static FourRows<S> four_rows_of(const Mat3<S>& R, const Mat3<S>& F, const MaterialParameters<S>& m,
-                                            TangentKind kind) {
+  SUPPLE_INLINE static FourRows<S> four_rows_of(const Mat3<S>& R, const Mat3<S>& F, const MaterialParameters<S>& m,
+                                                TangentKind kind) {
     const S mu = m.p[0], lambda = m.p[1];
     FourRows<S> rows;
     rows.t = R;

@@ -39,17 +39,12 @@ struct CorotationalMembrane {
     S det, trace;
   };
 
-  template <class S>
-  SUPPLE_INLINE static Vec3<S> column(const Mat3<S>& m, int j) {
-    return {{m(0, j), m(1, j), m(2, j)}};
-  }
-
   // Returns where F has such a plane.
   template <class S>
   SUPPLE_INLINE static auto plane(const Mat3<S>& F, const Mat3<S>& edges, Plane<S>& p) {
     using std::sqrt;
-    p.e1 = column(edges, 0);
-    p.e2 = column(edges, 1);
+    p.e1 = column_of(edges, 0);
+    p.e2 = column_of(edges, 1);
     Vec3<S> f1 = F * p.e1, f2 = F * p.e2, area = cross(f1, f2);
     S size = dot(f1, f1) + dot(f2, f2), det2 = dot(area, area);
     const auto defined = both(finite(size), both(finite(det2), det2 > S(0)));

@@ -69,7 +69,7 @@ struct Ogden {
   SUPPLE_HD static auto stress(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&, Mat3<S>& P) {
     const Principal<S> v = principal(F, m);
     P = Mat3<S>::zero();
-    for (int k = 0; k < 3; ++k) P = P + (v.t[k] / v.d.s[k]) * outer(column(v.d.u, k), column(v.d.v, k));
+    for (int k = 0; k < 3; ++k) P = P + (v.t[k] / v.d.s[k]) * outer(column_of(v.d.u, k), column_of(v.d.v, k));
     const auto defined = both(v.J > S(0), finite(dot(P, P)));
     P = select(defined, P, Mat3<S>::zero());
     return point_status(defined, v.J > S(0));
@@ -93,7 +93,8 @@ struct Ogden {
       }
     for (int k = 0; k < 3; ++k)
       for (int l = 0; l < 3; ++l) {
-        const Vec3<S> uk = column(v.d.u, k), vk = column(v.d.v, k), ul = column(v.d.u, l), vl = column(v.d.v, l);
+        const Vec3<S> uk = column_of(v.d.u, k), vk = column_of(v.d.v, k), ul = column_of(v.d.u, l),
+                      vl = column_of(v.d.v, l);
         add_outer(W[k][l], outer(uk, vk), outer(ul, vl), C);
         if (l <= k) continue;
         const S p = v.t[k] / v.d.s[k], q = v.t[l] / v.d.s[l], difference = v.d.s[k] - v.d.s[l];
@@ -114,10 +115,6 @@ struct Ogden {
   }
 
  private:
-  template <class S>
-  SUPPLE_INLINE static Vec3<S> column(const Mat3<S>& a, int k) {
-    return {{a(0, k), a(1, k), a(2, k)}};
-  }
 };
 
 }  // namespace supple

@@ -1,9 +1,16 @@
 #pragma once
-// Rotation of a 3x3 matrix: the R with det R = +1 that maximises tr(R^T F) (Kabsch). For det F > 0 it is the factor of
-// the polar decomposition F = R S, S symmetric positive definite. Fast path: Newton's iteration
-//   X <- (g X + (g X)^-T) / 2
-// with Higham's scaling g (N. Higham, "Computing the polar decomposition", 1986), quadratic; for det F <= 0 or very
-// flat F the singular value decomposition.
+// Rotation of a 3x3 matrix: the R with det R = +1 that maximises t = tr(R^T F) (Kabsch). For det F > 0 it is the factor
+// of the polar decomposition F = R S, S symmetric positive definite, and t = tr S.
+//
+// With I = |F|^2, J = det F, the largest t is the largest root of
+//   q(t) = (t^2 - I)^2 - 8 J t - 4 |cof F|^2,
+// and since the derivative of a maximum is that of what is maximised, R = dt/dF = -(dq/dF) / (dq/dt):
+//   R = ((t^2 + I) F + 2 t cof F - 2 F F^T F) / D,
+//   D = t (t^2 - I) - 2 J = 2 (s_1 + s_2) (s_2 + s_3) (s_3 + s_1),   s the singular values, s_3 of the sign of J.
+// Newton's iteration finds t from above, from sqrt(3 I) (Cauchy and Schwarz), without a step back. Errors grow with
+// (|F|^3 / D)^2: where two singular values nearly cancel or vanish, the singular value decomposition serves.
+// tr S as the root: A. Hoger & D. Carlson, "Determination of the stretch and rotation in the polar decomposition of the
+// deformation gradient", Q. Appl. Math. 42 (1984).
 
 #include "kernels/math/pack.hpp"
 #include "kernels/math/svd3.hpp"
@@ -17,27 +24,25 @@ SUPPLE_HD inline Mat3<S> rotation_by_svd(const Mat3<S>& f) {
 }
 
 template <class S>
-SUPPLE_HD inline Mat3<S> polar_rotation(const Mat3<S>& f) {
+SUPPLE_INLINE Mat3<S> polar_rotation(const Mat3<S>& f) {
   using std::sqrt;
-  const S size2 = dot(f, f);
-  // det F of a rotation scaled by s is s^3; below 1e-6 of that the iteration loses digits.
-  const auto regular = determinant(f) > S(1e-6) * size2 * sqrt(size2);
-  // A change d leaves an error of d^2 / 2.
-  const S tolerance = sizeof(typename PackTraits<S>::Scalar) == 8 ? S(1e-16) : S(1e-8);
-  Mat3<S> x = f;
-  auto active = regular;
-  for (int iteration = 0; iteration < 20 && any(active); ++iteration) {
-    const Mat3<S> inverse_transpose = (S(1) / determinant(x)) * cofactor(x);
-    // Scaling by norms, only while far from orthogonal; near the limit it is 1 and would only add rounding.
-    const S ratio2 = dot(inverse_transpose, inverse_transpose) / dot(x, x);
-    const auto near = both(ratio2 <= S(1.02), negate(ratio2 < S(0.98)));
-    const S g = all(near) ? S(1) : select(near, S(1), sqrt(sqrt(ratio2)));
-    const Mat3<S> next = (S(0.5) * g) * x + (S(0.5) / g) * inverse_transpose;
-    const Mat3<S> change = next - x;
-    x = select(active, next, x);
-    active = both(active, dot(change, change) > tolerance);
+  const Mat3<S> cof = cofactor(f);
+  const S I = dot(f, f), J = f(0, 0) * cof(0, 0) + f(0, 1) * cof(0, 1) + f(0, 2) * cof(0, 2);
+  const S J8 = S(8) * J, cof4 = S(4) * dot(cof, cof);
+  // A step of d t leaves an error of about d^2 t.
+  const S tolerance = sizeof(typename PackTraits<S>::Scalar) == 8 ? S(1e-8) : S(1e-4);
+  S t = sqrt(S(3) * I);
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    const S a = t * t - I;
+    const S step = (a * a - J8 * t - cof4) / (S(4) * t * a - J8);
+    t = t - step;
+    if (!any(step > tolerance * t)) break;
   }
-  return repair(regular, x, f, [](const auto& m) { return rotation_by_svd(m); });
+  const S D = t * (t * t - I) - S(2) * J;
+  // Of a rotation D is 3 |F|^3. Comparisons with NaN are false.
+  const auto regular = D > S(0.25) * I * sqrt(I);
+  const Mat3<S> R = (S(1) / D) * ((t * t + I) * f + (S(2) * t) * cof - S(2) * (f * (transpose(f) * f)));
+  return repair(regular, R, f, [](const auto& m) { return rotation_by_svd(m); });
 }
 
 }  // namespace supple

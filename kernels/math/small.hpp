@@ -100,9 +100,8 @@ SUPPLE_INLINE S trace(const Mat3<S>& a) {
 }
 template <class S>
 SUPPLE_INLINE S dot(const Mat3<S>& a, const Mat3<S>& b) {
-  S s = a[0] * b[0];
-  for (int k = 1; k < 9; ++k) s += a[k] * b[k];
-  return s;
+  const auto row = [&](int k) { return a[k] * b[k] + a[k + 1] * b[k + 1] + a[k + 2] * b[k + 2]; };
+  return row(0) + row(3) + row(6);
 }
 template <class S>
 SUPPLE_INLINE S determinant(const Mat3<S>& a) {
@@ -130,6 +129,10 @@ SUPPLE_INLINE Mat3<S> outer(const Vec3<S>& a, const Vec3<S>& b) {
 template <class S>
 SUPPLE_INLINE Mat3<S> from_columns(const Vec3<S>& a, const Vec3<S>& b, const Vec3<S>& c) {
   return {{a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2]}};
+}
+template <class S>
+SUPPLE_INLINE Vec3<S> column_of(const Mat3<S>& a, int j) {
+  return {{a(0, j), a(1, j), a(2, j)}};
 }
 
 }  // namespace supple

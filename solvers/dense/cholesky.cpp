@@ -14,11 +14,7 @@ namespace {
 constexpr int W = pack_width;
 constexpr int largest_panel = 512;  // rows of the copied panel, on the stack
 constexpr int panel_stride = largest_panel + W;
-#ifdef __AVX512F__
-constexpr int tile_rows = 8;
-#else
 constexpr int tile_rows = 4;
-#endif
 
 struct Panel {
   alignas(64) double t[W][panel_stride];

@@ -29,6 +29,7 @@
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/model_errors.hpp"
+#include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/reader.hpp"
 #include "engine/step/batch_stepper.hpp"
 #include "kernels/array/device.hpp"
@@ -70,6 +71,12 @@ class Bench {
 
   // Makes or reads the model of a case; all its batches become rows.
   void prepare(const BenchCase& entry) {
+    const bool of_scene = entry.kind == BenchCase::Kind::full || entry.kind == BenchCase::Kind::full_inverse ||
+                          entry.kind == BenchCase::Kind::forward || entry.kind == BenchCase::Kind::inverse;
+    if (of_scene && is_assembly(entry.file)) {
+      notes.push_back(fmt::format("{} is left out: a scene of several bodies is timed by `supple simulate`", entry.name));
+      return;
+    }
     try {
       if (entry.kind == BenchCase::Kind::full || entry.kind == BenchCase::Kind::full_inverse)
         prepare_full(entry);

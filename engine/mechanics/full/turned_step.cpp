@@ -10,11 +10,6 @@ namespace supple {
 
 namespace {
 
-// Of the mean diagonal: where a free-floating body is does not matter.
-constexpr double shift = 1e-9;
-// Of a motion: the displacements at its end are found by adding it up in another order.
-constexpr double same_place = 1e-9;
-
 double largest_entry(std::span<const double> x) {
   double largest = 0;
   for (const double value : x) largest = std::max(largest, std::abs(value));
@@ -41,7 +36,7 @@ bool TurnedStep::factor() {
       values[k] += blocks[9 * static_cast<std::size_t>(pattern_.source[extent(i)] / 2)];
   for (std::size_t j = 0; j < nodes; ++j) sum += values[extent(pattern_.column_start[j])];
   for (std::size_t j = 0; j < nodes; ++j)
-    values[extent(pattern_.column_start[j])] += shift * sum / static_cast<double>(nodes);
+    values[extent(pattern_.column_start[j])] += turn_shift * sum / static_cast<double>(nodes);
   solver_->analyse({static_cast<int>(nodes), 1, pattern_.column_start, pattern_.row}, Definiteness::positive);
   const bool done = solver_->factor(values.data()).status == FactorStatus::ok;
   factored_ = done ? Factor::there : Factor::failed;

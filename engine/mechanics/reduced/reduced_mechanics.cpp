@@ -24,7 +24,7 @@ void add_constant_term(const ReducedModel& model, int region, double* K) {
   const int n = model.columns();
   for (const ReducedField& field : model.fields) {
     if (!has_four_rows(field.law)) continue;
-    AlignedVector<double> scaled(extent(n, tile_rows)), sums(stiffness_sums<double>(n), 0.0);
+    AlignedVector<double> scaled(extent(rank_rows(n), tile_rows)), sums(stiffness_sums<double>(n), 0.0);
     for (int tile = 0; tile < tile_count(field.points()); ++tile) {
       const double* G = field.G.data() + extent(tile, n, tile_rows);
       const PointField<double> points = tile_field(field, tile, nullptr);
@@ -37,7 +37,7 @@ void add_constant_term(const ReducedModel& model, int region, double* K) {
             const std::size_t k = extent(j, tile_rows) + extent(c, tile_size) + static_cast<std::size_t>(l);
             scaled[k] = factor * G[k];
           }
-      tile_rank_update(SingleTeam{}, n, tile_rows, 0, G, scaled.data(), sums.data());
+      tile_rank_update(SingleTeam{}, n, RankRows{.plus = gradient_components}, G, scaled.data(), sums.data());
     }
     add_block_sums(SingleTeam{}, n, sums.data(), K, n);
   }
@@ -157,8 +157,8 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     s.F.assign(tile_rows, 0.0);
     s.P.assign(tile_rows, 0.0);
     s.tangent.assign(extent(81, tile_size), 0.0);
-    s.X.assign(extent(n_, 4, tile_size), 0.0);
-    s.Y.assign(extent(n_, tile_rows), 0.0);
+    s.X.assign(extent(rank_rows(n_), 4, tile_size), 0.0);
+    s.Y.assign(extent(rank_rows(n_), tile_rows), 0.0);
     s.hessian.assign(extent(polynomial, polynomial), 0.0);
     s.magnitude.assign(static_cast<std::size_t>(r_), 0.0);
     s.force_lanes.assign(extent(2, n_, lanes), 0.0);
@@ -272,7 +272,7 @@ void ReducedMechanics::evaluate_outputs(std::span<const double> q, std::span<con
   });
 }
 
-PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKind kind, const TurnedStep* step,
+PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKind kind, const RobotTurn* step,
                                            double* f, double* K, Scratch& s) {
   PointReport report;
   const bool scaled = !variations_.material_scale.empty();
@@ -290,41 +290,45 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
       for (int tile = 0; tile < tile_count(field.points()); ++tile) {
         const double* G = field.G.data() + extent(tile, n_, tile_rows);
         const PointField<double> points = tile_points(field_index, tile, robot, scale);
-        tile_gradient(team, n_, G, x, s.F.data());
+        const int lanes = tile_lanes<double, SingleTeam>(points.points);
+        tile_gradient(team, n_, G, x, s.F.data(), lanes);
         const TileForces<double> forces{s.P.data(), s.force_lanes.data(), magnitude_lanes};
+        const RankRows nine{.plus = gradient_components, .lanes = lanes};
         bool four = false;
         if constexpr (four_rows_law<Law>)
           if (kind != TangentKind::none) {
             four = true;
-            run_tile(StressFourRowOp<Law, double>{points, kind, s.F.data(), s.P.data(), s.status, s.tangent.data()});
+            run_tile(StressFourRowOp<Law, double>{points, kind, s.F.data(), s.P.data(), s.status, s.tangent.data()},
+                     lanes);
             double *X = s.X.data(), *Y = s.Y.data();
             if (kind == TangentKind::safe && field_squares_[field_index]) {
-              tile_four_rows<RowForm::squares>(team, n_, G, s.tangent.data(), X, Y, forces);
-              tile_rank_update(team, n_, tile_size, 3 * tile_size, X, X, s.sums.data());
+              tile_four_rows<RowForm::squares>(team, n_, G, s.tangent.data(), X, Y, forces, lanes);
+              tile_rank_update(team, n_, RankRows{.plus = 1, .minus = 3, .lanes = lanes}, X, X, s.sums.data());
             } else {
-              tile_four_rows<RowForm::general>(team, n_, G, s.tangent.data(), X, Y, forces);
-              tile_rank_update(team, n_, 4 * tile_size, 0, X, Y, s.sums.data());
+              tile_four_rows<RowForm::general>(team, n_, G, s.tangent.data(), X, Y, forces, lanes);
+              tile_rank_update(team, n_, RankRows{.plus = 4, .lanes = lanes}, X, Y, s.sums.data());
             }
             if (points.held_stress) {
-              run_tile(ViscousTangentOp<Law, double>{points, kind, s.F.data(), s.tangent.data()});
-              tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
-              tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
+              run_tile(ViscousTangentOp<Law, double>{points, kind, s.F.data(), s.tangent.data()}, lanes);
+              tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data(), lanes);
+              tile_rank_update(team, n_, nine, G, s.Y.data(), s.sums.data());
             }
           }
         if (!four) {
-          run_tile(StressOp<Law, double>{points, s.F.data(), s.P.data(), s.status});
-          tile_forces(team, n_, G, forces);
+          run_tile(StressOp<Law, double>{points, s.F.data(), s.P.data(), s.status}, lanes);
+          tile_forces(team, n_, G, forces, lanes);
           if (kind != TangentKind::none) {
-            run_tile(TangentOp<Law, double>{points, kind, s.F.data(), s.tangent.data()});
-            tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
-            tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
+            run_tile(TangentOp<Law, double>{points, kind, s.F.data(), s.tangent.data()}, lanes);
+            tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data(), lanes);
+            tile_rank_update(team, n_, nine, G, s.Y.data(), s.sums.data());
           }
         }
         if (step && kind == TangentKind::exact) {
           tile_step(G, *step, s);
-          run_tile(LinearStressOp<Law, double>{points, s.F.data(), s.before.data(), s.motion.data(), s.tangent.data()});
-          tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
-          tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
+          run_tile(LinearStressOp<Law, double>{points, s.F.data(), s.before.data(), s.motion.data(), s.tangent.data()},
+                   lanes);
+          tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data(), lanes);
+          tile_rank_update(team, n_, nine, G, s.Y.data(), s.sums.data());
         }
         for (int l = 0; l < points.points; ++l) {
           const auto status = static_cast<PointStatus>(s.status[l]);
@@ -388,7 +392,7 @@ void ReducedMechanics::evaluate_forces(std::span<const double> q, std::span<cons
   for (int b = 0; b < robots_; ++b) {
     Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0)];
     const double* x = columns_of(q.data() + extent(b, r_), c.data() + extent(b, m_), s);
-    TurnedStep& step = turned_[extent(b)];
+    RobotTurn& step = turned_[extent(b)];
     const bool here = ends_here(step, x);
     if (kind != TangentKind::none) step.taken = false;
     found[extent(b)] = robot_forces(b, x, kind, here ? &step : nullptr, f.data() + extent(b, r_),

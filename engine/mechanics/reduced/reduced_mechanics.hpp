@@ -76,19 +76,19 @@ class ReducedMechanics final : public ReducedRobots {
   };
   // A robot's step of Newton's method by turning (turned_ops.hpp): where it began, the linear step, and where it ends
   // [columns]; `taken` until the next evaluation.
-  struct TurnedStep {
+  struct RobotTurn {
     std::vector<double> start, motion, end;
     bool taken = false;
   };
   void factor_turns();
   // The right side of a linear step into force_lanes; the largest angle that it turns a point by [rad].
-  double find_turns(const TurnedStep& step, Scratch& scratch) const;
-  bool ends_here(const TurnedStep& step, const double* x) const;
+  double find_turns(const RobotTurn& step, Scratch& scratch) const;
+  bool ends_here(const RobotTurn& step, const double* x) const;
   // F and D of a tile into the scratch.
-  void tile_step(const double* G, const TurnedStep& step, Scratch& scratch) const;
+  void tile_step(const double* G, const RobotTurn& step, Scratch& scratch) const;
   // x: alpha, and c where it strains the body [columns].
   // step: that which ends at x, or null.
-  PointReport robot_forces(int robot, const double* x, TangentKind kind, const TurnedStep* step, double* f, double* K,
+  PointReport robot_forces(int robot, const double* x, TangentKind kind, const RobotTurn* step, double* f, double* K,
                            Scratch& scratch);
   // Adds the fields that are strain modes; scale as in robot_forces.
   void add_strain_fields(int robot, const double* x, TangentKind kind, const double* scale, double* f,
@@ -124,7 +124,7 @@ class ReducedMechanics final : public ReducedRobots {
   std::vector<double> strain_geometric_;
   std::vector<double> strain_share_;  // per robot: of strain_geometric_ in A and A_c
   std::vector<int> pivots_;
-  std::vector<TurnedStep> turned_;  // per robot
+  std::vector<RobotTurn> turned_;  // per robot
   std::vector<double>
       turn_factor_;  // Cholesky factor of the matrix of their least squares [r x r]; empty: there is none
   std::vector<Scratch> scratch_;

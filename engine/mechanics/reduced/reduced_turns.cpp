@@ -17,8 +17,6 @@ namespace supple {
 namespace {
 
 constexpr int lanes = Lanes<double, SingleTeam>::width;
-// As of the full model (turned_step.cpp): of the diagonal's mean; of the step.
-constexpr double shift = 1e-9, same_place = 1e-9;
 
 }  // namespace
 
@@ -36,7 +34,7 @@ void ReducedMechanics::factor_turns() {
         const double* G = field.G.data() + extent(tile, n_, tile_rows);
         run_tile(TurnWeightOp<decltype(law), double>{tile_field(field, tile, nullptr), s.tangent.data()});
         tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
-        tile_rank_update(team, n_, tile_rows, 0, G, s.Y.data(), s.sums.data());
+        tile_rank_update(team, n_, RankRows{.plus = gradient_components}, G, s.Y.data(), s.sums.data());
       }
     });
   }
@@ -46,11 +44,12 @@ void ReducedMechanics::factor_turns() {
   turn_factor_.resize(extent(r_, r_));
   for (int i = 0; i < r_; ++i)
     for (int j = 0; j <= i; ++j)
-      turn_factor_[extent(i, r_) + extent(j)] = matrix[extent(i, n_) + extent(j)] + (i == j ? shift * sum / r_ : 0);
+      turn_factor_[extent(i, r_) + extent(j)] =
+          matrix[extent(i, n_) + extent(j)] + (i == j ? turn_shift * sum / r_ : 0);
   if (cholesky_factor(turn_factor_.data(), r_, r_).status != DenseFactorStatus::ok) turn_factor_.clear();
 }
 
-double ReducedMechanics::find_turns(const TurnedStep& step, Scratch& s) const {
+double ReducedMechanics::find_turns(const RobotTurn& step, Scratch& s) const {
   std::fill(s.force_lanes.begin(), s.force_lanes.end(), 0.0);
   const SingleTeam team;
   double largest = 0;
@@ -73,7 +72,7 @@ double ReducedMechanics::find_turns(const TurnedStep& step, Scratch& s) const {
 
 double ReducedMechanics::turn_step(int robot, std::span<const double> q, std::span<const double> c,
                                    std::span<const double> dc, std::span<double> dq) {
-  TurnedStep& step = turned_[extent(robot)];
+  RobotTurn& step = turned_[extent(robot)];
   step.taken = false;
   if (turn_factor_.empty()) return 1;
   Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0)];
@@ -101,14 +100,14 @@ double ReducedMechanics::turn_step(int robot, std::span<const double> q, std::sp
   return share;
 }
 
-void ReducedMechanics::tile_step(const double* G, const TurnedStep& step, Scratch& s) const {
+void ReducedMechanics::tile_step(const double* G, const RobotTurn& step, Scratch& s) const {
   tile_gradient(SingleTeam{}, n_, G, step.start.data(), s.before.data());
   tile_gradient(SingleTeam{}, n_, G, step.motion.data(), s.motion.data());
   for (const int c : {0, 4, 8})
     for (int l = 0; l < tile_size; ++l) s.motion[extent(c, tile_size) + extent(l)] -= 1;
 }
 
-bool ReducedMechanics::ends_here(const TurnedStep& step, const double* x) const {
+bool ReducedMechanics::ends_here(const RobotTurn& step, const double* x) const {
   if (!step.taken) return false;
   double length = 0;
   for (std::size_t i = 0; i < extent(n_); ++i) length = std::max(length, std::abs(step.end[i] - step.start[i]));

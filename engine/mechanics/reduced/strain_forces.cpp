@@ -21,7 +21,7 @@ int padded_modes(int count) {
 void StrainScratch::reserve(int most, int n) {
   s.assign(extent(most), 0.0);
   W.assign(extent(most, n), 0.0);
-  columns.assign(extent(n, padded_modes(most)), 0.0);
+  columns.assign(extent(rank_rows(n), padded_modes(most)), 0.0);
 }
 
 void evaluate_strains(const StrainModes& modes, int n, const double* x, StrainScratch& scratch) {
@@ -75,7 +75,7 @@ void add_strain_stiffness(const StrainModes& modes, int n, double scale, StrainS
       columns[extent(i, length) + extent(k)] = root * scratch.W[extent(k, n) + extent(i)];
     for (int k = modes.count; k < length; ++k) columns[extent(i, length) + extent(k)] = 0;
   }
-  tile_rank_update(SingleTeam{}, n, length, 0, columns, columns, sums);
+  tile_rank_update(SingleTeam{}, n, RankRows{.stride = length, .lanes = length}, columns, columns, sums);
   constexpr int block = 64;  // stays in registers while the modes go by
   const int pairs = n * (n + 1) / 2;
   for (int first = 0; first < pairs; first += block) {

@@ -243,6 +243,15 @@ TEST_F(Bench, ARobotThatCannotBeReducedIsLeftOut) {
   EXPECT_EQ(rows()[0]["case"], "full/beam");
 }
 
+TEST_F(Bench, AnAssemblyIsLeftOutAndTheOthersAreMeasured) {
+  fs::create_directories(path("robots/pair"));
+  write_text(path("robots/pair/scene.toml"), "[[part]]\nname = \"one\"\nscene = \"../beam/scene.toml\"\n");
+  const Outcome outcome = bench({"--case", "full/"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "full/pair is left out: a scene of several bodies"));
+  ASSERT_EQ(rows().size(), 2u);
+}
+
 TEST_F(Bench, ModelsAreKeptInTheCacheOfTheUser) {
   ASSERT_EQ(setenv("XDG_CACHE_HOME", path("cache").c_str(), 1), 0);
   const Outcome outcome = run({"bench", "--assets", "robots", "--case", "forward/beam", "--seconds", "10 ms"});

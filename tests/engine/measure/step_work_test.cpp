@@ -18,6 +18,7 @@ struct Counted {
   Counted() = default;
   Counted(double v) : value(v) {}
   Counted& operator+=(Counted b) { return *this = *this + b; }
+  Counted& operator-=(Counted b) { return *this = *this - b; }
   Counted operator-() const { return {-value}; }
   friend Counted operator+(Counted a, Counted b) { return ++operations, Counted(a.value + b.value); }
   friend Counted operator-(Counted a, Counted b) { return ++operations, Counted(a.value - b.value); }
@@ -58,8 +59,8 @@ struct Tile {
         F(tile_rows),
         P(tile_rows, 1.0),
         C(81 * tile_size, 0.25),
-        X(modes * tile_rows),
-        Y(modes * tile_rows),
+        X((modes + most_rank_breadth) * tile_rows),
+        Y((modes + most_rank_breadth) * tile_rows),
         f(modes, 0.0),
         magnitude(modes, 0.0),
         sums(stiffness_sums<double>(r), 0.0) {
@@ -77,7 +78,7 @@ double four_row_operations(int r) {
   tile_gradient(team, r, t.G.data(), t.alpha.data(), t.F.data());
   const TileForces<Counted> forces{t.P.data(), t.f.data(), t.magnitude.data()};
   tile_four_rows<RowForm::squares>(team, r, t.G.data(), t.C.data(), t.X.data(), t.Y.data(), forces);
-  tile_rank_update(team, r, tile_size, 3 * tile_size, t.X.data(), t.X.data(), t.sums.data());
+  tile_rank_update(team, r, RankRows{.plus = 1, .minus = 3}, t.X.data(), t.X.data(), t.sums.data());
   return static_cast<double>(operations);
 }
 
@@ -86,17 +87,17 @@ double nine_row_operations(int r) {
   tile_gradient(team, r, t.G.data(), t.alpha.data(), t.F.data());
   tile_forces(team, r, t.G.data(), TileForces<Counted>{t.P.data(), t.f.data(), t.magnitude.data()});
   tile_tangent_rows(team, r, t.G.data(), t.C.data(), t.Y.data());
-  tile_rank_update(team, r, tile_rows, 0, t.G.data(), t.Y.data(), t.sums.data());
+  tile_rank_update(team, r, RankRows{.plus = gradient_components}, t.G.data(), t.Y.data(), t.sums.data());
   return static_cast<double>(operations);
 }
 
-// Blocks of K are squares: with r a multiple of their size the diagonal ones cost stiffness_block - 1 columns more a row.
+// Blocks of K reach beyond its diagonal, by less than their height and breadth in columns of a row.
 double excess(int r) {
-  return 1 + static_cast<double>(stiffness_block) / r;
+  return 1 + static_cast<double>(rank_height + rank_breadth(rank_height)) / r;
 }
 
 TEST(StepWork, IsWhatTheKernelsCompute) {
-  for (const int r : {2 * stiffness_block, 6 * stiffness_block, 12 * stiffness_block}) {
+  for (const int r : {2 * rank_height, 6 * rank_height, 12 * rank_height}) {
     const double four = reduced_step_work(one_tile(r, LawId::corotational)).forces - 2 * r * r;
     EXPECT_GE(four_row_operations(r), four) << r;
     EXPECT_LE(four_row_operations(r), 1.05 * excess(r) * four) << r;

@@ -121,22 +121,30 @@ TYPED_TEST(Tiles, ForcesAreGTransposedP) {
 TYPED_TEST(Tiles, RankUpdateAddsXYTransposed) {
   using S = TypeParam;
   for (const int r : all_modes)
-    for (const auto& [length, minus] : {std::pair{32, 0}, {128, 0}, {128, 96}, {288, 0}}) {
-      const auto n = static_cast<std::size_t>(r), columns = static_cast<std::size_t>(length), ld = n + 3;
+    for (const RankRows& rows : {RankRows{},
+                                 {.plus = 4},
+                                 {.plus = 1, .minus = 3},
+                                 {.plus = 1, .minus = 3, .lanes = 16},
+                                 {.plus = 9},
+                                 {.plus = 9, .lanes = 16},
+                                 {.stride = 48, .lanes = 48}}) {
+      const auto n = static_cast<std::size_t>(r), columns = rows.length(), ld = n + 3;
       boxes::Random random;
-      AlignedVector<S> X(n * columns), Y(n * columns);
+      AlignedVector<S> X(n * columns), Y(static_cast<std::size_t>(rank_rows(r)) * columns);
       for (S& x : X) x = static_cast<S>(random());
       for (S& y : Y) y = static_cast<S>(random());
       AlignedVector<S> K(n * ld, S(7));
       AlignedVector<S> sums(stiffness_sums<S>(r), S(0));
-      tile_rank_update(SingleTeam{}, r, length - minus, minus, X.data(), Y.data(), sums.data());
+      tile_rank_update(SingleTeam{}, r, rows, X.data(), Y.data(), sums.data());
       add_block_sums(SingleTeam{}, r, sums.data(), K.data(), static_cast<int>(ld));
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < ld; ++j) {
           S expected = 7;
-          for (std::size_t l = 0; l < columns && j <= i; ++l)
-            expected +=
-                (l < columns - static_cast<std::size_t>(minus) ? 1 : -1) * X[i * columns + l] * Y[j * columns + l];
+          for (int kind = 0; kind < rows.plus + rows.minus && j <= i; ++kind)
+            for (int lane = 0; lane < rows.lanes; ++lane) {
+              const auto l = static_cast<std::size_t>(kind * rows.stride + lane);
+              expected += (kind < rows.plus ? 1 : -1) * X[i * columns + l] * Y[j * columns + l];
+            }
           ASSERT_NEAR(K[i * ld + j], expected, this->tolerance) << r << " modes, entry " << i << ", " << j;
         }
     }
@@ -151,8 +159,13 @@ void expect_stiffness(int r, TangentKind kind, bool four_rows, S tolerance) {
   std::vector<S> K(n * n, S(0)), expected(n * n, S(0)), from_squares(n * n, S(0));
   AlignedVector<S> sums(stiffness_sums<S>(r), S(0)), squares(sums);
   for (int t = 0; t < tile_count(points); ++t) {
-    AlignedVector<S> F(tile_rows), C(81 * tile_size), X(n * 4 * tile_size), Y(n * tile_rows);
-    tile_gradient(SingleTeam{}, r, field.tile(t), alpha.data(), F.data());
+    const auto kept = static_cast<std::size_t>(rank_rows(r));
+    AlignedVector<S> F(tile_rows), C(81 * tile_size), X(kept * 4 * tile_size), Y(kept * tile_rows);
+    // Of points beyond the last vector nothing counts.
+    const int lanes = tile_lanes<S, SingleTeam>(points - t * tile_size);
+    std::ranges::fill(X, std::numeric_limits<S>::quiet_NaN());
+    std::ranges::fill(Y, std::numeric_limits<S>::quiet_NaN());
+    tile_gradient(SingleTeam{}, r, field.tile(t), alpha.data(), F.data(), lanes);
     const PointField<S> view = field.view(t);
     if constexpr (requires { Law::template four_rows<S>; }) {
       if (four_rows) {
@@ -160,26 +173,29 @@ void expect_stiffness(int r, TangentKind kind, bool four_rows, S tolerance) {
         unsigned char status[tile_size];
         const StressFourRowOp<Law, S> op{view, kind, F.data(), P.data(), status, C.data()};
         const StressOp<Law, S> stress{view, F.data(), same.data(), status};
-        for (int l = 0; l < tile_size; ++l) {
-          op(l);
-          stress(l);
-        }
+        run_tile(op, lanes);
+        run_tile(stress, lanes);
         // The same arithmetic; the compiler may contract it differently in the two places. Stresses reach 30.
-        for (std::size_t i = 0; i < tile_rows; ++i) ASSERT_NEAR(P[i], same[i], 30 * tolerance);
+        for (std::size_t i = 0; i < tile_rows; ++i)
+          if (static_cast<int>(i % tile_size) < lanes) {
+            ASSERT_NEAR(P[i], same[i], 30 * tolerance);
+          }
         const SingleTeam team;
         if (kind == TangentKind::safe) {
-          tile_four_rows<RowForm::squares>(team, r, field.tile(t), C.data(), X.data(), Y.data(), NoForces{});
-          tile_rank_update(team, r, tile_size, 3 * tile_size, X.data(), X.data(), squares.data());
+          tile_four_rows<RowForm::squares>(team, r, field.tile(t), C.data(), X.data(), Y.data(), NoForces{}, lanes);
+          tile_rank_update(team, r, RankRows{.plus = 1, .minus = 3, .lanes = lanes}, X.data(), X.data(),
+                           squares.data());
         }
-        tile_four_rows<RowForm::general>(team, r, field.tile(t), C.data(), X.data(), Y.data(), NoForces{});
-        tile_rank_update(team, r, 4 * tile_size, 0, X.data(), Y.data(), sums.data());
+        tile_four_rows<RowForm::general>(team, r, field.tile(t), C.data(), X.data(), Y.data(), NoForces{}, lanes);
+        tile_rank_update(team, r, RankRows{.plus = 4, .lanes = lanes}, X.data(), Y.data(), sums.data());
       }
     }
     if (!four_rows) {
       const TangentOp<Law, S> op{view, kind, F.data(), C.data()};
-      for (int l = 0; l < tile_size; ++l) op(l);
-      tile_tangent_rows(SingleTeam{}, r, field.tile(t), C.data(), Y.data());
-      tile_rank_update(SingleTeam{}, r, tile_rows, 0, field.tile(t), Y.data(), sums.data());
+      run_tile(op, lanes);
+      tile_tangent_rows(SingleTeam{}, r, field.tile(t), C.data(), Y.data(), lanes);
+      tile_rank_update(SingleTeam{}, r, RankRows{.plus = gradient_components, .lanes = lanes}, field.tile(t), Y.data(),
+                       sums.data());
     }
     for (int l = 0; l < view.points; ++l) {
       const int p = t * tile_size + l;
