@@ -6,6 +6,9 @@
 #define SUPPLE_HD
 #endif
 #define SUPPLE_INLINE SUPPLE_HD inline __attribute__((always_inline))
+// A function with all that it calls inlined: the same instructions, and so the same bits, in whatever file a copy of it is
+// compiled. How much is inlined otherwise depends on the rest of a file, and with it which products are fused with sums.
+#define SUPPLE_WHOLE __attribute__((flatten))
 // Asks for the line of cache that holds an address which is read soon.
 #ifdef __CUDACC__
 #define SUPPLE_PREFETCH(address) ((void)(address))

@@ -172,7 +172,7 @@ struct StressOp {
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
 #ifndef __CUDACC__
-  void lanes(int k) const {
+  SUPPLE_WHOLE void lanes(int k) const {
     points<Pack<S>>(k);
   }
 #endif
@@ -200,7 +200,7 @@ struct TangentOp {
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
 #ifndef __CUDACC__
-  void lanes(int k) const {
+  SUPPLE_WHOLE void lanes(int k) const {
     points<Pack<S>>(k);
   }
 #endif
@@ -243,7 +243,7 @@ struct StressFourRowOp {
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
 #ifndef __CUDACC__
-  void lanes(int k) const {
+  SUPPLE_WHOLE void lanes(int k) const {
     points<Pack<S>>(k);
   }
 #endif

@@ -269,7 +269,7 @@ struct LinearStressOp {
   }
   SUPPLE_HD void operator()(int p) const { points<S>(p); }
 #ifndef __CUDACC__
-  void lanes(int p) const {
+  SUPPLE_WHOLE void lanes(int p) const {
     points<Pack<S>>(p);
   }
 #endif

@@ -63,7 +63,7 @@ struct ViscousTangentOp {
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
 #ifndef __CUDACC__
-  void lanes(int k) const {
+  SUPPLE_WHOLE void lanes(int k) const {
     points<Pack<S>>(k);
   }
 #endif

@@ -41,7 +41,10 @@ SUPPLE_INLINE Mat3<S> polar_rotation(const Mat3<S>& f) {
   const S D = t * (t * t - I) - S(2) * J;
   // Of a rotation D is 3 |F|^3. Comparisons with NaN are false.
   const auto regular = D > S(0.25) * I * sqrt(I);
-  const Mat3<S> R = (S(1) / D) * ((t * t + I) * f + (S(2) * t) * cof - S(2) * (f * (transpose(f) * f)));
+  const Mat3<S> near = (S(1) / D) * ((t * t + I) * f + (S(2) * t) * cof - S(2) * (f * (transpose(f) * f)));
+  // One step of Newton and Schulz: what is left is the rounding of one product, not of the terms above. Small strains are
+  // differences from it.
+  const Mat3<S> R = near - S(0.5) * (near * (transpose(near) * near - Mat3<S>::identity()));
   return repair(regular, R, f, [](const auto& m) { return rotation_by_svd(m); });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Eight doubles at a time (GCC and Clang vector extension), and sums whose order of additions depends on the length alone,
-// not on the address. Values go by reference: no vector crosses a function boundary.
+// not on the address. All of it is inlined: a copy of a function in another file may fuse other products with their sums.
 
 #include "kernels/base/macros.hpp"
 
@@ -14,28 +14,28 @@ struct Pack {
   typedef double Unaligned __attribute__((vector_size(32), aligned(8), may_alias));  // clang drops `aligned` of a using
   Half low, high;
 
-  double operator[](int i) const { return i < 4 ? low[i] : high[i - 4]; }
-  friend Pack operator+(const Pack& a, const Pack& b) { return {a.low + b.low, a.high + b.high}; }
-  friend Pack operator-(const Pack& a, const Pack& b) { return {a.low - b.low, a.high - b.high}; }
-  friend Pack operator*(const Pack& a, const Pack& b) { return {a.low * b.low, a.high * b.high}; }
-  friend Pack operator*(double factor, const Pack& a) { return {factor * a.low, factor * a.high}; }
-  friend Pack operator*(const Pack& a, double factor) { return factor * a; }
-  Pack& operator+=(const Pack& b) { return *this = *this + b; }
-  Pack& operator-=(const Pack& b) { return *this = *this - b; }
-  Pack& operator*=(double factor) { return *this = factor * *this; }
+  SUPPLE_INLINE double operator[](int i) const { return i < 4 ? low[i] : high[i - 4]; }
+  friend SUPPLE_INLINE Pack operator+(const Pack& a, const Pack& b) { return {a.low + b.low, a.high + b.high}; }
+  friend SUPPLE_INLINE Pack operator-(const Pack& a, const Pack& b) { return {a.low - b.low, a.high - b.high}; }
+  friend SUPPLE_INLINE Pack operator*(const Pack& a, const Pack& b) { return {a.low * b.low, a.high * b.high}; }
+  friend SUPPLE_INLINE Pack operator*(double factor, const Pack& a) { return {factor * a.low, factor * a.high}; }
+  friend SUPPLE_INLINE Pack operator*(const Pack& a, double factor) { return factor * a; }
+  SUPPLE_INLINE Pack& operator+=(const Pack& b) { return *this = *this + b; }
+  SUPPLE_INLINE Pack& operator-=(const Pack& b) { return *this = *this - b; }
+  SUPPLE_INLINE Pack& operator*=(double factor) { return *this = factor * *this; }
 };
 
-inline void load(Pack& p, const double* from) {
+SUPPLE_INLINE void load(Pack& p, const double* from) {
   p.low = *reinterpret_cast<const Pack::Unaligned*>(from);
   p.high = *reinterpret_cast<const Pack::Unaligned*>(from + 4);
 }
-inline void store(double* to, const Pack& p) {
+SUPPLE_INLINE void store(double* to, const Pack& p) {
   *reinterpret_cast<Pack::Unaligned*>(to) = p.low;
   *reinterpret_cast<Pack::Unaligned*>(to + 4) = p.high;
 }
 
 /// sum_i a_i b_i
-inline double dot(const double* a, const double* b, int n) {
+SUPPLE_INLINE double dot(const double* a, const double* b, int n) {
   Pack s0 = {}, s1 = {}, s2 = {}, s3 = {}, x, y;
   int i = 0;
   for (; i + 4 * pack_width <= n; i += 4 * pack_width) {
@@ -52,7 +52,7 @@ inline double dot(const double* a, const double* b, int n) {
 }
 
 /// y += factor x
-inline void add_scaled(double* y, double factor, const double* x, int n) {
+SUPPLE_INLINE void add_scaled(double* y, double factor, const double* x, int n) {
   Pack u, v;
   int i = 0;
   for (; i + pack_width <= n; i += pack_width) load(u, x + i), load(v, y + i), v += factor * u, store(y + i, v);

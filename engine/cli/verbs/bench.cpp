@@ -74,7 +74,8 @@ class Bench {
     const bool of_scene = entry.kind == BenchCase::Kind::full || entry.kind == BenchCase::Kind::full_inverse ||
                           entry.kind == BenchCase::Kind::forward || entry.kind == BenchCase::Kind::inverse;
     if (of_scene && is_assembly(entry.file)) {
-      notes.push_back(fmt::format("{} is left out: a scene of several bodies is timed by `supple simulate`", entry.name));
+      notes.push_back(
+          fmt::format("{} is left out: a scene of several bodies is timed by `supple simulate`", entry.name));
       return;
     }
     try {

@@ -422,12 +422,22 @@ void ReducedMechanics::damping(std::span<const double> v, std::span<const double
   for_each_robot(robots_, [&](int b) {
     const double* K = stiffness_.data() + extent(b, n_, n_);
     const double* x = v.data() + extent(b, r_);
-    for (int i = 0; i < r_; ++i) {
-      double sum = 0;
-      for (int j = 0; j < r_; ++j) sum += (j <= i ? K[i * n_ + j] : K[j * n_ + i]) * x[j];
-      for (int k = 0; k < n_ - r_; ++k) sum += K[(r_ + k) * n_ + i] * v_c[extent(b, m_) + extent(k)];
-      double& value = out[extent(b, r_) + static_cast<std::size_t>(i)];
-      value = model_.robot.rayleigh_mass * value + model_.robot.rayleigh_stiffness * sum;
+    double* sums = out.data() + extent(b, r_);
+    const double factor = model_.robot.rayleigh_stiffness;
+    for (int i = 0; i < r_; ++i) sums[i] *= model_.robot.rayleigh_mass;
+    for (int i = 0; i < r_; ++i) {  // of K the lower triangle, by rows
+      const double* row = K + extent(i, n_);
+      const double from = factor * x[i];
+      double sum = row[i] * x[i];
+#pragma omp simd reduction(+ : sum)
+      for (int j = 0; j < i; ++j) sum += row[j] * x[j];
+#pragma omp simd
+      for (int j = 0; j < i; ++j) sums[j] += row[j] * from;
+      sums[i] += factor * sum;
+    }
+    for (int k = 0; k < n_ - r_; ++k) {
+      const double from = factor * v_c[extent(b, m_) + extent(k)];
+      for (int i = 0; i < r_; ++i) sums[i] += K[(r_ + k) * n_ + i] * from;
     }
   });
 }

@@ -22,10 +22,6 @@ namespace {
 
 constexpr double unstrained = 1e-9;  // stretches at rest are rounding of the frames
 
-Vec3d axis(const Mat3d& edges, int k) {
-  return CorotationalMembrane::column(edges, k);
-}
-
 // sqrt(w) (sqrt(mu + lambda), sqrt(mu), 2 sqrt(mu)).
 Vec3d energy_weights(double w, const MaterialParameters<double>& m) {
   const double trace = std::sqrt(w * (m.p[0] + m.p[1])), deviator = std::sqrt(w * m.p[0]);
@@ -70,8 +66,8 @@ struct PointColumns {
   Vec3d e1, e2, weights;
   std::vector<Vec3d> g1, g2;
   PointColumns(const ReducedField& field, int point, int columns)
-      : e1(axis(field.edges[extent(point)], 0)),
-        e2(axis(field.edges[extent(point)], 1)),
+      : e1(column_of(field.edges[extent(point)], 0)),
+        e2(column_of(field.edges[extent(point)], 1)),
         weights(energy_weights(field.weight[extent(point)], field.parameters[extent(field.region[extent(point)])])) {
     for (int m = 0; m < columns; ++m) {
       Mat3d G;
@@ -106,7 +102,7 @@ std::vector<double> green_strains(const ElementField& field, std::span<const dou
   z.reserve(extent(3, field.elements()));
   for (int e = 0; e < field.elements(); ++e) {
     const Mat3d F = deformation(field, e, u);
-    const Vec3d f1 = F * axis(field.edges[extent(e)], 0), f2 = F * axis(field.edges[extent(e)], 1);
+    const Vec3d f1 = F * column_of(field.edges[extent(e)], 0), f2 = F * column_of(field.edges[extent(e)], 1);
     const Vec3d strain =
         weighted(energy_weights(field.volume[extent(e)], field.parameters[extent(field.region[extent(e)])]),
                  0.5 * (dot(f1, f1) - 1), 0.5 * (dot(f2, f2) - 1), 0.5 * dot(f1, f2));
