@@ -8,7 +8,12 @@
 #define SUPPLE_INLINE SUPPLE_HD inline __attribute__((always_inline))
 // A function with all that it calls inlined: the same instructions, and so the same bits, in whatever file a copy of it is
 // compiled. How much is inlined otherwise depends on the rest of a file, and with it which products are fused with sums.
+// Not with sanitizers, nor by clang: minutes for a file.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define SUPPLE_WHOLE __attribute__((flatten))
+#else
+#define SUPPLE_WHOLE
+#endif
 // Asks for the line of cache that holds an address which is read soon.
 #ifdef __CUDACC__
 #define SUPPLE_PREFETCH(address) ((void)(address))
