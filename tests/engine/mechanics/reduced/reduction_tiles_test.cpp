@@ -64,8 +64,8 @@ class Tiles : public testing::Test {
 using Scalars = testing::Types<double, float>;
 TYPED_TEST_SUITE(Tiles, Scalars);
 
-// None a multiple of a vector; 4 and 8 are whole blocks of the rank update.
-constexpr int all_modes[] = {1, 3, 4, 5, 8, 13, 34};
+// Whole blocks of the rank update, and all that can be left over, for blocks of four and of five rows.
+constexpr int all_modes[] = {1, 3, 4, 5, 7, 8, 13, 34};
 
 TYPED_TEST(Tiles, GradientIsIdentityPlusGAlpha) {
   using S = TypeParam;
