@@ -52,7 +52,7 @@ void MechanicsTeam::set_variations(const Variations& variations) const {
 void MechanicsTeam::each_robot(const std::function<void(int, int)>& action) const {
   if (robots_ == 1) return action(0, 0);
   std::exception_ptr problem;
-  const int chunk = robots_ < 16 * threads_ ? 1 : 4;
+  [[maybe_unused]] const int chunk = robots_ < 16 * threads_ ? 1 : 4;  // without OpenMP
 #pragma omp parallel for schedule(dynamic, chunk) num_threads(threads_)
   for (int b = 0; b < robots_; ++b) {
     try {
