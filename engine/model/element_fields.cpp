@@ -205,10 +205,6 @@ LawId law_of(const MaterialScene& material) {
   return LawId::mooney_rivlin;
 }
 
-bool has_exact_tangent(LawId law) {
-  return law != LawId::corotational_edge_frame && law != LawId::corotational_edge_polar;
-}
-
 MaterialParameters<double> law_parameters(const MaterialScene& material) {
   const double E = material.young, nu = material.poisson;
   const double mu = E / (2 * (1 + nu)), lambda = E * nu / ((1 + nu) * (1 - 2 * nu));
