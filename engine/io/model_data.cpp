@@ -57,7 +57,10 @@ int format_of(const ReducedModel& model) {
   const bool viscous_or_threads = std::any_of(model.fields.begin(), model.fields.end(), [](const ReducedField& field) {
     return field.viscosity.terms > 0 || field.law == LawId::fibres;
   });
-  return !robot.rods.empty()        ? 15
+  const bool solid_strains = std::ranges::any_of(
+      model.fields, [](const ReducedField& field) { return field.strains.count > 0 && solid(field.law); });
+  return solid_strains              ? 16
+         : !robot.rods.empty()      ? 15
          : viscous_or_threads       ? 14
          : gas_or_sensors           ? 13
          : more_laws                ? 12
@@ -132,12 +135,13 @@ StrainModes read_strains(const DataSource& file, const Checked& checked, const s
   StrainModes strains;
   if (!file.has(at + "/strain_count")) return strains;
   strains.count = checked.count(at + "/strain_count", 1, most_strain_modes);
-  checked.require(membrane_law(field.law), at + "/strain_count", "is said of what is no membrane");
+  checked.require(membrane_law(field.law) || solid(field.law), at + "/strain_count",
+                  "is said of what is neither a membrane nor a solid");
   checked.require(field.element.empty(), at + "/elements", "stand beside strain modes");
-  bool sheet = false;
+  bool stiff = false;
   for (std::size_t g = 0; g < field.parameters.size(); ++g)
-    sheet = sheet || ReducedModel::is_sheet(field, static_cast<int>(g));
-  checked.require(sheet, at + "/parameters", "name no membrane");
+    stiff = stiff || ReducedModel::is_sheet(field, static_cast<int>(g));
+  checked.require(stiff, at + "/parameters", "have no moduli");
   strains.unit = checked.number(at + "/strain_unit");
   checked.require(strains.unit > 0, at + "/strain_unit", "is not positive");
   const std::size_t count = extent(strains.count);

@@ -33,6 +33,7 @@
 #include "engine/reduction/more_states.hpp"
 #include "engine/reduction/snapshots/reach.hpp"
 #include "engine/reduction/snapshots/varied_commands.hpp"
+#include "engine/reduction/strains/solid_strains.hpp"
 #include "engine/reduction/validation_set.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/extent.hpp"
@@ -56,6 +57,7 @@ std::vector<double> displacement_tolerances(const std::optional<double>& error) 
   for (double tau = tightest / step; error && tau > 0.1 * *error; tau /= step) tolerances.push_back(tau);
   return tolerances;
 }
+constexpr double tight_domain = 4e-4;       // that strain modes are made of, of either rule
 constexpr double force_tolerance = 0.02;    // of the two force rules, unless the scene gives one
 constexpr double small_force = 2.5;         // the small domain's tolerance in multiples of the model's
 constexpr double tightest_curve = 0.25;     // of the model's tolerance, where there is one
@@ -63,7 +65,8 @@ constexpr double small_acceptance = 0.5;    // and what it may lose where domain
 constexpr double largest_error_growth = 2;  // of the worst state against that of all elements
 
 // Where modes are added (`error` in [reduce]).
-constexpr double share_of_modes = 0.7;      // of the error asked for; the rest is for the choice of elements
+constexpr double share_of_modes = 0.7;  // of the error asked for; the rest is for the choice of elements
+constexpr double share_of_strains = 1;  // instead: strain modes have smaller errors than all elements (decision 0049)
 constexpr double share_of_elements = 0.85;  // of a model of chosen elements; the rest is for states not seen yet
 constexpr double finest_tolerance = 1e-7;   // of the modes that there are to add
 constexpr double more_modes = 4.0 / 3;      // so many times as many
@@ -168,9 +171,10 @@ int accept(const std::vector<ModelRow>& curve, double loss) {
 std::string replace_membranes(const FullModel& full, const ReductionScene& recipe, const std::string& folder,
                               const SnapshotSet& training, ReducedModel& all) {
   const int field = membrane_field(full);
-  const StrainBasis basis = strain_basis(
-      full, field, displacement_blocks(folder, training, full.coordinates.nv), training,
-      {recipe.strain_tolerance, recipe.max_strain_modes, elements_every(full.robot, recipe, training.count)});
+  const StrainBasis basis =
+      strain_basis(full, field, displacement_blocks(folder, training, full.coordinates.nv), training,
+                   {recipe.strain_tolerance.value_or(membrane_strain_tolerance), recipe.max_strain_modes,
+                    elements_every(full.robot, recipe, training.count)});
   use_strain_modes(all, field, basis);
   const std::string missed =
       basis.left_out > basis.tolerance
@@ -199,12 +203,20 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
     throw InputError("[reduce] contact_modes is for robots in contact with obstacles, and the scene has none",
                      "[[obstacle]], or without contact_modes");
-  const bool strains = recipe.membranes == MembraneForm::strains;
+  const bool strains = recipe.membranes == FieldForm::strains;
   if (strains && membrane_field(full) < 0)
     throw InputError(
         "[reduce] membranes = \"strains\" is for bodies with sheets ([[body.membrane]] with a thickness), and "
         "this one has none",
         "membranes = \"elements\"");
+  if (recipe.solids == FieldForm::strains) {
+    if (const std::string why_not = no_solid_strains(full); !why_not.empty())
+      throw InputError(fmt::format("[reduce] solids = \"strains\" is not supported here: {}", why_not),
+                       "solids = \"elements\"");
+    if (recipe.elements > 0 || recipe.ecsw_tolerance)
+      throw InputError("a number of elements, or their tolerance, is in conflict with solids = \"strains\"",
+                       "strain_tolerance or max_strain_modes");
+  }
   if (recipe.elements == 0) return;
   if (recipe.ecsw_tolerance)
     throw InputError("a number of elements and their tolerance are in conflict", "one of them");
@@ -243,6 +255,10 @@ class ReductionJob {
   TrainingStates make_training(const TrainingSet& training, const ColumnBlocks& displacements);
   void plan_tolerances();
   void select_elements(const TrainingStates& states);
+  bool strains_alone() const;
+  void fit_strains(const TrainingStates& states);
+  // Of POD alone.
+  const ReducedModel& whole() const { return whole_.modes > 0 ? whole_ : all_; }
   void trace_curve();
   std::pair<std::size_t, std::size_t> choose_domains();
   bool on_frame() const { return recipe_.rigid_motion == RigidMotionForm::frame && can_be_on_frame(full_.robot); }
@@ -291,7 +307,8 @@ class ReductionJob {
   ModelBasis modes_;
   ValidationSet validation_;
   ReferenceStates test_;
-  ReducedModel all_;                   // with every element
+  ReducedModel all_;                   // with every element, of solids by strain modes with these instead
+  ReducedModel whole_;                 // then: with every element
   bool lost_in_motion_ = false;        // where the full model is not
   ErrorShares reached_;                // by the model that modes were added to
   double out_of_reach_ = 0;            // share of the test states
@@ -379,7 +396,7 @@ void ReductionJob::read_references() {
 void ReductionJob::project_model(const TrainingSet& training) {
   all_ = project(full_, modes_.vectors, modes_.modes, all_elements(full_));
   if (recipe_.unit == DomainUnit::point) all_ = by_points(std::move(all_));
-  if (recipe_.membranes == MembraneForm::strains) {
+  if (recipe_.membranes == FieldForm::strains) {
     progress_("strain modes", 0, 1);
     membrane_note_ = replace_membranes(full_, recipe_, training.folder, training.snapshots, all_);
     check_stop();
@@ -430,7 +447,8 @@ void ReductionJob::add_modes(const TrainingSet& training, const ColumnBlocks& di
     line.modes = count;
     line.errors = *floor_;
     search.push_back(std::move(line));
-    shares.push_back(validation_.shares(moving, modes_.vectors, *floor_, asked, share_of_modes));
+    const double part = recipe_.solids == FieldForm::strains ? share_of_strains : share_of_modes;
+    shares.push_back(validation_.shares(moving, modes_.vectors, *floor_, asked, part));
     reached_ = *least();
     check_stop();
   };
@@ -499,16 +517,16 @@ TrainingStates ReductionJob::make_training(const TrainingSet& training, const Co
   TrainingStates states{
       count,
       training_states(scene_, all_, modes_.vectors, training.snapshots, displacements, result_.report.notes, progress_),
-      {}};
-  std::vector<double> multipliers = training.snapshots.multipliers;
+      {},
+      training.snapshots.multipliers};
   if (const int every = elements_every(full_.robot, recipe_, count); every > 1) {
     keep_every(every, states.states, count);
-    keep_every(every, multipliers, count);
+    keep_every(every, states.multipliers, count);
     states.count = (count + every - 1) / every;
     note(fmt::format("elements are chosen on {} of {} states, one in {}", states.count, count, every));
   }
-  if (selecting_.rule == SelectionRule::displacement)
-    states.metric = displacement_metric(all_, states.states, multipliers, states.count);
+  if (selecting_.rule == SelectionRule::displacement || recipe_.solids == FieldForm::strains)
+    states.metric = displacement_metric(all_, states.states, states.multipliers, states.count);
   result_.report.seconds.training = now() - mark_;
   return states;
 }
@@ -523,6 +541,7 @@ void ReductionJob::plan_tolerances() {
     wanted_ = 0;  // the one domain there is
     tolerances = {0};
   }
+  if (tolerances.empty() && strains_alone()) tolerances = {tight_domain};
   if (tolerances.empty()) {
     tolerances =
         displacement ? displacement_tolerances(recipe_.error) : std::vector<double>{0.2, 0.1, 0.05, 0.03, 0.02, 0.01};
@@ -552,6 +571,60 @@ void ReductionJob::select_elements(const TrainingStates& states) {
   }
 }
 
+// No field is left that elements are chosen of.
+bool ReductionJob::strains_alone() const {
+  return recipe_.solids == FieldForm::strains && std::ranges::all_of(all_.fields, [](const ReducedField& field) {
+           return solid(field.law) || field.strains.count > 0;
+         });
+}
+
+// Strain modes in the place of the solids, made of the tightest domain; of several fits the one with the least errors
+// on the validation set.
+void ReductionJob::fit_strains(const TrainingStates& states) {
+  if (recipe_.solids != FieldForm::strains) return;
+  const double start = now();
+  const SolidStrainFit fit = solid_strains(restrict_to(all_, domains_.front()), states,
+                                           {.tolerance = recipe_.strain_tolerance.value_or(solid_strain_tolerance),
+                                            .max_modes = recipe_.max_strain_modes,
+                                            .seed = recipe_.seed},
+                                           progress_, [this] { check_stop(); });
+  std::vector<char> goes(all_.fields.size());
+  bool first = true;
+  for (std::size_t f = 0; f < goes.size(); ++f) {
+    if (!solid(all_.fields[f].law)) continue;
+    for (auto& domain : domains_) domain[f] = {{}, {}, fit.tolerance, fit.left_out};
+    goes[f] = !std::exchange(first, false);
+  }
+  for (auto& domain : domains_)
+    for (std::size_t f = goes.size(); f-- > 0;)
+      if (goes[f]) domain.erase(domain.begin() + static_cast<long>(f));
+  const ReducedModel others = without_solids(all_);
+  ReducedModel best;
+  const SolidStrains* chosen = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const SolidStrains& strains : fit.found) {
+    ReducedModel tried = others;
+    use_solid_strains(tried, strains.modes, fit.tolerance, fit.left_out);
+    const ErrorSummary errors =
+        evaluate_errors(restrict_to(tried, domains_.front()), modes_.vectors, validation_.equilibria);
+    check_stop();
+    // Robots without effectors have no goal error; the worst state counts as far as it is worse than others.
+    const double error =
+        std::fmax(errors.goal_mean, errors.shape_mean) + std::fmax(errors.goal_max, errors.shape_max) / largest_to_mean;
+    if (chosen && !(error < least)) continue;
+    least = error;
+    chosen = &strains;
+    best = std::move(tried);
+  }
+  whole_ = std::exchange(all_, std::move(best));
+  note(fmt::format(
+      "solids: {} modes leave out {:.2g} % of the strains, in the norm of energy; their forces are fitted to those "
+      "{} {} states, which are missed by {:.2g} % of the displacement, by prediction ({:.2g} % before; ridge {:g})",
+      chosen->modes.count, 100 * fit.left_out, fit.closed ? "that hold" : "of the elements in", fit.states,
+      100 * chosen->missed, 100 * fit.missed, chosen->ridge));
+  result_.report.seconds.selection += now() - start;
+}
+
 ModelRow ReductionJob::row(const std::string& label, const ReducedModel& linearised, const ReferenceStates& reference,
                            double seconds, const std::optional<ErrorSummary>& known) {
   ReducedModel room;
@@ -560,6 +633,7 @@ ModelRow ReductionJob::row(const std::string& label, const ReducedModel& lineari
   line.label = label;
   line.modes = model.modes;
   for (const ReducedField& field : model.fields) {
+    line.strain_modes += field.strains.count;
     if (field.strains.count > 0) continue;
     line.elements += kept_elements(field).count();
     line.units += field.units();
@@ -585,7 +659,7 @@ void ReductionJob::trace_curve() {
                                        restrict_to(all_, domains_[t]), validation_.equilibria,
                                        0.05 * settings_.rate_seconds));
   }
-  result_.report.curve.push_back(row("all elements", all_, validation_.equilibria, 0, floor_));
+  result_.report.curve.push_back(row("all elements", whole(), validation_.equilibria, 0, floor_));
   floor_ = result_.report.curve.back().errors;
 }
 
@@ -629,6 +703,7 @@ std::pair<std::size_t, std::size_t> ReductionJob::choose_domains() {
     };
     return {index_of(*wanted_), index_of(small_force * *wanted_)};
   }
+  if (strains_alone()) return {0, 0};
   // The curve begins with the largest tolerance.
   const std::vector<ModelRow>& rows = result_.report.curve;
   const int accepted = accept(rows, recipe_.ecsw_acceptance),
@@ -657,7 +732,7 @@ void ReductionJob::make_table(std::size_t best, std::size_t small) {
     line.rate = measure_rate(mechanics, 2000, 2 * settings_.rate_seconds, recipe_.seed + 7);
   }
   table.push_back(line);
-  table.push_back(row("POD only", all_, test_, settings_.rate_seconds));
+  table.push_back(row("POD only", whole(), test_, settings_.rate_seconds));
   if (test_.branches) test_.branches->search(false);
   table.push_back(row("hyper-reduced (small)", restrict_to(all_, domains_[small]), test_, settings_.rate_seconds));
   // With a number of elements that was given a model may be wrong everywhere: it is compared with what is known.
@@ -666,6 +741,7 @@ void ReductionJob::make_table(std::size_t best, std::size_t small) {
   table.push_back(row("hyper-reduced", result_.model, test_, settings_.rate_seconds));
   result_.model.errors = table.back().errors;
   all_ = {};
+  whole_ = {};
 }
 
 // Test states in which the model has found another equilibrium than the full one.
@@ -793,8 +869,11 @@ void ReductionJob::find_limit(const AskedError& asked) {
     report.remedy = along_commands() ? "commands that move less, or a smaller variation"
                                      : "smaller ranges of the actuators, or more states";
   } else if (share_of(report.table.at(1).errors, asked) <= 1) {  // POD only
-    report.limited_by = "the choice of elements: with all of them the errors are within the limit";
-    report.remedy = fmt::format("elements_acceptance = {:.2g} in [reduce]", 0.3 * recipe_.ecsw_acceptance);
+    const bool strains = recipe_.solids == FieldForm::strains;
+    report.limited_by = fmt::format("the {}: with all elements the errors are within the limit",
+                                    strains ? "strain modes" : "choice of elements");
+    report.remedy = strains ? more_states() + ", or solids = \"elements\""
+                            : fmt::format("elements_acceptance = {:.2g} in [reduce]", 0.3 * recipe_.ecsw_acceptance);
   } else if (limited_by_reach()) {
     return;
   } else if (recipe_.modes_by_error && projects_equilibria() && best_shape_ > shown_by_modes * asked.mean) {
@@ -890,6 +969,7 @@ Reduction ReductionJob::run() {
     const TrainingStates states = make_training(training, displacements);
     plan_tolerances();
     select_elements(states);
+    fit_strains(states);
   }
   trace_curve();
   const auto [best, small] = choose_domains();

@@ -17,6 +17,7 @@ struct ModelRow {
   std::string label;
   int modes = 0, elements = 0;  // 0 = full
   int units = 0, points = 0;    // what has a weight each, elements or points; quadrature points
+  int strain_modes = 0;         // in the place of elements
   double tolerance = 0, residual = 0;
   ErrorSummary errors;
   Rate rate;

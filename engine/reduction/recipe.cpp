@@ -24,6 +24,7 @@ void change_recipe(ReductionScene& recipe, const RecipeChanges& changes) {
   require_count("modes", changes.modes);
   require_count("elements", changes.elements);
   if (changes.seed) recipe.seed = *changes.seed;
+  if (changes.solids) recipe.solids = *changes.solids;
   if (changes.tolerance) recipe.ecsw_tolerance = *changes.tolerance;
   if (changes.modes || changes.modes_tolerance || changes.elements || changes.tolerance) drop_default_error(recipe);
   if (changes.error) {

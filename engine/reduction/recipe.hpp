@@ -14,6 +14,7 @@ struct RecipeChanges {
   std::optional<double> modes_tolerance = {};  // of the modes
   std::optional<int> modes = {};               // at most
   std::optional<int> elements = {};            // exactly
+  std::optional<FieldForm> solids = {};
   std::optional<std::uint64_t> seed = {};
 };
 

@@ -354,7 +354,8 @@ ReductionScene read_reduction(const TableReader& table) {
   r.elements_every = count("elements_every", r.elements_every);
   r.elements_every_place = table.place("elements_every");
   r.membranes = table.choice("membranes", r.membranes);
-  r.strain_tolerance = table.quantity("strain_tolerance", r.strain_tolerance);
+  r.solids = table.choice("solids", r.solids);
+  r.strain_tolerance = table.optional_quantity("strain_tolerance");
   r.max_strain_modes = count("max_strain_modes", r.max_strain_modes);
   r.unit = table.choice("unit", r.unit);
   r.ecsw_acceptance = table.quantity("elements_acceptance", r.ecsw_acceptance);

@@ -20,9 +20,9 @@ auto fields(const ReductionScene& v) {
   return std::tie(v.sampling, v.along.file, v.along.variation, v.states, v.states_tolerance, v.sweep_steps, v.friction,
                   v.budget, v.corners, v.converged, v.modes_by_error, v.error, v.trajectories, v.doublings,
                   v.pod_tolerance, v.pod_tolerance_squared, v.max_modes, v.contact_modes, v.ecsw_tolerance,
-                  v.ecsw_acceptance, v.elements, v.elements_every, v.membranes, v.strain_tolerance, v.max_strain_modes,
-                  v.unit, v.ecsw_training, v.ecsw_selection, v.seed, v.validation_states, v.goal_error_limit,
-                  v.shape_error_limit);
+                  v.ecsw_acceptance, v.elements, v.elements_every, v.membranes, v.solids, v.strain_tolerance,
+                  v.max_strain_modes, v.unit, v.ecsw_training, v.ecsw_selection, v.seed, v.validation_states,
+                  v.goal_error_limit, v.shape_error_limit);
 }
 
 template <class T>

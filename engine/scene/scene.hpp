@@ -351,13 +351,14 @@ enum class ShakingFriction { none, own };
 /// rigid modes (eq. 22 of the paper).
 enum class RigidMotionForm { frame, linearised };
 
-/// What a reduced membrane is made of: some of its triangles, or modes of its strains
-/// (engine/reduction/basis/strain_modes.hpp).
-enum class MembraneForm { elements, strains };
+/// What the forces of reduced membranes, or solids, are made of: some of their elements, or modes of their strains
+/// (engine/reduction/basis/strain_modes.hpp, engine/reduction/strains/solid_strains.hpp).
+enum class FieldForm { elements, strains };
 
 /// Asked for where [reduce] specifies no states, modes or elements; and the trajectories that go with an error.
 inline constexpr double default_error = 0.01;
 inline constexpr int default_trajectories = 2;
+inline constexpr double membrane_strain_tolerance = 0.05, solid_strain_tolerance = 0.02;
 inline constexpr int most_doublings = 10;  // 1024 times as many states
 /// How many times as large as the mean error that is asked for the error of any state may be.
 inline constexpr double largest_to_mean = 5;
@@ -398,9 +399,10 @@ struct ReductionScene {
   Place elements_every_place;
   int elements_every = 0;  // units are selected using every n-th snapshot; 0 = see pipeline.cpp
   int contact_modes = 0;   // beside those of the snapshots, for contact of the skin (contact_modes.hpp)
-  MembraneForm membranes = MembraneForm::elements;
-  double strain_tolerance = 0.05;  // as pod_tolerance, of the strains in the norm of energy
-  int max_strain_modes = 0;        // 0 = by tolerance alone
+  FieldForm membranes = FieldForm::elements, solids = FieldForm::elements;
+  /// As pod_tolerance, of the strains in the norm of energy; none: membrane_strain_tolerance, solid_strain_tolerance.
+  std::optional<double> strain_tolerance;
+  int max_strain_modes = 0;  // 0 = by tolerance alone
   DomainUnit unit = DomainUnit::point;
   double ecsw_acceptance = 0.1;  // displacement rule without tau: what a domain may lose on the selection set
   std::string ecsw_training = "projected";  // or "rerun": the paper's second pass with the reduced model

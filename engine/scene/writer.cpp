@@ -358,12 +358,11 @@ class Writer {
     if (r.contact_modes > 0) put("contact_modes", r.contact_modes);  // as doublings
     put("elements_tolerance", r.ecsw_tolerance);
     put("elements", r.elements);
-    if (r.elements_every > 0) put("elements_every", r.elements_every);  // as doublings
-    if (r.membranes == MembraneForm::strains) {                         // as doublings
-      choice("membranes", r.membranes);
-      put("strain_tolerance", r.strain_tolerance);
-      put("max_strain_modes", r.max_strain_modes);
-    }
+    if (r.elements_every > 0) put("elements_every", r.elements_every);        // as doublings
+    if (r.membranes == FieldForm::strains) choice("membranes", r.membranes);  // as doublings
+    if (r.solids == FieldForm::strains) choice("solids", r.solids);           // as doublings
+    put("strain_tolerance", r.strain_tolerance);
+    if (r.max_strain_modes > 0) put("max_strain_modes", r.max_strain_modes);  // as doublings
     if (r.unit != DomainUnit::point) choice("unit", r.unit);
     put("elements_acceptance", r.ecsw_acceptance);
     put("training", r.ecsw_training);

@@ -67,6 +67,7 @@ nlohmann::ordered_json reduction_json(const Reduction& reduction, const std::str
                            {"modes", row.modes},
                            {"elements", row.elements},
                            {"points", row.points},
+                           {"strain_modes", row.strain_modes},
                            {"tolerance", row.tolerance},
                            {"residual", row.residual},
                            {"goal_error_mean", row.errors.goal_mean},

@@ -37,11 +37,18 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  std::string scene, output, snapshots, plots, batch, solver;
+  std::string scene, output, snapshots, plots, batch, solver, solids;
   std::optional<long> jobs, modes, elements;
   std::optional<double> error, tolerance, modes_tolerance, seconds;
   bool accept_errors = false;
 };
+
+// What its forces are made of.
+std::string forces_of(const ModelRow& row) {
+  if (row.strain_modes == 0) return fmt::format("{}", row.elements);
+  return row.elements == 0 ? fmt::format("{} strains", row.strain_modes)
+                           : fmt::format("{} + {} strains", row.elements, row.strain_modes);
+}
 
 void print_report(const Reduction& reduction, const std::string& warning) {
   const ReduceReport& report = reduction.report;
@@ -60,7 +67,7 @@ void print_report(const Reduction& reduction, const std::string& warning) {
     const bool full = row.modes == 0;
     const auto error = [&](double value) { return full ? std::string("-") : percent(value); };
     std::vector<std::string> line{row.label, full ? "-" : fmt::format("{}", row.modes),
-                                  fmt::format("{}", full ? model.provenance.elements : row.elements)};
+                                  full ? fmt::format("{}", model.provenance.elements) : forces_of(row)};
     if (points) line.push_back(full ? "-" : fmt::format("{}", row.points));
     line.push_back(error(row.errors.goal_mean));
     line.push_back(error(row.errors.goal_max));
@@ -117,11 +124,19 @@ void check_tolerance(const char* option, const std::optional<double>& tolerance)
                      fmt::format("{} 0.01", option));
 }
 
+std::optional<FieldForm> form_of(const std::string& solids) {
+  if (solids.empty()) return std::nullopt;
+  if (solids == "strains") return FieldForm::strains;
+  if (solids == "elements") return FieldForm::elements;
+  throw InputError(fmt::format("--solids: '{}' is neither elements nor strains", solids), "--solids strains");
+}
+
 void refuse_for_several(const Arguments& arguments) {
   const std::pair<bool, const char*> others[] = {{!arguments.snapshots.empty(), "--snapshots"},
                                                  {!arguments.plots.empty(), "--plots"},
                                                  {!arguments.batch.empty(), "--batch"},
                                                  {!arguments.solver.empty(), "--solver"},
+                                                 {!arguments.solids.empty(), "--solids"},
                                                  {arguments.jobs.has_value(), "--jobs"},
                                                  {arguments.elements.has_value(), "--elements"},
                                                  {arguments.tolerance.has_value(), "--tolerance"},
@@ -156,6 +171,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
                          .modes_tolerance = arguments.modes_tolerance,
                          .modes = count(arguments.modes),
                          .elements = count(arguments.elements),
+                         .solids = form_of(arguments.solids),
                          .seed = context.common.seed});
   check_reducible(scene);
   const std::string output = arguments.output.empty() ? scene.name + ".rom.h5" : arguments.output;
@@ -269,6 +285,9 @@ Command reduce_command() {
     options.whole("--elements", arguments->elements, 1, std::numeric_limits<int>::max(), "N",
                   "exactly so many elements, or points of hexahedra");
     options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
+    options.text(
+        "--solids", arguments->solids, "FORM",
+        "forces of some of the elements, or of modes of the strains, instead of the scene's: elements, strains");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (1 s)");
     options.flag("--accept-errors", arguments->accept_errors, "write a model whose errors are too large, and mark it");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };

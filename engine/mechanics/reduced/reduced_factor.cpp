@@ -19,10 +19,12 @@ void ReducedMechanics::assemble_robot(int b, const SystemCoefficients& coefficie
   const double* K = stiffness_.data() + extent(b, n_, n_);
   double* A_c = geometric_.data() + extent(b, m_, r_);
   std::fill(A_c, A_c + extent(m_, r_), 0.0);
-  for (int i = 0; i < r_; ++i)
-    for (int j = 0; j <= i; ++j)
-      A[i * r_ + j] = coefficients.stiffness * K[i * n_ + j] +
-                      coefficients.mass * model_.mass[extent(i, r_) + static_cast<std::size_t>(j)];
+  for (int i = 0; i < r_; ++i) {
+    double* to = A + extent(i, r_);
+    const double *stiffness = K + extent(i, n_), *mass = model_.mass.data() + extent(i, r_);
+#pragma omp simd
+    for (int j = 0; j <= i; ++j) to[j] = coefficients.stiffness * stiffness[j] + coefficients.mass * mass[j];
+  }
   if (!strain_share_.empty() && strain_share_[extent(b)] < 1) {
     const double* geometric = strain_geometric_.data() + extent(b, n_ * (n_ + 1) / 2);
     const double lacking = coefficients.stiffness * (1 - strain_share_[extent(b)]);
@@ -50,6 +52,7 @@ SystemReport ReducedMechanics::factor_robot(int b, const SystemCoefficients& coe
     for (int at = 1; tangent_ == TangentKind::safe && at < geometric_shares; ++at) {
       assemble_robot(b, trial, y, multipliers);
       if (cholesky_factor(A, r_, r_).status == DenseFactorStatus::ok) break;
+      if (at == 1) find_geometric(b);
       share = geometric_share(at);
     }
     found.weakened = share < 1 ? 1 : 0;

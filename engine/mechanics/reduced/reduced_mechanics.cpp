@@ -145,9 +145,16 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
   system_.assign(extent(robots, r_, r_), 0.0);
   pivots_.assign(extent(robots, r_), 0);
   scratch_.resize(static_cast<std::size_t>(std::min(robots, most_threads())));
+  has_springs_ = std::ranges::any_of(model.stiffness, [](double k) { return k != 0; });
   int strain_modes = 0;
-  for (const ReducedField& field : model.fields) strain_modes = std::max(strain_modes, field.strains.count);
+  for (const ReducedField& field : model.fields) {
+    has_points_ = has_points_ || field.points() > 0;
+    if (field.strains.count == 0) continue;
+    strain_fields_.emplace_back(field.strains, n_);
+    strain_modes += field.strains.count;
+  }
   if (strain_modes > 0) {
+    strains_.assign(extent(robots, strain_modes), 0.0);
     strain_geometric_.assign(extent(robots, n_ * (n_ + 1) / 2), 0.0);
     strain_share_.assign(extent(robots), 1.0);
   }
@@ -164,7 +171,7 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     s.force_lanes.assign(extent(2, n_, lanes), 0.0);
     s.sums.assign(stiffness_sums<double>(n_), 0.0);
     s.coordinates.assign(extent(n_), 0.0);
-    s.strains.reserve(strain_modes, n_);
+    for (const StrainForces& field : strain_fields_) field.reserve(s.strains);
     s.before.assign(tile_rows, 0.0);
     s.motion.assign(tile_rows, 0.0);
     s.turn.assign(tile_size, 0.0);
@@ -276,11 +283,11 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
                                            double* f, double* K, Scratch& s) {
   PointReport report;
   const bool scaled = !variations_.material_scale.empty();
-  const double* scale = scaled ? variations_.material_scale.data() + extent(robot, regions_) : nullptr;
+  const double* scale = scale_of(robot);
   std::fill(f, f + r_, 0.0);
   std::fill(s.magnitude.begin(), s.magnitude.end(), 0.0);
-  std::fill(s.force_lanes.begin(), s.force_lanes.end(), 0.0);
-  if (kind != TangentKind::none) std::fill(s.sums.begin(), s.sums.end(), 0.0);
+  if (has_points_) std::fill(s.force_lanes.begin(), s.force_lanes.end(), 0.0);
+  if (kind != TangentKind::none && has_points_) std::fill(s.sums.begin(), s.sums.end(), 0.0);
   double* const magnitude_lanes = s.force_lanes.data() + extent(n_, lanes);
   const SingleTeam team;
   for (std::size_t field_index = 0; field_index < model_.fields.size(); ++field_index) {
@@ -340,26 +347,31 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
       }
     });
   }
-  if (!strain_geometric_.empty()) add_strain_fields(robot, x, kind, scale, f, s);
-  add_lanes(team, r_, s.force_lanes.data(), f);
-  add_lanes(team, r_, magnitude_lanes, s.magnitude.data());
+  if (has_points_) {
+    add_lanes(team, r_, s.force_lanes.data(), f);
+    add_lanes(team, r_, magnitude_lanes, s.magnitude.data());
+  }
+  if (!strain_fields_.empty()) add_strain_fields(robot, x, kind, scale, f, s);
   if (kind != TangentKind::none) {
     const ConstantStiffness<double> constant{constant_stiffness_.data(), n_ * n_, scale, regions_};
     if (scaled)
       for (int e = 0; e < constant.length; ++e) K[e] = constant.entry(0, e);
     else
       std::copy(constant_stiffness_.begin(), constant_stiffness_.end(), K);
-    add_block_sums(team, n_, s.sums.data(), K, n_);
-    if (!strain_geometric_.empty()) {
-      const double* geometric = strain_geometric_.data() + extent(robot, n_ * (n_ + 1) / 2);
-      for (int i = 0; i < n_; geometric += ++i)
-        for (int j = 0; j <= i; ++j) K[i * n_ + j] += geometric[j];
-    }
+    if (has_points_) add_block_sums(team, n_, s.sums.data(), K, n_);
+    if (!strain_fields_.empty())
+      for (int i = 0; i < n_; ++i) {
+        const double* row = s.strains.K.data() + extent(i, StrainForces::row(n_));
+        double* to = K + extent(i, n_);
+#pragma omp simd
+        for (int j = 0; j <= i; ++j) to[j] += row[j];
+      }
   }
   double squares = 0;
   for (int i = 0; i < r_; ++i) {
     double spring = 0;
-    for (int j = 0; j < n_; ++j) spring += model_.stiffness[extent(i, n_) + static_cast<std::size_t>(j)] * x[j];
+    for (int j = 0; has_springs_ && j < n_; ++j)
+      spring += model_.stiffness[extent(i, n_) + static_cast<std::size_t>(j)] * x[j];
     f[i] += spring;
     const double magnitude = s.magnitude[static_cast<std::size_t>(i)] + std::abs(spring);
     squares += magnitude * magnitude;
@@ -371,16 +383,35 @@ PointReport ReducedMechanics::robot_forces(int robot, const double* x, TangentKi
 
 void ReducedMechanics::add_strain_fields(int robot, const double* x, TangentKind kind, const double* scale, double* f,
                                          Scratch& s) {
-  const std::span<double> geometric =
-      std::span(strain_geometric_).subspan(extent(robot, n_ * (n_ + 1) / 2), extent(n_ * (n_ + 1) / 2));
-  if (kind != TangentKind::none) std::ranges::fill(geometric, 0.0);
+  StrainScratch& strains = s.strains;
+  const bool keeps = kind != TangentKind::none;
+  StrainForces::Tangent tangent = keeps ? StrainForces::Tangent::set : StrainForces::Tangent::none;
+  for (AlignedVector<double>* values : {&strains.f, &strains.magnitude}) std::ranges::fill(*values, 0.0);
+  double* kept = strains_.data() + extent(robot) * (strains_.size() / extent(robots_));
+  std::size_t at = 0;
   for (const ReducedField& field : model_.fields) {
     if (field.strains.count == 0) continue;
-    const double factor = scale ? scale[model_.strain_region(field)] : 1;  // of all sheets (check_variations)
-    evaluate_strains(field.strains, n_, x, s.strains);
-    add_strain_forces(field.strains, n_, r_, factor, s.strains, f, s.magnitude.data());
-    if (kind != TangentKind::none)
-      add_strain_stiffness(field.strains, n_, factor, s.strains, s.sums.data(), geometric.data());
+    strain_fields_[at++].evaluate(x, strain_scale(field, scale), tangent, strains);
+    if (!keeps) continue;
+    kept = std::copy_n(strains.s.begin(), field.strains.count, kept);
+    tangent = StrainForces::Tangent::add;
+  }
+  for (int i = 0; i < r_; ++i) {
+    f[i] += strains.f[extent(i)];
+    s.magnitude[extent(i)] += strains.magnitude[extent(i)];
+  }
+}
+
+void ReducedMechanics::find_geometric(int robot) {
+  const std::size_t pairs = extent(n_, n_ + 1) / 2;
+  double* const geometric = strain_geometric_.data() + extent(robot) * pairs;
+  std::fill_n(geometric, pairs, 0.0);
+  const double* s = strains_.data() + extent(robot) * (strains_.size() / extent(robots_));
+  std::size_t at = 0;
+  for (const ReducedField& field : model_.fields) {
+    if (field.strains.count == 0) continue;
+    strain_fields_[at++].add_geometric(s, strain_scale(field, scale_of(robot)), geometric);
+    s += field.strains.count;
   }
 }
 

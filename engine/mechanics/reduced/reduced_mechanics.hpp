@@ -90,9 +90,18 @@ class ReducedMechanics final : public ReducedRobots {
   // step: that which ends at x, or null.
   PointReport robot_forces(int robot, const double* x, TangentKind kind, const RobotTurn* step, double* f, double* K,
                            Scratch& scratch);
-  // Adds the fields that are strain modes; scale as in robot_forces.
+  // Adds the fields that are strain modes, K in the scratch; scale as in robot_forces.
   void add_strain_fields(int robot, const double* x, TangentKind kind, const double* scale, double* f,
                          Scratch& scratch);
+  const double* scale_of(int robot) const {
+    const std::vector<double>& scale = variations_.material_scale;
+    return scale.empty() ? nullptr
+                         : scale.data() + static_cast<std::size_t>(robot) * static_cast<std::size_t>(regions_);
+  }
+  double strain_scale(const ReducedField& field, const double* scale) const {
+    return scale ? scale[model_.strain_region(field)] : 1;  // of all its regions (check_variations)
+  }
+  void find_geometric(int robot);
   SystemReport factor_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
                             std::span<const double> multipliers);
   // A of a robot, and what rows and points add to its A_c.
@@ -119,10 +128,14 @@ class ReducedMechanics final : public ReducedRobots {
   TangentKind tangent_ = TangentKind::none;
   AlignedVector<double> stiffness_, system_;  // per robot n x n, r x r
   std::vector<double> geometric_;             // per robot m x r: stiffness of rows and points towards the inputs
-  // Per robot, packed lower triangle of n x n: sum_k s_k Q_k, the part of K that strain modes may have below zero.
-  // Empty: no field is strain modes.
+  bool has_springs_ = false;                  // linear ones
+  bool has_points_ = false;                   // fields that are not strain modes
+  std::vector<StrainForces> strain_fields_;   // of those that are, in their order
+  std::vector<double> strains_;               // per robot: s of them all, at the last tangent
+  // Per robot, packed lower triangle of n x n: sum_k s_k Q_k, the part of K that strain modes may have below zero, where
+  // A takes less than all of it.
   std::vector<double> strain_geometric_;
-  std::vector<double> strain_share_;  // per robot: of strain_geometric_ in A and A_c
+  std::vector<double> strain_share_;  // per robot: of sum_k s_k Q_k in A and A_c; empty: no field is strain modes
   std::vector<int> pivots_;
   std::vector<RobotTurn> turned_;  // per robot
   std::vector<double>

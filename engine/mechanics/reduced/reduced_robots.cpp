@@ -92,9 +92,10 @@ void check_variations(const ReducedModel& model, int robots, const Variations& v
             variations.material_scale[extent(b, model.regions()) + g] !=
                 variations.material_scale[extent(b, model.regions()) + first])
           throw InputError(
-              fmt::format("robot {} has different material_scale for its membranes (their strains are modes in common)",
-                          b),
-              "one factor for all membranes, or a model reduced with [reduce] membranes = \"elements\"");
+              fmt::format("robot {} has different material_scale for its {} (their strains are modes in common)", b,
+                          solid(field.law) ? "materials" : "membranes"),
+              fmt::format("one factor for all of them, or a model reduced with [reduce] {} = \"elements\"",
+                          solid(field.law) ? "solids" : "membranes"));
   }
   check(variations.friction, robots, static_cast<int>(model.robot.obstacles.size()), "friction",
         "coefficients of 0 or more", [](double value) { return value >= 0; });

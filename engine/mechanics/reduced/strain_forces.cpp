@@ -1,98 +1,170 @@
 #include "engine/mechanics/reduced/strain_forces.hpp"
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/base/extent.hpp"
-#include "kernels/elements/reduced_tile.hpp"
+#include "kernels/math/lanes.hpp"
 
 namespace supple {
 
 namespace {
 
-constexpr int lanes = Lanes<double, SingleTeam>::width;
+using V = Lanes<double, SingleTeam>::type;
+constexpr int width = Lanes<double, SingleTeam>::width;
+constexpr int group = 4;                                  // modes at a time: their Q stay in the first cache
+constexpr int breadth = SUPPLE_SIMD_BYTES == 64 ? 4 : 2;  // vectors of W of each of them in registers
 
-int padded_modes(int count) {
-  return (count + lanes - 1) / lanes * lanes;
+SUPPLE_INLINE V load(const double* from) {
+  return *reinterpret_cast<const V*>(from);
+}
+// One instruction; g++ 12 makes five of the general form.
+SUPPLE_INLINE V load(const float* from) {
+#if defined(__AVX512F__)
+  return _mm512_cvtps_pd(_mm256_loadu_ps(from));
+#elif defined(__AVX__)
+  return _mm256_cvtps_pd(_mm_loadu_ps(from));
+#else
+  typedef float Single __attribute__((vector_size(sizeof(float) * width), aligned(sizeof(float)), may_alias));
+  return __builtin_convertvector(*reinterpret_cast<const Single*>(from), V);
+#endif
+}
+SUPPLE_INLINE void store(double* to, const V& v) {
+  *reinterpret_cast<V*>(to) = v;
+}
+
+int padded(int count, int unit) {
+  return (count + unit - 1) / unit * unit;
+}
+
+// `vectors` vectors of W = L + Q x from column `at`, of a group of modes.
+template <int vectors, class S>
+SUPPLE_INLINE void rates(int n, int row, const double* x, const double* L, const S* Q, int at, double* W) {
+  const std::size_t square = extent(n, row);
+  V sum[group][vectors];
+  SUPPLE_UNROLL for (int k = 0; k < group; ++k) SUPPLE_UNROLL for (int v = 0; v < vectors; ++v) sum[k][v] =
+      load(L + extent(k, row) + at + v * width);
+  for (int j = 0; j < n; ++j) {
+    const double xj = x[j];
+    const S* q = Q + extent(j, row) + at;
+    SUPPLE_UNROLL for (int k = 0; k < group; ++k) SUPPLE_UNROLL for (int v = 0; v < vectors; ++v) sum[k][v] +=
+        xj * load(q + extent(k) * square + v * width);
+  }
+  SUPPLE_UNROLL for (int k = 0; k < group; ++k) SUPPLE_UNROLL for (int v = 0; v < vectors; ++v)
+      store(W + extent(k, row) + at + v * width, sum[k][v]);
 }
 
 }  // namespace
 
-void StrainScratch::reserve(int most, int n) {
-  s.assign(extent(most), 0.0);
-  W.assign(extent(most, n), 0.0);
-  columns.assign(extent(rank_rows(n), padded_modes(most)), 0.0);
+int StrainForces::row(int n) {
+  return padded(n, width);
 }
 
-void evaluate_strains(const StrainModes& modes, int n, const double* x, StrainScratch& scratch) {
+StrainForces::StrainForces(const StrainModes& modes, int n)
+    : n_(n), row_(row(n)), count_(modes.count), padded_(padded(modes.count, group)) {
+  linear_.assign(extent(padded_, row_), 0.0);
+  const bool single =
+      std::ranges::all_of(modes.quadratic, [](double q) { return static_cast<double>(static_cast<float>(q)) == q; });
+  if (single)
+    single_.assign(extent(padded_, n, row_), 0.0F);
+  else
+    quadratic_.assign(extent(padded_, n, row_), 0.0);
   const double* q = modes.quadratic.data();
-  for (int k = 0; k < modes.count; ++k) {
-    const double* L = modes.linear.data() + extent(k, n);
-    double* w = scratch.W.data() + extent(k, n);
-    double s = 0;
-    for (int i = 0; i < n; q += ++i) {
-      const double xi = x[i];
-      double sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (int j = 0; j < i; ++j) {
-        sum += q[j] * x[j];
-        w[j] += q[j] * xi;
+  for (int k = 0; k < count_; ++k) {
+    std::copy_n(modes.linear.data() + extent(k, n), n, linear_.data() + extent(k, row_));
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j <= i; ++j, ++q)
+        for (const std::size_t at :
+             {extent(k, n, row_) + extent(i, row_) + extent(j), extent(k, n, row_) + extent(j, row_) + extent(i)}) {
+          if (single)
+            single_[at] = static_cast<float>(*q);
+          else
+            quadratic_[at] = *q;
+        }
+  }
+}
+
+void StrainForces::reserve(StrainScratch& scratch) const {
+  const auto at_least = [](AlignedVector<double>& values, std::size_t size) {
+    if (values.size() < size) values.resize(size, 0.0);
+  };
+  at_least(scratch.W, extent(padded_, row_));
+  at_least(scratch.s, extent(padded_));
+  for (AlignedVector<double>* values : {&scratch.x, &scratch.f, &scratch.magnitude}) at_least(*values, extent(row_));
+  at_least(scratch.K, extent(n_, row_));
+}
+
+void StrainForces::evaluate(const double* x, double e, Tangent tangent, StrainScratch& scratch) const {
+  std::copy_n(x, n_, scratch.x.begin());
+  if (single_.empty())
+    evaluate_with(quadratic_.data(), e, tangent, scratch);
+  else
+    evaluate_with(single_.data(), e, tangent, scratch);
+}
+
+template <class S>
+void StrainForces::evaluate_with(const S* Q, double e, Tangent tangent, StrainScratch& scratch) const {
+  const int n = n_, row = row_, modes = padded_;
+  const std::size_t square = extent(n, row);
+  const double* const x = scratch.x.data();
+  double *const f = scratch.f.data(), *const magnitude = scratch.magnitude.data(), *const K = scratch.K.data();
+  for (int first = 0; first < modes; first += group, Q += group * square) {
+    const double* L = linear_.data() + extent(first, row);
+    double *const W = scratch.W.data() + extent(first, row), *const s = scratch.s.data() + first;
+    int at = 0;
+    for (; at + breadth * width <= row; at += breadth * width) rates<breadth>(n, row, x, L, Q, at, W);
+    for (; at < row; at += width) rates<1>(n, row, x, L, Q, at, W);
+    double stress[group];  // e s
+    for (int k = 0; k < group; ++k) {
+      V sum = V{};
+      for (int v = 0; v < row; v += width)
+        sum += load(x + v) * (load(L + extent(k, row) + v) + load(W + extent(k, row) + v));
+      s[k] = 0.5 * lane_sum<double>(sum);
+      stress[k] = e * s[k];
+    }
+    for (int v = 0; v < row; v += width) {
+      V sum = load(f + v), size = load(magnitude + v);
+      SUPPLE_UNROLL for (int k = 0; k < group; ++k) {
+        const V part = stress[k] * load(W + extent(k, row) + v);
+        sum += part;
+        size += part < 0.0 ? -part : part;
       }
-      w[i] = L[i] + sum + q[i] * xi;
+      store(f + v, sum);
+      store(magnitude + v, size);
     }
-#pragma omp simd reduction(+ : s)
-    for (int i = 0; i < n; ++i) s += x[i] * (L[i] + w[i]);
-    scratch.s[extent(k)] = 0.5 * s;
-  }
-}
-
-double strain_energy(const StrainModes& modes, double scale, const StrainScratch& scratch) {
-  double sum = 0;
-  for (int k = 0; k < modes.count; ++k) sum += scratch.s[extent(k)] * scratch.s[extent(k)];
-  return 0.5 * scale * sum;
-}
-
-void add_strain_forces(const StrainModes& modes, int n, int r, double scale, const StrainScratch& scratch, double* f,
-                       double* magnitude) {
-  for (int k = 0; k < modes.count; ++k) {
-    const double* w = scratch.W.data() + extent(k, n);
-    const double s = scale * scratch.s[extent(k)];
-#pragma omp simd
-    for (int i = 0; i < r; ++i) {
-      f[i] += w[i] * s;
-      magnitude[i] += std::abs(w[i] * s);
-    }
-  }
-}
-
-void add_strain_stiffness(const StrainModes& modes, int n, double scale, StrainScratch& scratch, double* sums,
-                          double* geometric) {
-  const int length = padded_modes(modes.count);
-  const double root = std::sqrt(scale);
-  double* columns = scratch.columns.data();
-  for (int i = 0; i < n; ++i) {
-    for (int k = 0; k < modes.count; ++k)
-      columns[extent(i, length) + extent(k)] = root * scratch.W[extent(k, n) + extent(i)];
-    for (int k = modes.count; k < length; ++k) columns[extent(i, length) + extent(k)] = 0;
-  }
-  tile_rank_update(SingleTeam{}, n, RankRows{.stride = length, .lanes = length}, columns, columns, sums);
-  constexpr int block = 64;  // stays in registers while the modes go by
-  const int pairs = n * (n + 1) / 2;
-  for (int first = 0; first < pairs; first += block) {
-    const int count = std::min(block, pairs - first);
-    double sum[block] = {};
-    for (int k = 0; k < modes.count; ++k) {
-      const double* q = modes.quadratic.data() + extent(k, pairs) + extent(first);
-      const double s = scale * scratch.s[extent(k)];
-      if (count == block) {
-#pragma omp simd
-        for (int p = 0; p < block; ++p) sum[p] += s * q[p];
-      } else {
-        for (int p = 0; p < count; ++p) sum[p] += s * q[p];
+    if (tangent == Tangent::none) continue;
+    const bool adds = first > 0 || tangent == Tangent::add;
+    // Columns outside: W stays in registers, and the rows below are one long loop.
+    for (int v = 0; v < n; v += width) {
+      V w[group];
+      SUPPLE_UNROLL for (int k = 0; k < group; ++k) w[k] = e * load(W + extent(k, row) + v);
+      const S* q = Q + extent(v, row) + v;
+      double* to = K + extent(v, row) + v;
+      for (int i = v; i < n; ++i, q += row, to += row) {
+        V sum = adds ? load(to) : V{}, second = V{};
+        SUPPLE_UNROLL for (int k = 0; k < group; ++k) {
+          sum += W[extent(k, row) + extent(i)] * w[k];
+          second += stress[k] * load(q + extent(k) * square);
+        }
+        store(to, sum + second);
       }
     }
-    for (int p = 0; p < count; ++p) geometric[first + p] += sum[p];
   }
+}
+
+void StrainForces::add_geometric(const double* s, double e, double* out) const {
+  for (int i = 0; i < n_; out += ++i)
+    for (int k = 0; k < count_; ++k) {
+      const std::size_t at = extent(k, n_, row_) + extent(i, row_);
+      const double stress = e * s[k];
+      for (int j = 0; j <= i; ++j)
+        out[j] +=
+            stress * (single_.empty() ? quadratic_[at + extent(j)] : static_cast<double>(single_[at + extent(j)]));
+    }
 }
 
 }  // namespace supple

@@ -1,29 +1,49 @@
 #pragma once
 // Forces of a field whose strains are modes (StrainModes). With s_k = L_k x + 1/2 x^T Q_k x and W = ds/dx = L + Q x,
 //   energy e/2 |s|^2,   f = e W^T s,   K = e (W^T W + sum_k s_k Q_k),
-// e a factor on the moduli. Exact: nothing is integrated. Q is read once for W and s, once for K.
+// e a factor on the moduli. Exact: nothing is integrated. Modes go by in groups, whose Q is read once from far for W and
+// s, and from near for K.
 
 #include <vector>
 
 #include "engine/model/reduced_model.hpp"
+#include "kernels/elements/tiles.hpp"
 
 namespace supple {
 
-// What evaluate_strains leaves: s [K], and W as [K][n] and, columns padded with zeros, [n][K].
+// Of one thread. Rows of n are padded to whole vectors (StrainForces::row).
 struct StrainScratch {
-  std::vector<double> s, W;
-  AlignedVector<double> columns;
-  // For fields of up to `most` modes.
-  void reserve(int most, int n);
+  AlignedVector<double> x;             // [row]
+  AlignedVector<double> W;             // [modes, padded][row]
+  AlignedVector<double> s;             // [modes, padded]
+  AlignedVector<double> f, magnitude;  // [row]
+  AlignedVector<double> K;             // [n][row], lower triangle; what lies beyond it is not zero
 };
 
-void evaluate_strains(const StrainModes& modes, int n, const double* x, StrainScratch& scratch);
-double strain_energy(const StrainModes& modes, double scale, const StrainScratch& scratch);
-// Of the first r columns: f += forces, magnitude += sum_k |terms|.
-void add_strain_forces(const StrainModes& modes, int n, int r, double scale, const StrainScratch& scratch, double* f,
-                       double* magnitude);
-// sums += e W^T W (tile_rank_update), geometric += e sum_k s_k Q_k [n (n + 1) / 2].
-void add_strain_stiffness(const StrainModes& modes, int n, double scale, StrainScratch& scratch, double* sums,
-                          double* geometric);
+class StrainForces {
+ public:
+  // n: columns of the model. Where single precision holds every Q, Q is kept in it.
+  StrainForces(const StrainModes& modes, int n);
+
+  // n rounded up to whole vectors.
+  static int row(int n);
+  int count() const { return count_; }
+  // For this field, and for smaller ones; x, f and magnitude are zero then.
+  void reserve(StrainScratch& scratch) const;
+  enum class Tangent { none, set, add };
+  // s and W at x [n], in the scratch; adds f and magnitude (sum_k |e W_ki s_k|) to what it holds, and sets K or adds to it.
+  void evaluate(const double* x, double e, Tangent tangent, StrainScratch& scratch) const;
+  // out [n (n + 1) / 2] += e sum_k s_k Q_k, s [count].
+  void add_geometric(const double* s, double e, double* out) const;
+
+ private:
+  template <class S>
+  void evaluate_with(const S* Q, double e, Tangent tangent, StrainScratch& scratch) const;
+
+  int n_, row_, count_, padded_;
+  AlignedVector<double> linear_;     // [padded][row]
+  AlignedVector<float> single_;      // [padded][n][row] Q, symmetric; or
+  AlignedVector<double> quadratic_;  // the same
+};
 
 }  // namespace supple

@@ -205,9 +205,13 @@ void use_strain_modes(ReducedModel& all, int index, const StrainBasis& basis) {
       }
     }
   }
-  field.strains = std::move(strains);
-  field.tolerance = basis.tolerance;
-  field.residual = basis.left_out;
+  become_strain_modes(field, std::move(strains), basis.tolerance, basis.left_out);
+}
+
+void become_strain_modes(ReducedField& field, StrainModes modes, double tolerance, double left_out) {
+  field.strains = std::move(modes);
+  field.tolerance = tolerance;
+  field.residual = left_out;
   field.element.clear();
   field.corners.clear();
   field.xi.clear();

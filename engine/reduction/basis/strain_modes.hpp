@@ -47,6 +47,9 @@ StrainBasis strain_basis(const FullModel& model, int field, const ColumnBlocks& 
 // The field of `all`, a model with every element, by strain modes; its elements go.
 void use_strain_modes(ReducedModel& all, int field, const StrainBasis& basis);
 
+// Modes in the place of a field's elements.
+void become_strain_modes(ReducedField& field, StrainModes modes, double tolerance, double left_out);
+
 // Number of the model's membrane field, -1: none.
 int membrane_field(const FullModel& model);
 

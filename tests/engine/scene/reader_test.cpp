@@ -284,8 +284,8 @@ TEST(SceneReader, FullScene) {
   EXPECT_EQ(scene.reduction.sampling, SamplingKind::grid);
   EXPECT_DOUBLE_EQ(scene.reduction.pod_tolerance, 0.002);
   EXPECT_FALSE(scene.reduction.converged);
-  EXPECT_EQ(scene.reduction.membranes, MembraneForm::strains);
-  EXPECT_DOUBLE_EQ(scene.reduction.strain_tolerance, 0.2);
+  EXPECT_EQ(scene.reduction.membranes, FieldForm::strains);
+  EXPECT_EQ(scene.reduction.strain_tolerance, 0.2);
   EXPECT_EQ(scene.reduction.max_strain_modes, 30);
   EXPECT_EQ(scene.reduction.seed, 7u);
   EXPECT_DOUBLE_EQ(*scene.reduction.shape_error_limit, 0.02);

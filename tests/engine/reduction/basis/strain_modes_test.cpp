@@ -26,7 +26,7 @@ using strain_bodies::random_strains;
 using strain_bodies::sheets;
 using strain_bodies::with_strains;
 
-constexpr int modes = 16;  // packed triangles of 136 entries: two blocks and a part of one in strain_forces.cpp
+constexpr int modes = 16;
 
 FullModel bar(double rayleigh_stiffness = 0.002) {
   Scene scene = strain_bodies::covered();
@@ -63,13 +63,18 @@ double green_energy(const FullModel& model, const std::vector<double>& u) {
   return energy;
 }
 
-// Strain field of a model at x.
-double modal_energy(const ReducedModel& model, const std::vector<double>& x) {
-  const StrainModes& strains = model.fields[1].strains;
+// s of a model's strain field at x.
+std::vector<double> strains_at(const ReducedModel& model, const std::vector<double>& x) {
+  const StrainForces strains(model.fields[1].strains, model.columns());
   StrainScratch scratch;
-  scratch.reserve(strains.count, model.columns());
-  evaluate_strains(strains, model.columns(), x.data(), scratch);
-  return strain_energy(strains, 1, scratch);
+  strains.reserve(scratch);
+  strains.evaluate(x.data(), 1, StrainForces::Tangent::none, scratch);
+  return {scratch.s.begin(), scratch.s.begin() + strains.count()};
+}
+
+double modal_energy(const ReducedModel& model, const std::vector<double>& x) {
+  const std::vector<double> s = strains_at(model, x);
+  return 0.5 * boxes::dot(s, s);
 }
 
 std::vector<double> forces(const ReducedModel& model, const std::vector<double>& alpha,
@@ -140,14 +145,12 @@ TEST(StrainModes, AreProjectionsOfTheStrains) {
     node_displacements(full, q, c, u);
     x.insert(x.end(), c.begin(), c.end());
     const std::vector<double> z = green_strains(sheets(full), u);
-    StrainScratch scratch;
-    scratch.reserve(5, model.columns());
-    evaluate_strains(model.fields[1].strains, model.columns(), x.data(), scratch);
+    const std::vector<double> modal = strains_at(model, x);
     const double size = boxes::norm(z);
     for (int k = 0; k < 5; ++k) {
       double s = 0;
       for (std::size_t i = 0; i < z.size(); ++i) s += strains.vectors[extent(k) * z.size() + i] * z[i];
-      EXPECT_NEAR(scratch.s[extent(k)] / size, s / size, 1e-13);
+      EXPECT_NEAR(modal[extent(k)] / size, s / size, 1e-13);
     }
   }
 }
@@ -447,14 +450,16 @@ TEST(StrainModes, ModelFileComesBack) {
   refused("'/fields/01/strain_quadratic' holds a number that is not finite",
           [](ReducedModel& m) { m.fields[1].strains.quadratic[7] = INFINITY; });
   refused("'/fields/01/strain_unit' is not positive", [](ReducedModel& m) { m.fields[1].strains.unit = 0; });
-  refused("'/fields/00/strain_count' is said of what is no membrane",
-          [](ReducedModel& m) { m.fields[0].strains = m.fields[1].strains; });
+  refused("'/fields/00/strain_count' is said of what is neither a membrane nor a solid", [](ReducedModel& m) {
+    m.fields[0].strains = m.fields[1].strains;
+    m.fields[0].law = LawId::rod;
+  });
   refused("'/fields/01/elements' stand beside strain modes", [&](ReducedModel& m) {
     const StrainModes strains = m.fields[1].strains;
     m = project(full, reduced_bodies::random_basis(full.coordinates.nv, 4), 4, reduced_bodies::some_elements(full));
     m.fields[1].strains = strains;
   });
-  refused("'/fields/01/parameters' name no membrane", [](ReducedModel& m) { m.fields[1].parameters.clear(); });
+  refused("'/fields/01/parameters' have no moduli", [](ReducedModel& m) { m.fields[1].parameters.clear(); });
   write_model(model, path);
   const auto same = [&](const std::string& copy) {
     reduced_bodies::expect_same_model(read_model(copy), model);
@@ -529,7 +534,7 @@ class StrainPipeline : public testing::Test {
   }
 
  protected:
-  Reduction reduced(MembraneForm form) {
+  Reduction reduced(FieldForm form) {
     scene_.reduction.membranes = form;
     return reduce(scene_, build_full_model(scene_), settings_, {});
   }
@@ -540,7 +545,7 @@ class StrainPipeline : public testing::Test {
 
 // Few modes stretch the sheet where the body only bends it: as elements it locks.
 TEST_F(StrainPipeline, ErrorsAreBelowThoseOfElementsWithTheSameModes) {
-  const Reduction elements = reduced(MembraneForm::elements), strains = reduced(MembraneForm::strains);
+  const Reduction elements = reduced(FieldForm::elements), strains = reduced(FieldForm::strains);
   const ReducedField& sheet = strains.model.fields[1];
   EXPECT_EQ(strains.model.modes, elements.model.modes);
   EXPECT_GT(sheet.strains.count, 0);
@@ -561,7 +566,7 @@ TEST_F(StrainPipeline, ErrorsAreBelowThoseOfElementsWithTheSameModes) {
   EXPECT_NE(strains.model.provenance.scene_text.find("membranes = \"strains\""), std::string::npos);
   EXPECT_EQ(elements.model.provenance.scene_text.find("membranes"), std::string::npos);
   // The same again, from the states that there are.
-  reduced_bodies::expect_same_model(reduced(MembraneForm::strains).model, strains.model);
+  reduced_bodies::expect_same_model(reduced(FieldForm::strains).model, strains.model);
   write_model(strains.model, folder_ / "bar.rom.h5");
   reduced_bodies::expect_same_model(read_model(folder_ / "bar.rom.h5"), strains.model);
 }
@@ -569,7 +574,7 @@ TEST_F(StrainPipeline, ErrorsAreBelowThoseOfElementsWithTheSameModes) {
 TEST_F(StrainPipeline, BodiesWithoutMembranesAreRefused) {
   scene_.bodies[0].membranes.clear();
   try {
-    (void)reduced(MembraneForm::strains);
+    (void)reduced(FieldForm::strains);
     ADD_FAILURE();
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("is for bodies with sheets"), std::string::npos);
