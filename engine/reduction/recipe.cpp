@@ -24,7 +24,12 @@ void change_recipe(ReductionScene& recipe, const RecipeChanges& changes) {
   require_count("modes", changes.modes);
   require_count("elements", changes.elements);
   if (changes.seed) recipe.seed = *changes.seed;
-  if (changes.solids) recipe.solids = *changes.solids;
+  if (changes.solids == "strains")
+    recipe.solids = FieldForm::strains;
+  else if (changes.solids == "elements")
+    recipe.solids = FieldForm::elements;
+  else if (!changes.solids.empty())
+    throw InputError(fmt::format("solids: '{}' is neither elements nor strains", changes.solids), "strains");
   if (changes.tolerance) recipe.ecsw_tolerance = *changes.tolerance;
   if (changes.modes || changes.modes_tolerance || changes.elements || changes.tolerance) drop_default_error(recipe);
   if (changes.error) {

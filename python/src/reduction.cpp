@@ -111,6 +111,7 @@ void bind_reduction(nb::module_& module) {
       .def_rw("modes_tolerance", &RecipeChanges::modes_tolerance)
       .def_rw("modes", &RecipeChanges::modes)
       .def_rw("elements", &RecipeChanges::elements)
+      .def_rw("solids", &RecipeChanges::solids)
       .def_rw("seed", &RecipeChanges::seed);
   module.def("reduce", &reduce_scene, nb::arg("scene"), nb::arg("folder"), nb::arg("changes"), nb::arg("jobs"),
              nb::arg("program"), nb::arg("rate_seconds").none(), nb::arg("callback").none(), nb::arg("accept_errors"),

@@ -102,6 +102,7 @@ def reduce(
     elements: int | None = None,
     modes_tolerance: float | None = None,
     tolerance: float | None = None,
+    solids: str | None = None,
     seed: int | None = None,
     snapshots: str | os.PathLike[str] | None = None,
     jobs: int = 1,
@@ -116,6 +117,8 @@ def reduce(
         error: mean error that the model may have, a fraction or "1 %"; modes and elements are added until it holds.
             By default that of the scene, or 1 %.
         modes, elements, modes_tolerance, tolerance: instead of an error, as ``supple reduce`` takes them.
+        solids: "elements", or "strains" for modes of the body's strains in the place of elements. None: as the scene has
+            it.
         seed: of all that is drawn.
         snapshots: folder of training snapshots, which a later call uses again. None: a temporary one.
         jobs: worker processes for the training snapshots.
@@ -128,7 +131,13 @@ def reduce(
         RunError: the model misses the error that is asked for; the message states what limits it.
     """
     changes = _changes(
-        error=error, modes=modes, elements=elements, modes_tolerance=modes_tolerance, tolerance=tolerance, seed=seed
+        error=error,
+        modes=modes,
+        elements=elements,
+        modes_tolerance=modes_tolerance,
+        tolerance=tolerance,
+        solids=solids,
+        seed=seed,
     )
     callback = _Line() if progress is True else progress or None
     own = tempfile.TemporaryDirectory(prefix="supple-") if snapshots is None else None
@@ -218,12 +227,14 @@ def _changes(
     elements: int | None = None,
     modes_tolerance: float | None = None,
     tolerance: float | None = None,
+    solids: str | None = None,
     seed: int | None = None,
 ) -> _core.RecipeChanges:
     changes = _core.RecipeChanges()
     changes.error = _core.quantity(error, "number") if isinstance(error, str) else error
     changes.modes, changes.elements = modes, elements
     changes.modes_tolerance, changes.tolerance, changes.seed = modes_tolerance, tolerance, seed
+    changes.solids = solids or ""
     return changes
 
 

@@ -124,13 +124,6 @@ void check_tolerance(const char* option, const std::optional<double>& tolerance)
                      fmt::format("{} 0.01", option));
 }
 
-std::optional<FieldForm> form_of(const std::string& solids) {
-  if (solids.empty()) return std::nullopt;
-  if (solids == "strains") return FieldForm::strains;
-  if (solids == "elements") return FieldForm::elements;
-  throw InputError(fmt::format("--solids: '{}' is neither elements nor strains", solids), "--solids strains");
-}
-
 void refuse_for_several(const Arguments& arguments) {
   const std::pair<bool, const char*> others[] = {{!arguments.snapshots.empty(), "--snapshots"},
                                                  {!arguments.plots.empty(), "--plots"},
@@ -171,7 +164,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
                          .modes_tolerance = arguments.modes_tolerance,
                          .modes = count(arguments.modes),
                          .elements = count(arguments.elements),
-                         .solids = form_of(arguments.solids),
+                         .solids = arguments.solids,
                          .seed = context.common.seed});
   check_reducible(scene);
   const std::string output = arguments.output.empty() ? scene.name + ".rom.h5" : arguments.output;

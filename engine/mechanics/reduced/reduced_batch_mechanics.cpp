@@ -22,7 +22,7 @@ void check_fused(const ReducedModel& model) {
                      "the algebra of libraries: without --fused");
   };
   if (std::ranges::any_of(model.fields, [](const ReducedField& field) { return field.strains.count > 0; }))
-    refuse("with membranes by strain modes", "a system that is not positive is not factored again");
+    refuse("with strain modes", "a system that is not positive is not factored again");
   if (model.robot.pairs() > 0) refuse("in contact with obstacles", "it keeps no factor for the rows of contacts");
   if (!model.robot.springs.empty()) refuse("with springs between points", "their stiffness is added to systems");
   if (!model.robot.motions.empty()) refuse("with prescribed motions", "it keeps no factor for their columns");
