@@ -148,9 +148,9 @@ void keep_every(int every, std::vector<double>& values, int count) {
 
 // The loosest domain that loses little: mean errors on the selection set at most 1 + loss times those of all elements,
 // the worst state at most twice as bad, no failed solve that all elements do not fail too, no more states in other
-// equilibria than of all elements, and two units per mode (below that, predictions and a small selection set both
-// mislead). curve: from the loosest to the tightest, then all elements. -1: none.
-int accept(const std::vector<ModelRow>& curve, double loss) {
+// equilibria than of all elements, and, unless solids are strain modes, two units per mode (below that, predictions and
+// a small selection set both mislead). curve: from the loosest to the tightest, then all elements. -1: none.
+int accept(const std::vector<ModelRow>& curve, double loss, bool solids_by_strains) {
   const ErrorSummary& floor = curve.back().errors;
   for (std::size_t k = 0; k + 1 < curve.size(); ++k) {
     const ErrorSummary& errors = curve[k].errors;
@@ -160,7 +160,7 @@ int accept(const std::vector<ModelRow>& curve, double loss) {
         exceeds(errors.shape_mean, (1 + loss) * floor.shape_mean) ||
         exceeds(errors.goal_max, largest_error_growth * floor.goal_max) ||
         exceeds(errors.shape_max, largest_error_growth * floor.shape_max) || errors.failed > floor.failed ||
-        errors.elsewhere > floor.elsewhere || curve[k].units < 2 * curve[k].modes)
+        errors.elsewhere > floor.elsewhere || (!solids_by_strains && curve[k].units < 2 * curve[k].modes))
       continue;
     return static_cast<int>(k);
   }
@@ -213,9 +213,10 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
     if (const std::string why_not = no_solid_strains(full); !why_not.empty())
       throw InputError(fmt::format("[reduce] solids = \"strains\" is not supported here: {}", why_not),
                        "solids = \"elements\"");
-    if (recipe.elements > 0 || recipe.ecsw_tolerance)
+    const bool membranes = membrane_field(full) >= 0 && recipe.membranes == FieldForm::elements;
+    if (recipe.elements > 0 || (recipe.ecsw_tolerance && !membranes))
       throw InputError("a number of elements, or their tolerance, is in conflict with solids = \"strains\"",
-                       "strain_tolerance or max_strain_modes");
+                       "neither elements nor elements_tolerance: strains have strain_tolerance and max_strain_modes");
   }
   if (recipe.elements == 0) return;
   if (recipe.ecsw_tolerance)
@@ -447,7 +448,8 @@ void ReductionJob::add_modes(const TrainingSet& training, const ColumnBlocks& di
     line.modes = count;
     line.errors = *floor_;
     search.push_back(std::move(line));
-    const double part = recipe_.solids == FieldForm::strains ? share_of_strains : share_of_modes;
+    const bool closed = recipe_.solids == FieldForm::strains && closes(full_.robot) && recipe_.converged;
+    const double part = closed ? share_of_strains : share_of_modes;
     shares.push_back(validation_.shares(moving, modes_.vectors, *floor_, asked, part));
     reached_ = *least();
     check_stop();
@@ -518,10 +520,14 @@ TrainingStates ReductionJob::make_training(const TrainingSet& training, const Co
       count,
       training_states(scene_, all_, modes_.vectors, training.snapshots, displacements, result_.report.notes, progress_),
       {},
-      training.snapshots.multipliers};
+      training.snapshots.multipliers,
+      {}};
+  for (const auto& source : training.snapshots.source)
+    states.equilibrium.push_back(recipe_.converged && recipe_.ecsw_training != "rerun" && !source.in_time ? 1 : 0);
   if (const int every = elements_every(full_.robot, recipe_, count); every > 1) {
     keep_every(every, states.states, count);
     keep_every(every, states.multipliers, count);
+    keep_every(every, states.equilibrium, count);
     states.count = (count + every - 1) / every;
     note(fmt::format("elements are chosen on {} of {} states, one in {}", states.count, count, every));
   }
@@ -534,7 +540,7 @@ TrainingStates ReductionJob::make_training(const TrainingSet& training, const Co
 void ReductionJob::plan_tolerances() {
   const bool displacement = selecting_.rule == SelectionRule::displacement;
   wanted_ = recipe_.ecsw_tolerance;
-  if (!displacement && !wanted_) wanted_ = force_tolerance;
+  if (!displacement && !wanted_ && !strains_alone()) wanted_ = force_tolerance;
   std::vector<double>& tolerances = selecting_.tolerances;
   selecting_.elements = recipe_.elements;
   if (recipe_.elements > 0) {
@@ -598,6 +604,7 @@ void ReductionJob::fit_strains(const TrainingStates& states) {
   for (auto& domain : domains_)
     for (std::size_t f = goes.size(); f-- > 0;)
       if (goes[f]) domain.erase(domain.begin() + static_cast<long>(f));
+  validation_.search_branches(false);  // fits that are wrong are not elsewhere
   const ReducedModel others = without_solids(all_);
   ReducedModel best;
   const SolidStrains* chosen = nullptr;
@@ -612,16 +619,16 @@ void ReductionJob::fit_strains(const TrainingStates& states) {
     const double error =
         std::fmax(errors.goal_mean, errors.shape_mean) + std::fmax(errors.goal_max, errors.shape_max) / largest_to_mean;
     if (chosen && !(error < least)) continue;
-    least = error;
+    if (std::isfinite(error)) least = error;
     chosen = &strains;
     best = std::move(tried);
   }
   whole_ = std::exchange(all_, std::move(best));
   note(fmt::format(
-      "solids: {} modes leave out {:.2g} % of the strains, in the norm of energy; their forces are fitted to those "
-      "{} {} states, which are missed by {:.2g} % of the displacement, by prediction ({:.2g} % before; ridge {:g})",
+      "solids: {} modes leave out {:.2g} % of the strains, in the norm of energy; they are fitted to the forces {} {} "
+      "training snapshots{}, with a predicted error of {:.2g} % of the displacement ({:.2g} % before the fit; ridge {:g})",
       chosen->modes.count, 100 * fit.left_out, fit.closed ? "that hold" : "of the elements in", fit.states,
-      100 * chosen->missed, 100 * fit.missed, chosen->ridge));
+      fit.closed ? " in equilibrium" : "", 100 * chosen->missed, 100 * fit.missed, chosen->ridge));
   result_.report.seconds.selection += now() - start;
 }
 
@@ -659,7 +666,10 @@ void ReductionJob::trace_curve() {
                                        restrict_to(all_, domains_[t]), validation_.equilibria,
                                        0.05 * settings_.rate_seconds));
   }
-  result_.report.curve.push_back(row("all elements", whole(), validation_.equilibria, 0, floor_));
+  // Domains of membranes are compared with all membranes, beside solids as the model has them.
+  const bool beside_strains = whole_.modes > 0 && !strains_alone();
+  result_.report.curve.push_back(row("all elements", beside_strains ? all_ : whole(), validation_.equilibria, 0,
+                                     beside_strains ? std::nullopt : floor_));
   floor_ = result_.report.curve.back().errors;
 }
 
@@ -706,8 +716,9 @@ std::pair<std::size_t, std::size_t> ReductionJob::choose_domains() {
   if (strains_alone()) return {0, 0};
   // The curve begins with the largest tolerance.
   const std::vector<ModelRow>& rows = result_.report.curve;
-  const int accepted = accept(rows, recipe_.ecsw_acceptance),
-            loose = accept(rows, std::max(small_acceptance, recipe_.ecsw_acceptance));
+  const bool strains = recipe_.solids == FieldForm::strains;
+  const int accepted = accept(rows, recipe_.ecsw_acceptance, strains),
+            loose = accept(rows, std::max(small_acceptance, recipe_.ecsw_acceptance), strains);
   if (accepted < 0)
     note(fmt::format("no choice of elements came within {:.3g} % of the errors of all elements: the largest is kept",
                      100 * recipe_.ecsw_acceptance));
@@ -868,6 +879,7 @@ void ReductionJob::find_limit(const AskedError& asked) {
         fmt::format("the reduced model does not solve {} of {} test states", errors.failed, errors.states);
     report.remedy = along_commands() ? "commands that move less, or a smaller variation"
                                      : "smaller ranges of the actuators, or more states";
+    if (recipe_.solids == FieldForm::strains) report.remedy += ", or solids = \"elements\"";
   } else if (share_of(report.table.at(1).errors, asked) <= 1) {  // POD only
     const bool strains = recipe_.solids == FieldForm::strains;
     report.limited_by = fmt::format("the {}: with all elements the errors are within the limit",

@@ -56,7 +56,7 @@ class Reduction:
                 [
                     row["label"],
                     "-" if full else str(row["modes"]),
-                    str(self.report["elements"] if full else row["elements"]),
+                    str(self.report["elements"]) if full else _forces(row),
                     *("-" if full else _percent(e) for e in errors),
                     "-" if row["steps_per_s"] is None else f"{row['steps_per_s']:.4g}",
                 ]
@@ -240,6 +240,14 @@ def _changes(
 
 def _scene(scene: Scene | str | os.PathLike[str]) -> Scene:
     return scene if isinstance(scene, Scene) else Scene(os.fspath(scene))
+
+
+def _forces(row: dict[str, Any]) -> str:
+    """What the forces of a row of the table are made of, as ``supple reduce`` prints it."""
+    if row["strain_modes"] == 0:
+        return str(row["elements"])
+    strains = f"{row['strain_modes']} strains"
+    return strains if row["elements"] == 0 else f"{row['elements']} + {strains}"
 
 
 def _percent(fraction: float) -> str:

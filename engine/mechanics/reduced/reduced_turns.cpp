@@ -21,8 +21,9 @@ constexpr int lanes = Lanes<double, SingleTeam>::width;
 }  // namespace
 
 void ReducedMechanics::factor_turns() {
+  // Of membranes and rods alone the least squares would not know how solids turn.
   for (const ReducedField& field : model_.fields)
-    if (!has_exact_tangent(field.law)) return;
+    if (!has_exact_tangent(field.law) || (solid(field.law) && field.strains.count > 0)) return;
   Scratch& s = scratch_.front();
   const SingleTeam team;
   std::vector<double> matrix(extent(n_, n_), 0.0);

@@ -137,9 +137,18 @@ struct Neighbourhoods {
 Neighbourhoods neighbourhoods(const ReducedModel& model, const TrainingStates& training, std::uint64_t seed) {
   const int n = model.columns(), length = model.modes + model.motions();
   Neighbourhoods found;
-  const int count = std::min(training.count, most_states);
-  for (int k = 0; k < count; ++k)
-    found.state.push_back(static_cast<int>(static_cast<long>(k) * training.count / count));
+  // Those without a metric, whose points have no stress or whose tangent is singular, have no say.
+  const int r = model.modes;
+  std::vector<int> with_metric;
+  for (int s = 0; s < training.count; ++s) {
+    const auto own = std::span(training.metric).subspan(extent(s, r, r), extent(r, r));
+    if (std::ranges::any_of(own, [](double t) { return t != 0; })) with_metric.push_back(s);
+  }
+  if (with_metric.size() < 2)
+    throw RunError("[reduce] solids = \"strains\": fewer than two training snapshots have a regular tangent",
+                   "solids = \"elements\"");
+  const int count = std::min(static_cast<int>(with_metric.size()), most_states);
+  for (int k = 0; k < count; ++k) found.state.push_back(with_metric[extent(k) * with_metric.size() / extent(count)]);
   found.spread = Vector::Zero(n);
   found.x.resize(n, static_cast<long>(count) * (1 + motions));
   for (int k = 0; k < count; ++k) {
@@ -187,7 +196,7 @@ Matrix wanted_forces(const ReducedModel& elements, const TrainingStates& trainin
     };
     const Vector here = own(first);
     out.col(first) = here;
-    if (closed) {
+    if (closed && training.equilibrium[extent(near.state[k])] != 0) {
       std::ranges::copy(given.first(extent(r)), state.q.begin());
       std::ranges::copy(given.subspan(extent(r)), state.motions.begin());
       std::ranges::copy(std::span(training.multipliers).subspan(extent(near.state[k], rows), extent(rows)),
@@ -214,8 +223,9 @@ Pod strain_pod(const LawStrains& law, const Neighbourhoods& near, int columns, c
     }
   PodSettings pod{.tolerance = settings.tolerance, .truncation = PodTruncation::root, .max_modes = settings.max_modes};
   Pod found = proper_orthogonal_decomposition(z, length, states * per, pod);
-  const int wanted = settings.max_modes > 0 ? std::max(columns, settings.max_modes) : least_modes(columns);
-  if (found.modes >= wanted || (settings.max_modes > 0 && found.modes >= columns)) return found;
+  int wanted = least_modes(columns);
+  if (settings.max_modes > 0) wanted = std::max(columns, std::min(wanted, settings.max_modes));
+  if (found.modes >= wanted) return found;
   pod.tolerance = 1e-12;
   pod.max_modes = wanted;
   return proper_orthogonal_decomposition(z, length, states * per, pod);
@@ -226,41 +236,44 @@ Matrix fit_strains(const LawStrains& law, const Neighbourhoods& near, const Eige
                    const std::function<void()>& check_stop) {
   const int n = static_cast<int>(near.spread.size()), features = feature_count(n), length = law.length();
   const auto states = static_cast<int>(near.state.size());
-  std::vector<Matrix> phi(extent(states)), values(extent(states));
+  Matrix normal = Matrix::Zero(features, features), right = Matrix::Zero(features, S.cols());
+  constexpr int block = 16;  // states whose features are in memory
+  std::vector<Matrix> phi(block), values(block);
+  for (int begin = 0; begin < states; begin += block) {
+    const int end = std::min(states, begin + block);
 #pragma omp parallel for schedule(dynamic)
-  for (int k = 0; k < states; ++k) {
-    const Vector x = near.x.col(static_cast<long>(k) * (1 + motions));
-    Matrix z(length, 1 + n);
-    law.at(x.data(), z.col(0).data());
-    std::vector<double> above(extent(length)), below(extent(length));
-    for (int i = 0; i < n; ++i) {
-      Vector moved = x;
-      moved(i) = x(i) + gradient_step * near.spread(i);
-      law.at(moved.data(), above.data());
-      moved(i) = x(i) - gradient_step * near.spread(i);
-      law.at(moved.data(), below.data());
-      for (int c = 0; c < length; ++c)
-        z(c, 1 + i) = gradient_weight * (above[extent(c)] - below[extent(c)]) / (2 * gradient_step);
-    }
-    values[extent(k)] = z.transpose() * S;
-    const Vector unit = x.cwiseQuotient(near.spread);
-    Matrix& own = phi[extent(k)];
-    own = Matrix::Zero(features, 1 + n);
-    strain_features(unit.data(), n, own.col(0).data());
-    for (int i = 0, at = n; i < n; ++i) {
-      own(i, 1 + i) = gradient_weight;
-      for (int j = 0; j <= i; ++j, ++at) {
-        own(at, 1 + i) += gradient_weight * unit(j);
-        own(at, 1 + j) += gradient_weight * unit(i);
+    for (int k = begin; k < end; ++k) {
+      const Vector x = near.x.col(static_cast<long>(k) * (1 + motions));
+      Matrix z(length, 1 + n);
+      law.at(x.data(), z.col(0).data());
+      std::vector<double> above(extent(length)), below(extent(length));
+      for (int i = 0; i < n; ++i) {
+        Vector moved = x;
+        moved(i) = x(i) + gradient_step * near.spread(i);
+        law.at(moved.data(), above.data());
+        moved(i) = x(i) - gradient_step * near.spread(i);
+        law.at(moved.data(), below.data());
+        for (int c = 0; c < length; ++c)
+          z(c, 1 + i) = gradient_weight * (above[extent(c)] - below[extent(c)]) / (2 * gradient_step);
+      }
+      values[extent(k - begin)] = z.transpose() * S;
+      const Vector unit = x.cwiseQuotient(near.spread);
+      Matrix& own = phi[extent(k - begin)];
+      own = Matrix::Zero(features, 1 + n);
+      strain_features(unit.data(), n, own.col(0).data());
+      for (int i = 0, at = n; i < n; ++i) {
+        own(i, 1 + i) = gradient_weight;
+        for (int j = 0; j <= i; ++j, ++at) {
+          own(at, 1 + i) += gradient_weight * unit(j);
+          own(at, 1 + j) += gradient_weight * unit(i);
+        }
       }
     }
-  }
-  check_stop();
-  Matrix normal = Matrix::Zero(features, features), right = Matrix::Zero(features, S.cols());
-  for (int k = 0; k < states; ++k) {
-    normal.selfadjointView<Eigen::Lower>().rankUpdate(phi[extent(k)]);
-    right.noalias() += phi[extent(k)] * values[extent(k)];
-    if (k % 16 == 0) check_stop();
+    check_stop();
+    for (int k = 0; k < end - begin; ++k) {
+      normal.selfadjointView<Eigen::Lower>().rankUpdate(phi[extent(k)]);
+      right.noalias() += phi[extent(k)] * values[extent(k)];
+    }
   }
   normal.diagonal().array() += regular * normal.trace() / features;
   return normal.selfadjointView<Eigen::Lower>().ldlt().solve(right).transpose();
@@ -282,6 +295,11 @@ StrainModes modes_of(const Matrix& theta, const Vector& spread) {
 }
 
 }  // namespace
+
+bool closes(const Robot& robot) {
+  return robot.pairs() == 0 &&
+         std::ranges::all_of(robot.actuators, [](const ActuatorRow& row) { return row.friction == 0; });
+}
 
 std::string no_solid_strains(const FullModel& model) {
   if (std::ranges::none_of(model.fields, [](const ElementField& field) { return solid(field.law); }))
@@ -310,9 +328,8 @@ SolidStrainFit solid_strains(const ReducedModel& elements, const TrainingStates&
   fit.tolerance = settings.tolerance;
   fit.left_out = pod.truncation_error;
   fit.states = static_cast<int>(near.state.size());
-  const Robot& robot = elements.robot;
-  fit.closed = robot.pairs() == 0 &&
-               std::ranges::all_of(robot.actuators, [](const ActuatorRow& row) { return row.friction == 0; });
+  fit.closed =
+      closes(elements.robot) && std::ranges::any_of(training.equilibrium, [](double yes) { return yes != 0; });
   Matrix theta = fit_strains(law, near, Eigen::Map<const Matrix>(pod.basis.data(), pod.rows, pod.modes), check_stop);
   ForceSamples samples{.columns = n,
                        .rows = r,

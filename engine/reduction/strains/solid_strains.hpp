@@ -28,7 +28,7 @@ namespace supple {
 
 struct SolidStrainSettings {
   double tolerance = 0;  // share of the strains of step 2, in the norm of energy, that may be left out
-  int max_modes = 0;     // 0: any number; at least as many as the model has columns are taken
+  int max_modes = 0;     // 0: any number; as many as the model has columns are taken in any case
   std::uint64_t seed = 1;
 };
 
@@ -42,17 +42,21 @@ struct SolidStrains {
 
 struct SolidStrainFit {
   double tolerance = 0, left_out = 0;
-  bool closed = false;              // the forces wanted are those of equilibria; else those of the elements
+  bool closed = false;              // the forces wanted are those of equilibria, where states are such; else of elements
   int states = 0;                   // that it was fitted to
   double missed = 0;                // as SolidStrains::missed, after step 3
   std::vector<SolidStrains> found;  // from much ridge to little
 };
 
+// Whether a robot's equilibria tell the forces that are wanted: no contact and no friction in cables, whose forces
+// training snapshots do not hold.
+bool closes(const Robot& robot);
+
 // Why a body's solids have no strain modes; empty: they have.
 std::string no_solid_strains(const FullModel& model);
 
-// Several fits, of which unseen states choose. elements: the model on a tight integration domain of its solids, as it is to be on its other fields. training: with
-// the metric and the multipliers. check_stop throws where the user has asked to stop.
+// Several fits, of which unseen states choose. elements: the model on a tight integration domain. training: with the
+// metric, the multipliers and which states are equilibria. check_stop throws where the user has asked to stop.
 SolidStrainFit solid_strains(const ReducedModel& elements, const TrainingStates& training,
                              const SolidStrainSettings& settings, const Progress& progress,
                              const std::function<void()>& check_stop);

@@ -92,6 +92,7 @@ TEST(SceneReader, ReferenceDefaultsAreTrue) {
   EXPECT_EQ(written.contact_modes, absent.contact_modes);
   EXPECT_EQ(written.elements_every, absent.elements_every);
   EXPECT_EQ(written.membranes, absent.membranes);
+  EXPECT_EQ(written.solids, absent.solids);
   EXPECT_EQ(written.strain_tolerance, absent.strain_tolerance);
   EXPECT_EQ(written.max_strain_modes, absent.max_strain_modes);
   EXPECT_EQ(written.ecsw_tolerance, absent.ecsw_tolerance);

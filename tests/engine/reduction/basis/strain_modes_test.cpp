@@ -450,10 +450,6 @@ TEST(StrainModes, ModelFileComesBack) {
   refused("'/fields/01/strain_quadratic' holds a number that is not finite",
           [](ReducedModel& m) { m.fields[1].strains.quadratic[7] = INFINITY; });
   refused("'/fields/01/strain_unit' is not positive", [](ReducedModel& m) { m.fields[1].strains.unit = 0; });
-  refused("'/fields/00/strain_count' is said of what is neither a membrane nor a solid", [](ReducedModel& m) {
-    m.fields[0].strains = m.fields[1].strains;
-    m.fields[0].law = LawId::rod;
-  });
   refused("'/fields/01/elements' stand beside strain modes", [&](ReducedModel& m) {
     const StrainModes strains = m.fields[1].strains;
     m = project(full, reduced_bodies::random_basis(full.coordinates.nv, 4), 4, reduced_bodies::some_elements(full));

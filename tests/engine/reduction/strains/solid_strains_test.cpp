@@ -147,7 +147,7 @@ class SolidStrainPipeline : public testing::Test {
   explicit SolidStrainPipeline(const boxes::Law& law = {"corotational", MaterialModel::corotational})
       : scene_(reduced_bodies::saved_bar(folder_, law, false)) {
     scene_.reduction.solids = FieldForm::strains;
-    scene_.reduction.max_modes = 6;
+    scene_.reduction.max_modes = 3;
     scene_.reduction.states = 40;
     settings_.snapshots.folder = folder_ / "states";
     settings_.dynamic_steps = 10;
@@ -167,8 +167,8 @@ class SolidStrainPipeline : public testing::Test {
   ReduceSettings settings_;
 };
 
-// Errors on unseen equilibria are those of all elements with the same modes, or less (the table's second row).
-TEST_F(SolidStrainPipeline, ErrorsAreNoLargerThanThoseOfAllElements) {
+// All elements with the same modes, the second row of the table, are too stiff.
+TEST_F(SolidStrainPipeline, ErrorsAreBelowThoseOfAllElements) {
   const Reduction found = reduced();
   ASSERT_EQ(found.model.fields.size(), 1u);
   const ReducedField& field = found.model.fields[0];
@@ -180,7 +180,7 @@ TEST_F(SolidStrainPipeline, ErrorsAreNoLargerThanThoseOfAllElements) {
   EXPECT_EQ(found.model.errors.failed, 0);
   RecordProperty("all_elements", std::to_string(all.errors.shape_mean));
   RecordProperty("strains", std::to_string(own.errors.shape_mean));
-  EXPECT_LT(own.errors.shape_mean, 1.1 * all.errors.shape_mean);
+  EXPECT_LT(own.errors.shape_mean, 0.8 * all.errors.shape_mean);
   EXPECT_FALSE(found.report.dynamic.failed);
   // The same bits again, and from a file.
   reduced_bodies::expect_same_model(reduced().model, found.model);
@@ -192,13 +192,18 @@ TEST_F(SolidStrainPipeline, MaterialsShareAFactor) {
   const ReducedModel model = reduced().model;
   ReducedMechanics mechanics(model);
   const std::vector<double> alpha = boxes::random_vector(model.modes, 1e-3);
-  std::vector<double> f(alpha.size()), g(alpha.size());
-  (void)mechanics.evaluate_forces(alpha, {}, TangentKind::none, f);
-  Variations own;
-  own.material_scale.assign(extent(model.regions()), 2.0);
-  mechanics.set_variations(own);
-  (void)mechanics.evaluate_forces(alpha, {}, TangentKind::none, g);
-  for (std::size_t i = 0; i < f.size(); ++i) EXPECT_NEAR(g[i], 2 * f[i], 1e-12 * boxes::norm(f));
+  // Springs stay as they are.
+  std::vector<std::vector<double>> f;
+  for (const double scale : {1.0, 2.0, 3.0}) {
+    Variations own;
+    own.material_scale.assign(extent(model.regions()), scale);
+    mechanics.set_variations(own);
+    f.emplace_back(alpha.size());
+    (void)mechanics.evaluate_forces(alpha, {}, TangentKind::none, f.back());
+  }
+  EXPECT_GT(boxes::norm(boxes::plus(f[1], -1, f[0])), 0.1 * boxes::norm(f[0]));
+  for (std::size_t i = 0; i < alpha.size(); ++i)
+    EXPECT_NEAR(f[2][i] - f[1][i], f[1][i] - f[0][i], 1e-12 * boxes::norm(f[2]));
 }
 
 TEST_F(SolidStrainPipeline, WhatItCannotDoIsRefused) {
@@ -214,10 +219,10 @@ class HyperelasticStrains : public SolidStrainPipeline {
  protected:
   HyperelasticStrains() : SolidStrainPipeline({"stable_neo_hookean", MaterialModel::stable_neo_hookean}) {}
 };
-TEST_F(HyperelasticStrains, ErrorsAreNoLargerThanThoseOfAllElements) {
+TEST_F(HyperelasticStrains, ErrorsAreBelowThoseOfAllElements) {
   const Reduction found = reduced();
   EXPECT_EQ(found.model.errors.failed, 0);
-  EXPECT_LT(found.model.errors.shape_mean, 1.1 * found.report.table[1].errors.shape_mean);
+  EXPECT_LT(found.model.errors.shape_mean, 1.0 * found.report.table[1].errors.shape_mean);
 }
 
 }  // namespace
