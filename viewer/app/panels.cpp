@@ -258,15 +258,17 @@ void robot_panel(const Document& document) {
     line("full model",
          fmt::format("{} nodes, {} elements", robot.full->mesh.nodes.size(), robot.full->mesh.element_count()));
   if (robot.reduced) {
-    int elements = 0, of = 0, points = 0;
+    int elements = 0, of = 0, points = 0, strains = 0;
     bool by_points = false;
     for (const ReducedField& field : robot.reduced->fields) {
       elements += kept_elements(field).count();
       of += field.total_elements;
       points += field.points();
+      strains += field.strains.count;
       by_points = by_points || field.unit == DomainUnit::point;
     }
-    line("reduced", fmt::format("{} modes, {}{} of {} elements", robot.reduced->modes,
+    line("reduced", fmt::format("{} modes, {}{}{} of {} elements", robot.reduced->modes,
+                                strains > 0 ? fmt::format("{} strain modes and ", strains) : "",
                                 by_points ? fmt::format("{} points in ", points) : "", elements, of));
     const ErrorSummary& errors = robot.reduced->errors;
     if (errors.states > 0)

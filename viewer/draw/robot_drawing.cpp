@@ -77,12 +77,17 @@ std::vector<double> distances(const std::vector<Vec3d>& a, const std::vector<Vec
 }
 
 // Strain modes have no elements that could be coloured.
+bool by_strain_modes(const RobotShape::Body& body, bool (*of)(LawId)) {
+  return body.shape.reduced() && std::ranges::any_of(body.shape.reduced()->fields, [&](const ReducedField& field) {
+           return field.strains.count > 0 && of(field.law);
+         });
+}
 bool leaves_membranes_out(const RobotShape& shape) {
-  return std::ranges::any_of(shape.bodies(), [](const RobotShape::Body& body) {
-    return body.shape.reduced() && std::ranges::any_of(body.shape.reduced()->fields, [](const ReducedField& field) {
-             return field.strains.count > 0;
-           });
-  });
+  return std::ranges::any_of(
+      shape.bodies(), [](const RobotShape::Body& body) { return by_strain_modes(body, &membrane_law); });
+}
+bool solids_by_strain_modes(const RobotShape::Body& body) {
+  return by_strain_modes(body, &solid);
 }
 
 Scalars scalars_of(const RobotShape& shape, const DrawnState& drawn, const std::vector<Vec3d>& places,
@@ -296,6 +301,9 @@ std::string lacks(const RobotShape& shape, Colouring colouring, const RobotShape
   };
   const bool reduced =
       std::ranges::any_of(shape.bodies(), [](const RobotShape::Body& body) { return body.shape.reduced(); });
+  if (std::ranges::any_of(shape.bodies(), solids_by_strain_modes) &&
+      (colouring == Colouring::stress || colouring == Colouring::weight))
+    return "solids by strain modes have no elements to colour (solids = \"elements\" in [reduce])";
   switch (colouring) {
     case Colouring::stress:
       return std::ranges::any_of(shape.bodies(), unknown_elements) ? "this file does not say where its elements are"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/reports/json_report.hpp"
+#include "engine/cli/reports/model_facts.hpp"
 #include "engine/cli/reports/table.hpp"
 #include "engine/cli/shell/build_facts.hpp"
 #include "engine/cli/shell/command.hpp"
@@ -68,6 +69,7 @@ Json row_json(const BenchRow& row) {
           {"batch", row.batch},
           {"modes", row.modes},
           {"elements", row.elements},
+          {"strain_modes", row.strain_modes},
           {"error", row.error ? Json(*row.error) : Json(0.0)},
           {"status", describe(rate.status)},
           {"steps", rate.steps},
@@ -101,7 +103,7 @@ void print_rates(const Context& context, const std::vector<BenchRow>& rows) {
     const bool ok = !row.failed();
     few = few || rate.steps < 100'000;
     table.push_back({row.name, fmt::format("{}", row.batch), row.modes > 0 ? fmt::format("{}", row.modes) : "-",
-                     fmt::format("{}", row.elements),
+                     forces_of(row.elements, row.strain_modes),
                      !row.error                  ? "reference"
                      : std::isfinite(*row.error) ? percent(*row.error)
                                                  : "unknown",

@@ -24,7 +24,7 @@ struct BenchControl {
 
 struct BenchRow {
   std::string name, file;  // of the case; of its scene or model
-  int batch = 1, modes = 0, elements = 0;
+  int batch = 1, modes = 0, elements = 0, strain_modes = 0;
   std::optional<double> error;          // mean goal error; none: it is the reference itself
   std::optional<StepWork> work;         // of one robot; none: not counted
   std::optional<BenchControl> control;  // of inverse cases, the last round

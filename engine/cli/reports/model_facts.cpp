@@ -65,6 +65,12 @@ nlohmann::ordered_json rid_json(const ReducedModel& model) {
   return json;
 }
 
+std::string forces_of(int elements, int strain_modes) {
+  if (strain_modes == 0) return fmt::format("{}", elements);
+  return elements == 0 ? fmt::format("{} strains", strain_modes)
+                       : fmt::format("{} + {} strains", elements, strain_modes);
+}
+
 std::string errors_text(const ReducedModel& model) {
   const ErrorSummary& errors = model.errors;
   if (errors.states == 0) return "never measured: do not trust this model";

@@ -15,6 +15,8 @@ nlohmann::ordered_json model_json(const ReducedModel& model);
 nlohmann::ordered_json rid_json(const ReducedModel& model);
 // {states, goal_error_mean, ..., shape_error_max}: fractions.
 nlohmann::ordered_json errors_json(const ErrorSummary& errors);
+// What the forces of a model are made of, for tables: "91", "58 strains", "142 + 21 strains".
+std::string forces_of(int elements, int strain_modes);
 // "1.2 % goal, 3.4 % shape on average", or that they were never measured.
 std::string errors_text(const ReducedModel& model);
 

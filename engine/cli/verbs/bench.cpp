@@ -256,7 +256,10 @@ class Bench {
     row.name = entry.name;
     row.file = entry.file;
     row.modes = model.modes;
-    for (const ReducedField& field : model.fields) row.elements += kept_elements(field).count();
+    for (const ReducedField& field : model.fields) {
+      row.elements += kept_elements(field).count();
+      row.strain_modes += field.strains.count;
+    }
     row.error = model.errors.states > 0 ? model.errors.goal_mean : std::nan("");
     if (model.on_frame) {
       notes.push_back(

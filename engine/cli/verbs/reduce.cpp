@@ -9,6 +9,7 @@
 
 #include "engine/cli/reports/cost_facts.hpp"
 #include "engine/cli/reports/json_report.hpp"
+#include "engine/cli/reports/model_facts.hpp"
 #include "engine/cli/reports/reduction_facts.hpp"
 #include "engine/cli/reports/speed_facts.hpp"
 #include "engine/cli/reports/table.hpp"
@@ -43,13 +44,6 @@ struct Arguments {
   bool accept_errors = false;
 };
 
-// What its forces are made of.
-std::string forces_of(const ModelRow& row) {
-  if (row.strain_modes == 0) return fmt::format("{}", row.elements);
-  return row.elements == 0 ? fmt::format("{} strains", row.strain_modes)
-                           : fmt::format("{} + {} strains", row.elements, row.strain_modes);
-}
-
 void print_report(const Reduction& reduction, const std::string& warning) {
   const ReduceReport& report = reduction.report;
   const ReducedModel& model = reduction.model;
@@ -67,7 +61,7 @@ void print_report(const Reduction& reduction, const std::string& warning) {
     const bool full = row.modes == 0;
     const auto error = [&](double value) { return full ? std::string("-") : percent(value); };
     std::vector<std::string> line{row.label, full ? "-" : fmt::format("{}", row.modes),
-                                  full ? fmt::format("{}", model.provenance.elements) : forces_of(row)};
+                                  full ? fmt::format("{}", model.provenance.elements) : forces_of(row.elements, row.strain_modes)};
     if (points) line.push_back(full ? "-" : fmt::format("{}", row.points));
     line.push_back(error(row.errors.goal_mean));
     line.push_back(error(row.errors.goal_max));

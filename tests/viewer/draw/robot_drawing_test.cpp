@@ -236,8 +236,13 @@ TEST(DrawnStress, SaysThatItLeavesOutMembranesOfStrainModes) {
     return list.bars.at(0).title;
   };
   EXPECT_EQ(title(), "von Mises stress");
-  robot->reduced->fields.emplace_back().strains.count = 1;
+  ReducedField& field = robot->reduced->fields.emplace_back();
+  field.strains.count = 1;
+  field.law = LawId::corotational_membrane;
   EXPECT_EQ(title(), "von Mises stress, but of membranes");
+  EXPECT_EQ(lacks(*robot->shape, Colouring::stress, nullptr), "");
+  field.law = LawId::corotational;
+  EXPECT_NE(lacks(*robot->shape, Colouring::stress, nullptr).find("solids by strain modes"), std::string::npos);
 }
 
 TEST(DrawnDifference, IsThatOfTheTwoSkins) {
