@@ -196,7 +196,7 @@ Matrix wanted_forces(const ReducedModel& elements, const TrainingStates& trainin
     };
     const Vector here = own(first);
     out.col(first) = here;
-    if (closed && training.equilibrium[extent(near.state[k])] != 0) {
+    if (closed) {
       std::ranges::copy(given.first(extent(r)), state.q.begin());
       std::ranges::copy(given.subspan(extent(r)), state.motions.begin());
       std::ranges::copy(std::span(training.multipliers).subspan(extent(near.state[k], rows), extent(rows)),
@@ -335,11 +335,13 @@ SolidStrainFit solid_strains(const ReducedModel& elements, const TrainingStates&
                        .rows = r,
                        .states = fit.states,
                        .weights = std::vector<double>(motions, motion_in_forces / small_motion),
+                       .own = {},
                        .x = near.spread.cwiseInverse().asDiagonal() * near.x,
                        .force = wanted_forces(elements, training, near, fit.closed),
                        .metric = {},
                        .spread = near.spread};
   for (const int state : near.state) {
+    samples.own.push_back(fit.closed ? training.equilibrium[extent(state)] : 1.0);
     const auto own = std::span(training.metric).subspan(extent(state, r, r), extent(r, r));
     samples.metric.insert(samples.metric.end(), own.begin(), own.end());
   }

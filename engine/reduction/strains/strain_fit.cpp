@@ -1,6 +1,8 @@
 #include "engine/reduction/strains/strain_fit.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/base/extent.hpp"
 
@@ -69,7 +71,7 @@ class Chunk {
     }
     return all_.spread.head(r).cwiseInverse().asDiagonal() * g.topRows(r);
   }
-  // T f of each state, w T (f - f of its state) of its motions; `differences`: f of motions is that already.
+  // o T f of each state (o is 0 or 1), w T (f - f of its state) of its motions; `differences`: f of motions is that already.
   Matrix weigh(const Matrix& f, bool differences) const {
     const int r = all_.rows, per = all_.group();
     Matrix out(r, f.cols());
@@ -80,6 +82,7 @@ class Chunk {
         if (!differences) own.col(m) -= own.col(0);
         own.col(m) *= all_.weights[extent(m - 1)];
       }
+      own.col(0) *= all_.own[extent(first_ + k)];
       out.middleCols(static_cast<long>(k) * per, per).noalias() = T * own;
     }
     return out;
@@ -92,6 +95,7 @@ class Chunk {
     for (int k = 0; k < count_; ++k) {
       const Eigen::Map<const Row> T(all_.metric.data() + extent(first_ + k, r, r), r, r);
       g.topRows(r).noalias() = T.transpose() * rho.middleCols(static_cast<long>(k) * per, per);
+      g.col(0) *= all_.own[extent(first_ + k)];
       for (int m = 1; m < per; ++m) {
         g.col(m) *= all_.weights[extent(m - 1)];
         g.col(0) -= g.col(m);
@@ -143,8 +147,9 @@ void strain_features(const double* x, int columns, double* phi) {
 
 double force_misfit(const ForceSamples& samples, const Matrix& theta) {
   std::vector<Chunk> chunks = chunks_of(samples);
+  const double known = std::accumulate(samples.own.begin(), samples.own.end(), 0.0);
   return std::sqrt(sum_over(chunks, [&](const Chunk& chunk) { return chunk.squares_of_states(theta); }) /
-                   samples.states);
+                   std::max(1.0, known));
 }
 
 Matrix fit_forces(const ForceSamples& samples, const Matrix& start, const Matrix& from, double share,
