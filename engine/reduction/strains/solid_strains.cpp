@@ -345,6 +345,7 @@ SolidStrainFit solid_strains(const ReducedModel& elements, const TrainingStates&
     const auto own = std::span(training.metric).subspan(extent(state, r, r), extent(r, r));
     samples.metric.insert(samples.metric.end(), own.begin(), own.end());
   }
+  fit.states = static_cast<int>(std::ranges::count(samples.own, 1.0));
   fit.missed = force_misfit(samples, theta);
   const Matrix start = theta;
   for (const double ridge : ridges) {

@@ -43,7 +43,7 @@ struct SolidStrains {
 struct SolidStrainFit {
   double tolerance = 0, left_out = 0;
   bool closed = false;              // the forces wanted are those of equilibria, at states that are; else of elements
-  int states = 0;                   // that it was fitted to
+  int states = 0;                   // whose forces it was fitted to
   double missed = 0;                // as SolidStrains::missed, after step 3
   std::vector<SolidStrains> found;  // from much ridge to little
 };
