@@ -71,7 +71,8 @@ class Chunk {
     }
     return all_.spread.head(r).cwiseInverse().asDiagonal() * g.topRows(r);
   }
-  // o T f of each state (o is 0 or 1), w T (f - f of its state) of its motions; `differences`: f of motions is that already.
+  // o T f of each state (o is 0 or 1), w T (f - f of its state) of its motions; `differences`: f of motions is that
+  // already.
   Matrix weigh(const Matrix& f, bool differences) const {
     const int r = all_.rows, per = all_.group();
     Matrix out(r, f.cols());
