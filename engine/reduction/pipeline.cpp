@@ -16,6 +16,7 @@
 
 #include "engine/mechanics/assembly/floating_mechanics.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/mechanics/reduced/step_work.hpp"
 #include "engine/model/on_frame.hpp"
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/basis/basis.hpp"
@@ -626,7 +627,8 @@ void ReductionJob::fit_strains(const TrainingStates& states) {
   whole_ = std::exchange(all_, std::move(best));
   note(fmt::format(
       "solids: {} modes leave out {:.2g} % of the strains, in the norm of energy; they are fitted to the forces {} {} "
-      "training snapshots{}, with a predicted error of {:.2g} % of the displacement ({:.2g} % before the fit; ridge {:g})",
+      "training snapshots{}, with a predicted error of {:.2g} % of the displacement ({:.2g} % before the fit; ridge "
+      "{:g})",
       chosen->modes.count, 100 * fit.left_out, fit.closed ? "that hold" : "of the elements in", fit.states,
       fit.closed ? " in equilibrium" : "", 100 * chosen->missed, 100 * fit.missed, chosen->ridge));
   result_.report.seconds.selection += now() - start;
@@ -997,7 +999,64 @@ Reduction ReductionJob::run() {
 
 }  // namespace
 
+namespace {
+
+std::string in_words(const Reduction& reduction) {
+  const ModelRow& row = reduction.report.table.back();
+  return fmt::format("{} modes, {}, errors of {}, {:.3g} steps/s{}", row.modes,
+                     row.strain_modes > 0 ? fmt::format("{} strain modes", row.strain_modes)
+                                          : fmt::format("{} elements", row.elements),
+                     mean_errors_text(row.errors), row.rate.steps_per_s,
+                     reduction.report.refused.empty() ? "" : fmt::format(" ({})", reduction.report.refused));
+}
+
+// By the arithmetic of a step, which unlike its time is the same each time. Where an error is asked for both models have
+// it; otherwise the cheaper one must not have the larger errors.
+bool prefers_strains(const Reduction& elements, const Reduction& strains, bool asked) {
+  if (!strains.report.refused.empty()) return false;
+  if (!elements.report.refused.empty()) return true;
+  const auto work = [](const Reduction& of) { return reduced_step_work(of.model).total(); };
+  const auto mean = [](const Reduction& of) {
+    return std::fmax(of.model.errors.goal_mean, of.model.errors.shape_mean);
+  };
+  return work(strains) < work(elements) && (asked || mean(strains) <= mean(elements));
+}
+
+// By elements first: who stops the second has the states of both.
+Reduction reduce_by_both(const Scene& scene, const FullModel& full, const ReduceSettings& settings,
+                         const Progress& progress) {
+  Scene by_elements = scene, by_strains = scene;
+  by_elements.reduction.solids = FieldForm::elements;
+  by_strains.reduction.solids = FieldForm::strains;
+  std::string why_not = no_solid_strains(full);
+  if (why_not.empty()) check_recipe(by_strains.reduction, full);
+  Reduction elements = ReductionJob(by_elements, full, settings, progress).run(), strains;
+  if (why_not.empty()) {
+    try {
+      strains = ReductionJob(by_strains, full, settings, progress).run();
+    } catch (const RunError& error) {
+      why_not = error.what();
+    }
+  }
+  if (settings.snapshots.ranks.rank > 0) return elements;
+  if (!why_not.empty()) {
+    elements.report.notes.push_back(
+        fmt::format("solids by elements: strain modes were not tried to the end ({})", why_not));
+    return elements;
+  }
+  const bool taken = prefers_strains(elements, strains, asked_error(scene.reduction).has_value());
+  const double seconds = elements.report.seconds.total + strains.report.seconds.total;
+  Reduction &chosen = taken ? strains : elements, &other = taken ? elements : strains;
+  chosen.report.notes.push_back(fmt::format("solids by {}; by {} the model has {}", taken ? "strain modes" : "elements",
+                                            taken ? "elements" : "strain modes", in_words(other)));
+  chosen.report.seconds.total = seconds;
+  return std::move(chosen);
+}
+
+}  // namespace
+
 Reduction reduce(const Scene& scene, const FullModel& full, const ReduceSettings& settings, const Progress& progress) {
+  if (settings.fastest_solids) return reduce_by_both(scene, full, settings, progress);
   return ReductionJob(scene, full, settings, progress).run();
 }
 

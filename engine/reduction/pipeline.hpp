@@ -62,6 +62,9 @@ struct ReduceSettings {
   /// Where modes, element forces and the choice of elements are computed; none: on the GPU of the batch of states if
   /// there is one, else here.
   std::optional<DeviceRoom> device = std::nullopt;
+  /// Solids by elements and by strain modes, of which the model whose steps take less arithmetic is returned, unless it
+  /// misses its error and the other does not. Instead of the recipe's.
+  bool fastest_solids = false;
   int dynamic_steps = 200;
   double rate_seconds = 1;         // measuring time per model
   std::vector<double> tolerances;  // of the curve of elements against error; empty: those of the selection rule

@@ -26,10 +26,10 @@ void change_recipe(ReductionScene& recipe, const RecipeChanges& changes) {
   if (changes.seed) recipe.seed = *changes.seed;
   if (changes.solids == "strains")
     recipe.solids = FieldForm::strains;
-  else if (changes.solids == "elements")
+  else if (changes.solids == "elements" || changes.solids == "fastest")
     recipe.solids = FieldForm::elements;
   else if (!changes.solids.empty())
-    throw InputError(fmt::format("solids: '{}' is neither elements nor strains", changes.solids), "strains");
+    throw InputError(fmt::format("solids: '{}' is none of elements, strains and fastest", changes.solids), "fastest");
   if (changes.tolerance) recipe.ecsw_tolerance = *changes.tolerance;
   if (changes.modes || changes.modes_tolerance || changes.elements || changes.tolerance) drop_default_error(recipe);
   if (changes.error) {

@@ -87,6 +87,7 @@ void run_together(Device& device, unsigned block, const std::function<void()>& b
       threadIdx.x = t;
       enter(*fibers.all[t]);
     }
+    if (device.traffic.counts()) device.traffic.end_phase();
     unsigned done = 0;
     for (unsigned t = 0; t < block; ++t) done += fibers.all[t]->state == State::done;
     if (done == block) break;
@@ -126,6 +127,7 @@ void run_blocks(Device& device, bool together, unsigned grid, unsigned block, co
   gridDim = {grid, 1, 1};
   blockDim = {block, 1, 1};
   device.order(blocks, grid);
+  if (device.traffic.counts()) device.traffic.begin_kernel(device.running(), grid);
   for (const unsigned b : blocks) {
     blockIdx.x = b;
     if (together) {
@@ -137,7 +139,9 @@ void run_blocks(Device& device, bool together, unsigned grid, unsigned block, co
       threadIdx.x = t;
       body();
     }
+    if (device.traffic.counts()) device.traffic.end_phase();
   }
+  if (device.traffic.counts()) device.traffic.end_kernel();
 }
 
 void queue_kernel(const std::type_info& kernel, Threads threads, unsigned grid, unsigned block,

@@ -32,6 +32,13 @@ std::size_t extent_of(int rows, int columns, int ld) {
          sizeof(S);
 }
 
+// Bytes of the entries of so many matrices.
+template <class S>
+std::size_t entries(int rows, int columns, int count) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * static_cast<std::size_t>(count) *
+         sizeof(S);
+}
+
 template <class S>
 void need(const S* data, int rows, int columns, int ld, const char* what) {
   if (const std::size_t bytes = extent_of<S>(rows, columns, ld); bytes > 0)
@@ -80,11 +87,15 @@ cublasStatus_t gemm(cublasOperation_t a, cublasOperation_t b, int m, int n, int 
     need(B + member * stride_b, rows_b, b == CUBLAS_OP_N ? n : k, ldb, "the right operand of a matrix product");
     need(C + member * stride_c, m, n, ldc, "the result of a matrix product");
   }
-  call.device.queue({"cublas gemm", [=] {
+  call.device.queue({"cublas gemm",
+                     [=] {
                        for (int member = 0; member < batch; ++member)
                          multiply<S>(m, n, k, alpha, {A + member * stride_a, lda, a == CUBLAS_OP_T},
                                      {B + member * stride_b, ldb, b == CUBLAS_OP_T}, beta, C + member * stride_c, ldc);
-                     }});
+                     },
+                     entries<S>(m, k, stride_a == 0 ? 1 : batch) + entries<S>(k, n, stride_b == 0 ? 1 : batch) +
+                         (beta == S(0) ? 0 : entries<S>(m, n, batch)),
+                     entries<S>(m, n, batch)});
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -116,14 +127,16 @@ cublasStatus_t trsm(cublasSideMode_t side, cublasFillMode_t fill, cublasOperatio
   const std::size_t list = static_cast<std::size_t>(batch) * sizeof(S*);
   if (batch > 0) call.device.memory.need(A, list, "the list of matrices of a triangular solve");
   if (batch > 0) call.device.memory.need(B, list, "the list of right-hand sides of a triangular solve");
-  call.device.queue({"cublas trsmBatched", [=] {
+  call.device.queue({"cublas trsmBatched",
+                     [=] {
                        for (int member = 0; member < batch; ++member) {
                          need(A[member], m, m, lda, "a matrix of a triangular solve");
                          need(B[member], m, n, ldb, "a right-hand side of a triangular solve");
                          solve_triangular<S>(fill == CUBLAS_FILL_MODE_UPPER, operation == CUBLAS_OP_T,
                                              diagonal == CUBLAS_DIAG_UNIT, m, n, alpha, A[member], lda, B[member], ldb);
                        }
-                     }});
+                     },
+                     entries<S>(m, m, batch) / 2 + entries<S>(m, n, batch), entries<S>(m, n, batch)});
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -164,14 +177,16 @@ cusolverStatus_t potrf(cublasFillMode_t fill, int n, S** A, int lda, int* info, 
     call.device.memory.need(A, static_cast<std::size_t>(batch) * sizeof(S*), "the list of matrices of a factorisation");
     call.device.memory.need(info, static_cast<std::size_t>(batch) * sizeof(int), "info of a factorisation");
   }
-  call.device.queue({"cusolver potrfBatched", [=] {
+  call.device.queue({"cusolver potrfBatched",
+                     [=] {
                        std::set<const S*> seen;
                        for (int member = 0; member < batch; ++member) {
                          need(A[member], n, n, lda, "a matrix of a factorisation");
                          if (!seen.insert(A[member]).second) stop("a matrix is factored twice in one call");
                          info[member] = factor<S>(fill == CUBLAS_FILL_MODE_UPPER, n, A[member], lda);
                        }
-                     }});
+                     },
+                     entries<S>(n, n, batch) / 2, entries<S>(n, n, batch) / 2});
   return CUSOLVER_STATUS_SUCCESS;
 }
 

@@ -78,8 +78,11 @@ Mode parse_mode(const std::string& words) {
       mode.order = Mode::Order::random, mode.seed = number("random:");
     else if (word.starts_with("memory:"))
       mode.memory = static_cast<std::size_t>(number("memory:")) << 20;
+    else if (word.starts_with("traffic:") && word.size() > 8)
+      mode.traffic = word.substr(8);
     else
-      stop("SUPPLE_EMULATION: '" + word + "' is none of now, late, up, down, random:N, back, front, memory:MB");
+      stop("SUPPLE_EMULATION: '" + word +
+           "' is none of now, late, up, down, random:N, back, front, memory:MB, traffic:FILE");
   }
   return mode;
 }
@@ -186,11 +189,13 @@ Mode chosen_mode() {
 }
 }  // namespace
 
-Device::Device() : mode(chosen_mode()), memory(mode), random_(mode.seed * 0x9e3779b97f4a7c15u + 1) {
+Device::Device()
+    : mode(chosen_mode()), memory(mode), traffic(mode.traffic), random_(mode.seed * 0x9e3779b97f4a7c15u + 1) {
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
   sigaction(SIGSEGV, &action, nullptr);
+  if (traffic.counts()) std::atexit([] { instance().traffic.write(); });
 }
 
 // Never destroyed: arrays of static duration may outlive it otherwise.
@@ -218,6 +223,7 @@ void Device::run_until(std::uint64_t number) {
     waiting_.pop_front();
     running_ = work.name;
     work.run();
+    if (traffic.counts() && work.read + work.written > 0) traffic.operands(work.name, work.read, work.written);
     running_.clear();
     ++finished_;
   }

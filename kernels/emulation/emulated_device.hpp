@@ -9,6 +9,7 @@
 //   up | down | random:N    order of blocks and of the threads of a block; N: seed
 //   back | front            the guard page lies behind | before each piece of device memory
 //   memory:MB               of the device (4096)
+//   traffic:FILE            what kernels move is counted (traffic.hpp)
 // An error stops the program (abort) with one line that states where it is.
 
 #include <pthread.h>
@@ -25,6 +26,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/emulation/traffic.hpp"
+
 namespace supple::emulation {
 
 // Prints the line and aborts.
@@ -35,6 +38,7 @@ struct Mode {
   enum class Order { up, down, random } order = Order::up;
   std::uint64_t seed = 0;
   std::size_t memory = std::size_t{4096} << 20;
+  std::string traffic;  // file, or empty
 };
 // Stops on a word that is not understood.
 Mode parse_mode(const std::string& words);
@@ -77,6 +81,7 @@ class DeviceMemory {
 struct Work {
   std::string name;
   std::function<void()> run;
+  std::size_t read = 0, written = 0;  // bytes of device memory, where no kernel is run
 };
 
 class Device {
@@ -86,6 +91,7 @@ class Device {
   const Mode mode;
   std::atomic<pthread_t> worker{};  // the thread that runs queued work
   DeviceMemory memory;
+  Traffic traffic;
   std::map<const std::byte*, std::size_t> pinned;
   const void* capturing = nullptr;  // the stream whose work is recorded
   std::vector<Work> captured;

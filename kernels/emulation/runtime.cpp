@@ -52,7 +52,9 @@ Side side(const Device& device, const void* data, std::size_t bytes, const char*
 }
 
 Work copy(const char* name, void* target, const void* source, std::size_t bytes) {
-  return {name, [=] { std::memcpy(target, source, bytes); }};
+  const supple::emulation::DeviceMemory& memory = Device::instance().memory;
+  return {name, [=] { std::memcpy(target, source, bytes); }, memory.holds(source) ? bytes : 0,
+          memory.holds(target) ? bytes : 0};
 }
 
 }  // namespace
@@ -138,7 +140,7 @@ cudaError_t cudaFreeHost(void* data) {
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t) {
   Call call;
   call.device.memory.need(data, bytes, "cudaMemset");
-  call.device.queue({"cudaMemset", [=] { std::memset(data, value, bytes); }});
+  call.device.queue({"cudaMemset", [=] { std::memset(data, value, bytes); }, 0, bytes});
   return cudaSuccess;
 }
 // Returns before it is done, as the device's does.

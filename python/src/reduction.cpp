@@ -49,7 +49,8 @@ nb::typed<nb::tuple, ReducedModel, Table, nb::str> reduce_scene(SceneOfPython& s
   const Scene recipe = changed(scene, changes);
   const std::shared_ptr<const FullModel> built = scene.full();
   const FullModel& full = *built;
-  const ReduceSettings settings = settings_of(folder, jobs, program, rate_seconds);
+  ReduceSettings settings = settings_of(folder, jobs, program, rate_seconds);
+  settings.fastest_solids = changes.solids == "fastest";
   Watch watch(std::move(callback));
   auto reduction = std::make_shared<Reduction>();
   std::string warning;

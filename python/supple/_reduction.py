@@ -117,8 +117,8 @@ def reduce(
         error: mean error that the model may have, a fraction or "1 %"; modes and elements are added until it holds.
             By default that of the scene, or 1 %.
         modes, elements, modes_tolerance, tolerance: instead of an error, as ``supple reduce`` takes them.
-        solids: "elements", or "strains" for modes of the body's strains in the place of elements. None: as the scene has
-            it.
+        solids: "elements", "strains" for modes of the body's strains in the place of elements, or "fastest": both are
+            made, and the model whose steps take less arithmetic is returned. None: as the scene has it.
         seed: of all that is drawn.
         snapshots: folder of training snapshots, which a later call uses again. None: a temporary one.
         jobs: worker processes for the training snapshots.

@@ -83,8 +83,8 @@ bool by_strain_modes(const RobotShape::Body& body, bool (*of)(LawId)) {
          });
 }
 bool leaves_membranes_out(const RobotShape& shape) {
-  return std::ranges::any_of(
-      shape.bodies(), [](const RobotShape::Body& body) { return by_strain_modes(body, &membrane_law); });
+  return std::ranges::any_of(shape.bodies(),
+                             [](const RobotShape::Body& body) { return by_strain_modes(body, &membrane_law); });
 }
 bool solids_by_strain_modes(const RobotShape::Body& body) {
   return by_strain_modes(body, &solid);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/measure/step_work.hpp"
+#include "engine/mechanics/reduced/step_work.hpp"
 #include "engine/reduction/validate.hpp"
 #include "solvers/dense/device_peaks.hpp"
 #include "solvers/dense/machine_peaks.hpp"

@@ -12,13 +12,13 @@ namespace {
 // What makes a model better; its snapshots are used again.
 std::string better_model(const ReductionScene& recipe) {
   const bool strains = recipe.solids == FieldForm::strains;
-  return fmt::format(
-      "{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), {}, or {}",
-      recipe.max_modes > 0 ? fmt::format("more modes (max_modes is {}), ", recipe.max_modes) : "",
-      0.1 * recipe.pod_tolerance, recipe.pod_tolerance,
-      strains ? "--solids elements where all elements (POD only) have smaller errors" : "a tighter --tolerance of the elements",
-      recipe.along.file.empty() ? "more training snapshots (`states` in [reduce])"
-                                : "a smaller `variation` in [reduce]");
+  return fmt::format("{}a tighter modes_tolerance (--modes-tolerance {:.2g}; it was {:.2g}), {}, or {}",
+                     recipe.max_modes > 0 ? fmt::format("more modes (max_modes is {}), ", recipe.max_modes) : "",
+                     0.1 * recipe.pod_tolerance, recipe.pod_tolerance,
+                     strains ? "--solids elements where all elements (POD only) have smaller errors"
+                             : "a tighter --tolerance of the elements",
+                     recipe.along.file.empty() ? "more training snapshots (`states` in [reduce])"
+                                               : "a smaller `variation` in [reduce]");
 }
 
 }  // namespace

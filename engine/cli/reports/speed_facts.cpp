@@ -32,10 +32,10 @@ nlohmann::ordered_json speed_facts(const DriveReport& report, const DriveSetting
 
 void print_weakened_note(const DriveReport& report) {
   if (report.weakened == 0) return;
-  print_note(fmt::format(
-      "in {} of {} steps the strain modes are compressed so far that the tangent leaves out some of "
-      "what that does to their stiffness: a shorter --time-step tells whether it matters",
-      report.weakened, report.seconds.size()));
+  print_note(
+      fmt::format("in {} of {} steps the strain modes are compressed so far that the tangent leaves out some of "
+                  "what that does to their stiffness: a shorter --time-step tells whether it matters",
+                  report.weakened, report.seconds.size()));
 }
 
 nlohmann::ordered_json failed_json(const std::vector<FailedRobot>& failures, double time_step) {

@@ -81,9 +81,10 @@ int export_to_sofa(Context& context, const SofaExport& arguments) {
         "`supple reduce` again with unit = \"element\" in [reduce]; its snapshots can be used again",
         {arguments.model, 0, 0, ""});
   if (std::ranges::any_of(model.fields, [](const ReducedField& field) { return field.strains.count > 0; }))
-    throw InputError("a model with strain modes cannot be written for SOFA (its formats hold elements and weights)",
-                     "`supple reduce` again with solids and membranes = \"elements\" in [reduce]; its snapshots can be used again",
-                     {arguments.model, 0, 0, ""});
+    throw InputError(
+        "a model with strain modes cannot be written for SOFA (its formats hold elements and weights)",
+        "`supple reduce` again with solids and membranes = \"elements\" in [reduce]; its snapshots can be used again",
+        {arguments.model, 0, 0, ""});
   const Scene scene = read_scene(arguments.scene);
   if (identify(scene).mesh != model.provenance.mesh_hash)
     throw InputError("the model was made from another mesh than the scene's", "the scene that it was made from",

@@ -60,8 +60,9 @@ void print_report(const Reduction& reduction, const std::string& warning) {
   for (const ModelRow& row : report.table) {
     const bool full = row.modes == 0;
     const auto error = [&](double value) { return full ? std::string("-") : percent(value); };
-    std::vector<std::string> line{row.label, full ? "-" : fmt::format("{}", row.modes),
-                                  full ? fmt::format("{}", model.provenance.elements) : forces_of(row.elements, row.strain_modes)};
+    std::vector<std::string> line{
+        row.label, full ? "-" : fmt::format("{}", row.modes),
+        full ? fmt::format("{}", model.provenance.elements) : forces_of(row.elements, row.strain_modes)};
     if (points) line.push_back(full ? "-" : fmt::format("{}", row.points));
     line.push_back(error(row.errors.goal_mean));
     line.push_back(error(row.errors.goal_max));
@@ -177,6 +178,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   settings.snapshots.batch = parse_state_batch(context, arguments.batch, arguments.solver);
   check_jobs(context, settings.snapshots.jobs);
   settings.rate_seconds = arguments.seconds.value_or(settings.rate_seconds);
+  settings.fastest_solids = arguments.solids == "fastest";
 
   // Before the snapshots, which are what takes the time.
   const std::string unsettled = unsettled_sweep(model, recipe);
@@ -184,7 +186,10 @@ int reduce_scene(Context& context, const Arguments& arguments) {
 
   std::optional<ReductionCost> expected;
   if (context.ranks.rank == 0) expected = expected_cost(model, scene, settings.snapshots, settings.rate_seconds);
-  if (expected && !context.common.quiet) fmt::print(stderr, "expected: {}\n", cost_text(*expected));
+  const bool fits = recipe.solids == FieldForm::strains || settings.fastest_solids;
+  if (expected && !context.common.quiet)
+    fmt::print(stderr, "expected: {}{}\n", cost_text(*expected),
+               fits ? "; and the fit of strain modes, some half a minute to two" : "");
 
   const InterruptGuard guard;
   Reduction reduction;
@@ -274,7 +279,8 @@ Command reduce_command() {
     options.whole("--modes", arguments->modes, 1, std::numeric_limits<int>::max(), "N", "at most so many modes");
     options.text(
         "--solids", arguments->solids, "FORM",
-        "forces of some of the elements, or of modes of the strains, instead of the scene's: elements, strains");
+        "forces of some of the elements, or of modes of the strains, instead of the scene's: elements, strains, or "
+        "fastest: both are made, and the one of less arithmetic a step is taken");
     options.quantity("--seconds", arguments->seconds, Dimension::time, "TIME", "measuring time of each rate (1 s)");
     options.flag("--accept-errors", arguments->accept_errors, "write a model whose errors are too large, and mark it");
     return [arguments](Context& context) { return reduce_scene(context, *arguments); };

@@ -38,8 +38,8 @@ struct SelectionSettings {
 // Training states and, for the displacement rule, their metric.
 struct TrainingStates {
   int count = 0;
-  std::vector<double> states;       // [count][modes + motions]: alpha, then c
-  std::vector<double> metric;       // [count][modes][modes], displacement_metric; or empty
+  std::vector<double> states;            // [count][modes + motions]: alpha, then c
+  std::vector<double> metric;            // [count][modes][modes], displacement_metric; or empty
   std::vector<double> multipliers = {};  // [count][rows] of the full-order states [N]
   std::vector<double> equilibrium = {};  // [count] 1: converged full-order equilibria, projected; 0: others
 };

@@ -259,15 +259,10 @@ Matrix fit_strains(const LawStrains& law, const Neighbourhoods& near, const Eige
       values[extent(k - begin)] = z.transpose() * S;
       const Vector unit = x.cwiseQuotient(near.spread);
       Matrix& own = phi[extent(k - begin)];
-      own = Matrix::Zero(features, 1 + n);
+      own.resize(features, 1 + n);
       strain_features(unit.data(), n, own.col(0).data());
-      for (int i = 0, at = n; i < n; ++i) {
-        own(i, 1 + i) = gradient_weight;
-        for (int j = 0; j <= i; ++j, ++at) {
-          own(at, 1 + i) += gradient_weight * unit(j);
-          own(at, 1 + j) += gradient_weight * unit(i);
-        }
-      }
+      for (int i = 0; i < n; ++i)
+        feature_rates(unit.data(), Vector(gradient_weight * Vector::Unit(n, i)).data(), n, own.col(1 + i).data());
     }
     check_stop();
     for (int k = 0; k < end - begin; ++k) {
@@ -328,8 +323,7 @@ SolidStrainFit solid_strains(const ReducedModel& elements, const TrainingStates&
   fit.tolerance = settings.tolerance;
   fit.left_out = pod.truncation_error;
   fit.states = static_cast<int>(near.state.size());
-  fit.closed =
-      closes(elements.robot) && std::ranges::any_of(training.equilibrium, [](double yes) { return yes != 0; });
+  fit.closed = closes(elements.robot) && std::ranges::any_of(training.equilibrium, [](double yes) { return yes != 0; });
   Matrix theta = fit_strains(law, near, Eigen::Map<const Matrix>(pod.basis.data(), pod.rows, pod.modes), check_stop);
   ForceSamples samples{.columns = n,
                        .rows = r,

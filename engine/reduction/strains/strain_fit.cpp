@@ -104,11 +104,7 @@ class Chunk {
       g.topRows(r) = all_.spread.head(r).cwiseInverse().asDiagonal() * g.topRows(r);
       for (int m = 0; m < per; ++m) {
         const long s = static_cast<long>(k) * per + m;
-        const double *x = x_.col(s).data(), *direction = g.col(m).data();
-        double* to = psi.col(s).data();
-        for (int i = 0; i < n; ++i) *to++ = direction[i];
-        for (int i = 0; i < n; ++i)
-          for (int j = 0; j <= i; ++j) *to++ = direction[i] * x[j] + x[i] * direction[j];
+        feature_rates(x_.col(s).data(), g.col(m).data(), n, psi.col(s).data());
       }
     }
     return s_ * psi.transpose() + (theta * psi) * phi_.transpose();
@@ -144,6 +140,12 @@ void strain_features(const double* x, int columns, double* phi) {
   phi = std::copy_n(x, columns, phi);
   for (int i = 0; i < columns; ++i)
     for (int j = 0; j <= i; ++j) *phi++ = x[i] * x[j];
+}
+
+void feature_rates(const double* x, const double* direction, int columns, double* psi) {
+  psi = std::copy_n(direction, columns, psi);
+  for (int i = 0; i < columns; ++i)
+    for (int j = 0; j <= i; ++j) *psi++ = direction[i] * x[j] + x[i] * direction[j];
 }
 
 double force_misfit(const ForceSamples& samples, const Matrix& theta) {

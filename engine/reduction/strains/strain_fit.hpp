@@ -30,6 +30,8 @@ struct ForceSamples {
 
 // phi of one x [features].
 void strain_features(const double* x, int columns, double* phi);
+// (d phi/d x) direction [features].
+void feature_rates(const double* x, const double* direction, int columns, double* psi);
 inline int feature_count(int columns) {
   return columns + columns * (columns + 1) / 2;
 }

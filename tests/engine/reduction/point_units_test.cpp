@@ -8,7 +8,7 @@
 
 #include "engine/io/hdf5_file.hpp"
 #include "engine/io/model_file.hpp"
-#include "engine/measure/step_work.hpp"
+#include "engine/mechanics/reduced/step_work.hpp"
 #include "engine/model/element_stress.hpp"
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/elements/selection.hpp"

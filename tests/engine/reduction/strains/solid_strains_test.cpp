@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "engine/io/model_file.hpp"
+#include "engine/mechanics/reduced/step_work.hpp"
 #include "engine/mechanics/reduced/strain_forces.hpp"
 #include "engine/reduction/pipeline.hpp"
 #include "engine/reduction/strains/strain_fit.hpp"
@@ -191,6 +192,27 @@ TEST_F(SolidStrainPipeline, ErrorsAreBelowThoseOfAllElements) {
   omp_set_num_threads(threads);
   write_model(found.model, folder_ / "bar.rom.h5");
   reduced_bodies::expect_same_model(read_model(folder_ / "bar.rom.h5"), found.model);
+}
+
+TEST_F(SolidStrainPipeline, OfBothFormsTheCheaperOneIsTaken) {
+  settings_.fastest_solids = true;
+  const Reduction chosen = reduced();
+  settings_.fastest_solids = false;
+  const Reduction strains = reduced();
+  scene_.reduction.solids = FieldForm::elements;
+  const Reduction elements = reduced();
+  ASSERT_LT(reduced_step_work(strains.model).total(), reduced_step_work(elements.model).total());
+  ASSERT_LT(strains.model.errors.shape_mean, elements.model.errors.shape_mean);
+  reduced_bodies::expect_same_model(chosen.model, strains.model);
+  EXPECT_NE(chosen.report.notes.back().find("solids by strain modes; by elements"), std::string::npos);
+  // Where strain modes are not supported those of elements are returned, and the reason.
+  scene_.bodies[0].materials[0].rotation = RotationKind::edge_frame;
+  settings_.snapshots.folder = folder_ / "states of edges";
+  const Reduction alone = reduced();
+  settings_.fastest_solids = true;
+  const Reduction same = reduced();
+  reduced_bodies::expect_same_model(same.model, alone.model);
+  EXPECT_NE(same.report.notes.back().find("rotations are those of edges"), std::string::npos);
 }
 
 // Inertia that holds a state in time is no elastic force.

@@ -1,5 +1,5 @@
 // The counted work of a step against the operations that its kernels carry out, with a scalar that counts them.
-#include "engine/measure/step_work.hpp"
+#include "engine/mechanics/reduced/step_work.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/measure/step_work.hpp"
+#include "engine/mechanics/reduced/step_work.hpp"
 
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "kernels/elements/tiles.hpp"
