@@ -24,37 +24,33 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", help="a file of `supple reduce`")
     parser.add_argument("--robots", type=int, default=64)
-    parser.add_argument("--precision", choices=["fp64", "mixed", "fp32"], default="fp64")
+    parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--program", default=str(root / "build/engine/supple_counted"))
     parser.add_argument("--csv", help="write the table there too")
     arguments = parser.parse_args()
     if not os.access(arguments.program, os.X_OK):
         print(f"there is no program '{arguments.program}' (cmake --build build --target supple_counted)", file=sys.stderr)
         return 2
+    steps = arguments.steps
+    # What every step does: a run twice as long has as much again.
+    rows = []
     with tempfile.TemporaryDirectory(prefix="supple-") as folder:
-        counts = Path(folder, "traffic.csv")
-        command = [arguments.program, "bench", "--model", arguments.model, "--case", "forward", "--device", "cuda",
-                   "--batch", str(arguments.robots), "--precision", arguments.precision, "--resident",
-                   "--seconds", "1 ms"]  # fmt: skip
-        done = subprocess.run(
-            command,
-            env=os.environ | {"SUPPLE_EMULATION": f"now,traffic:{counts}"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            print(done.stderr, file=sys.stderr)
-            return done.returncode
-        with open(counts, encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    steps = sum(int(row["launches"]) for row in rows if "FinishTeamOp" in row["kernel"])
-    table = [line for line in (line_of(row, steps, arguments.robots) for row in rows) if line]
+        for length in (steps, 2 * steps):
+            counts = Path(folder, "traffic.csv")
+            command = [arguments.program, "run", arguments.model, "--batch", str(arguments.robots), "--device", "cuda:0",
+                       "--steps", str(length), "--sweep", "--quiet"]  # fmt: skip
+            environment = os.environ | {"SUPPLE_EMULATION": f"now,traffic:{counts}"}
+            done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
+            if done.returncode != 0:
+                return done.returncode
+            with open(counts, encoding="utf-8", newline="") as file:
+                rows.append({row["kernel"]: row for row in csv.DictReader(file)})
+    table = [line_of(rows[1][kernel], rows[0].get(kernel, {}), steps, arguments.robots) for kernel in rows[1]]
+    table = [line for line in table if line[1] > 0]
     table.sort(key=lambda line: -line[3])
     table.append(("in all", *(sum(line[k] for line in table) for k in range(1, len(table[0])))))
     header = ("kernel", "launches", "instructions", "bytes", "asked for", "shared turns", "conflicts")
-    print(f"{steps} steps of {arguments.robots} robots, {arguments.precision}; for each robot and step")
+    print(f"{steps} steps of {arguments.robots} robots; for each robot and step")
     widths = [max(len(header[0]), *(len(line[0]) for line in table)), *(max(12, len(name)) for name in header[1:])]
     for line in (header, *table):
         cells = [line[0].ljust(widths[0])]
@@ -66,25 +62,25 @@ def main() -> int:
     return 0
 
 
-def line_of(row: dict[str, str], steps: int, robots: int) -> tuple | None:
-    """Of what every step does; launches are those of a step, all else of a robot."""
-    launches = int(row["launches"])
-    if launches < steps:
-        return None
+def line_of(long: dict[str, str], short: dict[str, str], steps: int, robots: int) -> tuple:
+    """Launches are those of a step, all else of a robot and step."""
+
+    def more(column: str) -> int:
+        return int(long[column]) - int(short.get(column, 0))
+
     share = 1 / (steps * robots)
-    moved = int(row["read"]) + int(row["written"])
     return (
-        short(row["kernel"]),
-        launches / steps,
-        int(row["instructions"]) * share,
-        moved * share,
-        32 * int(row["sectors"]) * share,
-        int(row["shared"]) * share,
-        int(row["conflicts"]) * share,
+        name_of(long["kernel"]),
+        more("launches") / steps,
+        more("instructions") * share,
+        (more("read") + more("written")) * share,
+        32 * more("sectors") * share,
+        more("shared") * share,
+        more("conflicts") * share,
     )
 
 
-def short(kernel: str) -> str:
+def name_of(kernel: str) -> str:
     """The name of the op in the type of a kernel."""
     found = re.search(r"unsigned int, (.*)\)$", kernel)
     return re.sub(r"supple::", "", found.group(1)) if found else kernel

@@ -796,12 +796,18 @@ void ReductionJob::add_compliance() {
 }
 
 UnseenPath ReductionJob::unseen_path() {
-  if (!along_commands()) return {full_, settings_.dynamic_steps, recipe_.seed + 11, progress_};
+  // The tangent of strain modes is nearer to that of Newton's method than the full model's in one linearisation, whose
+  // steps may be off by more than the model (decision 0049).
+  const bool converged = recipe_.solids == FieldForm::strains && closes(full_.robot);
+  const StepScheme scheme = converged ? StepScheme::newton : StepScheme::one_linearisation;
+  if (converged)
+    note("along the unseen path the full model takes converged steps (Newton's method), the model its own");
+  if (!along_commands()) return {full_, settings_.dynamic_steps, recipe_.seed + 11, progress_, scheme};
   const auto table = std::make_shared<const Actuation>(training_table(recipe_.along, full_.robot));
   const VariedCommands unseen(*table, recipe_.along.variation, all_runs, recipe_.seed);
   const auto steps = std::llround(table->end() / full_.robot.time_step);
   return {full_, static_cast<int>(std::min<long long>(settings_.dynamic_steps, steps)),
-          [table, unseen](double time) { return unseen.at(time); }, progress_};
+          [table, unseen](double time) { return unseen.at(time); }, progress_, scheme};
 }
 
 // Along a path that was not trained on.

@@ -331,20 +331,21 @@ Rate measure_batch_rate(const ReducedModel& model, const Device& device, int rob
   return rate;
 }
 
-UnseenPath::UnseenPath(const FullModel& full, int steps, std::uint64_t seed, const Progress& progress)
+UnseenPath::UnseenPath(const FullModel& full, int steps, std::uint64_t seed, const Progress& progress,
+                       StepScheme scheme)
     : UnseenPath(
           full, steps,
           [path = SmoothPath(full.robot, smooth_path_period_steps * full.robot.time_step, seed)](double time) {
             return path.at(time);
           },
-          progress) {}
+          progress, scheme) {}
 
 UnseenPath::UnseenPath(const FullModel& full, int steps, std::function<Sample(double)> commands,
-                       const Progress& progress)
+                       const Progress& progress, StepScheme scheme)
     : full_(full), commands_(std::move(commands)) {
   FullMechanics mechanics(full);
   const double h = full.robot.time_step;
-  Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
+  Stepper stepper(mechanics, {.scheme = scheme, .time_step = h});
   State x = rest_state(mechanics);
   Control control = control_of(full.robot, commands_(0));
   if (!shaken_in_time(full.robot) &&

@@ -109,10 +109,13 @@ struct DynamicError {
 // flight a body turns by changing its shape, and linearised rotations do not follow.
 class UnseenPath {
  public:
-  // Runs the full model, which must outlive this object.
-  UnseenPath(const FullModel& full, int steps, std::uint64_t seed, const Progress& progress);
+  // Runs the full model, which must outlive this object, with steps of `scheme`: Newton's method for models whose
+  // tangent is not the full one's, since what one linearisation is off by differs then.
+  UnseenPath(const FullModel& full, int steps, std::uint64_t seed, const Progress& progress,
+             StepScheme scheme = StepScheme::one_linearisation);
   // The same along other commands by time [s].
-  UnseenPath(const FullModel& full, int steps, std::function<Sample(double)> commands, const Progress& progress);
+  UnseenPath(const FullModel& full, int steps, std::function<Sample(double)> commands, const Progress& progress,
+             StepScheme scheme = StepScheme::one_linearisation);
   bool failed() const { return failed_; }  // the full model, somewhere
   DynamicError compare(const ReducedModel& reduced) const;
 

@@ -292,7 +292,7 @@ struct ReducedStiffnessTeamOp {
     for (int p = 0; p < points; p += stage.points) {
       const int tile = p / tile_size;
       stage_rows<rows>(team, r, gradients(tile), tangents(robot, tile), p % tile_size, stage, X, Y);
-      add_staged_rows(team, r, row_kinds(rows) * stage.points, stage.stride, X, Y, sums);
+      add_staged_rows(team, r, row_kinds(rows) * stage.points, stage, X, Y, sums);
     }
     add_square_sums(team, r, sums, k);
   }

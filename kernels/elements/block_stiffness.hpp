@@ -18,11 +18,19 @@ SUPPLE_INLINE constexpr int row_kinds(TangentRows rows) {
 inline constexpr std::size_t stage_bytes = 24 * 1024;
 inline constexpr int block_square = 4;  // entries of K a side
 
+// What a thread reads at once, 16 bytes, and the parts in which a square's modes lie so that neighbouring squares read
+// neighbouring parts: modes 4 s and 4 s + 1 of FP64 in the first half of a row, the other two in the second.
+template <class S>
+inline constexpr int part_modes = 16 / static_cast<int>(sizeof(S));
+template <class S>
+inline constexpr int row_parts = block_square / part_modes<S>;
+
 // Rows X and Y of `points` points at once. Where even four do not fit the memory that threads share, the stage lies in
 // the team's scratch, eight at once.
 struct RowStage {
   int points;        // 4, 8, 16 or 32
-  int stride;        // modes, padded: threads that write neighbouring points use different banks
+  int part;          // scalars from one part of a row to the next
+  int stride;        // from one point to the next
   std::size_t size;  // scalars of X; Y has as many
   bool in_scratch;
 };
@@ -30,15 +38,33 @@ template <class S>
 SUPPLE_INLINE constexpr std::size_t stage_room() {
   return stage_bytes / (2 * sizeof(S));
 }
+// Threads that write in one turn have the same banks / points neighbouring modes of every point: points lie an odd
+// multiple of these apart, as far as parts of 16 bytes allow, and two parts 2 modulo 4. (16 and 32 points of FP32 write
+// in two and four turns.)
+template <class S>
+SUPPLE_INLINE constexpr RowStage stage_of(TangentRows rows, int r, int points) {
+  constexpr int banks = 128 / static_cast<int>(sizeof(S));
+  const auto up_to = [](int least, int rest, int unit) { return least + (rest - least % unit + unit) % unit; };
+  const int modes = (r + block_square - 1) / block_square * part_modes<S>;
+  const int part = row_parts<S> > 1 ? up_to(modes, 2, 4) : modes;
+  const int apart = banks / points > part_modes<S> ? banks / points : part_modes<S>;
+  const int stride = up_to(part * row_parts<S>, apart, 2 * apart);
+  return {points, part, stride, static_cast<std::size_t>(points * row_kinds(rows)) * static_cast<std::size_t>(stride),
+          false};
+}
 template <class S>
 SUPPLE_INLINE constexpr RowStage row_stage(TangentRows rows, int r) {
-  const int fours = (r + 3) / 4 * 4, stride = fours + (20 - fours % 16) % 16;
-  const std::size_t point = static_cast<std::size_t>(row_kinds(rows)) * static_cast<std::size_t>(stride);
-  int points = tile_size;
-  while (points > 4 && static_cast<std::size_t>(points) * point > stage_room<S>()) points /= 2;
-  const bool in_scratch = static_cast<std::size_t>(points) * point > stage_room<S>();
-  if (in_scratch) points = 8;
-  return {points, stride, static_cast<std::size_t>(points) * point, in_scratch};
+  for (int points = tile_size; points >= 4; points /= 2)
+    if (const RowStage stage = stage_of<S>(rows, r, points); stage.size <= stage_room<S>()) return stage;
+  RowStage stage = stage_of<S>(rows, r, 8);
+  stage.in_scratch = true;
+  return stage;
+}
+// Where mode j is in a row.
+template <class S>
+SUPPLE_INLINE int place_in_row(const RowStage& stage, int j) {
+  constexpr int n = part_modes<S>;
+  return j % block_square / n * stage.part + j / block_square * n + j % n;
 }
 
 // Sums of the squares of the lower triangle, entry e of square s at [e][s].
@@ -74,7 +100,7 @@ SUPPLE_HD inline void stage_rows(Team team, int r, const S* G, const S* tangent,
       tangent_rows_at<Team>(g, tangent + l, x, y);
     }
     SUPPLE_UNROLL for (int k = 0; k < kinds; ++k) {
-      const int at = (k * stage.points + point) * stage.stride + j;
+      const int at = (k * stage.points + point) * stage.stride + place_in_row<S>(stage, j);
       X[at] = x[k];
       Y[at] = y[k];
     }
@@ -89,12 +115,13 @@ SUPPLE_INLINE void triangle_block(int index, int& bi, int& bj) {
   bj = index - bi * (bi + 1) / 2;
 }
 
-// sums += X Y^T of the staged rows.
+// sums += X Y^T of so many staged rows.
 template <class S, class Team>
-SUPPLE_HD inline void add_staged_rows(Team team, int r, int rows, int stride, const S* X, const S* Y, S* sums) {
-  constexpr int n = block_square;
-  struct alignas(16) Modes {
-    S value[n];
+SUPPLE_HD inline void add_staged_rows(Team team, int r, int rows, const RowStage& stage, const S* X, const S* Y,
+                                      S* sums) {
+  constexpr int n = block_square, parts = row_parts<S>, modes = part_modes<S>;
+  struct alignas(16) Part {
+    S value[modes];
   };
   const int squares = block_squares(r);
   for (int index = team.rank(); index < squares; index += team.size()) {
@@ -103,10 +130,13 @@ SUPPLE_HD inline void add_staged_rows(Team team, int r, int rows, int stride, co
     S s[n][n];
     SUPPLE_UNROLL for (int e = 0; e < n * n; ++e) s[e / n][e % n] = sums[e * squares + index];
     for (int l = 0; l < rows; ++l) {
-      const Modes x = *reinterpret_cast<const Modes*>(X + l * stride + n * bi),
-                  y = *reinterpret_cast<const Modes*>(Y + l * stride + n * bj);
+      Part x[parts], y[parts];
+      SUPPLE_UNROLL for (int p = 0; p < parts; ++p) {
+        x[p] = *reinterpret_cast<const Part*>(X + l * stage.stride + p * stage.part + modes * bi);
+        y[p] = *reinterpret_cast<const Part*>(Y + l * stage.stride + p * stage.part + modes * bj);
+      }
       SUPPLE_UNROLL for (int a = 0; a < n; ++a) SUPPLE_UNROLL for (int b = 0; b < n; ++b) s[a][b] +=
-          x.value[a] * y.value[b];
+          x[a / modes].value[a % modes] * y[b / modes].value[b % modes];
     }
     SUPPLE_UNROLL for (int e = 0; e < n * n; ++e) sums[e * squares + index] = s[e / n][e % n];
   }

@@ -10,7 +10,7 @@
 //   shared             accesses to the memory that a block's threads share, in turns of 32 banks
 //   conflicts          of these turns, those that threads with different words of one bank cost
 // Libraries' calls and copies are rows too, with the bytes of their operands. Registers, arguments and what a thread has
-// for itself are not counted. One stage of the cache's replacement is not modelled either: see read, written.
+// for itself are not counted.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +41,7 @@ class Traffic {
   // A library's call, or a copy.
   void operands(const std::string& name, std::size_t read, std::size_t written);
   void write() const;
+  const std::map<std::string, TrafficRow>& rows() const { return rows_; }
 
  private:
   struct Access {
