@@ -40,6 +40,9 @@ constexpr int least_modes(int columns) {
 // Strains of motions count in the POD as if motions were so many times the spread; in the fit of s, gradients so against
 // values; forces of motions in the fit of forces so.
 constexpr double motion_in_basis = 0.3, gradient_weight = 0.3, motion_in_forces = 0.1;
+// States whose displacement is below the mean one count relative to their own, up to so many times as much: robots spend
+// much of their time near rest.
+constexpr double most_weight = 10;
 constexpr double gradient_step = 1e-4;  // of the spread, central differences
 constexpr double regular = 1e-8;        // of the mean diagonal of the normal matrix of step 3
 constexpr double unstrained = 1e-5;     // below, z is Biot's strain: the law's energy is one of rounding
@@ -334,12 +337,18 @@ SolidStrainFit solid_strains(const ReducedModel& elements, const TrainingStates&
                        .force = wanted_forces(elements, training, near, fit.closed),
                        .metric = {},
                        .spread = near.spread};
-  for (const int state : near.state) {
-    samples.own.push_back(fit.closed ? training.equilibrium[extent(state)] : 1.0);
+  const auto size = [&](std::size_t k) { return near.x.col(static_cast<long>(k) * (1 + motions)).head(r).norm(); };
+  double mean = 0;
+  for (std::size_t k = 0; k < near.state.size(); ++k) mean += size(k) / fit.states;
+  for (std::size_t k = 0; k < near.state.size(); ++k) {
+    const int state = near.state[k];
+    // mean / 0 is infinite, 0 / 0 the lower bound
+    const double weight = std::fmin(std::fmax(mean / size(k), 1.0), most_weight);
+    samples.own.push_back(fit.closed ? weight * training.equilibrium[extent(state)] : weight);
     const auto own = std::span(training.metric).subspan(extent(state, r, r), extent(r, r));
     samples.metric.insert(samples.metric.end(), own.begin(), own.end());
   }
-  fit.states = static_cast<int>(std::ranges::count(samples.own, 1.0));
+  fit.states = static_cast<int>(std::ranges::count_if(samples.own, [](double o) { return o > 0; }));
   fit.missed = force_misfit(samples, theta);
   const Matrix start = theta;
   for (const double ridge : ridges) {

@@ -38,7 +38,9 @@ class Chunk {
   double squares_of_states(const Matrix& theta) const {
     const Matrix miss = missed(theta, theta * phi_);
     double sum = 0;
-    for (int k = 0; k < count_; ++k) sum += miss.col(static_cast<long>(k) * all_.group()).squaredNorm();
+    for (int k = 0; k < count_; ++k)
+      if (const double own = all_.own[extent(first_ + k)]; own > 0)
+        sum += miss.col(static_cast<long>(k) * all_.group()).squaredNorm() / (own * own);
     return sum;
   }
   // J^T of what the forces miss.
@@ -71,7 +73,7 @@ class Chunk {
     }
     return all_.spread.head(r).cwiseInverse().asDiagonal() * g.topRows(r);
   }
-  // o T f of each state (o is 0 or 1), w T (f - f of its state) of its motions; `differences`: f of motions is that
+  // o T f of each state, w T (f - f of its state) of its motions; `differences`: f of motions is that
   // already.
   Matrix weigh(const Matrix& f, bool differences) const {
     const int r = all_.rows, per = all_.group();
@@ -150,7 +152,7 @@ void feature_rates(const double* x, const double* direction, int columns, double
 
 double force_misfit(const ForceSamples& samples, const Matrix& theta) {
   std::vector<Chunk> chunks = chunks_of(samples);
-  const double known = std::accumulate(samples.own.begin(), samples.own.end(), 0.0);
+  const auto known = static_cast<double>(std::ranges::count_if(samples.own, [](double o) { return o > 0; }));
   return std::sqrt(sum_over(chunks, [&](const Chunk& chunk) { return chunk.squares_of_states(theta); }) /
                    std::max(1.0, known));
 }

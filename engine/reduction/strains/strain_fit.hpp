@@ -3,7 +3,7 @@
 // of its spread, is L and Q:
 //   s = theta phi,   force = (d phi/d x)^T theta^T s.
 // Minimised is, over states k with metrics T_k (metric.hpp) and motions about each of them,
-//   sum_k ( o_k |T_k (f(x_k) - f_k)|^2 + sum_m w_m^2 |T_k (f(x_km) - f(x_k) - df_km)|^2 ) + ridge |theta - theta_0|^2
+//   sum_k ( o_k^2 |T_k (f(x_k) - f_k)|^2 + sum_m w_m^2 |T_k (f(x_km) - f(x_k) - df_km)|^2 ) + ridge |theta - theta_0|^2
 // by Gauss and Newton with conjugate gradients. The ridge keeps unseen states from what only seen ones ask for: how much
 // of it serves is seen on states that are not among these (SolidStrainFit).
 
@@ -18,7 +18,7 @@ struct ForceSamples {
   int columns = 0, rows = 0;  // coordinates x, of which the first `rows` have forces
   int states = 0;
   std::vector<double> weights;  // w of each motion about a state
-  std::vector<double> own;      // [states] o: 1, or 0 where a state's own force is not known
+  std::vector<double> own;      // [states] o; 0 where a state's own force is not known
   Eigen::MatrixXd x;            // [columns][states group]: each state, then its motions, in units of the spread
   Eigen::MatrixXd force;        // [rows][the same]: f_k, then df_km [N]
   std::vector<double> metric;   // [states][rows][rows], row-major [1/N]
