@@ -195,6 +195,16 @@ SelectionRule rule_of(const ReductionScene& recipe) {
 
 }  // namespace
 
+namespace {
+
+// How many elements the solids are to have, or their tolerance: with solids by strain modes that of membranes alone.
+bool gives_elements(const ReductionScene& recipe, const FullModel& full) {
+  const bool membranes = membrane_field(full) >= 0 && recipe.membranes == FieldForm::elements;
+  return recipe.elements > 0 || (recipe.ecsw_tolerance && !membranes);
+}
+
+}  // namespace
+
 void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (shaken_in_time(full.robot) && recipe.ecsw_training == "rerun")
     throw InputError(
@@ -214,8 +224,7 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
     if (const std::string why_not = no_solid_strains(full); !why_not.empty())
       throw InputError(fmt::format("[reduce] solids = \"strains\" is not supported here: {}", why_not),
                        "solids = \"elements\"");
-    const bool membranes = membrane_field(full) >= 0 && recipe.membranes == FieldForm::elements;
-    if (recipe.elements > 0 || (recipe.ecsw_tolerance && !membranes))
+    if (gives_elements(recipe, full))
       throw InputError("a number of elements, or their tolerance, is in conflict with solids = \"strains\"",
                        "neither elements nor elements_tolerance: strains have strain_tolerance and max_strain_modes");
   }
@@ -258,6 +267,10 @@ class ReductionJob {
   void plan_tolerances();
   void select_elements(const TrainingStates& states);
   bool strains_alone() const;
+  // Solids by strain modes, fitted to equilibria of the full model.
+  bool closes_strains() const {
+    return recipe_.solids == FieldForm::strains && closes(full_.robot) && recipe_.converged;
+  }
   void fit_strains(const TrainingStates& states);
   // Of POD alone.
   const ReducedModel& whole() const { return whole_.modes > 0 ? whole_ : all_; }
@@ -449,8 +462,7 @@ void ReductionJob::add_modes(const TrainingSet& training, const ColumnBlocks& di
     line.modes = count;
     line.errors = *floor_;
     search.push_back(std::move(line));
-    const bool closed = recipe_.solids == FieldForm::strains && closes(full_.robot) && recipe_.converged;
-    const double part = closed ? share_of_strains : share_of_modes;
+    const double part = closes_strains() ? share_of_strains : share_of_modes;
     shares.push_back(validation_.shares(moving, modes_.vectors, *floor_, asked, part));
     reached_ = *least();
     check_stop();
@@ -999,6 +1011,7 @@ Reduction ReductionJob::run() {
   if (on_frame()) result_.model = put_on_frame(std::move(result_.model));
   compare_in_motion();
   judge();
+  result_.solids = recipe_.solids;
   result_.report.seconds.total = now() - start;
   return std::move(result_);
 }
@@ -1016,16 +1029,19 @@ std::string in_words(const Reduction& reduction) {
                      reduction.report.refused.empty() ? "" : fmt::format(" ({})", reduction.report.refused));
 }
 
-// By the arithmetic of a step, which unlike its time is the same each time. Where an error is asked for both models have
-// it; otherwise the cheaper one must not have the larger errors.
+// By the arithmetic of a step, which unlike its time is the same each time. The cheaper model, unless it misses the error
+// asked for and the other does not; where none is asked for, unless its errors are the larger ones.
 bool prefers_strains(const Reduction& elements, const Reduction& strains, bool asked) {
-  if (!strains.report.refused.empty()) return false;
-  if (!elements.report.refused.empty()) return true;
   const auto work = [](const Reduction& of) { return reduced_step_work(of.model).total(); };
   const auto mean = [](const Reduction& of) {
     return std::fmax(of.model.errors.goal_mean, of.model.errors.shape_mean);
   };
-  return work(strains) < work(elements) && (asked || mean(strains) <= mean(elements));
+  const bool strains_are_cheaper = work(strains) < work(elements);
+  const Reduction &cheaper = strains_are_cheaper ? strains : elements,
+                  &other = strains_are_cheaper ? elements : strains;
+  const bool misses = !cheaper.report.refused.empty() && other.report.refused.empty();
+  const bool is_worse = !asked && other.report.refused.empty() && mean(cheaper) > mean(other);
+  return strains_are_cheaper != (misses || is_worse);
 }
 
 // By elements first: who stops the second has the states of both.
@@ -1035,7 +1051,9 @@ Reduction reduce_by_both(const Scene& scene, const FullModel& full, const Reduce
   by_elements.reduction.solids = FieldForm::elements;
   by_strains.reduction.solids = FieldForm::strains;
   std::string why_not = no_solid_strains(full);
-  if (why_not.empty()) check_recipe(by_strains.reduction, full);
+  if (why_not.empty() && gives_elements(by_strains.reduction, full))
+    throw InputError("a number of elements, or their tolerance, is in conflict with solids \"fastest\"",
+                     "solids \"elements\", or neither elements nor tolerance");
   Reduction elements = ReductionJob(by_elements, full, settings, progress).run(), strains;
   if (why_not.empty()) {
     try {
@@ -1051,11 +1069,10 @@ Reduction reduce_by_both(const Scene& scene, const FullModel& full, const Reduce
     return elements;
   }
   const bool taken = prefers_strains(elements, strains, asked_error(scene.reduction).has_value());
-  const double seconds = elements.report.seconds.total + strains.report.seconds.total;
   Reduction &chosen = taken ? strains : elements, &other = taken ? elements : strains;
   chosen.report.notes.push_back(fmt::format("solids by {}; by {} the model has {}", taken ? "strain modes" : "elements",
                                             taken ? "elements" : "strain modes", in_words(other)));
-  chosen.report.seconds.total = seconds;
+  chosen.report.seconds += other.report.seconds;
   return std::move(chosen);
 }
 

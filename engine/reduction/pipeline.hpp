@@ -37,6 +37,15 @@ struct Branch {
 
 struct StageSeconds {
   double snapshots = 0, pod = 0, training = 0, selection = 0, validation = 0, total = 0;
+  StageSeconds& operator+=(const StageSeconds& other) {
+    snapshots += other.snapshots;
+    pod += other.pod;
+    training += other.training;
+    selection += other.selection;
+    validation += other.validation;
+    total += other.total;
+    return *this;
+  }
 };
 
 struct ReduceReport {
@@ -63,7 +72,8 @@ struct ReduceSettings {
   /// there is one, else here.
   std::optional<DeviceRoom> device = std::nullopt;
   /// Solids by elements and by strain modes, of which the model whose steps take less arithmetic is returned, unless it
-  /// misses its error and the other does not. Instead of the recipe's.
+  /// misses the error asked for and the other does not; without such an error, unless its errors are the larger ones.
+  /// Instead of the recipe's.
   bool fastest_solids = false;
   int dynamic_steps = 200;
   double rate_seconds = 1;         // measuring time per model
@@ -76,6 +86,7 @@ void check_recipe(const ReductionScene& recipe, const FullModel& model);
 struct Reduction {
   ReducedModel model;
   ReduceReport report;
+  FieldForm solids = FieldForm::elements;  // of the model
 };
 /// Several ranks (settings.snapshots.ranks) share the states and the modes; the first does the rest, and the others
 /// return empty results.

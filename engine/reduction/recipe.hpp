@@ -14,8 +14,8 @@ struct RecipeChanges {
   std::optional<double> modes_tolerance = {};  // of the modes
   std::optional<int> modes = {};               // at most
   std::optional<int> elements = {};            // exactly
-  std::string solids =
-      {};  // elements, strains or fastest (ReduceSettings::fastest_solids); empty: as the recipe has it
+  /// elements, strains or fastest (ReduceSettings::fastest_solids); empty: as the recipe has it
+  std::string solids = {};
   std::optional<std::uint64_t> seed = {};
 };
 

@@ -38,9 +38,10 @@ template <class S>
 SUPPLE_INLINE constexpr std::size_t stage_room() {
   return stage_bytes / (2 * sizeof(S));
 }
-// Threads that write in one turn have the same banks / points neighbouring modes of every point: points lie an odd
-// multiple of these apart, as far as parts of 16 bytes allow, and two parts 2 modulo 4. (16 and 32 points of FP32 write
-// in two and four turns.)
+// In one turn threads write banks / points neighbouring modes of each point: points lie an odd multiple of these apart,
+// as far as parts of 16 bytes allow, and two parts 2 modulo 4. So 4 and 8 points use every bank once; 16 and 32 write in
+// two and four turns. Reading, threads at the end of a row of squares and at the beginning of the next share a bank
+// where there are more than eight parts.
 template <class S>
 SUPPLE_INLINE constexpr RowStage stage_of(TangentRows rows, int r, int points) {
   constexpr int banks = 128 / static_cast<int>(sizeof(S));

@@ -195,6 +195,8 @@ Device::Device()
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
   sigaction(SIGSEGV, &action, nullptr);
+  if (traffic.counts() && (!traffic_is_reported || mode.late))
+    stop("SUPPLE_EMULATION: traffic: is for supple_counted, whose device code reports it, and for work that runs now");
   if (traffic.counts()) std::atexit([] { instance().traffic.write(); });
 }
 

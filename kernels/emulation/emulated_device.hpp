@@ -9,7 +9,7 @@
 //   up | down | random:N    order of blocks and of the threads of a block; N: seed
 //   back | front            the guard page lies behind | before each piece of device memory
 //   memory:MB               of the device (4096)
-//   traffic:FILE            what kernels move is counted (traffic.hpp)
+//   traffic:FILE            what kernels move is counted (traffic.hpp); with `now` alone, and device code that reports it
 // An error stops the program (abort) with one line that states where it is.
 
 #include <pthread.h>

@@ -26,6 +26,9 @@ struct TrafficRow {
                 conflicts = 0;
 };
 
+// Set by device code that reports what it does (counted/hooks.cpp).
+extern bool traffic_is_reported;
+
 class Traffic {
  public:
   // file: empty: nothing is counted. Written at the end of the program.

@@ -46,7 +46,7 @@ nb::typed<nb::tuple, ReducedModel, Table, nb::str> reduce_scene(SceneOfPython& s
                                                                 const std::optional<double>& rate_seconds,
                                                                 nb::object callback, bool accept_errors,
                                                                 bool keeps_folder) {
-  const Scene recipe = changed(scene, changes);
+  Scene recipe = changed(scene, changes);
   const std::shared_ptr<const FullModel> built = scene.full();
   const FullModel& full = *built;
   ReduceSettings settings = settings_of(folder, jobs, program, rate_seconds);
@@ -64,6 +64,7 @@ nb::typed<nb::tuple, ReducedModel, Table, nb::str> reduce_scene(SceneOfPython& s
   watch.rethrow();  // of the last report
   ReduceReport& report = reduction->report;
   cli::note_failures(report);
+  recipe.reduction.solids = reduction->solids;  // what helps depends on it
   const bool forced = report.forcible && accept_errors;
   if (forced) reduction->model.provenance.forced = report.refused;
   warning = cli::error_warning(reduction->model.errors, recipe.reduction);

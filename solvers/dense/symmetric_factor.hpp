@@ -1,6 +1,6 @@
 #pragma once
 // Dense symmetric factorisations for reduced systems on one core, n up to a few hundred, no allocation. Matrices are
-// row-major; the strict upper triangle is neither read nor written. For a GPU block, or float:
+// row-major; the strict upper triangle is not written and what is read of it is not used. For a GPU block, or float:
 // kernels/dense/cholesky.hpp.
 
 #include <span>
@@ -14,7 +14,8 @@ struct [[nodiscard]] DenseFactorReport {
   int negative_pivots = 0;
 };
 
-/// A = L L^T in place (lower triangle, row stride ld). Stops at the first pivot that is not > 0.
+/// A = L L^T in place (lower triangle, row stride ld). Stops at the first pivot that is not > 0, or below 6e-309, whose
+/// inverse is not finite; A is undefined then.
 DenseFactorReport cholesky_factor(double* a, int n, int ld);
 /// Solves L L^T x = b for `count` right-hand sides, each contiguous of length n with stride ldx.
 void cholesky_solve(const double* a, int n, int ld, double* x, int count, int ldx);

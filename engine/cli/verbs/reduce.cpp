@@ -28,6 +28,7 @@
 #include "engine/reduction/plots.hpp"
 #include "engine/reduction/recipe.hpp"
 #include "engine/reduction/snapshots/sweep_increment.hpp"
+#include "engine/reduction/strains/solid_strains.hpp"
 #include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/reader.hpp"
 
@@ -186,10 +187,10 @@ int reduce_scene(Context& context, const Arguments& arguments) {
 
   std::optional<ReductionCost> expected;
   if (context.ranks.rank == 0) expected = expected_cost(model, scene, settings.snapshots, settings.rate_seconds);
-  const bool fits = recipe.solids == FieldForm::strains || settings.fastest_solids;
+  const bool fits = (recipe.solids == FieldForm::strains || settings.fastest_solids) && no_solid_strains(model).empty();
   if (expected && !context.common.quiet)
     fmt::print(stderr, "expected: {}{}\n", cost_text(*expected),
-               fits ? "; and the fit of strain modes, some half a minute to two" : "");
+               fits ? "; and half a minute to two minutes to fit strain modes" : "");
 
   const InterruptGuard guard;
   Reduction reduction;
@@ -204,6 +205,7 @@ int reduce_scene(Context& context, const Arguments& arguments) {
   }
   if (context.ranks.rank > 0) return 0;
   note_failures(reduction.report);
+  recipe.solids = reduction.solids;  // what helps depends on it
   const bool forced = reduction.report.forcible && arguments.accept_errors;
   if (forced) reduction.model.provenance.forced = reduction.report.refused;
   const std::string warning = error_warning(reduction.model.errors, recipe);

@@ -15,6 +15,8 @@ namespace {
 
 using supple::emulation::Device;
 
+[[maybe_unused]] const bool reported = supple::emulation::traffic_is_reported = true;
+
 void count(const void* place, const void* address, std::size_t bytes, bool writes) {
   Device& device = Device::instance();
   if (!device.traffic.counts()) return;

@@ -34,7 +34,7 @@ Matrix factor_of(const std::vector<double>& a, int n, int ld) {
 
 TEST(Cholesky, FactorsAndSolvesEverySize) {
   test::Random random(1);
-  for (int n : {1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 34, 63, 96, 100, 201}) {
+  for (int n : {1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 34, 63, 64, 65, 66, 67, 68, 96, 100, 128, 129, 201}) {
     const int ld = n + n % 3;
     const Matrix A = random.positive(n);
     std::vector<double> a = lower_of(A, ld);
@@ -55,7 +55,8 @@ TEST(Cholesky, FactorsAndSolvesEverySize) {
   }
 }
 
-TEST(Cholesky, LargerThanThePanelOnTheStack) {
+// Right-hand sides too long to be interleaved on the stack.
+TEST(Cholesky, HundredsOfRows) {
   test::Random random(2);
   const int n = 600;
   const Matrix A = random.positive(n) + Matrix::Identity(n, n);
@@ -69,7 +70,7 @@ TEST(Cholesky, LargerThanThePanelOnTheStack) {
 
 TEST(Cholesky, RefusesWhatIsNotPositive) {
   test::Random random(3);
-  for (int n : {1, 5, 20, 34}) {
+  for (int n : {1, 5, 20, 34, 70}) {
     for (int bad = 0; bad < n; bad += 3) {
       Matrix A = random.positive(n);
       A(bad, bad) = -1e-3;
