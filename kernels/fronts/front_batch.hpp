@@ -1,6 +1,6 @@
 #pragma once
-// Fronts of a multifrontal Cholesky factorisation A = L L^T (Liu 1992) of many robots with one pattern and three
-// unknowns at each node. Everything is kept in tiles of 3 x 3, one for a pair of nodes, and robots in groups of `lanes`
+// Fronts of a multifrontal factorisation A = L S L^T, S diagonal with entries 1 and -1 (solvers/sparse/multifrontal.hpp),
+// of many robots with one pattern and three unknowns at each node. Everything is kept in tiles of 3 x 3, one for a pair of nodes, and robots in groups of `lanes`
 // whose numbers lie side by side:
 //   entry (row i, column k) of tile t of robot group * lanes + lane at ((group * tiles + t) * 9 + 3 k + i) * lanes +
 //   lane.
@@ -35,7 +35,7 @@ struct BatchFront {
     return factor + (r < own ? triangle(r) : triangle(own) + static_cast<std::ptrdiff_t>(r - own) * own) + c;
   }
   std::ptrdiff_t factor_tiles() const { return triangle(own) + static_cast<std::ptrdiff_t>(rows - own) * own; }
-  // The update, -L2 L2^T and what the children left: lower tiles, row by row; rows counted from `own`.
+  // The update, -L2 S L2^T and what the children left: lower tiles, row by row; rows counted from `own`.
   SUPPLE_INLINE std::ptrdiff_t update_tile(int i, int j) const { return update + triangle(i) + j; }
   std::ptrdiff_t update_tiles() const { return triangle(rows - own); }
 };
@@ -60,7 +60,8 @@ struct FrontBatch {
   const int* source;       // [tiles of the factor] -> blocks, -1 where A has none
   const MatrixBlock* blocks;
   int front_count;
-  const int* node;  // [nodes] in the order of elimination -> number in A
+  const int* node;         // [nodes] in the order of elimination -> number in A
+  const int* diagonal_at;  // [nodes in the order of elimination][3] the place of A's diagonal entry in its values
   // The robots.
   int robots, lanes;
   int first_group;  // of a launch
@@ -68,10 +69,13 @@ struct FrontBatch {
   double* factor;   // [group][factor_tiles][9][lanes]; diagonal tiles hold 1 / l_kk
   double* updates;  // [group][update_tiles][9][lanes]
   // Of R right-hand sides in a pass: of own rows, in the order of elimination, and what fronts leave for their parents.
-  double* right;      // [group][nodes][3][R][lanes]
-  double* remaining;  // [group][remaining_rows][3][R][lanes]
-  int* front_status;  // [group][fronts][lanes] PivotStatus of the columns of a front
-  int* status;        // [groups][lanes] of a robot: that of its first front without a pivot
+  double* right;        // [group][nodes][3][R][lanes]
+  double* remaining;    // [group][remaining_rows][3][R][lanes]
+  double* signs;        // [group][nodes][3][lanes] S, in the order of elimination
+  int* front_negative;  // [group][fronts][lanes] columns with S = -1
+  int* front_status;    // [group][fronts][lanes] PivotStatus of the columns of a front (0 ok, 1 vanished, 2 negative)
+  int* status;          // [groups][lanes] of a robot: that of its first front without a pivot
+  int* negative;        // [groups][lanes] of a robot: columns with S = -1
 };
 
 // What an op does at one index. update: rows [row, row + rows), column `column`, with `columns` node columns eliminated
@@ -140,10 +144,21 @@ struct FrontPlace {
     return robot < batch.robots ? robot : batch.robots - 1;
   }
   SUPPLE_INLINE bool exists(int l) const { return group * static_cast<int>(stride) + lane + l < batch.robots; }
-  SUPPLE_INLINE int& front_status(int front, int l) const {
-    return batch.front_status[(static_cast<std::ptrdiff_t>(group) * batch.front_count + front) * stride + lane + l];
+  // S of a node's three columns.
+  SUPPLE_INLINE double* signs(int node) const { return batch.signs + (group * batch.nodes + node) * 3 * stride + lane; }
+  SUPPLE_INLINE std::ptrdiff_t front_place(int front, int l) const {
+    return (static_cast<std::ptrdiff_t>(group) * batch.front_count + front) * stride + lane + l;
+  }
+  SUPPLE_INLINE int& front_status(int front, int l) const { return batch.front_status[front_place(front, l)]; }
+  SUPPLE_INLINE int& front_negative(int front, int l) const { return batch.front_negative[front_place(front, l)]; }
+  // Whether any robot has a column of the front with S = -1.
+  SUPPLE_INLINE bool any_negative(int front) const {
+    bool any = false;
+    for (int l = 0; l < PackTraits<S>::width; ++l) any = any || front_negative(front, l) > 0;
+    return any;
   }
   SUPPLE_INLINE int& status(int l) const { return batch.status[group * static_cast<int>(stride) + lane + l]; }
+  SUPPLE_INLINE int& negative(int l) const { return batch.negative[group * static_cast<int>(stride) + lane + l]; }
   // Numbers that lie robot by robot.
   SUPPLE_INLINE S of_robots(const double* values, std::ptrdiff_t robot_stride) const {
     if constexpr (PackTraits<S>::width == 1) {

@@ -1,9 +1,9 @@
 #pragma once
 // Numerical factorisation of the fronts of a batch (front_batch.hpp), left-looking by panels of node columns:
-//   update    a = A + what the children left - sum over columns eliminated before of L L^T
-//   diagonal  Cholesky of a panel's diagonal block
-//   rows      L = a L11^-T of the rows below it
-// and update again for the rows that remain. Each entry is a sum in one fixed order, whatever the panels, the schedule
+//   update    a = A + what the children left - sum over columns eliminated before of L S L^T
+//   diagonal  L11 and S of a panel's diagonal block
+//   rows      L = a L11^-T S of the rows below it
+// and update again for the rows that remain. Fronts without negative columns leave S out, which changes no bit. Each entry is a sum in one fixed order, whatever the panels, the schedule
 // and the number of robots, and is written by one index: no atomics.
 
 #include "kernels/fronts/front_batch.hpp"
@@ -29,10 +29,10 @@ SUPPLE_INLINE void store_tile_of(double* to, std::ptrdiff_t stride, const FrontT
   for (int e = 0; e < front_tile; ++e) store_lanes_of(to + e * stride, tile.a[e / 3][e % 3]);
 }
 
-// tile[s] -= L[row_s] L[column]^T over `columns` unknowns; left and right point to the first of them.
-template <class S, int rows>
-SUPPLE_INLINE void subtract_products(const double* const (&left)[rows], const double* right, int columns,
-                                     std::ptrdiff_t stride, FrontTile<S> (&tile)[rows]) {
+// tile[s] -= L[row_s] S L[column]^T over `columns` unknowns; left, right and signs point to the first of them.
+template <class S, int rows, bool with_signs>
+SUPPLE_INLINE void subtract_products(const double* const (&left)[rows], const double* right, const double* signs,
+                                     int columns, std::ptrdiff_t stride, FrontTile<S> (&tile)[rows]) {
   for (int k = 0; k < columns; ++k) {
     const std::ptrdiff_t at = 3 * k * stride;
     S l[rows][3];
@@ -43,7 +43,8 @@ SUPPLE_INLINE void subtract_products(const double* const (&left)[rows], const do
     }
     SUPPLE_UNROLL
     for (int c = 0; c < 3; ++c) {
-      const S r = load_lanes_of<S>(right + at + c * stride);
+      S r = load_lanes_of<S>(right + at + c * stride);
+      if constexpr (with_signs) r = r * load_lanes_of<S>(signs + k * stride);
       SUPPLE_UNROLL
       for (int s = 0; s < rows; ++s) {
         SUPPLE_UNROLL
@@ -53,15 +54,20 @@ SUPPLE_INLINE void subtract_products(const double* const (&left)[rows], const do
   }
 }
 
-// tile <- tile L^-T with the diagonal tile at `diagonal`.
-template <class S>
-SUPPLE_INLINE void solve_tile(const double* diagonal, std::ptrdiff_t stride, FrontTile<S>& tile) {
+// tile <- tile L^-T S with the diagonal tile at `diagonal`.
+template <class S, bool with_signs>
+SUPPLE_INLINE void solve_tile(const double* diagonal, const double* signs, std::ptrdiff_t stride, FrontTile<S>& tile) {
+  const auto signed_entry = [&](int entry, int column) {
+    S value = load_lanes_of<S>(diagonal + entry * stride);
+    if constexpr (with_signs) value = value * load_lanes_of<S>(signs + column * stride);
+    return value;
+  };
   SUPPLE_UNROLL
   for (int c = 0; c < 3; ++c) {
-    const S inverse = load_lanes_of<S>(diagonal + 4 * c * stride);
+    const S inverse = signed_entry(4 * c, c);
     SUPPLE_UNROLL
     for (int m = 0; m < c; ++m) {
-      const S l = load_lanes_of<S>(diagonal + (3 * m + c) * stride);
+      const S l = signed_entry(3 * m + c, m);
       SUPPLE_UNROLL
       for (int i = 0; i < 3; ++i) tile.a[c][i] -= tile.a[m][i] * l;
     }
@@ -111,6 +117,28 @@ SUPPLE_INLINE FrontTile<S> assembled_tile(const FrontPlace<S>& at, const double*
   return tile;
 }
 
+// Columns of node `column` with S = -1, of the tile of L in the row of node `row`: status 2 where a square is too large
+// for A's diagonal entry of its row.
+template <class S>
+SUPPLE_INLINE void check_growth(const FrontPlace<S>& at, int front, int column, int row, const double* values,
+                                std::ptrdiff_t robot_stride, double most_growth, const FrontTile<S>& tile) {
+  using std::abs;
+  S code(0.0);
+  SUPPLE_UNROLL
+  for (int i = 0; i < 3; ++i) {
+    const S room = S(most_growth) * abs(at.of_robots(values + at.batch.diagonal_at[3 * row + i], robot_stride));
+    SUPPLE_UNROLL
+    for (int c = 0; c < 3; ++c) {
+      const auto below = load_lanes_of<S>(at.signs(column) + c * at.stride) < S(0.0);
+      code = select(both(below, negate(tile.a[c][i] * tile.a[c][i] <= room)), S(2.0), code);
+    }
+  }
+  for (int l = 0; l < PackTraits<S>::width; ++l) {
+    int& status = at.front_status(front, l);
+    if (status == 0 && lane_of(code, l) != 0) status = 2;
+  }
+}
+
 struct FrontUpdateOp {
   FrontBatch batch;
   const FrontTask* tasks;
@@ -122,11 +150,19 @@ struct FrontUpdateOp {
   template <class S>
   SUPPLE_INLINE void run(int group, int index, int lane) const {
     const FrontTask& task = tasks[index];
-    int row = task.row;
-    for (; row + 2 <= task.row + task.rows; row += 2) run_rows<S, 2>(FrontPlace<S>(batch, group, lane), task, row);
-    if (row < task.row + task.rows) run_rows<S, 1>(FrontPlace<S>(batch, group, lane), task, row);
+    const FrontPlace<S> at(batch, group, lane);
+    if (at.any_negative(task.front))
+      run_task<S, true>(at, task);
+    else
+      run_task<S, false>(at, task);
   }
-  template <class S, int rows>
+  template <class S, bool with_signs>
+  SUPPLE_INLINE void run_task(const FrontPlace<S>& at, const FrontTask& task) const {
+    int row = task.row;
+    for (; row + 2 <= task.row + task.rows; row += 2) run_rows<S, 2, with_signs>(at, task, row);
+    if (row < task.row + task.rows) run_rows<S, 1, with_signs>(at, task, row);
+  }
+  template <class S, int rows, bool with_signs>
   SUPPLE_INLINE void run_rows(const FrontPlace<S>& at, const FrontTask& task, int row) const {
     const BatchFront& front = batch.fronts[task.front];
     FrontTile<S> tile[rows];
@@ -136,7 +172,8 @@ struct FrontUpdateOp {
       tile[s] = assembled_tile<S>(at, values, stride, front, row + s, task.column);
       left[s] = at.factor(front.factor_tile(row + s, 0));
     }
-    subtract_products<S, rows>(left, at.factor(front.factor_tile(task.column, 0)), 3 * task.columns, at.stride, tile);
+    subtract_products<S, rows, with_signs>(left, at.factor(front.factor_tile(task.column, 0)), at.signs(front.first),
+                                           3 * task.columns, at.stride, tile);
     SUPPLE_UNROLL
     for (int s = 0; s < rows; ++s)
       store_tile_of(task.column < front.own
@@ -153,6 +190,7 @@ struct FrontDiagonalOp {
   const double* values;
   std::ptrdiff_t stride;
   double smallest_pivot;  // as a share of A's diagonal entry
+  double most_growth;     // squares of L in columns with S = -1, as a share of A's diagonal entry of their row
   SUPPLE_HD void operator()(int k) const { run_front_index(*this, k); }
 
   template <class S>
@@ -161,49 +199,68 @@ struct FrontDiagonalOp {
     const BatchFront& front = batch.fronts[task.front];
     const FrontPlace<S> at(batch, group, lane);
     if (task.column == 0)
-      for (int l = 0; l < PackTraits<S>::width; ++l) at.front_status(task.front, l) = 0;
+      for (int l = 0; l < PackTraits<S>::width; ++l)
+        at.front_status(task.front, l) = at.front_negative(task.front, l) = 0;
+    // Signs are those of this panel as soon as its first column is done, and a panel is small.
+    const double* signs = at.signs(front.first + task.column);
     for (int c = task.column; c < task.column + task.columns; ++c)
       for (int r = c; r < task.column + task.columns; ++r) {
         double* place = at.factor(front.factor_tile(r, c));
         FrontTile<S> tile[1] = {load_tile_of<S>(place, at.stride)};
         const double* left[1] = {at.factor(front.factor_tile(r, task.column))};
-        subtract_products<S, 1>(left, at.factor(front.factor_tile(c, task.column)), 3 * (c - task.column), at.stride,
-                                tile);
-        if (r == c)
-          eliminate(at, task, batch.blocks[batch.source[front.factor_tile(c, c)]], tile[0]);
-        else
-          solve_tile(at.factor(front.factor_tile(c, c)), at.stride, tile[0]);
+        subtract_products<S, 1, true>(left, at.factor(front.factor_tile(c, task.column)), signs, 3 * (c - task.column),
+                                      at.stride, tile);
+        if (r == c) {
+          eliminate(at, task, front.first + c, tile[0]);
+        } else {
+          solve_tile<S, true>(at.factor(front.factor_tile(c, c)), at.signs(front.first + c), at.stride, tile[0]);
+          if (at.any_negative(task.front))
+            check_growth(at, task.front, front.first + c, front.first + r, values, stride, most_growth, tile[0]);
+        }
         store_tile_of(place, at.stride, tile[0]);
       }
   }
 
   // A column without a valid pivot becomes zero: its robot keeps finite numbers, and no thread waits for it.
   template <class S>
-  SUPPLE_INLINE void eliminate(const FrontPlace<S>& at, const FrontTask& task, const MatrixBlock& block,
-                               FrontTile<S>& tile) const {
+  SUPPLE_INLINE void eliminate(const FrontPlace<S>& at, const FrontTask& task, int node, FrontTile<S>& tile) const {
     using std::abs;
     using std::sqrt;
-    S code(0.0);
+    S code(0.0), negative(0.0);
     SUPPLE_UNROLL
     for (int c = 0; c < 3; ++c) {
-      const S pivot = tile.a[c][c], least = S(smallest_pivot) * abs(at.of_robots(values + block.at[c] + c, stride));
+      const S own = abs(at.of_robots(values + batch.diagonal_at[3 * node + c], stride));
+      const S least = S(smallest_pivot) * own;
+      const auto below = tile.a[c][c] < S(0.0);
+      const S sign = select(below, S(-1.0), S(1.0)), pivot = sign * tile.a[c][c];
       const auto valid = pivot > least;
-      code = select(both(negate(valid), code == S(0.0)), select(pivot >= -least, S(1.0), S(2.0)), code);
+      const auto grown = both(below, negate(pivot <= S(most_growth) * own));
+      code = select(both(negate(valid), code == S(0.0)), select(pivot <= least, S(1.0), S(2.0)), code);
+      code = select(both(grown, code == S(0.0)), S(2.0), code);
+      negative += select(both(below, valid), S(1.0), S(0.0));
+      store_lanes_of(at.signs(node) + c * at.stride, sign);
       const S inverse = select(valid, S(1.0) / sqrt(select(valid, pivot, S(1.0))), S(0.0));
       SUPPLE_UNROLL
       for (int r = 0; r < c; ++r) tile.a[c][r] = S(0.0);
       tile.a[c][c] = inverse;
       SUPPLE_UNROLL
-      for (int r = c + 1; r < 3; ++r) tile.a[c][r] = select(valid, tile.a[c][r] * inverse, S(0.0));
+      for (int r = c + 1; r < 3; ++r) tile.a[c][r] = select(valid, tile.a[c][r] * (sign * inverse), S(0.0));
+      SUPPLE_UNROLL
+      for (int r = c + 1; r < 3; ++r) {
+        const S room = S(most_growth) * abs(at.of_robots(values + batch.diagonal_at[3 * node + r], stride));
+        const auto large = both(below, negate(tile.a[c][r] * tile.a[c][r] <= room));
+        code = select(both(large, code == S(0.0)), S(2.0), code);
+      }
       SUPPLE_UNROLL
       for (int d = c + 1; d < 3; ++d) {
         SUPPLE_UNROLL
-        for (int r = d; r < 3; ++r) tile.a[d][r] -= tile.a[c][r] * tile.a[c][d];
+        for (int r = d; r < 3; ++r) tile.a[d][r] -= tile.a[c][r] * (sign * tile.a[c][d]);
       }
     }
     for (int l = 0; l < PackTraits<S>::width; ++l) {
       int& status = at.front_status(task.front, l);
       if (status == 0) status = static_cast<int>(lane_of(code, l));
+      at.front_negative(task.front, l) += static_cast<int>(lane_of(negative, l));
     }
   }
 };
@@ -212,16 +269,27 @@ struct FrontRowsOp {
   FrontBatch batch;
   const FrontTask* tasks;
   int count;
+  const double* values;
+  std::ptrdiff_t stride;
+  double most_growth;
   SUPPLE_HD void operator()(int k) const { run_front_index(*this, k); }
 
   template <class S>
   SUPPLE_INLINE void run(int group, int index, int lane) const {
     const FrontTask& task = tasks[index];
-    int row = task.row;
-    for (; row + 2 <= task.row + task.rows; row += 2) run_rows<S, 2>(FrontPlace<S>(batch, group, lane), task, row);
-    if (row < task.row + task.rows) run_rows<S, 1>(FrontPlace<S>(batch, group, lane), task, row);
+    const FrontPlace<S> at(batch, group, lane);
+    if (at.any_negative(task.front))
+      run_task<S, true>(at, task);
+    else
+      run_task<S, false>(at, task);
   }
-  template <class S, int rows>
+  template <class S, bool with_signs>
+  SUPPLE_INLINE void run_task(const FrontPlace<S>& at, const FrontTask& task) const {
+    int row = task.row;
+    for (; row + 2 <= task.row + task.rows; row += 2) run_rows<S, 2, with_signs>(at, task, row);
+    if (row < task.row + task.rows) run_rows<S, 1, with_signs>(at, task, row);
+  }
+  template <class S, int rows, bool with_signs>
   SUPPLE_INLINE void run_rows(const FrontPlace<S>& at, const FrontTask& task, int row) const {
     const BatchFront& front = batch.fronts[task.front];
     const double* left[rows];
@@ -230,11 +298,15 @@ struct FrontRowsOp {
     for (int c = task.column; c < task.column + task.columns; ++c) {
       FrontTile<S> tile[rows];
       for (int s = 0; s < rows; ++s) tile[s] = load_tile_of<S>(at.factor(front.factor_tile(row + s, c)), at.stride);
-      subtract_products<S, rows>(left, at.factor(front.factor_tile(c, task.column)), 3 * (c - task.column), at.stride,
-                                 tile);
+      subtract_products<S, rows, with_signs>(left, at.factor(front.factor_tile(c, task.column)),
+                                             at.signs(front.first + task.column), 3 * (c - task.column), at.stride,
+                                             tile);
       SUPPLE_UNROLL
       for (int s = 0; s < rows; ++s) {
-        solve_tile(at.factor(front.factor_tile(c, c)), at.stride, tile[s]);
+        solve_tile<S, with_signs>(at.factor(front.factor_tile(c, c)), at.signs(front.first + c), at.stride, tile[s]);
+        if constexpr (with_signs)
+          check_growth(at, task.front, front.first + c, batch.node_of_row[front.row + row + s], values, stride,
+                       most_growth, tile[s]);
         store_tile_of(at.factor(front.factor_tile(row + s, c)), at.stride, tile[s]);
       }
     }
@@ -251,9 +323,13 @@ struct FrontStatusOp {
   SUPPLE_INLINE void run(int group, int, int lane) const {
     const FrontPlace<S> at(batch, group, lane);
     for (int l = 0; l < PackTraits<S>::width; ++l) {
-      int status = 0;
-      for (int f = 0; f < batch.front_count && status == 0; ++f) status = at.front_status(f, l);
+      int status = 0, negative = 0;
+      for (int f = 0; f < batch.front_count && status == 0; ++f) {
+        status = at.front_status(f, l);
+        negative += at.front_negative(f, l);
+      }
       at.status(l) = status;
+      at.negative(l) = negative;
     }
   }
 };

@@ -25,6 +25,17 @@ SUPPLE_INLINE void store_row_of(double* to, std::ptrdiff_t stride, const FrontRo
   for (int e = 0; e < 3 * R; ++e) store_lanes_of(to + e * stride, row.y[e / R][e % R]);
 }
 
+// row <- S row, with the signs of its three columns.
+template <class S, int R>
+SUPPLE_INLINE void apply_signs(const double* signs, std::ptrdiff_t stride, FrontRow<S, R>& row) {
+  SUPPLE_UNROLL
+  for (int i = 0; i < 3; ++i) {
+    const S sign = load_lanes_of<S>(signs + i * stride);
+    SUPPLE_UNROLL
+    for (int c = 0; c < R; ++c) row.y[i][c] = sign * row.y[i][c];
+  }
+}
+
 // row -= T x, or T^T x where transposed; T the tile at `tile`, x a row's right-hand sides in memory.
 template <class S, int R, bool transposed>
 SUPPLE_INLINE void subtract_tile(const double* tile, const double* x, std::ptrdiff_t stride, FrontRow<S, R>& row) {
@@ -141,7 +152,7 @@ struct ForwardRowsOp {
   }
 };
 
-// An own row, with rows that are known: y -= L^T x.
+// An own row, with rows that are known: y -= S L^T x.
 template <int R>
 struct BackwardColumnOp {
   FrontBatch batch;
@@ -156,14 +167,17 @@ struct BackwardColumnOp {
     const FrontPlace<S> at(batch, group, lane);
     double* place = at.right(front.first + task.column, R);
     FrontRow<S, R> row = load_row_of<S, R>(place, at.stride);
+    const double* signs = at.signs(front.first + task.column);
+    apply_signs(signs, at.stride, row);
     for (int r = task.row; r < task.row + task.rows; ++r)
       subtract_tile<S, R, true>(at.factor(front.factor_tile(r, task.column)),
                                 at.right(batch.node_of_row[front.row + r], R), at.stride, row);
+    apply_signs(signs, at.stride, row);
     store_row_of(place, at.stride, row);
   }
 };
 
-// Own rows of a panel: x = L11^-T y, and into X; robots without a factor keep their right-hand sides.
+// Own rows of a panel: x = L11^-T S y, and into X; robots without a factor keep their right-hand sides.
 template <int R>
 struct BackwardDiagonalOp {
   FrontBatch batch;
@@ -181,6 +195,7 @@ struct BackwardDiagonalOp {
     for (int r = end - 1; r >= task.column; --r) {
       double* place = at.right(front.first + r, R);
       FrontRow<S, R> row = load_row_of<S, R>(place, at.stride);
+      apply_signs(at.signs(front.first + r), at.stride, row);
       for (int k = r + 1; k < end; ++k)
         subtract_tile<S, R, true>(at.factor(front.factor_tile(k, r)), at.right(front.first + k, R), at.stride, row);
       const double* diagonal = at.factor(front.factor_tile(r, r));

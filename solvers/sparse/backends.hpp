@@ -10,6 +10,9 @@ namespace supple {
 /// A pivot that elimination brought below this fraction of what it started from makes the matrix singular. A free body
 /// leaves 1e-15 to 1e-13 by rounding; a beam a hundred times longer than its elements still has 1e-7.
 constexpr double sparse_singular_pivot = 1e-12;
+/// Without pivoting (multifrontal.hpp): the square of an entry of L in a column that is negative, as a share of A's
+/// diagonal entry of its row. Of sixteen digits ten remain at least.
+constexpr double sparse_most_growth = 1e6;
 
 std::unique_ptr<SparseDirect> make_sparse_cholesky();
 std::unique_ptr<SparseDirect> make_sparse_eigen();

@@ -32,10 +32,12 @@ BatchPlan::BatchPlan(std::shared_ptr<const AssemblyTree> tree, const BatchForm& 
   place_blocks();
   schedule = schedule_fronts(fronts, tree_->level, form_.order);
   shared_bytes_ = bytes_of(fronts) + bytes_of(contribution_start) + bytes_of(contributions) + bytes_of(node_of_row) +
-                  bytes_of(source) + bytes_of(blocks) + bytes_of(node) + bytes_of(schedule.tasks);
+                  bytes_of(source) + bytes_of(blocks) + bytes_of(node) + bytes_of(diagonal_at) +
+                  bytes_of(schedule.tasks);
   const auto numbers = static_cast<std::size_t>((factor_tiles + update_tiles) * front_tile +
-                                                (nodes() + remaining_rows) * 3 * batch_right_sides);
-  group_bytes_ = static_cast<std::size_t>(form_.lanes) * (numbers * sizeof(double) + (fronts.size() + 1) * sizeof(int));
+                                                (nodes() + remaining_rows) * 3 * batch_right_sides + 3 * nodes());
+  group_bytes_ =
+      static_cast<std::size_t>(form_.lanes) * (numbers * sizeof(double) + 2 * (fronts.size() + 1) * sizeof(int));
 }
 
 int BatchPlan::robots_within(std::size_t bytes) const {
@@ -105,6 +107,8 @@ void BatchPlan::place_blocks() {
   node.resize(tree_->place.size());
   for (std::size_t i = 0; i < tree_->place.size(); ++i)
     node[static_cast<std::size_t>(tree_->place[i])] = static_cast<int>(i);
+  for (const int i : node)
+    for (int c = 0; c < 3; ++c) diagonal_at.push_back(pattern.column_start[3 * i + c]);
 }
 
 }  // namespace supple

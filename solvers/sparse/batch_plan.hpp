@@ -47,7 +47,7 @@ class BatchPlan {
   std::vector<int> node_of_row;
   std::vector<int> source;
   std::vector<MatrixBlock> blocks;
-  std::vector<int> node;
+  std::vector<int> node, diagonal_at;
   FrontSchedule schedule;
   std::ptrdiff_t factor_tiles = 0, update_tiles = 0, remaining_rows = 0;  // of one robot
 

@@ -7,6 +7,7 @@
 #include "kernels/base/each.hpp"
 #include "kernels/fronts/front_factor_ops.hpp"
 #include "kernels/fronts/front_solve_ops.hpp"
+#include "solvers/sparse/backends.hpp"
 
 namespace supple {
 namespace {
@@ -34,20 +35,24 @@ BatchedCholesky::BatchedCholesky(const Device& device, std::shared_ptr<const Bat
       source_(copy_of(device, plan_->source)),
       blocks_(copy_of(device, plan_->blocks)),
       node_(copy_of(device, plan_->node)),
+      diagonal_at_(copy_of(device, plan_->diagonal_at)),
       tasks_(copy_of(device, plan_->schedule.tasks)),
       factor_(device, robot_numbers(*plan_, robots, plan_->factor_tiles * front_tile)),
       updates_(device, robot_numbers(*plan_, robots, plan_->update_tiles * front_tile)),
       right_(device, robot_numbers(*plan_, robots, plan_->nodes() * 3 * batch_right_sides)),
       remaining_(device, robot_numbers(*plan_, robots, plan_->remaining_rows * 3 * batch_right_sides)),
+      signs_(device, robot_numbers(*plan_, robots, plan_->nodes() * 3)),
+      front_negative_(device, robot_numbers(*plan_, robots, plan_->tree().count())),
       front_status_(device, robot_numbers(*plan_, robots, plan_->tree().count())),
-      status_(device, robot_numbers(*plan_, robots, 1)) {
+      status_(device, robot_numbers(*plan_, robots, 1)),
+      negative_(device, robot_numbers(*plan_, robots, 1)) {
   SUPPLE_EXPECT(robots >= 0 && (!plan_->form().registers || device.kind == Device::Kind::cpu));
 }
 
 std::size_t BatchedCholesky::bytes() const {
   const auto of = [](const auto&... array) { return (0 + ... + (array.size() * sizeof(*array.data()))); };
-  return of(fronts_, contribution_start_, contributions_, node_of_row_, source_, blocks_, node_, tasks_, factor_,
-            updates_, right_, remaining_, front_status_, status_);
+  return of(fronts_, contribution_start_, contributions_, node_of_row_, source_, blocks_, node_, diagonal_at_, tasks_,
+            factor_, updates_, right_, remaining_, signs_, front_negative_, front_status_, status_, negative_);
 }
 
 FrontBatch BatchedCholesky::view() {
@@ -59,6 +64,7 @@ FrontBatch BatchedCholesky::view() {
           .blocks = blocks_.data(),
           .front_count = plan_->tree().count(),
           .node = node_.data(),
+          .diagonal_at = diagonal_at_.data(),
           .robots = robots_,
           .lanes = plan_->form().lanes,
           .first_group = 0,
@@ -70,8 +76,11 @@ FrontBatch BatchedCholesky::view() {
           .updates = updates_.data(),
           .right = right_.data(),
           .remaining = remaining_.data(),
+          .signs = signs_.data(),
+          .front_negative = front_negative_.data(),
           .front_status = front_status_.data(),
-          .status = status_.data()};
+          .status = status_.data(),
+          .negative = negative_.data()};
 }
 
 // In chunks whose indices fit an int.
@@ -111,14 +120,17 @@ int BatchedCholesky::factor(const double* values, std::ptrdiff_t stride, double 
     if (step.phase == FrontPhase::update)
       go(FrontUpdateOp{batch, tasks, step.count, values, stride});
     else if (step.phase == FrontPhase::diagonal)
-      go(FrontDiagonalOp{batch, tasks, step.count, values, stride, smallest_pivot});
+      go(FrontDiagonalOp{batch, tasks, step.count, values, stride, smallest_pivot, sparse_most_growth});
     else if (step.phase == FrontPhase::rows)
-      go(FrontRowsOp{batch, tasks, step.count});
+      go(FrontRowsOp{batch, tasks, step.count, values, stride, sparse_most_growth});
     else
       go(FrontStatusOp{batch});
   });
   std::vector<int> codes(status_.size());
   status_.download(codes);
+  negative_pivots_.resize(negative_.size());
+  negative_.download(negative_pivots_);
+  negative_pivots_.resize(status.size());
   for (int b = 0; b < robots_; ++b)
     status[static_cast<std::size_t>(b)] = static_cast<PivotStatus>(codes[static_cast<std::size_t>(b)]);
   return static_cast<int>(std::count(status.begin(), status.end(), PivotStatus::ok));

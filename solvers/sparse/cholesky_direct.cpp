@@ -1,6 +1,5 @@
-// Multifrontal Cholesky where the matrix is positive definite, and a factorisation with pivoting where it is not.
-// Cholesky comes first also for matrices that may be indefinite: those of nearly all equilibria are positive, and a
-// success proves the inertia. Which of the two solves depends on the matrix alone, never on matrices before it.
+// Our multifrontal factorisation, and one with pivoting for matrices that it refuses: singular ones, and indefinite ones
+// that lose digits without pivoting. Which of the two solves depends on the matrix alone, never on matrices before it.
 
 #include <new>
 
@@ -25,13 +24,13 @@ class CholeskyDirect final : public SparseDirect {
     solver_ = Solver::none;
     PivotStatus pivots;
     try {
-      pivots = cholesky_.factor(values, sparse_singular_pivot);
+      pivots = cholesky_.factor(values, sparse_singular_pivot, kind_);
     } catch (const std::bad_alloc&) {
       return {FactorStatus::out_of_memory, 0, 0};
     }
     if (pivots == PivotStatus::ok) {
       solver_ = Solver::cholesky;
-      return {FactorStatus::ok, 0, cholesky_.factor_nonzeros()};
+      return {FactorStatus::ok, cholesky_.negative_pivots(), cholesky_.factor_nonzeros()};
     }
     if (kind_ == Definiteness::positive)
       return {pivots == PivotStatus::vanished ? FactorStatus::singular : FactorStatus::not_positive, 0, 0};

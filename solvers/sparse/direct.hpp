@@ -1,7 +1,7 @@
 #pragma once
 // Direct solution of A x = b for symmetric sparse A: one analysis per pattern, many factorisations, many right-hand
-// sides. Orderings are METIS's. Positive definite matrices are factored by our multifrontal Cholesky; others by MUMPS
-// (sequential) where it is built in, else by Eigen's simplicial LDLt.
+// sides. Orderings are METIS's. Matrices are factored by our multifrontal method without pivoting; those that it refuses
+// by MUMPS (sequential) where it is built in, else by Eigen's simplicial LDLt.
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@ namespace supple {
 
 enum class Definiteness {
   positive,    // Cholesky-like, fails on a non-positive pivot
-  indefinite,  // may be: LDLt with pivoting (MUMPS) or without (Eigen) where it is; negative pivots are counted
+  indefinite,  // may be; negative pivots are counted
 };
 
 enum class FactorStatus { ok, singular, not_positive, out_of_memory };

@@ -208,9 +208,13 @@ void Lockstep::factor() {
     slot.request = Request::none;
     slot.by_pivoting = false;
     const PivotStatus status = status_[extent(b)];
-    slot.report = status == PivotStatus::ok
-                      ? FactorReport{FactorStatus::ok, 0, static_cast<double>(plan_->factor_tiles * front_tile)}
-                      : pivot(slot, status);
+    const int negative = cholesky_.negative_pivots()[extent(b)];
+    if (status != PivotStatus::ok)
+      slot.report = pivot(slot, status);
+    else if (negative > 0 && slot.kind == Definiteness::positive)
+      slot.report = {FactorStatus::not_positive, 0, 0};
+    else
+      slot.report = {FactorStatus::ok, negative, static_cast<double>(plan_->factor_tiles * front_tile)};
   }
 }
 

@@ -1,9 +1,11 @@
 #include "solvers/sparse/multifrontal.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "kernels/base/contract.hpp"
+#include "solvers/sparse/backends.hpp"
 
 namespace supple {
 
@@ -39,15 +41,15 @@ void MultifrontalCholesky::analyse(std::shared_ptr<const AssemblyTree> tree) {
 
 void MultifrontalCholesky::allocate() {
   std::size_t largest = 0;
-  int widest = 0, tallest = 0;
+  int tallest = 0;
   for (int s = 0; s < tree_->count(); ++s) {
     const Front front = shape(s);
     largest = std::max(largest, front.factor_size());
-    widest = std::max(widest, front.columns);
     tallest = std::max(tallest, front.padded_rows());
   }
   columns_.resize(largest);
-  diagonal_.resize(widest);
+  diagonal_.resize(tree_->pattern.n);
+  signs_.resize(tree_->pattern.n);
   right_.resize(static_cast<std::size_t>(tree_->pattern.n) * W);
   local_.resize(static_cast<std::size_t>(tallest) * W);
   for (int k = 0; k < 2; ++k) update_[k].resize(updates_.size[k]);
@@ -78,7 +80,6 @@ void MultifrontalCholesky::assemble(const Front& front, int s, const double* val
     for (int c = 0; c < b; ++c) {
       const double* column = values + tree_->pattern.column_start[b * entry.column + c] + b * entry.block - c;
       for (int r = entry.block == 0 ? c : 0; r < b; ++r) out[r * down + c * across] = column[r];
-      if (entry.block == 0) diagonal_[b * entry.front_column + c] = column[c];
     }
   }
 }
@@ -106,21 +107,49 @@ void MultifrontalCholesky::extend_add(int child, int begin, int end, double* tar
       }
 }
 
-PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_pivot) {
+// Whether columns of a front with S = -1 have entries that are too large for their rows.
+bool MultifrontalCholesky::grows(const Front& front, int s) const {
+  const int b = tree_->pattern.block, first = b * tree_->first[s], own = front.columns;
+  for (int k = 0; k < own; ++k) {
+    if (front.signs[k] > 0) continue;
+    for (int i = k; i < front.rows; ++i) {
+      const int below = i - own;
+      const int row = i < own ? first + i : b * tree_->row[tree_->row_start[s] + below / b] + below % b;
+      const double stored = front.slab(i / W)[k * W + i % W], entry = i == k ? 1 / stored : stored;
+      if (!(entry * entry <= sparse_most_growth * std::abs(diagonal_[row]))) return true;
+    }
+  }
+  return false;
+}
+
+PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_pivot, Definiteness kind) {
   if (factor_.empty()) allocate();
+  std::fill(signs_.begin(), signs_.end(), 1.0);
+  const SymmetricPattern& pattern = tree_->pattern;
+  for (int i = 0; i < pattern.n; ++i)
+    diagonal_[pattern.block * tree_->place[i / pattern.block] + i % pattern.block] = values[pattern.column_start[i]];
+  negative_.clear();
   PivotStatus status = PivotStatus::ok;
   for (int s = 0; s < tree_->count(); ++s) {
-    const Front front = this->front(s);
+    Front front = this->front(s);
     assemble(front, s, values);
     for (int child = tree_->child[s]; child >= 0; child = tree_->sibling[child])
       extend_add(child, 0, tree_->own(s), columns_.data(), front.padded_rows(), 0);
+    const int first = tree_->pattern.block * tree_->first[s];
     const int failed = eliminate(front, columns_.data(), [&](int column, double pivot) {
-      const double least = smallest_pivot * std::abs(diagonal_[column]);
-      if (pivot > least) return true;
+      const double least = smallest_pivot * std::abs(diagonal_[first + column]);
+      if (pivot > least) return 1.0;
+      if (kind == Definiteness::indefinite && pivot < -least) {
+        front.signs = signs_.data() + first;
+        signs_[first + column] = -1;
+        negative_.push_back(first + column);
+        return -1.0;
+      }
       status = pivot >= -least ? PivotStatus::vanished : PivotStatus::negative;
-      return false;
+      return 0.0;
     });
     if (failed >= 0) return status;
+    if (front.signs != nullptr && grows(front, s)) return PivotStatus::negative;
     if (tree_->parent[s] < 0) continue;
     double* update = update_[tree_->level[s] % 2].data() + updates_.start[s];
     form_update(front, update);
@@ -164,6 +193,8 @@ void MultifrontalCholesky::solve(double* x, int count) {
       substitute_forward(front(s), local_.data());
       scatter(s, right_);
     }
+    for (const int i : negative_)
+      for (int c = 0; c < W; ++c) right_[static_cast<std::size_t>(i) * W + c] *= -1;
     for (int s = tree_->count() - 1; s >= 0; --s) {
       gather(s, right_);
       substitute_backward(front(s), local_.data());
@@ -230,7 +261,7 @@ void MultifrontalCholesky::multiply_inverse(const SparseColumns& columns, bool b
     for (int c = from; c < std::min(count, from + W); ++c) panel.column.push_back(first + order[c]);
     substitute(panel, columns, first);
   }
-  // (L^-1 B_new)^T L^-1 B_all, panel by panel.
+  // (L^-1 B_new)^T S L^-1 B_all, panel by panel.
   for (int i = first_panel; i < panels_used_; ++i)
     for (int j = 0; j < panels_used_; ++j) {
       if (j > i) continue;
@@ -239,9 +270,9 @@ void MultifrontalCholesky::multiply_inverse(const SparseColumns& columns, bool b
       for (int c = 0; c < W; ++c) sum[c] = Register(0.0);
       for (int s = 0; s < tree_->count(); ++s) {
         if (left.reached[s] == 0 || right.reached[s] == 0) continue;
-        const double *x = own_rows(left, s), *y = own_rows(right, s);
-        for (int k = 0; k < b * tree_->own(s); ++k, x += W, y += W) {
-          const Register row = Register::load(y);
+        const double *x = own_rows(left, s), *y = own_rows(right, s), *sign = signs_.data() + b * tree_->first[s];
+        for (int k = 0; k < b * tree_->own(s); ++k, x += W, y += W, ++sign) {
+          const Register row = Register(*sign) * Register::load(y);
           for (int c = 0; c < W; ++c) sum[c] += Register(x[c]) * row;
         }
       }

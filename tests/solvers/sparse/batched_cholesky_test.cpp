@@ -19,6 +19,7 @@ struct Solution {
   std::vector<PivotStatus> status;
   std::vector<double> X;
   int factored;
+  std::vector<int> negative = {};
 };
 
 Solution solved(const Device& device, const BatchForm& form, std::shared_ptr<const AssemblyTree> tree,
@@ -29,6 +30,7 @@ Solution solved(const Device& device, const BatchForm& form, std::shared_ptr<con
   const Array<double> A(device, std::span<const double>(values));
   Array<double> X(device, std::span<const double>(right));
   solution.factored = cholesky.factor(A.data(), nonzeros, sparse_singular_pivot, solution.status);
+  solution.negative.assign(cholesky.negative_pivots().begin(), cholesky.negative_pivots().end());
   cholesky.solve(X.data(), count);
   X.download(solution.X);
   return solution;
@@ -75,7 +77,11 @@ TEST_P(BatchedFactors, AreTheSameBitsAloneAndInABatch) {
   const SymmetricPattern pattern = grid_pattern(6, 5, 4);
   const auto tree = analysed(pattern);
   const int robots = 37, count = 4;
-  const std::vector<double> values = positive_values(pattern, robots);
+  std::vector<double> values = positive_values(pattern, robots);
+  for (const int b : {1, 20})  // indefinite: signs are taken along for neighbours too
+    for (const int j : {0, 100, 359})
+      values[static_cast<std::size_t>(b * pattern.nonzeros() + pattern.column_start[static_cast<std::size_t>(j)])] =
+          -15;
   const std::vector<double> right = right_sides(static_cast<std::size_t>(robots * count * pattern.n));
   const Solution all = solved(GetParam(), batch_form(GetParam()), tree, values, robots, right, count);
   for (const int b : {0, 7, 20, 36}) {
@@ -85,10 +91,11 @@ TEST_P(BatchedFactors, AreTheSameBitsAloneAndInABatch) {
     const Solution one = solved(GetParam(), batch_form(GetParam()), tree, part(values, pattern.nonzeros()), 1,
                                 part(right, count * pattern.n), count);
     EXPECT_EQ(one.X, part(all.X, count * pattern.n)) << "robot " << b;
+    EXPECT_EQ(all.negative[static_cast<std::size_t>(b)], b == 20 ? 3 : 0);
   }
 }
 
-TEST_P(BatchedFactors, NameRobotsThatAreNotPositiveAndLeaveTheOthersAlone) {
+TEST_P(BatchedFactors, NameRobotsWithoutAFactorAndLeaveTheOthersAlone) {
   const SymmetricPattern pattern = grid_pattern(6, 5, 4);
   const auto tree = analysed(pattern);
   const int robots = 19, count = 2;
@@ -99,7 +106,9 @@ TEST_P(BatchedFactors, NameRobotsThatAreNotPositiveAndLeaveTheOthersAlone) {
   };
   diagonal(3, 100) = -15;                     // indefinite
   diagonal(9, 0) = diagonal(9, 359) = -1e30;  // in the first and the last column of A
-  for (int j = 0; j < pattern.n; ++j)         // one node that nothing holds
+  const auto first = std::ranges::find(tree->place, 0) - tree->place.begin();
+  for (const int b : {5, 6}) diagonal(b, 3 * static_cast<int>(first)) = b == 5 ? 1e-9 : -1e-9;  // factors grow
+  for (int j = 0; j < pattern.n; ++j)  // nothing holds one node
     for (int k = pattern.column_start[j]; k < pattern.column_start[j + 1]; ++k)
       if (j / 3 == 50 || pattern.row[k] / 3 == 50)
         values[static_cast<std::size_t>(12 * pattern.nonzeros() + k)] = j == pattern.row[k] && j % 3 < 2 ? 1.0 : 0.0;
@@ -111,12 +120,22 @@ TEST_P(BatchedFactors, NameRobotsThatAreNotPositiveAndLeaveTheOthersAlone) {
   MultifrontalCholesky single;
   single.analyse(tree);
   for (int b = 0; b < robots; ++b) {
-    EXPECT_EQ(solution.status[b], single.factor(values.data() + b * pattern.nonzeros(), sparse_singular_pivot)) << b;
-    const bool bad = b == 3 || b == 9 || b == 12 || b == 18;
+    const double* A = values.data() + b * pattern.nonzeros();
+    EXPECT_EQ(solution.status[b], single.factor(A, sparse_singular_pivot, Definiteness::indefinite)) << b;
+    const bool bad = b == 5 || b == 6 || b == 12 || b == 18, indefinite = b == 3 || b == 9;
     EXPECT_EQ(solution.status[b] != PivotStatus::ok, bad);
-    for (int i = b * count * pattern.n; i < (b + 1) * count * pattern.n; ++i)
-      ASSERT_EQ(solution.X[i], bad ? right[i] : expected.X[i]) << "robot " << b;
+    if (!bad) {
+      EXPECT_EQ(solution.negative[b], b == 3 ? 1 : b == 9 ? 2 : 0);
+    }
+    for (int k = b * count; k < (b + 1) * count; ++k) {
+      const double *x = solution.X.data() + k * pattern.n, *rhs = right.data() + k * pattern.n;
+      // Some roundings: no factor here grows.
+      if (indefinite) EXPECT_LT(backward_error(pattern, A, x, rhs), 1e-15) << b;
+      for (int i = 0; i < pattern.n && !indefinite; ++i)
+        ASSERT_EQ(x[i], bad ? rhs[i] : expected.X[k * pattern.n + i]) << "robot " << b;
+    }
   }
+  EXPECT_EQ(solution.status[5], PivotStatus::negative);
   EXPECT_EQ(solution.status[12], PivotStatus::vanished);
 }
 
@@ -125,7 +144,7 @@ TEST_P(BatchedFactors, FactorAgainAfterAFailure) {
   const auto plan = std::make_shared<const BatchPlan>(analysed(pattern), batch_form(GetParam()));
   const std::vector<double> good = positive_values(pattern, 2);
   std::vector<double> bad = good;
-  bad[0] = -1;
+  bad[0] = std::nan("");
   BatchedCholesky cholesky(GetParam(), plan, 2);
   std::vector<PivotStatus> status(2);
   const Array<double> A(GetParam(), std::span<const double>(bad)), B(GetParam(), std::span<const double>(good));
@@ -170,11 +189,14 @@ TEST(BatchedFactorsAsOnAGpu, AreThoseOfRegisters) {
   const auto by = [&](const BatchForm& form) { return solved(cpu(), form, tree, values, robots, right, count); };
   const int width = Pack<double>::width;
   const Solution registers = by({FrontOrder::by_fronts, width, true}), scalar = by(as_on_a_gpu);
-  EXPECT_EQ(registers.factored, robots - 2);
+  EXPECT_EQ(registers.factored, robots - 1);
+  EXPECT_EQ(registers.negative[33], 1);
+  EXPECT_EQ(registers.negative, scalar.negative);
   EXPECT_EQ(registers.status, scalar.status);
   MultifrontalCholesky single;
   single.analyse(tree);
-  EXPECT_EQ(scalar.status[5], single.factor(values.data() + 5 * pattern.nonzeros(), sparse_singular_pivot));
+  EXPECT_EQ(scalar.status[5],
+            single.factor(values.data() + 5 * pattern.nonzeros(), sparse_singular_pivot, Definiteness::indefinite));
   // The order of the fronts changes no bit, nor does the number of lanes.
   EXPECT_EQ(registers.X, by({FrontOrder::by_levels, width, true}).X);
   EXPECT_EQ(scalar.X, by({FrontOrder::by_fronts, 5, false}).X);

@@ -88,16 +88,27 @@ TEST_P(LockstepOnDevice, RobotsGetTheSameBitsAloneAndTogether) {
   EXPECT_EQ(solutions(as_on_a_gpu, values, 10, 1).front(), gpu.back());
 }
 
+// The last two unknowns are coupled to each other alone.
+struct LastPair {
+  double a, coupling, b;  // [a, coupling; coupling, b]
+  FactorStatus of_positive, of_indefinite;
+};
+
 TEST_P(LockstepOnDevice, OthersGoOnBesideAMatrixThatIsNotPositive) {
   const int robots = 5, bad = 2;
   std::vector<double> values = positive_values(pattern, robots);
   const auto before = solutions(batch_form(GetParam()), values, 0, robots);
   double* own = values.data() + extent(bad, pattern.nonzeros());
-  for (const bool vanished : {false, true}) {
-    // The last unknown has a negative pivot, or none: nothing is coupled to it.
+  const LastPair pairs[] = {{1, 0, -2, FactorStatus::not_positive, FactorStatus::ok},
+                            {1, 0, 0, FactorStatus::singular, FactorStatus::singular},
+                            // Factors without pivoting grow: another solver has this one.
+                            {1e-9, 1, 1, FactorStatus::not_positive, FactorStatus::ok}};
+  for (const LastPair& pair : pairs) {
+    const int last = pattern.n - 1;
     for (int j = 0; j < pattern.n; ++j)
       for (int k = pattern.column_start[extent(j)]; k < pattern.column_start[extent(j) + 1]; ++k)
-        if (pattern.row[extent(k)] == pattern.n - 1) own[k] = vanished || j < pattern.n - 1 ? 0 : -2;
+        if (const int row = pattern.row[extent(k)]; row >= last - 1)
+          own[k] = j == last ? pair.b : j < last - 1 ? 0 : row == last ? pair.coupling : pair.a;
     Lockstep lockstep(GetParam(), plan(batch_form(GetParam())), robots);
     lockstep.run([&](int b) {
       const auto solver = lockstep.solver(b);
@@ -106,19 +117,18 @@ TEST_P(LockstepOnDevice, OthersGoOnBesideAMatrixThatIsNotPositive) {
         return;
       }
       solver->analyse(pattern, Definiteness::positive);
-      EXPECT_EQ(solver->factor(own).status, vanished ? FactorStatus::singular : FactorStatus::not_positive);
+      EXPECT_EQ(solver->factor(own).status, pair.of_positive);
       solver->analyse(pattern, Definiteness::indefinite);
       const FactorReport report = solver->factor(own);
-      if (vanished) {
-        EXPECT_EQ(report.status, FactorStatus::singular);
-        return;
-      }
-      ASSERT_EQ(report.status, FactorStatus::ok);
+      EXPECT_EQ(report.status, pair.of_indefinite);
+      if (report.status != FactorStatus::ok) return;
       EXPECT_EQ(report.negative_pivots, 1);
       std::vector<double> x(extent(pattern.n));
       x.back() = 1;
       solver->solve(x.data());
-      EXPECT_NEAR(x.back(), -0.5, 1e-14);
+      const double determinant = pair.a * pair.b - pair.coupling * pair.coupling;
+      EXPECT_NEAR(x.back(), pair.a / determinant, 1e-14);
+      EXPECT_NEAR(x[extent(last - 1)], -pair.coupling / determinant, 1e-14);
     });
   }
 }

@@ -1,4 +1,4 @@
-// The parts of the multifrontal Cholesky factorisation; as a whole it is a backend of sparse_direct_test.cpp.
+// The parts of the multifrontal factorisation; as a whole it is a backend of sparse_direct_test.cpp.
 
 #include "solvers/sparse/multifrontal.hpp"
 
@@ -15,21 +15,28 @@ namespace {
 using frontal::Front, frontal::W;
 
 struct FactoredFront {
-  std::vector<double> memory, assembled;
+  std::vector<double> memory, assembled, signs;
   Front front;
   int failed;
 };
 
-// The columns of A that are eliminated, as a front.
-FactoredFront eliminated(const Eigen::MatrixXd& A, int columns, double least_pivot = 0) {
+// The columns of A that are eliminated, as a front; a negative pivot ends it unless `indefinite`.
+FactoredFront eliminated(const Eigen::MatrixXd& A, int columns, bool indefinite = false) {
   FactoredFront f;
+  f.signs.assign(static_cast<std::size_t>(columns), 1.0);
   f.front = {static_cast<int>(A.rows()), columns, nullptr};
   f.memory.assign(f.front.factor_size(), std::nan(""));
   f.assembled.assign(f.front.factor_size(), 0.0);
   f.front.factor = f.memory.data();
   for (int k = 0; k < columns; ++k)
     for (int i = k; i < A.rows(); ++i) f.assembled[static_cast<std::size_t>(k * f.front.padded_rows() + i)] = A(i, k);
-  f.failed = eliminate(f.front, f.assembled.data(), [=](int, double pivot) { return pivot > least_pivot; });
+  f.failed = eliminate(f.front, f.assembled.data(), [&](int column, double pivot) {
+    if (pivot > 0) return 1.0;
+    if (!indefinite) return 0.0;
+    f.front.signs = f.signs.data();
+    f.signs[static_cast<std::size_t>(column)] = -1;
+    return -1.0;
+  });
   return f;
 }
 
@@ -55,6 +62,37 @@ TEST(Front, EliminatesColumnsAndFormsTheUpdate) {
         EXPECT_NEAR(update[static_cast<std::size_t>((j - first) * size + i - first)],
                     expected(i - columns, j - columns), 1e-12 * A.norm());
   }
+}
+
+// A = L S L^T with given S: what elimination finds, and what it leaves, are known.
+TEST(Front, EliminatesNegativePivots) {
+  for (const auto& [rows, columns] : shapes)
+    for (const int every : {1, 2, 5}) {
+      Eigen::MatrixXd L = test::Random(3).positive(rows).llt().matrixL();
+      Eigen::VectorXd S = Eigen::VectorXd::Ones(rows);
+      for (int k = every - 1; k < rows; k += every) S[k] = -1;
+      const Eigen::MatrixXd A = L * S.asDiagonal() * L.transpose();
+      const FactoredFront f = eliminated(A, columns, true);
+      ASSERT_EQ(f.failed, -1);
+      // The factors of elimination lose a little: A's own rounding, times the growth of a matrix of this size.
+      const double tolerance = 1e-10 * A.norm();
+      for (int k = 0; k < columns; ++k) {
+        EXPECT_EQ(f.signs[static_cast<std::size_t>(k)], S[k]) << k;
+        for (int i = k; i < rows; ++i) {
+          const double value = f.front.slab(i / W)[k * W + i % W];
+          EXPECT_NEAR(i == k ? 1 / value : value, L(i, k), tolerance);
+        }
+      }
+      const int size = f.front.update_size(), first = W * f.front.first_remaining_slab();
+      std::vector<double> update(static_cast<std::size_t>(size * size));
+      form_update(f.front, update.data());
+      const Eigen::MatrixXd below = L.bottomLeftCorner(rows - columns, columns);
+      const Eigen::MatrixXd expected = -below * S.head(columns).asDiagonal() * below.transpose();
+      for (int j = columns; j < rows; ++j)
+        for (int i = j; i < rows; ++i)
+          EXPECT_NEAR(update[static_cast<std::size_t>((j - first) * size + i - first)],
+                      expected(i - columns, j - columns), tolerance);
+    }
 }
 
 TEST(Front, SubstitutesForwardAndBackward) {

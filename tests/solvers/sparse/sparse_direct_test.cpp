@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "kernels/base/error.hpp"
+#include "solvers/sparse/backends.hpp"
 #include "solvers/sparse/direct.hpp"
+#include "solvers/sparse/multifrontal.hpp"
 #include "tests/solvers/random_matrix.hpp"
 
 namespace supple {
@@ -237,12 +239,14 @@ TEST(MakeSparseDirect, RefusesUnknownBackend) {
 }
 
 // Portions of 1, 20 and 3 columns with up to four entries, twice over: begun again they forget what was there.
-TEST(SparseInverse, OfFewColumnsInPortionsAgreesWithSolving) {
-  const Matrix A = lattice(6, 3, 0.3);
+void expect_products_agree_with_solving(double ground, int negative) {
+  const Matrix A = lattice(6, 3, ground);
   const int n = A.pattern.n;
   const auto solver = make_sparse_direct("cholesky");
-  solver->analyse(A.pattern, Definiteness::positive);
-  ASSERT_EQ(solver->factor(A.values.data()).status, FactorStatus::ok);
+  solver->analyse(A.pattern, Definiteness::indefinite);
+  const FactorReport report = solver->factor(A.values.data());
+  ASSERT_EQ(report.status, FactorStatus::ok);
+  ASSERT_EQ(report.negative_pivots, negative);
   test::Random random(7);
   for (int round = 0; round < 2; ++round) {
     Eigen::MatrixXd B(n, 0);
@@ -270,6 +274,51 @@ TEST(SparseInverse, OfFewColumnsInPortionsAgreesWithSolving) {
         for (int j = 0; j < B.cols(); ++j)
           EXPECT_NEAR(products[static_cast<std::size_t>(i * B.cols() + j)], expected(i, j), 1e-13 * expected.norm());
     }
+  }
+}
+
+TEST(SparseInverse, OfFewColumnsInPortionsAgreesWithSolving) {
+  expect_products_agree_with_solving(0.3, 0);
+}
+
+// The lattice pulled away from where it would be at rest: its rigid translations are unstable.
+TEST(SparseInverse, OfAnIndefiniteMatrixAgreesWithSolving) {
+  expect_products_agree_with_solving(-1e-3, 3);
+}
+
+// Without pivoting, for inertia that is proved and digits that are not lost.
+TEST(Multifrontal, FactorsIndefiniteMatricesOfFewNegativeEigenvalues) {
+  for (const double ground : {-1e-3, -0.03, -0.1}) {
+    const Matrix A = lattice(7, 3, ground);
+    MultifrontalCholesky factors;
+    factors.analyse(A.pattern);
+    ASSERT_EQ(factors.factor(A.values.data(), sparse_singular_pivot, Definiteness::indefinite), PivotStatus::ok);
+    EXPECT_GE(factors.negative_pivots(), 3);
+    const auto pivoting = make_sparse_pivoting();
+    pivoting->analyse(A.pattern, Definiteness::indefinite);
+    EXPECT_EQ(factors.negative_pivots(), pivoting->factor(A.values.data()).negative_pivots) << ground;
+    const Eigen::VectorXd b = test::Random(4).vector(A.pattern.n);
+    Eigen::VectorXd x = b;
+    factors.solve(x.data(), 1);
+    EXPECT_LT(backward_error(A.pattern, A.values.data(), x.data(), b.data()), 1e-14) << ground;
+    EXPECT_EQ(factors.factor(A.values.data(), sparse_singular_pivot), PivotStatus::negative);
+  }
+}
+
+// [tiny, 1; 1, 1] has a factorisation without pivoting, which loses as many digits as `tiny` has.
+TEST(Multifrontal, RefusesFactorsThatGrow) {
+  for (const double tiny : {1e-8, -1e-8}) {
+    const Matrix A = assemble(2, {{{0, 0}, tiny}, {{0, 1}, 1}, {{1, 1}, 1}}, 1);
+    MultifrontalCholesky factors;
+    factors.analyse(A.pattern);
+    EXPECT_EQ(factors.factor(A.values.data(), sparse_singular_pivot, Definiteness::indefinite), PivotStatus::negative);
+    const auto solver = make_sparse_direct("cholesky");
+    solver->analyse(A.pattern, Definiteness::indefinite);
+    EXPECT_EQ(solver->factor(A.values.data()).negative_pivots, 1);
+    const double b[] = {1, 2};
+    double x[] = {1, 2};
+    solver->solve(x, 1);
+    EXPECT_LT(backward_error(A.pattern, A.values.data(), x, b), 1e-15);
   }
 }
 

@@ -144,11 +144,17 @@ TEST_P(BatchedTangents, OneThatIsIndefiniteLeavesTheOthersAlone) {
   MultifrontalCholesky single;
   single.analyse(tree);
   EXPECT_EQ(single.factor(mixed.values.data() + nonzeros, sparse_singular_pivot), PivotStatus::negative);
-  EXPECT_EQ(answer.status, (std::vector{PivotStatus::ok, PivotStatus::negative, PivotStatus::ok}));
+  EXPECT_EQ(answer.status, (std::vector{PivotStatus::ok, PivotStatus::ok, PivotStatus::ok}));
   const std::ptrdiff_t numbers = static_cast<std::ptrdiff_t>(right_sides) * good.pattern.n;
   for (std::ptrdiff_t i = 0; i < robots * numbers; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    ASSERT_EQ(answer.X[k], i / numbers == 1 ? mixed.right[k] : expected.X[k]) << "robot " << i / numbers;
+    if (i / numbers != 1) ASSERT_EQ(answer.X[k], expected.X[k]) << "robot " << i / numbers;
+  }
+  for (int c = 0; c < right_sides; ++c) {
+    const std::ptrdiff_t at = numbers + static_cast<std::ptrdiff_t>(c) * good.pattern.n;
+    EXPECT_LT(
+        backward_error(good.pattern, mixed.values.data() + nonzeros, answer.X.data() + at, mixed.right.data() + at),
+        1e-14);
   }
 }
 
