@@ -10,6 +10,15 @@
 
 namespace supple {
 
+// While a robot is factored, beside PivotStatus: a front with a pivot that is nearly singular, no matter in a positive
+// definite matrix.
+inline constexpr int front_nearly_singular = 3;
+
+// What a front has found, and now `code`.
+SUPPLE_INLINE int worse_status(int found, int code) {
+  return found == 0 || (found == front_nearly_singular && code != 0) ? code : found;
+}
+
 // a[k][i]: row i of column k.
 template <class S>
 struct FrontTile {
@@ -135,7 +144,7 @@ SUPPLE_INLINE void check_growth(const FrontPlace<S>& at, int front, int column, 
   }
   for (int l = 0; l < PackTraits<S>::width; ++l) {
     int& status = at.front_status(front, l);
-    if (status == 0 && lane_of(code, l) != 0) status = 2;
+    if (lane_of(code, l) != 0) status = worse_status(status, 2);
   }
 }
 
@@ -189,8 +198,9 @@ struct FrontDiagonalOp {
   int count;
   const double* values;
   std::ptrdiff_t stride;
-  double smallest_pivot;  // as a share of A's diagonal entry
-  double most_growth;     // squares of L in columns with S = -1, as a share of A's diagonal entry of their row
+  double smallest_pivot;   // as a share of A's diagonal entry
+  double nearly_singular;  // the same, of an indefinite matrix
+  double most_growth;      // squares of L in columns with S = -1, as a share of A's diagonal entry of their row
   SUPPLE_HD void operator()(int k) const { run_front_index(*this, k); }
 
   template <class S>
@@ -226,7 +236,7 @@ struct FrontDiagonalOp {
   SUPPLE_INLINE void eliminate(const FrontPlace<S>& at, const FrontTask& task, int node, FrontTile<S>& tile) const {
     using std::abs;
     using std::sqrt;
-    S code(0.0), negative(0.0);
+    S code(0.0), negative(0.0), nearly(0.0);
     SUPPLE_UNROLL
     for (int c = 0; c < 3; ++c) {
       const S own = abs(at.of_robots(values + batch.diagonal_at[3 * node + c], stride));
@@ -238,6 +248,7 @@ struct FrontDiagonalOp {
       code = select(both(negate(valid), code == S(0.0)), select(pivot <= least, S(1.0), S(2.0)), code);
       code = select(both(grown, code == S(0.0)), S(2.0), code);
       negative += select(both(below, valid), S(1.0), S(0.0));
+      nearly = select(pivot <= S(nearly_singular) * own, S(1.0), nearly);
       store_lanes_of(at.signs(node) + c * at.stride, sign);
       const S inverse = select(valid, S(1.0) / sqrt(select(valid, pivot, S(1.0))), S(0.0));
       SUPPLE_UNROLL
@@ -259,7 +270,8 @@ struct FrontDiagonalOp {
     }
     for (int l = 0; l < PackTraits<S>::width; ++l) {
       int& status = at.front_status(task.front, l);
-      if (status == 0) status = static_cast<int>(lane_of(code, l));
+      const int found = static_cast<int>(lane_of(code, l));
+      status = worse_status(status, found == 0 && lane_of(nearly, l) != 0 ? front_nearly_singular : found);
       at.front_negative(task.front, l) += static_cast<int>(lane_of(negative, l));
     }
   }
@@ -324,10 +336,14 @@ struct FrontStatusOp {
     const FrontPlace<S> at(batch, group, lane);
     for (int l = 0; l < PackTraits<S>::width; ++l) {
       int status = 0, negative = 0;
+      bool nearly = false;
       for (int f = 0; f < batch.front_count && status == 0; ++f) {
-        status = at.front_status(f, l);
+        const int found = at.front_status(f, l);
+        nearly = nearly || found == front_nearly_singular;
+        status = found == front_nearly_singular ? 0 : found;
         negative += at.front_negative(f, l);
       }
+      if (status == 0 && nearly && negative > 0) status = 2;
       at.status(l) = status;
       at.negative(l) = negative;
     }

@@ -120,7 +120,8 @@ int BatchedCholesky::factor(const double* values, std::ptrdiff_t stride, double 
     if (step.phase == FrontPhase::update)
       go(FrontUpdateOp{batch, tasks, step.count, values, stride});
     else if (step.phase == FrontPhase::diagonal)
-      go(FrontDiagonalOp{batch, tasks, step.count, values, stride, smallest_pivot, sparse_most_growth});
+      go(FrontDiagonalOp{batch, tasks, step.count, values, stride, smallest_pivot, sparse_nearly_singular,
+                         sparse_most_growth});
     else if (step.phase == FrontPhase::rows)
       go(FrontRowsOp{batch, tasks, step.count, values, stride, sparse_most_growth});
     else

@@ -2,7 +2,7 @@
 // A_b = L_b S_b L_b^T and A_b X_b = B_b for many robots b with one sparsity pattern and three unknowns at each node, in
 // lockstep on a device: multifrontal factorisation without pivoting as in multifrontal.hpp, with one analysis for all
 // (batch_plan.hpp). What a robot gets does not depend on the others, their number or threads, to the last bit; against
-// MultifrontalCholesky sums have another order. A robot whose matrix is refused is named and costs what every other
+// MultifrontalCholesky sums have another order. A robot whose matrix gets no factor is named and costs what every other
 // costs; what to do with it is the caller's (make_sparse_pivoting).
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Our multifrontal factorisation, and one with pivoting for matrices that it refuses: singular ones, and indefinite ones
+// Our multifrontal factorisation, and one with pivoting for matrices that it does not factor: singular ones, and indefinite ones
 // that lose digits without pivoting. Which of the two solves depends on the matrix alone, never on matrices before it.
 
 #include <new>

@@ -1,7 +1,7 @@
 #pragma once
 // Direct solution of A x = b for symmetric sparse A: one analysis per pattern, many factorisations, many right-hand
-// sides. Orderings are METIS's. Matrices are factored by our multifrontal method without pivoting; those that it refuses
-// by MUMPS (sequential) where it is built in, else by Eigen's simplicial LDLt.
+// sides. Orderings are METIS's. Matrices are factored by our multifrontal method without pivoting; those that it
+// does not support by MUMPS (sequential) where it is built in, else by Eigen's simplicial LDLt.
 
 #include <memory>
 #include <string>

@@ -6,7 +6,7 @@
 // is done. Other work that is faster together comes before both (share).
 //
 // What a robot gets depends on its own matrices and right-hand sides alone, to the last bit: others, their number and
-// the threads only decide when. A matrix that is refused without pivoting goes to make_sparse_pivoting, one by one.
+// the threads only decide when. A matrix without a factor goes to make_sparse_pivoting, one by one.
 
 #include <condition_variable>
 #include <deque>
@@ -54,7 +54,7 @@ class Lockstep {
     int count = 0;
     Definiteness kind = Definiteness::positive;
     FactorReport report;
-    bool by_pivoting = false;  // its last matrix was refused without
+    bool by_pivoting = false;  // its last matrix had no factor without
     std::unique_ptr<SparseDirect> pivoting;
     std::condition_variable turn;
     bool computes = false;

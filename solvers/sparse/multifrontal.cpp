@@ -130,6 +130,7 @@ PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_p
     diagonal_[pattern.block * tree_->place[i / pattern.block] + i % pattern.block] = values[pattern.column_start[i]];
   negative_.clear();
   PivotStatus status = PivotStatus::ok;
+  bool nearly_singular = false;
   for (int s = 0; s < tree_->count(); ++s) {
     Front front = this->front(s);
     assemble(front, s, values);
@@ -137,7 +138,8 @@ PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_p
       extend_add(child, 0, tree_->own(s), columns_.data(), front.padded_rows(), 0);
     const int first = tree_->pattern.block * tree_->first[s];
     const int failed = eliminate(front, columns_.data(), [&](int column, double pivot) {
-      const double least = smallest_pivot * std::abs(diagonal_[first + column]);
+      const double own = std::abs(diagonal_[first + column]), least = smallest_pivot * own;
+      if (std::abs(pivot) <= sparse_nearly_singular * own) nearly_singular = true;
       if (pivot > least) return 1.0;
       if (kind == Definiteness::indefinite && pivot < -least) {
         front.signs = signs_.data() + first;
@@ -157,6 +159,7 @@ PivotStatus MultifrontalCholesky::factor(const double* values, double smallest_p
       extend_add(child, tree_->own(s), tree_->own(s) + tree_->below(s), update, front.update_size(),
                  W * front.first_remaining_slab());
   }
+  if (nearly_singular && !negative_.empty()) return PivotStatus::negative;
   return status;
 }
 

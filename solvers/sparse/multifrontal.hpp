@@ -10,7 +10,8 @@
 // A's and twice the squares of L's entries in columns with S = -1. One such square above sparse_most_growth times |A|'s
 // diagonal entry of its row ends the factorisation. A stiffness that is negative for a few motions of the whole body
 // meets them in its last fronts, where hardly anything grows: squares of 1e-3 to 0.5 of the diagonal on the diamond
-// with 61,652 tetrahedra, whose gravity and cables make nearly all of its tangents indefinite.
+// with 61,652 tetrahedra, whose gravity and cables make nearly all of its tangents indefinite. Where the matrix is nearly
+// singular as well (sparse_nearly_singular), digits are scarce, and it is left to pivoting too.
 //
 // Bits depend on the matrix and the width of a register alone.
 
@@ -32,8 +33,8 @@ class MultifrontalCholesky {
   /// Uses an analysis that is shared with others.
   void analyse(std::shared_ptr<const AssemblyTree> tree);
   /// Lower triangle ordered as the pattern. The first call allocates (std::bad_alloc). Vanished: a pivot fell below
-  /// `smallest_pivot` of its diagonal entry. Negative: one is, of a matrix that is to be positive, or the factors of an
-  /// indefinite one grow too much.
+  /// `smallest_pivot` of its diagonal entry. Negative: one is, of a matrix that is to be positive, or an
+  /// indefinite one is nearly singular or its factors grow too much.
   PivotStatus factor(const double* values, double smallest_pivot, Definiteness kind = Definiteness::positive);
   /// Of the last matrix that was factored: how many eigenvalues are negative.
   int negative_pivots() const { return static_cast<int>(negative_.size()); }

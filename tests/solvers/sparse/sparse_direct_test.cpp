@@ -306,7 +306,7 @@ TEST(Multifrontal, FactorsIndefiniteMatricesOfFewNegativeEigenvalues) {
 }
 
 // [tiny, 1; 1, 1] has a factorisation without pivoting, which loses as many digits as `tiny` has.
-TEST(Multifrontal, RefusesFactorsThatGrow) {
+TEST(Multifrontal, LeavesFactorsThatGrowToPivoting) {
   for (const double tiny : {1e-8, -1e-8}) {
     const Matrix A = assemble(2, {{{0, 0}, tiny}, {{0, 1}, 1}, {{1, 1}, 1}}, 1);
     MultifrontalCholesky factors;
@@ -319,6 +319,20 @@ TEST(Multifrontal, RefusesFactorsThatGrow) {
     double x[] = {1, 2};
     solver->solve(x, 1);
     EXPECT_LT(backward_error(A.pattern, A.values.data(), x, b), 1e-15);
+  }
+}
+
+// A pivot of 1e-8 is no matter alone; beside a negative one it is left to the solver with pivoting.
+TEST(Multifrontal, LeavesWhatIsNearlySingularAndIndefiniteToPivoting) {
+  for (const double third : {1.0, -1.0}) {
+    const Matrix A = assemble(3, {{{0, 0}, 1}, {{0, 1}, 1}, {{1, 1}, 1 + 1e-8}, {{2, 2}, third}}, 1);
+    MultifrontalCholesky factors;
+    factors.analyse(A.pattern);
+    EXPECT_EQ(factors.factor(A.values.data(), sparse_singular_pivot, Definiteness::indefinite),
+              third > 0 ? PivotStatus::ok : PivotStatus::negative);
+    const auto solver = make_sparse_direct("cholesky");
+    solver->analyse(A.pattern, Definiteness::indefinite);
+    EXPECT_EQ(solver->factor(A.values.data()).negative_pivots, third > 0 ? 0 : 1);
   }
 }
 
