@@ -9,7 +9,7 @@
 // of rounding of |L| |L|^T (Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem 11.3), whose diagonal is
 // A's and twice the squares of L's entries in columns with S = -1. One such square above sparse_most_growth times |A|'s
 // diagonal entry of its row ends the factorisation. A stiffness that is negative for a few motions of the whole body
-// meets them in its last fronts, where hardly anything grows: squares of 1e-3 to 0.5 of the diagonal on the diamond
+// meets them in its last fronts, where hardly anything grows: squares of at most 0.3 of the diagonal on the diamond
 // with 61,652 tetrahedra, whose gravity and cables make nearly all of its tangents indefinite. Where the matrix is nearly
 // singular as well (sparse_nearly_singular), digits are scarce, and it is left to pivoting too.
 //
