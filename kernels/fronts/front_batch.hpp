@@ -1,7 +1,7 @@
 #pragma once
-// Fronts of a multifrontal factorisation A = L S L^T, S diagonal with entries 1 and -1 (solvers/sparse/multifrontal.hpp),
-// of many robots with one pattern and three unknowns at each node. Everything is kept in tiles of 3 x 3, one for a pair of nodes, and robots in groups of `lanes`
-// whose numbers lie side by side:
+// Fronts of a multifrontal factorisation A = L S L^T, S diagonal with entries 1 and -1 (Liu 1992;
+// solvers/sparse/multifrontal.hpp), of many robots with one pattern and three unknowns at each node. Everything is kept
+// in tiles of 3 x 3, one for a pair of nodes, and robots in groups of `lanes` whose numbers lie side by side:
 //   entry (row i, column k) of tile t of robot group * lanes + lane at ((group * tiles + t) * 9 + 3 k + i) * lanes +
 //   lane.
 // A GPU thread works on one robot, and its neighbours read the next addresses; a CPU thread on the robots of one

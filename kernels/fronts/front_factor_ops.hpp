@@ -3,8 +3,9 @@
 //   update    a = A + what the children left - sum over columns eliminated before of L S L^T
 //   diagonal  L11 and S of a panel's diagonal block
 //   rows      L = a L11^-T S of the rows below it
-// and update again for the rows that remain. Fronts without negative columns leave S out, which changes no bit. Each entry is a sum in one fixed order, whatever the panels, the schedule
-// and the number of robots, and is written by one index: no atomics.
+// and update again for the rows that remain. Fronts without negative columns leave S out, which changes no bit. Each
+// entry is a sum in one fixed order, whatever the panels, the schedule and the number of robots, and is written by one
+// index: no atomics.
 
 #include "kernels/fronts/front_batch.hpp"
 
@@ -148,6 +149,14 @@ SUPPLE_INLINE void check_growth(const FrontPlace<S>& at, int front, int column, 
   }
 }
 
+// op.run_rows for the rows of a task, two at a time.
+template <bool with_signs, class Op, class S>
+SUPPLE_INLINE void run_rows_in_pairs(const Op& op, const FrontPlace<S>& at, const FrontTask& task) {
+  int row = task.row;
+  for (; row + 2 <= task.row + task.rows; row += 2) op.template run_rows<S, 2, with_signs>(at, task, row);
+  if (row < task.row + task.rows) op.template run_rows<S, 1, with_signs>(at, task, row);
+}
+
 struct FrontUpdateOp {
   FrontBatch batch;
   const FrontTask* tasks;
@@ -161,15 +170,9 @@ struct FrontUpdateOp {
     const FrontTask& task = tasks[index];
     const FrontPlace<S> at(batch, group, lane);
     if (at.any_negative(task.front))
-      run_task<S, true>(at, task);
+      run_rows_in_pairs<true>(*this, at, task);
     else
-      run_task<S, false>(at, task);
-  }
-  template <class S, bool with_signs>
-  SUPPLE_INLINE void run_task(const FrontPlace<S>& at, const FrontTask& task) const {
-    int row = task.row;
-    for (; row + 2 <= task.row + task.rows; row += 2) run_rows<S, 2, with_signs>(at, task, row);
-    if (row < task.row + task.rows) run_rows<S, 1, with_signs>(at, task, row);
+      run_rows_in_pairs<false>(*this, at, task);
   }
   template <class S, int rows, bool with_signs>
   SUPPLE_INLINE void run_rows(const FrontPlace<S>& at, const FrontTask& task, int row) const {
@@ -211,7 +214,7 @@ struct FrontDiagonalOp {
     if (task.column == 0)
       for (int l = 0; l < PackTraits<S>::width; ++l)
         at.front_status(task.front, l) = at.front_negative(task.front, l) = 0;
-    // Signs are those of this panel as soon as its first column is done, and a panel is small.
+    // S always: it becomes known within the panel, and a panel is small.
     const double* signs = at.signs(front.first + task.column);
     for (int c = task.column; c < task.column + task.columns; ++c)
       for (int r = c; r < task.column + task.columns; ++r) {
@@ -291,15 +294,9 @@ struct FrontRowsOp {
     const FrontTask& task = tasks[index];
     const FrontPlace<S> at(batch, group, lane);
     if (at.any_negative(task.front))
-      run_task<S, true>(at, task);
+      run_rows_in_pairs<true>(*this, at, task);
     else
-      run_task<S, false>(at, task);
-  }
-  template <class S, bool with_signs>
-  SUPPLE_INLINE void run_task(const FrontPlace<S>& at, const FrontTask& task) const {
-    int row = task.row;
-    for (; row + 2 <= task.row + task.rows; row += 2) run_rows<S, 2, with_signs>(at, task, row);
-    if (row < task.row + task.rows) run_rows<S, 1, with_signs>(at, task, row);
+      run_rows_in_pairs<false>(*this, at, task);
   }
   template <class S, int rows, bool with_signs>
   SUPPLE_INLINE void run_rows(const FrontPlace<S>& at, const FrontTask& task, int row) const {

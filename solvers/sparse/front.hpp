@@ -1,6 +1,7 @@
 #pragma once
-// Dense kernels of one front of a multifrontal factorisation A = L S L^T, S diagonal with entries 1 and -1 (multifrontal.hpp;
-// Cholesky's where all are 1): m rows, of which the first w are eliminated. The factor is kept in slabs, groups of W rows with the W entries of each column side by side (W: one register):
+// Dense kernels of one front of a multifrontal factorisation A = L S L^T, S diagonal with entries 1 and -1
+// (multifrontal.hpp; Cholesky's where all are 1): m rows, of which the first w are eliminated. The factor is kept in
+// slabs, groups of W rows with the W entries of each column side by side (W: one register):
 //   entry (i, k) at slab i / W, place (i / W * w + k) * W + i % W.
 // So elimination, the update of what remains and both substitutions run over contiguous registers. Rows beyond m up to
 // the end of the last slab are zero. The diagonal holds 1 / l_kk.
