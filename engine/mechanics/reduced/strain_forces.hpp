@@ -33,10 +33,19 @@ class StrainForces {
   enum class Tangent { none, set, add };
   // s and W at x [n], in the scratch; adds f and magnitude (sum_k |e W_ki s_k|) to what it holds, and sets K or adds to it.
   void evaluate(const double* x, double e, Tangent tangent, StrainScratch& scratch) const;
+  // Of E(x) = f(x) + factor K(x) z with share of sum_k s_k Q_k in K, z [n] held: J [n x n] += dE/dx, E [n] += E.
+  void add_change(const double* x, const double* z, double e, double factor, double share, StrainScratch& scratch,
+                  double* J, double* E) const;
   // out [n (n + 1) / 2] += e sum_k s_k Q_k, s [count].
   void add_geometric(const double* s, double e, double* out) const;
 
  private:
+  double quadratic(int k, int i, int j) const {
+    const std::size_t at = (static_cast<std::size_t>(k) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(i)) *
+                               static_cast<std::size_t>(row_) +
+                           static_cast<std::size_t>(j);
+    return single_.empty() ? quadratic_[at] : static_cast<double>(single_[at]);
+  }
   template <class S>
   void evaluate_with(const S* Q, double e, Tangent tangent, StrainScratch& scratch) const;
 

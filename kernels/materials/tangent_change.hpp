@@ -1,0 +1,116 @@
+#pragma once
+// How the forces of one linearisation change with the deformation: of
+//   E(F) = P(F) + k C(F) : Z,   C the safe tangent, Z a change of F that is held,
+// the derivative D = dE/dF = dP/dF + k T, T = d(C : Z)/dF, 9x9 row-major over the row-major entries of F. D is symmetric
+// where C is the derivative of P at all of the points around; a frozen rotation and a clamped eigenvalue are not.
+//
+// No law has a formula for T of its own:
+//   polar rotation, frozen   C : Z = mu (Z + R Z^T R) + lambda (R : Z) R, and dR follows from the exact tangent's matrix
+//   where C is exact         T = dC/ds along F + s Z, since third derivatives are symmetric; a central difference of C
+//   elsewhere                central differences of C : Z along the nine entries of F
+// Differences of smooth laws are right to about 1e-10 of C |Z|; at a kink (an eigenvalue that is clamped from here on) they
+// are the mean of both sides.
+
+#include "kernels/materials/corotational.hpp"
+
+namespace supple {
+
+// Cube root of the rounding: best for central differences of what is of size one.
+inline constexpr double difference_step = 6e-6;
+
+// dP/dF of a law whose rotation is no polar factor of F has no formula.
+template <class Law>
+inline constexpr bool exact_tangent_law = true;
+template <class Rotation>
+inline constexpr bool exact_tangent_law<Corotational<Rotation>> = Rotation::has_exact_tangent;
+
+template <class V>
+SUPPLE_INLINE Mat3<V> times(const V* C, const Mat3<V>& b) {
+  Mat3<V> product;
+  for (int i = 0; i < 9; ++i) {
+    product[i] = C[9 * i] * b[0];
+    for (int j = 1; j < 9; ++j) product[i] += C[9 * i + j] * b[j];
+  }
+  return product;
+}
+
+// D += k d(mu (Z + R Z^T R) + lambda (R : Z) R)/dF. dR = sum_j w_j (G^-1 w(dF))_j with G = tr(S) I - S, w_j and w(dF)
+// those of the four rows; nothing where the rotation is not differentiable.
+template <class V>
+SUPPLE_INLINE void add_frozen_rotation_change(const Mat3<V>& F, const MaterialParameters<V>& m, const Mat3<V>& Z, V k,
+                                              V* D) {
+  const Mat3<V> R = polar_rotation(F);
+  const FourRows<V> rows = Corotational<PolarOfGradient>::four_rows_of(R, F, m, TangentKind::safe);
+  const Mat3<V> A = transpose(R) * F;
+  const Mat3<V> stretch = V(0.5) * (A + transpose(A));
+  const Mat3<V> G = trace(stretch) * Mat3<V>::identity() - stretch;
+  const V det = determinant(G), size = dot(G, G);
+  const auto differentiable = both(det > V(1e-9) * size * sqrt(size), determinant(F) > V(0));
+  const Mat3<V> inverse = select(differentiable, (V(1) / det) * transpose(cofactor(G)), Mat3<V>::zero());
+  const Mat3<V> ZtR = transpose(Z) * R, RZt = R * transpose(Z);
+  const V turned = dot(R, Z);
+  for (int j = 0; j < 3; ++j) {
+    const Mat3<V>& w = rows.w[j];
+    const Mat3<V> change = (k * m.p[1]) * (dot(w, Z) * R + turned * w) + (k * m.p[0]) * (w * ZtR + RZt * w);
+    const Mat3<V> of = inverse(j, 0) * rows.w[0] + inverse(j, 1) * rows.w[1] + inverse(j, 2) * rows.w[2];
+    add_outer(V(1), change, of, D);
+  }
+}
+
+// Column b of D += factor times the change of value(F) along entry b of F, by central differences.
+template <class V, class Value>
+SUPPLE_INLINE void add_differences(const Mat3<V>& F, V factor, V* D, const Value& value) {
+  for (int b = 0; b < 9; ++b) {
+    Mat3<V> ahead = F, behind = F;
+    ahead[b] += V(difference_step);
+    behind[b] -= V(difference_step);
+    const Mat3<V> change = value(ahead) - value(behind);
+    const V scale = factor / V(2 * difference_step);
+    for (int a = 0; a < 9; ++a) D[9 * a + b] += scale * change[a];
+  }
+}
+
+// D and E at one point, or at those of a pack. Where the law is not defined the tangent is zero, and so is D.
+template <class Law, class V>
+SUPPLE_HD inline void tangent_change(const Mat3<V>& F, const MaterialParameters<V>& m, const Mat3<V>& edges,
+                                     const Mat3<V>& Z, V k, Mat3<V>& E, V* D) {
+  using std::sqrt;
+  (void)Law::stress(F, m, edges, E);
+  V safe[81];
+  (void)Law::tangent(F, m, edges, TangentKind::safe, safe);
+  E = E + k * times(safe, Z);
+  if constexpr (exact_tangent_law<Law>) {
+    (void)Law::tangent(F, m, edges, TangentKind::exact, D);
+  } else {
+    set_zero(D);
+    add_differences(F, V(1), D, [&](const Mat3<V>& f) {
+      Mat3<V> P;
+      (void)Law::stress(f, m, edges, P);
+      return P;
+    });
+  }
+  if constexpr (std::is_same_v<Law, Corotational<PolarOfGradient>>) {
+    add_frozen_rotation_change(F, m, Z, k, D);
+    return;
+  }
+  bool exact = exact_tangent_law<Law>;
+  for (int c = 0; c < 81 && exact; ++c) exact = all(safe[c] == D[c]);
+  if (!exact) {
+    add_differences(F, k, D, [&](const Mat3<V>& f) {
+      V C[81];
+      (void)Law::tangent(f, m, edges, TangentKind::safe, C);
+      return times(C, Z);
+    });
+    return;
+  }
+  const V size = sqrt(dot(Z, Z));
+  const auto moves = size > V(0);
+  const V step = select(moves, V(difference_step) / select(moves, size, V(1)), V(0));
+  const V scale = select(moves, k * size / V(2 * difference_step), V(0));
+  V ahead[81], behind[81];
+  (void)Law::tangent(F + step * Z, m, edges, TangentKind::exact, ahead);
+  (void)Law::tangent(F - step * Z, m, edges, TangentKind::exact, behind);
+  for (int c = 0; c < 81; ++c) D[c] += scale * (ahead[c] - behind[c]);
+}
+
+}  // namespace supple
