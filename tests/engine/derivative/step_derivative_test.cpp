@@ -113,17 +113,16 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
   ASSERT_TRUE(derivative.pull_back(of_after, before, inputs));
 
   Robots again(model, robots);
-  const auto along = [&](const std::string& name, const std::vector<double>& gradient, double size,
+  const auto along = [&](const std::string& name, const std::vector<double>& gradient,
+                         const std::vector<double>& direction, double step,
                          const std::function<void(Given&, const std::vector<double>&, double)>& move) {
-    ASSERT_FALSE(gradient.empty()) << name;
-    std::vector<double> direction = random_list(gradient.size(), size);
     const double found = slope(
         [&](double s) {
           Given moved = given;
           move(moved, direction, s);
           return value(of_after, again.step(moved));
         },
-        1e-2);
+        step);
     EXPECT_NEAR(boxes::dot(gradient, direction), found, tolerance * boxes::norm(gradient) * boxes::norm(direction))
         << name;
     EXPECT_GT(boxes::norm(gradient), 0) << name;
@@ -134,18 +133,41 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
   double q = 0, v = 0;
   for (const double x : given.state.q) q = std::max(q, std::abs(x));
   for (const double x : given.state.v) v = std::max(v, std::abs(x));
-  along("q", before.q, 0.1 * q, [&](Given& g, const auto& d, double s) { add(g.state.q, d, s); });
-  along("v", before.v, 0.1 * v, [&](Given& g, const auto& d, double s) { add(g.state.v, d, s); });
-  along("load", inputs.load, 0.1, [&](Given& g, const auto& d, double s) { add(g.load, d, s); });
-  along("gravity", inputs.gravity, 1, [&](Given& g, const auto& d, double s) { add(g.variations.gravity, d, s); });
-  along("material", inputs.material_scale, 0.1,
+  // Coordinates by little: eigenvalues of a safe tangent that begin or cease to be clamped are kinks.
+  along("q", before.q, random_list(before.q.size(), 0.1 * q), 1e-4,
+        [&](Given& g, const auto& d, double s) { add(g.state.q, d, s); });
+  along("v", before.v, random_list(before.v.size(), 0.1 * v), 1e-2,
+        [&](Given& g, const auto& d, double s) { add(g.state.v, d, s); });
+  along("load", inputs.load, random_list(inputs.load.size(), 0.1), 1e-2,
+        [&](Given& g, const auto& d, double s) { add(g.load, d, s); });
+  along("gravity", inputs.gravity, random_list(inputs.gravity.size(), 1), 1e-2,
+        [&](Given& g, const auto& d, double s) { add(g.variations.gravity, d, s); });
+  // Membranes that are strain modes have one factor.
+  std::vector<double> moduli = random_list(inputs.material_scale.size(), 0.1);
+  for (const ReducedField& field : model.fields)
+    for (std::size_t g = 0; field.strains.count > 0 && g < moduli.size(); ++g)
+      if (g % extent(model.regions()) > extent(model.materials())) moduli[g] = moduli[g - 1];
+  along("material", inputs.material_scale, moduli, 1e-2,
         [&](Given& g, const auto& d, double s) { add(g.variations.material_scale, d, s); });
-  std::vector<double> sizes;
-  for (int b = 0; b < robots; ++b)
-    for (const ActuatorRow& actuator : model.robot.actuators) sizes.push_back(0.01 * actuator.range.upper);
-  along("commands", inputs.commands, 1, [&](Given& g, const auto& d, double s) {
-    for (std::size_t k = 0; k < sizes.size(); ++k) g.commands[k] += s * sizes[k] * d[k] / boxes::norm(sizes);
+  // Commands have units far apart.
+  std::vector<double> by_size = inputs.commands, sizes;
+  for (std::size_t k = 0; k < by_size.size(); ++k) {
+    sizes.push_back(0.01 * model.robot.actuators[k % model.robot.actuators.size()].range.upper);
+    by_size[k] *= sizes[k];
+  }
+  along("commands", by_size, random_list(sizes.size(), 1), 1e-2, [&](Given& g, const auto& d, double s) {
+    for (std::size_t k = 0; k < sizes.size(); ++k) g.commands[k] += s * sizes[k] * d[k];
   });
+  // All masses at once.
+  const double density = slope(
+      [&](double s) {
+        Robots denser(model, robots, 1 + s);
+        return value(of_after, denser.step(given));
+      },
+      1e-3);
+  double sum = 0;
+  for (const double own : inputs.density) sum += own;
+  EXPECT_NEAR(sum, density, 10 * tolerance * boxes::norm(inputs.density)) << "density";
 }
 
 TEST(StepDerivative, LawsOfSolids) {
@@ -153,6 +175,101 @@ TEST(StepDerivative, LawsOfSolids) {
     SCOPED_TRACE(law.name);
     expect_derivatives(batch_bodies::reduced(reduced_bodies::bar_scene(law), reduced_bodies::bar(false)));
   }
+}
+
+TEST(StepDerivative, Hexahedra) {
+  for (const boxes::Law& law : boxes::exact_laws()) {
+    SCOPED_TRACE(law.name);
+    expect_derivatives(batch_bodies::reduced(reduced_bodies::bar_scene(law), reduced_bodies::bar(true)));
+  }
+}
+
+// Eigenvalues that the safe tangent clamps: a bar that is pressed hard.
+TEST(StepDerivative, ClampedTangents) {
+  for (const boxes::Law& law : boxes::exact_laws()) {
+    SCOPED_TRACE(law.name);
+    Scene scene = reduced_bodies::bar_scene(law);
+    scene.actuators[0].range.upper *= 4;
+    const ReducedModel model = batch_bodies::reduced(scene, reduced_bodies::bar(false));
+    const Given given = somewhere(model, 1);
+    ReducedMechanics mechanics(model);
+    std::vector<double> f(given.state.q.size());
+    (void)mechanics.evaluate_forces(given.state.q, {}, TangentKind::safe, f);
+    const std::vector<double> safe(mechanics.stiffness(0).begin(), mechanics.stiffness(0).end());
+    (void)mechanics.evaluate_forces(given.state.q, {}, TangentKind::exact, f);
+    const std::vector<double> exact(mechanics.stiffness(0).begin(), mechanics.stiffness(0).end());
+    EXPECT_GT(boxes::difference(safe, exact), 1e-4);
+    expect_derivatives(model);
+  }
+}
+
+TEST(StepDerivative, ConstraintsAndCables) {
+  expect_derivatives(batch_bodies::cables());
+  Scene scene = batch_bodies::cable_scene();
+  for (ConstraintScene& constraint : scene.constraints) constraint.damping_time = 0.01;
+  expect_derivatives(batch_bodies::reduced(scene, reduced_bodies::bar(false)));
+  expect_derivatives(batch_bodies::reduced(reduced_bodies::bar_with_forces({"", MaterialModel::corotational}),
+                                           reduced_bodies::bar(false)));
+}
+
+TEST(StepDerivative, Cavities) {
+  expect_derivatives(batch_bodies::cavity());
+  Scene scene = hollow_bodies::bar_scene({"", MaterialModel::mooney_rivlin}, ActuatorControl::displacement, 2e-5);
+  expect_derivatives(batch_bodies::reduced(scene, hollow_bodies::bar(false)));
+}
+
+TEST(StepDerivative, MembranesAndTheirStrainModes) {
+  const FullModel full = build_full_model(strain_bodies::covered(), reduced_bodies::bar(false));
+  const std::vector<double> basis = reduced_bodies::random_basis(full.coordinates.nv, batch_bodies::modes);
+  expect_derivatives(project(full, basis, batch_bodies::modes, all_elements(full)));
+  expect_derivatives(
+      strain_bodies::with_strains(full, basis, batch_bodies::modes, strain_bodies::random_strains(full, 5)));
+}
+
+// A command beyond its range has no effect, and one that its rate cuts follows the last one.
+TEST(StepDerivative, CommandsThatAreCut) {
+  ReducedModel model =
+      batch_bodies::reduced(reduced_bodies::bar_scene({"", MaterialModel::corotational}), reduced_bodies::bar(false));
+  model.robot.actuators[0].rate = 0.05;
+  model.robot.actuators[1].rate = 50;
+  Given given = somewhere(model, 1);
+  given.commands[0] += 0.01;
+  given.commands[1] = model.robot.actuators[1].range.upper + 1;
+  given.state.commands[1] = model.robot.actuators[1].range.upper - 0.1;
+  Robots all(model, 1);
+  const State after = all.step(given);
+  ASSERT_LT(after.commands[0], given.commands[0]);
+  ASSERT_EQ(after.commands[1], model.robot.actuators[1].range.upper);
+  StepDerivative derivative(all.mechanics(), {.time_step = time_step});
+  derivative.linearise(given.commands, given.state, after);
+  StateGradient before;
+  InputGradient inputs;
+  const StateGradient of_after = random_gradient(after);
+  ASSERT_TRUE(derivative.pull_back(of_after, before, inputs));
+  EXPECT_EQ(inputs.commands[0], 0);
+  EXPECT_EQ(inputs.commands[1], 0);
+  EXPECT_EQ(before.commands[1], 0);
+  const double found = slope(
+      [&](double s) {
+        Given moved = given;
+        moved.state.commands[0] += s;
+        return value(of_after, all.step(moved));
+      },
+      1e-5);
+  EXPECT_NEAR(before.commands[0], found, 1e-6 * std::abs(found));
+}
+
+TEST(StepDerivative, SaysWhatHasNone) {
+  ReducedModel model = batch_bodies::cables();
+  const StepSettings settings{.time_step = time_step};
+  EXPECT_FALSE(no_derivative(model.robot, settings));
+  EXPECT_TRUE(no_derivative(model.robot, {.scheme = StepScheme::newton}));
+  EXPECT_TRUE(no_derivative(model.robot, {.implicit_velocity = 0.5}));
+  EXPECT_TRUE(no_derivative(model.robot, {.keep_tangent = 0.1}));
+  model.robot.actuators[0].friction = 0.1;
+  EXPECT_TRUE(no_derivative(model.robot, settings));
+  ReducedMechanics mechanics(model);
+  EXPECT_THROW(StepDerivative(mechanics, settings), InputError);
 }
 
 }  // namespace
