@@ -8,8 +8,9 @@
 //   polar rotation, frozen   C : Z = mu (Z + R Z^T R) + lambda (R : Z) R, and dR follows from the exact tangent's matrix
 //   where C is exact         T = dC/ds along F + s Z, since third derivatives are symmetric; a central difference of C
 //   elsewhere                central differences of C : Z along the nine entries of F
-// Differences of smooth laws are right to about 1e-10 of C |Z|; at a kink (an eigenvalue that is clamped from here on) they
-// are the mean of both sides.
+// Differences of smooth laws are right to about 1e-10 of C |Z|. Those of clamped tangents are taken over less, right to
+// about 1e-9, so that few points are so near to a kink (an eigenvalue that is clamped from there on) that they see both
+// sides.
 
 #include "kernels/materials/corotational.hpp"
 
@@ -17,6 +18,7 @@ namespace supple {
 
 // Cube root of the rounding: best for central differences of what is of size one.
 inline constexpr double difference_step = 6e-6;
+inline constexpr double short_difference_step = 1e-7;
 
 // dP/dF of a law whose rotation is no polar factor of F has no formula.
 template <class Law>
@@ -62,10 +64,10 @@ template <class V, class Value>
 SUPPLE_INLINE void add_differences(const Mat3<V>& F, V factor, V* D, const Value& value) {
   for (int b = 0; b < 9; ++b) {
     Mat3<V> ahead = F, behind = F;
-    ahead[b] += V(difference_step);
-    behind[b] -= V(difference_step);
+    ahead[b] += V(short_difference_step);
+    behind[b] -= V(short_difference_step);
     const Mat3<V> change = value(ahead) - value(behind);
-    const V scale = factor / V(2 * difference_step);
+    const V scale = factor / V(2 * short_difference_step);
     for (int a = 0; a < 9; ++a) D[9 * a + b] += scale * change[a];
   }
 }

@@ -1,0 +1,155 @@
+#include "engine/derivative/rollout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+
+namespace {
+
+void check(std::span<const double> values, std::size_t size, const char* what, bool may_be_empty) {
+  if (values.size() != size && !(may_be_empty && values.empty()))
+    throw InputError(fmt::format("there are {} numbers of {} (expected are {})", values.size(), what, size),
+                     "one for each step, robot and coordinate, row or actuator");
+  if (!std::ranges::all_of(values, [](double x) { return std::isfinite(x); }))
+    throw InputError(fmt::format("a number of {} is not finite", what), "finite numbers");
+}
+
+void add(std::vector<double>& to, const std::vector<double>& values) {
+  if (to.empty()) to.assign(values.size(), 0.0);
+  for (std::size_t k = 0; k < to.size(); ++k) to[k] += values[k];
+}
+
+void ask(const std::function<bool()>& stopped) {
+  if (stopped && stopped()) throw Interrupted("the rollout was stopped", "the same call again");
+}
+
+StepSettings settings_of(const Robot& robot, const std::optional<double>& time_step) {
+  const double h = time_step.value_or(robot.time_step);
+  if (!(h > 0 && std::isfinite(h))) throw InputError(fmt::format("the time step is {} s", h), "a time above 0");
+  return {.time_step = h, .implicit_velocity = robot.implicit_velocity, .implicit_position = robot.implicit_position};
+}
+
+}  // namespace
+
+Rollout::Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::optional<double> time_step)
+    : model_(std::move(model)),
+      mechanics_(*model_, robots),
+      settings_(settings_of(model_->robot, time_step)),
+      stepper_(mechanics_, settings_),
+      derivative_(mechanics_, settings_) {}
+
+State Rollout::state_at(int step) const {
+  State state = rest_state(mechanics_);
+  const auto take = [step](const std::vector<double>& values, std::vector<double>& to) {
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(extent(step) * to.size()), to.size(), to.begin());
+  };
+  take(record_.q, state.q);
+  take(record_.v, state.v);
+  if (step == 0) return state;
+  const auto last = [step](const std::vector<double>& values, std::vector<double>& to) {
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(extent(step - 1) * to.size()), to.size(), to.begin());
+  };
+  last(record_.forces, state.multipliers);
+  last(record_.applied, state.commands);
+  return state;
+}
+
+void Rollout::take_step(int step, State& state) {
+  Control control = zero_control(mechanics_);
+  std::ranges::copy(of_step(commands_, step), control.commands.begin());
+  stepper_.set_load(loads_.empty() ? std::span<const double>() : of_step(loads_, step));
+  const StepReport report = stepper_.step(control, state);
+  if (report.failures.empty()) return;
+  const RobotFailure& failure = report.failures.front();
+  throw RunError(fmt::format("step {} of robot {} failed: {}", step + 1, failure.robot, describe(failure.status)),
+                 "slower or smaller commands, or a shorter time step");
+}
+
+const RolloutRecord& Rollout::run(std::span<const double> commands, std::span<const double> q,
+                                  std::span<const double> v, std::span<const double> loads,
+                                  const std::function<bool()>& stopped) {
+  State state = rest_state(mechanics_);
+  const std::size_t actuators = state.commands.size(), coordinates = state.q.size();
+  const std::size_t steps = actuators > 0 ? commands.size() / actuators : 0;
+  check(commands, steps * actuators, "commands", false);
+  check(loads, steps * coordinates, "loads", true);
+  check(q, coordinates, "q", true);
+  check(v, coordinates, "v", true);
+  record_ = {};
+  record_.steps = static_cast<int>(steps);
+  commands_.assign(commands.begin(), commands.end());
+  loads_.assign(loads.begin(), loads.end());
+  std::ranges::copy(q, state.q.begin());
+  std::ranges::copy(v, state.v.begin());
+  const auto remember = [](std::vector<double>& list, const std::vector<double>& values) {
+    list.insert(list.end(), values.begin(), values.end());
+  };
+  record_.q.reserve((steps + 1) * coordinates);
+  record_.v.reserve((steps + 1) * coordinates);
+  remember(record_.q, state.q);
+  remember(record_.v, state.v);
+  try {
+    for (int step = 0; step < record_.steps; ++step) {
+      ask(stopped);
+      take_step(step, state);
+      remember(record_.q, state.q);
+      remember(record_.v, state.v);
+      remember(record_.forces, state.multipliers);
+      remember(record_.applied, state.commands);
+    }
+  } catch (...) {
+    record_ = {};
+    throw;
+  }
+  return record_;
+}
+
+RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::function<bool()>& stopped) {
+  StateGradient now = zero_gradient(mechanics_), before;
+  const std::size_t coordinates = now.q.size(), rows = now.multipliers.size();
+  check(gradient.q, extent(record_.steps + 1) * coordinates, "q", true);
+  check(gradient.v, extent(record_.steps + 1) * coordinates, "v", true);
+  check(gradient.forces, extent(record_.steps) * rows, "forces", true);
+  RolloutGradient found;
+  found.commands.assign(commands_.size(), 0.0);
+  found.loads.assign(extent(record_.steps) * coordinates, 0.0);
+  found.gravity.assign(extent(robots(), 3), 0.0);
+  found.material_scale.assign(extent(robots(), model_->regions()), 0.0);
+  found.density.assign(extent(robots()), 0.0);
+  const auto add_given = [](std::span<const double> values, int step, std::vector<double>& to) {
+    for (std::size_t k = 0; k < to.size() && !values.empty(); ++k) to[k] += values[extent(step) * to.size() + k];
+  };
+  InputGradient inputs;
+  for (int step = record_.steps - 1; step >= 0; --step) {
+    ask(stopped);
+    add_given(gradient.q, step + 1, now.q);
+    add_given(gradient.v, step + 1, now.v);
+    add_given(gradient.forces, step, now.multipliers);
+    const State from = state_at(step);
+    State to = from;
+    take_step(step, to);
+    derivative_.linearise(of_step(commands_, step), from, to);
+    if (!derivative_.pull_back(now, before, inputs))
+      throw RunError(fmt::format("step {} has no derivatives (constraints depend on each other)", step + 1),
+                     "`supple check` finds constraints that ask for the same");
+    std::swap(now, before);
+    std::ranges::copy(inputs.commands,
+                      found.commands.begin() + static_cast<std::ptrdiff_t>(extent(step) * inputs.commands.size()));
+    std::ranges::copy(inputs.load, found.loads.begin() + static_cast<std::ptrdiff_t>(extent(step) * coordinates));
+    add(found.gravity, inputs.gravity);
+    add(found.material_scale, inputs.material_scale);
+    add(found.density, inputs.density);
+  }
+  add_given(gradient.q, 0, now.q);
+  add_given(gradient.v, 0, now.v);
+  found.q = now.q;
+  found.v = now.v;
+  return found;
+}
+
+}  // namespace supple

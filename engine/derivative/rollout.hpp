@@ -1,0 +1,76 @@
+#pragma once
+// A run of steps of reduced robots that a scalar of its states is differentiated through. The states that it records are
+// its checkpoints: nothing else of a step is kept, and going back takes each step once more before its derivatives
+// (step_derivative.hpp), so that a gradient costs about as much as two or three runs whatever it is a gradient by.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/derivative/step_derivative.hpp"
+#include "engine/step/step.hpp"
+
+namespace supple {
+
+/// States of T steps, the first one where it began: [T + 1][B x nv], [T + 1][B x nv].
+/// Forces and applied commands of each step: [T][B x rows], [T][B x actuators].
+struct RolloutRecord {
+  int steps = 0;
+  std::vector<double> q, v, forces, applied;
+};
+
+/// Derivatives of a scalar by a record; an empty list: by none of it. Shapes as there.
+struct RecordGradient {
+  std::span<const double> q, v, forces;
+};
+
+/// Derivatives by what a run was given.
+struct RolloutGradient {
+  std::vector<double> q, v;            // of the first state [B x nv]
+  std::vector<double> commands;        // [T][B x actuators]
+  std::vector<double> loads;           // [T][B x nv], per N
+  std::vector<double> gravity;         // B x 3, as Variations has it
+  std::vector<double> material_scale;  // B x regions, the same
+  std::vector<double> density;         // B
+};
+
+class Rollout {
+ public:
+  /// time_step [s]: none: the robot's. Throws InputError where steps have no derivatives (no_derivative).
+  Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::optional<double> time_step = {});
+
+  const ReducedModel& model() const { return *model_; }
+  int robots() const { return mechanics_.robots(); }
+  double time_step() const { return settings_.time_step; }
+  /// For the runs to come. Throws as check_variations().
+  void set_variations(const Variations& variations) { mechanics_.set_variations(variations); }
+
+  /// One step for each entry of commands [T][B x actuators] from q and v [B x nv]; empty: from rest. loads: generalised
+  /// forces of each step [T][B x nv, N], or empty. `stopped` is asked before each step: Interrupted. Throws RunError where
+  /// a step fails, InputError for lists of other sizes or numbers that are not finite.
+  const RolloutRecord& run(std::span<const double> commands, std::span<const double> q, std::span<const double> v,
+                           std::span<const double> loads, const std::function<bool()>& stopped = {});
+  const RolloutRecord& record() const { return record_; }
+  /// Of the last run. Throws as run() does; a run whose rows depend on each other has no derivatives: RunError.
+  RolloutGradient pull_back(const RecordGradient& gradient, const std::function<bool()>& stopped = {});
+
+ private:
+  State state_at(int step) const;
+  void take_step(int step, State& state);
+  std::span<const double> of_step(const std::vector<double>& values, int step) const {
+    const std::size_t own = values.size() / static_cast<std::size_t>(record_.steps);
+    return std::span(values).subspan(static_cast<std::size_t>(step) * own, own);
+  }
+
+  std::shared_ptr<const ReducedModel> model_;
+  ReducedMechanics mechanics_;
+  StepSettings settings_;
+  Stepper stepper_;
+  StepDerivative derivative_;
+  std::vector<double> commands_, loads_;
+  RolloutRecord record_;
+};
+
+}  // namespace supple

@@ -1,0 +1,147 @@
+// Gradients through many steps against central differences of runs.
+
+#include "engine/derivative/rollout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/engine/bodies/batch_bodies.hpp"
+
+namespace supple {
+namespace {
+
+constexpr int robots = 2, steps = 25;
+
+std::vector<double> commands_of_run(const Robot& robot) {
+  std::vector<double> commands;
+  for (int step = 1; step <= steps; ++step) {
+    const std::vector<double> now = batch_bodies::commands_at(step + 3, robot, robots);
+    commands.insert(commands.end(), now.begin(), now.end());
+  }
+  return commands;
+}
+
+struct Given {
+  std::vector<double> commands, q, v, loads;
+  Variations variations;
+};
+
+// Sum of squares of what is recorded, each over its size.
+struct Cost {
+  double q, v, forces;
+  double value(const RolloutRecord& r) const {
+    return 0.5 * (boxes::dot(r.q, r.q) / (q * q) + boxes::dot(r.v, r.v) / (v * v) +
+                  boxes::dot(r.forces, r.forces) / (forces * forces));
+  }
+};
+
+TEST(Rollout, GradientsOfRuns) {
+  for (const bool hollow : {false, true}) {
+    SCOPED_TRACE(hollow);
+    const auto model = std::make_shared<const ReducedModel>(hollow ? batch_bodies::cavity() : batch_bodies::cables());
+    Rollout rollout(model, robots);
+    Given given;
+    given.commands = commands_of_run(model->robot);
+    const std::size_t n = extent(robots, model->modes);
+    for (auto* values : {&given.q, &given.v}) *values = boxes::random_vector(static_cast<int>(n), 1e-4);
+    given.loads = boxes::random_vector(static_cast<int>(steps * n), 1e-3);
+    for (int k = 0; k < robots * model->regions(); ++k) given.variations.material_scale.push_back(1 + 0.1 * k);
+    for (int k = 0; k < 3 * robots; ++k) given.variations.gravity.push_back(k - 2.0);
+    const auto run = [&](const Given& of) -> const RolloutRecord& {
+      rollout.set_variations(of.variations);
+      return rollout.run(of.commands, of.q, of.v, of.loads);
+    };
+    const RolloutRecord record = run(given);
+    const Cost cost{boxes::norm(record.q), boxes::norm(record.v), boxes::norm(record.forces)};
+    const auto over = [](std::vector<double> values, double size) {
+      for (double& x : values) x /= size * size;
+      return values;
+    };
+    const std::vector<double> dq = over(record.q, cost.q), dv = over(record.v, cost.v),
+                              df = over(record.forces, cost.forces);
+    const RolloutGradient found = rollout.pull_back({dq, dv, df});
+    const auto expect = [&](const char* name, const std::vector<double>& gradient, const std::vector<double>& direction,
+                            const auto& list) {
+      const auto value = [&](double s) {
+        Given moved = given;
+        list(moved) = boxes::plus(list(moved), s, direction);
+        return cost.value(run(moved));
+      };
+      // With a stencil of fourth order. Coordinates by little, since clamped tangents have kinks; by others little changes.
+      const double s = std::string(name) == "q" ? 1e-3 : 0.1;
+      const double slope = (8 * (value(s) - value(-s)) - (value(2 * s) - value(-2 * s))) / (12 * s);
+      EXPECT_NEAR(boxes::dot(gradient, direction), slope, 1e-7 * boxes::norm(gradient) * boxes::norm(direction))
+          << name;
+      EXPECT_GT(boxes::norm(gradient), 0) << name;
+    };
+    const auto random = [](const std::vector<double>& like, double size) {
+      return boxes::random_vector(static_cast<int>(like.size()), size);
+    };
+    expect(
+        "q", found.q, random(given.q, 1e-4), [](Given & g) -> auto& { return g.q; });
+    expect(
+        "v", found.v, random(given.v, 0.1), [](Given & g) -> auto& { return g.v; });
+    expect(
+        "loads", found.loads, random(given.loads, 0.1), [](Given & g) -> auto& { return g.loads; });
+    expect(
+        "gravity", found.gravity, random(found.gravity, 1), [](Given & g) -> auto& { return g.variations.gravity; });
+    expect(
+        "materials", found.material_scale, random(found.material_scale, 0.05),
+        [](Given & g) -> auto& { return g.variations.material_scale; });
+    std::vector<double> direction = random(given.commands, 0.01);
+    for (std::size_t k = 0; k < direction.size(); ++k)
+      direction[k] *= model->robot.actuators[k % model->robot.actuators.size()].range.upper;
+    std::vector<double> scaled = found.commands;
+    for (std::size_t k = 0; k < scaled.size(); ++k) {
+      const double size = model->robot.actuators[k % model->robot.actuators.size()].range.upper;
+      scaled[k] *= size;
+    }
+    const auto value = [&](double s) {
+      Given moved = given;
+      moved.commands = boxes::plus(moved.commands, s, direction);
+      return cost.value(run(moved));
+    };
+    const double slope = (8 * (value(0.01) - value(-0.01)) - (value(0.02) - value(-0.02))) / 0.12;
+    // Of commands that are cut to 0 at the beginning of their range there is none in the run.
+    EXPECT_NEAR(boxes::dot(found.commands, direction), slope,
+                1e-7 * boxes::norm(scaled) * 0.01 * std::sqrt(static_cast<double>(scaled.size())));
+  }
+}
+
+TEST(Rollout, RefusesWhatDoesNotFit) {
+  const auto model = std::make_shared<const ReducedModel>(batch_bodies::cables());
+  Rollout rollout(model, 1);
+  const std::vector<double> commands(2 * model->robot.actuators.size(), 0.0);
+  EXPECT_THROW(rollout.run(std::span(commands).first(1), {}, {}, {}), InputError);
+  std::vector<double> q(extent(model->modes), 0.0);
+  EXPECT_THROW(rollout.run(commands, std::span(q).first(1), {}, {}), InputError);
+  q[0] = NAN;
+  EXPECT_THROW(rollout.run(commands, q, {}, {}), InputError);
+  EXPECT_THROW(rollout.run(commands, {}, {}, {}, [] { return true; }), Interrupted);
+  EXPECT_EQ(rollout.run(commands, {}, {}, {}).steps, 2);
+  EXPECT_THROW(rollout.pull_back({q, {}, {}}), InputError);
+  EXPECT_THROW(Rollout(model, 1, -1.0), InputError);
+}
+
+// The bits of steps that are not remembered.
+TEST(Rollout, TakesTheStepsOfAStepper) {
+  const auto model = std::make_shared<const ReducedModel>(batch_bodies::cables());
+  Rollout rollout(model, robots);
+  const std::vector<double> commands = commands_of_run(model->robot);
+  const RolloutRecord& record = rollout.run(commands, {}, {}, {});
+  ReducedMechanics mechanics(*model, robots);
+  Stepper stepper(mechanics, {.time_step = model->robot.time_step});
+  State state = rest_state(mechanics);
+  Control control = zero_control(mechanics);
+  for (int step = 0; step < steps; ++step) {
+    std::copy_n(commands.begin() + step * static_cast<std::ptrdiff_t>(control.commands.size()), control.commands.size(),
+                control.commands.begin());
+    ASSERT_EQ(stepper.step(control, state).status, StepStatus::ok);
+  }
+  const std::vector<double> last(record.q.end() - static_cast<std::ptrdiff_t>(state.q.size()), record.q.end());
+  EXPECT_TRUE(reduced_bodies::same_bits(last, state.q));
+}
+
+}  // namespace
+}  // namespace supple
