@@ -62,7 +62,7 @@ State Rollout::state_at(int step) const {
 void Rollout::take_step(int step, State& state) {
   Control control = zero_control(mechanics_);
   std::ranges::copy(of_step(commands_, step), control.commands.begin());
-  stepper_.set_load(loads_.empty() ? std::span<const double>() : of_step(loads_, step));
+  if (!loads_.empty()) stepper_.set_load(of_step(loads_, step));
   const StepReport report = stepper_.step(control, state);
   if (report.failures.empty()) return;
   const RobotFailure& failure = report.failures.front();
@@ -89,6 +89,7 @@ const RolloutRecord& Rollout::run(std::span<const double> commands, std::span<co
   const auto remember = [](std::vector<double>& list, const std::vector<double>& values) {
     list.insert(list.end(), values.begin(), values.end());
   };
+  if (loads.empty()) stepper_.set_load({});
   record_.q.reserve((steps + 1) * coordinates);
   record_.v.reserve((steps + 1) * coordinates);
   remember(record_.q, state.q);

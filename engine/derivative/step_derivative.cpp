@@ -66,12 +66,10 @@ StepDerivative::StepDerivative(ReducedMechanics& mechanics, const StepSettings& 
   const std::size_t coordinates = extent(robots_, nv_), rows = extent(robots_, rows_n_);
   for (auto* values : {&q_, &v_, &u_, &w_, &momentum_, &out_}) values->assign(coordinates, 0.0);
   for (auto* values : {&lambda_, &phi_, &m_}) values->assign(rows, 0.0);
-  for (auto* values : {&H_, &X_, &bent_}) values->assign(extent(robots_, rows_n_, nv_), 0.0);
+  for (auto* values : {&H_, &X_}) values->assign(extent(robots_, rows_n_, nv_), 0.0);
   y_.assign(extent(robots_, mechanics.robot().outputs()), 0.0);
   gradients_.assign(extent(robots_, mechanics.rows().gradients()), 0.0);
   rows_.resize(rows);
-  curvature_.assign(extent(robots_, nv_, nv_), 0.0);
-  own_.assign(extent(nv_, nv_), 0.0);
 }
 
 void StepDerivative::list_rows(int b, std::span<const double> commands, const State& after) {
@@ -96,25 +94,28 @@ void StepDerivative::list_rows(int b, std::span<const double> commands, const St
   }
 }
 
-// add_row_curvature gives -lambda d^2 phi, the lower triangle.
-void StepDerivative::find_curvature(int b) {
+// out [nv] += factor d^2 phi_i/dq^2 x of a row at the robot's mapped points y.
+void StepDerivative::add_curvature(int i, std::span<const double> y, double factor, const double* x, double* out) {
   const ReducedModel& model = mechanics_.model();
-  const std::span<const double> y = part(y_, b, mechanics_.robot().outputs());
-  const double* u = u_.data() + extent(b, nv_);
-  double* sum = curvature_.data() + extent(b, nv_, nv_);
-  std::fill_n(sum, extent(nv_, nv_), 0.0);
-  for (int i = 0; i < rows_n_; ++i) {
-    std::ranges::fill(own_, 0.0);
-    add_row_curvature(model, i, y, -1, own_.data(), nullptr, hessian_);
-    for (int j = 0; j < nv_; ++j)
-      for (int k = 0; k < j; ++k) own_[extent(k, nv_) + extent(j)] = own_[extent(j, nv_) + extent(k)];
-    const double lambda = lambda_[extent(b, rows_n_) + extent(i)];
-    double* bent = bent_.data() + extent(b, rows_n_, nv_) + extent(i, nv_);
-    for (int j = 0; j < nv_; ++j) {
-      bent[j] = inner_product(own_.data() + extent(j, nv_), u, nv_);
-      for (int k = 0; k < nv_; ++k) sum[extent(j, nv_) + extent(k)] += lambda * own_[extent(j, nv_) + extent(k)];
-    }
+  const Robot& robot = mechanics_.robot();
+  if (factor == 0) return;
+  if (i < actuators_ && !robot.actuators[extent(i)].volume.empty()) {
+    const ActuatorRow& actuator = robot.actuators[extent(i)];
+    hessian_.resize(extent(nv_, nv_));
+    actuator.volume.hessian(row_coordinates(actuator, y).data(), hessian_.data());
+    for (int j = 0; j < nv_; ++j) out[j] += factor * inner_product(hessian_.data() + extent(j, nv_), x, nv_);
+    return;
   }
+  const int first = first_point(robot, i);
+  const auto mapping = [&](int point, int k) { return model.outputs.data() + extent(3 * (first + point) + k, nv_); };
+  // visit_row_curvature gives -lambda d^2 phi.
+  visit_row_curvature(robot, i, y, -factor, [&](int a, int b, const Mat3d& block) {
+    Vec3d moved;
+    for (int k = 0; k < 3; ++k) moved[k] = inner_product(mapping(b, k), x, nv_);
+    const Vec3d force = block * moved;
+    for (int k = 0; k < 3; ++k)
+      for (int j = 0; j < nv_; ++j) out[j] += force[k] * mapping(a, k)[j];
+  });
 }
 
 void StepDerivative::linearise(std::span<const double> commands, const State& before, const State& after) {
@@ -132,10 +133,7 @@ void StepDerivative::linearise(std::span<const double> commands, const State& be
   mechanics_.row_jacobians(mechanics_.rows(), gradients_, H_, {});
   X_ = H_;
   if (rows_n_ > 0) mechanics_.solve(X_, rows_n_);
-  for (int b = 0; b < robots_; ++b) {
-    list_rows(b, commands, after);
-    find_curvature(b);
-  }
+  for (int b = 0; b < robots_; ++b) list_rows(b, commands, after);
 }
 
 // m_: W m = -(lambda* + H A^-1 u*) over the rows that hold, y = A^-1 u*. Rows have units far apart, so W's diagonal
@@ -205,8 +203,7 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
     for (int k = 0; k < nv_; ++k) {
       const std::size_t at = extent(b, nv_) + extent(k);
       before.v[at] = momentum[k] / h;
-      before.q[at] =
-          after.q[at] - out_[at] + inner_product(curvature_.data() + extent(b, nv_, nv_) + extent(k, nv_), w, nv_);
+      before.q[at] = after.q[at] - out_[at];
       inputs.density[extent(b)] += momentum[k] * (v[k] / h - mass * u[k]);
       for (int i = 0; i < 3; ++i) {
         const double share = w[k] * model.gravity[extent(k, 3) + extent(i)];
@@ -217,10 +214,14 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
     for (int i = 0; i < rows_n_; ++i) {
       const Row& row = rows_[extent(b, rows_n_) + extent(i)];
       const double m = m_[extent(b, rows_n_) + extent(i)];
-      const double *H = H_.data() + extent(b, rows_n_, nv_) + extent(i, nv_),
-                   *bent = bent_.data() + extent(b, rows_n_, nv_) + extent(i, nv_);
-      if (row.holds)
-        for (int k = 0; k < nv_; ++k) before.q[extent(b, nv_) + extent(k)] += m * (row.value * H[k] + bent[k]);
+      const double* H = H_.data() + extent(b, rows_n_, nv_) + extent(i, nv_);
+      double* q = before.q.data() + extent(b, nv_);
+      const std::span<const double> y = part(y_, b, robot.outputs());
+      add_curvature(i, y, lambda_[extent(b, rows_n_) + extent(i)], w, q);
+      if (row.holds) {
+        for (int k = 0; k < nv_; ++k) q[k] += m * row.value * H[k];
+        add_curvature(i, y, m, u, q);
+      }
       if (i >= actuators_) continue;
       const std::size_t k = extent(b, actuators_) + extent(i);
       double command = after.commands[k];

@@ -65,7 +65,7 @@ class StepDerivative {
     Route route = Route::none;         // of actuators
   };
   void list_rows(int robot, std::span<const double> commands, const State& after);
-  void find_curvature(int robot);
+  void add_curvature(int row, std::span<const double> y, double factor, const double* x, double* out);
   bool find_multipliers(int robot, std::span<const double> y, std::span<const double> multipliers);
 
   ReducedMechanics& mechanics_;
@@ -75,10 +75,8 @@ class StepDerivative {
   std::vector<double> y_, phi_, gradients_, H_;  // of all robots
   std::vector<Row> rows_;                        // [B x rows]
   std::vector<double> X_;                        // [B x rows x nv] A^-1 H^T
-  std::vector<double> curvature_;                // [B x nv x nv] sum_i lambda_i d^2 phi_i/dq^2
-  std::vector<double> bent_;                     // [B x rows x nv] (d^2 phi_i/dq^2) u
   std::vector<double> w_, m_;                    // [B x nv], [B x rows]
-  std::vector<double> hessian_, own_, W_, right_, momentum_, out_;
+  std::vector<double> hessian_, W_, right_, momentum_, out_;
   std::vector<int> held_, pivots_;
 };
 

@@ -87,12 +87,15 @@ void ReducedMechanics::pull_back_forces(const ForceChange& at, std::span<const d
                   TileForces<double>{s.F.data(), s.force_lanes.data(), s.force_lanes.data() + extent(n_, width)});
     });
     add_lanes(SingleTeam{}, r_, s.force_lanes.data(), to);
-    for_each_strain_change(b, x, z, at.factor, s, [&](int region, double scale, const double* J, const double* E) {
-      for (int i = 0; i < r_; ++i) {
-        regions[region] += own[i] * E[i] / scale;
-        for (int j = 0; j < r_; ++j) to[j] += J[i * n_ + j] * own[i];
-      }
-    });
+    std::size_t strains = 0;
+    for (const ReducedField& field : model_.fields) {
+      if (field.strains.count == 0) continue;
+      const double scale = strain_scale(field, scale_of(b));
+      for (AlignedVector<double>* values : {&s.strains.f, &s.strains.magnitude}) std::ranges::fill(*values, 0.0);
+      regions[model_.strain_region(field)] +=
+          strain_fields_[strains++].pull_back(x, z, own, scale, at.factor, strain_share_[extent(b)], s.strains, to) /
+          scale;
+    }
     for (int i = 0; has_springs_ && i < r_; ++i)
       for (int j = 0; j < r_; ++j) to[j] += model_.stiffness[extent(i, n_) + extent(j)] * own[i];
   }

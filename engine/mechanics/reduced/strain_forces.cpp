@@ -181,6 +181,46 @@ void StrainForces::add_change(const double* x, const double* z, double e, double
   }
 }
 
+// With b_k = Q_k z, c_k = Q_k w and the products a = W_k z, d = W_k w, g = b_k w:
+//   J^T w = e sum_k (d W_k + s_k c_k + factor (d b_k + a c_k + share g W_k)).
+double StrainForces::pull_back(const double* x, const double* z, const double* w, double e, double factor, double share,
+                               StrainScratch& scratch, double* out) const {
+  evaluate(x, e, Tangent::none, scratch);
+  double work = 0;
+  std::vector<double> along_z(extent(n_)), along_w(extent(n_));
+  const auto multiply = [&](const auto* Q) {
+    for (int i = 0; i < n_; ++i) {
+      double b = 0, c = 0;
+#pragma omp simd reduction(+ : b, c)
+      for (int j = 0; j < n_; ++j) {
+        const auto q = static_cast<double>(Q[extent(i, row_) + extent(j)]);
+        b += q * z[j];
+        c += q * w[j];
+      }
+      along_z[extent(i)] = b;
+      along_w[extent(i)] = c;
+    }
+  };
+  for (int k = 0; k < count_; ++k) {
+    if (single_.empty())
+      multiply(quadratic_.data() + extent(k, n_, row_));
+    else
+      multiply(single_.data() + extent(k, n_, row_));
+    const double *W = scratch.W.data() + extent(k, row_), s = scratch.s[extent(k)];
+    double a = 0, d = 0, g = 0;
+    for (int i = 0; i < n_; ++i) {
+      a += W[i] * z[i];
+      d += W[i] * w[i];
+      g += along_z[extent(i)] * w[i];
+    }
+    work += e * (s * d + factor * (a * d + share * s * g));
+    const double of_W = e * (d + factor * share * g), of_z = e * factor * d, of_w = e * (s + factor * a);
+#pragma omp simd
+    for (int i = 0; i < n_; ++i) out[i] += of_W * W[i] + of_z * along_z[extent(i)] + of_w * along_w[extent(i)];
+  }
+  return work;
+}
+
 void StrainForces::add_geometric(const double* s, double e, double* out) const {
   for (int i = 0; i < n_; out += ++i)
     for (int k = 0; k < count_; ++k) {

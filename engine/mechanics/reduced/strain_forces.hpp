@@ -36,6 +36,9 @@ class StrainForces {
   // Of E(x) = f(x) + factor K(x) z with share of sum_k s_k Q_k in K, z [n] held: J [n x n] += dE/dx, E [n] += E.
   void add_change(const double* x, const double* z, double e, double factor, double share, StrainScratch& scratch,
                   double* J, double* E) const;
+  // out [n] += (dE/dx)^T w without its matrix. Returns w . E.
+  double pull_back(const double* x, const double* z, const double* w, double e, double factor, double share,
+                   StrainScratch& scratch, double* out) const;
   // out [n (n + 1) / 2] += e sum_k s_k Q_k, s [count].
   void add_geometric(const double* s, double e, double* out) const;
 
