@@ -43,27 +43,29 @@ Rollout::Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::opt
       stepper_(mechanics_, settings_),
       derivative_(mechanics_, settings_) {}
 
-State Rollout::state_at(int step) const {
-  State state = rest_state(mechanics_);
+void Rollout::set_state(int step, State& state) const {
   const auto take = [step](const std::vector<double>& values, std::vector<double>& to) {
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(extent(step) * to.size()), to.size(), to.begin());
   };
   take(record_.q, state.q);
   take(record_.v, state.v);
-  if (step == 0) return state;
+  if (step == 0) {
+    std::ranges::fill(state.multipliers, 0.0);
+    std::ranges::fill(state.commands, 0.0);
+    return;
+  }
   const auto last = [step](const std::vector<double>& values, std::vector<double>& to) {
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(extent(step - 1) * to.size()), to.size(), to.begin());
   };
   last(record_.forces, state.multipliers);
   last(record_.applied, state.commands);
-  return state;
 }
 
 void Rollout::take_step(int step, State& state) {
-  Control control = zero_control(mechanics_);
-  std::ranges::copy(of_step(commands_, step), control.commands.begin());
+  const std::span<const double> now = of_step(commands_, step);
+  control_.commands.assign(now.begin(), now.end());
   if (!loads_.empty()) stepper_.set_load(of_step(loads_, step));
-  const StepReport report = stepper_.step(control, state);
+  const StepReport report = stepper_.step(control_, state);
   if (report.failures.empty()) return;
   const RobotFailure& failure = report.failures.front();
   throw RunError(fmt::format("step {} of robot {} failed: {}", step + 1, failure.robot, describe(failure.status)),
@@ -126,13 +128,14 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
     for (std::size_t k = 0; k < to.size() && !values.empty(); ++k) to[k] += values[extent(step) * to.size() + k];
   };
   InputGradient inputs;
+  State from = rest_state(mechanics_), to;
   for (int step = record_.steps - 1; step >= 0; --step) {
     ask(stopped);
     add_given(gradient.q, step + 1, now.q);
     add_given(gradient.v, step + 1, now.v);
     add_given(gradient.forces, step, now.multipliers);
-    const State from = state_at(step);
-    State to = from;
+    set_state(step, from);
+    to = from;
     take_step(step, to);
     derivative_.linearise(of_step(commands_, step), from, to);
     if (!derivative_.pull_back(now, before, inputs))

@@ -57,7 +57,8 @@ class Rollout {
   RolloutGradient pull_back(const RecordGradient& gradient, const std::function<bool()>& stopped = {});
 
  private:
-  State state_at(int step) const;
+  // The state before step `step` of the record.
+  void set_state(int step, State& state) const;
   void take_step(int step, State& state);
   std::span<const double> of_step(const std::vector<double>& values, int step) const {
     const std::size_t own = values.size() / static_cast<std::size_t>(record_.steps);
@@ -69,6 +70,7 @@ class Rollout {
   StepSettings settings_;
   Stepper stepper_;
   StepDerivative derivative_;
+  Control control_;
   std::vector<double> commands_, loads_;
   RolloutRecord record_;
 };

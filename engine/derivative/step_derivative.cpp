@@ -151,22 +151,22 @@ bool StepDerivative::find_multipliers(int b, std::span<const double> y, std::spa
   W_.assign(extent(n, n), 0.0);
   right_.assign(extent(n), 0.0);
   pivots_.assign(extent(n), 0);
-  std::vector<double> size(extent(n));
+  size_.assign(extent(n), 0.0);
   for (int k = 0; k < n; ++k) {
     const int i = held_[extent(k)];
     for (int l = 0; l <= k; ++l)
       W_[extent(k, n) + extent(l)] = inner_product(H + extent(i, nv_), X + extent(held_[extent(l)], nv_), nv_);
     W_[extent(k, n) + extent(k)] += rows[i].compliance;
     right_[extent(k)] = -(multipliers[extent(i)] + inner_product(H + extent(i, nv_), y.data(), nv_));
-    size[extent(k)] = std::sqrt(W_[extent(k, n) + extent(k)]);
+    size_[extent(k)] = std::sqrt(W_[extent(k, n) + extent(k)]);
   }
   for (int k = 0; k < n; ++k) {
-    for (int l = 0; l <= k; ++l) W_[extent(k, n) + extent(l)] /= size[extent(k)] * size[extent(l)];
-    right_[extent(k)] /= size[extent(k)];
+    for (int l = 0; l <= k; ++l) W_[extent(k, n) + extent(l)] /= size_[extent(k)] * size_[extent(l)];
+    right_[extent(k)] /= size_[extent(k)];
   }
   if (ldlt_factor(W_.data(), n, n, pivots_.data()).status != DenseFactorStatus::ok) return false;
   ldlt_solve(W_.data(), n, n, pivots_.data(), right_.data(), 1, n);
-  for (int k = 0; k < n; ++k) m[held_[extent(k)]] = right_[extent(k)] / size[extent(k)];
+  for (int k = 0; k < n; ++k) m[held_[extent(k)]] = right_[extent(k)] / size_[extent(k)];
   return true;
 }
 
@@ -174,7 +174,10 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
   const ReducedModel& model = mechanics_.model();
   const Robot& robot = mechanics_.robot();
   const double h = time_step_;
-  before = zero_gradient(mechanics_);
+  before.q.resize(w_.size());
+  before.v.resize(w_.size());
+  before.multipliers.assign(after.multipliers.size(), 0.0);
+  before.commands.assign(after.commands.size(), 0.0);
   inputs.commands.assign(before.commands.size(), 0.0);
   inputs.gravity.assign(extent(robots_, 3), 0.0);
   inputs.material_scale.assign(extent(robots_, model.regions()), 0.0);

@@ -76,7 +76,7 @@ class StepDerivative {
   std::vector<Row> rows_;                        // [B x rows]
   std::vector<double> X_;                        // [B x rows x nv] A^-1 H^T
   std::vector<double> w_, m_;                    // [B x nv], [B x rows]
-  std::vector<double> hessian_, W_, right_, momentum_, out_;
+  std::vector<double> hessian_, W_, right_, size_, momentum_, out_;
   std::vector<int> held_, pivots_;
 };
 

@@ -17,11 +17,11 @@ namespace {
 
 constexpr int width = Lanes<double, SingleTeam>::width;
 
-// to [288] = G x.
-void tile_change(int n, const double* G, const double* x, double* to) {
-  tile_gradient(SingleTeam{}, n, G, x, to);
+// to [288] = G x, of the first `lanes` points.
+void tile_change(int n, const double* G, const double* x, double* to, int lanes) {
+  tile_gradient(SingleTeam{}, n, G, x, to, lanes);
   for (const int c : {0, 4, 8})
-    for (int l = 0; l < tile_size; ++l) to[c * tile_size + l] -= 1;
+    for (int l = 0; l < lanes; ++l) to[c * tile_size + l] -= 1;
 }
 
 }  // namespace
@@ -35,11 +35,13 @@ void ReducedMechanics::for_each_change(int robot, const double* x, const double*
       for (int tile = 0; tile < tile_count(field.points()); ++tile) {
         const double* G = field.G.data() + extent(tile, n_, tile_rows);
         const PointField<double> points = tile_points(index, tile, robot, scale_of(robot));
-        tile_gradient(SingleTeam{}, n_, G, x, s.F.data());
-        tile_change(n_, G, z, s.before.data());
+        const int lanes = tile_lanes<double, SingleTeam>(points.points);
+        tile_gradient(SingleTeam{}, n_, G, x, s.F.data(), lanes);
+        tile_change(n_, G, z, s.before.data(), lanes);
         run_tile(TangentChangeOp<decltype(law), double>{points, factor, s.F.data(), s.before.data(), s.P.data(),
-                                                        s.tangent.data()});
-        on_tile(field, G, points);
+                                                        s.tangent.data()},
+                 lanes);
+        on_tile(field, G, points, lanes);
       }
     });
   }
@@ -73,25 +75,26 @@ void ReducedMechanics::pull_back_forces(const ForceChange& at, std::span<const d
     double *to = out.data() + extent(b, r_), *regions = by_region.data() + extent(b, regions_);
     std::fill_n(to, r_, 0.0);
     std::ranges::fill(s.force_lanes, 0.0);
-    for_each_change(b, x, z, at.factor, s, [&](const ReducedField& field, const double* G, const auto& points) {
-      tile_change(n_, G, own, s.motion.data());
-      for (int l = 0; l < points.points; ++l) {
-        const int region = points.region[l];
-        double work = 0;
-        for (int c = 0; c < gradient_components; ++c)
-          work += s.motion[extent(c, tile_size) + extent(l)] * s.P[extent(c, tile_size) + extent(l)];
-        regions[model_.first_region(field) + region] += points.scale ? work / points.scale[region] : work;
-      }
-      run_tile(ChangeProductOp<double>{points.points, true, s.tangent.data(), s.motion.data(), s.F.data()});
-      tile_forces(SingleTeam{}, n_, G,
-                  TileForces<double>{s.F.data(), s.force_lanes.data(), s.force_lanes.data() + extent(n_, width)});
-    });
+    for_each_change(
+        b, x, z, at.factor, s, [&](const ReducedField& field, const double* G, const auto& points, int lanes) {
+          tile_change(n_, G, own, s.motion.data(), lanes);
+          for (int l = 0; l < points.points; ++l) {
+            const int region = points.region[l];
+            double work = 0;
+            for (int c = 0; c < gradient_components; ++c)
+              work += s.motion[extent(c, tile_size) + extent(l)] * s.P[extent(c, tile_size) + extent(l)];
+            regions[model_.first_region(field) + region] += points.scale ? work / points.scale[region] : work;
+          }
+          run_tile(ChangeProductOp<double>{points.points, true, s.tangent.data(), s.motion.data(), s.F.data()}, lanes);
+          tile_forces(SingleTeam{}, n_, G,
+                      TileForces<double>{s.F.data(), s.force_lanes.data(), s.force_lanes.data() + extent(n_, width)},
+                      lanes);
+        });
     add_lanes(SingleTeam{}, r_, s.force_lanes.data(), to);
     std::size_t strains = 0;
     for (const ReducedField& field : model_.fields) {
       if (field.strains.count == 0) continue;
       const double scale = strain_scale(field, scale_of(b));
-      for (AlignedVector<double>* values : {&s.strains.f, &s.strains.magnitude}) std::ranges::fill(*values, 0.0);
       regions[model_.strain_region(field)] +=
           strain_fields_[strains++].pull_back(x, z, own, scale, at.factor, strain_share_[extent(b)], s.strains, to) /
           scale;
@@ -111,35 +114,37 @@ void ReducedMechanics::force_jacobian(const ForceChange& at, std::span<double> J
     const double *x = at.q.data() + extent(b, r_), *z = at.z.data() + extent(b, r_);
     double *const matrix = J.data() + extent(b, r_, r_), *const regions = by_region.data() + extent(b, regions_, r_);
     const SingleTeam team;
-    const RankRows nine{.plus = gradient_components};
     s.transposed.resize(extent(81, tile_size));
     s.upper.assign(s.sums.size(), 0.0);
     s.field.assign(extent(r_, r_), 0.0);
     std::ranges::fill(s.sums, 0.0);
     std::copy_n(model_.stiffness.data(), extent(r_, r_), matrix);
-    for_each_change(b, x, z, at.factor, s, [&](const ReducedField& field, const double* G, const auto& points) {
-      for (int g = 0; g < static_cast<int>(field.parameters.size()); ++g) {
-        if (std::find(points.region, points.region + points.points, g) == points.region + points.points) continue;
-        for (int c = 0; c < gradient_components; ++c)
-          for (int l = 0; l < tile_size; ++l) {
-            const std::size_t k = extent(c, tile_size) + extent(l);
-            const bool counts = l < points.points && points.region[l] == g;
-            s.F[k] = counts ? (points.scale ? s.P[k] / points.scale[g] : s.P[k]) : 0.0;
+    for_each_change(
+        b, x, z, at.factor, s, [&](const ReducedField& field, const double* G, const auto& points, int lanes) {
+          for (int g = 0; g < static_cast<int>(field.parameters.size()); ++g) {
+            if (std::find(points.region, points.region + points.points, g) == points.region + points.points) continue;
+            for (int c = 0; c < gradient_components; ++c)
+              for (int l = 0; l < lanes; ++l) {
+                const std::size_t k = extent(c, tile_size) + extent(l);
+                const bool counts = l < points.points && points.region[l] == g;
+                s.F[k] = counts ? (points.scale ? s.P[k] / points.scale[g] : s.P[k]) : 0.0;
+              }
+            std::ranges::fill(s.force_lanes, 0.0);
+            tile_forces(team, n_, G,
+                        TileForces<double>{s.F.data(), s.force_lanes.data(), s.force_lanes.data() + extent(n_, width)},
+                        lanes);
+            add_lanes(team, r_, s.force_lanes.data(), regions + extent(model_.first_region(field) + g, r_));
           }
-        std::ranges::fill(s.force_lanes, 0.0);
-        tile_forces(team, n_, G,
-                    TileForces<double>{s.F.data(), s.force_lanes.data(), s.force_lanes.data() + extent(n_, width)});
-        add_lanes(team, r_, s.force_lanes.data(), regions + extent(model_.first_region(field) + g, r_));
-      }
-      tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data());
-      tile_rank_update(team, n_, nine, G, s.Y.data(), s.sums.data());
-      for (int i = 0; i < 9; ++i)
-        for (int j = 0; j < 9; ++j)
-          std::copy_n(s.tangent.data() + extent(9 * i + j, tile_size), tile_size,
-                      s.transposed.data() + extent(9 * j + i, tile_size));
-      tile_tangent_rows(team, n_, G, s.transposed.data(), s.Y.data());
-      tile_rank_update(team, n_, nine, G, s.Y.data(), s.upper.data());
-    });
+          const RankRows nine{.plus = gradient_components, .lanes = lanes};
+          tile_tangent_rows(team, n_, G, s.tangent.data(), s.Y.data(), lanes);
+          tile_rank_update(team, n_, nine, G, s.Y.data(), s.sums.data());
+          for (int i = 0; i < 9; ++i)
+            for (int j = 0; j < 9; ++j)
+              std::copy_n(s.tangent.data() + extent(9 * i + j, tile_size), tile_size,
+                          s.transposed.data() + extent(9 * j + i, tile_size));
+          tile_tangent_rows(team, n_, G, s.transposed.data(), s.Y.data(), lanes);
+          tile_rank_update(team, n_, nine, G, s.Y.data(), s.upper.data());
+        });
     std::vector<double> transposed(extent(r_, r_), 0.0);
     if (has_points_) {
       add_block_sums(team, n_, s.sums.data(), matrix, n_);

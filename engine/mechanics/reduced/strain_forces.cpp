@@ -181,43 +181,65 @@ void StrainForces::add_change(const double* x, const double* z, double e, double
   }
 }
 
-// With b_k = Q_k z, c_k = Q_k w and the products a = W_k z, d = W_k w, g = b_k w:
-//   J^T w = e sum_k (d W_k + s_k c_k + factor (d b_k + a c_k + share g W_k)).
 double StrainForces::pull_back(const double* x, const double* z, const double* w, double e, double factor, double share,
                                StrainScratch& scratch, double* out) const {
-  evaluate(x, e, Tangent::none, scratch);
+  return single_.empty() ? pull_back_with(quadratic_.data(), x, z, w, e, factor, share, scratch, out)
+                         : pull_back_with(single_.data(), x, z, w, e, factor, share, scratch, out);
+}
+
+// With W_k = L_k + Q_k x, b_k = Q_k z, c_k = Q_k w and the products a = W_k z, d = W_k w, g = b_k w:
+//   J^T w = e sum_k (d W_k + s_k c_k + factor (d b_k + a c_k + share g W_k)).
+// Q is read once for all three.
+template <class S>
+double StrainForces::pull_back_with(const S* Q, const double* x, const double* z, const double* w, double e,
+                                    double factor, double share, StrainScratch& scratch, double* out) const {
+  const int row = row_;
+  scratch.products.assign(extent(4, row), 0.0);
+  double *const W = scratch.products.data(), *const b = W + row, *const c = b + row, *const sum = c + row;
+  std::copy_n(x, n_, scratch.x.begin());
   double work = 0;
-  std::vector<double> along_z(extent(n_)), along_w(extent(n_));
-  const auto multiply = [&](const auto* Q) {
-    for (int i = 0; i < n_; ++i) {
-      double b = 0, c = 0;
-#pragma omp simd reduction(+ : b, c)
-      for (int j = 0; j < n_; ++j) {
-        const auto q = static_cast<double>(Q[extent(i, row_) + extent(j)]);
-        b += q * z[j];
-        c += q * w[j];
+  for (int k = 0; k < count_; ++k, Q += extent(n_, row)) {
+    const double* L = linear_.data() + extent(k, row);
+    constexpr int vectors = breadth;
+    const auto rows = [&]<int count>(std::integral_constant<int, count>, int at) {
+      V of_x[count], of_z[count], of_w[count];
+      SUPPLE_UNROLL for (int v = 0; v < count; ++v) {
+        of_x[v] = load(L + at + v * width);
+        of_z[v] = of_w[v] = V{};
       }
-      along_z[extent(i)] = b;
-      along_w[extent(i)] = c;
-    }
-  };
-  for (int k = 0; k < count_; ++k) {
-    if (single_.empty())
-      multiply(quadratic_.data() + extent(k, n_, row_));
-    else
-      multiply(single_.data() + extent(k, n_, row_));
-    const double *W = scratch.W.data() + extent(k, row_), s = scratch.s[extent(k)];
-    double a = 0, d = 0, g = 0;
+      for (int j = 0; j < n_; ++j) {
+        const S* q = Q + extent(j, row) + at;
+        SUPPLE_UNROLL for (int v = 0; v < count; ++v) {
+          const V value = load(q + v * width);
+          of_x[v] += x[j] * value;
+          of_z[v] += z[j] * value;
+          of_w[v] += w[j] * value;
+        }
+      }
+      SUPPLE_UNROLL for (int v = 0; v < count; ++v) {
+        store(W + at + v * width, of_x[v]);
+        store(b + at + v * width, of_z[v]);
+        store(c + at + v * width, of_w[v]);
+      }
+    };
+    int at = 0;
+    for (; at + vectors * width <= row; at += vectors * width) rows(std::integral_constant<int, vectors>{}, at);
+    for (; at < row; at += width) rows(std::integral_constant<int, 1>{}, at);
+    double s = 0, a = 0, d = 0, g = 0;
+#pragma omp simd reduction(+ : s, a, d, g)
     for (int i = 0; i < n_; ++i) {
+      s += x[i] * (L[i] + W[i]);
       a += W[i] * z[i];
       d += W[i] * w[i];
-      g += along_z[extent(i)] * w[i];
+      g += b[i] * w[i];
     }
+    s *= 0.5;
     work += e * (s * d + factor * (a * d + share * s * g));
-    const double of_W = e * (d + factor * share * g), of_z = e * factor * d, of_w = e * (s + factor * a);
+    const double of_W = e * (d + factor * share * g), of_b = e * factor * d, of_c = e * (s + factor * a);
 #pragma omp simd
-    for (int i = 0; i < n_; ++i) out[i] += of_W * W[i] + of_z * along_z[extent(i)] + of_w * along_w[extent(i)];
+    for (int i = 0; i < row; ++i) sum[i] += of_W * W[i] + of_b * b[i] + of_c * c[i];
   }
+  for (int i = 0; i < n_; ++i) out[i] += sum[i];
   return work;
 }
 

@@ -18,6 +18,7 @@ struct StrainScratch {
   AlignedVector<double> s;             // [modes, padded]
   AlignedVector<double> f, magnitude;  // [row]
   AlignedVector<double> K;             // [n][row], lower triangle; what lies beyond it is not zero
+  AlignedVector<double> products;      // [4][row], of derivatives
 };
 
 class StrainForces {
@@ -49,6 +50,9 @@ class StrainForces {
                            static_cast<std::size_t>(j);
     return single_.empty() ? quadratic_[at] : static_cast<double>(single_[at]);
   }
+  template <class S>
+  double pull_back_with(const S* Q, const double* x, const double* z, const double* w, double e, double factor,
+                        double share, StrainScratch& scratch, double* out) const;
   template <class S>
   void evaluate_with(const S* Q, double e, Tangent tangent, StrainScratch& scratch) const;
 
