@@ -82,6 +82,7 @@ const RolloutRecord& Rollout::run(std::span<const double> commands, std::span<co
   check(loads, steps * coordinates, "loads", true);
   check(q, coordinates, "q", true);
   check(v, coordinates, "v", true);
+  ++runs_;
   record_ = {};
   record_.steps = static_cast<int>(steps);
   commands_.assign(commands.begin(), commands.end());

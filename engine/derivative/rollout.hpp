@@ -53,6 +53,8 @@ class Rollout {
   const RolloutRecord& run(std::span<const double> commands, std::span<const double> q, std::span<const double> v,
                            std::span<const double> loads, const std::function<bool()>& stopped = {});
   const RolloutRecord& record() const { return record_; }
+  /// How many runs there were: tells whether the record is still that of one's own.
+  long runs() const { return runs_; }
   /// Of the last run. Throws as run() does; a run whose rows depend on each other has no derivatives: RunError.
   RolloutGradient pull_back(const RecordGradient& gradient, const std::function<bool()>& stopped = {});
 
@@ -73,6 +75,7 @@ class Rollout {
   Control control_;
   std::vector<double> commands_, loads_;
   RolloutRecord record_;
+  long runs_ = 0;
 };
 
 }  // namespace supple

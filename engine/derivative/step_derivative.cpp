@@ -1,12 +1,13 @@
 #include "engine/derivative/step_derivative.hpp"
 
+#include <Eigen/LU>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/math/inner_product.hpp"
-#include "solvers/dense/symmetric_factor.hpp"
 
 namespace supple {
 
@@ -21,6 +22,11 @@ bool is_zero(const double* h, int n) {
   return std::all_of(h, h + n, [](double x) { return x == 0; });
 }
 
+// As in contact_stage.cpp: a force this close to its cone slides.
+constexpr double at_the_cone = 1 - 1e-9;
+// Conditions whose matrix has a smaller reciprocal condition depend on each other; residual of what determines the motion.
+constexpr double enough_rank = 1e-13, consistent = 1e-8;
+
 }  // namespace
 
 std::optional<InputError> no_derivative(const Robot& robot, const StepSettings& settings) {
@@ -32,7 +38,12 @@ std::optional<InputError> no_derivative(const Robot& robot, const StepSettings& 
                    "integrator = \"implicit_euler\", keep_tangent = 0");
   if (settings.alpha() != 1 || settings.beta() != 1)
     return missing("implicit factors below 1", "implicit_velocity = 1 and implicit_position = 1");
-  if (robot.touches()) return missing("contact", "the scene without [[obstacle]] and [contact]");
+  if (robot.surfaces) return missing("bodies that touch each other", "one body among obstacles");
+  for (const PlacedObstacle& placed : robot.obstacles)
+    if (placed.obstacle.side() == Obstacle::Side::inside || placed.obstacle.shape() == Obstacle::Shape::tube ||
+        placed.obstacle.shape() == Obstacle::Shape::mesh)
+      return missing("obstacles that are hollow or meshes",
+                     "planes, spheres, capsules, boxes and cylinders from outside");
   if (!robot.motions.empty()) return missing("driven regions", "the scene without [[motion]]");
   if (robot.viscous > 0) return missing("viscous materials", "rayleigh_stiffness instead of retardation_time");
   if (!robot.springs.empty()) return missing("springs that are forces", "form = \"constraint\" in [[constraint]]");
@@ -52,6 +63,7 @@ StateGradient zero_gradient(const ReducedMechanics& mechanics) {
   zero.v = zero.q;
   zero.multipliers.assign(extent(B, mechanics.robot().rows()), 0.0);
   zero.commands.assign(extent(B) * mechanics.robot().actuators.size(), 0.0);
+  zero.contact_forces.assign(extent(B, mechanics.robot().pairs(), 3), 0.0);
   return zero;
 }
 
@@ -61,42 +73,131 @@ StepDerivative::StepDerivative(ReducedMechanics& mechanics, const StepSettings& 
       robots_(mechanics.robots()),
       nv_(mechanics.coordinates().nv),
       rows_n_(mechanics.robot().rows()),
-      actuators_(static_cast<int>(mechanics.robot().actuators.size())) {
+      actuators_(static_cast<int>(mechanics.robot().actuators.size())),
+      pairs_(mechanics.robot().pairs()),
+      obstacles_(static_cast<int>(mechanics.robot().obstacles.size())) {
   if (const auto why = no_derivative(mechanics.robot(), settings)) throw InputError(*why);
   const std::size_t coordinates = extent(robots_, nv_), rows = extent(robots_, rows_n_);
   for (auto* values : {&q_, &v_, &u_, &w_, &momentum_, &out_}) values->assign(coordinates, 0.0);
-  for (auto* values : {&lambda_, &phi_, &m_}) values->assign(rows, 0.0);
-  for (auto* values : {&H_, &X_}) values->assign(extent(robots_, rows_n_, nv_), 0.0);
+  for (auto* values : {&lambda_, &phi_}) values->assign(rows, 0.0);
+  H_.assign(extent(robots_, rows_n_, nv_), 0.0);
   y_.assign(extent(robots_, mechanics.robot().outputs()), 0.0);
   gradients_.assign(extent(robots_, mechanics.rows().gradients()), 0.0);
-  rows_.resize(rows);
+  rows_.resize(extent(robots_));
+}
+
+std::span<const double> StepDerivative::points(int b) const {
+  return part(y_, b, mechanics_.robot().outputs());
+}
+
+const double* StepDerivative::mapping(int point, int k) const {
+  return mechanics_.model().outputs.data() + extent(3 * point + k, nv_);
+}
+
+Vec3d StepDerivative::map(int point, const double* x) const {
+  Vec3d mapped;
+  for (int k = 0; k < 3; ++k) mapped[k] = inner_product(mapping(point, k), x, nv_);
+  return mapped;
+}
+
+void StepDerivative::add_mapped(int point, const Vec3d& force, double* out) const {
+  for (int k = 0; k < 3; ++k) {
+    const double* row = mapping(point, k);
+    for (int j = 0; j < nv_; ++j) out[j] += force[k] * row[j];
+  }
+}
+
+// Its row of H.
+void StepDerivative::add_condition(int b, const Condition& condition) {
+  RobotRows& rows = rows_[extent(b)];
+  rows.conditions.push_back(condition);
+  if (condition.row >= 0) {
+    const double* h = H_.data() + extent(b, rows_n_, nv_) + extent(condition.row, nv_);
+    rows.H.insert(rows.H.end(), h, h + nv_);
+    return;
+  }
+  const Contact& contact = rows.contacts[extent(condition.contact)];
+  const Mat3d& frame = contact.frame;
+  rows.H.resize(rows.H.size() + extent(nv_), 0.0);
+  add_mapped(contact.point, {{frame(condition.axis, 0), frame(condition.axis, 1), frame(condition.axis, 2)}},
+             rows.H.data() + rows.H.size() - nv_);
 }
 
 void StepDerivative::list_rows(int b, std::span<const double> commands, const State& after) {
   const Robot& robot = mechanics_.robot();
+  RobotRows& rows = rows_[extent(b)];
+  rows.route.clear();
+  rows.contacts.clear();
+  rows.conditions.clear();
+  rows.H.clear();
   for (int i = 0; i < rows_n_; ++i) {
-    Row& row = rows_[extent(b, rows_n_) + extent(i)];
-    row = {};
-    row.holds = holds(robot, i, after.multipliers[extent(b, rows_n_) + extent(i)]) &&
-                !is_zero(H_.data() + extent(b, rows_n_, nv_) + extent(i, nv_), nv_);
+    Condition condition{.row = i};
     if (i < actuators_) {
       const ActuatorRow& actuator = robot.actuators[extent(i)];
       const std::size_t k = extent(b, actuators_) + extent(i);
       const double in_range = std::clamp(commands[k], actuator.range.lower, actuator.range.upper);
-      const double taken = after.commands[k];
-      row.route = taken != in_range ? Route::previous : in_range != commands[k] ? Route::none : Route::command;
+      rows.route.push_back(after.commands[k] != in_range ? Route::previous
+                           : in_range != commands[k]     ? Route::none
+                                                         : Route::command);
     } else {
       // row_scheme.cpp: h/(h + d) of the value and of the compliance
       const ConstraintRow& constraint = robot.constraints[extent(i - actuators_)];
-      row.value = time_step_ / (time_step_ + constraint.damping_time);
-      row.compliance = constraint.compliance * row.value;
+      condition.value = time_step_ / (time_step_ + constraint.damping_time);
+      condition.D = constraint.compliance * condition.value;
+    }
+    if (holds(robot, i, after.multipliers[extent(b, rows_n_) + extent(i)]) &&
+        !is_zero(H_.data() + extent(b, rows_n_, nv_) + extent(i, nv_), nv_))
+      add_condition(b, condition);
+  }
+  if (pairs_ > 0) list_contacts(b, after);
+}
+
+// Each pair with a force has one row at its place: obstacles are convex.
+void StepDerivative::list_contacts(int b, const State& after) {
+  const Robot& robot = mechanics_.robot();
+  RobotRows& rows = rows_[extent(b)];
+  for (int pair = 0; pair < pairs_; ++pair) {
+    const double* f = after.contact_forces.data() + extent(3, b * pairs_ + pair);
+    const Vec3d force{{f[0], f[1], f[2]}};
+    if (force == Vec3d{{0, 0, 0}}) continue;
+    const PlacedObstacle& obstacle = robot.obstacles[extent(pair % obstacles_)];
+    Contact contact{.pair = pair, .point = robot.first_collision_point + pair / obstacles_};
+    const double* y = points(b).data() + 3 * contact.point;
+    const Proximity near = obstacle.obstacle.at(obstacle.pose, {{y[0], y[1], y[2]}});
+    contact.curvature = near.curvature;
+    contact.friction = mechanics_.friction(b, pair % obstacles_);
+    contact.moved = map(contact.point, u_.data() + extent(b, nv_));
+    const double normal = dot(near.normal, force);
+    const Vec3d along = force - normal * near.normal;
+    const double grip = contact.friction * normal, pull = norm(along);
+    contact.sticks = grip > 0 && pull < at_the_cone * grip;
+    contact.frame = frame_on(near.normal);
+    if (pull > 0) {
+      const Vec3d t = (1 / pull) * along, n = cross(near.normal, t);
+      for (int k = 0; k < 3; ++k) {
+        contact.frame(1, k) = t[k];
+        contact.frame(2, k) = n[k];
+      }
+    }
+    contact.lambda = {{normal, pull, 0}};
+    const int index = static_cast<int>(rows.contacts.size());
+    rows.contacts.push_back(contact);
+    add_condition(b, {.contact = index, .axis = 0});
+    if (grip <= 0) continue;
+    const Vec3d slip = contact.frame * contact.moved;
+    if (contact.sticks) {
+      add_condition(b, {.contact = index, .axis = 1});
+      add_condition(b, {.contact = index, .axis = 2});
+    } else {
+      add_condition(b, {.kind = Condition::Kind::slides, .contact = index, .axis = 1});
+      add_condition(
+          b, {.kind = Condition::Kind::turns, .contact = index, .axis = 2, .D = std::hypot(slip[1], slip[2]) / grip});
     }
   }
 }
 
 // out [nv] += factor d^2 phi_i/dq^2 x of a row at the robot's mapped points y.
 void StepDerivative::add_curvature(int i, std::span<const double> y, double factor, const double* x, double* out) {
-  const ReducedModel& model = mechanics_.model();
   const Robot& robot = mechanics_.robot();
   if (factor == 0) return;
   if (i < actuators_ && !robot.actuators[extent(i)].volume.empty()) {
@@ -107,15 +208,9 @@ void StepDerivative::add_curvature(int i, std::span<const double> y, double fact
     return;
   }
   const int first = first_point(robot, i);
-  const auto mapping = [&](int point, int k) { return model.outputs.data() + extent(3 * (first + point) + k, nv_); };
   // visit_row_curvature gives -lambda d^2 phi.
-  visit_row_curvature(robot, i, y, -factor, [&](int a, int b, const Mat3d& block) {
-    Vec3d moved;
-    for (int k = 0; k < 3; ++k) moved[k] = inner_product(mapping(b, k), x, nv_);
-    const Vec3d force = block * moved;
-    for (int k = 0; k < 3; ++k)
-      for (int j = 0; j < nv_; ++j) out[j] += force[k] * mapping(a, k)[j];
-  });
+  visit_row_curvature(robot, i, y, -factor,
+                      [&](int a, int b, const Mat3d& block) { add_mapped(first + a, block * map(first + b, x), out); });
 }
 
 void StepDerivative::linearise(std::span<const double> commands, const State& before, const State& after) {
@@ -127,47 +222,131 @@ void StepDerivative::linearise(std::span<const double> commands, const State& be
   mechanics_.evaluate_outputs(q_, {}, y_);
   for (int b = 0; b < robots_; ++b)
     evaluate_rows(
-        mechanics_.robot(), mechanics_.rows(), part(y_, b, mechanics_.robot().outputs()),
-        std::span(phi_).subspan(extent(b, rows_n_), extent(rows_n_)),
+        mechanics_.robot(), mechanics_.rows(), points(b), std::span(phi_).subspan(extent(b, rows_n_), extent(rows_n_)),
         std::span(gradients_).subspan(extent(b, mechanics_.rows().gradients()), extent(mechanics_.rows().gradients())));
   mechanics_.row_jacobians(mechanics_.rows(), gradients_, H_, {});
-  X_ = H_;
-  if (rows_n_ > 0) mechanics_.solve(X_, rows_n_);
-  for (int b = 0; b < robots_; ++b) list_rows(b, commands, after);
+  for (int b = 0; b < robots_; ++b) {
+    list_rows(b, commands, after);
+    RobotRows& rows = rows_[extent(b)];
+    rows.X = rows.H;
+    if (!rows.conditions.empty()) mechanics_.solve_robot(b, rows.X, static_cast<int>(rows.conditions.size()));
+  }
 }
 
-// m_: W m = -(lambda* + H A^-1 u*) over the rows that hold, y = A^-1 u*. Rows have units far apart, so W's diagonal
-// becomes one.
-bool StepDerivative::find_multipliers(int b, std::span<const double> y, std::span<const double> multipliers) {
-  const Row* rows = rows_.data() + extent(b, rows_n_);
-  const double *H = H_.data() + extent(b, rows_n_, nv_), *X = X_.data() + extent(b, rows_n_, nv_);
-  double* m = m_.data() + extent(b, rows_n_);
-  std::fill_n(m, rows_n_, 0.0);
-  held_.clear();
-  for (int i = 0; i < rows_n_; ++i)
-    if (rows[i].holds) held_.push_back(i);
-  const int n = static_cast<int>(held_.size());
+// Derivative of the scalar by the multiplier of a condition.
+double StepDerivative::given(int b, const Condition& condition, const StateGradient& after) const {
+  if (condition.row >= 0) return after.multipliers[extent(b, rows_n_) + extent(condition.row)];
+  const Contact& contact = rows_[extent(b)].contacts[extent(condition.contact)];
+  const double* f = after.contact_forces.data() + extent(3, b * pairs_ + contact.pair);
+  return (contact.frame * Vec3d{{f[0], f[1], f[2]}})[condition.axis];
+}
+
+// (W S + D^T) m = -(lambda* + H A^-1 u*), y = A^-1 u*, W = H A^-1 H^T. Rows have units far apart, so W's diagonal becomes
+// one.
+bool StepDerivative::find_multipliers(int b, std::span<const double> y, const StateGradient& after) {
+  RobotRows& rows = rows_[extent(b)];
+  const int n = static_cast<int>(rows.conditions.size());
+  rows.m.assign(extent(n), 0.0);
   if (n == 0) return true;
-  W_.assign(extent(n, n), 0.0);
-  right_.assign(extent(n), 0.0);
-  pivots_.assign(extent(n), 0);
-  size_.assign(extent(n), 0.0);
-  for (int k = 0; k < n; ++k) {
-    const int i = held_[extent(k)];
-    for (int l = 0; l <= k; ++l)
-      W_[extent(k, n) + extent(l)] = inner_product(H + extent(i, nv_), X + extent(held_[extent(l)], nv_), nv_);
-    W_[extent(k, n) + extent(k)] += rows[i].compliance;
-    right_[extent(k)] = -(multipliers[extent(i)] + inner_product(H + extent(i, nv_), y.data(), nv_));
-    size_[extent(k)] = std::sqrt(W_[extent(k, n) + extent(k)]);
+  Eigen::MatrixXd W(n, n);
+  Eigen::VectorXd right(n), size(n);
+  const auto h = [&](int i) { return rows.H.data() + extent(i, nv_); };
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j <= i; ++j) W(i, j) = W(j, i) = inner_product(h(i), rows.X.data() + extent(j, nv_), nv_);
+  Eigen::MatrixXd K = W;
+  for (int i = 0; i < n; ++i) {
+    const Condition& condition = rows.conditions[extent(i)];
+    right[i] = -(given(b, condition, after) + inner_product(h(i), y.data(), nv_));
+    size[i] = std::sqrt(W(i, i));
+    if (condition.kind != Condition::Kind::slides) {
+      K(i, i) += condition.D;
+      continue;
+    }
+    // The condition times the tangent's own compliance; its normal is the one before.
+    K.col(i).setZero();
+    K(i, i) = W(i, i);
+    K(i - 1, i) = -W(i, i) * rows.contacts[extent(condition.contact)].friction;
   }
-  for (int k = 0; k < n; ++k) {
-    for (int l = 0; l <= k; ++l) W_[extent(k, n) + extent(l)] /= size_[extent(k)] * size_[extent(l)];
-    right_[extent(k)] /= size_[extent(k)];
+  for (int i = 0; i < n; ++i) size[i] = size[i] > 0 ? 1 / size[i] : 1;
+  K = size.asDiagonal() * K * size.asDiagonal();
+  right = size.cwiseProduct(right);
+  const Eigen::PartialPivLU<Eigen::MatrixXd> factor(K);
+  Eigen::VectorXd m;
+  if (factor.rcond() > enough_rank) {
+    m = factor.solve(right);
+  } else {
+    // More contacts than coordinates: forces are not unique, and the motion is.
+    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> some(K);
+    m = some.solve(right);
+    if (!((K * m - right).norm() <= consistent * right.norm())) return false;
   }
-  if (ldlt_factor(W_.data(), n, n, pivots_.data()).status != DenseFactorStatus::ok) return false;
-  ldlt_solve(W_.data(), n, n, pivots_.data(), right_.data(), 1, n);
-  for (int k = 0; k < n; ++k) m[held_[extent(k)]] = right_[extent(k)] / size_[extent(k)];
+  for (int i = 0; i < n; ++i) rows.m[extent(i)] = size[i] * m[i];
   return true;
+}
+
+void StepDerivative::pull_back_rows(int b, const StateGradient& after, StateGradient& before, InputGradient& inputs) {
+  const Robot& robot = mechanics_.robot();
+  const double *w = w_.data() + extent(b, nv_), *u = u_.data() + extent(b, nv_);
+  double* q = before.q.data() + extent(b, nv_);
+  std::vector<double> of_target(extent(actuators_), 0.0);
+  for (int i = 0; i < rows_n_; ++i) add_curvature(i, points(b), lambda_[extent(b, rows_n_) + extent(i)], w, q);
+  const RobotRows& rows = rows_[extent(b)];
+  for (std::size_t k = 0; k < rows.conditions.size() && rows.conditions[k].row >= 0; ++k) {
+    const int row = rows.conditions[k].row;
+    const double *h = rows.H.data() + k * extent(nv_), m = rows.m[k];
+    for (int j = 0; j < nv_; ++j) q[j] += m * rows.conditions[k].value * h[j];
+    add_curvature(row, points(b), m, u, q);
+    if (row < actuators_) of_target[extent(row)] = -m;
+  }
+  for (int i = 0; i < actuators_; ++i) {
+    const std::size_t k = extent(b, actuators_) + extent(i);
+    double command = after.commands[k] + of_target[extent(i)];
+    if (gives_force(robot.actuators[extent(i)], /*at_rest=*/false))
+      command += after.multipliers[extent(b, rows_n_) + extent(i)] +
+                 inner_product(H_.data() + extent(b, rows_n_, nv_) + extent(i, nv_), w, nv_);
+    if (rows.route[extent(i)] == Route::command) inputs.commands[k] = command;
+    if (rows.route[extent(i)] == Route::previous) before.commands[k] = command;
+  }
+}
+
+// A frame that its normal turns is carried along: dn = C dy with the curvature C, dt = -n (t . dn). That a tangent may turn
+// about the normal changes nothing. Of a contact at the point y that moves by d = L u, with the force f = n l_n + t l_t,
+//   force    df = (l_n C - n (C l_t)^T) dy
+//   normal   dg = (n + C d) . dy,   tangent   dg = -(n . d) (C t) . dy
+void StepDerivative::pull_back_contacts(int b, const StateGradient& after, StateGradient& before,
+                                        InputGradient& inputs) {
+  const RobotRows& rows = rows_[extent(b)];
+  double* q = before.q.data() + extent(b, nv_);
+  std::vector<Vec3d> by_point(rows.contacts.size(), Vec3d{{0, 0, 0}});
+  const auto axis = [](const Contact& contact, int i) {
+    return Vec3d{{contact.frame(i, 0), contact.frame(i, 1), contact.frame(i, 2)}};
+  };
+  for (std::size_t k = 0; k < rows.contacts.size(); ++k) {
+    const Contact& contact = rows.contacts[k];
+    const double* f = after.contact_forces.data() + extent(3, b * pairs_ + contact.pair);
+    // What the force does to the balance and to the scalar.
+    const Vec3d x = map(contact.point, w_.data() + extent(b, nv_)) + Vec3d{{f[0], f[1], f[2]}};
+    const Vec3d bent = contact.curvature * x;
+    by_point[k] = contact.lambda[0] * bent -
+                  (dot(axis(contact, 0), x) * contact.lambda[1]) * (contact.curvature * axis(contact, 1));
+  }
+  for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
+    const Condition& condition = rows.conditions[i];
+    if (condition.contact < 0) continue;
+    const Contact& contact = rows.contacts[extent(condition.contact)];
+    Vec3d& sum = by_point[extent(condition.contact)];
+    const Vec3d normal = axis(contact, 0);
+    if (condition.kind == Condition::Kind::slides) {
+      const double size = inner_product(rows.H.data() + i * extent(nv_), rows.X.data() + i * extent(nv_), nv_);
+      inputs.friction[extent(b, obstacles_) + extent(contact.pair % obstacles_)] -=
+          rows.m[i] * size * contact.lambda[0];
+    } else if (condition.axis == 0) {
+      sum = sum + rows.m[i] * (normal + contact.curvature * contact.moved);
+    } else {
+      sum = sum - (rows.m[i] * dot(normal, contact.moved)) * (contact.curvature * axis(contact, condition.axis));
+    }
+  }
+  for (std::size_t k = 0; k < rows.contacts.size(); ++k) add_mapped(rows.contacts[k].point, by_point[k], q);
 }
 
 bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before, InputGradient& inputs) {
@@ -178,17 +357,21 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
   before.v.resize(w_.size());
   before.multipliers.assign(after.multipliers.size(), 0.0);
   before.commands.assign(after.commands.size(), 0.0);
+  before.contact_forces.assign(after.contact_forces.size(), 0.0);
   inputs.commands.assign(before.commands.size(), 0.0);
   inputs.gravity.assign(extent(robots_, 3), 0.0);
   inputs.material_scale.assign(extent(robots_, model.regions()), 0.0);
   inputs.density.assign(extent(robots_), 0.0);
+  inputs.friction.assign(extent(robots_, obstacles_), 0.0);
   for (std::size_t k = 0; k < w_.size(); ++k) w_[k] = after.q[k] + after.v[k] / h;  // q' = q + u, v' = u/h
   mechanics_.solve(w_, 1);
   for (int b = 0; b < robots_; ++b) {
-    if (!find_multipliers(b, part(w_, b, nv_), part(after.multipliers, b, rows_n_))) return false;
+    if (!find_multipliers(b, part(w_, b, nv_), after)) return false;
+    const RobotRows& rows = rows_[extent(b)];
     double* w = w_.data() + extent(b, nv_);
-    for (int i = 0; i < rows_n_; ++i) {
-      const double m = m_[extent(b, rows_n_) + extent(i)], *x = X_.data() + extent(b, rows_n_, nv_) + extent(i, nv_);
+    for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
+      if (rows.conditions[i].kind == Condition::Kind::slides) continue;
+      const double *x = rows.X.data() + i * extent(nv_), m = rows.m[i];
       for (int k = 0; k < nv_; ++k) w[k] += m * x[k];
     }
   }
@@ -214,26 +397,8 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
         inputs.density[extent(b)] += share * own_gravity[i];
       }
     }
-    for (int i = 0; i < rows_n_; ++i) {
-      const Row& row = rows_[extent(b, rows_n_) + extent(i)];
-      const double m = m_[extent(b, rows_n_) + extent(i)];
-      const double* H = H_.data() + extent(b, rows_n_, nv_) + extent(i, nv_);
-      double* q = before.q.data() + extent(b, nv_);
-      const std::span<const double> y = part(y_, b, robot.outputs());
-      add_curvature(i, y, lambda_[extent(b, rows_n_) + extent(i)], w, q);
-      if (row.holds) {
-        for (int k = 0; k < nv_; ++k) q[k] += m * row.value * H[k];
-        add_curvature(i, y, m, u, q);
-      }
-      if (i >= actuators_) continue;
-      const std::size_t k = extent(b, actuators_) + extent(i);
-      double command = after.commands[k];
-      if (row.holds) command -= m;
-      if (gives_force(robot.actuators[extent(i)], /*at_rest=*/false))
-        command += after.multipliers[extent(b, rows_n_) + extent(i)] + inner_product(H, w, nv_);
-      if (row.route == Route::command) inputs.commands[k] = command;
-      if (row.route == Route::previous) before.commands[k] = command;
-    }
+    pull_back_rows(b, after, before, inputs);
+    if (pairs_ > 0) pull_back_contacts(b, after, before, inputs);
   }
   return true;
 }

@@ -26,6 +26,7 @@ void bind_units(nb::module_& module);
 void bind_scene(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_simulation(nb::module_& module);
+void bind_rollout(nb::module_& module);
 void bind_reduction(nb::module_& module);
 void bind_recording(nb::module_& module);
 void bind_command_line(nb::module_& module);
@@ -69,6 +70,10 @@ using Table = nb::typed<nb::dict, nb::str, nb::any>;
 inline Table table_of(const nlohmann::ordered_json& json) {
   return nb::borrow<Table>(to_python(json));
 }
+
+using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+// The numbers of an array of this shape; None: none. Throws TypeError, ValueError.
+std::vector<double> numbers_of(nb::handle given, const char* name, std::initializer_list<std::size_t> shape);
 
 // A NumPy array that shows these numbers and keeps `owner` alive; of const T it is read-only.
 template <class T>

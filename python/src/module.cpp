@@ -133,6 +133,7 @@ NB_MODULE(_core, module) {
   bind_scene(module);
   bind_model(module);
   bind_simulation(module);
+  bind_rollout(module);
   bind_reduction(module);
   bind_recording(module);
   bind_command_line(module);

@@ -19,10 +19,19 @@
 
 namespace supple::python {
 
+std::vector<double> numbers_of(nb::handle given, const char* name, std::initializer_list<std::size_t> shape) {
+  if (given.is_none()) return {};
+  Numbers numbers;
+  if (!nb::try_cast(given, numbers)) throw nb::type_error(fmt::format("{} is a float64 array", name).c_str());
+  bool fits = numbers.ndim() == shape.size();
+  for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = numbers.shape(d) == shape.begin()[d];
+  if (!fits) throw nb::value_error(fmt::format("{} is not of shape ({})", name, fmt::join(shape, ", ")).c_str());
+  return {numbers.data(), numbers.data() + numbers.size()};
+}
+
 namespace {
 
 using Self = nb::pointer_and_handle<BatchSimulation>;
-using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Mask = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::size_t count(int number) {
@@ -191,17 +200,6 @@ Table get_state(BatchSimulation& self) {
     state["sensors"] = array(std::vector<double>(memory.begin(), memory.end()), {robots, memory.size() / robots});
   }
   return state;
-}
-
-// The numbers of an array of this shape; None: none.
-std::vector<double> numbers_of(nb::handle given, const char* name, std::initializer_list<std::size_t> shape) {
-  if (given.is_none()) return {};
-  Numbers numbers;
-  if (!nb::try_cast(given, numbers)) throw nb::type_error(fmt::format("{} is a float64 array", name).c_str());
-  bool fits = numbers.ndim() == shape.size();
-  for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = numbers.shape(d) == shape.begin()[d];
-  if (!fits) throw nb::value_error(fmt::format("{} is not of shape ({})", name, fmt::join(shape, ", ")).c_str());
-  return {numbers.data(), numbers.data() + numbers.size()};
 }
 
 void set_state(BatchSimulation& self, Table given) {

@@ -84,6 +84,8 @@ const std::map<std::string, std::vector<std::string>> allowed = {
       "engine/mechanics/reduced", "engine/mechanics/assembly", "engine/step", "engine/collision",
       "engine/reduction/snapshots", "engine/reduction/basis", "engine/reduction/elements"}},
     {"engine/inverse", {"kernels", "solvers", "engine/scene", "engine/model", "engine/step"}},
+    {"engine/derivative",
+     {"kernels", "solvers", "engine/model", "engine/mechanics", "engine/mechanics/reduced", "engine/step"}},
     {"engine/sofa",
      {"kernels", "solvers", "engine/mesh", "engine/scene", "engine/model", "engine/reduction/basis",
       "engine/reduction/snapshots"}},

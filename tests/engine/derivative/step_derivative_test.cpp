@@ -9,6 +9,7 @@
 #include "engine/step/step.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/engine/bodies/batch_bodies.hpp"
+#include "tests/engine/bodies/contact_bodies.hpp"
 #include "tests/engine/bodies/strain_bodies.hpp"
 
 namespace supple {
@@ -57,21 +58,24 @@ class Robots {
   ReducedMechanics mechanics_;
 };
 
-// In motion, in the middle of commands.
-Given somewhere(const ReducedModel& model, int robots) {
+// In motion, in the middle of commands; after so many more steps under the last ones.
+Given somewhere(const ReducedModel& model, int robots, int held = 0) {
   Robots all(model, robots);
   Given given;
   given.state = rest_state(all.mechanics());
   for (int b = 0; b < robots; ++b) {
     for (int g = 0; g < model.regions(); ++g) given.variations.material_scale.push_back(1 + 0.2 * b + 0.1);
     for (const double g : {0.4, -0.3, -9.0}) given.variations.gravity.push_back(g + b);
+    for (const PlacedObstacle& placed : model.robot.obstacles)
+      given.variations.friction.push_back(placed.friction * (1 + 0.1 * b));
   }
   given.load = random_list(given.state.q.size(), 0.01);
   for (int step = 1; step <= 6; ++step) {
     given.commands = batch_bodies::commands_at(step + 3, model.robot, robots);
     given.state = all.step(given);
   }
-  given.commands = batch_bodies::commands_at(12, model.robot, robots);
+  for (int step = 0; step < held; ++step) given.state = all.step(given);
+  given.commands = batch_bodies::commands_at(held > 0 ? 10 : 12, model.robot, robots);
   return given;
 }
 
@@ -87,12 +91,14 @@ StateGradient random_gradient(const State& after) {
   gradient.v = like(after.v);
   gradient.multipliers = like(after.multipliers);
   gradient.commands = like(after.commands);
+  gradient.contact_forces = like(after.contact_forces);
   return gradient;
 }
 
 double value(const StateGradient& gradient, const State& state) {
   return boxes::dot(gradient.q, state.q) + boxes::dot(gradient.v, state.v) +
-         boxes::dot(gradient.multipliers, state.multipliers) + boxes::dot(gradient.commands, state.commands);
+         boxes::dot(gradient.multipliers, state.multipliers) + boxes::dot(gradient.commands, state.commands) +
+         boxes::dot(gradient.contact_forces, state.contact_forces);
 }
 
 // Of f at 0, of fourth order; `size`: a step at which f is nearly linear.
@@ -101,8 +107,8 @@ double slope(const std::function<double(double)>& f, double size) {
 }
 
 // `tolerance` relative to the norms of gradient and direction (an angle between them makes their product smaller).
-void expect_derivatives(const ReducedModel& model, int robots = 2, double tolerance = 1e-7) {
-  const Given given = somewhere(model, robots);
+void expect_derivatives(const ReducedModel& model, int robots = 2, double tolerance = 1e-7, int held = 0) {
+  const Given given = somewhere(model, robots, held);
   Robots all(model, robots);
   const State after = all.step(given);
   const StateGradient of_after = random_gradient(after);
@@ -130,7 +136,7 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
   const auto add = [](std::vector<double>& to, const std::vector<double>& direction, double s) {
     to = boxes::plus(to, s, direction);
   };
-  double q = 0, v = 0;
+  double q = 0, v = 1e-3;
   for (const double x : given.state.q) q = std::max(q, std::abs(x));
   for (const double x : given.state.v) v = std::max(v, std::abs(x));
   // Coordinates by little: eigenvalues of a safe tangent that begin or cease to be clamped are kinks.
@@ -158,6 +164,9 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
   along("commands", by_size, random_list(sizes.size(), 1), 1e-2, [&](Given& g, const auto& d, double s) {
     for (std::size_t k = 0; k < sizes.size(); ++k) g.commands[k] += s * sizes[k] * d[k];
   });
+  if (boxes::norm(inputs.friction) > 0)
+    along("friction", inputs.friction, random_list(inputs.friction.size(), 0.1), 1e-3,
+          [&](Given& g, const auto& d, double s) { add(g.variations.friction, d, s); });
   // All masses at once.
   const double density = slope(
       [&](double s) {
@@ -257,6 +266,44 @@ TEST(StepDerivative, CommandsThatAreCut) {
       },
       1e-5);
   EXPECT_NEAR(before.commands[0], found, 1e-6 * std::abs(found));
+}
+
+// A bar that lies on a floor and under a ball, both near its free end.
+ReducedModel among_obstacles(double friction) {
+  Scene scene = reduced_bodies::bar_scene({"", MaterialModel::corotational});
+  FullModel full = build_full_model(scene, reduced_bodies::bar(false));
+  contact_bodies::place_among(full, {{.name = "floor", .obstacle = Obstacle::plane(), .pose = {}, .friction = friction},
+                                     {.name = "ball",
+                                      .obstacle = Obstacle::sphere(0.03),
+                                      .pose = {.position = {{0.28, 0.05, 0.1305}}},
+                                      .friction = 0.7 * friction}});
+  full.robot.obstacles[0].pose.position = {{0, 0, 3e-4}};
+  return project(full, reduced_bodies::random_basis(full.coordinates.nv, batch_bodies::modes), batch_bodies::modes,
+                 reduced_bodies::some_elements(full));
+}
+
+TEST(StepDerivative, Contacts) {
+  int sticking = 0, sliding = 0;
+  for (const auto& [friction, held] : {std::pair{0.0, 0}, {0.05, 0}, {0.15, 0}, {0.25, 0}, {0.25, 60}, {0.4, 60}}) {
+    SCOPED_TRACE(friction);
+    const ReducedModel model = among_obstacles(friction);
+    const Given given = somewhere(model, 2, held);
+    Robots all(model, 2);
+    const State after = all.step(given);
+    int pressed = 0;
+    for (std::size_t k = 0; k < after.contact_forces.size() / 3; ++k) {
+      const double* f = after.contact_forces.data() + 3 * k;
+      if (f[0] == 0 && f[1] == 0 && f[2] == 0) continue;
+      ++pressed;
+      if (friction == 0 || k % 2 == 1) continue;
+      const double mu = given.variations.friction[2 * (k / (after.contact_forces.size() / 6))];
+      (std::hypot(f[0], f[1]) < 0.9999 * mu * f[2] ? sticking : sliding) += 1;
+    }
+    EXPECT_GT(pressed, 1);
+    expect_derivatives(model, 2, 1e-5, held);
+  }
+  EXPECT_GT(sticking, 0);
+  EXPECT_GT(sliding, 0);
 }
 
 TEST(StepDerivative, SaysWhatHasNone) {

@@ -148,7 +148,8 @@ TEST_P(BatchedTangents, OneThatIsIndefiniteLeavesTheOthersAlone) {
   const std::ptrdiff_t numbers = static_cast<std::ptrdiff_t>(right_sides) * good.pattern.n;
   for (std::ptrdiff_t i = 0; i < robots * numbers; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    if (i / numbers != 1) ASSERT_EQ(answer.X[k], expected.X[k]) << "robot " << i / numbers;
+    if (i / numbers == 1) continue;
+    ASSERT_EQ(answer.X[k], expected.X[k]) << "robot " << i / numbers;
   }
   for (int c = 0; c < right_sides; ++c) {
     const std::ptrdiff_t at = numbers + static_cast<std::ptrdiff_t>(c) * good.pattern.n;

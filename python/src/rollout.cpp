@@ -1,0 +1,167 @@
+// Runs that Python differentiates through: engine/derivative/rollout.hpp.
+
+#include "engine/derivative/rollout.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/src/bindings.hpp"
+
+namespace supple::python {
+
+namespace {
+
+std::size_t count(int number) {
+  return static_cast<std::size_t>(number);
+}
+
+std::size_t coordinates(const Rollout& self) {
+  return count(self.model().modes);
+}
+
+Array<double> of_states(const Rollout& self, const std::vector<double>& values) {
+  return array(values, {count(self.record().steps) + 1, count(self.robots()), coordinates(self)});
+}
+
+void set_variations(Rollout& self, nb::object gravity, nb::object material_scale) {
+  const std::size_t robots = count(self.robots());
+  self.set_variations(
+      {.gravity = numbers_of(gravity, "gravity", {robots, 3}),
+       .material_scale = numbers_of(material_scale, "material_scale", {robots, count(self.model().regions())}),
+       .friction = {}});
+}
+
+Table run(Rollout& self, nb::object commands, nb::object q, nb::object v, nb::object loads, nb::object gravity,
+          nb::object material_scale) {
+  const std::size_t robots = count(self.robots()), actuators = self.model().robot.actuators.size();
+  const std::size_t n = coordinates(self);
+  Numbers shape;
+  if (!nb::try_cast(commands, shape) || shape.ndim() != 3)
+    throw nb::type_error("commands is a float64 array of shape (steps, robots, actuators)");
+  const std::size_t steps = shape.shape(0);
+  const std::vector<double> given = numbers_of(commands, "commands", {steps, robots, actuators});
+  const std::vector<double> own_loads = numbers_of(loads, "loads", {steps, robots, n});
+  const std::vector<double> start = numbers_of(q, "q", {robots, n}), speed = numbers_of(v, "v", {robots, n});
+  set_variations(self, std::move(gravity), std::move(material_scale));
+  Watch watch;
+  {
+    const nb::gil_scoped_release unlocked;
+    try {
+      (void)self.run(given, start, speed, own_loads, [&] { return watch.stopped(); });
+    } catch (const Interrupted&) {
+      // What stopped it is raised below.
+    }
+  }
+  watch.rethrow();
+  Table record;
+  record["q"] = of_states(self, self.record().q);
+  record["v"] = of_states(self, self.record().v);
+  record["forces"] = array(self.record().forces, {steps, robots, count(self.model().robot.rows())});
+  record["applied"] = array(self.record().applied, {steps, robots, actuators});
+  return record;
+}
+
+Table pull_back(Rollout& self, nb::object q, nb::object v, nb::object forces) {
+  const std::size_t steps = count(self.record().steps), robots = count(self.robots()), n = coordinates(self);
+  const std::vector<double> by_q = numbers_of(q, "q", {steps + 1, robots, n}),
+                            by_v = numbers_of(v, "v", {steps + 1, robots, n}),
+                            by_forces = numbers_of(forces, "forces", {steps, robots, count(self.model().robot.rows())});
+  Watch watch;
+  RolloutGradient found;
+  {
+    const nb::gil_scoped_release unlocked;
+    try {
+      found = self.pull_back({by_q, by_v, by_forces}, [&] { return watch.stopped(); });
+    } catch (const Interrupted&) {
+      // What stopped it is raised below.
+    }
+  }
+  watch.rethrow();
+  Table gradient;
+  gradient["q"] = array(std::move(found.q), {robots, n});
+  gradient["v"] = array(std::move(found.v), {robots, n});
+  gradient["commands"] = array(std::move(found.commands), {steps, robots, self.model().robot.actuators.size()});
+  gradient["loads"] = array(std::move(found.loads), {steps, robots, n});
+  gradient["gravity"] = array(std::move(found.gravity), {robots, 3});
+  gradient["material_scale"] = array(std::move(found.material_scale), {robots, count(self.model().regions())});
+  gradient["density"] = array(std::move(found.density), {robots});
+  return gradient;
+}
+
+}  // namespace
+
+void bind_rollout(nb::module_& module) {
+  nb::class_<Rollout>(module, "Rollout",
+                      "Runs of a reduced model that gradients go back through (docs/theory/derivatives.md).\n\n"
+                      ">>> rollout = supple.Rollout(model)\n"
+                      ">>> record = rollout.run(commands)             # [steps, robots, actuators]\n"
+                      ">>> gradient = rollout.gradient(q=dq)          # dq [steps + 1, robots, n]\n"
+                      ">>> gradient[\"commands\"]                       # [steps, robots, actuators]\n\n"
+                      "Mapped points are linear in q: points = rollout.rest_points + rollout.point_matrix @ q.\n"
+                      "supple.torch and supple.jax wrap it for automatic differentiation.")
+      .def(
+          "__init__",
+          [](Rollout* self, std::shared_ptr<ReducedModel> model, int robots, const std::optional<double>& time_step) {
+            if (robots < 1) throw InputError(fmt::format("robots is {}", robots), "1 or more");
+            const nb::gil_scoped_release unlocked;
+            new (self) Rollout(std::move(model), robots, time_step);
+          },
+          nb::arg("model"), nb::arg("robots") = 1, nb::arg("time_step") = nb::none(),
+          "time_step [s]: else the robot's. Raises InputError for what has no derivatives yet: contact, driven "
+          "regions,\n"
+          "viscous materials, gas, cables that rub, implicit factors below 1.")
+      .def_prop_ro("robots", &Rollout::robots, "Size of the batch.")
+      .def_prop_ro("time_step", &Rollout::time_step, "s")
+      .def_prop_ro("runs", &Rollout::runs, "Runs so far: gradient() is that of the last one.")
+      .def_prop_ro("n", &coordinates, "Coordinates of a robot.")
+      .def_prop_ro(
+          "regions", [](const Rollout& self) { return self.model().regions(); },
+          "Number of material regions, as material_scale has them.")
+      .def_prop_ro(
+          "rest_points",
+          [](const Rollout& self) {
+            std::vector<double> points;
+            for (const Vec3d& x : self.model().robot.rest_points) points.insert(points.end(), x.v, x.v + 3);
+            return array(std::move(points), {self.model().robot.rest_points.size(), 3});
+          },
+          nb::rv_policy::automatic, "Mapped points at rest [points, 3, m].")
+      .def_prop_ro(
+          "point_matrix",
+          [](const Rollout& self) {
+            return array(self.model().outputs, {self.model().robot.rest_points.size(), 3, coordinates(self)});
+          },
+          nb::rv_policy::automatic, "How they move with the coordinates [points, 3, n].")
+      .def_prop_ro(
+          "effector_points",
+          [](const Rollout& self) {
+            nb::typed<nb::dict, nb::str, int> points;
+            for (const Effector& effector : self.model().robot.effectors)
+              points[effector.name.c_str()] = effector.point;
+            return points;
+          },
+          "Index of each effector's point among the mapped points.")
+      .def("run", &run, nb::arg("commands"), nb::arg("q") = nb::none(), nb::arg("v") = nb::none(),
+           nb::arg("loads") = nb::none(), nb::arg("gravity") = nb::none(), nb::arg("material_scale") = nb::none(),
+           "One step for each of the commands [steps, robots, actuators], as Simulation has them, from q and v\n"
+           "[robots, n] (None: at rest). loads: generalised forces of each step [steps, robots, n, N], such as\n"
+           "point_matrix.T @ force. gravity, material_scale: as set_variations() has them.\n"
+           "Returns \"q\" and \"v\" [steps + 1, robots, n], \"forces\" [steps, robots, rows] and \"applied\", the "
+           "commands\n"
+           "that ranges and rates left [steps, robots, actuators]. Raises RunError where a step fails.")
+      .def("gradient", &pull_back, nb::arg("q") = nb::none(), nb::arg("v") = nb::none(), nb::arg("forces") = nb::none(),
+           "From the derivatives of a scalar by what the last run() returned (None: by none of it) those by what it "
+           "was\n"
+           "given: \"q\", \"v\", \"commands\", \"loads\", \"gravity\", \"material_scale\", and \"density\" [robots], "
+           "by a factor on\n"
+           "all masses. Of the steps as they were taken; at a kink, where a cable goes slack, those of the side it was "
+           "on.")
+      .def("__repr__", [](const Rollout& self) {
+        return fmt::format("<supple.Rollout of {} '{}', {} modes: {} steps>", self.robots(), self.model().robot.name,
+                           self.model().modes, self.record().steps);
+      });
+}
+
+}  // namespace supple::python

@@ -1,0 +1,72 @@
+"""Runs of reduced robots in PyTorch's automatic differentiation. Needs PyTorch: pip install torch.
+
+>>> from supple import torch as soft
+>>> rollout = supple.Rollout(model)
+>>> q, v, forces = soft.run(rollout, commands)         # commands [steps, robots, actuators]
+>>> tip = soft.points(rollout, q)[..., 0, :]           # [steps + 1, robots, 3, m]
+>>> (tip[-1] - goal).square().sum().backward()
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.autograd.function import once_differentiable
+
+from . import _derivatives
+
+if TYPE_CHECKING:
+    from ._core import Rollout
+
+__all__ = ["points", "run"]
+
+
+class _Run(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rollout: Rollout, names: tuple[str, ...], *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        ctx.rollout, ctx.names = rollout, names
+        ctx.save_for_backward(*tensors)
+        given = {name: tensor.detach().cpu().numpy() for name, tensor in zip(names, tensors, strict=True)}
+        ctx.set_materialize_grads(False)
+        result = _derivatives.run(rollout, given)
+        ctx.number = rollout.runs
+        like = tensors[0]
+        return tuple(torch.from_numpy(array).to(like) for array in result)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *by: torch.Tensor | None) -> tuple[torch.Tensor | None, ...]:
+        tensors = ctx.saved_tensors
+        given = {name: tensor.detach().cpu().numpy() for name, tensor in zip(ctx.names, tensors, strict=True)}
+        lists = [None if one is None else one.detach().cpu().numpy() for one in by]
+        found = _derivatives.gradient(
+            ctx.rollout, ctx.number, given, dict(zip(("q", "v", "forces"), lists, strict=True))
+        )
+        return (None, None, *(torch.from_numpy(found[n]).to(t) for n, t in zip(ctx.names, tensors, strict=True)))
+
+
+def run(
+    rollout: Rollout,
+    commands: torch.Tensor,
+    q: torch.Tensor | None = None,
+    v: torch.Tensor | None = None,
+    loads: torch.Tensor | None = None,
+    gravity: torch.Tensor | None = None,
+    material_scale: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Rollout.run(): q and v [steps + 1, robots, n], forces [steps, robots, rows], differentiable once by all that is given.
+
+    Steps are computed in float64 on the CPU; results have the type and device of commands.
+    """
+    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale), strict=True))
+    tensors = {name: tensor for name, tensor in given.items() if tensor is not None}
+    _derivatives.check_shapes(rollout, {name: tuple(tensor.shape) for name, tensor in tensors.items()})
+    result: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = _Run.apply(rollout, tuple(tensors), *tensors.values())
+    return result
+
+
+def points(rollout: Rollout, q: torch.Tensor) -> torch.Tensor:
+    """Mapped points [..., points, 3, m] of coordinates [..., n]; rollout.effector_points names those of effectors."""
+    rest = torch.from_numpy(rollout.rest_points).to(q)
+    return rest + torch.einsum("pin,...n->...pi", torch.from_numpy(rollout.point_matrix).to(q), q)

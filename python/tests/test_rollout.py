@@ -1,0 +1,121 @@
+"""Gradients through runs, in NumPy, PyTorch and JAX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import supple
+
+STEPS, ROBOTS = 12, 3
+
+
+def random(*shape: int) -> np.ndarray:
+    return np.random.default_rng(4).standard_normal(shape)
+
+
+@pytest.fixture(scope="module")
+def rollout(model: supple.Model) -> supple.Rollout:
+    return supple.Rollout(model, ROBOTS)
+
+
+@pytest.fixture
+def given(rollout: supple.Rollout) -> dict[str, np.ndarray]:
+    """A run in the middle of all ranges."""
+    return {
+        "commands": 2e-3 + 1e-3 * np.sin(random(STEPS, ROBOTS, 2)),
+        "q": 1e-3 * random(ROBOTS, rollout.n),
+        "v": 1e-2 * random(ROBOTS, rollout.n),
+        "loads": 1e-3 * random(STEPS, ROBOTS, rollout.n),
+        "gravity": np.array([0, 0, -9.81]) + random(ROBOTS, 3),
+        "material_scale": 1 + 0.1 * random(ROBOTS, rollout.regions),
+    }
+
+
+def test_steps_are_those_of_a_simulation(rollout: supple.Rollout, model: supple.Model) -> None:
+    commands = 2e-3 + 1e-3 * np.sin(random(STEPS, ROBOTS, 2))
+    record = rollout.run(commands)
+    assert record["q"].shape == (STEPS + 1, ROBOTS, rollout.n) and record["forces"].shape == (STEPS, ROBOTS, 2)
+    sim = supple.Simulation(model, ROBOTS)
+    for k in range(STEPS):
+        sim.commands[:] = commands[k]
+        sim.step()
+        assert np.array_equal(record["q"][k + 1], sim.q) and np.array_equal(record["forces"][k], sim.forces)
+    points = rollout.rest_points + np.einsum("pin,rn->rpi", rollout.point_matrix, record["q"][-1])
+    np.testing.assert_allclose(points, sim.points, atol=1e-12)
+    tip = rollout.effector_points["tip"]
+    np.testing.assert_allclose(points[:, tip], sim.effectors[:, 0], atol=1e-12)
+
+
+def test_gradients_are_those_of_differences(rollout: supple.Rollout, given: dict[str, np.ndarray]) -> None:
+    by = {"q": random(STEPS + 1, ROBOTS, rollout.n), "forces": 1e-3 * random(STEPS, ROBOTS, 2)}
+
+    def cost(values: dict[str, np.ndarray]) -> float:
+        record = rollout.run(**values)
+        return float(sum((by[name] * record[name]).sum() for name in by))
+
+    rollout.run(**given)
+    gradient = rollout.gradient(**by)
+    sizes = {"commands": 1e-5, "q": 1e-6, "v": 1e-4, "loads": 1e-3, "gravity": 1e-2, "material_scale": 1e-3}
+    for name, size in sizes.items():
+        direction = size * random(*given[name].shape)
+        ahead, behind = (cost(given | {name: given[name] + sign * direction}) for sign in (1, -1))
+        exact = (gradient[name] * direction).sum()
+        # Central differences are off by their steps squared, and by rounding over them.
+        assert exact == pytest.approx((ahead - behind) / 2, rel=1e-5), name
+
+
+def test_what_does_not_fit(rollout: supple.Rollout, model: supple.Model, model_on_floor: supple.Model) -> None:
+    with pytest.raises(supple.InputError, match="contact"):
+        supple.Rollout(model_on_floor)
+    with pytest.raises(TypeError):
+        rollout.run(np.zeros((STEPS, 2)))
+    with pytest.raises(ValueError, match="q is not of shape"):
+        rollout.run(np.zeros((STEPS, ROBOTS, 2)), q=np.zeros(3))
+    with pytest.raises(supple.InputError, match="not finite"):
+        rollout.run(np.full((STEPS, ROBOTS, 2), np.nan))
+    with pytest.raises(supple.InputError):
+        supple.Rollout(model, robots=0)
+
+
+def test_pytorch(rollout: supple.Rollout, given: dict[str, np.ndarray]) -> None:
+    torch = pytest.importorskip("torch")
+    from supple import torch as soft
+
+    tensors = {name: torch.tensor(values, requires_grad=True) for name, values in given.items()}
+    q, _, forces = soft.run(rollout, **tensors)
+    weights = torch.tensor(random(STEPS + 1, ROBOTS, 3))
+    cost = (soft.points(rollout, q)[:, :, rollout.effector_points["tip"]] * weights).sum() + 1e-3 * forces.sum()
+    rollout.run(np.zeros((2, ROBOTS, 2)))  # another run in between
+    cost.backward()
+    matrix = rollout.point_matrix[rollout.effector_points["tip"]]
+    rollout.run(**given)
+    expected = rollout.gradient(
+        q=np.einsum("sri,in->srn", weights.numpy(), matrix), forces=np.full((STEPS, ROBOTS, 2), 1e-3)
+    )
+    for name, tensor in tensors.items():
+        np.testing.assert_allclose(tensor.grad.numpy(), expected[name], rtol=1e-12, atol=1e-15, err_msg=name)
+    with pytest.raises(supple.InputError, match="shape"):
+        soft.run(rollout, torch.zeros((STEPS, ROBOTS, 2)), q=torch.zeros(3))
+
+
+def test_jax(rollout: supple.Rollout, given: dict[str, np.ndarray]) -> None:
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    from supple import jax as soft
+
+    weights = random(STEPS + 1, ROBOTS, 3)
+
+    def cost(arrays: dict[str, Any]) -> Any:
+        q, v, _ = soft.run(rollout, **arrays)
+        return (soft.points(rollout, q)[:, :, rollout.effector_points["tip"]] * weights).sum() + v[-1].sum()
+
+    found = jax.jit(jax.grad(cost))(given)
+    rollout.run(**given)
+    by_v = np.zeros((STEPS + 1, ROBOTS, rollout.n))
+    by_v[-1] = 1
+    matrix = rollout.point_matrix[rollout.effector_points["tip"]]
+    expected = rollout.gradient(q=np.einsum("sri,in->srn", weights, matrix), v=by_v)
+    for name in given:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-15, err_msg=name)
