@@ -63,7 +63,7 @@ void measure(const std::string& file, int steps) {
     forward.push_back(seconds([&] { (void)rollout.run(commands, {}, {}, {}); }));
     both.push_back(seconds([&] {
       (void)way(rollout.run(commands, {}, {}, {}), dq);
-      gradient = rollout.pull_back({dq, {}, {}});
+      gradient = rollout.pull_back({.q = dq});
     }));
   }
   std::mt19937_64 random(1);

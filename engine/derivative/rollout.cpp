@@ -50,14 +50,14 @@ void Rollout::set_state(int step, State& state) const {
   take(record_.q, state.q);
   take(record_.v, state.v);
   if (step == 0) {
-    std::ranges::fill(state.multipliers, 0.0);
-    std::ranges::fill(state.commands, 0.0);
+    for (auto* values : {&state.multipliers, &state.contact_forces, &state.commands}) std::ranges::fill(*values, 0.0);
     return;
   }
   const auto last = [step](const std::vector<double>& values, std::vector<double>& to) {
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(extent(step - 1) * to.size()), to.size(), to.begin());
   };
   last(record_.forces, state.multipliers);
+  last(record_.contact_forces, state.contact_forces);
   last(record_.applied, state.commands);
 }
 
@@ -104,6 +104,7 @@ const RolloutRecord& Rollout::run(std::span<const double> commands, std::span<co
       remember(record_.q, state.q);
       remember(record_.v, state.v);
       remember(record_.forces, state.multipliers);
+      remember(record_.contact_forces, state.contact_forces);
       remember(record_.applied, state.commands);
     }
   } catch (...) {
@@ -119,12 +120,14 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
   check(gradient.q, extent(record_.steps + 1) * coordinates, "q", true);
   check(gradient.v, extent(record_.steps + 1) * coordinates, "v", true);
   check(gradient.forces, extent(record_.steps) * rows, "forces", true);
+  check(gradient.contact_forces, extent(record_.steps) * now.contact_forces.size(), "contact_forces", true);
   RolloutGradient found;
   found.commands.assign(commands_.size(), 0.0);
   found.loads.assign(extent(record_.steps) * coordinates, 0.0);
   found.gravity.assign(extent(robots(), 3), 0.0);
   found.material_scale.assign(extent(robots(), model_->regions()), 0.0);
   found.density.assign(extent(robots()), 0.0);
+  found.friction.assign(extent(robots()) * model_->robot.obstacles.size(), 0.0);
   const auto add_given = [](std::span<const double> values, int step, std::vector<double>& to) {
     for (std::size_t k = 0; k < to.size() && !values.empty(); ++k) to[k] += values[extent(step) * to.size() + k];
   };
@@ -135,13 +138,18 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
     add_given(gradient.q, step + 1, now.q);
     add_given(gradient.v, step + 1, now.v);
     add_given(gradient.forces, step, now.multipliers);
+    add_given(gradient.contact_forces, step, now.contact_forces);
     set_state(step, from);
     to = from;
     take_step(step, to);
     derivative_.linearise(of_step(commands_, step), from, to);
     if (!derivative_.pull_back(now, before, inputs))
-      throw RunError(fmt::format("step {} has no derivatives (constraints depend on each other)", step + 1),
-                     "`supple check` finds constraints that ask for the same");
+      throw RunError(
+          fmt::format(
+              "step {} has no such derivative (more constraints and contacts than coordinates share their forces in "
+              "more than one way, and the scalar depends on it)",
+              step + 1),
+          "derivatives by q and v, or by the sum of forces that are shared");
     std::swap(now, before);
     std::ranges::copy(inputs.commands,
                       found.commands.begin() + static_cast<std::ptrdiff_t>(extent(step) * inputs.commands.size()));
@@ -149,6 +157,7 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
     add(found.gravity, inputs.gravity);
     add(found.material_scale, inputs.material_scale);
     add(found.density, inputs.density);
+    add(found.friction, inputs.friction);
   }
   add_given(gradient.q, 0, now.q);
   add_given(gradient.v, 0, now.v);

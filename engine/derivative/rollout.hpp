@@ -15,15 +15,15 @@
 namespace supple {
 
 /// States of T steps, the first one where it began: [T + 1][B x nv], [T + 1][B x nv].
-/// Forces and applied commands of each step: [T][B x rows], [T][B x actuators].
+/// Forces, forces of obstacles and applied commands of each step: [T][B x rows], [T][B x pairs x 3], [T][B x actuators].
 struct RolloutRecord {
   int steps = 0;
-  std::vector<double> q, v, forces, applied;
+  std::vector<double> q, v, forces, contact_forces, applied;
 };
 
 /// Derivatives of a scalar by a record; an empty list: by none of it. Shapes as there.
 struct RecordGradient {
-  std::span<const double> q, v, forces;
+  std::span<const double> q = {}, v = {}, forces = {}, contact_forces = {};
 };
 
 /// Derivatives by what a run was given.
@@ -34,6 +34,7 @@ struct RolloutGradient {
   std::vector<double> gravity;         // B x 3, as Variations has it
   std::vector<double> material_scale;  // B x regions, the same
   std::vector<double> density;         // B
+  std::vector<double> friction;        // B x obstacles, the same
 };
 
 class Rollout {

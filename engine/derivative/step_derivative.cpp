@@ -22,10 +22,11 @@ bool is_zero(const double* h, int n) {
   return std::all_of(h, h + n, [](double x) { return x == 0; });
 }
 
-// As in contact_stage.cpp: a force this close to its cone slides.
-constexpr double at_the_cone = 1 - 1e-9;
 // Conditions whose matrix has a smaller reciprocal condition depend on each other; residual of what determines the motion.
 constexpr double enough_rank = 1e-13, consistent = 1e-8;
+// Contacts are solved to 1e-10 of the motion that their forces make: along a tangent with less than that of the other's
+// compliance, which is rounding in the modes, none is held.
+constexpr double loose_compliance = 1e-10;
 
 }  // namespace
 
@@ -170,7 +171,6 @@ void StepDerivative::list_contacts(int b, const State& after) {
     const double normal = dot(near.normal, force);
     const Vec3d along = force - normal * near.normal;
     const double grip = contact.friction * normal, pull = norm(along);
-    contact.sticks = grip > 0 && pull < at_the_cone * grip;
     contact.frame = frame_on(near.normal);
     if (pull > 0) {
       const Vec3d t = (1 / pull) * along, n = cross(near.normal, t);
@@ -184,15 +184,48 @@ void StepDerivative::list_contacts(int b, const State& after) {
     rows.contacts.push_back(contact);
     add_condition(b, {.contact = index, .axis = 0});
     if (grip <= 0) continue;
-    const Vec3d slip = contact.frame * contact.moved;
-    if (contact.sticks) {
-      add_condition(b, {.contact = index, .axis = 1});
-      add_condition(b, {.contact = index, .axis = 2});
-    } else {
-      add_condition(b, {.kind = Condition::Kind::slides, .contact = index, .axis = 1});
-      add_condition(
-          b, {.kind = Condition::Kind::turns, .contact = index, .axis = 2, .D = std::hypot(slip[1], slip[2]) / grip});
+    add_condition(b, {.contact = index, .axis = 1});
+    add_condition(b, {.contact = index, .axis = 2});
+  }
+}
+
+// Which contacts slip. Forces are solved to a tolerance: a contact slips where the slip, over its compliance, and the force
+// together are beyond the cone (the natural map of coulomb.hpp). One that sticks gets the tangents that are principal axes
+// of its compliance, and loses one along which nothing moves.
+void StepDerivative::find_slip(int b) {
+  RobotRows& rows = rows_[extent(b)];
+  for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
+    Condition &along = rows.conditions[i], &across = rows.conditions[i + (along.axis == 1 ? 1 : 0)];
+    if (along.contact < 0 || along.axis != 1) continue;
+    Contact& contact = rows.contacts[extent(along.contact)];
+    double *h[2], *x[2];
+    for (std::size_t k = 0; k < 2; ++k) {
+      h[k] = rows.H.data() + (i + k) * extent(nv_);
+      x[k] = rows.X.data() + (i + k) * extent(nv_);
     }
+    const auto product = [&](int k, int l) { return inner_product(h[k], x[l], nv_); };
+    const double a = product(0, 0), c = product(0, 1), d = product(1, 1);
+    const Vec3d moved = contact.frame * contact.moved;
+    const double grip = contact.friction * contact.lambda[0], slip = std::hypot(moved[1], moved[2]);
+    if (a * (grip - contact.lambda[1]) < slip) {
+      along.kind = Condition::Kind::slides;
+      across.kind = Condition::Kind::turns;
+      across.D = slip / grip;
+      continue;
+    }
+    const double angle = 0.5 * std::atan2(2 * c, a - d), cosine = std::cos(angle), sine = std::sin(angle);
+    const auto turn = [&](double& first, double& second) {
+      const double before = first;
+      first = cosine * before + sine * second;
+      second = cosine * second - sine * before;
+    };
+    for (int k = 0; k < nv_; ++k) {
+      turn(h[0][k], h[1][k]);
+      turn(x[0][k], x[1][k]);
+    }
+    for (int k = 0; k < 3; ++k) turn(contact.frame(1, k), contact.frame(2, k));
+    turn(contact.lambda[1], contact.lambda[2]);
+    if (product(1, 1) < loose_compliance * product(0, 0)) across.kind = Condition::Kind::loose;
   }
 }
 
@@ -229,7 +262,9 @@ void StepDerivative::linearise(std::span<const double> commands, const State& be
     list_rows(b, commands, after);
     RobotRows& rows = rows_[extent(b)];
     rows.X = rows.H;
-    if (!rows.conditions.empty()) mechanics_.solve_robot(b, rows.X, static_cast<int>(rows.conditions.size()));
+    if (rows.conditions.empty()) continue;
+    mechanics_.solve_robot(b, rows.X, static_cast<int>(rows.conditions.size()));
+    find_slip(b);
   }
 }
 
@@ -241,8 +276,7 @@ double StepDerivative::given(int b, const Condition& condition, const StateGradi
   return (contact.frame * Vec3d{{f[0], f[1], f[2]}})[condition.axis];
 }
 
-// (W S + D^T) m = -(lambda* + H A^-1 u*), y = A^-1 u*, W = H A^-1 H^T. Rows have units far apart, so W's diagonal becomes
-// one.
+// (W S + D^T) m = -(lambda* + H A^-1 u*), y = A^-1 u*, W = H A^-1 H^T. Rows have units far apart, so the diagonal becomes one.
 bool StepDerivative::find_multipliers(int b, std::span<const double> y, const StateGradient& after) {
   RobotRows& rows = rows_[extent(b)];
   const int n = static_cast<int>(rows.conditions.size());
@@ -257,7 +291,13 @@ bool StepDerivative::find_multipliers(int b, std::span<const double> y, const St
   for (int i = 0; i < n; ++i) {
     const Condition& condition = rows.conditions[extent(i)];
     right[i] = -(given(b, condition, after) + inner_product(h(i), y.data(), nv_));
-    size[i] = std::sqrt(W(i, i));
+    if (condition.kind == Condition::Kind::loose) {
+      K.row(i).setZero();
+      K.col(i).setZero();
+      K(i, i) = 1;
+      right[i] = 0;
+      continue;
+    }
     if (condition.kind != Condition::Kind::slides) {
       K(i, i) += condition.D;
       continue;
@@ -267,7 +307,7 @@ bool StepDerivative::find_multipliers(int b, std::span<const double> y, const St
     K(i, i) = W(i, i);
     K(i - 1, i) = -W(i, i) * rows.contacts[extent(condition.contact)].friction;
   }
-  for (int i = 0; i < n; ++i) size[i] = size[i] > 0 ? 1 / size[i] : 1;
+  for (int i = 0; i < n; ++i) size[i] = K(i, i) > 0 ? 1 / std::sqrt(K(i, i)) : 1;
   K = size.asDiagonal() * K * size.asDiagonal();
   right = size.cwiseProduct(right);
   const Eigen::PartialPivLU<Eigen::MatrixXd> factor(K);
@@ -326,9 +366,8 @@ void StepDerivative::pull_back_contacts(int b, const StateGradient& after, State
     const double* f = after.contact_forces.data() + extent(3, b * pairs_ + contact.pair);
     // What the force does to the balance and to the scalar.
     const Vec3d x = map(contact.point, w_.data() + extent(b, nv_)) + Vec3d{{f[0], f[1], f[2]}};
-    const Vec3d bent = contact.curvature * x;
-    by_point[k] = contact.lambda[0] * bent -
-                  (dot(axis(contact, 0), x) * contact.lambda[1]) * (contact.curvature * axis(contact, 1));
+    const Vec3d along = contact.lambda[1] * axis(contact, 1) + contact.lambda[2] * axis(contact, 2);
+    by_point[k] = contact.lambda[0] * (contact.curvature * x) - dot(axis(contact, 0), x) * (contact.curvature * along);
   }
   for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
     const Condition& condition = rows.conditions[i];

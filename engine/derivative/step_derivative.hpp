@@ -67,8 +67,9 @@ class StepDerivative {
   //   holds    S = 1, D = c          s phi + H u + c lambda = target; of a contact its normal, and its tangents if it sticks
   //   slides   S = 0                 lambda_t = mu lambda_n along the slip, times a compliance
   //   turns    S = 1, D = |slip|/(mu lambda_n)       and lambda has the direction of the slip
+  //   loose    none: nothing moves along it
   struct Condition {
-    enum class Kind : char { holds, slides, turns } kind = Kind::holds;
+    enum class Kind : char { holds, slides, turns, loose } kind = Kind::holds;
     int row = -1, contact = -1;  // one of both
     int axis = 0;                // of the contact's frame: 0 its normal
     double D = 0, value = 1;     // value: s
@@ -79,7 +80,6 @@ class StepDerivative {
     Mat3d frame = {}, curvature = {};  // curvature: of the gap
     Vec3d lambda = {}, moved = {};     // along the frame; L u
     double friction = 0;
-    bool sticks = false;
   };
   struct RobotRows {
     std::vector<Route> route;  // [actuators]
@@ -90,6 +90,7 @@ class StepDerivative {
   };
   void list_rows(int robot, std::span<const double> commands, const State& after);
   void list_contacts(int robot, const State& after);
+  void find_slip(int robot);
   void add_condition(int robot, const Condition& condition);
   std::span<const double> points(int robot) const;
   const double* mapping(int point, int k) const;  // row of L [nv]

@@ -26,16 +26,16 @@ Array<double> of_states(const Rollout& self, const std::vector<double>& values) 
   return array(values, {count(self.record().steps) + 1, count(self.robots()), coordinates(self)});
 }
 
-void set_variations(Rollout& self, nb::object gravity, nb::object material_scale) {
+void set_variations(Rollout& self, nb::object gravity, nb::object material_scale, nb::object friction) {
   const std::size_t robots = count(self.robots());
   self.set_variations(
       {.gravity = numbers_of(gravity, "gravity", {robots, 3}),
        .material_scale = numbers_of(material_scale, "material_scale", {robots, count(self.model().regions())}),
-       .friction = {}});
+       .friction = numbers_of(friction, "friction", {robots, self.model().robot.obstacles.size()})});
 }
 
 Table run(Rollout& self, nb::object commands, nb::object q, nb::object v, nb::object loads, nb::object gravity,
-          nb::object material_scale) {
+          nb::object material_scale, nb::object friction) {
   const std::size_t robots = count(self.robots()), actuators = self.model().robot.actuators.size();
   const std::size_t n = coordinates(self);
   Numbers shape;
@@ -45,7 +45,7 @@ Table run(Rollout& self, nb::object commands, nb::object q, nb::object v, nb::ob
   const std::vector<double> given = numbers_of(commands, "commands", {steps, robots, actuators});
   const std::vector<double> own_loads = numbers_of(loads, "loads", {steps, robots, n});
   const std::vector<double> start = numbers_of(q, "q", {robots, n}), speed = numbers_of(v, "v", {robots, n});
-  set_variations(self, std::move(gravity), std::move(material_scale));
+  set_variations(self, std::move(gravity), std::move(material_scale), std::move(friction));
   Watch watch;
   {
     const nb::gil_scoped_release unlocked;
@@ -60,21 +60,27 @@ Table run(Rollout& self, nb::object commands, nb::object q, nb::object v, nb::ob
   record["q"] = of_states(self, self.record().q);
   record["v"] = of_states(self, self.record().v);
   record["forces"] = array(self.record().forces, {steps, robots, count(self.model().robot.rows())});
+  record["contact_forces"] =
+      array(self.record().contact_forces,
+            {steps, robots, count(self.model().robot.collision_points), self.model().robot.obstacles.size(), 3});
   record["applied"] = array(self.record().applied, {steps, robots, actuators});
   return record;
 }
 
-Table pull_back(Rollout& self, nb::object q, nb::object v, nb::object forces) {
+Table pull_back(Rollout& self, nb::object q, nb::object v, nb::object forces, nb::object contact_forces) {
   const std::size_t steps = count(self.record().steps), robots = count(self.robots()), n = coordinates(self);
   const std::vector<double> by_q = numbers_of(q, "q", {steps + 1, robots, n}),
                             by_v = numbers_of(v, "v", {steps + 1, robots, n}),
                             by_forces = numbers_of(forces, "forces", {steps, robots, count(self.model().robot.rows())});
+  const Robot& robot = self.model().robot;
+  const std::vector<double> by_contacts = numbers_of(
+      contact_forces, "contact_forces", {steps, robots, count(robot.collision_points), robot.obstacles.size(), 3});
   Watch watch;
   RolloutGradient found;
   {
     const nb::gil_scoped_release unlocked;
     try {
-      found = self.pull_back({by_q, by_v, by_forces}, [&] { return watch.stopped(); });
+      found = self.pull_back({by_q, by_v, by_forces, by_contacts}, [&] { return watch.stopped(); });
     } catch (const Interrupted&) {
       // What stopped it is raised below.
     }
@@ -87,6 +93,7 @@ Table pull_back(Rollout& self, nb::object q, nb::object v, nb::object forces) {
   gradient["loads"] = array(std::move(found.loads), {steps, robots, n});
   gradient["gravity"] = array(std::move(found.gravity), {robots, 3});
   gradient["material_scale"] = array(std::move(found.material_scale), {robots, count(self.model().regions())});
+  gradient["friction"] = array(std::move(found.friction), {robots, robot.obstacles.size()});
   gradient["density"] = array(std::move(found.density), {robots});
   return gradient;
 }
@@ -121,6 +128,10 @@ void bind_rollout(nb::module_& module) {
           "regions", [](const Rollout& self) { return self.model().regions(); },
           "Number of material regions, as material_scale has them.")
       .def_prop_ro(
+          "rows", [](const Rollout& self) { return self.model().robot.rows(); }, "Rows of forces.")
+      .def_prop_ro(
+          "obstacles", [](const Rollout& self) { return self.model().robot.obstacles.size(); }, "Number of obstacles.")
+      .def_prop_ro(
           "rest_points",
           [](const Rollout& self) {
             std::vector<double> points;
@@ -145,16 +156,20 @@ void bind_rollout(nb::module_& module) {
           "Index of each effector's point among the mapped points.")
       .def("run", &run, nb::arg("commands"), nb::arg("q") = nb::none(), nb::arg("v") = nb::none(),
            nb::arg("loads") = nb::none(), nb::arg("gravity") = nb::none(), nb::arg("material_scale") = nb::none(),
+           nb::arg("friction") = nb::none(),
            "One step for each of the commands [steps, robots, actuators], as Simulation has them, from q and v\n"
            "[robots, n] (None: at rest). loads: generalised forces of each step [steps, robots, n, N], such as\n"
-           "point_matrix.T @ force. gravity, material_scale: as set_variations() has them.\n"
-           "Returns \"q\" and \"v\" [steps + 1, robots, n], \"forces\" [steps, robots, rows] and \"applied\", the "
+           "point_matrix.T @ force. gravity, material_scale, friction: as set_variations() has them.\n"
+           "Returns \"q\" and \"v\" [steps + 1, robots, n], \"forces\" [steps, robots, rows], \"contact_forces\"\n"
+           "[steps, robots, points, obstacles, 3] and \"applied\", the "
            "commands\n"
            "that ranges and rates left [steps, robots, actuators]. Raises RunError where a step fails.")
       .def("gradient", &pull_back, nb::arg("q") = nb::none(), nb::arg("v") = nb::none(), nb::arg("forces") = nb::none(),
+           nb::arg("contact_forces") = nb::none(),
            "From the derivatives of a scalar by what the last run() returned (None: by none of it) those by what it "
            "was\n"
-           "given: \"q\", \"v\", \"commands\", \"loads\", \"gravity\", \"material_scale\", and \"density\" [robots], "
+           "given: \"q\", \"v\", \"commands\", \"loads\", \"gravity\", \"material_scale\", \"friction\", and "
+           "\"density\" [robots], "
            "by a factor on\n"
            "all masses. Of the steps as they were taken; at a kink, where a cable goes slack, those of the side it was "
            "on.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._core import Rollout
 
 # What Rollout.run() is given, in its order.
-GIVEN = ("commands", "q", "v", "loads", "gravity", "material_scale")
+GIVEN = ("commands", "q", "v", "loads", "gravity", "material_scale", "friction")
 
 
 def check_shapes(rollout: Rollout, given: dict[str, tuple[int, ...]]) -> None:
@@ -29,6 +29,7 @@ def check_shapes(rollout: Rollout, given: dict[str, tuple[int, ...]]) -> None:
         "loads": (shape[0], robots, n),
         "gravity": (robots, 3),
         "material_scale": (robots, rollout.regions),
+        "friction": (robots, rollout.obstacles),
     }
     for name, own in given.items():
         if name in wanted and own != wanted[name]:

@@ -35,9 +35,10 @@ def run(
     loads: jax.Array | None = None,
     gravity: jax.Array | None = None,
     material_scale: jax.Array | None = None,
+    friction: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Rollout.run(): q and v [steps + 1, robots, n], forces [steps, robots, rows], differentiable once, in reverse."""
-    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale), strict=True))
+    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale, friction), strict=True))
     arrays = {name: jnp.asarray(array) for name, array in given.items() if array is not None}
     _derivatives.check_shapes(rollout, {name: array.shape for name, array in arrays.items()})
     return _run(rollout, arrays)

@@ -54,12 +54,13 @@ def run(
     loads: torch.Tensor | None = None,
     gravity: torch.Tensor | None = None,
     material_scale: torch.Tensor | None = None,
+    friction: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Rollout.run(): q and v [steps + 1, robots, n], forces [steps, robots, rows], differentiable once by all that is given.
 
     Steps are computed in float64 on the CPU; results have the type and device of commands.
     """
-    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale), strict=True))
+    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale, friction), strict=True))
     tensors = {name: tensor for name, tensor in given.items() if tensor is not None}
     _derivatives.check_shapes(rollout, {name: tuple(tensor.shape) for name, tensor in tensors.items()})
     result: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = _Run.apply(rollout, tuple(tensors), *tensors.values())

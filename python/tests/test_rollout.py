@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import supple
+from conftest import bar_tables
 
 STEPS, ROBOTS = 12, 3
 
@@ -22,11 +24,11 @@ def rollout(model: supple.Model) -> supple.Rollout:
 
 @pytest.fixture
 def given(rollout: supple.Rollout) -> dict[str, np.ndarray]:
-    """A run in the middle of all ranges."""
+    """A run in the middle of all ranges, in which cables pull."""
     return {
         "commands": 2e-3 + 1e-3 * np.sin(random(STEPS, ROBOTS, 2)),
-        "q": 1e-3 * random(ROBOTS, rollout.n),
-        "v": 1e-2 * random(ROBOTS, rollout.n),
+        "q": 1e-5 * random(ROBOTS, rollout.n),
+        "v": 1e-3 * random(ROBOTS, rollout.n),
         "loads": 1e-3 * random(STEPS, ROBOTS, rollout.n),
         "gravity": np.array([0, 0, -9.81]) + random(ROBOTS, 3),
         "material_scale": 1 + 0.1 * random(ROBOTS, rollout.regions),
@@ -57,7 +59,7 @@ def test_gradients_are_those_of_differences(rollout: supple.Rollout, given: dict
 
     rollout.run(**given)
     gradient = rollout.gradient(**by)
-    sizes = {"commands": 1e-5, "q": 1e-6, "v": 1e-4, "loads": 1e-3, "gravity": 1e-2, "material_scale": 1e-3}
+    sizes = {"commands": 1e-5, "q": 1e-6, "v": 1e-4, "loads": 1e-4, "gravity": 1e-2, "material_scale": 1e-3}
     for name, size in sizes.items():
         direction = size * random(*given[name].shape)
         ahead, behind = (cost(given | {name: given[name] + sign * direction}) for sign in (1, -1))
@@ -66,9 +68,11 @@ def test_gradients_are_those_of_differences(rollout: supple.Rollout, given: dict
         assert exact == pytest.approx((ahead - behind) / 2, rel=1e-5), name
 
 
-def test_what_does_not_fit(rollout: supple.Rollout, model: supple.Model, model_on_floor: supple.Model) -> None:
-    with pytest.raises(supple.InputError, match="contact"):
-        supple.Rollout(model_on_floor)
+def test_what_does_not_fit(rollout: supple.Rollout, model: supple.Model, folder: Path) -> None:
+    tables = bar_tables() | {"implicit_velocity": 0.5}
+    trapezoid = supple.reduce(supple.scene_from_dict(tables, folder), rate_seconds=0.02, accept_errors=True).model
+    with pytest.raises(supple.InputError, match="implicit factors"):
+        supple.Rollout(trapezoid)
     with pytest.raises(TypeError):
         rollout.run(np.zeros((STEPS, 2)))
     with pytest.raises(ValueError, match="q is not of shape"):
@@ -77,6 +81,27 @@ def test_what_does_not_fit(rollout: supple.Rollout, model: supple.Model, model_o
         rollout.run(np.full((STEPS, ROBOTS, 2), np.nan))
     with pytest.raises(supple.InputError):
         supple.Rollout(model, robots=0)
+
+
+def test_through_contact(model_on_floor: supple.Model) -> None:
+    rollout = supple.Rollout(model_on_floor)
+    commands = np.zeros((80, 1, 2))
+    commands[:, 0, 1] = np.minimum(np.arange(80) / 40, 1) * 6e-3
+
+    def run(friction: float) -> dict[str, Any]:
+        return rollout.run(commands, friction=np.array([[friction]]))
+
+    record = run(0.3)
+    forces = record["contact_forces"]
+    assert forces[-1, 0, :, 0, 2].sum() > 0.01 and rollout.obstacles == 1
+    by = np.zeros_like(record["q"])
+    by[-1] = 1
+    found = rollout.gradient(q=by)["friction"][0, 0]
+
+    def cost(friction: float) -> float:
+        return float(run(friction)["q"][-1].sum())
+
+    assert found != 0 and found == pytest.approx((cost(0.3 + 1e-4) - cost(0.3 - 1e-4)) / 2e-4, rel=1e-4)
 
 
 def test_pytorch(rollout: supple.Rollout, given: dict[str, np.ndarray]) -> None:

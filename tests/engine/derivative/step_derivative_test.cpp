@@ -129,7 +129,10 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
           return value(of_after, again.step(moved));
         },
         step);
-    EXPECT_NEAR(boxes::dot(gradient, direction), found, tolerance * boxes::norm(gradient) * boxes::norm(direction))
+    // Forces of contacts are solved to some 1e-12 of values of size one, which is divided by the step.
+    const double solved = model.robot.touches() ? 1e-11 / step : 0;
+    EXPECT_NEAR(boxes::dot(gradient, direction), found,
+                tolerance * boxes::norm(gradient) * boxes::norm(direction) + solved)
         << name;
     EXPECT_GT(boxes::norm(gradient), 0) << name;
   };
