@@ -10,7 +10,7 @@ import numpy as np
 import supple
 
 model = supple.Model.load(sys.argv[1])
-move, rest = 0.3, 0.5  # s: of the motion, and of standing still
+move, rest = 0.15, 0.35  # s: of the motion, and of standing still
 led = supple.Simulation(model, inverse=True, integrator="quasi-static")
 led.settle()
 start = led.applied[0].copy()
@@ -30,7 +30,7 @@ low, high = first.ranges[:, 0], first.ranges[:, 1]
 
 
 def path(commands):
-    """Commands [moving, actuators], then those that hold the goal: where the tip is [steps + 1, 3], and its gradient."""
+    """Where the tip is [steps + 1, 3] under commands [moving, actuators], and then those that hold the goal."""
     every = np.concatenate([commands, np.repeat(end[None], steps - moving, axis=0)])
     record = rollout.run(every[:, None, :], q=q0)
     return rest_tip + record["q"][:, 0] @ matrix.T

@@ -31,6 +31,15 @@ def test_a_diamond_follows_a_circle(tmp_path: Path) -> None:
     assert worst and float(worst[1]) < 0.5  # of a circle of 10 mm
 
 
+def test_a_diamond_arrives_at_rest(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    supple.cached_model(supple.robot("diamond")).save(tmp_path / "diamond.rom.h5")
+    text = run(tmp_path, "arrive_at_rest.py", "diamond.rom.h5", "rest.png")
+    away = {name: float(mm) for name, mm in re.findall(r"([a-z ]+): ([0-9.]+) mm", text)}
+    assert away["on a ramp"] > 0.2 and away["optimised"] < 0.1 * away["on a ramp"]
+    assert (tmp_path / "rest.png").stat().st_size > 10_000
+
+
 def test_a_policy_learns_to_reach(tmp_path: Path) -> None:
     pytest.importorskip("gymnasium")
     text = run(tmp_path, "ppo_diamond_reach.py", "--steps", "120000")
