@@ -9,6 +9,8 @@ import sys
 import numpy as np
 import supple
 
+Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
 model = supple.Model.load(sys.argv[1])
 move, rest = 0.15, 0.35  # s: of the motion, and of standing still
 led = supple.Simulation(model, inverse=True, integrator="quasi-static")
@@ -29,27 +31,27 @@ rest_tip, matrix = rollout.rest_points[tip], rollout.point_matrix[tip]
 low, high = first.ranges[:, 0], first.ranges[:, 1]
 
 
-def path(commands):
+def path(commands: Numbers) -> Numbers:
     """Where the tip is [steps + 1, 3] under commands [moving, actuators], and then those that hold the goal."""
     every = np.concatenate([commands, np.repeat(end[None], steps - moving, axis=0)])
     record = rollout.run(every[:, None, :], q=q0)
-    return rest_tip + record["q"][:, 0] @ matrix.T
+    return np.asarray(rest_tip + record["q"][:, 0] @ matrix.T)
 
 
-def cost_and_gradient(commands):
+def cost_and_gradient(commands: Numbers) -> tuple[float, Numbers]:
     away = path(commands)[moving:] - goal
     by_q = np.zeros((steps + 1, 1, rollout.n))
     by_q[moving:, 0] = away @ matrix
-    return 0.5 * np.sum(away**2), rollout.gradient(q=by_q)["commands"][:moving, 0]
+    return float(0.5 * np.sum(away**2)), rollout.gradient(q=by_q)["commands"][:moving, 0]
 
 
-def farthest(commands):
-    return 1e3 * np.linalg.norm(path(commands)[moving:] - goal, axis=1).max()
+def farthest(commands: Numbers) -> float:
+    return float(1e3 * np.linalg.norm(path(commands)[moving:] - goal, axis=1).max())
 
 
 at_once = np.repeat(end[None], moving, axis=0)
 ramp = start + np.linspace(0, 1, moving)[:, None] * (end - start)
-commands, mean, square = ramp.copy(), 0.0, 0.0
+commands, mean, square = ramp.copy(), np.zeros_like(ramp), np.zeros_like(ramp)
 rate = 0.02 * np.abs(end - start).max()
 for k in range(1, 301):
     cost, gradient = cost_and_gradient(commands)
