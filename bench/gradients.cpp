@@ -60,9 +60,9 @@ void measure(const std::string& file, int steps) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   for (int round = 0; round < rounds; ++round) {
-    forward.push_back(seconds([&] { (void)rollout.run(commands, {}, {}, {}); }));
+    forward.push_back(seconds([&] { (void)rollout.run(commands, {}, {}); }));
     both.push_back(seconds([&] {
-      (void)way(rollout.run(commands, {}, {}, {}), dq);
+      (void)way(rollout.run(commands, {}, {}), dq);
       gradient = rollout.pull_back({.q = dq});
     }));
   }
@@ -76,7 +76,7 @@ void measure(const std::string& file, int steps) {
     std::vector<double> moved = commands;
     for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += s * direction[k];
     std::vector<double> unused;
-    return way(rollout.run(moved, {}, {}, {}), unused);
+    return way(rollout.run(moved, {}, {}), unused);
   };
   double product = 0;
   for (std::size_t k = 0; k < direction.size(); ++k) product += gradient.commands[k] * direction[k];

@@ -24,11 +24,17 @@ void add(std::vector<double>& to, const std::vector<double>& values) {
   for (std::size_t k = 0; k < to.size(); ++k) to[k] += values[k];
 }
 
-void ask(const std::function<bool()>& stopped) {
+void stop_if(const std::function<bool()>& stopped) {
   if (stopped && stopped()) throw Interrupted("the rollout was stopped", "the same call again");
 }
 
 StepSettings settings_of(const Robot& robot, const std::optional<double>& time_step) {
+  if (robot.integrator != Integrator::implicit_euler)
+    throw InputError(
+        fmt::format("'{}' has another integrator than implicit Euler, and derivatives of its steps are not "
+                    "supported yet",
+                    robot.name),
+        "integrator = \"implicit-euler\" in the scene that the model is reduced from");
   const double h = time_step.value_or(robot.time_step);
   if (!(h > 0 && std::isfinite(h))) throw InputError(fmt::format("the time step is {} s", h), "a time above 0");
   return {.time_step = h, .implicit_velocity = robot.implicit_velocity, .implicit_position = robot.implicit_position};
@@ -50,7 +56,8 @@ void Rollout::set_state(int step, State& state) const {
   take(record_.q, state.q);
   take(record_.v, state.v);
   if (step == 0) {
-    for (auto* values : {&state.multipliers, &state.contact_forces, &state.commands}) std::ranges::fill(*values, 0.0);
+    for (auto* values : {&state.multipliers, &state.contact_forces}) std::ranges::fill(*values, 0.0);
+    state.commands = start_;
     return;
   }
   const auto last = [step](const std::vector<double>& values, std::vector<double>& to) {
@@ -61,46 +68,59 @@ void Rollout::set_state(int step, State& state) const {
   last(record_.applied, state.commands);
 }
 
-void Rollout::take_step(int step, State& state) {
+void Rollout::forget() {
+  record_ = {};
+  commands_.clear();
+  loads_.clear();
+  ++runs_;
+}
+
+void Rollout::set_variations(const Variations& variations) {
+  forget();
+  mechanics_.set_variations(variations);
+}
+
+StepReport Rollout::take_step(int step, State& state) {
   const std::span<const double> now = of_step(commands_, step);
   control_.commands.assign(now.begin(), now.end());
   if (!loads_.empty()) stepper_.set_load(of_step(loads_, step));
-  const StepReport report = stepper_.step(control_, state);
-  if (report.failures.empty()) return;
+  StepReport report = stepper_.step(control_, state);
+  if (report.failures.empty()) return report;
   const RobotFailure& failure = report.failures.front();
   throw RunError(fmt::format("step {} of robot {} failed: {}", step + 1, failure.robot, describe(failure.status)),
                  "slower or smaller commands, or a shorter time step");
 }
 
-const RolloutRecord& Rollout::run(std::span<const double> commands, std::span<const double> q,
-                                  std::span<const double> v, std::span<const double> loads,
+const RolloutRecord& Rollout::run(std::span<const double> commands, const Start& start, std::span<const double> loads,
                                   const std::function<bool()>& stopped) {
+  forget();
   State state = rest_state(mechanics_);
   const std::size_t actuators = state.commands.size(), coordinates = state.q.size();
-  const std::size_t steps = actuators > 0 ? commands.size() / actuators : 0;
+  const std::size_t steps = commands.size() / actuators;
   check(commands, steps * actuators, "commands", false);
   check(loads, steps * coordinates, "loads", true);
-  check(q, coordinates, "q", true);
-  check(v, coordinates, "v", true);
-  ++runs_;
-  record_ = {};
+  check(start.q, coordinates, "q", true);
+  check(start.v, coordinates, "v", true);
+  check(start.applied, actuators, "applied", true);
   record_.steps = static_cast<int>(steps);
   commands_.assign(commands.begin(), commands.end());
   loads_.assign(loads.begin(), loads.end());
-  std::ranges::copy(q, state.q.begin());
-  std::ranges::copy(v, state.v.begin());
+  if (loads.empty()) stepper_.set_load({});
+  std::ranges::copy(start.q, state.q.begin());
+  std::ranges::copy(start.v, state.v.begin());
+  std::ranges::copy(start.applied, state.commands.begin());
+  start_ = state.commands;
   const auto remember = [](std::vector<double>& list, const std::vector<double>& values) {
     list.insert(list.end(), values.begin(), values.end());
   };
-  if (loads.empty()) stepper_.set_load({});
   record_.q.reserve((steps + 1) * coordinates);
   record_.v.reserve((steps + 1) * coordinates);
   remember(record_.q, state.q);
   remember(record_.v, state.v);
   try {
     for (int step = 0; step < record_.steps; ++step) {
-      ask(stopped);
-      take_step(step, state);
+      stop_if(stopped);
+      (void)take_step(step, state);
       remember(record_.q, state.q);
       remember(record_.v, state.v);
       remember(record_.forces, state.multipliers);
@@ -108,13 +128,15 @@ const RolloutRecord& Rollout::run(std::span<const double> commands, std::span<co
       remember(record_.applied, state.commands);
     }
   } catch (...) {
-    record_ = {};
+    forget();
     throw;
   }
   return record_;
 }
 
 RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::function<bool()>& stopped) {
+  if (record_.q.empty())
+    throw InputError("there is no run to differentiate", "run() first, and again after another one");
   StateGradient now = zero_gradient(mechanics_), before;
   const std::size_t coordinates = now.q.size(), rows = now.multipliers.size();
   check(gradient.q, extent(record_.steps + 1) * coordinates, "q", true);
@@ -134,14 +156,19 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
   InputGradient inputs;
   State from = rest_state(mechanics_), to;
   for (int step = record_.steps - 1; step >= 0; --step) {
-    ask(stopped);
+    stop_if(stopped);
     add_given(gradient.q, step + 1, now.q);
     add_given(gradient.v, step + 1, now.v);
     add_given(gradient.forces, step, now.multipliers);
     add_given(gradient.contact_forces, step, now.contact_forces);
     set_state(step, from);
     to = from;
-    take_step(step, to);
+    const StepReport report = take_step(step, to);
+    if (report.contact.softened + report.contact.loose > 0)
+      throw RunError(fmt::format("step {} has no derivatives: its contacts {}", step + 1,
+                                 report.contact.softened > 0 ? "have no forces that obey all laws, and were softened"
+                                                             : "were not solved exactly"),
+                     "slower commands, less friction or a shorter time step");
     derivative_.linearise(of_step(commands_, step), from, to);
     if (!derivative_.pull_back(now, before, inputs))
       throw RunError(
@@ -161,6 +188,7 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
   }
   add_given(gradient.q, 0, now.q);
   add_given(gradient.v, 0, now.v);
+  found.applied = now.commands;
   found.q = now.q;
   found.v = now.v;
   return found;

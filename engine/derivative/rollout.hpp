@@ -1,7 +1,7 @@
 #pragma once
 // A run of steps of reduced robots that a scalar of its states is differentiated through. The states that it records are
 // its checkpoints: nothing else of a step is kept, and going back takes each step once more before its derivatives
-// (step_derivative.hpp), so that a gradient costs about as much as two or three runs whatever it is a gradient by.
+// (step_derivative.hpp): a gradient costs two to five runs, whatever it is a gradient by.
 
 #include <functional>
 #include <memory>
@@ -29,6 +29,7 @@ struct RecordGradient {
 /// Derivatives by what a run was given.
 struct RolloutGradient {
   std::vector<double> q, v;            // of the first state [B x nv]
+  std::vector<double> applied;         // B x actuators: the commands before the first step, which rates begin from
   std::vector<double> commands;        // [T][B x actuators]
   std::vector<double> loads;           // [T][B x nv], per N
   std::vector<double> gravity;         // B x 3, as Variations has it
@@ -45,24 +46,32 @@ class Rollout {
   const ReducedModel& model() const { return *model_; }
   int robots() const { return mechanics_.robots(); }
   double time_step() const { return settings_.time_step; }
-  /// For the runs to come. Throws as check_variations().
-  void set_variations(const Variations& variations) { mechanics_.set_variations(variations); }
+  /// For the runs to come; there is no record then. Throws as check_variations().
+  void set_variations(const Variations& variations);
 
-  /// One step for each entry of commands [T][B x actuators] from q and v [B x nv]; empty: from rest. loads: generalised
-  /// forces of each step [T][B x nv, N], or empty. `stopped` is asked before each step: Interrupted. Throws RunError where
-  /// a step fails, InputError for lists of other sizes or numbers that are not finite.
-  const RolloutRecord& run(std::span<const double> commands, std::span<const double> q, std::span<const double> v,
-                           std::span<const double> loads, const std::function<bool()>& stopped = {});
+  /// Where a run starts; what is empty is at rest or 0.
+  struct Start {
+    std::span<const double> q = {}, v = {};  // B x nv
+    std::span<const double> applied = {};    // B x actuators: commands before the first step
+  };
+  /// One step for each entry of commands [T][B x actuators]. loads: generalised forces of each step [T][B x nv, N], or empty.
+  /// `stopped` is called before each step; true: Interrupted. Throws RunError where a step fails, InputError for lists of
+  /// other sizes or numbers that are not finite; there is no record then.
+  const RolloutRecord& run(std::span<const double> commands, const Start& start, std::span<const double> loads,
+                           const std::function<bool()>& stopped = {});
   const RolloutRecord& record() const { return record_; }
-  /// How many runs there were: tells whether the record is still that of one's own.
+  /// Changes with each run: a record with another number is not that of the same run.
   long runs() const { return runs_; }
-  /// Of the last run. Throws as run() does; a run whose rows depend on each other has no derivatives: RunError.
+  /// Of the run on record, InputError where there is none. Throws as run() does, and RunError where contacts of a step have
+  /// no exact forces (softened, or not solved), or where rows share their forces in more than one way and the scalar
+  /// depends on it.
   RolloutGradient pull_back(const RecordGradient& gradient, const std::function<bool()>& stopped = {});
 
  private:
   // The state before step `step` of the record.
   void set_state(int step, State& state) const;
-  void take_step(int step, State& state);
+  void forget();
+  StepReport take_step(int step, State& state);
   std::span<const double> of_step(const std::vector<double>& values, int step) const {
     const std::size_t own = values.size() / static_cast<std::size_t>(record_.steps);
     return std::span(values).subspan(static_cast<std::size_t>(step) * own, own);
@@ -74,7 +83,7 @@ class Rollout {
   Stepper stepper_;
   StepDerivative derivative_;
   Control control_;
-  std::vector<double> commands_, loads_;
+  std::vector<double> commands_, loads_, start_;  // start_: commands before the first step
   RolloutRecord record_;
   long runs_ = 0;
 };

@@ -17,16 +17,28 @@ std::span<const double> part(const std::vector<double>& values, int robot, int s
   return std::span(values).subspan(extent(robot, size), extent(size));
 }
 
-// A constraint that all modes obey anyway has no Jacobian, and no multiplier.
-bool is_zero(const double* h, int n) {
-  return std::all_of(h, h + n, [](double x) { return x == 0; });
-}
-
+// A multiplier this near to its limit, relative to it, lies there: in contact limits are scaled and scaled back.
+constexpr double at_limit = 1e-12;
 // Conditions whose matrix has a smaller reciprocal condition depend on each other; residual of what determines the motion.
 constexpr double enough_rank = 1e-13, consistent = 1e-8;
 // Contacts are solved to 1e-10 of the motion that their forces make: along a tangent with less than that of the other's
 // compliance, which is rounding in the modes, none is held.
-constexpr double loose_compliance = 1e-10;
+constexpr double idle_compliance = 1e-10;
+
+// holds(), of a multiplier that rounding may have taken off its limit.
+bool row_holds(const Robot& robot, int row, double multiplier) {
+  if (row < static_cast<int>(robot.actuators.size())) {
+    const RowTarget target = row_target(robot.actuators[extent(row)], 0, 0, 0);
+    for (const double limit : {target.lower, target.upper})
+      if (std::isfinite(limit) && std::abs(multiplier - limit) <= at_limit * std::abs(limit)) return false;
+  }
+  return holds(robot, row, multiplier);
+}
+
+// A constraint that all modes obey anyway has no Jacobian, and no multiplier.
+bool is_zero(const double* h, int n) {
+  return std::all_of(h, h + n, [](double x) { return x == 0; });
+}
 
 }  // namespace
 
@@ -39,16 +51,17 @@ std::optional<InputError> no_derivative(const Robot& robot, const StepSettings& 
                    "integrator = \"implicit_euler\", keep_tangent = 0");
   if (settings.alpha() != 1 || settings.beta() != 1)
     return missing("implicit factors below 1", "implicit_velocity = 1 and implicit_position = 1");
-  if (robot.surfaces) return missing("bodies that touch each other", "one body among obstacles");
+  if (robot.surfaces) return missing("bodies that touch each other", "one body in contact with obstacles alone");
   for (const PlacedObstacle& placed : robot.obstacles)
     if (placed.obstacle.side() == Obstacle::Side::inside || placed.obstacle.shape() == Obstacle::Shape::tube ||
         placed.obstacle.shape() == Obstacle::Shape::mesh)
       return missing("obstacles that are hollow or meshes",
                      "planes, spheres, capsules, boxes and cylinders from outside");
-  if (!robot.motions.empty()) return missing("driven regions", "the scene without [[motion]]");
+  if (!robot.motions.empty()) return missing("regions with a prescribed motion", "the scene without [[motion]]");
   if (robot.viscous > 0) return missing("viscous materials", "rayleigh_stiffness instead of retardation_time");
   if (!robot.springs.empty()) return missing("springs that are forces", "form = \"constraint\" in [[constraint]]");
   if (robot.floating) return missing("free-floating bodies", "a body that is held");
+  if (robot.actuators.empty()) return missing("no actuator", "a robot with cables, forces or cavities");
   for (const ActuatorRow& actuator : robot.actuators) {
     if (actuator.has_gas()) return missing("gas", "control = \"pressure\" or \"volume\"");
     if (actuator.friction > 0) return missing("cables that rub", "friction = 0");
@@ -146,7 +159,7 @@ void StepDerivative::list_rows(int b, std::span<const double> commands, const St
       condition.value = time_step_ / (time_step_ + constraint.damping_time);
       condition.D = constraint.compliance * condition.value;
     }
-    if (holds(robot, i, after.multipliers[extent(b, rows_n_) + extent(i)]) &&
+    if (row_holds(robot, i, after.multipliers[extent(b, rows_n_) + extent(i)]) &&
         !is_zero(H_.data() + extent(b, rows_n_, nv_) + extent(i, nv_), nv_))
       add_condition(b, condition);
   }
@@ -225,7 +238,7 @@ void StepDerivative::find_slip(int b) {
     }
     for (int k = 0; k < 3; ++k) turn(contact.frame(1, k), contact.frame(2, k));
     turn(contact.lambda[1], contact.lambda[2]);
-    if (product(1, 1) < loose_compliance * product(0, 0)) across.kind = Condition::Kind::loose;
+    if (product(1, 1) < idle_compliance * product(0, 0)) across.kind = Condition::Kind::idle;
   }
 }
 
@@ -291,7 +304,7 @@ bool StepDerivative::find_multipliers(int b, std::span<const double> y, const St
   for (int i = 0; i < n; ++i) {
     const Condition& condition = rows.conditions[extent(i)];
     right[i] = -(given(b, condition, after) + inner_product(h(i), y.data(), nv_));
-    if (condition.kind == Condition::Kind::loose) {
+    if (condition.kind == Condition::Kind::idle) {
       K.row(i).setZero();
       K.col(i).setZero();
       K(i, i) = 1;

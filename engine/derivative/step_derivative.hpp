@@ -67,9 +67,9 @@ class StepDerivative {
   //   holds    S = 1, D = c          s phi + H u + c lambda = target; of a contact its normal, and its tangents if it sticks
   //   slides   S = 0                 lambda_t = mu lambda_n along the slip, times a compliance
   //   turns    S = 1, D = |slip|/(mu lambda_n)       and lambda has the direction of the slip
-  //   loose    none: nothing moves along it
+  //   idle     none: nothing moves along it
   struct Condition {
-    enum class Kind : char { holds, slides, turns, loose } kind = Kind::holds;
+    enum class Kind : char { holds, slides, turns, idle } kind = Kind::holds;
     int row = -1, contact = -1;  // one of both
     int axis = 0;                // of the contact's frame: 0 its normal
     double D = 0, value = 1;     // value: s

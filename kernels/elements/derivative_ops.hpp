@@ -32,16 +32,17 @@ struct TangentChangeOp {
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
 #ifndef __CUDACC__
-  void lanes(int k) const { points<Pack<S>>(k); }
+  void lanes(int k) const {
+    points<Pack<S>>(k);
+  }
 #endif
 };
 
-// out = D W, or D^T W, of every point: tiles of 9.
+// out = D^T W of every point: tiles of 9.
 template <class S>
 struct ChangeProductOp {
   static constexpr int lane_width = point_lanes<S>;
   int count;  // of points
-  bool transposed;
   const S* D;
   const S* W;
   S* out;
@@ -55,16 +56,15 @@ struct ChangeProductOp {
     for (int a = 0; a < 9; ++a)
       for (int b = 0; b < 9; ++b) {
         const V d = load_lanes<V>(D + base * 81 + tile_index(p, 9 * a + b, 81));
-        if (transposed)
-          product[b] += d * w[a];
-        else
-          product[a] += d * w[b];
+        product[b] += d * w[a];
       }
     store_tile(out + base * 9, p, 0, 9, product);
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
 #ifndef __CUDACC__
-  void lanes(int k) const { points<Pack<S>>(k); }
+  void lanes(int k) const {
+    points<Pack<S>>(k);
+  }
 #endif
 };
 

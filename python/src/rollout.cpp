@@ -35,7 +35,7 @@ void set_variations(Rollout& self, nb::object gravity, nb::object material_scale
 }
 
 Table run(Rollout& self, nb::object commands, nb::object q, nb::object v, nb::object loads, nb::object gravity,
-          nb::object material_scale, nb::object friction) {
+          nb::object material_scale, nb::object friction, nb::object applied) {
   const std::size_t robots = count(self.robots()), actuators = self.model().robot.actuators.size();
   const std::size_t n = coordinates(self);
   Numbers shape;
@@ -45,12 +45,13 @@ Table run(Rollout& self, nb::object commands, nb::object q, nb::object v, nb::ob
   const std::vector<double> given = numbers_of(commands, "commands", {steps, robots, actuators});
   const std::vector<double> own_loads = numbers_of(loads, "loads", {steps, robots, n});
   const std::vector<double> start = numbers_of(q, "q", {robots, n}), speed = numbers_of(v, "v", {robots, n});
+  const std::vector<double> before = numbers_of(applied, "applied", {robots, actuators});
   set_variations(self, std::move(gravity), std::move(material_scale), std::move(friction));
   Watch watch;
   {
     const nb::gil_scoped_release unlocked;
     try {
-      (void)self.run(given, start, speed, own_loads, [&] { return watch.stopped(); });
+      (void)self.run(given, {.q = start, .v = speed, .applied = before}, own_loads, [&] { return watch.stopped(); });
     } catch (const Interrupted&) {
       // What stopped it is raised below.
     }
@@ -89,6 +90,7 @@ Table pull_back(Rollout& self, nb::object q, nb::object v, nb::object forces, nb
   Table gradient;
   gradient["q"] = array(std::move(found.q), {robots, n});
   gradient["v"] = array(std::move(found.v), {robots, n});
+  gradient["applied"] = array(std::move(found.applied), {robots, self.model().robot.actuators.size()});
   gradient["commands"] = array(std::move(found.commands), {steps, robots, self.model().robot.actuators.size()});
   gradient["loads"] = array(std::move(found.loads), {steps, robots, n});
   gradient["gravity"] = array(std::move(found.gravity), {robots, 3});
@@ -107,7 +109,8 @@ void bind_rollout(nb::module_& module) {
                       ">>> record = rollout.run(commands)             # [steps, robots, actuators]\n"
                       ">>> gradient = rollout.gradient(q=dq)          # dq [steps + 1, robots, n]\n"
                       ">>> gradient[\"commands\"]                       # [steps, robots, actuators]\n\n"
-                      "Mapped points are linear in q: points = rollout.rest_points + rollout.point_matrix @ q.\n"
+                      "For one thread at a time. Mapped points are linear in q: points = rollout.rest_points + "
+                      "rollout.point_matrix @ q.\n"
                       "supple.torch and supple.jax wrap it for automatic differentiation.")
       .def(
           "__init__",
@@ -117,13 +120,15 @@ void bind_rollout(nb::module_& module) {
             new (self) Rollout(std::move(model), robots, time_step);
           },
           nb::arg("model"), nb::arg("robots") = 1, nb::arg("time_step") = nb::none(),
-          "time_step [s]: else the robot's. Raises InputError for what has no derivatives yet: contact, driven "
-          "regions,\n"
-          "viscous materials, gas, cables that rub, implicit factors below 1.")
+          "time_step [s]: else the robot's. Raises InputError for what is not supported yet: other integrators than\n"
+          "implicit Euler, implicit factors below 1, regions with a prescribed motion, viscous materials, gas, cables\n"
+          "that rub, springs that are forces, motors, free-floating bodies, hollow obstacles and meshes.")
       .def_prop_ro("robots", &Rollout::robots, "Size of the batch.")
       .def_prop_ro("time_step", &Rollout::time_step, "s")
-      .def_prop_ro("runs", &Rollout::runs, "Runs so far: gradient() is that of the last one.")
+      .def_prop_ro("runs", &Rollout::runs, "Another number after each run: gradient() is that of the last one.")
       .def_prop_ro("n", &coordinates, "Coordinates of a robot.")
+      .def_prop_ro(
+          "actuators", [](const Rollout& self) { return self.model().robot.actuators.size(); }, "Number of actuators.")
       .def_prop_ro(
           "regions", [](const Rollout& self) { return self.model().regions(); },
           "Number of material regions, as material_scale has them.")
@@ -153,17 +158,18 @@ void bind_rollout(nb::module_& module) {
               points[effector.name.c_str()] = effector.point;
             return points;
           },
-          "Index of each effector's point among the mapped points.")
+          "Index among the mapped points of the point at which each effector is; of an orientation, length or volume\n"
+          "where it is drawn.")
       .def("run", &run, nb::arg("commands"), nb::arg("q") = nb::none(), nb::arg("v") = nb::none(),
            nb::arg("loads") = nb::none(), nb::arg("gravity") = nb::none(), nb::arg("material_scale") = nb::none(),
-           nb::arg("friction") = nb::none(),
+           nb::arg("friction") = nb::none(), nb::arg("applied") = nb::none(),
            "One step for each of the commands [steps, robots, actuators], as Simulation has them, from q and v\n"
            "[robots, n] (None: at rest). loads: generalised forces of each step [steps, robots, n, N], such as\n"
-           "point_matrix.T @ force. gravity, material_scale, friction: as set_variations() has them.\n"
+           "point_matrix.T @ force. gravity, material_scale, friction: as set_variations() has them. applied\n"
+           "[robots, actuators]: commands before the first step, which rate limits begin from (None: 0).\n"
            "Returns \"q\" and \"v\" [steps + 1, robots, n], \"forces\" [steps, robots, rows], \"contact_forces\"\n"
-           "[steps, robots, points, obstacles, 3] and \"applied\", the "
-           "commands\n"
-           "that ranges and rates left [steps, robots, actuators]. Raises RunError where a step fails.")
+           "[steps, robots, points, obstacles, 3] and \"applied\", the commands that ranges and rates left\n"
+           "[steps, robots, actuators]: its last entries continue the run. Raises RunError where a step fails.")
       .def("gradient", &pull_back, nb::arg("q") = nb::none(), nb::arg("v") = nb::none(), nb::arg("forces") = nb::none(),
            nb::arg("contact_forces") = nb::none(),
            "From the derivatives of a scalar by what the last run() returned (None: by none of it) those by what it "

@@ -36,12 +36,15 @@ def run(
     gravity: jax.Array | None = None,
     material_scale: jax.Array | None = None,
     friction: jax.Array | None = None,
-) -> tuple[jax.Array, jax.Array, jax.Array]:
+    applied: jax.Array | None = None,
+) -> tuple[jax.Array, ...]:
     """Rollout.run(): q and v [steps + 1, robots, n], forces [steps, robots, rows], differentiable once, in reverse."""
-    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale, friction), strict=True))
+    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale, friction, applied), strict=True))
     arrays = {name: jnp.asarray(array) for name, array in given.items() if array is not None}
+    for name, array in arrays.items():
+        _derivatives.check_type(name, array.dtype in (np.float64, np.float32))
     _derivatives.check_shapes(rollout, {name: array.shape for name, array in arrays.items()})
-    return _run(rollout, arrays)
+    return tuple(_run(rollout, arrays))
 
 
 def points(rollout: Rollout, q: jax.Array) -> jax.Array:
@@ -50,8 +53,8 @@ def points(rollout: Rollout, q: jax.Array) -> jax.Array:
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _run(rollout: Rollout, arrays: dict[str, jax.Array]) -> tuple[jax.Array, jax.Array, jax.Array]:
-    return _forward(rollout, arrays)[0]
+def _run(rollout: Rollout, arrays: dict[str, jax.Array]) -> tuple[jax.Array, ...]:
+    return tuple(_forward(rollout, arrays)[0])
 
 
 def _forward(rollout: Rollout, arrays: dict[str, jax.Array]) -> tuple[Any, Any]:
@@ -65,8 +68,8 @@ def _forward(rollout: Rollout, arrays: dict[str, jax.Array]) -> tuple[Any, Any]:
     )
 
     def call(given: dict[str, Any]) -> tuple[Any, ...]:
-        result = _derivatives.run(rollout, given)
-        return (*(array.astype(dtype) for array in result), np.int32(rollout.runs))
+        number, result = _derivatives.run(rollout, given)
+        return (*(array.astype(dtype) for array in result), np.int32(number))
 
     *result, number = jax.pure_callback(call, shapes, arrays)
     return tuple(result), (arrays, number)

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,misc,untyped-decorator,no-untyped-call"
 """Runs of reduced robots in PyTorch's automatic differentiation. Needs PyTorch: pip install torch.
 
 >>> from supple import torch as soft
@@ -29,8 +30,7 @@ class _Run(torch.autograd.Function):
         ctx.save_for_backward(*tensors)
         given = {name: tensor.detach().cpu().numpy() for name, tensor in zip(names, tensors, strict=True)}
         ctx.set_materialize_grads(False)
-        result = _derivatives.run(rollout, given)
-        ctx.number = rollout.runs
+        ctx.number, result = _derivatives.run(rollout, given)
         like = tensors[0]
         return tuple(torch.from_numpy(array).to(like) for array in result)
 
@@ -55,13 +55,16 @@ def run(
     gravity: torch.Tensor | None = None,
     material_scale: torch.Tensor | None = None,
     friction: torch.Tensor | None = None,
+    applied: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Rollout.run(): q and v [steps + 1, robots, n], forces [steps, robots, rows], differentiable once by all that is given.
 
     Steps are computed in float64 on the CPU; results have the type and device of commands.
     """
-    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale, friction), strict=True))
+    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale, friction, applied), strict=True))
     tensors = {name: tensor for name, tensor in given.items() if tensor is not None}
+    for name, tensor in tensors.items():
+        _derivatives.check_type(name, tensor.dtype in (torch.float64, torch.float32))
     _derivatives.check_shapes(rollout, {name: tuple(tensor.shape) for name, tensor in tensors.items()})
     result: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = _Run.apply(rollout, tuple(tensors), *tensors.values())
     return result

@@ -71,8 +71,6 @@ class ReducedMechanics final : public ReducedRobots {
   // out [B x nv] = (dE/dq)^T w, and by_region [B x regions] = w . dE/d(factor on the moduli of a region) [N w].
   void pull_back_forces(const ForceChange& at, std::span<const double> w, std::span<double> out,
                         std::span<double> by_region);
-  // J [B x nv x nv] = dE/dq, and by_region [B x regions x nv] = dE/d(factor on the moduli of a region).
-  void force_jacobian(const ForceChange& at, std::span<double> J, std::span<double> by_region);
 
  private:
   // Scratch of one thread.
@@ -84,10 +82,8 @@ class ReducedMechanics final : public ReducedRobots {
     AlignedVector<double> force_lanes, sums;  // forces, then magnitudes; the block sums of K (reduced_tile.hpp)
     std::vector<double> coordinates;          // alpha and c of one robot
     StrainScratch strains;
-    AlignedVector<double> before, motion;     // F and D of a tile, of a step by turning
-    std::vector<double> turn;                 // and its angles
-    AlignedVector<double> transposed, upper;  // of derivatives: D^T of a tile, the sums of J^T
-    std::vector<double> field, change;        // J and E of strain modes
+    AlignedVector<double> before, motion;  // F and D of a tile, of a step by turning
+    std::vector<double> turn;              // and its angles
   };
   // A robot's step of Newton's method by turning (turned_ops.hpp): where it began, the linear step, and where it ends
   // [columns]; `taken` until the next evaluation.
@@ -101,14 +97,6 @@ class ReducedMechanics final : public ReducedRobots {
   bool ends_here(const RobotTurn& step, const double* x) const;
   // F and D of a tile into the scratch.
   void tile_step(const double* G, const RobotTurn& step, Scratch& scratch) const;
-  // Runs on_tile(field, G, points, lanes) where D and w E of a tile are in the scratch (derivative_ops.hpp).
-  template <class OnTile>
-  void for_each_change(int robot, const double* x, const double* z, double factor, Scratch& scratch,
-                       const OnTile& on_tile);
-  // The same of the fields that are strain modes, J [columns x columns] and E [columns]: on_field(region, scale, J, E).
-  template <class OnField>
-  void for_each_strain_change(int robot, const double* x, const double* z, double factor, Scratch& scratch,
-                              const OnField& on_field);
   // x: alpha, and c where it strains the body [columns].
   // step: that which ends at x, or null.
   PointReport robot_forces(int robot, const double* x, TangentKind kind, const RobotTurn* step, double* f, double* K,

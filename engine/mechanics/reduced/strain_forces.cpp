@@ -156,31 +156,6 @@ void StrainForces::evaluate_with(const S* Q, double e, Tangent tangent, StrainSc
   }
 }
 
-// With a_k = W_k z and b_k = Q_k z:
-//   E = e sum_k (s_k W_k + factor (a_k W_k + share s_k b_k)),
-//   J = e sum_k (W_k W_k^T + s_k Q_k + factor (W_k b_k^T + a_k Q_k + share b_k W_k^T)).
-void StrainForces::add_change(const double* x, const double* z, double e, double factor, double share,
-                              StrainScratch& scratch, double* J, double* E) const {
-  evaluate(x, e, Tangent::none, scratch);
-  std::vector<double> b(extent(n_));
-  for (int k = 0; k < count_; ++k) {
-    const double *W = scratch.W.data() + extent(k, row_), s = scratch.s[extent(k)];
-    double a = 0;
-    for (int i = 0; i < n_; ++i) {
-      a += W[i] * z[i];
-      b[extent(i)] = 0;
-      for (int j = 0; j < n_; ++j) b[extent(i)] += quadratic(k, i, j) * z[j];
-    }
-    for (int i = 0; i < n_; ++i) {
-      const double Wi = W[i], bi = b[extent(i)];
-      E[i] += e * (s * Wi + factor * (a * Wi + share * s * bi));
-      for (int j = 0; j < n_; ++j)
-        J[i * n_ + j] +=
-            e * (Wi * W[j] + factor * (Wi * b[extent(j)] + share * bi * W[j]) + (s + factor * a) * quadratic(k, i, j));
-    }
-  }
-}
-
 double StrainForces::pull_back(const double* x, const double* z, const double* w, double e, double factor, double share,
                                StrainScratch& scratch, double* out) const {
   return single_.empty() ? pull_back_with(quadratic_.data(), x, z, w, e, factor, share, scratch, out)

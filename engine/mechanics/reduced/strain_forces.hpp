@@ -34,10 +34,7 @@ class StrainForces {
   enum class Tangent { none, set, add };
   // s and W at x [n], in the scratch; adds f and magnitude (sum_k |e W_ki s_k|) to what it holds, and sets K or adds to it.
   void evaluate(const double* x, double e, Tangent tangent, StrainScratch& scratch) const;
-  // Of E(x) = f(x) + factor K(x) z with share of sum_k s_k Q_k in K, z [n] held: J [n x n] += dE/dx, E [n] += E.
-  void add_change(const double* x, const double* z, double e, double factor, double share, StrainScratch& scratch,
-                  double* J, double* E) const;
-  // out [n] += (dE/dx)^T w without its matrix. Returns w . E.
+  // Of E(x) = f(x) + factor K(x) z with `share` of sum_k s_k Q_k in K, z [n] held: out [n] += (dE/dx)^T w. Returns w . E.
   double pull_back(const double* x, const double* z, const double* w, double e, double factor, double share,
                    StrainScratch& scratch, double* out) const;
   // out [n (n + 1) / 2] += e sum_k s_k Q_k, s [count].

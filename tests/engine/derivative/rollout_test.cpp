@@ -50,7 +50,7 @@ TEST(Rollout, GradientsOfRuns) {
     for (int k = 0; k < 3 * robots; ++k) given.variations.gravity.push_back(k - 2.0);
     const auto run = [&](const Given& of) -> const RolloutRecord& {
       rollout.set_variations(of.variations);
-      return rollout.run(of.commands, of.q, of.v, of.loads);
+      return rollout.run(of.commands, {.q = of.q, .v = of.v}, of.loads);
     };
     const RolloutRecord record = run(given);
     const Cost cost{boxes::norm(record.q), boxes::norm(record.v), boxes::norm(record.forces)};
@@ -109,19 +109,53 @@ TEST(Rollout, GradientsOfRuns) {
   }
 }
 
-TEST(Rollout, RefusesWhatDoesNotFit) {
+TEST(Rollout, InputThatDoesNotFit) {
   const auto model = std::make_shared<const ReducedModel>(batch_bodies::cables());
   Rollout rollout(model, 1);
+  EXPECT_THROW((void)rollout.pull_back({}), InputError);  // no run yet
   const std::vector<double> commands(2 * model->robot.actuators.size(), 0.0);
-  EXPECT_THROW(rollout.run(std::span(commands).first(1), {}, {}, {}), InputError);
+  EXPECT_THROW(rollout.run(std::span(commands).first(1), {}, {}), InputError);
   std::vector<double> q(extent(model->modes), 0.0);
-  EXPECT_THROW(rollout.run(commands, std::span(q).first(1), {}, {}), InputError);
+  EXPECT_THROW(rollout.run(commands, {.q = std::span(q).first(1)}, {}), InputError);
   q[0] = NAN;
-  EXPECT_THROW(rollout.run(commands, q, {}, {}), InputError);
-  EXPECT_THROW(rollout.run(commands, {}, {}, {}, [] { return true; }), Interrupted);
-  EXPECT_EQ(rollout.run(commands, {}, {}, {}).steps, 2);
-  EXPECT_THROW(rollout.pull_back({q, {}, {}}), InputError);
+  EXPECT_THROW(rollout.run(commands, {.q = q}, {}), InputError);
+  EXPECT_THROW(rollout.run(commands, {}, {}, [] { return true; }), Interrupted);
+  EXPECT_THROW((void)rollout.pull_back({}), InputError);
+  EXPECT_EQ(rollout.run(commands, {}, {}).steps, 2);
+  EXPECT_THROW((void)rollout.pull_back({.q = q}), InputError);
+  // Of other moduli there is no run.
+  rollout.set_variations({.gravity = {}, .material_scale = std::vector(extent(model->regions()), 2.0), .friction = {}});
+  EXPECT_THROW((void)rollout.pull_back({}), InputError);
   EXPECT_THROW(Rollout(model, 1, -1.0), InputError);
+  ReducedModel newton = *model;
+  newton.robot.integrator = Integrator::implicit_euler_newton;
+  EXPECT_THROW(Rollout(std::make_shared<const ReducedModel>(newton), 1), InputError);
+}
+
+// A run in two parts; what its rates begin from has a derivative.
+TEST(Rollout, ContinuesFromItsRecord) {
+  ReducedModel with_rates = batch_bodies::cables();
+  with_rates.robot.actuators[0].rate = 0.02;
+  const auto model = std::make_shared<const ReducedModel>(with_rates);
+  const std::vector<double> commands = commands_of_run(model->robot);
+  Rollout rollout(model, robots);
+  const RolloutRecord whole = rollout.run(commands, {}, {});
+  const std::size_t n = extent(robots, model->modes), own = extent(robots) * model->robot.actuators.size();
+  const auto at = [](const std::vector<double>& list, std::size_t size, int step) {
+    return std::span(list).subspan(size * extent(step), size);
+  };
+  constexpr int cut = 10;
+  const RolloutRecord& second =
+      rollout.run(std::span(commands).subspan(own * cut),
+                  {at(whole.q, n, cut), at(whole.v, n, cut), at(whole.applied, own, cut - 1)}, {});
+  for (const auto list : {&RolloutRecord::q, &RolloutRecord::v})
+    // Multipliers start from 0 in the second part: the same to the tolerance they are solved to.
+    for (std::size_t k = 0; k < (second.*list).size(); ++k)
+      ASSERT_NEAR((second.*list)[k], (whole.*list)[n * cut + k], 1e-12);
+  std::vector<double> by_q(second.q.size(), 1.0);
+  const RolloutGradient found = rollout.pull_back({.q = by_q});
+  EXPECT_NE(found.applied[0], 0);
+  EXPECT_EQ(found.applied[1], 0);
 }
 
 // The bits of steps that are not remembered.
@@ -129,7 +163,7 @@ TEST(Rollout, TakesTheStepsOfAStepper) {
   const auto model = std::make_shared<const ReducedModel>(batch_bodies::cables());
   Rollout rollout(model, robots);
   const std::vector<double> commands = commands_of_run(model->robot);
-  const RolloutRecord& record = rollout.run(commands, {}, {}, {});
+  const RolloutRecord& record = rollout.run(commands, {}, {});
   ReducedMechanics mechanics(*model, robots);
   Stepper stepper(mechanics, {.time_step = model->robot.time_step});
   State state = rest_state(mechanics);

@@ -128,9 +128,9 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
           move(moved, direction, s);
           return value(of_after, again.step(moved));
         },
-        step);
-    // Forces of contacts are solved to some 1e-12 of values of size one, which is divided by the step.
-    const double solved = model.robot.touches() ? 1e-11 / step : 0;
+        model.robot.touches() ? 10 * step : step);
+    // Forces of contacts are solved to 1e-8 (tight_residual) at worst, which is divided by the step.
+    const double solved = model.robot.touches() ? 2e-9 / step : 0;
     EXPECT_NEAR(boxes::dot(gradient, direction), found,
                 tolerance * boxes::norm(gradient) * boxes::norm(direction) + solved)
         << name;
@@ -168,7 +168,7 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
     for (std::size_t k = 0; k < sizes.size(); ++k) g.commands[k] += s * sizes[k] * d[k];
   });
   if (boxes::norm(inputs.friction) > 0)
-    along("friction", inputs.friction, random_list(inputs.friction.size(), 0.1), 1e-3,
+    along("friction", inputs.friction, random_list(inputs.friction.size(), 0.1), 1e-4,
           [&](Given& g, const auto& d, double s) { add(g.variations.friction, d, s); });
   // All masses at once.
   const double density = slope(
@@ -176,10 +176,11 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
         Robots denser(model, robots, 1 + s);
         return value(of_after, denser.step(given));
       },
-      1e-3);
+      model.robot.touches() ? 1e-2 : 1e-3);
   double sum = 0;
   for (const double own : inputs.density) sum += own;
-  EXPECT_NEAR(sum, density, 10 * tolerance * boxes::norm(inputs.density)) << "density";
+  EXPECT_NEAR(sum, density, 10 * tolerance * boxes::norm(inputs.density) + (model.robot.touches() ? 1e-7 : 0))
+      << "density";
 }
 
 TEST(StepDerivative, LawsOfSolids) {
@@ -271,53 +272,180 @@ TEST(StepDerivative, CommandsThatAreCut) {
   EXPECT_NEAR(before.commands[0], found, 1e-6 * std::abs(found));
 }
 
-// A bar that lies on a floor and under a ball, both near its free end.
-ReducedModel among_obstacles(double friction) {
+// A bar that lies on a floor and is held down by a solid above its free end; obstacles 0 and 1. The solid reaches `depth`
+// below where the top of the bar is in the middle of a motion without it.
+ReducedModel among_obstacles(double friction, const std::optional<Obstacle>& above, double distance = 0) {
+  constexpr double depth = 2e-4;
   Scene scene = reduced_bodies::bar_scene({"", MaterialModel::corotational});
   FullModel full = build_full_model(scene, reduced_bodies::bar(false));
-  contact_bodies::place_among(full, {{.name = "floor", .obstacle = Obstacle::plane(), .pose = {}, .friction = friction},
-                                     {.name = "ball",
-                                      .obstacle = Obstacle::sphere(0.03),
-                                      .pose = {.position = {{0.28, 0.05, 0.1305}}},
-                                      .friction = 0.7 * friction}});
-  full.robot.obstacles[0].pose.position = {{0, 0, 3e-4}};
+  std::vector<PlacedObstacle> obstacles = {
+      {.name = "floor", .obstacle = Obstacle::plane(), .pose = {.position = {{0, 0, 3e-4 - distance}}}}};
+  obstacles[0].friction = friction;
+  if (above) {
+    const ReducedModel alone = among_obstacles(friction, {}, distance);
+    const Given given = somewhere(alone, 1);
+    ReducedMechanics mechanics(alone);
+    std::vector<double> y(extent(alone.robot.outputs()));
+    mechanics.evaluate_outputs(given.state.q, {}, y);
+    Vec3d top{{0, 0, -1}};
+    for (int p = 0; p < alone.robot.collision_points; ++p) {
+      const double* x = y.data() + 3 * (alone.robot.first_collision_point + p);
+      if (x[0] > 0.15 && x[2] > top[2]) top = {{x[0], x[1], x[2]}};
+    }
+    // Turned a little, so that no axis is special.
+    ObstaclePose pose{.rotation = boxes::rotation({{0.3, 0.9, 0.2}}, 0.2), .position = top};
+    pose.position[2] += 1;
+    // Down until it is so deep: from above the gap is never less than the way left.
+    for (int k = 0; k < 200; ++k) pose.position[2] -= above->at(pose, top).gap - distance + depth;
+    obstacles.push_back({.name = "solid", .obstacle = *above, .pose = pose, .friction = 0.7 * friction});
+  }
+  contact_bodies::place_among(full, obstacles, distance);
   return project(full, reduced_bodies::random_basis(full.coordinates.nv, batch_bodies::modes), batch_bodies::modes,
                  reduced_bodies::some_elements(full));
 }
 
-TEST(StepDerivative, Contacts) {
-  int sticking = 0, sliding = 0;
-  for (const auto& [friction, held] : {std::pair{0.0, 0}, {0.05, 0}, {0.15, 0}, {0.25, 0}, {0.25, 60}, {0.4, 60}}) {
-    SCOPED_TRACE(friction);
-    const ReducedModel model = among_obstacles(friction);
-    const Given given = somewhere(model, 2, held);
-    Robots all(model, 2);
-    const State after = all.step(given);
-    int pressed = 0;
-    for (std::size_t k = 0; k < after.contact_forces.size() / 3; ++k) {
-      const double* f = after.contact_forces.data() + 3 * k;
-      if (f[0] == 0 && f[1] == 0 && f[2] == 0) continue;
-      ++pressed;
-      if (friction == 0 || k % 2 == 1) continue;
-      const double mu = given.variations.friction[2 * (k / (after.contact_forces.size() / 6))];
-      (std::hypot(f[0], f[1]) < 0.9999 * mu * f[2] ? sticking : sliding) += 1;
-    }
-    EXPECT_GT(pressed, 1);
-    expect_derivatives(model, 2, 1e-5, held);
+// How many contacts stick and slide, on the floor and on the solid: [obstacle][slides].
+using ContactCount = std::array<std::array<int, 2>, 2>;
+void count_contacts(const Given& given, const ReducedModel& model, const State& after, ContactCount& count) {
+  const std::size_t pairs = extent(model.robot.pairs()), obstacles = model.robot.obstacles.size();
+  std::vector<double> y(extent(after.robots, model.robot.outputs()));
+  ReducedMechanics mechanics(model, after.robots);
+  mechanics.evaluate_outputs(given.state.q, {}, y);
+  for (std::size_t k = 0; k < after.contact_forces.size() / 3; ++k) {
+    const double* f = after.contact_forces.data() + 3 * k;
+    const Vec3d force{{f[0], f[1], f[2]}};
+    if (force == Vec3d{{0, 0, 0}}) continue;
+    const std::size_t robot = k / pairs, of = k % obstacles;
+    const PlacedObstacle& obstacle = model.robot.obstacles[of];
+    const double* x = y.data() + robot * extent(model.robot.outputs()) +
+                      extent(3, model.robot.first_collision_point + static_cast<int>(k % pairs / obstacles));
+    const Vec3d normal = obstacle.obstacle.at(obstacle.pose, {{x[0], x[1], x[2]}}).normal;
+    const double pressed = dot(normal, force), grip = given.variations.friction[obstacles * robot + of] * pressed;
+    EXPECT_GT(pressed, 0);
+    ++count[of][norm(force - pressed * normal) < 0.9999 * grip ? 0 : 1];
   }
-  EXPECT_GT(sticking, 0);
-  EXPECT_GT(sliding, 0);
 }
 
-TEST(StepDerivative, SaysWhatHasNone) {
+TEST(StepDerivative, Contacts) {
+  ContactCount count{};
+  struct Case {
+    double friction;
+    bool ball;
+    int held;
+  };
+  for (const Case& of :
+       {Case{0, true, 0}, {0.05, true, 0}, {0.15, true, 0}, {0.25, false, 0}, {0.25, false, 60}, {0.4, false, 60}}) {
+    SCOPED_TRACE(of.friction);
+    const ReducedModel model =
+        among_obstacles(of.friction, of.ball ? std::optional(Obstacle::sphere(0.03)) : std::nullopt);
+    const Given given = somewhere(model, 2, of.held);
+    Robots all(model, 2);
+    count_contacts(given, model, all.step(given), count);
+    expect_derivatives(model, 2, 1e-5, of.held);
+  }
+  for (const auto& of_obstacle : count) EXPECT_GT(of_obstacle[1], 0);
+  EXPECT_GT(count[0][0] + count[1][0], 0);
+}
+
+TEST(StepDerivative, ContactsWithEveryConvexSolid) {
+  const Obstacle solids[] = {Obstacle::capsule(0.02, 0.1), Obstacle::box({{0.2, 0.06, 0.04}}),
+                             Obstacle::cylinder(0.03, 0.1)};
+  for (const Obstacle& solid : solids) {
+    SCOPED_TRACE(static_cast<int>(solid.shape()));
+    const ReducedModel model = among_obstacles(0.1, solid, 1e-3);
+    const Given given = somewhere(model, 2);
+    Robots all(model, 2);
+    ContactCount count{};
+    count_contacts(given, model, all.step(given), count);
+    EXPECT_GT(count[1][0] + count[1][1], 0);
+    expect_derivatives(model, 2, 1e-5);
+  }
+}
+
+// Strain modes in compression: the step has a share of their geometric stiffness.
+TEST(StepDerivative, WeakenedStrainModes) {
+  const FullModel full = build_full_model(strain_bodies::covered(), reduced_bodies::bar(false));
+  constexpr int modes = batch_bodies::modes;
+  ReducedModel model = strain_bodies::with_strains(full, reduced_bodies::random_basis(full.coordinates.nv, modes),
+                                                   modes, strain_bodies::random_strains(full, 1));
+  StrainModes& strains = model.fields[1].strains;
+  strains.linear.assign(modes, 0.0);
+  strains.linear[0] = 1e3;
+  std::ranges::fill(strains.quadratic, 0.0);
+  for (int i = 1; i < modes; ++i) strains.quadratic[extent(i, i + 1) / 2 + extent(i)] = 1e5;
+  Robots all(model, 1);
+  Given given;
+  given.state = rest_state(all.mechanics());
+  given.state.q = random_list(extent(modes), 1e-5);
+  given.state.q[0] = -1e-3;
+  given.state.v = random_list(extent(modes), 1e-2);
+  given.commands.assign(model.robot.actuators.size(), 0.0);
+  given.load.assign(extent(modes), 0.0);
+  ReducedMechanics& mechanics = all.mechanics();
+  Stepper stepper(mechanics, {.time_step = time_step});
+  State after = given.state;
+  Control control = zero_control(mechanics);
+  control.commands = given.commands;
+  const StepReport report = stepper.step(control, after);
+  ASSERT_EQ(report.status, StepStatus::ok);
+  ASSERT_EQ(report.weakened, 1);
+  StepDerivative derivative(mechanics, {.time_step = time_step});
+  derivative.linearise(given.commands, given.state, after);
+  StateGradient before;
+  InputGradient inputs;
+  const StateGradient of_after = random_gradient(after);
+  ASSERT_TRUE(derivative.pull_back(of_after, before, inputs));
+  const std::vector<double> direction = random_list(extent(modes), 1e-6);
+  Robots again(model, 1);
+  const double found = slope(
+      [&](double s) {
+        Given moved = given;
+        moved.state.q = boxes::plus(moved.state.q, s, direction);
+        return value(of_after, again.step(moved));
+      },
+      1e-2);
+  EXPECT_NEAR(boxes::dot(before.q, direction), found, 1e-7 * boxes::norm(before.q) * boxes::norm(direction));
+}
+
+// A cable at the limit of its force is one that pulls with it, also where contacts are solved with it.
+TEST(StepDerivative, ForcesAtTheirLimit) {
+  ReducedModel model = among_obstacles(0.1, Obstacle::sphere(0.03));
+  model.robot.actuators[0].force.upper = 0.37;
+  const Given given = somewhere(model, 2);
+  Robots all(model, 2);
+  const State after = all.step(given);
+  ASSERT_NEAR(after.multipliers[0], 0.37, 1e-12);
+  StepDerivative derivative(all.mechanics(), {.time_step = time_step});
+  derivative.linearise(given.commands, given.state, after);
+  StateGradient before;
+  InputGradient inputs;
+  const StateGradient of_after = random_gradient(after);
+  ASSERT_TRUE(derivative.pull_back(of_after, before, inputs));
+  EXPECT_EQ(inputs.commands[0], of_after.commands[0]);  // by State::commands alone
+}
+
+TEST(StepDerivative, IsNotSupportedForAllRobots) {
   ReducedModel model = batch_bodies::cables();
   const StepSettings settings{.time_step = time_step};
   EXPECT_FALSE(no_derivative(model.robot, settings));
   EXPECT_TRUE(no_derivative(model.robot, {.scheme = StepScheme::newton}));
   EXPECT_TRUE(no_derivative(model.robot, {.implicit_velocity = 0.5}));
   EXPECT_TRUE(no_derivative(model.robot, {.keep_tangent = 0.1}));
+  const auto none = [&](const std::function<void(Robot&)>& change) {
+    Robot robot = model.robot;
+    change(robot);
+    return no_derivative(robot, settings).has_value();
+  };
+  EXPECT_TRUE(none([](Robot& robot) { robot.actuators.clear(); }));
+  EXPECT_TRUE(none([](Robot& robot) { robot.actuators[0].control = ActuatorControl::gas; }));
+  EXPECT_TRUE(none([](Robot& robot) { robot.actuators[0].kind = ActuatorKind::motor; }));
+  EXPECT_TRUE(none([](Robot& robot) { robot.motions.emplace_back(); }));
+  EXPECT_TRUE(none([](Robot& robot) { robot.viscous = 6; }));
+  EXPECT_TRUE(none([](Robot& robot) { robot.floating = true; }));
+  EXPECT_TRUE(none([](Robot& robot) { robot.springs = robot.constraints; }));
+  for (const Obstacle& obstacle : {Obstacle::sphere(1, Obstacle::Side::inside), Obstacle::tube(1, 0.1, 1)})
+    EXPECT_TRUE(none([&](Robot& robot) { robot.obstacles = {{.name = "", .obstacle = obstacle, .pose = {}}}; }));
   model.robot.actuators[0].friction = 0.1;
-  EXPECT_TRUE(no_derivative(model.robot, settings));
   ReducedMechanics mechanics(model);
   EXPECT_THROW(StepDerivative(mechanics, settings), InputError);
 }
