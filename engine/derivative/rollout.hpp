@@ -1,7 +1,7 @@
 #pragma once
 // A run of steps of reduced robots that a scalar of its states is differentiated through. The states that it records are
 // its checkpoints: nothing else of a step is kept, and going back takes each step once more before its derivatives
-// (step_derivative.hpp): a gradient costs two to five runs, whatever it is a gradient by.
+// (step_derivative.hpp): a gradient costs two to six runs, whatever it is a gradient by.
 
 #include <functional>
 #include <memory>

@@ -20,7 +20,6 @@ SUPPLE_LAUNCH(CastOp<double, float>);
 SUPPLE_LAUNCH(CastOp<float, double>);
 
 #define SUPPLE_BATCH(...)                                                      \
-  SUPPLE_LAUNCH(IdentityOp<__VA_ARGS__>);                                      \
   SUPPLE_LAUNCH(RepeatOp<__VA_ARGS__>);                                        \
   SUPPLE_LAUNCH(SystemOp<__VA_ARGS__>);                                        \
   SUPPLE_LAUNCH(DampingOp<__VA_ARGS__>);                                       \

@@ -12,17 +12,6 @@
 
 namespace supple {
 
-// F = I at every point, index k = robot * padded(points) + point. F is one array: tiles of all robots follow each
-// other.
-template <class S>
-struct IdentityOp {
-  S* F;
-  SUPPLE_HD void operator()(int k) const {
-    S* tile = F + static_cast<std::size_t>(k / tile_size) * tile_rows + k % tile_size;
-    for (int c = 0; c < gradient_components; ++c) tile[c * tile_size] = c % 4 == 0 ? S(1) : S(0);
-  }
-};
-
 // Adds the statuses of one field to each robot's report. Index: robot.
 struct PointCountOp {
   const unsigned char* status;  // [robot][padded(points)]

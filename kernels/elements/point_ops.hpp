@@ -27,6 +27,7 @@ struct PointField {
   const S* held_stress = nullptr;
   const MaterialParameters<S>* in_step = nullptr;  // [regions]
   const MaterialParameters<S>* added = nullptr;    // [regions]
+  bool without_identity = false;                   // what ops are given as F is F - I
 };
 
 // Symmetric matrices of points as six numbers: xx, yy, zz, xy, yz, xz.
@@ -100,6 +101,15 @@ SUPPLE_INLINE Mat3<V> load_tile(const S* data, int p) {
   return f;
 }
 
+// F of every point of V, whichever of F and F - I the field's ops are given.
+template <class V, class S>
+SUPPLE_INLINE Mat3<V> load_gradient(const PointField<S>& field, const S* F, int p) {
+  Mat3<V> f = load_tile<V>(F, p);
+  if (field.without_identity)
+    for (const int c : {0, 4, 8}) f[c] += V(1);
+  return f;
+}
+
 template <class V, class S>
 SUPPLE_INLINE void store_tile(S* data, int p, int first, int components, const Mat3<V>& f) {
   for (int c = 0; c < 9; ++c) store_lanes(data + tile_index(p, first + c, components), f[c]);
@@ -165,7 +175,7 @@ struct StressOp {
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride) * 9;
     const PointData<V> data = load_points<V, Law>(field, robot, p, field.in_step);
     Mat3<V> stress;
-    const Mat3<V> f = load_tile<V>(F + base, p);
+    const Mat3<V> f = load_gradient<V>(field, F + base, p);
     store_status(status + k, Law::stress(f, data.parameters, data.edges, stress));
     if (field.held_stress) stress = stress + f * held_stress<V>(field, robot, p);
     store_tile(P + base, p, 0, 9, data.weight * stress);
@@ -193,7 +203,7 @@ struct TangentOp {
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
     const PointData<V> data = load_points<V, Law>(field, robot, p);
     V tangent[81];
-    const Mat3<V> f = load_tile<V>(F + base * 9, p);
+    const Mat3<V> f = load_gradient<V>(field, F + base * 9, p);
     (void)Law::tangent(f, data.parameters, data.edges, kind, tangent);
     if (field.held_stress) add_viscous_tangent<Law>(field, robot, p, f, kind, tangent);
     for (int c = 0; c < 81; ++c) store_lanes(C + base * 81 + tile_index(p, c, 81), data.weight * tangent[c]);
@@ -226,7 +236,7 @@ struct StressFourRowOp {
     const int stride = padded(field.points), robot = k / stride, p = k % stride;
     const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
     const PointData<V> data = load_points<V, Law>(field, robot, p);
-    const Mat3<V> f = load_tile<V>(F + base * 9, p);
+    const Mat3<V> f = load_gradient<V>(field, F + base * 9, p);
     Mat3<V> stress, R;
     store_status(status + k, Law::stress_and_rotation(f, data.parameters, data.edges, stress, R));
     const FourRows<V> r = Law::four_rows_of(R, f, data.parameters, kind);

@@ -69,6 +69,7 @@ Table run(Rollout& self, nb::object commands, nb::object q, nb::object v, nb::ob
 }
 
 Table pull_back(Rollout& self, nb::object q, nb::object v, nb::object forces, nb::object contact_forces) {
+  if (self.record().q.empty()) (void)self.pull_back({});  // throws
   const std::size_t steps = count(self.record().steps), robots = count(self.robots()), n = coordinates(self);
   const std::vector<double> by_q = numbers_of(q, "q", {steps + 1, robots, n}),
                             by_v = numbers_of(v, "v", {steps + 1, robots, n}),

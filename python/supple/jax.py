@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-not-found,no-untyped-call,no-any-return"
 """Runs of reduced robots in JAX's automatic differentiation. Needs JAX: pip install jax.
 
 >>> from supple import jax as soft

@@ -83,6 +83,25 @@ def test_what_does_not_fit(rollout: supple.Rollout, model: supple.Model, folder:
         supple.Rollout(model, robots=0)
 
 
+def test_a_run_continues(rollout: supple.Rollout) -> None:
+    commands = 2e-3 + 1e-3 * np.sin(random(STEPS, ROBOTS, 2))
+    whole = rollout.run(commands)
+    rollout.run(commands[:5])
+    part = rollout.run(commands[5:], q=whole["q"][5], v=whole["v"][5], applied=whole["applied"][4])
+    np.testing.assert_allclose(part["q"], whole["q"][5:], atol=1e-12)
+    gradient = rollout.gradient(q=np.ones_like(part["q"]))
+    assert gradient["applied"].shape == (ROBOTS, 2) and not gradient["applied"].any()  # no rate limits
+
+
+def test_gradients_are_of_the_last_run(rollout: supple.Rollout) -> None:
+    commands = np.full((STEPS, ROBOTS, 2), 2e-3)
+    record = rollout.run(commands)
+    with pytest.raises(supple.InputError):
+        rollout.run(np.full_like(commands, np.nan), material_scale=np.full((ROBOTS, rollout.regions), 2.0))
+    with pytest.raises(supple.InputError, match="no run"):
+        rollout.gradient(q=np.ones_like(record["q"]))
+
+
 def test_through_contact(model_on_floor: supple.Model) -> None:
     rollout = supple.Rollout(model_on_floor)
     commands = np.zeros((80, 1, 2))
@@ -123,6 +142,8 @@ def test_pytorch(rollout: supple.Rollout, given: dict[str, np.ndarray]) -> None:
         np.testing.assert_allclose(tensor.grad.numpy(), expected[name], rtol=1e-12, atol=1e-15, err_msg=name)
     with pytest.raises(supple.InputError, match="shape"):
         soft.run(rollout, torch.zeros((STEPS, ROBOTS, 2)), q=torch.zeros(3))
+    with pytest.raises(supple.InputError, match="floating"):
+        soft.run(rollout, torch.zeros((STEPS, ROBOTS, 2), dtype=torch.long))
 
 
 def test_jax(rollout: supple.Rollout, given: dict[str, np.ndarray]) -> None:
@@ -144,3 +165,19 @@ def test_jax(rollout: supple.Rollout, given: dict[str, np.ndarray]) -> None:
     expected = rollout.gradient(q=np.einsum("sri,in->srn", weights, matrix), v=by_v)
     for name in given:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, atol=1e-15, err_msg=name)
+
+    # In single precision, and with another run between forward and backward.
+    single = {name: np.asarray(values, dtype=np.float32) for name, values in given.items()}
+    _, back = jax.vjp(lambda arrays: soft.run(rollout, **arrays), single)
+    rollout.run(np.zeros((2, ROBOTS, 2)))
+    by = (
+        np.einsum("sri,in->srn", weights, matrix).astype(np.float32),
+        by_v.astype(np.float32),
+        np.zeros((STEPS, ROBOTS, 2), dtype=np.float32),
+    )
+    (rounded,) = back(by)
+    for name in given:
+        assert rounded[name].dtype == np.float32
+        np.testing.assert_allclose(rounded[name], expected[name], rtol=2e-3, atol=1e-4 * np.abs(expected[name]).max())
+    with pytest.raises(supple.InputError, match="floating"):
+        soft.run(rollout, np.zeros((STEPS, ROBOTS, 2), dtype=np.int64))

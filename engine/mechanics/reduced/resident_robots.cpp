@@ -230,9 +230,8 @@ void ResidentRobots::portion_forces(const S* q, S* f, PointReport* found, int fi
     const int stride = padded(field.points), column = stride * gradient_components;
     const S* G = field.in<S>().G.data();
     const PointField<S> points_of_field = field.view<S>(scale_of<S>(first), regions);
-    // F = I + G_tile alpha: for each tile 288 rows of the columns of F.
-    launch(device, count * stride, IdentityOp<S>{mine.F.data()});
-    gemm(dense, tile_rows, count, r, S(1), {G, tile_rows, Transpose::no, tile_rows * r}, {alpha, r}, S(1),
+    // F - I = G_tile alpha: for each tile 288 rows of the columns of F. The ops of the points add the identity.
+    gemm(dense, tile_rows, count, r, S(1), {G, tile_rows, Transpose::no, tile_rows * r}, {alpha, r}, S(0),
          {mine.F.data(), column, tile_rows}, field.tiles());
     visit_law(field.law, [&](auto law) {
       using Law = decltype(law);

@@ -95,7 +95,8 @@ struct ResidentField {
             .parameters = arrays.parameters.data(),
             .edges = arrays.edges.size() == 0 ? nullptr : arrays.edges.data(),
             .scale = scale ? scale + first_region : nullptr,
-            .scales = scales};
+            .scales = scales,
+            .without_identity = true};
   }
 };
 

@@ -103,13 +103,16 @@ void DeviceForces::evaluate(int first, int count) {
     packed_.insert(packed_.end(), state, state + columns_);
   }
   x_.upload(packed_);
-  // F = I + G x, a column of 288 rows for each state at each tile.
-  launch(device, count * tiles * tile_size, IdentityOp<double>{F_.data()});
+  // F - I = G x, a column of 288 rows for each state at each tile.
   gemm(context_, tile_rows, count, columns_, 1.0,
        {G_.data(), tile_rows, Transpose::no, static_cast<std::ptrdiff_t>(extent(columns_, tile_rows))},
-       {x_.data(), columns_}, 1.0, {F_.data(), stride, tile_rows}, tiles);
-  const PointField<double> view{points_, weight_.data(), region_.data(), parameters_.data(),
-                                field_.edges.empty() ? nullptr : edges_.data()};
+       {x_.data(), columns_}, 0.0, {F_.data(), stride, tile_rows}, tiles);
+  const PointField<double> view{.points = points_,
+                                .weight = weight_.data(),
+                                .region = region_.data(),
+                                .parameters = parameters_.data(),
+                                .edges = field_.edges.empty() ? nullptr : edges_.data(),
+                                .without_identity = true};
   visit_law(field_.law, [&](auto law) {
     launch(device, count * tiles * tile_size,
            StressOp<decltype(law), double>{view, F_.data(), P_.data(), status_.data()});

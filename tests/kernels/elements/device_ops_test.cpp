@@ -179,8 +179,6 @@ void compare_batch_ops(const Device& device) {
                        terms = random<S>((1 + regions) * square), scale = random<S>(robots * regions);
   const std::vector<double> v = random<double>(robots * r), outputs = random<double>(9 * r);
   const std::vector<float> sums = random<float>(n);
-  compare<S>(device, all_points, std::vector<S>(static_cast<std::size_t>(9 * all_points)), "identity",
-             [&](auto, S* out) { return IdentityOp<S>{out}; });
   compare<S>(device, n, zero, "repeated", [&](auto at, S* out) { return RepeatOp<S>{at(M), square, out}; });
   compare<S>(device, n, zero, "system",
              [&](auto at, S* out) { return SystemOp<S>{S(2), S(3), at(K), at(M), square, out}; });
