@@ -130,7 +130,9 @@ TEST_P(BatchedFactors, NameRobotsWithoutAFactorAndLeaveTheOthersAlone) {
     for (int k = b * count; k < (b + 1) * count; ++k) {
       const double *x = solution.X.data() + k * pattern.n, *rhs = right.data() + k * pattern.n;
       // Some roundings: no factor here grows.
-      if (indefinite) EXPECT_LT(backward_error(pattern, A, x, rhs), 1e-15) << b;
+      if (indefinite) {
+        EXPECT_LT(backward_error(pattern, A, x, rhs), 1e-15) << b;
+      }
       for (int i = 0; i < pattern.n && !indefinite; ++i)
         ASSERT_EQ(x[i], bad ? rhs[i] : expected.X[k * pattern.n + i]) << "robot " << b;
     }
