@@ -50,22 +50,19 @@ Rollout::Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::opt
       derivative_(mechanics_, settings_) {}
 
 void Rollout::set_state(int step, State& state) const {
-  const auto take = [step](const std::vector<double>& values, std::vector<double>& to) {
-    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(extent(step) * to.size()), to.size(), to.begin());
+  const auto take = [](const std::vector<double>& values, int entry, std::vector<double>& to) {
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(extent(entry) * to.size()), to.size(), to.begin());
   };
-  take(record_.q, state.q);
-  take(record_.v, state.v);
+  take(record_.q, step, state.q);
+  take(record_.v, step, state.v);
   if (step == 0) {
     for (auto* values : {&state.multipliers, &state.contact_forces}) std::ranges::fill(*values, 0.0);
     state.commands = start_;
     return;
   }
-  const auto last = [step](const std::vector<double>& values, std::vector<double>& to) {
-    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(extent(step - 1) * to.size()), to.size(), to.begin());
-  };
-  last(record_.forces, state.multipliers);
-  last(record_.contact_forces, state.contact_forces);
-  last(record_.applied, state.commands);
+  take(record_.forces, step - 1, state.multipliers);
+  take(record_.contact_forces, step - 1, state.contact_forces);
+  take(record_.applied, step - 1, state.commands);
 }
 
 void Rollout::forget() {

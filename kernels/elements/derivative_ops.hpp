@@ -25,8 +25,8 @@ struct TangentChangeOp {
     const PointData<V> data = load_points<V, Law>(field, robot, p);
     Mat3<V> force;
     V change[81];
-    tangent_change<Law>(load_tile<V>(F + base * 9, p), data.parameters, data.edges, load_tile<V>(Z + base * 9, p),
-                        V(factor), force, change);
+    tangent_change<Law>(load_gradient<V>(field, F + base * 9, p), data.parameters, data.edges,
+                        load_tile<V>(Z + base * 9, p), V(factor), force, change);
     store_tile(E + base * 9, p, 0, 9, data.weight * force);
     for (int c = 0; c < 81; ++c) store_lanes(D + base * 81 + tile_index(p, c, 81), data.weight * change[c]);
   }

@@ -173,13 +173,10 @@ void bind_rollout(nb::module_& module) {
            "[steps, robots, actuators]: its last entries continue the run. Raises RunError where a step fails.")
       .def("gradient", &pull_back, nb::arg("q") = nb::none(), nb::arg("v") = nb::none(), nb::arg("forces") = nb::none(),
            nb::arg("contact_forces") = nb::none(),
-           "From the derivatives of a scalar by what the last run() returned (None: by none of it) those by what it "
-           "was\n"
-           "given: \"q\", \"v\", \"commands\", \"loads\", \"gravity\", \"material_scale\", \"friction\", and "
-           "\"density\" [robots], "
-           "by a factor on\n"
-           "all masses. Of the steps as they were taken; at a kink, where a cable goes slack, those of the side it was "
-           "on.")
+           "From the derivatives of a scalar by what the last run() returned (None: by none of it) those by what it\n"
+           "was given: \"q\", \"v\", \"commands\", \"loads\", \"gravity\", \"material_scale\", \"friction\",\n"
+           "\"applied\", and \"density\" [robots], by a factor on all masses. Of the steps as they were taken; at a\n"
+           "kink, where a cable goes slack, those of the side it was on.")
       .def("__repr__", [](const Rollout& self) {
         return fmt::format("<supple.Rollout of {} '{}', {} modes: {} steps>", self.robots(), self.model().robot.name,
                            self.model().modes, self.record().steps);

@@ -40,7 +40,8 @@ def run(
     applied: jax.Array | None = None,
 ) -> tuple[jax.Array, ...]:
     """Rollout.run(): q and v [steps + 1, robots, n], forces [steps, robots, rows], differentiable once, in reverse."""
-    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale, friction, applied), strict=True))
+    values = (commands, q, v, loads, gravity, material_scale, friction, applied)
+    given = dict(zip(_derivatives.GIVEN, values, strict=True))
     arrays = {name: jnp.asarray(array) for name, array in given.items() if array is not None}
     for name, array in arrays.items():
         _derivatives.check_type(name, array.dtype in (np.float64, np.float32))

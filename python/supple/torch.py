@@ -61,7 +61,8 @@ def run(
 
     Steps are computed in float64 on the CPU; results have the type and device of commands.
     """
-    given = dict(zip(_derivatives.GIVEN, (commands, q, v, loads, gravity, material_scale, friction, applied), strict=True))
+    values = (commands, q, v, loads, gravity, material_scale, friction, applied)
+    given = dict(zip(_derivatives.GIVEN, values, strict=True))
     tensors = {name: tensor for name, tensor in given.items() if tensor is not None}
     for name, tensor in tensors.items():
         _derivatives.check_type(name, tensor.dtype in (torch.float64, torch.float32))
