@@ -101,6 +101,16 @@ double value(const StateGradient& gradient, const State& state) {
          boxes::dot(gradient.contact_forces, state.contact_forces);
 }
 
+// Of the step that these robots took last.
+std::pair<StateGradient, InputGradient> pulled_back(Robots& robots, const Given& given, const State& after,
+                                                    const StateGradient& of_after) {
+  StepDerivative derivative(robots.mechanics(), {.time_step = time_step});
+  derivative.linearise(given.commands, given.state, after);
+  std::pair<StateGradient, InputGradient> found;
+  EXPECT_TRUE(derivative.pull_back(of_after, found.first, found.second));
+  return found;
+}
+
 // Of f at 0, of fourth order; `size`: a step at which f is nearly linear.
 double slope(const std::function<double(double)>& f, double size) {
   return (8 * (f(size) - f(-size)) - (f(2 * size) - f(-2 * size))) / (12 * size);
@@ -112,11 +122,7 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
   Robots all(model, robots);
   const State after = all.step(given);
   const StateGradient of_after = random_gradient(after);
-  StepDerivative derivative(all.mechanics(), {.time_step = time_step});
-  derivative.linearise(given.commands, given.state, after);
-  StateGradient before;
-  InputGradient inputs;
-  ASSERT_TRUE(derivative.pull_back(of_after, before, inputs));
+  const auto [before, inputs] = pulled_back(all, given, after, of_after);
 
   Robots again(model, robots);
   const auto along = [&](const std::string& name, const std::vector<double>& gradient,
@@ -253,12 +259,8 @@ TEST(StepDerivative, CommandsThatAreCut) {
   const State after = all.step(given);
   ASSERT_LT(after.commands[0], given.commands[0]);
   ASSERT_EQ(after.commands[1], model.robot.actuators[1].range.upper);
-  StepDerivative derivative(all.mechanics(), {.time_step = time_step});
-  derivative.linearise(given.commands, given.state, after);
-  StateGradient before;
-  InputGradient inputs;
   const StateGradient of_after = random_gradient(after);
-  ASSERT_TRUE(derivative.pull_back(of_after, before, inputs));
+  const auto [before, inputs] = pulled_back(all, given, after, of_after);
   EXPECT_EQ(inputs.commands[0], 0);
   EXPECT_EQ(inputs.commands[1], 0);
   EXPECT_EQ(before.commands[1], 0);
@@ -389,12 +391,8 @@ TEST(StepDerivative, WeakenedStrainModes) {
   const StepReport report = stepper.step(control, after);
   ASSERT_EQ(report.status, StepStatus::ok);
   ASSERT_EQ(report.weakened, 1);
-  StepDerivative derivative(mechanics, {.time_step = time_step});
-  derivative.linearise(given.commands, given.state, after);
-  StateGradient before;
-  InputGradient inputs;
   const StateGradient of_after = random_gradient(after);
-  ASSERT_TRUE(derivative.pull_back(of_after, before, inputs));
+  const StateGradient before = pulled_back(all, given, after, of_after).first;
   const std::vector<double> direction = random_list(extent(modes), 1e-6);
   Robots again(model, 1);
   const double found = slope(
@@ -415,12 +413,8 @@ TEST(StepDerivative, ForcesAtTheirLimit) {
   Robots all(model, 2);
   const State after = all.step(given);
   ASSERT_NEAR(after.multipliers[0], 0.37, 1e-12);
-  StepDerivative derivative(all.mechanics(), {.time_step = time_step});
-  derivative.linearise(given.commands, given.state, after);
-  StateGradient before;
-  InputGradient inputs;
   const StateGradient of_after = random_gradient(after);
-  ASSERT_TRUE(derivative.pull_back(of_after, before, inputs));
+  const auto [before, inputs] = pulled_back(all, given, after, of_after);
   EXPECT_EQ(inputs.commands[0], of_after.commands[0]);  // by State::commands alone
 }
 
