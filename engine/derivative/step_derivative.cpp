@@ -4,6 +4,7 @@
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"

@@ -106,7 +106,7 @@ template <class V, class S>
 SUPPLE_INLINE Mat3<V> load_gradient(const PointField<S>& field, const S* F, int p) {
   Mat3<V> f = load_tile<V>(F, p);
   if (field.without_identity)
-    for (const int c : {0, 4, 8}) f[c] += V(1);
+    for (int c = 0; c < 9; c += 4) f[c] += V(1);
   return f;
 }
 

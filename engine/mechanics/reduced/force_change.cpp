@@ -2,6 +2,7 @@
 // forces are: out += G^T (D^T G w).
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 #include "kernels/base/contract.hpp"
