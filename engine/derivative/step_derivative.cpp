@@ -282,34 +282,45 @@ void StepDerivative::linearise(std::span<const double> commands, const State& be
   }
 }
 
-// Derivative of the scalar by the multiplier of a condition.
-double StepDerivative::given(int b, const Condition& condition, const StateGradient& after) const {
-  if (condition.row >= 0) return after.multipliers[extent(b, rows_n_) + extent(condition.row)];
-  const Contact& contact = rows_[extent(b)].contacts[extent(condition.contact)];
-  const double* f = after.contact_forces.data() + extent(3, b * pairs_ + contact.pair);
-  return (contact.frame * Vec3d{{f[0], f[1], f[2]}})[condition.axis];
+// lambda [conditions]: derivatives of the scalar by their multipliers.
+void StepDerivative::list_given(int b, const StateGradient& after, std::span<double> lambda) const {
+  const RobotRows& rows = rows_[extent(b)];
+  for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
+    const Condition& condition = rows.conditions[i];
+    if (condition.row >= 0) {
+      lambda[i] = after.multipliers[extent(b, rows_n_) + extent(condition.row)];
+      continue;
+    }
+    const Contact& contact = rows.contacts[extent(condition.contact)];
+    const double* f = after.contact_forces.data() + extent(3, b * pairs_ + contact.pair);
+    lambda[i] = (contact.frame * Vec3d{{f[0], f[1], f[2]}})[condition.axis];
+  }
 }
 
-// (W S + D^T) m = -(lambda* + H A^-1 u*), y = A^-1 u*, W = H A^-1 H^T. Rows have units far apart, so the diagonal becomes one.
-bool StepDerivative::find_multipliers(int b, std::span<const double> y, const StateGradient& after) {
+// Of several scalars, w [scalars][nv] from A^-1 u* to where they move, and their m:
+//   (W S + D^T) m = -(lambda* + H A^-1 u*),   w += A^-1 H^T S m,   W = H A^-1 H^T.
+// lambda: lambda* [scalars][conditions], or empty. Rows have units far apart, so the diagonal becomes one.
+bool StepDerivative::find_multipliers(int b, std::span<const double> lambda, std::span<double> w) {
   RobotRows& rows = rows_[extent(b)];
-  const int n = static_cast<int>(rows.conditions.size());
-  rows.m.assign(extent(n), 0.0);
+  const auto n = static_cast<int>(rows.conditions.size()), scalars = static_cast<int>(w.size()) / nv_;
+  rows.m.assign(extent(scalars, n), 0.0);
   if (n == 0) return true;
-  Eigen::MatrixXd W(n, n);
-  Eigen::VectorXd right(n), size(n);
-  const auto h = [&](int i) { return rows.H.data() + extent(i, nv_); };
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Eigen::Map<const RowMajor> H(rows.H.data(), n, nv_), X(rows.X.data(), n, nv_);
+  Eigen::Map<RowMajor> motions(w.data(), scalars, nv_), m(rows.m.data(), scalars, n);
+  Eigen::MatrixXd W(n, n), right = -(H * motions.transpose());
+  Eigen::VectorXd size(n), moves = Eigen::VectorXd::Ones(n);
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j <= i; ++j) W(i, j) = W(j, i) = inner_product(h(i), rows.X.data() + extent(j, nv_), nv_);
+    for (int j = 0; j <= i; ++j) W(i, j) = W(j, i) = inner_product(H.row(i).data(), X.row(j).data(), nv_);
+  if (!lambda.empty()) right -= Eigen::Map<const RowMajor>(lambda.data(), scalars, n).transpose();
   Eigen::MatrixXd K = W;
   for (int i = 0; i < n; ++i) {
     const Condition& condition = rows.conditions[extent(i)];
-    right[i] = -(given(b, condition, after) + inner_product(h(i), y.data(), nv_));
     if (condition.kind == Condition::Kind::idle) {
       K.row(i).setZero();
       K.col(i).setZero();
       K(i, i) = 1;
-      right[i] = 0;
+      right.row(i).setZero();
       continue;
     }
     if (condition.kind != Condition::Kind::slides) {
@@ -320,38 +331,45 @@ bool StepDerivative::find_multipliers(int b, std::span<const double> y, const St
     K.col(i).setZero();
     K(i, i) = W(i, i);
     K(i - 1, i) = -W(i, i) * rows.contacts[extent(condition.contact)].friction;
+    moves[i] = 0;
   }
   for (int i = 0; i < n; ++i) size[i] = K(i, i) > 0 ? 1 / std::sqrt(K(i, i)) : 1;
   K = size.asDiagonal() * K * size.asDiagonal();
-  right = size.cwiseProduct(right);
+  right = size.asDiagonal() * right;
   const Eigen::PartialPivLU<Eigen::MatrixXd> factor(K);
-  Eigen::VectorXd m;
+  Eigen::MatrixXd found;
   if (factor.rcond() > enough_rank) {
-    m = factor.solve(right);
+    found = factor.solve(right);
   } else {
     // More contacts than coordinates: forces are not unique, and the motion is.
     const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> some(K);
-    m = some.solve(right);
-    if (!((K * m - right).norm() <= consistent * right.norm())) return false;
+    found = some.solve(right);
+    if (!((K * found - right).norm() <= consistent * right.norm())) return false;
   }
-  for (int i = 0; i < n; ++i) rows.m[extent(i)] = size[i] * m[i];
+  m = (size.asDiagonal() * found).transpose();
+  motions += (m * moves.asDiagonal()) * X;
   return true;
+}
+
+void StepDerivative::add_conditions(int b, std::span<const double> m, double* q) {
+  const RobotRows& rows = rows_[extent(b)];
+  for (std::size_t k = 0; k < rows.conditions.size() && rows.conditions[k].row >= 0; ++k) {
+    const double* h = rows.H.data() + k * extent(nv_);
+    for (int j = 0; j < nv_; ++j) q[j] += m[k] * rows.conditions[k].value * h[j];
+    add_curvature(rows.conditions[k].row, points(b), m[k], u_.data() + extent(b, nv_), q);
+  }
 }
 
 void StepDerivative::pull_back_rows(int b, const StateGradient& after, StateGradient& before, InputGradient& inputs) {
   const Robot& robot = mechanics_.robot();
-  const double *w = w_.data() + extent(b, nv_), *u = u_.data() + extent(b, nv_);
+  const double* w = w_.data() + extent(b, nv_);
   double* q = before.q.data() + extent(b, nv_);
   std::vector<double> of_target(extent(actuators_), 0.0);
   for (int i = 0; i < rows_n_; ++i) add_curvature(i, points(b), lambda_[extent(b, rows_n_) + extent(i)], w, q);
   const RobotRows& rows = rows_[extent(b)];
-  for (std::size_t k = 0; k < rows.conditions.size() && rows.conditions[k].row >= 0; ++k) {
-    const int row = rows.conditions[k].row;
-    const double *h = rows.H.data() + k * extent(nv_), m = rows.m[k];
-    for (int j = 0; j < nv_; ++j) q[j] += m * rows.conditions[k].value * h[j];
-    add_curvature(row, points(b), m, u, q);
-    if (row < actuators_) of_target[extent(row)] = -m;
-  }
+  add_conditions(b, rows.m, q);
+  for (std::size_t k = 0; k < rows.conditions.size(); ++k)
+    if (const int row = rows.conditions[k].row; row >= 0 && row < actuators_) of_target[extent(row)] = -rows.m[k];
   for (int i = 0; i < actuators_; ++i) {
     const std::size_t k = extent(b, actuators_) + extent(i);
     double command = after.commands[k] + of_target[extent(i)];
@@ -367,39 +385,102 @@ void StepDerivative::pull_back_rows(int b, const StateGradient& after, StateGrad
 // about the normal changes nothing. Of a contact at the point y that moves by d = L u, with the force f = n l_n + t l_t,
 //   force    df = (l_n C - n (C l_t)^T) dy
 //   normal   dg = (n + C d) . dy,   tangent   dg = -(n . d) (C t) . dy
-void StepDerivative::pull_back_contacts(int b, const StateGradient& after, StateGradient& before,
-                                        InputGradient& inputs) {
+void StepDerivative::add_contacts(int b, const double* w, std::span<const double> m, std::span<const double> forces,
+                                  double* q) {
   const RobotRows& rows = rows_[extent(b)];
-  double* q = before.q.data() + extent(b, nv_);
   std::vector<Vec3d> by_point(rows.contacts.size(), Vec3d{{0, 0, 0}});
   const auto axis = [](const Contact& contact, int i) {
     return Vec3d{{contact.frame(i, 0), contact.frame(i, 1), contact.frame(i, 2)}};
   };
   for (std::size_t k = 0; k < rows.contacts.size(); ++k) {
     const Contact& contact = rows.contacts[k];
-    const double* f = after.contact_forces.data() + extent(3, b * pairs_ + contact.pair);
     // What the force does to the balance and to the scalar.
-    const Vec3d x = map(contact.point, w_.data() + extent(b, nv_)) + Vec3d{{f[0], f[1], f[2]}};
+    Vec3d x = map(contact.point, w);
+    for (int i = 0; i < 3 && !forces.empty(); ++i) x[i] += forces[extent(3, contact.pair) + extent(i)];
     const Vec3d along = contact.lambda[1] * axis(contact, 1) + contact.lambda[2] * axis(contact, 2);
     by_point[k] = contact.lambda[0] * (contact.curvature * x) - dot(axis(contact, 0), x) * (contact.curvature * along);
   }
   for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
     const Condition& condition = rows.conditions[i];
-    if (condition.contact < 0) continue;
+    if (condition.contact < 0 || condition.kind == Condition::Kind::slides) continue;
     const Contact& contact = rows.contacts[extent(condition.contact)];
     Vec3d& sum = by_point[extent(condition.contact)];
     const Vec3d normal = axis(contact, 0);
-    if (condition.kind == Condition::Kind::slides) {
-      const double size = inner_product(rows.H.data() + i * extent(nv_), rows.X.data() + i * extent(nv_), nv_);
-      inputs.friction[extent(b, obstacles_) + extent(contact.pair % obstacles_)] -=
-          rows.m[i] * size * contact.lambda[0];
-    } else if (condition.axis == 0) {
-      sum = sum + rows.m[i] * (normal + contact.curvature * contact.moved);
-    } else {
-      sum = sum - (rows.m[i] * dot(normal, contact.moved)) * (contact.curvature * axis(contact, condition.axis));
-    }
+    if (condition.axis == 0)
+      sum = sum + m[i] * (normal + contact.curvature * contact.moved);
+    else
+      sum = sum - (m[i] * dot(normal, contact.moved)) * (contact.curvature * axis(contact, condition.axis));
   }
   for (std::size_t k = 0; k < rows.contacts.size(); ++k) add_mapped(rows.contacts[k].point, by_point[k], q);
+}
+
+void StepDerivative::pull_back_friction(int b, InputGradient& inputs) {
+  const RobotRows& rows = rows_[extent(b)];
+  for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
+    if (rows.conditions[i].kind != Condition::Kind::slides) continue;
+    const Contact& contact = rows.contacts[extent(rows.conditions[i].contact)];
+    const double size = inner_product(rows.H.data() + i * extent(nv_), rows.X.data() + i * extent(nv_), nv_);
+    inputs.friction[extent(b, obstacles_) + extent(contact.pair % obstacles_)] -= rows.m[i] * size * contact.lambda[0];
+  }
+}
+
+bool StepDerivative::matrices(int b, StepMatrices& found) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const ReducedModel& model = mechanics_.model();
+  const RobotRows& rows = rows_[extent(b)];
+  const std::size_t square = extent(nv_, nv_);
+  for (auto* matrix : {&found.q, &found.v, &found.load}) matrix->resize(square);
+  found.applied.assign(extent(nv_, actuators_), 0.0);
+  W_.assign(square, 0.0);
+  for (int i = 0; i < nv_; ++i) W_[extent(i, nv_) + extent(i)] = 1;
+  mechanics_.solve_robot(b, W_, nv_);
+  if (!find_multipliers(b, {}, W_)) return false;
+  J_.resize(square);
+  mechanics_.force_jacobian(b, {q_, u_, 1 + mechanics_.robot().rayleigh_stiffness / time_step_}, J_);
+  Eigen::Map<RowMajor> J(J_.data(), nv_, nv_), by_q(found.q.data(), nv_, nv_);
+  const Eigen::Map<const RowMajor> W(W_.data(), nv_, nv_), M(model.mass.data(), nv_, nv_);
+  std::ranges::copy(W_, found.load.begin());
+  Eigen::Map<RowMajor>(found.v.data(), nv_, nv_).noalias() = (W * M) / time_step_;
+  geometric_.assign(square, 0.0);
+  for (int i = 0; i < rows_n_; ++i)
+    add_row_curvature(model, i, points(b), lambda_[extent(b, rows_n_) + extent(i)], geometric_.data(), nullptr,
+                      hessian_);
+  const Eigen::Map<const RowMajor> geometric(geometric_.data(), nv_, nv_);
+  J += geometric.selfadjointView<Eigen::Lower>();
+  by_q.noalias() = -W * J;
+  const std::size_t n = rows.conditions.size();
+  // The rows' share has one vector for each.
+  const Eigen::Map<const RowMajor> m(rows.m.data(), nv_, static_cast<Eigen::Index>(n));
+  std::vector<double> unit(n), along(extent(nv_));
+  for (std::size_t k = 0; k < n && rows.conditions[k].row >= 0; ++k) {
+    unit[k] = 1;
+    std::ranges::fill(along, 0.0);
+    add_conditions(b, unit, along.data());
+    unit[k] = 0;
+    by_q.noalias() += m.col(static_cast<Eigen::Index>(k)) * Eigen::Map<const Eigen::RowVectorXd>(along.data(), nv_);
+    if (const int row = rows.conditions[k].row; row < actuators_)
+      for (int i = 0; i < nv_; ++i) found.applied[extent(i, actuators_) + extent(row)] = -rows.m[extent(i) * n + k];
+  }
+  for (int i = 0; i < nv_ && !rows.contacts.empty(); ++i)
+    add_contacts(b, W.row(i).data(), std::span(rows.m).subspan(extent(i) * n, n), {}, found.q.data() + extent(i, nv_));
+  found.slack.assign(extent(actuators_), 0);
+  found.reached.resize(extent(actuators_));
+  for (int k = 0; k < actuators_; ++k) {
+    const std::size_t row = extent(b, rows_n_) + extent(k);
+    const ActuatorRow& actuator = mechanics_.robot().actuators[extent(k)];
+    const double* h = H_.data() + extent(b, rows_n_, nv_) + extent(k, nv_);
+    found.reached[extent(k)] = phi_[row] + inner_product(h, u_.data() + extent(b, nv_), nv_);
+    if (std::ranges::any_of(rows.conditions, [&](const Condition& condition) { return condition.row == k; })) continue;
+    // By its force; and where that is not given, for what it moves the actuator itself by.
+    const bool force = gives_force(actuator, /*at_rest=*/false);
+    found.slack[extent(k)] = !force && lambda_[row] <= row_target(actuator, 0, 0, 0).lower;
+    if (!force && !found.slack[extent(k)]) continue;
+    const Eigen::Map<const Eigen::VectorXd> pull(h, nv_);
+    const Eigen::VectorXd moved = W * pull;
+    const double own = force ? 1 : moved.dot(pull);
+    for (int i = 0; i < nv_ && own > 0; ++i) found.applied[extent(i, actuators_) + extent(k)] = moved[i] / own;
+  }
+  return true;
 }
 
 bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before, InputGradient& inputs) {
@@ -419,14 +500,9 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
   for (std::size_t k = 0; k < w_.size(); ++k) w_[k] = after.q[k] + after.v[k] / h;  // q' = q + u, v' = u/h
   mechanics_.solve(w_, 1);
   for (int b = 0; b < robots_; ++b) {
-    if (!find_multipliers(b, part(w_, b, nv_), after)) return false;
-    const RobotRows& rows = rows_[extent(b)];
-    double* w = w_.data() + extent(b, nv_);
-    for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
-      if (rows.conditions[i].kind == Condition::Kind::slides) continue;
-      const double *x = rows.X.data() + i * extent(nv_), m = rows.m[i];
-      for (int k = 0; k < nv_; ++k) w[k] += m * x[k];
-    }
+    given_.resize(rows_[extent(b)].conditions.size());
+    list_given(b, after, given_);
+    if (!find_multipliers(b, given_, std::span(w_).subspan(extent(b, nv_), extent(nv_)))) return false;
   }
   inputs.load = w_;
   mechanics_.inertia(w_, {}, momentum_);
@@ -451,7 +527,9 @@ bool StepDerivative::pull_back(const StateGradient& after, StateGradient& before
       }
     }
     pull_back_rows(b, after, before, inputs);
-    if (pairs_ > 0) pull_back_contacts(b, after, before, inputs);
+    if (pairs_ == 0) continue;
+    add_contacts(b, w, rows_[extent(b)].m, part(after.contact_forces, b, 3 * pairs_), before.q.data() + extent(b, nv_));
+    pull_back_friction(b, inputs);
   }
   return true;
 }

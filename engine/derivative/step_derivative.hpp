@@ -42,6 +42,18 @@ struct InputGradient {
   std::vector<double> friction;        // B x obstacles: Variations::friction
 };
 
+/// Derivatives of a step of one robot, of its increment u: q' = q + u and v' = u/h. Row-major, rows those of u.
+struct StepMatrices {
+  std::vector<double> q, v, load;  // nv x nv; load: of a force on the coordinates [per N]
+  /// nv x actuators: by the commands that the step applied, whatever limited them. Of a slack one, by a command that begins
+  /// where it is slack to and pulls.
+  std::vector<double> applied;
+  /// Actuators with a displacement as command that are at the lower limit of their force; and where all actuators end,
+  /// phi + H u [m or m^3].
+  std::vector<char> slack;
+  std::vector<double> reached;
+};
+
 /// Why steps of this robot have no derivatives yet, or nothing.
 std::optional<InputError> no_derivative(const Robot& robot, const StepSettings& settings);
 
@@ -59,6 +71,9 @@ class StepDerivative {
   /// From derivatives by `after` to those by `before` and by what the step was given. False where the rows of a robot that
   /// hold depend on each other and the scalar on how their multipliers share what they do together.
   [[nodiscard]] bool pull_back(const StateGradient& after, StateGradient& before, InputGradient& inputs);
+  /// All derivatives of the coordinates and velocities of one robot by its state and commands, for a step or two of time.
+  /// False where its motion is not determined by the rows that hold.
+  [[nodiscard]] bool matrices(int robot, StepMatrices& found);
 
  private:
   // What became of a command on its way into the step.
@@ -86,7 +101,7 @@ class StepDerivative {
     std::vector<Contact> contacts;
     std::vector<Condition> conditions;
     std::vector<double> H, X;  // [conditions][nv], X = A^-1 H^T
-    std::vector<double> m;     // [conditions]
+    std::vector<double> m;     // [scalars][conditions]
   };
   void list_rows(int robot, std::span<const double> commands, const State& after);
   void list_contacts(int robot, const State& after);
@@ -97,10 +112,14 @@ class StepDerivative {
   Vec3d map(int point, const double* x) const;
   void add_mapped(int point, const Vec3d& force, double* out) const;  // out += L^T force
   void add_curvature(int row, std::span<const double> y, double factor, const double* x, double* out);
-  bool find_multipliers(int robot, std::span<const double> y, const StateGradient& after);
-  double given(int robot, const Condition& condition, const StateGradient& after) const;
+  bool find_multipliers(int robot, std::span<const double> lambda, std::span<double> w);
+  void list_given(int robot, const StateGradient& after, std::span<double> lambda) const;
+  // What a gradient by the multipliers of conditions adds to that by q: sum m (s phi' + phi'' u).
+  void add_conditions(int robot, std::span<const double> m, double* q);
   void pull_back_rows(int robot, const StateGradient& after, StateGradient& before, InputGradient& inputs);
-  void pull_back_contacts(int robot, const StateGradient& after, StateGradient& before, InputGradient& inputs);
+  // forces: derivatives by contact_forces of the robot, or empty.
+  void add_contacts(int robot, const double* w, std::span<const double> m, std::span<const double> forces, double* q);
+  void pull_back_friction(int robot, InputGradient& inputs);
 
   ReducedMechanics& mechanics_;
   double time_step_;
@@ -109,7 +128,8 @@ class StepDerivative {
   std::vector<double> y_, phi_, gradients_, H_;  // of all robots, H of all rows
   std::vector<RobotRows> rows_;
   std::vector<double> w_;  // [B x nv]
-  std::vector<double> hessian_, momentum_, out_;
+  std::vector<double> hessian_, momentum_, out_, given_;
+  std::vector<double> W_, J_, geometric_;  // [nv x nv] of matrices()
 };
 
 }  // namespace supple

@@ -25,7 +25,17 @@ if _ours:
 del _ours
 
 from ._cache import cached_model
-from ._core import Model, Rollout, Scene, Simulation, format_quantity, quantity, read_recording, set_threads
+from ._core import (
+    Model,
+    PredictiveControl,
+    Rollout,
+    Scene,
+    Simulation,
+    format_quantity,
+    quantity,
+    read_recording,
+    set_threads,
+)
 from ._errors import CapabilityError, Error, InputError, Interrupted, RunError
 from ._picture import draw, plot_reduction
 from ._reduction import Reduction, expected_cost, reduce, reduce_world
@@ -41,6 +51,7 @@ __all__ = [
     "Interrupted",
     "Model",
     "Reduction",
+    "PredictiveControl",
     "Rollout",
     "RunError",
     "Scene",

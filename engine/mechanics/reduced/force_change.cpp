@@ -1,6 +1,7 @@
 // ReducedMechanics: derivatives of the forces of one linearisation (kernels/elements/derivative_ops.hpp), projected as
-// forces are: out += G^T (D^T G w).
+// forces and stiffness are: out += G^T (D^T G w), J += G^T (D G).
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <initializer_list>
 
@@ -26,6 +27,34 @@ void tile_change(int n, const double* G, const double* x, double* to, int lanes)
 
 }  // namespace
 
+// on_tile(field, G, points, lanes) of each tile, with w E in scratch.P and w D in scratch.tangent; on_strains(field, forces)
+// of each field that is strain modes.
+template <class OnTile, class OnStrains>
+void ReducedMechanics::for_each_change(int robot, const double* x, const double* z, double factor, Scratch& s,
+                                       const OnTile& on_tile, const OnStrains& on_strains) {
+  std::size_t strains = 0;
+  for (std::size_t index = 0; index < model_.fields.size(); ++index) {
+    const ReducedField& field = model_.fields[index];
+    if (field.strains.count > 0) {
+      on_strains(field, strain_fields_[strains++]);
+      continue;
+    }
+    visit_law(field.law, [&](auto law) {
+      for (int tile = 0; tile < tile_count(field.points()); ++tile) {
+        const double* G = field.G.data() + extent(tile, n_, tile_rows);
+        const PointField<double> points = tile_points(index, tile, robot, scale_of(robot));
+        const int lanes = tile_lanes<double, SingleTeam>(points.points);
+        tile_gradient(SingleTeam{}, n_, G, x, s.F.data(), lanes);
+        tile_change(n_, G, z, s.before.data(), lanes);
+        run_tile(TangentChangeOp<decltype(law), double>{points, factor, s.F.data(), s.before.data(), s.P.data(),
+                                                        s.tangent.data()},
+                 lanes);
+        on_tile(field, G, points, lanes);
+      }
+    });
+  }
+}
+
 void ReducedMechanics::pull_back_forces(const ForceChange& at, std::span<const double> w, std::span<double> out,
                                         std::span<double> by_region) {
   SUPPLE_EXPECT(n_ == r_ && !in_step_);
@@ -39,43 +68,54 @@ void ReducedMechanics::pull_back_forces(const ForceChange& at, std::span<const d
     std::fill_n(to, r_, 0.0);
     std::ranges::fill(s.force_lanes, 0.0);
     const TileForces<double> forces{s.F.data(), s.force_lanes.data(), s.force_lanes.data() + extent(n_, width)};
-    std::size_t strains = 0;
-    for (std::size_t index = 0; index < model_.fields.size(); ++index) {
-      const ReducedField& field = model_.fields[index];
-      if (field.strains.count > 0) {
-        const double scale = strain_scale(field, scale_of(b));
-        const double work =
-            strain_fields_[strains++].pull_back(x, z, own, scale, at.factor, strain_share_[extent(b)], s.strains, to);
-        regions[model_.strain_region(field)] += work / scale;
-        continue;
+    const auto on_tile = [&](const ReducedField& field, const double* G, const auto& points, int lanes) {
+      tile_change(n_, G, own, s.motion.data(), lanes);
+      for (int l = 0; l < points.points; ++l) {
+        const int region = points.region[l];
+        double work = 0;
+        for (int c = 0; c < gradient_components; ++c)
+          work += s.motion[extent(c, tile_size) + extent(l)] * s.P[extent(c, tile_size) + extent(l)];
+        regions[model_.first_region(field) + region] += points.scale ? work / points.scale[region] : work;
       }
-      visit_law(field.law, [&](auto law) {
-        for (int tile = 0; tile < tile_count(field.points()); ++tile) {
-          const double* G = field.G.data() + extent(tile, n_, tile_rows);
-          const PointField<double> points = tile_points(index, tile, b, scale_of(b));
-          const int lanes = tile_lanes<double, SingleTeam>(points.points);
-          tile_gradient(SingleTeam{}, n_, G, x, s.F.data(), lanes);
-          tile_change(n_, G, z, s.before.data(), lanes);
-          tile_change(n_, G, own, s.motion.data(), lanes);
-          run_tile(TangentChangeOp<decltype(law), double>{points, at.factor, s.F.data(), s.before.data(), s.P.data(),
-                                                          s.tangent.data()},
-                   lanes);
-          for (int l = 0; l < points.points; ++l) {
-            const int region = points.region[l];
-            double work = 0;
-            for (int c = 0; c < gradient_components; ++c)
-              work += s.motion[extent(c, tile_size) + extent(l)] * s.P[extent(c, tile_size) + extent(l)];
-            regions[model_.first_region(field) + region] += points.scale ? work / points.scale[region] : work;
-          }
-          run_tile(ChangeProductOp<double>{points.points, s.tangent.data(), s.motion.data(), s.F.data()}, lanes);
-          tile_forces(SingleTeam{}, n_, G, forces, lanes);
-        }
-      });
-    }
+      run_tile(ChangeProductOp<double>{points.points, s.tangent.data(), s.motion.data(), s.F.data()}, lanes);
+      tile_forces(SingleTeam{}, n_, G, forces, lanes);
+    };
+    const auto on_strains = [&](const ReducedField& field, const StrainForces& strains) {
+      const double scale = strain_scale(field, scale_of(b));
+      const double work = strains.pull_back(x, z, own, scale, at.factor, strain_share_[extent(b)], s.strains, to);
+      regions[model_.strain_region(field)] += work / scale;
+    };
+    for_each_change(b, x, z, at.factor, s, on_tile, on_strains);
     add_lanes(SingleTeam{}, r_, s.force_lanes.data(), to);
     for (int i = 0; has_springs_ && i < r_; ++i)
       for (int j = 0; j < r_; ++j) to[j] += model_.stiffness[extent(i, n_) + extent(j)] * own[i];
   }
+}
+
+void ReducedMechanics::force_jacobian(int robot, const ForceChange& at, std::span<double> J) {
+  SUPPLE_EXPECT(n_ == r_ && !in_step_);
+  Scratch& s = scratch_.front();
+  const double *x = at.q.data() + extent(robot, r_), *z = at.z.data() + extent(robot, r_);
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::Map<RowMajor> sum(J.data(), r_, r_);
+  sum.setZero();
+  if (has_springs_) sum = Eigen::Map<const RowMajor>(model_.stiffness.data(), r_, n_);
+  s.changes.resize(extent(n_, tile_rows));
+  const auto on_tile = [&](const ReducedField&, const double* G, const auto&, int lanes) {
+    tile_tangent_rows(SingleTeam{}, n_, G, s.tangent.data(), s.changes.data(), lanes);
+    for (int c = 0; c < (lanes == tile_size ? 1 : gradient_components); ++c) {
+      const int columns = lanes == tile_size ? tile_rows : lanes;
+      using Rows = Eigen::Map<const RowMajor, Eigen::Aligned16, Eigen::OuterStride<>>;
+      const Rows of_G(G + c * tile_size, n_, columns, Eigen::OuterStride<>(tile_rows)),
+          of_change(s.changes.data() + c * tile_size, n_, columns, Eigen::OuterStride<>(tile_rows));
+      sum.noalias() += of_G * of_change.transpose();
+    }
+  };
+  const auto on_strains = [&](const ReducedField& field, const StrainForces& strains) {
+    strains.add_jacobian(x, z, strain_scale(field, scale_of(robot)), at.factor, strain_share_[extent(robot)], s.strains,
+                         J.data());
+  };
+  for_each_change(robot, x, z, at.factor, s, on_tile, on_strains);
 }
 
 }  // namespace supple

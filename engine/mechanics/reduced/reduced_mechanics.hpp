@@ -71,6 +71,8 @@ class ReducedMechanics final : public ReducedRobots {
   // out [B x nv] = (dE/dq)^T w, and by_region [B x regions] = w . dE/d(factor on the moduli of a region) [N w].
   void pull_back_forces(const ForceChange& at, std::span<const double> w, std::span<double> out,
                         std::span<double> by_region);
+  // J [nv x nv] = dE/dq of one robot, row-major.
+  void force_jacobian(int robot, const ForceChange& at, std::span<double> J);
 
  private:
   // Scratch of one thread.
@@ -84,6 +86,7 @@ class ReducedMechanics final : public ReducedRobots {
     StrainScratch strains;
     AlignedVector<double> before, motion;  // F and D of a tile, of a step by turning
     std::vector<double> turn;              // and its angles
+    AlignedVector<double> changes;         // D G of a tile [columns][9][32]
   };
   // A robot's step of Newton's method by turning (turned_ops.hpp): where it began, the linear step, and where it ends
   // [columns]; `taken` until the next evaluation.
@@ -91,6 +94,9 @@ class ReducedMechanics final : public ReducedRobots {
     std::vector<double> start, motion, end;
     bool taken = false;
   };
+  template <class OnTile, class OnStrains>
+  void for_each_change(int robot, const double* x, const double* z, double factor, Scratch& scratch,
+                       const OnTile& on_tile, const OnStrains& on_strains);
   void factor_turns();
   // The right side of a linear step into force_lanes; the largest angle that it turns a point by [rad].
   double find_turns(const RobotTurn& step, Scratch& scratch) const;

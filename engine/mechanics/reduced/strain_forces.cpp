@@ -4,6 +4,7 @@
 #include <immintrin.h>
 #endif
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
@@ -216,6 +217,54 @@ double StrainForces::pull_back_with(const S* Q, const double* x, const double* z
   }
   for (int i = 0; i < n_; ++i) out[i] += sum[i];
   return work;
+}
+
+void StrainForces::add_jacobian(const double* x, const double* z, double e, double factor, double share,
+                                StrainScratch& scratch, double* J) const {
+  for (AlignedVector<double>* values : {&scratch.f, &scratch.magnitude}) std::ranges::fill(*values, 0.0);
+  evaluate(x, e, Tangent::none, scratch);
+  if (single_.empty())
+    add_jacobian_with(quadratic_.data(), z, e, factor, share, scratch, J);
+  else
+    add_jacobian_with(single_.data(), z, e, factor, share, scratch, J);
+}
+
+// With W_k, a_k and b_k as above,
+//   J = e sum_k (W_k (W_k + factor b_k)^T + factor share b_k W_k^T + (s_k + factor a_k) Q_k).
+template <class S>
+void StrainForces::add_jacobian_with(const S* Q, const double* z, double e, double factor, double share,
+                                     StrainScratch& scratch, double* J) const {
+  const int row = row_;
+  scratch.products.assign(extent(count_ + n_, row), 0.0);
+  double *const B = scratch.products.data(), *const sum = B + extent(count_, row);
+  for (int k = 0; k < count_; ++k, Q += extent(n_, row)) {
+    const double* W = scratch.W.data() + extent(k, row);
+    double* b = B + extent(k, row);
+    double a = 0;
+    for (int i = 0; i < n_; ++i) a += W[i] * z[i];
+    const double of_Q = scratch.s[extent(k)] + factor * a;
+    for (int i = 0; i < n_; ++i) {
+      const S* q = Q + extent(i, row);
+      double* to = sum + extent(i, row);
+#pragma omp simd
+      for (int j = 0; j < row; ++j) {
+        const auto value = static_cast<double>(q[j]);
+        to[j] += of_Q * value;
+        b[j] += z[i] * value;
+      }
+    }
+  }
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Rows = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>;
+  const Eigen::OuterStride<> stride(row);
+  const Rows W(scratch.W.data(), count_, n_, stride), b(B, count_, n_, stride), of_Q(sum, n_, n_, stride);
+  Eigen::Map<RowMajor> out(J, n_, n_);
+  RowMajor product = of_Q + W.transpose() * W;
+  if (factor != 0) {
+    const RowMajor mixed = W.transpose() * b;
+    product += factor * mixed + (factor * share) * mixed.transpose();
+  }
+  out += e * product;
 }
 
 void StrainForces::add_geometric(const double* s, double e, double* out) const {

@@ -18,7 +18,7 @@ struct StrainScratch {
   AlignedVector<double> s;             // [modes, padded]
   AlignedVector<double> f, magnitude;  // [row]
   AlignedVector<double> K;             // [n][row], lower triangle; what lies beyond it is not zero
-  AlignedVector<double> products;      // [4][row], of derivatives
+  AlignedVector<double> products;      // [4][row], of derivatives; or [modes + n][row]
 };
 
 class StrainForces {
@@ -37,6 +37,9 @@ class StrainForces {
   // Of E(x) = f(x) + factor K(x) z with `share` of sum_k s_k Q_k in K, z [n] held: out [n] += (dE/dx)^T w. Returns w . E.
   double pull_back(const double* x, const double* z, const double* w, double e, double factor, double share,
                    StrainScratch& scratch, double* out) const;
+  // J [n x n] += dE/dx of the same E.
+  void add_jacobian(const double* x, const double* z, double e, double factor, double share, StrainScratch& scratch,
+                    double* J) const;
   // out [n (n + 1) / 2] += e sum_k s_k Q_k, s [count].
   void add_geometric(const double* s, double e, double* out) const;
 
@@ -50,6 +53,9 @@ class StrainForces {
   template <class S>
   double pull_back_with(const S* Q, const double* x, const double* z, const double* w, double e, double factor,
                         double share, StrainScratch& scratch, double* out) const;
+  template <class S>
+  void add_jacobian_with(const S* Q, const double* z, double e, double factor, double share, StrainScratch& scratch,
+                         double* J) const;
   template <class S>
   void evaluate_with(const S* Q, double e, Tangent tangent, StrainScratch& scratch) const;
 

@@ -111,6 +111,63 @@ std::pair<StateGradient, InputGradient> pulled_back(Robots& robots, const Given&
   return found;
 }
 
+int slack_cables = 0;
+
+// Its matrices have the same derivatives of a scalar by coordinates and velocities.
+void expect_matrices(Robots& robots, const Given& given, const State& after, StateGradient of_after) {
+  for (auto* values : {&of_after.multipliers, &of_after.commands, &of_after.contact_forces})
+    std::ranges::fill(*values, 0.0);
+  StepDerivative derivative(robots.mechanics(), {.time_step = time_step});
+  derivative.linearise(given.commands, given.state, after);
+  StateGradient before;
+  InputGradient inputs;
+  ASSERT_TRUE(derivative.pull_back(of_after, before, inputs));
+  const int nv = robots.mechanics().coordinates().nv,
+            actuators = static_cast<int>(robots.mechanics().robot().actuators.size());
+  for (int b = 0; b < robots.mechanics().robots(); ++b) {
+    StepMatrices matrices;
+    ASSERT_TRUE(derivative.matrices(b, matrices));
+    std::vector<double> by_u;
+    for (int i = 0; i < nv; ++i)
+      by_u.push_back(of_after.q[extent(b, nv) + extent(i)] + of_after.v[extent(b, nv) + extent(i)] / time_step);
+    const auto expect = [&](const char* name, const std::vector<double>& matrix, int columns,
+                            const std::vector<double>& gradient, const double* add) {
+      std::vector<double> product, own;
+      for (int j = 0; j < columns; ++j) {
+        double sum = add != nullptr ? add[j] : 0;
+        for (int i = 0; i < nv; ++i) sum += by_u[extent(i)] * matrix[extent(i, columns) + extent(j)];
+        own.push_back(gradient[extent(b, columns) + extent(j)]);
+        product.push_back(sum);
+      }
+      // Rounding of factors of systems with condition numbers of 1e5.
+      EXPECT_LT(boxes::difference(product, own), 1e-10) << name;
+    };
+    expect("q", matrices.q, nv, before.q, of_after.q.data() + extent(b, nv));
+    expect("v", matrices.v, nv, before.v, nullptr);
+    expect("load", matrices.load, nv, inputs.load, nullptr);
+    // The pull of a slack cable is compared with a step that pulls it from where it is slack to.
+    std::vector<double> applied = matrices.applied;
+    for (int k = 0; k < actuators; ++k) {
+      if (matrices.slack[extent(k)] == 0) continue;
+      const std::size_t own = extent(b, actuators) + extent(k);
+      const double pull = 1e-6 * robots.mechanics().robot().actuators[extent(k)].range.upper;
+      Given pulled = given;
+      pulled.commands[own] = matrices.reached[extent(k)] + pull;
+      Robots again(robots.mechanics().model(), robots.mechanics().robots());
+      const State there = again.step(pulled);
+      std::vector<double> column, moved;
+      for (int i = 0; i < nv; ++i) {
+        column.push_back(applied[extent(i, actuators) + extent(k)]);
+        moved.push_back((there.q[extent(b, nv) + extent(i)] - after.q[extent(b, nv) + extent(i)]) / pull);
+        applied[extent(i, actuators) + extent(k)] = 0;
+      }
+      EXPECT_LT(boxes::difference(moved, column), 1e-6) << "slack";
+      ++slack_cables;
+    }
+    expect("commands", applied, actuators, boxes::plus(inputs.commands, 1, before.commands), nullptr);
+  }
+}
+
 // Of f at 0, of fourth order; `size`: a step at which f is nearly linear.
 double slope(const std::function<double(double)>& f, double size) {
   return (8 * (f(size) - f(-size)) - (f(2 * size) - f(-2 * size))) / (12 * size);
@@ -123,6 +180,7 @@ void expect_derivatives(const ReducedModel& model, int robots = 2, double tolera
   const State after = all.step(given);
   const StateGradient of_after = random_gradient(after);
   const auto [before, inputs] = pulled_back(all, given, after, of_after);
+  expect_matrices(all, given, after, of_after);
 
   Robots again(model, robots);
   const auto along = [&](const std::string& name, const std::vector<double>& gradient,
@@ -235,6 +293,7 @@ TEST(StepDerivative, Cavities) {
   expect_derivatives(batch_bodies::cavity());
   Scene scene = hollow_bodies::bar_scene({"", MaterialModel::mooney_rivlin}, ActuatorControl::displacement, 2e-5);
   expect_derivatives(batch_bodies::reduced(scene, hollow_bodies::bar(false)));
+  EXPECT_GT(slack_cables, 0);
 }
 
 TEST(StepDerivative, MembranesAndTheirStrainModes) {

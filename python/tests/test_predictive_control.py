@@ -1,0 +1,59 @@
+"""Model-predictive control in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import supple
+
+
+def led(control: supple.PredictiveControl, robot: supple.Simulation, goals: np.ndarray, steps: int) -> float:
+    """The tip's distance from its goal [m] in the end."""
+    for _ in range(steps):
+        plan = control.plan(robot.q[0], robot.v[0], robot.applied[0], goals)
+        assert control.report["status"] == "planned"
+        robot.commands[0] = plan[0]
+        robot.step()
+    return float(np.linalg.norm(robot.effectors[0, 0] - goals[0]))
+
+
+def test_a_tip_is_led_to_a_goal(model: supple.Model) -> None:
+    there = supple.Simulation(model)
+    there.commands[0] = 2e-3
+    there.settle()
+    goals = there.effectors[0].copy()
+    robot = supple.Simulation(model)
+    before = float(np.linalg.norm(robot.effectors[0, 0] - goals[0]))
+    control = supple.PredictiveControl(model, steps=6, smoothness=1e-5, effort=0.0)
+    assert led(control, robot, goals, 60) < 0.02 * before
+    assert control.predicted.shape == (6, robot.q.shape[1]) and control.blocks == [1] * 6
+    assert "PredictiveControl" in repr(control)
+
+
+def test_a_plan_has_the_bits_of_its_state(model: supple.Model) -> None:
+    robot = supple.Simulation(model)
+    goals = robot.effectors[0] + 1e-3
+    plans = [
+        supple.PredictiveControl(model, steps=4).plan(robot.q[0], robot.v[0], robot.applied[0], goals) for _ in range(2)
+    ]
+    assert np.array_equal(plans[0], plans[1])
+    control = supple.PredictiveControl(model, steps=4)
+    control.plan(robot.q[0], robot.v[0], robot.applied[0], goals)
+    control.forget()
+    several = control.plan(robot.q[0], robot.v[0], robot.applied[0], np.repeat(goals[None], 4, axis=0))
+    assert several.shape == plans[0].shape and np.allclose(several, plans[0], rtol=1e-6, atol=1e-9)
+
+
+def test_what_does_not_fit(model: supple.Model) -> None:
+    robot = supple.Simulation(model)
+    control = supple.PredictiveControl(model, steps=4)
+    with pytest.raises(ValueError, match="goals"):
+        control.plan(robot.q[0], robot.v[0], robot.applied[0], np.zeros((3, 1, 3)))
+    with pytest.raises(ValueError, match="q"):
+        control.plan(np.zeros(1), robot.v[0], robot.applied[0], robot.effectors[0])
+    with pytest.raises(supple.InputError, match="period"):
+        supple.PredictiveControl(model, period=1.0)
+    with pytest.raises(supple.InputError, match="blocks"):
+        supple.PredictiveControl(model, steps=4, blocks=[1, 1])
+    with pytest.raises(supple.InputError, match="finite"):
+        control.plan(robot.q[0] * np.nan, robot.v[0], robot.applied[0], robot.effectors[0])
