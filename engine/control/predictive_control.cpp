@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/control/prediction_steps.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -13,25 +14,6 @@ namespace supple {
 namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-void check(std::span<const double> values, std::size_t size, const char* what) {
-  if (values.size() != size)
-    throw InputError(fmt::format("there are {} numbers of {} (expected are {})", values.size(), what, size),
-                     "one for each coordinate or actuator, and goals of every step and effector");
-  if (!std::ranges::all_of(values, [](double x) { return std::isfinite(x); }))
-    throw InputError(fmt::format("a number of {} is not finite", what), "finite numbers");
-}
-
-StepSettings settings_of(const Robot& robot, const std::optional<double>& time_step) {
-  if (robot.integrator != Integrator::implicit_euler)
-    throw InputError(
-        fmt::format("'{}' has another integrator than implicit Euler, along whose steps a prediction is made",
-                    robot.name),
-        "integrator = \"implicit-euler\" in the scene that the model is reduced from");
-  const double h = time_step.value_or(robot.time_step);
-  if (!(h > 0 && std::isfinite(h))) throw InputError(fmt::format("the time step is {} s", h), "a time above 0");
-  return {.time_step = h, .implicit_velocity = robot.implicit_velocity, .implicit_position = robot.implicit_position};
-}
 
 }  // namespace
 
@@ -54,7 +36,7 @@ std::vector<int> default_blocks(int steps, int actuators) {
 PredictiveControl::PredictiveControl(std::shared_ptr<const ReducedModel> model, const PredictiveSettings& settings)
     : model_(std::move(model)),
       settings_(settings),
-      step_settings_(settings_of(model_->robot, settings.time_step)),
+      step_settings_(prediction_steps(model_->robot, settings.time_step)),
       period_(settings.period.value_or(step_settings_.time_step)),
       mechanics_(*model_, 1),
       stepper_(mechanics_, step_settings_),
@@ -296,11 +278,14 @@ bool PredictiveControl::improve(std::span<const double> applied, PlanReport& rep
 }
 
 PlanReport PredictiveControl::plan(std::span<const double> q, std::span<const double> v,
-                                   std::span<const double> applied, std::span<const double> goals) {
-  check(q, extent(nv_), "q");
-  check(v, extent(nv_), "v");
-  check(applied, extent(actuators_), "applied");
-  check(goals, extent(steps()) * 3 * model_->robot.effectors.size(), "goals");
+                                   std::span<const double> applied, std::span<const double> goals,
+                                   std::span<const double> load) {
+  check_numbers(q, extent(nv_), "q");
+  check_numbers(v, extent(nv_), "v");
+  check_numbers(applied, extent(actuators_), "applied");
+  check_numbers(goals, extent(steps()) * 3 * model_->robot.effectors.size(), "goals");
+  if (!load.empty()) check_numbers(load, extent(nv_), "load");
+  stepper_.set_load(load);
   PlanReport report;
   const auto keep = [&] {
     for (std::size_t b = 0; b < blocks_.size(); ++b)

@@ -70,9 +70,10 @@ class PredictiveControl {
   double period() const { return period_; }
 
   /// From the robot's state (q, v) [nv] and the commands that it has now [actuators] a plan towards goals
-  /// [steps][3 x effectors] at the ends of the steps. Throws InputError for other sizes or numbers that are not finite.
+  /// [steps][3 x effectors] at the ends of the steps. load [nv, N]: generalised forces that act all along, or empty. Throws
+  /// InputError for other sizes or numbers that are not finite.
   PlanReport plan(std::span<const double> q, std::span<const double> v, std::span<const double> applied,
-                  std::span<const double> goals);
+                  std::span<const double> goals, std::span<const double> load = {});
   /// Commands of the last plan [steps][actuators]: the first are to be applied now.
   std::span<const double> planned() const { return plan_; }
   /// Coordinates of the last prediction [steps][nv], that of the plan before its last change.

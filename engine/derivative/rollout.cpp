@@ -42,12 +42,14 @@ StepSettings settings_of(const Robot& robot, const std::optional<double>& time_s
 
 }  // namespace
 
-Rollout::Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::optional<double> time_step)
+Rollout::Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::optional<double> time_step,
+                 std::size_t memory)
     : model_(std::move(model)),
       mechanics_(*model_, robots),
       settings_(settings_of(model_->robot, time_step)),
       stepper_(mechanics_, settings_),
-      derivative_(mechanics_, settings_) {}
+      derivative_(mechanics_, settings_),
+      memory_(memory) {}
 
 void Rollout::set_state(int step, State& state) const {
   const auto take = [](const std::vector<double>& values, int entry, std::vector<double>& to) {
@@ -69,6 +71,7 @@ void Rollout::forget() {
   record_ = {};
   commands_.clear();
   loads_.clear();
+  inexact_.clear();
   ++runs_;
 }
 
@@ -77,15 +80,28 @@ void Rollout::set_variations(const Variations& variations) {
   mechanics_.set_variations(variations);
 }
 
-StepReport Rollout::take_step(int step, State& state) {
+void Rollout::take_step(int step, State& state) {
   const std::span<const double> now = of_step(commands_, step);
   control_.commands.assign(now.begin(), now.end());
   if (!loads_.empty()) stepper_.set_load(of_step(loads_, step));
-  StepReport report = stepper_.step(control_, state);
-  if (report.failures.empty()) return report;
+  const StepReport report = stepper_.step(control_, state);
+  inexact_[extent(step)] = report.contact.softened > 0 ? 1 : report.contact.loose > 0 ? 2 : 0;
+  if (report.failures.empty()) return;
   const RobotFailure& failure = report.failures.front();
   throw RunError(fmt::format("step {} of robot {} failed: {}", step + 1, failure.robot, describe(failure.status)),
                  "slower or smaller commands, or a shorter time step");
+}
+
+State Rollout::step_again(int step, const State& before) {
+  State after = before;
+  const std::size_t size = mechanics_.factor_size();
+  if (step < record_.steps - most_kept_) {
+    take_step(step, after);
+    return after;
+  }
+  set_state(step + 1, after);
+  mechanics_.restore_factor(std::span(factors_).subspan(extent(step % most_kept_) * size, size));
+  return after;
 }
 
 const RolloutRecord& Rollout::run(std::span<const double> commands, const Start& start, std::span<const double> loads,
@@ -110,6 +126,10 @@ const RolloutRecord& Rollout::run(std::span<const double> commands, const Start&
   const auto remember = [](std::vector<double>& list, const std::vector<double>& values) {
     list.insert(list.end(), values.begin(), values.end());
   };
+  const std::size_t size = mechanics_.factor_size();
+  most_kept_ = static_cast<int>(std::min(steps, memory_ / (size * sizeof(double))));
+  factors_.resize(extent(most_kept_) * size);
+  inexact_.assign(steps, 0);
   record_.q.reserve((steps + 1) * coordinates);
   record_.v.reserve((steps + 1) * coordinates);
   remember(record_.q, state.q);
@@ -117,7 +137,8 @@ const RolloutRecord& Rollout::run(std::span<const double> commands, const Start&
   try {
     for (int step = 0; step < record_.steps; ++step) {
       stop_if(stopped);
-      (void)take_step(step, state);
+      take_step(step, state);
+      if (most_kept_ > 0) mechanics_.keep_factor(std::span(factors_).subspan(extent(step % most_kept_) * size, size));
       remember(record_.q, state.q);
       remember(record_.v, state.v);
       remember(record_.forces, state.multipliers);
@@ -159,13 +180,12 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
     add_given(gradient.forces, step, now.multipliers);
     add_given(gradient.contact_forces, step, now.contact_forces);
     set_state(step, from);
-    to = from;
-    const StepReport report = take_step(step, to);
-    if (report.contact.softened + report.contact.loose > 0)
+    if (inexact_[extent(step)] > 0)
       throw RunError(fmt::format("step {} has no derivatives: its contacts {}", step + 1,
-                                 report.contact.softened > 0 ? "have no forces that obey all laws, and were softened"
+                                 inexact_[extent(step)] == 1 ? "have no forces that obey all laws, and were softened"
                                                              : "were not solved exactly"),
                      "slower commands, less friction or a shorter time step");
+    to = step_again(step, from);
     derivative_.linearise(of_step(commands_, step), from, to);
     if (!derivative_.pull_back(now, before, inputs))
       throw RunError(

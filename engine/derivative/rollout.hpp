@@ -1,7 +1,7 @@
 #pragma once
 // A run of steps of reduced robots that a scalar of its states is differentiated through. The states that it records are
-// its checkpoints: nothing else of a step is kept, and going back takes each step once more before its derivatives
-// (step_derivative.hpp): a gradient costs two to six runs, whatever it is a gradient by.
+// its checkpoints, and as many factors of steps as fit into a given memory; going back takes the other steps once more
+// before their derivatives (step_derivative.hpp). A gradient costs one to five runs, whatever it is a gradient by.
 
 #include <functional>
 #include <memory>
@@ -40,8 +40,11 @@ struct RolloutGradient {
 
 class Rollout {
  public:
-  /// time_step [s]: none: the robot's. Throws InputError where steps have no derivatives (no_derivative).
-  Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::optional<double> time_step = {});
+  /// time_step [s]: none: the robot's. memory [bytes]: for factors of steps, from the last one back as many as fit. Throws
+  /// InputError where steps have no derivatives (no_derivative).
+  Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::optional<double> time_step = {},
+          std::size_t memory = default_memory);
+  static constexpr std::size_t default_memory = std::size_t{1} << 28;
 
   const ReducedModel& model() const { return *model_; }
   int robots() const { return mechanics_.robots(); }
@@ -71,7 +74,9 @@ class Rollout {
   // The state before step `step` of the record.
   void set_state(int step, State& state) const;
   void forget();
-  StepReport take_step(int step, State& state);
+  void take_step(int step, State& state);
+  // The factor of a step from `before` to what it returns.
+  State step_again(int step, const State& before);
   std::span<const double> of_step(const std::vector<double>& values, int step) const {
     const std::size_t own = values.size() / static_cast<std::size_t>(record_.steps);
     return std::span(values).subspan(static_cast<std::size_t>(step) * own, own);
@@ -85,6 +90,11 @@ class Rollout {
   Control control_;
   std::vector<double> commands_, loads_, start_;  // start_: commands before the first step
   RolloutRecord record_;
+  std::size_t memory_;
+  // Of the last steps, each at its number modulo how many there are: factors [most_kept_][factor_size()].
+  int most_kept_ = 0;
+  std::vector<double> factors_;
+  std::vector<char> inexact_;  // [T]: contacts without exact forces: 1 softened, 2 not solved
   long runs_ = 0;
 };
 

@@ -135,6 +135,7 @@ NB_MODULE(_core, module) {
   bind_simulation(module);
   bind_rollout(module);
   bind_predictive_control(module);
+  bind_state_estimator(module);
   bind_reduction(module);
   bind_recording(module);
   bind_command_line(module);

@@ -48,13 +48,15 @@ std::string word_of(PlanReport::Status status) {
   return {};
 }
 
-Array<double> plan(Controller& self, nb::object q, nb::object v, nb::object applied, nb::object goals) {
+Array<double> plan(Controller& self, nb::object q, nb::object v, nb::object applied, nb::object goals,
+                   nb::object load) {
   const std::size_t n = count(self.control.model().modes), actuators = self.control.model().robot.actuators.size();
   const std::vector<double> own_q = numbers_of(q, "q", {n}), own_v = numbers_of(v, "v", {n}),
-                            now = numbers_of(applied, "applied", {actuators}), wanted = goals_of(self.control, goals);
+                            now = numbers_of(applied, "applied", {actuators}), wanted = goals_of(self.control, goals),
+                            own_load = numbers_of(load, "load", {n});
   {
     const nb::gil_scoped_release unlocked;
-    self.report = self.control.plan(own_q, own_v, now, wanted);
+    self.report = self.control.plan(own_q, own_v, now, wanted, own_load);
   }
   const std::span<const double> planned = self.control.planned();
   return array(std::vector<double>(planned.begin(), planned.end()), {count(self.control.steps()), actuators});
@@ -114,7 +116,7 @@ void bind_predictive_control(nb::module_& module) {
           "does\n"
           "not support, and settings out of bounds.")
       .def(
-          "plan", &plan, nb::arg("q"), nb::arg("v"), nb::arg("applied"), nb::arg("goals"),
+          "plan", &plan, nb::arg("q"), nb::arg("v"), nb::arg("applied"), nb::arg("goals"), nb::arg("load") = nb::none(),
           "From coordinates and velocities [n] and the commands that the robot has now [actuators] towards goals\n"
           "[steps, effectors, 3] at the ends of the steps, or [effectors, 3] for all of them, as Simulation.goals has\n"
           "them. Returns commands [steps, actuators]; the first are for now. report says how it went.")

@@ -82,6 +82,24 @@ void ReducedMechanics::factor(const SystemCoefficients& coefficients, std::span<
   }
 }
 
+std::size_t ReducedMechanics::factor_size() const {
+  return extent(robots_) * (extent(r_, r_) + 1);
+}
+
+void ReducedMechanics::keep_factor(std::span<double> kept) const {
+  SUPPLE_EXPECT(tangent_ == TangentKind::safe && kept.size() == factor_size());
+  std::ranges::copy(system_, kept.begin());
+  const auto shares = kept.subspan(system_.size());
+  for (std::size_t b = 0; b < shares.size(); ++b) shares[b] = strain_share_.empty() ? 1 : strain_share_[b];
+}
+
+void ReducedMechanics::restore_factor(std::span<const double> kept) {
+  SUPPLE_EXPECT(tangent_ == TangentKind::safe && kept.size() == factor_size());
+  std::copy_n(kept.begin(), system_.size(), system_.begin());
+  if (!strain_share_.empty()) std::ranges::copy(kept.subspan(system_.size()), strain_share_.begin());
+  ++factorisations_;  // what was made with another one is not of this one
+}
+
 void ReducedMechanics::input_columns(const SystemCoefficients& coefficients, std::span<double> A_c) {
   SUPPLE_EXPECT(A_c.size() == extent(robots_, m_, r_) && tangent_ != TangentKind::none);
   for (int b = 0; b < robots_; ++b) {

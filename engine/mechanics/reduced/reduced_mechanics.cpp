@@ -1,5 +1,6 @@
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
@@ -118,10 +119,31 @@ void add_row_curvature(const ReducedModel& model, int row, std::span<const doubl
       for (int i = 0; i < r; ++i) A_c[k * r + i] -= lambda * S[(r + k) * n + i];
     return;
   }
-  const int first = first_point(model.robot, row);
-  visit_row_curvature(model.robot, row, y, lambda, [&](int a, int b, const Mat3d& curvature) {
-    add_point_stiffness(model, {.i = first + a, .j = first + b, .S = curvature}, A, A_c);
+  // Points of a row lie side by side: B = S L of them all, block by block, and then one product.
+  const std::size_t actuators = model.robot.actuators.size();
+  const int first = first_point(model.robot, row),
+            coordinates = 3 * (at < actuators ? model.robot.actuators[at].point_count
+                                              : model.robot.constraints[at - actuators].point_count);
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  hessian.assign(extent(coordinates, r), 0.0);
+  bool curved = false;
+  visit_row_curvature(model.robot, row, y, lambda, [&](int a, int b, const Mat3d& S) {
+    curved = true;
+    for (int k = 0; k < 3; ++k) {
+      double* to = hessian.data() + extent(3 * a + k, r);
+      const double* from = model.outputs.data() + extent(3 * (first + b), r);
+#pragma omp simd
+      for (int i = 0; i < r; ++i) to[i] += S(k, 0) * from[i] + S(k, 1) * from[r + i] + S(k, 2) * from[2 * r + i];
+    }
   });
+  if (!curved) return;
+  const Eigen::Map<const RowMajor> B(hessian.data(), coordinates, r),
+      L(model.outputs.data() + extent(3 * first, r), coordinates, r);
+  Eigen::Map<RowMajor> matrix(A, r, r);
+  matrix.triangularView<Eigen::Lower>() += L.transpose() * B;
+  if (m == 0) return;
+  const Eigen::Map<const RowMajor> L_c(model.output_inputs.data() + extent(3 * first, m), coordinates, m);
+  Eigen::Map<RowMajor>(A_c, m, r).noalias() += L_c.transpose() * B;
 }
 
 ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)

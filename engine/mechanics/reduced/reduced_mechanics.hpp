@@ -61,6 +61,12 @@ class ReducedMechanics final : public ReducedRobots {
   // it K_c of the motions that strain the body.
   std::span<const double> stiffness(int robot) const;
 
+  // The factor of the last factor() of safe tangents, [B][nv x nv + 1] and what derivatives need beside it: kept, and put
+  // back for solves and derivatives of that step.
+  std::size_t factor_size() const;
+  void keep_factor(std::span<double> kept) const;
+  void restore_factor(std::span<const double> kept);
+
   // What a step of one linearisation takes from materials and springs at q,
   //   E(q) = f(q) + factor K(q) z,   K the safe tangent and z [B x nv] held,
   // by its derivatives (force_change.cpp). K has of strain modes what A has had since the last factor().

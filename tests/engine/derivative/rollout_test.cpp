@@ -109,6 +109,25 @@ TEST(Rollout, GradientsOfRuns) {
   }
 }
 
+// Whether the factors of all steps, of some or of none are kept.
+TEST(Rollout, MemoryChangesNoBits) {
+  const auto model = std::make_shared<const ReducedModel>(batch_bodies::cables());
+  const std::vector<double> commands = commands_of_run(model->robot);
+  const std::size_t factor = ReducedMechanics(*model, robots).factor_size() * sizeof(double);
+  std::vector<RolloutGradient> found;
+  for (const std::size_t memory : {Rollout::default_memory, 7 * factor, factor, std::size_t{0}}) {
+    Rollout rollout(model, robots, {}, memory);
+    const RolloutRecord record = rollout.run(commands, {}, {});
+    found.push_back(rollout.pull_back({.q = record.q, .v = record.v, .forces = record.forces}));
+    const RolloutGradient again = rollout.pull_back({.q = record.q, .v = record.v, .forces = record.forces});
+    EXPECT_EQ(again.commands, found.back().commands);
+  }
+  for (const RolloutGradient& other : found)
+    for (const auto list : {&RolloutGradient::q, &RolloutGradient::v, &RolloutGradient::commands,
+                            &RolloutGradient::gravity, &RolloutGradient::material_scale, &RolloutGradient::density})
+      EXPECT_EQ(other.*list, found.front().*list);
+}
+
 TEST(Rollout, InputThatDoesNotFit) {
   const auto model = std::make_shared<const ReducedModel>(batch_bodies::cables());
   Rollout rollout(model, 1);
