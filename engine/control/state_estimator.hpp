@@ -34,7 +34,7 @@ struct EstimatorSettings {
   double start_displacement = 5e-3;  // m
   double start_velocity = 0.05;      // m/s
   double start_load = 0.1;           // N, of each component
-  double acceleration = 0.5;         // m/s^2: what the model lacks, another in each step
+  double acceleration = 5;           // m/s^2: what the model lacks, another in each step
   double load_change = 0.1;          // N, of each component within a second
   int iterations = 1;
 };

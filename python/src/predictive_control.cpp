@@ -119,7 +119,7 @@ void bind_predictive_control(nb::module_& module) {
           "plan", &plan, nb::arg("q"), nb::arg("v"), nb::arg("applied"), nb::arg("goals"), nb::arg("load") = nb::none(),
           "From coordinates and velocities [n] and the commands that the robot has now [actuators] towards goals\n"
           "[steps, effectors, 3] at the ends of the steps, or [effectors, 3] for all of them, as Simulation.goals has\n"
-          "them. Returns commands [steps, actuators]; the first are for now. report says how it went.")
+          "them. Returns commands [steps, actuators]; the first are for now. report has how it went.")
       .def(
           "forget", [](Controller& self) { self.control.forget(); },
           "The next plan begins from the commands applied then, as after a jump of the state.")

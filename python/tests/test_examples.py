@@ -40,6 +40,40 @@ def test_a_diamond_arrives_at_rest(tmp_path: Path) -> None:
     assert (tmp_path / "rest.png").stat().st_size > 10_000
 
 
+REACH = Path(__file__).parents[2] / "assets" / "tentacle" / "reach.toml"
+
+
+@pytest.fixture(scope="module")
+def tentacle(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("tentacle") / "reach.rom.h5"
+    supple.cached_model(supple.Scene(REACH)).save(path)
+    return str(path)
+
+
+def millimetres(text: str) -> dict[str, float]:
+    return {name: float(mm) for name, mm in re.findall(r"([a-z ,]+): ([0-9.]+) mm from the goal", text)}
+
+
+def test_a_tentacle_goes_round_a_ball(tmp_path: Path, tentacle: str) -> None:
+    pytest.importorskip("matplotlib")
+    away = millimetres(run(tmp_path, "predictive_control.py", tentacle, str(REACH), "control.png"))
+    # Measured: 0.52, 0.89, 3.66 and 3.74 mm.
+    assert away["predictive, reduced"] < 0.8 and away["predictive, replayed"] < 1.3
+    assert away["inverse, replayed"] > 2 * away["predictive, replayed"]
+    assert (tmp_path / "control.png").stat().st_size > 10_000
+
+
+def test_a_tentacle_with_a_weight_is_led_by_its_markers(tmp_path: Path, tentacle: str) -> None:
+    pytest.importorskip("matplotlib")
+    text = run(tmp_path, "feedback_from_sensors.py", tentacle, str(REACH), "feedback.png")
+    away = millimetres(text)
+    # Measured: 6.4 and 0.8 mm, 59 mN instead of 49.
+    assert away["with the estimator"] < 1.2 and away["without feedback"] > 4
+    force = re.search(r"force at the tip: (-[0-9.]+) mN on average", text)
+    assert force and -75 < float(force[1]) < -25
+    assert (tmp_path / "feedback.png").stat().st_size > 10_000
+
+
 def test_a_policy_learns_to_reach(tmp_path: Path) -> None:
     pytest.importorskip("gymnasium")
     text = run(tmp_path, "ppo_diamond_reach.py", "--steps", "120000")

@@ -61,8 +61,8 @@ class ReducedMechanics final : public ReducedRobots {
   // it K_c of the motions that strain the body.
   std::span<const double> stiffness(int robot) const;
 
-  // The factor of the last factor() of safe tangents, [B][nv x nv + 1] and what derivatives need beside it: kept, and put
-  // back for solves and derivatives of that step.
+  // The factor that the last factor() has made of safe tangents, with what derivatives need beside it: kept
+  // [factor_size()], and restored for solves and derivatives of that step.
   std::size_t factor_size() const;
   void keep_factor(std::span<double> kept) const;
   void restore_factor(std::span<const double> kept);
