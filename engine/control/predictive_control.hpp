@@ -1,17 +1,18 @@
 #pragma once
-// Model-predictive control of a reduced robot: commands over a horizon that bring its effectors to goals over time, within
-// ranges and rates, also in contact. Of each plan the commands for now are applied, and the next begins from where the
-// robot is then.
+// Model-predictive control of a reduced robot: commands over a horizon that bring its effectors to goals over time,
+// within ranges and rates, also in contact. Of each plan the commands for now are applied, and the next begins from
+// where the robot is then.
 //
-// A plan is one or a few iterations of sequential quadratic programming. The last plan, moved on by a period, is simulated
-// by the steps of the robot themselves, contacts included. With the sensitivities S of that motion to the commands
-// (step_derivative.hpp), dq' = (I + du/dq) dq + du/dv dv + du/dc dc and dv' = (dq' - dq)/h, the change dc of the plan solves
+// A plan is one or a few iterations of sequential quadratic programming. The last plan, moved on by a period, is
+// simulated by the steps of the robot themselves, contacts included. With the sensitivities S of that motion to the
+// commands (step_derivative.hpp), dq' = (I + du/dq) dq + du/dv dv + du/dc dc and dv' = (dq' - dq)/h, the change dc of
+// the plan solves
 //   min sum_k |Omega (delta_k + J_k S_k dc)|^2 + sum_b |smoothness (c_b - c_(b-1))/width|^2 + |effort c_b/width|^2
 //   c + dc within range and rate, |dc| <= trust width,
 // delta_k the effectors' distances from their goals after step k (engine/model/effectors.hpp), b the blocks in which
-// commands stay the same, width that of their range. One program of at most max_qp_unknowns, started from the active set
-// of the last. What a plan costs is bounded: steps x iterations steps and their matrices, and the programs.
-// Source: M. Diehl et al., "Real-time optimization and nonlinear model predictive control", J. Process Control 12, 2002.
+// commands stay the same, width that of their range. One program of at most max_qp_unknowns, started from the active
+// set of the last. What a plan costs is bounded: steps x iterations steps and their matrices, and the programs. Source:
+// M. Diehl et al., "Real-time optimization and nonlinear model predictive control", J. Process Control 12, 2002.
 // docs/theory/predictive-control.md.
 
 #include <Eigen/Core>
@@ -40,13 +41,13 @@ struct PredictiveSettings {
   int iterations = 1;
 };
 
-/// Blocks that fit the horizon and the quadratic program of so many actuators: one step each at first, then twice as long
-/// as the one before.
+/// Blocks that fit the horizon and the quadratic program of so many actuators: one step each at first, then twice as
+/// long as the one before.
 std::vector<int> default_blocks(int steps, int actuators);
 
 struct [[nodiscard]] PlanReport {
-  /// planned; or why commands are those of the plan before: a step of the prediction has failed, or the quadratic program
-  /// has no answer (ranges and rates are empty together).
+  /// planned; or why commands are those of the plan before: a step of the prediction has failed, or the quadratic
+  /// program has no answer (ranges and rates are empty together).
   enum class Status { planned, prediction_failed, no_answer } status = Status::planned;
   StepStatus step = StepStatus::ok;  // of the failed step
   int iterations = 0;
@@ -59,8 +60,8 @@ struct [[nodiscard]] PlanReport {
 
 class PredictiveControl {
  public:
-  /// Throws InputError where the robot has no effectors, its steps no derivatives (no_derivative()) or a command no range,
-  /// and for settings that are out of bounds.
+  /// Throws InputError where the robot has no effectors, its steps no derivatives (no_derivative()) or a command no
+  /// range, and for settings that are out of bounds.
   PredictiveControl(std::shared_ptr<const ReducedModel> model, const PredictiveSettings& settings);
 
   const ReducedModel& model() const { return *model_; }
@@ -70,8 +71,8 @@ class PredictiveControl {
   double period() const { return period_; }
 
   /// From the robot's state (q, v) [nv] and the commands that it has now [actuators] a plan towards goals
-  /// [steps][3 x effectors] at the ends of the steps. load [nv, N]: generalised forces that act all along, or empty. Throws
-  /// InputError for other sizes or numbers that are not finite.
+  /// [steps][3 x effectors] at the ends of the steps. load [nv, N]: generalised forces that act all along, or empty.
+  /// Throws InputError for other sizes or numbers that are not finite.
   PlanReport plan(std::span<const double> q, std::span<const double> v, std::span<const double> applied,
                   std::span<const double> goals, std::span<const double> load = {});
   /// Commands of the last plan [steps][actuators]: the first are to be applied now.

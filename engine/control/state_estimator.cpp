@@ -76,8 +76,8 @@ StateEstimator::StateEstimator(std::shared_ptr<const ReducedModel> model, const 
     const double* L = model_->outputs.data() + extent(3 * settings_.load_points[extent(k / 3)] + k % 3, nv_);
     B_.col(k) = Eigen::Map<const Eigen::VectorXd>(L, nv_);
   }
-  // Random motions are those of the covariance s^2 m M^-1: independent along directions of equal kinetic energy, with m such
-  // that s is the root mean square over the coordinates of all mapped points. Of accelerations, forces s^2 m M.
+  // Random motions are those of the covariance s^2 m M^-1: independent along directions of equal kinetic energy, with m
+  // such that s is the root mean square over the coordinates of all mapped points. Of accelerations, forces s^2 m M.
   const Eigen::Map<const RowMajor> M(model_->mass.data(), nv_, nv_),
       L(model_->outputs.data(), model_->robot.outputs(), nv_);
   spread_ = M.llt().solve(Eigen::MatrixXd::Identity(nv_, nv_));
@@ -266,8 +266,8 @@ void StateEstimator::measure(const Node& node, Eigen::VectorXd& away, Eigen::Mat
   slopes = by_q * scale_.topRows(nv_);
 }
 
-// One step of the filter, linearised at `at` and, for the readings, where the node is; a node without a place is put where
-// the step leads to.
+// One step of the filter, linearised at `at` and, for the readings, where the node is; a node without a place is put
+// where the step leads to.
 StepStatus StateEstimator::filter(const Filtered& from, const Eigen::VectorXd& at, std::span<const double> before,
                                   Node& node, Filtered& to) {
   Eigen::VectorXd end, away;

@@ -1,15 +1,16 @@
 #pragma once
 // Where a reduced robot is, and which unknown forces act on it, from its sensors: a moving-horizon estimator.
 //
-// The estimate is the motion x_k = (q, v, f) over the last N steps, f forces on given points, that is nearest to what was
-// measured and to the steps of the robot under the commands that were applied:
+// The estimate is the motion x_k = (q, v, f) over the last N steps, f forces on given points, that is nearest to what
+// was measured and to the steps of the robot under the commands that were applied:
 //   min |x_0 - x_prior|^2 in P^-1 + sum_k |x_k - F(x_(k-1))|^2 in Q^-1 + sum_k sum_i ((z_ki - h_i(x_k))/sigma_i)^2,
-// Q of accelerations that the model lacks and of forces that change. A Gauss-Newton iteration is a Kalman smoother along
-// the present motion, with the matrices of the steps (step_derivative.hpp): forward with P <- A P A^T + Q and then what was
-// measured, backward to where the motion is linearised next. What leaves the window becomes the prior as the filter has it.
-// N = 1 and one iteration: the extended Kalman filter. Sources: B. M. Bell, "The iterated Kalman smoother as a Gauss-Newton
-// method", SIAM J. Optimization 4, 1994; C. V. Rao, J. B. Rawlings & D. Q. Mayne, "Constrained state estimation for nonlinear
-// discrete-time systems", IEEE Trans. Automatic Control 48, 2003. docs/theory/state-estimation.md.
+// Q of accelerations that the model lacks and of forces that change. A Gauss-Newton iteration is a Kalman smoother
+// along the present motion, with the matrices of the steps (step_derivative.hpp): forward with P <- A P A^T + Q and
+// then what was measured, backward to where the motion is linearised next. What leaves the window becomes the prior as
+// the filter has it. N = 1 and one iteration: the extended Kalman filter. Sources: B. M. Bell, "The iterated Kalman
+// smoother as a Gauss-Newton method", SIAM J. Optimization 4, 1994; C. V. Rao, J. B. Rawlings & D. Q. Mayne,
+// "Constrained state estimation for nonlinear discrete-time systems", IEEE Trans. Automatic Control 48, 2003.
+// docs/theory/state-estimation.md.
 
 #include <Eigen/Core>
 #include <deque>
@@ -54,8 +55,8 @@ struct [[nodiscard]] EstimateReport {
 
 class StateEstimator {
  public:
-  /// Throws InputError for sensors that do not exist or are not supported, robots without one, steps without derivatives
-  /// (no_derivative()), and settings out of bounds.
+  /// Throws InputError for sensors that do not exist or are not supported, robots without one, steps without
+  /// derivatives (no_derivative()), and settings out of bounds.
   StateEstimator(std::shared_ptr<const ReducedModel> model, const EstimatorSettings& settings);
 
   const ReducedModel& model() const { return *model_; }

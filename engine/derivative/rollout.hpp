@@ -1,7 +1,7 @@
 #pragma once
-// A run of steps of reduced robots that a scalar of its states is differentiated through. The states that it records are
-// its checkpoints, and as many factors of steps as fit into a given memory; going back takes the other steps once more
-// before their derivatives (step_derivative.hpp). A gradient costs one to five runs, whatever it is a gradient by.
+// A run of steps of reduced robots that a scalar of its states is differentiated through. The states that it records
+// are its checkpoints, and as many factors of steps as fit into a given memory; going back takes the other steps once
+// more before their derivatives (step_derivative.hpp). A gradient costs one to five runs, whatever it is a gradient by.
 
 #include <functional>
 #include <memory>
@@ -15,7 +15,8 @@
 namespace supple {
 
 /// States of T steps, the first one where it began: [T + 1][B x nv], [T + 1][B x nv].
-/// Forces, forces of obstacles and applied commands of each step: [T][B x rows], [T][B x pairs x 3], [T][B x actuators].
+/// Forces, forces of obstacles and applied commands of each step: [T][B x rows], [T][B x pairs x 3], [T][B x
+/// actuators].
 struct RolloutRecord {
   int steps = 0;
   std::vector<double> q, v, forces, contact_forces, applied;
@@ -40,8 +41,8 @@ struct RolloutGradient {
 
 class Rollout {
  public:
-  /// time_step [s]: none: the robot's. memory [bytes]: for factors of steps, from the last one back as many as fit. Throws
-  /// InputError where steps have no derivatives (no_derivative).
+  /// time_step [s]: none: the robot's. memory [bytes]: for factors of steps, from the last one back as many as fit.
+  /// Throws InputError where steps have no derivatives (no_derivative).
   Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::optional<double> time_step = {},
           std::size_t memory = default_memory);
   static constexpr std::size_t default_memory = std::size_t{1} << 28;
@@ -57,17 +58,17 @@ class Rollout {
     std::span<const double> q = {}, v = {};  // B x nv
     std::span<const double> applied = {};    // B x actuators: commands before the first step
   };
-  /// One step for each entry of commands [T][B x actuators]. loads: generalised forces of each step [T][B x nv, N], or empty.
-  /// `stopped` is called before each step; true: Interrupted. Throws RunError where a step fails, InputError for lists of
-  /// other sizes or numbers that are not finite; there is no record then.
+  /// One step for each entry of commands [T][B x actuators]. loads: generalised forces of each step [T][B x nv, N], or
+  /// empty. `stopped` is called before each step; true: Interrupted. Throws RunError where a step fails, InputError for
+  /// lists of other sizes or numbers that are not finite; there is no record then.
   const RolloutRecord& run(std::span<const double> commands, const Start& start, std::span<const double> loads,
                            const std::function<bool()>& stopped = {});
   const RolloutRecord& record() const { return record_; }
   /// Changes with each run: a record with another number is not that of the same run.
   long runs() const { return runs_; }
-  /// Of the run on record, InputError where there is none. Throws as run() does, and RunError where contacts of a step have
-  /// no exact forces (softened, or not solved), or where rows share their forces in more than one way and the scalar
-  /// depends on it.
+  /// Of the run on record, InputError where there is none. Throws as run() does, and RunError where contacts of a step
+  /// have no exact forces (softened, or not solved), or where rows share their forces in more than one way and the
+  /// scalar depends on it.
   RolloutGradient pull_back(const RecordGradient& gradient, const std::function<bool()>& stopped = {});
 
  private:

@@ -20,7 +20,8 @@ std::span<const double> part(const std::vector<double>& values, int robot, int s
 
 // A multiplier this near to its limit, relative to it, lies there: in contact limits are scaled and scaled back.
 constexpr double at_limit = 1e-12;
-// Conditions whose matrix has a smaller reciprocal condition depend on each other; residual of what determines the motion.
+// Conditions whose matrix has a smaller reciprocal condition depend on each other; residual of what determines the
+// motion.
 constexpr double enough_rank = 1e-13, consistent = 1e-8;
 // Contacts are solved to 1e-10 of the motion that their forces make: along a tangent with less than that of the other's
 // compliance, which is rounding in the modes, none is held.
@@ -203,9 +204,9 @@ void StepDerivative::list_contacts(int b, const State& after) {
   }
 }
 
-// Which contacts slip. Forces are solved to a tolerance: a contact slips where the slip, over its compliance, and the force
-// together are beyond the cone (the natural map of coulomb.hpp). One that sticks gets the tangents that are principal axes
-// of its compliance, and loses one along which nothing moves.
+// Which contacts slip. Forces are solved to a tolerance: a contact slips where the slip, over its compliance, and the
+// force together are beyond the cone (the natural map of coulomb.hpp). One that sticks gets the tangents that are
+// principal axes of its compliance, and loses one along which nothing moves.
 void StepDerivative::find_slip(int b) {
   RobotRows& rows = rows_[extent(b)];
   for (std::size_t i = 0; i < rows.conditions.size(); ++i) {
@@ -381,8 +382,9 @@ void StepDerivative::pull_back_rows(int b, const StateGradient& after, StateGrad
   }
 }
 
-// A frame that its normal turns is carried along: dn = C dy with the curvature C, dt = -n (t . dn). That a tangent may turn
-// about the normal changes nothing. Of a contact at the point y that moves by d = L u, with the force f = n l_n + t l_t,
+// A frame that its normal turns is carried along: dn = C dy with the curvature C, dt = -n (t . dn). That a tangent may
+// turn about the normal changes nothing. Of a contact at the point y that moves by d = L u, with the force f = n l_n +
+// t l_t,
 //   force    df = (l_n C - n (C l_t)^T) dy
 //   normal   dg = (n + C d) . dy,   tangent   dg = -(n . d) (C t) . dy
 void StepDerivative::add_contacts(int b, const double* w, std::span<const double> m, std::span<const double> forces,

@@ -1,11 +1,12 @@
 #pragma once
-// Derivatives of a step of one linearisation (engine/step/step.hpp) by the state before it, its commands and parameters of
-// the robot: of the step that was taken, not of the motion that it approximates. With u and lambda where they are, what
-// the step has solved is
+// Derivatives of a step of one linearisation (engine/step/step.hpp) by the state before it, its commands and parameters
+// of the robot: of the step that was taken, not of the motion that it approximates. With u and lambda where they are,
+// what the step has solved is
 //   0 = R = M v/h + rho p + load - E(q) - (1/h^2 + a/h) M u + H(q)^T lambda,   E = f(q) + (1 + b/h) K(q) u
 //   0 = g_i(u, lambda, q)                                   of rows whose multipliers are not given (Condition below)
-// and other multipliers are given: the force of a command, the bound that a row lies at, 0 of a contact that is open. With
-// dg = S H du + D dlambda + ..., S diagonal, the adjoint of a scalar whose derivatives by u and lambda are u* and lambda*
+// and other multipliers are given: the force of a command, the bound that a row lies at, 0 of a contact that is open.
+// With dg = S H du + D dlambda + ..., S diagonal, the adjoint of a scalar whose derivatives by u and lambda are u* and
+// lambda*
 //   A w - H^T S m = u*,   H w + D^T m = -lambda*
 // has the factor of the step itself (A is symmetric), and gives w . dR + m . dg as the derivative by all that R and g
 // depend on. Where a row begins to hold or lets go, or a contact to stick or slip, the step has a kink: derivatives are
@@ -45,8 +46,8 @@ struct InputGradient {
 /// Derivatives of a step of one robot, of its increment u: q' = q + u and v' = u/h. Row-major, rows those of u.
 struct StepMatrices {
   std::vector<double> q, v, load;  // nv x nv; load: of a force on the coordinates [per N]
-  /// nv x actuators: by the commands that the step applied, whatever limited them. Of a slack one, by a command that begins
-  /// where it is slack to and pulls.
+  /// nv x actuators: by the commands that the step applied, whatever limited them. Of a slack one, by a command that
+  /// begins where it is slack to and pulls.
   std::vector<double> applied;
   /// Actuators with a displacement as command that are at the lower limit of their force; and where all actuators end,
   /// phi + H u [m or m^3].
@@ -68,11 +69,11 @@ class StepDerivative {
   /// The step that led from `before` to `after` under `commands` [B x actuators], the last one that a Stepper of these
   /// mechanics took: its factor is used. The load of that step has no part in its derivatives.
   void linearise(std::span<const double> commands, const State& before, const State& after);
-  /// From derivatives by `after` to those by `before` and by what the step was given. False where the rows of a robot that
-  /// hold depend on each other and the scalar on how their multipliers share what they do together.
+  /// From derivatives by `after` to those by `before` and by what the step was given. False where the rows of a robot
+  /// that hold depend on each other and the scalar on how their multipliers share what they do together.
   [[nodiscard]] bool pull_back(const StateGradient& after, StateGradient& before, InputGradient& inputs);
-  /// All derivatives of the coordinates and velocities of one robot by its state and commands, for a step or two of time.
-  /// False where its motion is not determined by the rows that hold.
+  /// All derivatives of the coordinates and velocities of one robot by its state and commands, for a step or two of
+  /// time. False where its motion is not determined by the rows that hold.
   [[nodiscard]] bool matrices(int robot, StepMatrices& found);
 
  private:
