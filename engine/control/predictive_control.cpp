@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/control/prediction_steps.hpp"
+#include "engine/derivative/differentiable_steps.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -19,13 +19,16 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 std::vector<int> default_blocks(int steps, int actuators) {
   const int most = std::max(1, max_qp_unknowns / std::max(1, actuators));
+  // Whether so many steps fit into so many blocks, the first one of this size, each twice as long as the one before.
+  const auto fits = [](int left, int free, int size) {
+    long room = 0;
+    for (long next = size; free > 0 && room < left; --free, next *= 2) room += next;
+    return room >= left;
+  };
   std::vector<int> blocks;
   for (int left = steps, size = 1; left > 0;) {
-    // One step each, as many as leave room for the rest in blocks that grow.
     const int free = most - static_cast<int>(blocks.size());
-    int room = 0;
-    for (int k = 0, next = std::max(1, size); k < free; ++k, next *= 2) room += next;
-    if (room < left) size = free > 1 ? size * 2 : left;
+    while (free > 1 && !fits(left, free, size)) size *= 2;
     const int own = free == 1 ? left : std::min(size, left);
     blocks.push_back(own);
     left -= own;
@@ -36,7 +39,7 @@ std::vector<int> default_blocks(int steps, int actuators) {
 PredictiveControl::PredictiveControl(std::shared_ptr<const ReducedModel> model, const PredictiveSettings& settings)
     : model_(std::move(model)),
       settings_(settings),
-      step_settings_(prediction_steps(model_->robot, settings.time_step)),
+      step_settings_(differentiable_steps(model_->robot, settings.time_step)),
       period_(settings.period.value_or(step_settings_.time_step)),
       mechanics_(*model_, 1),
       stepper_(mechanics_, step_settings_),
@@ -57,7 +60,10 @@ PredictiveControl::PredictiveControl(std::shared_ptr<const ReducedModel> model, 
     first += steps;
   }
   unknowns_ = static_cast<int>(blocks_.size()) * actuators_;
-  for (const ActuatorRow& actuator : robot.actuators) width_.push_back(actuator.range.upper - actuator.range.lower);
+  for (const ActuatorRow& actuator : robot.actuators) {
+    width_.push_back(actuator.range.upper - actuator.range.lower);
+    largest_.push_back(std::max(std::abs(actuator.range.lower), std::abs(actuator.range.upper)));
+  }
   for (const Effector& effector : robot.effectors)
     weight_.insert(weight_.end(), extent(effector.rows()), effector.weight);
   plan_.assign(extent(steps(), actuators_), 0.0);
@@ -127,15 +133,23 @@ void PredictiveControl::move_on(std::span<const double> applied) {
     }
 }
 
+// Of the command of a block, by its range and its rate from the one before.
+Interval PredictiveControl::limits(std::size_t block, int actuator, std::span<const double> applied) const {
+  const ActuatorRow& row = model_->robot.actuators[extent(actuator)];
+  const double before =
+      block == 0 ? applied[extent(actuator)] : trial_[(block - 1) * extent(actuators_) + extent(actuator)];
+  const double change = row.rate * (block == 0 ? period_ : time_step());
+  const auto in_range = [&](double command) { return std::clamp(command, row.range.lower, row.range.upper); };
+  if (!std::isfinite(row.rate)) return row.range;
+  return {in_range(before - change), in_range(before + change)};
+}
+
 void PredictiveControl::limit(std::span<const double> applied) {
   for (std::size_t b = 0; b < blocks_.size(); ++b)
     for (int a = 0; a < actuators_; ++a) {
-      const ActuatorRow& actuator = model_->robot.actuators[extent(a)];
+      const Interval can = limits(b, a, applied);
       double& command = trial_[b * extent(actuators_) + extent(a)];
-      const double before = b == 0 ? applied[extent(a)] : trial_[(b - 1) * extent(actuators_) + extent(a)];
-      const double change = actuator.rate * (b == 0 ? period_ : time_step());
-      if (std::isfinite(actuator.rate)) command = std::clamp(command, before - change, before + change);
-      command = std::clamp(command, actuator.range.lower, actuator.range.upper);
+      command = std::clamp(command, can.lower, can.upper);
     }
 }
 
@@ -147,7 +161,7 @@ bool PredictiveControl::predict(std::span<const double> q, std::span<const doubl
   for (auto* values : {&state_.multipliers, &state_.contact_forces}) std::ranges::fill(*values, 0.0);
   S_.setZero();
   dS_.setZero();
-  std::ranges::fill(slack_, 1);
+  std::ranges::fill(slack_, 0);
   std::vector<double> reached(extent(unknowns_));
   report.contacts = report.inexact = 0;
   for (std::size_t b = 0; b < blocks_.size(); ++b)
@@ -162,13 +176,17 @@ bool PredictiveControl::predict(std::span<const double> q, std::span<const doubl
       if (own.contact.softened + own.contact.loose > 0) ++report.inexact;
       derivative_.linearise(control_.commands, before_, state_);
       if (!derivative_.matrices(0, matrices_)) {
-        report.step = StepStatus::singular;
+        report.step = StepStatus::rows_unsolved;
         return false;
       }
+      // A cable that is slack as the block begins, and can come to where it pulls, is taken to pull from there all
+      // along.
       for (std::size_t a = 0; a < extent(actuators_); ++a) {
-        const double end = matrices_.reached[a];
-        reached[at + a] = step == blocks_[b].first ? end : std::min(reached[at + a], end);
-        slack_[at + a] = slack_[at + a] && matrices_.slack[a];
+        if (step == blocks_[b].first) {
+          reached[at + a] = matrices_.reached[a];
+          const Interval can = limits(b, static_cast<int>(a), applied);
+          slack_[at + a] = matrices_.slack[a] && reached[at + a] >= can.lower && reached[at + a] <= can.upper;
+        }
         if (matrices_.slack[a] && !slack_[at + a])
           for (int i = 0; i < nv_; ++i) matrices_.applied[extent(i, actuators_) + a] = 0;
       }
@@ -176,12 +194,22 @@ bool PredictiveControl::predict(std::span<const double> q, std::span<const doubl
       std::ranges::copy(state_.q, predicted_.begin() + static_cast<std::ptrdiff_t>(extent(step, nv_)));
       add_distances(step, goals);
     }
-  // A slack cable moves along where it would begin to pull, which changes nothing.
+  // Its command goes there, which changes nothing.
   for (std::size_t k = 0; k < trial_.size(); ++k)
     if (slack_[k]) trial_[k] = std::max(trial_[k], reached[k]);
   limit(applied);
-  report.distance = distance_.norm() / std::sqrt(static_cast<double>(distance_.size()));
+  report.distance = size_of(distance_);
   return true;
+}
+
+// Root mean square over steps and effectors.
+double PredictiveControl::size_of(const Eigen::VectorXd& weighted) const {
+  double sum = 0;
+  const auto rows = static_cast<Eigen::Index>(weight_.size());
+  for (Eigen::Index k = 0; k < weighted.size(); ++k)
+    if (const double weight = weight_[static_cast<std::size_t>(k % rows)]; weight != 0)
+      sum += weighted[k] * weighted[k] / (weight * weight);
+  return std::sqrt(sum / static_cast<double>(extent(steps()) * model_->robot.effectors.size()));
 }
 
 // Columns of blocks that have begun, in widths of ranges.
@@ -219,7 +247,7 @@ bool PredictiveControl::improve(std::span<const double> applied, PlanReport& rep
   const Robot& robot = model_->robot;
   Eigen::Map<RowMajor> P(P_.data(), unknowns_, unknowns_);
   Eigen::Map<Eigen::VectorXd> g(g_.data(), unknowns_), x(change_.data(), unknowns_);
-  // Distances in parts of the effectors' number, as the report has them: the same weights for any horizon.
+  // The same weights for any horizon.
   const double scale = 1 / std::sqrt(static_cast<double>(steps()));
   P.setZero();
   P.selfadjointView<Eigen::Lower>().rankUpdate(J_.transpose(), scale * scale);
@@ -233,10 +261,11 @@ bool PredictiveControl::improve(std::span<const double> applied, PlanReport& rep
     for (int a = 0; a < actuators_; ++a) {
       const ActuatorRow& actuator = robot.actuators[extent(a)];
       const auto k = static_cast<Eigen::Index>(b * extent(actuators_) + extent(a)), last = k - actuators_;
-      const double width = width_[extent(a)], now = trial_[extent(static_cast<int>(k))] / width,
+      const double width = width_[extent(a)], part = width * width / (largest_[extent(a)] * largest_[extent(a)]),
+                   now = trial_[extent(static_cast<int>(k))] / width,
                    before = (b == 0 ? applied[extent(a)] : trial_[extent(static_cast<int>(last))]) / width;
-      P(k, k) += smooth + effort;
-      g[k] += smooth * (now - before) + effort * now;
+      P(k, k) += smooth + effort * part;
+      g[k] += smooth * (now - before) + effort * part * now;
       if (b > 0) {
         P(last, last) += smooth;
         P(k, last) -= smooth;
@@ -271,7 +300,7 @@ bool PredictiveControl::improve(std::span<const double> applied, PlanReport& rep
                 .centre = {}},
                {.x = change_, .bound_multipliers = {}, .row_multipliers = {}, .active = active_}, workspace_);
   if (report.program.status != QpStatus::solved && report.program.status != QpStatus::iteration_limit) return false;
-  report.expected = (distance_ + J_ * x).norm() / std::sqrt(static_cast<double>(distance_.size()));
+  report.expected = size_of(distance_ + J_ * x);
   for (int k = 0; k < unknowns_; ++k) trial_[extent(k)] += x[k] * width_[extent(k % actuators_)];
   limit(applied);  // rounding
   return true;
@@ -296,11 +325,14 @@ PlanReport PredictiveControl::plan(std::span<const double> q, std::span<const do
   };
   move_on(applied);
   limit(applied);
+  std::vector<double> simulated = trial_;
   for (; report.iterations < settings_.iterations; ++report.iterations) {
     if (!predict(q, v, applied, goals, report)) {
       report.status = PlanReport::Status::prediction_failed;
+      trial_ = simulated;  // as far as it has been simulated
       break;
     }
+    simulated = trial_;
     if (!improve(applied, report)) {
       report.status = PlanReport::Status::no_answer;
       break;

@@ -7,7 +7,8 @@
 // simulated by the steps of the robot themselves, contacts included. With the sensitivities S of that motion to the
 // commands (step_derivative.hpp), dq' = (I + du/dq) dq + du/dv dv + du/dc dc and dv' = (dq' - dq)/h, the change dc of
 // the plan solves
-//   min sum_k |Omega (delta_k + J_k S_k dc)|^2 + sum_b |smoothness (c_b - c_(b-1))/width|^2 + |effort c_b/width|^2
+//   min 1/N sum_k |Omega (delta_k + J_k S_k dc)|^2
+//       + 1/B sum_b (|smoothness (c_b - c_(b-1))/width|^2 + |effort c_b/largest|^2)
 //   c + dc within range and rate, |dc| <= trust width,
 // delta_k the effectors' distances from their goals after step k (engine/model/effectors.hpp), b the blocks in which
 // commands stay the same, width that of their range. One program of at most max_qp_unknowns, started from the active
@@ -36,7 +37,7 @@ struct PredictiveSettings {
   /// default_blocks().
   std::vector<int> blocks = {};
   double smoothness = 1e-3;  // distance of an effector [m] that counts as a change of a command by its whole range
-  double effort = 1e-5;      // distance [m] that counts as a command at the end of its range
+  double effort = 1e-5;      // distance [m] that counts as the largest command of its range
   double trust = 0.25;       // of a command's range, by which one iteration changes it at most
   int iterations = 1;
 };
@@ -46,8 +47,9 @@ struct PredictiveSettings {
 std::vector<int> default_blocks(int steps, int actuators);
 
 struct [[nodiscard]] PlanReport {
-  /// planned; or why commands are those of the plan before: a step of the prediction has failed, or the quadratic
-  /// program has no answer (ranges and rates are empty together).
+  /// planned; or why not: a step of the prediction has failed, or the quadratic program has no answer. Commands are
+  /// then those of the last plan a period later, within ranges and rates, or where there is none those that are
+  /// applied.
   enum class Status { planned, prediction_failed, no_answer } status = Status::planned;
   StepStatus step = StepStatus::ok;  // of the failed step
   int iterations = 0;
@@ -88,7 +90,9 @@ class PredictiveControl {
   };
   void check_settings();
   void move_on(std::span<const double> applied);
+  Interval limits(std::size_t block, int actuator, std::span<const double> applied) const;
   void limit(std::span<const double> applied);
+  double size_of(const Eigen::VectorXd& weighted) const;
   bool predict(std::span<const double> q, std::span<const double> v, std::span<const double> applied,
                std::span<const double> goals, PlanReport& report);
   void add_sensitivities(int block);
@@ -105,7 +109,7 @@ class PredictiveControl {
   RowLayout effector_rows_;
   int nv_, actuators_, unknowns_;
   std::vector<Block> blocks_;
-  std::vector<double> width_, weight_;  // [actuators], [effector rows]
+  std::vector<double> width_, largest_, weight_;  // [actuators] of commands and their size; [effector rows]
   bool planned_ = false;
   std::vector<double> plan_, predicted_;  // [steps][actuators], [steps][nv]
   std::vector<double> trial_;             // [blocks][actuators]: the plan that is improved

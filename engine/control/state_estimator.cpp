@@ -5,8 +5,9 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
-#include "engine/control/prediction_steps.hpp"
+#include "engine/derivative/differentiable_steps.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -15,7 +16,8 @@ namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Of central differences of readings by points [m]: readings are smooth, so right to 1e-9 of a body of 0.1 m.
+// Of central differences of readings by points [m], by fibres and coordinates of volumes. Readings are smooth, and
+// quadratic or cubic: right to 1e-9 or better where these numbers are of the size of 1e-3 or more.
 constexpr double point_step = 1e-6;
 
 // The mapped points that a reading is a function of.
@@ -25,8 +27,26 @@ std::pair<int, int> points_of(const Robot& robot, const Sensor& sensor) {
   return {cavity.first_point, cavity.point_count};
 }
 
-// Of variances that are 1 at the start: directions that rows hold have none, and are divided by this.
-constexpr double least_variance = 1e-14;
+// Directions that rows hold have no variance: the smoother takes this of the start's there, and so much of each
+// variance, which is above the rounding of their sums.
+constexpr double least_variance = 1e-14, rounding = 1e-12;
+
+// Mapped points at which material is, in their order; others are vectors, or coordinates of a cavity's volume.
+std::vector<char> places_of(const Robot& robot) {
+  std::vector<char> place(robot.rest_points.size(), 0);
+  const auto add = [&](int first, int count) { std::fill_n(place.begin() + first, count, 1); };
+  for (const NamedPoint& point : robot.reported_points()) add(point.point, 1);
+  for (const Effector& effector : robot.effectors)
+    if (effector.kind == EffectorKind::length) add(effector.first_point, effector.point_count);
+  for (const ActuatorRow& actuator : robot.actuators)
+    if (actuator.kind == ActuatorKind::cable || actuator.kind == ActuatorKind::force)
+      add(actuator.first_point, actuator.point_count);
+  for (const Sensor& sensor : robot.sensors)
+    if (sensor.kind == SensorKind::position || sensor.kind == SensorKind::length)
+      add(sensor.first_point, sensor.point_count);
+  add(robot.first_collision_point, robot.collision_points);
+  return place;
+}
 
 }  // namespace
 
@@ -57,7 +77,7 @@ double noise_of(const Sensor& sensor) {
 StateEstimator::StateEstimator(std::shared_ptr<const ReducedModel> model, const EstimatorSettings& settings)
     : model_(std::move(model)),
       settings_(settings),
-      step_settings_(prediction_steps(model_->robot, settings.time_step)),
+      step_settings_(differentiable_steps(model_->robot, settings.time_step)),
       mechanics_(*model_, 1),
       stepper_(mechanics_, step_settings_),
       derivative_(mechanics_, step_settings_),
@@ -77,21 +97,29 @@ StateEstimator::StateEstimator(std::shared_ptr<const ReducedModel> model, const 
     B_.col(k) = Eigen::Map<const Eigen::VectorXd>(L, nv_);
   }
   // Random motions are those of the covariance s^2 m M^-1: independent along directions of equal kinetic energy, with m
-  // such that s is the root mean square over the coordinates of all mapped points. Of accelerations, forces s^2 m M.
-  const Eigen::Map<const RowMajor> M(model_->mass.data(), nv_, nv_),
-      L(model_->outputs.data(), model_->robot.outputs(), nv_);
+  // such that s is the root mean square over the coordinates of all mapped places. Of accelerations, forces s^2 m M.
+  const Eigen::Map<const RowMajor> M(model_->mass.data(), nv_, nv_);
   spread_ = M.llt().solve(Eigen::MatrixXd::Identity(nv_, nv_));
-  const double mean = (L * spread_).cwiseProduct(L).sum() / model_->robot.outputs();
+  const std::vector<char> places = places_of(model_->robot);
+  double mean = 0;
+  int count = 0;
+  for (std::size_t i = 0; i < 3 * places.size(); ++i) {
+    if (places[i / 3] == 0) continue;
+    const Eigen::Map<const Eigen::VectorXd> row(model_->outputs.data() + i * extent(nv_), nv_);
+    mean += row.dot(spread_ * row);
+    ++count;
+  }
+  mean /= count;
   if (!(mean > 0 && std::isfinite(mean)))
     throw InputError("the modes move no mapped point", "a model with effectors, probes or sensors");
   spread_ /= mean;
-  Q_accelerations_ = settings_.acceleration * settings_.acceleration / mean * M;
+  missing_forces_ = settings_.acceleration * settings_.acceleration / mean * M;
   scale_ = Eigen::MatrixXd::Zero(size(), size());
   const Eigen::MatrixXd root = spread_.llt().matrixL();
   scale_.topLeftCorner(nv_, nv_) = settings_.start_displacement * root;
   scale_.block(nv_, nv_, nv_, nv_) = settings_.start_velocity * root;
   scale_.bottomRightCorner(loads_, loads_).diagonal().setConstant(settings_.start_load);
-  start({}, {}, {});
+  start({}, {});
 }
 
 void StateEstimator::check_settings() const {
@@ -108,9 +136,9 @@ void StateEstimator::check_settings() const {
   above("acceleration", settings_.acceleration);
   above("load_change", settings_.load_change);
   for (const int point : settings_.load_points)
-    if (point < 0 || 3 * point >= robot.outputs())
-      throw InputError(fmt::format("there is no mapped point {} for a load", point),
-                       fmt::format("0 to {}", robot.outputs() / 3 - 1));
+    if (point < 0 || 3 * point >= robot.outputs() || places_of(robot)[extent(point)] == 0)
+      throw InputError(fmt::format("mapped point {} is no place of the body for a load", point),
+                       "the point of an effector or probe");
 }
 
 void StateEstimator::find_sensors() {
@@ -146,19 +174,13 @@ void StateEstimator::find_sensors() {
                      "[[sensor]] of type position, length, strain or volume in its scene");
 }
 
-void StateEstimator::start(std::span<const double> q, std::span<const double> v, std::span<const double> applied) {
-  const auto check = [](std::span<const double> values, int size, const char* what) {
-    if (!values.empty()) check_numbers(values, extent(size), what);
-  };
-  check(q, nv_, "q");
-  check(v, nv_, "v");
-  check(applied, actuators_, "applied");
+void StateEstimator::start(std::span<const double> q, std::span<const double> v) {
+  check_numbers(q, extent(nv_), "q", true);
+  check_numbers(v, extent(nv_), "v", true);
   window_.clear();
   Eigen::VectorXd x = Eigen::VectorXd::Zero(size());
   std::ranges::copy(q, x.data());
   std::ranges::copy(v, x.data() + nv_);
-  start_commands_.assign(extent(actuators_), 0.0);
-  std::ranges::copy(applied, start_commands_.begin());
   start_at_ = over_scale(x);
   prior_.mean = start_at_;
   prior_.P = Eigen::MatrixXd::Identity(size(), size());
@@ -183,13 +205,13 @@ std::vector<double> StateEstimator::generalised_load() const {
   return {f.data(), f.data() + nv_};
 }
 
-// The step from `from` under the commands of `to`; before: those of the step before. Its end, and its matrices of xi.
-StepStatus StateEstimator::take_step(const Eigen::VectorXd& from, std::span<const double> before, const Node& to,
-                                     Eigen::VectorXd& end, Eigen::MatrixXd& A, Eigen::MatrixXd& Q) {
+// The step from `from` under the commands of `to`. Its end, and its matrices of xi.
+StepStatus StateEstimator::take_step(const Eigen::VectorXd& from, const Node& to, Eigen::VectorXd& end,
+                                     Eigen::MatrixXd& A, Eigen::MatrixXd& Q) {
   Eigen::VectorXd x = scale_ * from;
   std::copy_n(x.data(), nv_, state_.q.begin());
   std::copy_n(x.data() + nv_, nv_, state_.v.begin());
-  std::ranges::copy(before, state_.commands.begin());
+  state_.commands = to.applied;  // what was applied had its rates
   for (auto* values : {&state_.multipliers, &state_.contact_forces}) std::ranges::fill(*values, 0.0);
   Eigen::Map<Eigen::VectorXd>(generalised_.data(), nv_) = B_ * x.tail(loads_);
   stepper_.set_load(generalised_);
@@ -198,7 +220,7 @@ StepStatus StateEstimator::take_step(const Eigen::VectorXd& from, std::span<cons
   const StepReport report = stepper_.step(control_, state_);
   if (report.status != StepStatus::ok) return report.status;
   derivative_.linearise(control_.commands, before_, state_);
-  if (!derivative_.matrices(0, matrices_)) return StepStatus::singular;
+  if (!derivative_.matrices(0, matrices_)) return StepStatus::rows_unsolved;
   x.head(nv_) = Eigen::Map<const Eigen::VectorXd>(state_.q.data(), nv_);
   x.segment(nv_, nv_) = Eigen::Map<const Eigen::VectorXd>(state_.v.data(), nv_);
   end = over_scale(x);
@@ -217,14 +239,14 @@ StepStatus StateEstimator::take_step(const Eigen::VectorXd& from, std::span<cons
   Eigen::MatrixXd motion(2 * nv_, nv_);
   motion << load, load / h;
   Q.setZero(size(), size());
-  Q.topLeftCorner(2 * nv_, 2 * nv_) = motion * Q_accelerations_ * motion.transpose();
+  Q.topLeftCorner(2 * nv_, 2 * nv_) = motion * missing_forces_ * motion.transpose();
   Q.bottomRightCorner(loads_, loads_).diagonal().setConstant(settings_.load_change * settings_.load_change * h);
   Q = over_scale(over_scale(Q).transpose());
   return StepStatus::ok;
 }
 
-// Where a node is: (z - h)/sigma [used], 0 where nothing was measured, and the slopes of h/sigma by xi.
-void StateEstimator::measure(const Node& node, Eigen::VectorXd& away, Eigen::MatrixXd& slopes) {
+// Where a node is: (z - h)/sigma [used], 0 where nothing was measured, and the slopes of h/sigma by xi, or null.
+void StateEstimator::measure(const Node& node, Eigen::VectorXd& away, Eigen::MatrixXd* slopes) {
   const Robot& robot = model_->robot;
   const Eigen::VectorXd x = scale_ * node.at;
   std::copy_n(x.data(), nv_, state_.q.begin());
@@ -248,7 +270,7 @@ void StateEstimator::measure(const Node& node, Eigen::VectorXd& away, Eigen::Mat
       any = any || seen[extent(k)];
       if (seen[extent(k)]) away[first_[s] + k] = (node.readings[at] - sensor.bias - now[extent(k)]) / noise_[at];
     }
-    if (!any) continue;
+    if (!any || slopes == nullptr) continue;
     const auto [first, count] = points_of(robot, sensor);
     for (int i = 3 * first; i < 3 * (first + count); ++i) {
       const double place = y_[extent(i)];
@@ -263,21 +285,21 @@ void StateEstimator::measure(const Node& node, Eigen::VectorXd& away, Eigen::Mat
           by_q.row(first_[s] + k) += slope / (2 * point_step * noise_[extent(first_[s] + k)]) * L;
     }
   }
-  slopes = by_q * scale_.topRows(nv_);
+  if (slopes != nullptr) *slopes = by_q * scale_.topRows(nv_);
 }
 
 // One step of the filter, linearised at `at` and, for the readings, where the node is; a node without a place is put
 // where the step leads to.
-StepStatus StateEstimator::filter(const Filtered& from, const Eigen::VectorXd& at, std::span<const double> before,
-                                  Node& node, Filtered& to) {
+StepStatus StateEstimator::filter(const Filtered& from, const Eigen::VectorXd& at, Node& node, Filtered& to) {
   Eigen::VectorXd end, away;
   Eigen::MatrixXd Q, H;
-  const StepStatus status = take_step(at, before, node, end, to.A, Q);
+  const StepStatus status = take_step(at, node, end, to.A, Q);
   if (status != StepStatus::ok) return status;
   to.predicted = end + to.A * (from.mean - at);
   to.P_predicted = to.A * from.P * to.A.transpose() + Q;
+  to.P_predicted = 0.5 * (to.P_predicted + to.P_predicted.transpose().eval());
   if (node.at.size() == 0) node.at = to.predicted;
-  measure(node, away, H);
+  measure(node, away, &H);
   // In Joseph's form, which stays positive.
   const Eigen::MatrixXd PH = to.P_predicted * H.transpose();
   const Eigen::LLT<Eigen::MatrixXd> factor(H * PH + Eigen::MatrixXd::Identity(H.rows(), H.rows()));
@@ -298,19 +320,20 @@ EstimateReport StateEstimator::update(std::span<const double> applied, std::span
     if (std::isinf(readings[extent(k)])) throw InputError("a reading is not finite", "NaN: not measured");
     now.readings.push_back(readings[extent(k)]);
   }
+  const auto before = std::tuple(window_, prior_, start_at_, front_, q_, v_, load_, covariance_);
   EstimateReport report;
   if (static_cast<int>(window_.size()) == settings_.steps) {
-    Filtered first;
-    report.status = filter(prior_, start_at_, start_commands_, window_.front(), first);
-    if (report.status != StepStatus::ok) return report;
+    const bool once = settings_.steps == 1 && settings_.iterations == 1;  // then it has been linearised as it is to be
+    Filtered first = once ? front_ : Filtered{};
+    if (!once) report.status = filter(prior_, start_at_, window_.front(), first);
+    start_at_ = once ? first.mean : window_.front().at;
     prior_ = std::move(first);
-    start_at_ = window_.front().at;
-    start_commands_ = window_.front().applied;
     window_.pop_front();
   }
   window_.push_back(std::move(now));
   for (int k = 0; k < settings_.iterations && report.status == StepStatus::ok; ++k) smooth(report);
-  if (report.status != StepStatus::ok) window_.pop_back();
+  if (report.status != StepStatus::ok)
+    std::tie(window_, prior_, start_at_, front_, q_, v_, load_, covariance_) = before;
   return report;
 }
 
@@ -319,17 +342,16 @@ void StateEstimator::smooth(EstimateReport& report) {
   std::vector<Filtered> steps(window_.size());
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const bool first = k == 0;
-    report.status = filter(first ? prior_ : steps[k - 1], first ? start_at_ : window_[k - 1].at,
-                           first ? start_commands_ : window_[k - 1].applied, window_[k], steps[k]);
+    report.status = filter(first ? prior_ : steps[k - 1], first ? start_at_ : window_[k - 1].at, window_[k], steps[k]);
     if (report.status != StepStatus::ok) return;
   }
   take_estimate(steps.back());
+  front_ = steps.front();
   Node last = window_.back();
   const auto size_of = [&](const Eigen::VectorXd& at) {
     Eigen::VectorXd away;
-    Eigen::MatrixXd slopes;
     last.at = at;
-    measure(last, away, slopes);
+    measure(last, away, nullptr);
     const auto seen = std::ranges::count_if(last.readings, [](double z) { return !std::isnan(z); });
     return seen > 0 ? away.norm() / std::sqrt(static_cast<double>(seen)) : 0;
   };
@@ -340,9 +362,13 @@ void StateEstimator::smooth(EstimateReport& report) {
     const Filtered& to = steps[k];
     const Filtered& from = k == 0 ? prior_ : steps[k - 1];
     Eigen::MatrixXd P = to.P_predicted;
+    P.diagonal() *= 1 + rounding;
     P.diagonal().array() += least_variance;
-    const Eigen::VectorXd change = from.P * (to.A.transpose() * P.llt().solve(window_[k].at - to.predicted));
-    (k == 0 ? start_at_ : window_[k - 1].at) = from.mean + change;
+    const Eigen::LLT<Eigen::MatrixXd> factor(P);
+    Eigen::VectorXd& at = k == 0 ? start_at_ : window_[k - 1].at;
+    at = from.mean;
+    // Where rounding exceeds even this, as the filter has it.
+    if (factor.info() == Eigen::Success) at += from.P * (to.A.transpose() * factor.solve(window_[k].at - to.predicted));
   }
 }
 

@@ -7,10 +7,10 @@
 // Q of accelerations that the model lacks and of forces that change. A Gauss-Newton iteration is a Kalman smoother
 // along the present motion, with the matrices of the steps (step_derivative.hpp): forward with P <- A P A^T + Q and
 // then what was measured, backward to where the motion is linearised next. What leaves the window becomes the prior as
-// the filter has it. N = 1 and one iteration: the extended Kalman filter. Sources: B. M. Bell, "The iterated Kalman
-// smoother as a Gauss-Newton method", SIAM J. Optimization 4, 1994; C. V. Rao, J. B. Rawlings & D. Q. Mayne,
-// "Constrained state estimation for nonlinear discrete-time systems", IEEE Trans. Automatic Control 48, 2003.
-// docs/theory/state-estimation.md.
+// the filter has it. With N = 1 and one iteration it is the extended Kalman filter.
+// Sources: B. M. Bell, "The iterated Kalman smoother as a Gauss-Newton method", SIAM J. Optimization 4, 1994; C. V.
+// Rao, J. B. Rawlings & D. Q. Mayne, "Constrained state estimation for nonlinear discrete-time systems", IEEE Trans.
+// Automatic Control 48, 2003. docs/theory/state-estimation.md.
 
 #include <Eigen/Core>
 #include <deque>
@@ -30,8 +30,8 @@ struct EstimatorSettings {
   int steps = 5;                          // of the window
   std::optional<double> time_step = {};   // from one reading to the next [s]; none: the robot's
   std::vector<std::string> sensors = {};  // by name; empty: all that are supported (is_supported())
-  std::vector<int> load_points = {};      // mapped points at which unknown forces act
-  // Standard deviations. Of motions, of a coordinate of a mapped point, the root mean square over all of them.
+  std::vector<int> load_points = {};      // mapped points at which unknown forces act, places of the body
+  // Standard deviations. Of motions, of a coordinate of a mapped place, the root mean square over all of them.
   double start_displacement = 5e-3;  // m
   double start_velocity = 0.05;      // m/s
   double start_load = 0.1;           // N, of each component
@@ -46,7 +46,8 @@ bool is_supported(const Sensor& sensor);
 double noise_of(const Sensor& sensor);
 
 struct [[nodiscard]] EstimateReport {
-  /// A step of the window has failed: the estimate is that of before.
+  /// Not ok: a step of the window has failed. The estimate is that of before, a step behind: start() where the robot
+  /// is.
   StepStatus status = StepStatus::ok;
   int iterations = 0;
   double distance = 0;  // root mean square of (z - h)/sigma of the last readings, as they were expected before
@@ -65,8 +66,8 @@ class StateEstimator {
   /// The numbers that are used, by their index among those of all sensors.
   const std::vector<int>& numbers() const { return used_; }
 
-  /// Anew from here [nv], with the commands that are applied [actuators] and no loads; empty: at rest, 0.
-  void start(std::span<const double> q, std::span<const double> v, std::span<const double> applied);
+  /// Anew from here [nv], without loads; empty: at rest.
+  void start(std::span<const double> q, std::span<const double> v);
   /// A step has been made under these commands [actuators], and at its end all sensors read this [numbers]; NaN: not
   /// measured. Throws InputError for other sizes and numbers that are not finite.
   EstimateReport update(std::span<const double> applied, std::span<const double> readings);
@@ -79,6 +80,8 @@ class StateEstimator {
   std::vector<double> generalised_load() const;
   /// Their covariance, in this order; square of 2 nv + 3 points.
   const Eigen::MatrixXd& covariance() const { return covariance_; }
+  /// Covariance of the generalised forces that the model lacks in a step [nv x nv, N^2], by `acceleration`.
+  const Eigen::MatrixXd& missing_forces() const { return missing_forces_; }
 
  private:
   // The end of a step of the window: what was applied in it and measured after it, and where the motion is linearised.
@@ -94,11 +97,10 @@ class StateEstimator {
   void find_sensors();
   void check_settings() const;
   Eigen::MatrixXd over_scale(const Eigen::MatrixXd& rows) const;
-  StepStatus take_step(const Eigen::VectorXd& from, std::span<const double> before, const Node& to,
-                       Eigen::VectorXd& end, Eigen::MatrixXd& A, Eigen::MatrixXd& Q);
-  void measure(const Node& node, Eigen::VectorXd& away, Eigen::MatrixXd& slopes);
-  StepStatus filter(const Filtered& from, const Eigen::VectorXd& at, std::span<const double> before, Node& node,
-                    Filtered& to);
+  StepStatus take_step(const Eigen::VectorXd& from, const Node& to, Eigen::VectorXd& end, Eigen::MatrixXd& A,
+                       Eigen::MatrixXd& Q);
+  void measure(const Node& node, Eigen::VectorXd& away, Eigen::MatrixXd* slopes);
+  StepStatus filter(const Filtered& from, const Eigen::VectorXd& at, Node& node, Filtered& to);
   void smooth(EstimateReport& report);
   void take_estimate(const Filtered& end);
   Eigen::Index size() const { return 2 * nv_ + loads_; }
@@ -110,16 +112,15 @@ class StateEstimator {
   Stepper stepper_;
   StepDerivative derivative_;
   int nv_, actuators_, loads_;
-  std::vector<int> sensors_, used_, first_;   // sensors in use; their numbers, of all and the first of each
-  std::vector<double> noise_;                 // [used]
-  int numbers_ = 0;                           // of all sensors
-  Eigen::MatrixXd B_;                         // [nv x loads]: forces to generalised ones
-  Eigen::MatrixXd spread_, Q_accelerations_;  // [nv x nv]: of random motions of size 1; of forces in a step [N^2]
+  std::vector<int> sensors_, used_, first_;  // sensors in use; their numbers, of all and the first of each
+  std::vector<double> noise_;                // [used]
+  int numbers_ = 0;                          // of all sensors
+  Eigen::MatrixXd B_;                        // [nv x loads]: forces to generalised ones
+  Eigen::MatrixXd spread_, missing_forces_;  // [nv x nv]: of random motions of size 1
   // x = scale xi: with xi of variance 1 at the start, so that its covariance has no units. What follows is of xi.
   Eigen::MatrixXd scale_;
-  std::vector<double> start_commands_;  // before the window
-  Eigen::VectorXd start_at_;            // where its first step is linearised
-  Filtered prior_;                      // its beginning
+  Eigen::VectorXd start_at_;  // where the window's first step is linearised
+  Filtered prior_, front_;    // its beginning; its first step, as the last pass had it
   std::deque<Node> window_;
   Eigen::MatrixXd covariance_;  // of the estimate of x
   StepMatrices matrices_;

@@ -5,19 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/derivative/differentiable_steps.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
 
 namespace {
-
-void check(std::span<const double> values, std::size_t size, const char* what, bool may_be_empty) {
-  if (values.size() != size && !(may_be_empty && values.empty()))
-    throw InputError(fmt::format("there are {} numbers of {} (expected are {})", values.size(), what, size),
-                     "one for each step, robot and coordinate, row or actuator");
-  if (!std::ranges::all_of(values, [](double x) { return std::isfinite(x); }))
-    throw InputError(fmt::format("a number of {} is not finite", what), "finite numbers");
-}
 
 void add(std::vector<double>& to, const std::vector<double>& values) {
   if (to.empty()) to.assign(values.size(), 0.0);
@@ -28,25 +21,13 @@ void stop_if(const std::function<bool()>& stopped) {
   if (stopped && stopped()) throw Interrupted("the rollout was stopped", "the same call again");
 }
 
-StepSettings settings_of(const Robot& robot, const std::optional<double>& time_step) {
-  if (robot.integrator != Integrator::implicit_euler)
-    throw InputError(
-        fmt::format("'{}' has another integrator than implicit Euler, and derivatives of its steps are not "
-                    "supported yet",
-                    robot.name),
-        "integrator = \"implicit-euler\" in the scene that the model is reduced from");
-  const double h = time_step.value_or(robot.time_step);
-  if (!(h > 0 && std::isfinite(h))) throw InputError(fmt::format("the time step is {} s", h), "a time above 0");
-  return {.time_step = h, .implicit_velocity = robot.implicit_velocity, .implicit_position = robot.implicit_position};
-}
-
 }  // namespace
 
 Rollout::Rollout(std::shared_ptr<const ReducedModel> model, int robots, std::optional<double> time_step,
                  std::size_t memory)
     : model_(std::move(model)),
       mechanics_(*model_, robots),
-      settings_(settings_of(model_->robot, time_step)),
+      settings_(differentiable_steps(model_->robot, time_step)),
       stepper_(mechanics_, settings_),
       derivative_(mechanics_, settings_),
       memory_(memory) {}
@@ -110,11 +91,11 @@ const RolloutRecord& Rollout::run(std::span<const double> commands, const Start&
   State state = rest_state(mechanics_);
   const std::size_t actuators = state.commands.size(), coordinates = state.q.size();
   const std::size_t steps = commands.size() / actuators;
-  check(commands, steps * actuators, "commands", false);
-  check(loads, steps * coordinates, "loads", true);
-  check(start.q, coordinates, "q", true);
-  check(start.v, coordinates, "v", true);
-  check(start.applied, actuators, "applied", true);
+  check_numbers(commands, steps * actuators, "commands");
+  check_numbers(loads, steps * coordinates, "loads", true);
+  check_numbers(start.q, coordinates, "q", true);
+  check_numbers(start.v, coordinates, "v", true);
+  check_numbers(start.applied, actuators, "applied", true);
   record_.steps = static_cast<int>(steps);
   commands_.assign(commands.begin(), commands.end());
   loads_.assign(loads.begin(), loads.end());
@@ -157,10 +138,10 @@ RolloutGradient Rollout::pull_back(const RecordGradient& gradient, const std::fu
     throw InputError("there is no run to differentiate", "run() first, and again after another one");
   StateGradient now = zero_gradient(mechanics_), before;
   const std::size_t coordinates = now.q.size(), rows = now.multipliers.size();
-  check(gradient.q, extent(record_.steps + 1) * coordinates, "q", true);
-  check(gradient.v, extent(record_.steps + 1) * coordinates, "v", true);
-  check(gradient.forces, extent(record_.steps) * rows, "forces", true);
-  check(gradient.contact_forces, extent(record_.steps) * now.contact_forces.size(), "contact_forces", true);
+  check_numbers(gradient.q, extent(record_.steps + 1) * coordinates, "q", true);
+  check_numbers(gradient.v, extent(record_.steps + 1) * coordinates, "v", true);
+  check_numbers(gradient.forces, extent(record_.steps) * rows, "forces", true);
+  check_numbers(gradient.contact_forces, extent(record_.steps) * now.contact_forces.size(), "contact_forces", true);
   RolloutGradient found;
   found.commands.assign(commands_.size(), 0.0);
   found.loads.assign(extent(record_.steps) * coordinates, 0.0);

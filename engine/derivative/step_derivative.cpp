@@ -345,7 +345,8 @@ bool StepDerivative::find_multipliers(int b, std::span<const double> lambda, std
     // More contacts than coordinates: forces are not unique, and the motion is.
     const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> some(K);
     found = some.solve(right);
-    if (!((K * found - right).norm() <= consistent * right.norm())) return false;
+    for (int k = 0; k < scalars; ++k)
+      if (!((K * found.col(k) - right.col(k)).norm() <= consistent * right.col(k).norm())) return false;
   }
   m = (size.asDiagonal() * found).transpose();
   motions += (m * moves.asDiagonal()) * X;
@@ -475,12 +476,19 @@ bool StepDerivative::matrices(int b, StepMatrices& found) {
     if (std::ranges::any_of(rows.conditions, [&](const Condition& condition) { return condition.row == k; })) continue;
     // By its force; and where that is not given, for what it moves the actuator itself by.
     const bool force = gives_force(actuator, /*at_rest=*/false);
-    found.slack[extent(k)] = !force && lambda_[row] <= row_target(actuator, 0, 0, 0).lower;
+    const double lower = row_target(actuator, 0, 0, 0).lower;
+    found.slack[extent(k)] = !force && lambda_[row] <= lower + at_limit * std::abs(lower);
     if (!force && !found.slack[extent(k)]) continue;
     const Eigen::Map<const Eigen::VectorXd> pull(h, nv_);
     const Eigen::VectorXd moved = W * pull;
     const double own = force ? 1 : moved.dot(pull);
-    for (int i = 0; i < nv_ && own > 0; ++i) found.applied[extent(i, actuators_) + extent(k)] = moved[i] / own;
+    if (!force) {
+      // Where other rows hold what it would pull, that is rounding.
+      std::vector<double> alone(h, h + nv_);
+      mechanics_.solve_robot(b, alone, 1);
+      if (!(own > idle_compliance * inner_product(h, alone.data(), nv_))) continue;
+    }
+    for (int i = 0; i < nv_; ++i) found.applied[extent(i, actuators_) + extent(k)] = moved[i] / own;
   }
   return true;
 }

@@ -33,7 +33,7 @@ std::vector<double> goals_of(const PredictiveControl& self, nb::handle given) {
 // A control and what its last plan reported.
 struct Controller {
   PredictiveControl control;
-  PlanReport report;
+  std::optional<PlanReport> report;
 };
 
 std::string word_of(PlanReport::Status status) {
@@ -56,6 +56,7 @@ Array<double> plan(Controller& self, nb::object q, nb::object v, nb::object appl
                             own_load = numbers_of(load, "load", {n});
   {
     const nb::gil_scoped_release unlocked;
+    self.report.reset();
     self.report = self.control.plan(own_q, own_v, now, wanted, own_load);
   }
   const std::span<const double> planned = self.control.planned();
@@ -63,8 +64,12 @@ Array<double> plan(Controller& self, nb::object q, nb::object v, nb::object appl
 }
 
 Table report_of(const Controller& self) {
-  const PlanReport& report = self.report;
   Table table;
+  if (!self.report) {
+    table["status"] = "no plan";
+    return table;
+  }
+  const PlanReport& report = *self.report;
   table["status"] = word_of(report.status);
   table["failure"] = report.status == PlanReport::Status::prediction_failed
                          ? nb::cast(std::string(describe(report.step)))
@@ -123,11 +128,12 @@ void bind_predictive_control(nb::module_& module) {
       .def(
           "forget", [](Controller& self) { self.control.forget(); },
           "The next plan begins from the commands applied then, as after a jump of the state.")
-      .def_prop_ro("report", &report_of,
-                   "Of the last plan: \"status\" (\"planned\", \"prediction failed\" with \"failure\", \"no answer\":\n"
-                   "then commands are those of the plan before), \"distance\" [m], the root mean square of the\n"
-                   "effectors' distances along the prediction that it began with, \"expected\", after the change,\n"
-                   "\"contacts\", most at once, \"inexact\", steps whose contacts had no exact forces.")
+      .def_prop_ro(
+          "report", &report_of,
+          "Of the last plan: \"status\" (\"planned\", \"prediction failed\" with \"failure\", \"no answer\":\n"
+          "the last plan moves on then; \"no plan\" before the first), \"distance\" [m], the root mean square of the\n"
+          "effectors' distances along the prediction that it began with, \"expected\", after the change,\n"
+          "\"contacts\", most at once, \"inexact\", steps whose contacts had no exact forces.")
       .def_prop_ro(
           "predicted",
           [](const Controller& self) {

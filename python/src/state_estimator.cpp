@@ -114,15 +114,14 @@ void bind_state_estimator(nb::module_& module) {
           "InputError for robots that Rollout does not support, and for sensors that are not.")
       .def(
           "start",
-          [](Estimator& self, nb::object q, nb::object v, nb::object applied) {
-            self.estimator.start(numbers_of(q, "q", {self.modes()}), numbers_of(v, "v", {self.modes()}),
-                                 numbers_of(applied, "applied", {self.robot().actuators.size()}));
+          [](Estimator& self, nb::object q, nb::object v) {
+            self.estimator.start(numbers_of(q, "q", {self.modes()}), numbers_of(v, "v", {self.modes()}));
           },
-          nb::arg("q") = nb::none(), nb::arg("v") = nb::none(), nb::arg("applied") = nb::none(),
-          "Anew from here [n], under these commands [actuators], without loads; None: at rest, 0.")
+          nb::arg("q") = nb::none(), nb::arg("v") = nb::none(), "Anew from here [n], without loads; None: at rest.")
       .def("update", &update, nb::arg("applied"), nb::arg("readings"),
            "A step was made under the commands `applied` [actuators], and the sensors read this at its end, as\n"
-           "Simulation.sensors has it; NaN: not measured. Raises RunError where a step of the window fails.")
+           "Simulation.sensors has it; NaN: not measured. Raises RunError where a step of the window\n"
+           "fails: start() again then.")
       .def_prop_ro(
           "q", [](const Estimator& self) { return copy(self.estimator.q(), {self.modes()}); }, nb::rv_policy::automatic,
           "Coordinates [n].")

@@ -53,6 +53,24 @@ PredictiveSettings again(PredictiveSettings settings) {
   return settings;
 }
 
+// Effectors of all kinds with weights: distances are reported without them.
+TEST(PredictiveControl, DistancesAreThoseOfEffectors) {
+  ReducedModel heavier = *hollow();
+  const auto model = std::make_shared<const ReducedModel>(heavier);
+  for (Effector& effector : heavier.robot.effectors) effector.weight = 10;
+  const auto weighted = std::make_shared<const ReducedModel>(heavier);
+  Somewhere start(model);
+  const std::vector<double> goals = start.goals(1, 3e-3);
+  std::vector<double> distances;
+  for (const Model& each : {model, weighted}) {
+    PredictiveControl control(each, again({.steps = 1, .smoothness = 1e3}));
+    distances.push_back(control.plan(start.state.q, start.state.v, start.state.commands, goals).distance);
+  }
+  EXPECT_NEAR(distances[0], distances[1], 1e-12);
+  // It is 3 mm, -1.5 mm and -1.5 mm away, and moves a little in the step.
+  EXPECT_NEAR(distances[0], 3e-3 * std::sqrt(1.5), 1e-3);
+}
+
 // The change of the distances that the program expects is that of the next prediction, to second order in the change.
 void expect_sensitivities(const Model& model) {
   Somewhere start(model);
@@ -176,8 +194,10 @@ TEST(PredictiveControl, PlansKeepRangesAndRates) {
     next.commands.assign(control.planned().begin(), control.planned().begin() + static_cast<std::ptrdiff_t>(actuators));
     const StepReport report = stepper.step(next, start.state);
     ASSERT_EQ(report.status, StepStatus::ok);
-    EXPECT_EQ(report.limited_commands, 0);
     applied = start.state.commands;
+    // The step cuts nothing: commands are at their rate to rounding.
+    for (std::size_t a = 0; a < actuators; ++a)
+      EXPECT_NEAR(applied[a], next.commands[a], 1e-12 * robot.actuators[a].range.upper);
   }
   EXPECT_GT(at_rate, 20);
 }
@@ -237,6 +257,9 @@ TEST(PredictiveControl, InContact) {
 
 TEST(PredictiveControl, Blocks) {
   EXPECT_EQ(default_blocks(10, 4), std::vector<int>(10, 1));
+  EXPECT_EQ(default_blocks(60, 1), std::vector<int>(60, 1));
+  EXPECT_EQ(default_blocks(10, 8), (std::vector<int>{1, 1, 1, 1, 1, 1, 2, 2}));
+  EXPECT_EQ(default_blocks(10, 30), (std::vector<int>{4, 6}));
   for (const int actuators : {1, 3, 8, 20, 64})
     for (const int steps : {1, 2, 7, 10, 30, 100}) {
       const std::vector<int> blocks = default_blocks(steps, actuators);

@@ -1,4 +1,4 @@
-#include "engine/control/prediction_steps.hpp"
+#include "engine/derivative/differentiable_steps.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,11 @@
 
 namespace supple {
 
-StepSettings prediction_steps(const Robot& robot, const std::optional<double>& time_step) {
+StepSettings differentiable_steps(const Robot& robot, const std::optional<double>& time_step) {
   if (robot.integrator != Integrator::implicit_euler)
     throw InputError(
-        fmt::format("'{}' has another integrator than implicit Euler, along whose steps a prediction is made",
+        fmt::format("'{}' has another integrator than implicit Euler, and derivatives of its steps are not "
+                    "supported yet",
                     robot.name),
         "integrator = \"implicit-euler\" in the scene that the model is reduced from");
   const double h = time_step.value_or(robot.time_step);
@@ -20,10 +21,10 @@ StepSettings prediction_steps(const Robot& robot, const std::optional<double>& t
   return {.time_step = h, .implicit_velocity = robot.implicit_velocity, .implicit_position = robot.implicit_position};
 }
 
-void check_numbers(std::span<const double> values, std::size_t size, const char* what) {
-  if (values.size() != size)
+void check_numbers(std::span<const double> values, std::size_t size, const char* what, bool may_be_empty) {
+  if (values.size() != size && !(may_be_empty && values.empty()))
     throw InputError(fmt::format("there are {} numbers of {} (expected are {})", values.size(), what, size),
-                     "one for each coordinate or actuator, and goals of every step and effector");
+                     fmt::format("a list of {}", size));
   if (!std::ranges::all_of(values, [](double x) { return std::isfinite(x); }))
     throw InputError(fmt::format("a number of {} is not finite", what), "finite numbers");
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What controllers and estimators ask of the steps of a reduced robot, and of the numbers that they are given.
+// What all that differentiates steps of a reduced robot asks of them, and of the numbers that it is given.
 
 #include <optional>
 #include <span>
@@ -10,9 +10,9 @@
 namespace supple {
 
 /// Steps of this length [s], or of the robot's. Throws InputError for another integrator than implicit Euler.
-StepSettings prediction_steps(const Robot& robot, const std::optional<double>& time_step);
+StepSettings differentiable_steps(const Robot& robot, const std::optional<double>& time_step);
 
 /// Throws InputError for another size, or a number that is not finite.
-void check_numbers(std::span<const double> values, std::size_t size, const char* what);
+void check_numbers(std::span<const double> values, std::size_t size, const char* what, bool may_be_empty = false);
 
 }  // namespace supple
