@@ -69,6 +69,7 @@ PredictiveControl::PredictiveControl(std::shared_ptr<const ReducedModel> model, 
   plan_.assign(extent(steps(), actuators_), 0.0);
   predicted_.assign(extent(steps(), nv_), 0.0);
   trial_.assign(extent(unknowns_), 0.0);
+  commands_.assign(extent(actuators_), 0.0);
   slack_.assign(extent(unknowns_), 0);
   S_.resize(nv_, unknowns_);
   dS_.resize(nv_, unknowns_);
@@ -133,12 +134,17 @@ void PredictiveControl::move_on(std::span<const double> applied) {
     }
 }
 
+// A force acts all along a step of the prediction, so it is applied at once; a displacement is reached at its end.
+double PredictiveControl::time_to_first(int actuator) const {
+  return gives_force(model_->robot.actuators[extent(actuator)], /*at_rest=*/false) ? period_ : time_step();
+}
+
 // Of the command of a block, by its range and its rate from the one before.
 Interval PredictiveControl::limits(std::size_t block, int actuator, std::span<const double> applied) const {
   const ActuatorRow& row = model_->robot.actuators[extent(actuator)];
   const double before =
       block == 0 ? applied[extent(actuator)] : trial_[(block - 1) * extent(actuators_) + extent(actuator)];
-  const double change = row.rate * (block == 0 ? period_ : time_step());
+  const double change = row.rate * (block == 0 ? time_to_first(actuator) : time_step());
   const auto in_range = [&](double command) { return std::clamp(command, row.range.lower, row.range.upper); };
   if (!std::isfinite(row.rate)) return row.range;
   return {in_range(before - change), in_range(before + change)};
@@ -277,7 +283,7 @@ bool PredictiveControl::improve(std::span<const double> applied, PlanReport& rep
       upper_[extent(static_cast<int>(k))] =
           std::max(0.0, std::min(actuator.range.upper / width - now, settings_.trust));
       if (!std::isfinite(actuator.rate)) continue;
-      const double change = actuator.rate * (b == 0 ? period_ : time_step()) / width;
+      const double change = actuator.rate * (b == 0 ? time_to_first(a) : time_step()) / width;
       const std::size_t row = C_.size();
       C_.resize(row + extent(unknowns_), 0.0);
       C_[row + extent(static_cast<int>(k))] = 1;
@@ -321,6 +327,11 @@ PlanReport PredictiveControl::plan(std::span<const double> q, std::span<const do
       for (int k = blocks_[b].first; k < blocks_[b].first + blocks_[b].steps; ++k)
         std::copy_n(trial_.begin() + static_cast<std::ptrdiff_t>(b * extent(actuators_)), actuators_,
                     plan_.begin() + static_cast<std::ptrdiff_t>(extent(k, actuators_)));
+    for (int a = 0; a < actuators_; ++a) {
+      const double share = period_ / time_to_first(a);
+      commands_[extent(a)] =
+          share < 1 ? applied[extent(a)] + share * (plan_[extent(a)] - applied[extent(a)]) : plan_[extent(a)];
+    }
     planned_ = true;
   };
   move_on(applied);

@@ -77,7 +77,10 @@ class PredictiveControl {
   /// Throws InputError for other sizes or numbers that are not finite.
   PlanReport plan(std::span<const double> q, std::span<const double> v, std::span<const double> applied,
                   std::span<const double> goals, std::span<const double> load = {});
-  /// Commands of the last plan [steps][actuators]: the first are to be applied now.
+  /// What is to be applied until the next plan [actuators]. Where a period is shorter than a step of the prediction,
+  /// displacements go so far towards the first of the plan, which are reached at the end of that step.
+  std::span<const double> commands() const { return commands_; }
+  /// Commands of the last plan at the ends of its steps [steps][actuators].
   std::span<const double> planned() const { return plan_; }
   /// Coordinates of the last prediction [steps][nv], that of the plan before its last change.
   std::span<const double> predicted() const { return predicted_; }
@@ -92,6 +95,7 @@ class PredictiveControl {
   void move_on(std::span<const double> applied);
   Interval limits(std::size_t block, int actuator, std::span<const double> applied) const;
   void limit(std::span<const double> applied);
+  double time_to_first(int actuator) const;
   double size_of(const Eigen::VectorXd& weighted) const;
   bool predict(std::span<const double> q, std::span<const double> v, std::span<const double> applied,
                std::span<const double> goals, PlanReport& report);
@@ -112,6 +116,7 @@ class PredictiveControl {
   std::vector<double> width_, largest_, weight_;  // [actuators] of commands and their size; [effector rows]
   bool planned_ = false;
   std::vector<double> plan_, predicted_;  // [steps][actuators], [steps][nv]
+  std::vector<double> commands_;          // [actuators]
   std::vector<double> trial_;             // [blocks][actuators]: the plan that is improved
   std::vector<char> slack_;               // [blocks][actuators]: slack in all steps of the block
   StepMatrices matrices_;

@@ -61,7 +61,7 @@ def lead(feedback: bool) -> tuple[Numbers, Numbers, Numbers]:
         else:
             plan = control.plan(known.q[0], known.v[0], known.applied[0], ahead)
         seconds.append(time.perf_counter() - begin)
-        robot.commands[0, :-1] = known.commands[0] = plan[0]
+        robot.commands[0, :-1] = known.commands[0] = plan
         robot.step()
         known.step()  # without feedback, all that is known of the state
         begin = time.perf_counter()

@@ -38,9 +38,8 @@ commands, tips, seconds, touching = [], [], [], 0
 for k in range(steps):
     ahead = [[goal(k * period + (j + 1) * control.time_step)] for j in range(control.steps)]
     begin = time.perf_counter()
-    plan = control.plan(robot.q[0], robot.v[0], robot.applied[0], np.array(ahead))
+    robot.commands[0] = control.plan(robot.q[0], robot.v[0], robot.applied[0], np.array(ahead))
     seconds.append(time.perf_counter() - begin)
-    robot.commands[0] = plan[0]
     robot.step()
     commands.append(robot.applied[0].copy())
     tips.append(robot.effectors[0, 0].copy())

@@ -59,8 +59,8 @@ Array<double> plan(Controller& self, nb::object q, nb::object v, nb::object appl
     self.report.reset();
     self.report = self.control.plan(own_q, own_v, now, wanted, own_load);
   }
-  const std::span<const double> planned = self.control.planned();
-  return array(std::vector<double>(planned.begin(), planned.end()), {count(self.control.steps()), actuators});
+  const std::span<const double> commands = self.control.commands();
+  return array(std::vector<double>(commands.begin(), commands.end()), {actuators});
 }
 
 Table report_of(const Controller& self) {
@@ -89,8 +89,7 @@ void bind_predictive_control(nb::module_& module) {
   nb::class_<Controller>(module, "PredictiveControl",
                          "Model-predictive control of one reduced robot (docs/theory/predictive-control.md).\n\n"
                          ">>> control = supple.PredictiveControl(model, steps=10, time_step=0.02, period=0.005)\n"
-                         ">>> plan = control.plan(robot.q[0], robot.v[0], robot.applied[0], goals)\n"
-                         ">>> robot.commands[0] = plan[0]\n\n"
+                         ">>> robot.commands[0] = control.plan(robot.q[0], robot.v[0], robot.applied[0], goals)\n\n"
                          "For one thread at a time.")
       .def(
           "__init__",
@@ -124,7 +123,8 @@ void bind_predictive_control(nb::module_& module) {
           "plan", &plan, nb::arg("q"), nb::arg("v"), nb::arg("applied"), nb::arg("goals"), nb::arg("load") = nb::none(),
           "From coordinates and velocities [n] and the commands that the robot has now [actuators] towards goals\n"
           "[steps, effectors, 3] at the ends of the steps, or [effectors, 3] for all of them, as Simulation.goals has\n"
-          "them. Returns commands [steps, actuators]; the first are for now. report has how it went.")
+          "them. load [n, N]: generalised forces that act all along, such as StateEstimator.generalised_load. Returns\n"
+          "the commands until the next plan [actuators]; planned has those after them. report has how it went.")
       .def(
           "forget", [](Controller& self) { self.control.forget(); },
           "The next plan begins from the commands applied then, as after a jump of the state.")
@@ -134,6 +134,14 @@ void bind_predictive_control(nb::module_& module) {
           "the last plan moves on then; \"no plan\" before the first), \"distance\" [m], the root mean square of the\n"
           "effectors' distances along the prediction that it began with, \"expected\", after the change,\n"
           "\"contacts\", most at once, \"inexact\", steps whose contacts had no exact forces.")
+      .def_prop_ro(
+          "planned",
+          [](const Controller& self) {
+            const std::span<const double> planned = self.control.planned();
+            return array(std::vector<double>(planned.begin(), planned.end()),
+                         {count(self.control.steps()), self.control.model().robot.actuators.size()});
+          },
+          nb::rv_policy::automatic, "Commands of the last plan at the ends of its steps [steps, actuators].")
       .def_prop_ro(
           "predicted",
           [](const Controller& self) {

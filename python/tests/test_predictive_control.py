@@ -13,9 +13,8 @@ from conftest import bar_tables
 def led(control: supple.PredictiveControl, robot: supple.Simulation, goals: np.ndarray, steps: int) -> float:
     """The tip's distance from its goal [m] in the end."""
     for _ in range(steps):
-        plan = control.plan(robot.q[0], robot.v[0], robot.applied[0], goals)
+        robot.commands[0] = control.plan(robot.q[0], robot.v[0], robot.applied[0], goals)
         assert control.report["status"] == "planned"
-        robot.commands[0] = plan[0]
         robot.step()
     return float(np.linalg.norm(robot.effectors[0, 0] - goals[0]))
 
@@ -28,7 +27,9 @@ def test_a_tip_is_led_to_a_goal(model: supple.Model) -> None:
     robot = supple.Simulation(model)
     before = float(np.linalg.norm(robot.effectors[0, 0] - goals[0]))
     control = supple.PredictiveControl(model, steps=6, smoothness=1e-5, effort=0.0)
+    assert control.report["status"] == "no plan"
     assert led(control, robot, goals, 60) < 0.02 * before
+    assert control.planned.shape == (6, 2)
     assert control.predicted.shape == (6, robot.q.shape[1]) and control.blocks == [1] * 6
     assert "PredictiveControl" in repr(control)
 

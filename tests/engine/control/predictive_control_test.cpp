@@ -191,7 +191,7 @@ TEST(PredictiveControl, PlansKeepRangesAndRates) {
       if (std::abs(now - before) > 0.999 * step) ++at_rate;
     }
     Control next = zero_control(start.mechanics);
-    next.commands.assign(control.planned().begin(), control.planned().begin() + static_cast<std::ptrdiff_t>(actuators));
+    next.commands.assign(control.commands().begin(), control.commands().end());
     const StepReport report = stepper.step(next, start.state);
     ASSERT_EQ(report.status, StepStatus::ok);
     applied = start.state.commands;
@@ -227,7 +227,7 @@ TEST(PredictiveControl, SlackCables) {
   State state = rest_state(mechanics);
   for (int k = 0; k < 200; ++k) {
     ASSERT_EQ(predictive.plan(state.q, state.v, state.commands, goals).status, PlanReport::Status::planned);
-    control.commands = {predictive.planned()[0]};
+    control.commands = {predictive.commands()[0]};
     ASSERT_EQ(stepper.step(control, state).status, StepStatus::ok);
   }
   EXPECT_NEAR(state.commands[0], 0.3 * model->robot.actuators.front().range.upper,
@@ -253,6 +253,24 @@ TEST(PredictiveControl, InContact) {
   EXPECT_EQ(first.inexact, 0);
   const PlanReport second = control.plan(start.state.q, start.state.v, start.state.commands, goals);
   EXPECT_NEAR(second.distance, first.expected, 2e-2 * (first.distance - first.expected));
+}
+
+// Plans five times in a step of the prediction: the cable goes as fast as it is predicted to, not five times as fast.
+TEST(PredictiveControl, PeriodsShorterThanSteps) {
+  const auto model = std::make_shared<const ReducedModel>(batch_bodies::cables());
+  Somewhere start(model);
+  const double h = batch_bodies::time_step;
+  PredictiveControl control(model, {.steps = 4, .period = h / 5, .smoothness = 1e-6, .effort = 0});
+  ASSERT_EQ(control.plan(start.state.q, start.state.v, start.state.commands, start.goals(4, 1e-3)).status,
+            PlanReport::Status::planned);
+  int displacements = 0;
+  for (std::size_t a = 0; a < control.commands().size(); ++a) {
+    const double planned = control.planned()[a], before = start.state.commands[a];
+    const bool force = gives_force(model->robot.actuators[a], /*at_rest=*/false);
+    EXPECT_DOUBLE_EQ(control.commands()[a], force ? planned : before + 0.2 * (planned - before));
+    displacements += force ? 0 : 1;
+  }
+  EXPECT_GT(displacements, 0);
 }
 
 TEST(PredictiveControl, Blocks) {
