@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "kernels/base/threads.hpp"
 #include "kernels/math/pack.hpp"
 
 namespace supple::frontal {
@@ -34,6 +35,18 @@ struct Front {
 namespace detail {
 
 constexpr int slabs_at_once = 3;  // 3 W of the 32 registers hold sums (of 16 where W is 4)
+
+// Multiplications from which on threads share work within a front: a tenth of a millisecond.
+constexpr double shared_work = 3e5;
+
+// work(k) of groups of slabs that do not depend on each other, so that no bits depend on the number of threads. Inside a
+// parallel region the caller's thread does them all.
+template <class Work>
+void for_groups(int groups, double multiplications, const Work& work) {
+  const int threads = multiplications > shared_work ? std::min(most_threads(), groups) : 1;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+  for (int k = 0; k < groups; ++k) work(k);
+}
 
 // sum[c][s] = sum_{k < count} L[s, k] S[k] L[c, k] over slabs left[s], entries c of the slab `right`.
 template <int slabs, bool with_signs>
@@ -109,10 +122,14 @@ int eliminate(Front& front, const double* assembled, const Sign& sign) {
     const int failed = eliminate_diagonal<with_signs>(front, assembled, first, width, sign);
     if (failed >= 0) return failed;
     const auto below = [&]<bool any>() {
-      int slab = first / W + 1;
-      for (; slab + slabs_at_once <= front.slabs(); slab += slabs_at_once)
-        eliminate_slabs<slabs_at_once, any>(front, assembled, slab, first, width);
-      for (; slab < front.slabs(); ++slab) eliminate_slabs<1, any>(front, assembled, slab, first, width);
+      const int begin = first / W + 1, left = front.slabs() - begin;
+      for_groups((left + slabs_at_once - 1) / slabs_at_once, double(left) * W * W * first, [&](int group) {
+        int slab = begin + group * slabs_at_once;
+        if (slab + slabs_at_once <= front.slabs())
+          eliminate_slabs<slabs_at_once, any>(front, assembled, slab, first, width);
+        else
+          for (; slab < front.slabs(); ++slab) eliminate_slabs<1, any>(front, assembled, slab, first, width);
+      });
     };
     if (front.signs != nullptr)
       below.template operator()<true>();
@@ -145,13 +162,16 @@ inline void form_update(const Front& front, double* update) {
       for (int s = 0; s < slabs; ++s) (-sum[c][s]).store(out + c * ld + s * W);
   };
   const auto tiles = [&]<bool with_signs>() {
-    for (int row = begin; row < end; row += slabs_at_once)
+    const double entries = 0.5 * W * W * (end - begin) * (end - begin);
+    for_groups((end - begin + slabs_at_once - 1) / slabs_at_once, entries * front.columns, [&](int group) {
+      const int row = begin + group * slabs_at_once;
       for (int column = begin; column < std::min(row + slabs_at_once, end); ++column) {
         if (row + slabs_at_once <= end)
           tile.template operator()<slabs_at_once, with_signs>(row, column);
         else
           for (int r = row; r < end; ++r) tile.template operator()<1, with_signs>(r, column);
       }
+    });
   };
   if (front.signs != nullptr)
     tiles.template operator()<true>();

@@ -3,8 +3,10 @@
 #include "solvers/sparse/multifrontal.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <Eigen/Dense>
+#include <cstring>
 #include <set>
 
 #include "tests/solvers/random_matrix.hpp"
@@ -61,6 +63,30 @@ TEST(Front, EliminatesColumnsAndFormsTheUpdate) {
       for (int i = j; i < rows; ++i)
         EXPECT_NEAR(update[static_cast<std::size_t>((j - first) * size + i - first)],
                     expected(i - columns, j - columns), 1e-12 * A.norm());
+  }
+}
+
+// A front that is large enough to be shared, with pivots of both signs and of one.
+TEST(Front, ThreadsChangeNoBits) {
+  constexpr int rows = 700, columns = 400;
+  Eigen::MatrixXd A = test::Random(1).positive(rows);
+  for (const bool indefinite : {false, true}) {
+    if (indefinite) A.topLeftCorner(columns / 2, columns / 2) *= -1;
+    std::vector<std::vector<double>> factors, updates;
+    const int most = omp_get_max_threads();
+    for (const int threads : {1, 5}) {
+      omp_set_num_threads(threads);
+      FactoredFront f = eliminated(A, columns, indefinite);
+      EXPECT_EQ(f.failed, -1);
+      std::vector<double> update(static_cast<std::size_t>(f.front.update_size()) *
+                                 static_cast<std::size_t>(f.front.update_size()));
+      form_update(f.front, update.data());
+      factors.push_back(f.memory);
+      updates.push_back(update);
+    }
+    omp_set_num_threads(most);
+    for (const auto* each : {&factors, &updates})  // what is not written stays NaN
+      EXPECT_EQ(std::memcmp((*each)[0].data(), (*each)[1].data(), (*each)[0].size() * sizeof(double)), 0);
   }
 }
 
