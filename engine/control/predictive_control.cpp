@@ -139,12 +139,17 @@ double PredictiveControl::time_to_first(int actuator) const {
   return gives_force(model_->robot.actuators[extent(actuator)], /*at_rest=*/false) ? period_ : time_step();
 }
 
+// By its rate, from the block before or from what is applied.
+double PredictiveControl::most_change(std::size_t block, int actuator) const {
+  return model_->robot.actuators[extent(actuator)].rate * (block == 0 ? time_to_first(actuator) : time_step());
+}
+
 // Of the command of a block, by its range and its rate from the one before.
 Interval PredictiveControl::limits(std::size_t block, int actuator, std::span<const double> applied) const {
   const ActuatorRow& row = model_->robot.actuators[extent(actuator)];
   const double before =
       block == 0 ? applied[extent(actuator)] : trial_[(block - 1) * extent(actuators_) + extent(actuator)];
-  const double change = row.rate * (block == 0 ? time_to_first(actuator) : time_step());
+  const double change = most_change(block, actuator);
   const auto in_range = [&](double command) { return std::clamp(command, row.range.lower, row.range.upper); };
   if (!std::isfinite(row.rate)) return row.range;
   return {in_range(before - change), in_range(before + change)};
@@ -254,10 +259,10 @@ bool PredictiveControl::improve(std::span<const double> applied, PlanReport& rep
   Eigen::Map<RowMajor> P(P_.data(), unknowns_, unknowns_);
   Eigen::Map<Eigen::VectorXd> g(g_.data(), unknowns_), x(change_.data(), unknowns_);
   // The same weights for any horizon.
-  const double scale = 1 / std::sqrt(static_cast<double>(steps()));
+  const double share = 1 / static_cast<double>(steps());
   P.setZero();
-  P.selfadjointView<Eigen::Lower>().rankUpdate(J_.transpose(), scale * scale);
-  g.noalias() = (scale * scale) * (J_.transpose() * distance_);
+  P.selfadjointView<Eigen::Lower>().rankUpdate(J_.transpose(), share);
+  g.noalias() = share * (J_.transpose() * distance_);
   const double smooth = settings_.smoothness * settings_.smoothness / static_cast<double>(blocks_.size()),
                effort = settings_.effort * settings_.effort / static_cast<double>(blocks_.size());
   C_.clear();
@@ -283,7 +288,7 @@ bool PredictiveControl::improve(std::span<const double> applied, PlanReport& rep
       upper_[extent(static_cast<int>(k))] =
           std::max(0.0, std::min(actuator.range.upper / width - now, settings_.trust));
       if (!std::isfinite(actuator.rate)) continue;
-      const double change = actuator.rate * (b == 0 ? time_to_first(a) : time_step()) / width;
+      const double change = most_change(b, a) / width;
       const std::size_t row = C_.size();
       C_.resize(row + extent(unknowns_), 0.0);
       C_[row + extent(static_cast<int>(k))] = 1;
@@ -319,21 +324,9 @@ PlanReport PredictiveControl::plan(std::span<const double> q, std::span<const do
   check_numbers(v, extent(nv_), "v");
   check_numbers(applied, extent(actuators_), "applied");
   check_numbers(goals, extent(steps()) * 3 * model_->robot.effectors.size(), "goals");
-  if (!load.empty()) check_numbers(load, extent(nv_), "load");
+  check_numbers(load, extent(nv_), "load", true);
   stepper_.set_load(load);
   PlanReport report;
-  const auto keep = [&] {
-    for (std::size_t b = 0; b < blocks_.size(); ++b)
-      for (int k = blocks_[b].first; k < blocks_[b].first + blocks_[b].steps; ++k)
-        std::copy_n(trial_.begin() + static_cast<std::ptrdiff_t>(b * extent(actuators_)), actuators_,
-                    plan_.begin() + static_cast<std::ptrdiff_t>(extent(k, actuators_)));
-    for (int a = 0; a < actuators_; ++a) {
-      const double share = period_ / time_to_first(a);
-      commands_[extent(a)] =
-          share < 1 ? applied[extent(a)] + share * (plan_[extent(a)] - applied[extent(a)]) : plan_[extent(a)];
-    }
-    planned_ = true;
-  };
   move_on(applied);
   limit(applied);
   std::vector<double> simulated = trial_;
@@ -349,10 +342,22 @@ PlanReport PredictiveControl::plan(std::span<const double> q, std::span<const do
       break;
     }
   }
-  keep();
+  keep(applied);
   // What led to a state without a step is no start for the next plan.
-  if (report.status == PlanReport::Status::prediction_failed) planned_ = false;
+  planned_ = report.status != PlanReport::Status::prediction_failed;
   return report;
+}
+
+void PredictiveControl::keep(std::span<const double> applied) {
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (int k = blocks_[b].first; k < blocks_[b].first + blocks_[b].steps; ++k)
+      std::copy_n(trial_.begin() + static_cast<std::ptrdiff_t>(b * extent(actuators_)), actuators_,
+                  plan_.begin() + static_cast<std::ptrdiff_t>(extent(k, actuators_)));
+  for (int a = 0; a < actuators_; ++a) {
+    const double share = period_ / time_to_first(a);
+    commands_[extent(a)] =
+        share < 1 ? applied[extent(a)] + share * (plan_[extent(a)] - applied[extent(a)]) : plan_[extent(a)];
+  }
 }
 
 }  // namespace supple

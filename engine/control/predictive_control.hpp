@@ -96,6 +96,8 @@ class PredictiveControl {
   Interval limits(std::size_t block, int actuator, std::span<const double> applied) const;
   void limit(std::span<const double> applied);
   double time_to_first(int actuator) const;
+  double most_change(std::size_t block, int actuator) const;
+  void keep(std::span<const double> applied);
   double size_of(const Eigen::VectorXd& weighted) const;
   bool predict(std::span<const double> q, std::span<const double> v, std::span<const double> applied,
                std::span<const double> goals, PlanReport& report);
@@ -118,7 +120,7 @@ class PredictiveControl {
   std::vector<double> plan_, predicted_;  // [steps][actuators], [steps][nv]
   std::vector<double> commands_;          // [actuators]
   std::vector<double> trial_;             // [blocks][actuators]: the plan that is improved
-  std::vector<char> slack_;               // [blocks][actuators]: slack in all steps of the block
+  std::vector<char> slack_;  // [blocks][actuators]: slack as the block begins, and taken to pull from there
   StepMatrices matrices_;
   State before_, state_;
   Control control_;

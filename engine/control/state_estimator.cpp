@@ -99,23 +99,23 @@ StateEstimator::StateEstimator(std::shared_ptr<const ReducedModel> model, const 
   // Random motions are those of the covariance s^2 m M^-1: independent along directions of equal kinetic energy, with m
   // such that s is the root mean square over the coordinates of all mapped places. Of accelerations, forces s^2 m M.
   const Eigen::Map<const RowMajor> M(model_->mass.data(), nv_, nv_);
-  spread_ = M.llt().solve(Eigen::MatrixXd::Identity(nv_, nv_));
+  Eigen::MatrixXd spread = M.llt().solve(Eigen::MatrixXd::Identity(nv_, nv_));
   const std::vector<char> places = places_of(model_->robot);
   double mean = 0;
   int count = 0;
   for (std::size_t i = 0; i < 3 * places.size(); ++i) {
     if (places[i / 3] == 0) continue;
     const Eigen::Map<const Eigen::VectorXd> row(model_->outputs.data() + i * extent(nv_), nv_);
-    mean += row.dot(spread_ * row);
+    mean += row.dot(spread * row);
     ++count;
   }
   mean /= count;
   if (!(mean > 0 && std::isfinite(mean)))
     throw InputError("the modes move no mapped point", "a model with effectors, probes or sensors");
-  spread_ /= mean;
+  spread /= mean;
   missing_forces_ = settings_.acceleration * settings_.acceleration / mean * M;
   scale_ = Eigen::MatrixXd::Zero(size(), size());
-  const Eigen::MatrixXd root = spread_.llt().matrixL();
+  const Eigen::MatrixXd root = spread.llt().matrixL();
   scale_.topLeftCorner(nv_, nv_) = settings_.start_displacement * root;
   scale_.block(nv_, nv_, nv_, nv_) = settings_.start_velocity * root;
   scale_.bottomRightCorner(loads_, loads_).diagonal().setConstant(settings_.start_load);

@@ -65,6 +65,8 @@ class StateEstimator {
   double time_step() const { return step_settings_.time_step; }
   /// The numbers that are used, by their index among those of all sensors.
   const std::vector<int>& numbers() const { return used_; }
+  /// How many numbers all sensors have.
+  int readings() const { return numbers_; }
 
   /// Anew from here [nv], without loads; empty: at rest.
   void start(std::span<const double> q, std::span<const double> v);
@@ -116,7 +118,7 @@ class StateEstimator {
   std::vector<double> noise_;                // [used]
   int numbers_ = 0;                          // of all sensors
   Eigen::MatrixXd B_;                        // [nv x loads]: forces to generalised ones
-  Eigen::MatrixXd spread_, missing_forces_;  // [nv x nv]: of random motions of size 1
+  Eigen::MatrixXd missing_forces_;           // [nv x nv]
   // x = scale xi: with xi of variance 1 at the start, so that its covariance has no units. What follows is of xi.
   Eigen::MatrixXd scale_;
   Eigen::VectorXd start_at_;  // where the window's first step is linearised

@@ -16,6 +16,7 @@
 #include "engine/reduction/snapshots/jobs.hpp"
 #include "engine/scene/writer.hpp"
 #include "kernels/base/atomic_file.hpp"
+#include "kernels/base/threads.hpp"
 
 namespace supple {
 
@@ -176,10 +177,12 @@ void Job::compute_in_workers(int jobs) const {
   double total = 0;
   for (const SetPlan& set : sets_) total += set.plan->states();
   const std::string copy = write_scene_copy(scene_, job_.folder);
+  const std::string threads = std::to_string(std::max(1, most_threads() / jobs));  // those of all are the processors
   run_workers(
       job_.program, jobs, job_.folder,
       [&](int k) {
-        std::vector<std::string> words{"snapshots", copy, "-o", job_.folder, "--resume", "--jobs", "1", "--quiet"};
+        std::vector<std::string> words{"snapshots", copy, "-o",      job_.folder, "--resume",
+                                       "--jobs",    "1",  "--quiet", "--threads", threads};
         std::ranges::copy(share_of_worker(training_folder(), k, jobs), std::back_inserter(words));
         if (job_.with_validation) words.push_back("--with-validation");
         for (std::string& word : words_of(job_.batch)) words.push_back(std::move(word));

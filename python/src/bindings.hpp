@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,10 @@ class SceneOfPython {
   std::shared_ptr<const AssemblyRobot> robot_;
 };
 
+inline std::size_t count(int number) {
+  return static_cast<std::size_t>(number);
+}
+
 template <class List>
 std::vector<std::string> names_in(const List& list) {
   std::vector<std::string> names;
@@ -90,6 +95,10 @@ Array<T> array(std::vector<T> values, std::initializer_list<std::size_t> shape) 
   auto* kept = new std::vector<T>(std::move(values));
   const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
   return Array<T>(kept->data(), shape, owner);
+}
+
+inline Array<double> copy(std::span<const double> values, std::initializer_list<std::size_t> shape) {
+  return array(std::vector<double>(values.begin(), values.end()), shape);
 }
 
 // Long work without the interpreter's lock that Python watches and may stop: by a signal (Ctrl-C) or an exception of

@@ -14,10 +14,6 @@ namespace supple::python {
 
 namespace {
 
-std::size_t count(int number) {
-  return static_cast<std::size_t>(number);
-}
-
 // Goals [steps, effectors, 3] of an array of this shape, or of [effectors, 3] that stand still.
 std::vector<double> goals_of(const PredictiveControl& self, nb::handle given) {
   const std::size_t effectors = self.model().robot.effectors.size();
@@ -59,8 +55,7 @@ Array<double> plan(Controller& self, nb::object q, nb::object v, nb::object appl
     self.report.reset();
     self.report = self.control.plan(own_q, own_v, now, wanted, own_load);
   }
-  const std::span<const double> commands = self.control.commands();
-  return array(std::vector<double>(commands.begin(), commands.end()), {actuators});
+  return copy(self.control.commands(), {actuators});
 }
 
 Table report_of(const Controller& self) {
@@ -137,17 +132,14 @@ void bind_predictive_control(nb::module_& module) {
       .def_prop_ro(
           "planned",
           [](const Controller& self) {
-            const std::span<const double> planned = self.control.planned();
-            return array(std::vector<double>(planned.begin(), planned.end()),
-                         {count(self.control.steps()), self.control.model().robot.actuators.size()});
+            return copy(self.control.planned(),
+                        {count(self.control.steps()), self.control.model().robot.actuators.size()});
           },
           nb::rv_policy::automatic, "Commands of the last plan at the ends of its steps [steps, actuators].")
       .def_prop_ro(
           "predicted",
           [](const Controller& self) {
-            const std::span<const double> q = self.control.predicted();
-            return array(std::vector<double>(q.begin(), q.end()),
-                         {count(self.control.steps()), count(self.control.model().modes)});
+            return copy(self.control.predicted(), {count(self.control.steps()), count(self.control.model().modes)});
           },
           nb::rv_policy::automatic, "Coordinates along the prediction that the last plan began with [steps, n].")
       .def_prop_ro(

@@ -14,10 +14,6 @@ namespace supple::python {
 
 namespace {
 
-std::size_t count(int number) {
-  return static_cast<std::size_t>(number);
-}
-
 std::size_t coordinates(const Rollout& self) {
   return count(self.model().modes);
 }

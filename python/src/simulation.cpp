@@ -34,9 +34,6 @@ namespace {
 using Self = nb::pointer_and_handle<BatchSimulation>;
 using Mask = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-std::size_t count(int number) {
-  return static_cast<std::size_t>(number);
-}
 // Every list of a state.
 constexpr std::pair<const char*, std::vector<double> State::*> lists[] = {
     {"q", &State::q},

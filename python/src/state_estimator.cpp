@@ -16,10 +16,6 @@ namespace supple::python {
 
 namespace {
 
-std::size_t count(int number) {
-  return static_cast<std::size_t>(number);
-}
-
 // An estimator and what its last update reported.
 struct Estimator {
   StateEstimator estimator;
@@ -32,29 +28,22 @@ struct Estimator {
 
 // Points of effectors and probes of these names.
 std::vector<int> points_of(const Robot& robot, const std::vector<std::string>& names) {
-  std::vector<std::string> all;
-  std::vector<int> points, found;
-  for (const Effector& effector : robot.effectors) {
-    all.push_back(effector.name);
-    points.push_back(effector.point);
-  }
-  for (const NamedPoint& probe : robot.probes) {
-    all.push_back(probe.name);
-    points.push_back(probe.point);
-  }
+  const std::vector<NamedPoint> all = robot.reported_points();
+  std::vector<int> found;
   for (const std::string& name : names) {
-    const auto at = std::ranges::find(all, name);
+    const auto at = std::ranges::find(all, name, &NamedPoint::name);
     if (at == all.end())
-      throw InputError(fmt::format("'{}' has no effector or probe '{}' for a load", robot.name, name),
-                       all.empty() ? "[[probe]] in its scene" : fmt::format("one of: {}", fmt::join(all, ", ")));
-    found.push_back(points[static_cast<std::size_t>(at - all.begin())]);
+      throw InputError(
+          fmt::format("'{}' has no effector or probe '{}' for a load", robot.name, name),
+          all.empty() ? "[[probe]] in its scene" : fmt::format("one of: {}", fmt::join(names_in(all), ", ")));
+    found.push_back(at->point);
   }
   return found;
 }
 
 void update(Estimator& self, nb::object applied, nb::object readings) {
   const std::vector<double> commands = numbers_of(applied, "applied", {self.robot().actuators.size()});
-  const std::vector<double> read = numbers_of(readings, "readings", {sensor_numbers(self.robot()).size()});
+  const std::vector<double> read = numbers_of(readings, "readings", {count(self.estimator.readings())});
   {
     const nb::gil_scoped_release unlocked;
     self.report = self.estimator.update(commands, read);
@@ -62,10 +51,6 @@ void update(Estimator& self, nb::object applied, nb::object readings) {
   if (self.report.status != StepStatus::ok)
     throw RunError(fmt::format("a step of the window failed: {}", describe(self.report.status)),
                    "start() where the robot is, or a shorter window");
-}
-
-Array<double> copy(std::span<const double> values, std::initializer_list<std::size_t> shape) {
-  return array(std::vector<double>(values.begin(), values.end()), shape);
 }
 
 }  // namespace

@@ -36,15 +36,19 @@ namespace detail {
 
 constexpr int slabs_at_once = 3;  // 3 W of the 32 registers hold sums (of 16 where W is 4)
 
-// Multiplications from which on threads share work within a front: a tenth of a millisecond.
+// Multiplications from which on threads share work within a front: some 30 us of one thread.
 constexpr double shared_work = 3e5;
 
 // work(k) of groups of slabs that do not depend on each other, so that no bits depend on the number of threads. Inside a
 // parallel region the caller's thread does them all.
 template <class Work>
 void for_groups(int groups, double multiplications, const Work& work) {
-  const int threads = multiplications > shared_work ? std::min(most_threads(), groups) : 1;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+  if (const int threads = std::min(most_threads(), groups); threads > 1 && multiplications > shared_work) {
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int k = 0; k < groups; ++k) work(k);
+    return;
+  }
+  // Apart: most fronts are small, and a parallel region of one thread costs them a tenth.
   for (int k = 0; k < groups; ++k) work(k);
 }
 
