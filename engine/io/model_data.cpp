@@ -59,7 +59,8 @@ int format_of(const ReducedModel& model) {
   });
   const bool solid_strains = std::ranges::any_of(
       model.fields, [](const ReducedField& field) { return field.strains.count > 0 && solid(field.law); });
-  return solid_strains              ? 16
+  return has_open_parameters(robot) ? 17
+         : solid_strains            ? 16
          : !robot.rods.empty()      ? 15
          : viscous_or_threads       ? 14
          : gas_or_sensors           ? 13
@@ -420,6 +421,7 @@ void write_model_data(const ReducedModel& model, DataSink& file) {
   file.write("/outputs", model.outputs, {extent(model.robot.outputs()), extent(r)});
   write_shape(file, model);
   write_motions(file, model);
+  write_parameters(file, model);
   write_provenance(file, model);
 }
 
@@ -489,6 +491,7 @@ ReducedModel read_model_data(const DataSource& file) {
   read_shape(file, checked, model);
   read_inputs(checked, model);
   check_cavities(checked, model);
+  read_parameters(file, checked, model);
   read_provenance(file, checked, model);
   return model;
 }

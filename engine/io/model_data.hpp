@@ -12,7 +12,7 @@ namespace supple {
 /// are volumes, 6 obstacles that are tubes or have a largest force, 5 constraints and implicit factors of the step, 4
 /// obstacles, 3 membranes and cavities, 2 none of them.
 inline constexpr int oldest_model_format = 2;
-inline constexpr int model_format_version = 16;
+inline constexpr int model_format_version = 17;
 
 void write_model_data(const ReducedModel& model, DataSink& file);
 /// Whether the file is marked as a reduced model.

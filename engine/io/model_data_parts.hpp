@@ -54,6 +54,11 @@ void read_contact(const DataSource& file, const Checked& checked, ReducedModel& 
 void write_sensors(DataSink& file, const Robot& robot);
 void read_sensors(const DataSource& file, const Checked& checked, Robot& robot);
 
+/// Parameters of a model as its scene stands; nothing for a robot without them, or at other values, which it keeps.
+void write_parameters(DataSink& file, const ReducedModel& model);
+/// After everything else.
+void read_parameters(const DataSource& file, const Checked& checked, ReducedModel& model);
+
 /// Skin, interior and the corners of the kept elements.
 void write_shape(DataSink& file, const ReducedModel& model);
 /// After the model's modes, motions and fields.

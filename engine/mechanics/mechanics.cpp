@@ -71,6 +71,10 @@ void Mechanics::find_space(const SystemCoefficients&, const RightSidesTeamOp&, c
   SUPPLE_EXPECT(finds_space());
 }
 
+void Mechanics::model_changed() {
+  SUPPLE_EXPECT(false);
+}
+
 void Mechanics::set_variations(Variations) {
   SUPPLE_EXPECT(false);
 }

@@ -93,6 +93,8 @@ class Mechanics {
   virtual void external_forces(std::span<double> p) const = 0;
   // How often the forces of external_forces() have changed.
   virtual int changes() const { return 0; }
+  // The model that this was made of has been changed by set_parameters() (parameters.hpp): for the steps to come.
+  virtual void model_changed();
   // Of reduced robots: what differs between them, for the steps to come.
   virtual void set_variations(Variations variations);
   // Coulomb's coefficient of an obstacle.

@@ -10,6 +10,7 @@
 #include "engine/model/dependent_constraints.hpp"
 #include "engine/model/element_fields.hpp"
 #include "engine/model/full_model.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/model/place_sensors.hpp"
 #include "engine/model/rods.hpp"
 #include "engine/model/rows.hpp"
@@ -330,6 +331,7 @@ FullModel build_full_model(const Scene& scene, Mesh mesh) {
     }
   for (std::size_t i = 0; i < volumes.size(); ++i)
     if (scene.effectors[i].kind == EffectorKind::volume) add_walls(volumes[i], placer, robot.effectors[i]);
+  place_parameters(scene, model);
   return model;
 }
 

@@ -316,8 +316,10 @@ std::vector<ElementField> build_element_fields(const BodyScene& body, const Mesh
   return fields;
 }
 
-NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, const std::vector<ElementField>& fields,
-                      double& total_mass) {
+namespace {
+
+// Of each element [kg/m^3].
+std::vector<double> element_densities(const BodyScene& body, const Mesh& mesh) {
   bool regional = false;
   for (const MaterialScene& material : body.materials) regional = regional || material.density.has_value();
   if (body.mass && (body.density || regional))
@@ -329,15 +331,28 @@ NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, const std::vector
   for (const MaterialScene& material : body.materials)
     if (material.density)
       for (int e : elements_in(material.region, mesh)) density[static_cast<std::size_t>(e)] = *material.density;
-  double volume = 0, mass = 0;
+  double volume = 0;
   for (int e = 0; e < mesh.element_count(); ++e) volume += element_volume(mesh, e);
   if (body.mass) std::fill(density.begin(), density.end(), *body.mass / volume);
-  for (int e = 0; e < mesh.element_count(); ++e) {
+  for (int e = 0; e < mesh.element_count(); ++e)
     if (!(density[static_cast<std::size_t>(e)] > 0))
       throw InputError(fmt::format("element {} has no density", e), "give the body a density; materials override it",
                        body.place);
-    mass += density[static_cast<std::size_t>(e)] * element_volume(mesh, e);
-  }
+  return density;
+}
+
+}  // namespace
+
+NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, const std::vector<ElementField>& fields,
+                      double& total_mass) {
+  return build_mass(body, mesh, mesh, fields, total_mass);
+}
+
+NodeMatrix build_mass(const BodyScene& body, const Mesh& at_rest, const Mesh& mesh,
+                      const std::vector<ElementField>& fields, double& total_mass) {
+  const std::vector<double> density = element_densities(body, at_rest);
+  double mass = 0;
+  for (int e = 0; e < mesh.element_count(); ++e) mass += density[static_cast<std::size_t>(e)] * element_volume(mesh, e);
   total_mass = mass;
 
   const int n = static_cast<int>(mesh.nodes.size());

@@ -21,6 +21,9 @@ bool has_exact_tangent(LawId law);
 // unless exactly one of mass and density is given.
 NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, const std::vector<ElementField>& fields,
                       double& total_mass);
+// The same of the body stretched: densities are those of `mesh`, where its regions are.
+NodeMatrix build_mass(const BodyScene& body, const Mesh& mesh, const Mesh& stretched,
+                      const std::vector<ElementField>& fields, double& total_mass);
 
 // Numbers of the mesh's elements, or its nodes, in a region.
 std::vector<int> elements_in(const Region& region, const Mesh& mesh);

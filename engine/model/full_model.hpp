@@ -64,6 +64,8 @@ struct FullModel {
   std::vector<ElementField> fields;
   std::vector<double> node_spring;  // per free node [N/m]
   NodeMatrix mass;                  // over all mesh nodes
+  /// What the subset k + 1 of stretches adds to the values of `mass` (stretch.hpp), [2^stretches - 1][values].
+  std::vector<std::vector<double>> mass_terms;
   double total_mass = 0, total_volume = 0;
   std::vector<Interpolation> interpolation;  // per mapped point
   std::vector<std::string> notes;            // what building found, for the user

@@ -49,9 +49,10 @@ struct ReducedField {
   std::vector<int> region;     // [points]
   std::vector<MaterialParameters<double>> parameters;
   FieldViscosity viscosity;
-  std::vector<Mat3d> edges;  // [points] or empty
-  AlignedVector<double> G;   // tiles: [tile][column][component][lane], see kernels/elements/tiles.hpp
-  StrainModes strains;       // instead of units
+  std::vector<Mat3d> edges;    // [points] or empty
+  std::vector<double> slopes;  // [points][stretches][3] b_k [1] (stretch.hpp); empty: none
+  AlignedVector<double> G;     // tiles: [tile][column][component][lane], see kernels/elements/tiles.hpp
+  StrainModes strains;         // instead of units
   /// Tolerance tau and the residual reached on the training set (0: all elements with xi = 1), or unknown_tolerance.
   /// For strain modes: the fraction of the strains of the training set that they may leave out, and the fraction that
   /// they leave out.
@@ -96,6 +97,18 @@ struct ReducedWalls {
   Triangles triangles;
   std::vector<double> modes;   // [3 corners][r]
   std::vector<double> inputs;  // [3 corners][m], Psi
+};
+
+/// Where stretches move places at rest: t_k [m] of each (stretch.hpp). Empty: there are no stretches.
+struct StretchedPlaces {
+  std::vector<double> points;    // [mapped points][stretches]
+  std::vector<double> skin;      // [skin's nodes][stretches]
+  std::vector<double> interior;  // [interior's nodes][stretches]
+};
+
+/// What a subset of stretches adds to the masses of a model, per product of its s_k - 1.
+struct MassTerm {
+  std::vector<double> mass, input_mass, gravity;  // as ReducedModel has them [kg]
 };
 
 /// Errors against the full model on the test set (docs/theory/reduction.md): fractions of the mean displacement.
@@ -147,6 +160,8 @@ struct ReducedModel {
   std::vector<double> second_moments;  // BodyInertia::second [r][r][9], kg; empty: not known
   std::vector<double> outputs;         // [3 points][r], L_r = L Phi
   std::vector<double> output_inputs;   // [3 points][m], L_c = L Psi
+  StretchedPlaces stretched;
+  std::vector<MassTerm> mass_terms;  // [2^stretches - 1], of the subset k + 1 of stretches
   std::vector<double> singular_values;
   ReducedSkin skin;
   ReducedInterior interior;

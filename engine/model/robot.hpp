@@ -173,6 +173,23 @@ struct MotionInput {
   double rest() const { return std::clamp(0.0, range.lower, range.upper); }
 };
 
+/// A number that the model depends on ([[parameter]]): a factor, 1 in the model as its scene stands (parameters.hpp).
+struct Parameter {
+  std::string name;
+  ParameterKind kind = ParameterKind::stiffness;
+  Interval range{1, 1};
+  int material = -1, membrane = -1;  // stiffness: of which, from 0; both -1: of the whole body
+  /// stretch (stretch.hpp): unit vector; what lies between the planes `begin` and `end` along it is stretched about the
+  /// plane `about` [m].
+  Vec3d direction{{0, 0, 0}};
+  double begin = 0, end = 0, about = 0;
+  double value = 1;  // that of this model
+};
+
+struct Robot;
+/// Whether it has parameters, and all are as the scene has them, so that they may be set.
+bool has_open_parameters(const Robot& robot);
+
 /// An obstacle with Coulomb's coefficient of friction against the body. Inverse control keeps the sum of the normal
 /// forces on it at or below max_force [N]; forward simulation is not limited.
 struct PlacedObstacle {
@@ -205,6 +222,7 @@ struct Robot {
   std::vector<Sensor> sensors;
   std::vector<RodLine> rods;
   std::vector<MotionInput> motions;
+  std::vector<Parameter> parameters;
   /// Collision points are consecutive mapped points, kept at least `contact_distance` [m] from each obstacle. A pair is
   /// a collision point and an obstacle: its index is point * obstacles + obstacle, the point counted from the first.
   std::vector<PlacedObstacle> obstacles;

@@ -48,7 +48,7 @@ const ReferenceStates* Branches::next_to(int s, const ReferenceStates& reference
   std::vector<double> left(own.begin(), own.end());
   remove_modes(basis, reference.nv, left);
   if (std::sqrt(std::inner_product(left.begin(), left.end(), left.begin(), 0.0)) > shown * away) return nullptr;
-  std::optional<ReferenceStates> other = solve_from(u, reduced);
+  std::optional<ReferenceStates> other = solve_from(u, reduced, reference.commands[static_cast<std::size_t>(s)]);
   if (!other || distance(other->q, u) >= next * far) {
     searched_[s] = modes;
     return nullptr;
@@ -63,12 +63,15 @@ const std::vector<ReferenceStates>& Branches::of(int s) const {
   return there == found_.end() ? none : there->second;
 }
 
-std::optional<ReferenceStates> Branches::solve_from(std::span<const double> u, const State& reduced) {
+std::optional<ReferenceStates> Branches::solve_from(std::span<const double> u, const State& reduced,
+                                                    const Sample& sample) {
   if (!mechanics_) {
     lifting_ = lifting_of(full_);
-    mechanics_ = std::make_unique<FullMechanics>(full_);
+    changing_.emplace(full_);
+    mechanics_ = std::make_unique<FullMechanics>(changing_->model());
     mechanics_->set_friction(false);
   }
+  if (changing_->set(parameters_of(full_.robot, sample))) mechanics_->model_changed();
   State state = rest_state(*mechanics_);
   state.q.assign(u.begin(), u.end());
   for (std::size_t m = 0; m < reduced.motions.size(); ++m)
@@ -85,6 +88,8 @@ std::optional<ReferenceStates> Branches::solve_from(std::span<const double> u, c
   set.source.push_back({0, 0});
   set.commands.push_back(state.commands);
   set.commands.back().insert(set.commands.back().end(), state.motions.begin(), state.motions.end());
+  const std::span<const double> parameters = parameters_of(full_.robot, sample);
+  set.commands.back().insert(set.commands.back().end(), parameters.begin(), parameters.end());
   set.q = state.q;
   return reference_states(full_, set);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/reduction/basis/lifting.hpp"
 #include "engine/reduction/validate.hpp"
 
@@ -37,12 +38,13 @@ class Branches {
   const std::vector<ReferenceStates>& of(int s) const;
 
  private:
-  std::optional<ReferenceStates> solve_from(std::span<const double> u, const State& reduced);
+  std::optional<ReferenceStates> solve_from(std::span<const double> u, const State& reduced, const Sample& sample);
 
   const FullModel& full_;
   double far_;
   bool searching_ = true;
   std::optional<Lifting> lifting_;
+  std::optional<ChangingModel<FullModel>> changing_;
   std::unique_ptr<FullMechanics> mechanics_;
   std::map<int, std::vector<ReferenceStates>> found_;  // one state each
   std::map<int, std::size_t> searched_;                // modes of the last model with which none was found

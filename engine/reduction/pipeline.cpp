@@ -18,6 +18,7 @@
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mechanics/reduced/step_work.hpp"
 #include "engine/model/on_frame.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/basis/basis.hpp"
 #include "engine/reduction/basis/contact_compliance.hpp"
@@ -106,7 +107,8 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
     states.insert(states.end(), motions.begin(), motions.end());
   }
   if (scene.reduction.ecsw_training != "rerun") return states;
-  ReducedMechanics mechanics(all);
+  ChangingModel<ReducedModel> changing(all);
+  ReducedMechanics mechanics(changing.model());
   Variations without_friction;
   without_friction.friction.assign(all.robot.obstacles.size(), 0.0);
   mechanics.set_variations(without_friction);
@@ -115,6 +117,7 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
   int failed = 0;
   for (int s = 0; s < set.count; ++s) {
     const Control control = control_of(all.robot, set.commands[static_cast<std::size_t>(s)]);
+    if (changing.set(parameters_of(all.robot, set.commands[static_cast<std::size_t>(s)]))) mechanics.model_changed();
     if (equilibrium.solve(control, state).status == StepStatus::ok)
       std::ranges::copy(state.q, states.begin() + static_cast<long>(extent(s, all.modes + all.motions())));
     else
@@ -205,6 +208,29 @@ bool gives_elements(const ReductionScene& recipe, const FullModel& full) {
 
 }  // namespace
 
+namespace {
+
+// Of a scene with parameters.
+void check_parametric(const ReductionScene& recipe, const FullModel& full) {
+  if (shaken_in_time(full.robot))
+    throw InputError(
+        "parameters are for robots that are trained on equilibria, and a free-floating robot in contact with obstacles "
+        "is not",
+        "without [[parameter]]", recipe.place);
+  if (!recipe.converged)
+    throw InputError("parameters are for converged equilibria, and [reduce] asks for one linearised step a sample",
+                     "converged = true", recipe.place);
+  if (recipe.sampling == SamplingKind::greedy)
+    throw InputError("parameters are not for greedy sampling (it compares models of one set of parameters)",
+                     "sampling = \"latin-hypercube\" or \"random-paths\"", recipe.place);
+  if (recipe.solids == FieldForm::strains || recipe.membranes == FieldForm::strains)
+    throw InputError("parameters are not for strain modes (one fit serves one set of parameters)",
+                     recipe.solids == FieldForm::strains ? "solids = \"elements\"" : "membranes = \"elements\"",
+                     recipe.place);
+}
+
+}  // namespace
+
 void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (shaken_in_time(full.robot) && recipe.ecsw_training == "rerun")
     throw InputError(
@@ -214,6 +240,7 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
     throw InputError("[reduce] contact_modes is for robots in contact with obstacles, and the scene has none",
                      "[[obstacle]], or without contact_modes");
+  if (!full.robot.parameters.empty()) check_parametric(recipe, full);
   const bool strains = recipe.membranes == FieldForm::strains;
   if (strains && membrane_field(full) < 0)
     throw InputError(
@@ -535,17 +562,22 @@ TrainingStates ReductionJob::make_training(const TrainingSet& training, const Co
       {},
       training.snapshots.multipliers,
       {}};
+  for (const Sample& sample : training.snapshots.commands) {
+    const std::span<const double> values = parameters_of(full_.robot, sample);
+    states.parameters.insert(states.parameters.end(), values.begin(), values.end());
+  }
   for (const auto& source : training.snapshots.source)
     states.equilibrium.push_back(recipe_.converged && recipe_.ecsw_training != "rerun" && !source.in_time ? 1 : 0);
   if (const int every = elements_every(full_.robot, recipe_, count); every > 1) {
     keep_every(every, states.states, count);
     keep_every(every, states.multipliers, count);
     keep_every(every, states.equilibrium, count);
+    keep_every(every, states.parameters, count);
     states.count = (count + every - 1) / every;
     note(fmt::format("elements are chosen on {} of {} states, one in {}", states.count, count, every));
   }
   if (selecting_.rule == SelectionRule::displacement || recipe_.solids == FieldForm::strains)
-    states.metric = displacement_metric(all_, states.states, states.multipliers, states.count);
+    states.metric = displacement_metric(all_, states.states, states.multipliers, states.count, states.parameters);
   result_.report.seconds.training = now() - mark_;
   return states;
 }

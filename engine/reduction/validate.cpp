@@ -9,6 +9,7 @@
 
 #include "engine/mechanics/assembly/floating_mechanics.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/model/reduced_shape.hpp"
 #include "engine/reduction/basis/lifting.hpp"
 #include "engine/reduction/branches.hpp"
@@ -69,11 +70,12 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
     reference.friction.push_back(source.friction);
     if (shaken_in_time(model.robot)) reference.path.push_back(source.path);
   }
-  const std::vector<double> rest = rest_outputs(model.robot);
+  ChangingModel<FullModel> changing(model);
   reference.ny = model.robot.outputs();
   if (model.robot.floating) reference.fit.emplace(model);
   for (int s = 0; s < set.count; ++s) {
-    std::vector<double> y = rest;
+    (void)changing.set(parameters_of(model.robot, set.commands[static_cast<std::size_t>(s)]));
+    std::vector<double> y = rest_outputs(changing.model().robot);
     const std::span<double> q = std::span(reference.q).subspan(extent(s, reference.nv), extent(reference.nv));
     const Control control = control_of(model.robot, set.commands[static_cast<std::size_t>(s)]);
     if (reference.fit) reference.to_rest.push_back(reference.fit->remove(q));
@@ -119,7 +121,8 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
   const bool in_time = !reference.path.empty();
   // Equilibria do not depend on where the frame is.
   const std::shared_ptr<const ReducedModel> held = model.on_frame && !in_time ? shape_model(model) : nullptr;
-  const std::unique_ptr<Mechanics> own = reduced_mechanics(held ? *held : model);
+  ChangingModel<ReducedModel> changing(held ? *held : model);
+  const std::unique_ptr<Mechanics> own = reduced_mechanics(changing.model());
   Mechanics& mechanics = *own;
   // In several increments: where a model of few modes has more than one equilibrium, a jump may land on another one.
   Equilibrium equilibrium(mechanics, {.first_increment = careful_increment});
@@ -136,9 +139,10 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
       if (!now) variations.friction.assign(model.robot.obstacles.size(), 0.0);
       mechanics.set_variations(std::move(variations));
     }
+    if (changing.set(parameters_of(model.robot, reference.commands[extent(s)]))) mechanics.model_changed();
     if (!in_time || s == 0 || reference.path[extent(s)] != reference.path[extent(s - 1)]) state = rest_state(mechanics);
     const Control control = control_of(model.robot, reference.commands[static_cast<std::size_t>(s)]);
-    const std::vector<double> rest = carried_rest(model.robot, model.output_inputs, control.motions);
+    const std::vector<double> rest = carried_rest(changing.model().robot, model.output_inputs, control.motions);
     const StepStatus status = in_time ? stepper.step(control, state).status : equilibrium.solve(control, state).status;
     const bool solved = status == StepStatus::ok;
     if (!solved) {
@@ -343,7 +347,9 @@ UnseenPath::UnseenPath(const FullModel& full, int steps, std::uint64_t seed, con
 UnseenPath::UnseenPath(const FullModel& full, int steps, std::function<Sample(double)> commands,
                        const Progress& progress, StepScheme scheme)
     : full_(full), commands_(std::move(commands)) {
-  FullMechanics mechanics(full);
+  ChangingModel<FullModel> changing(full);
+  (void)changing.set(parameters_of(full.robot, commands_(0)));
+  FullMechanics mechanics(changing.model());
   const double h = full.robot.time_step;
   Stepper stepper(mechanics, {.scheme = scheme, .time_step = h});
   State x = rest_state(mechanics);
@@ -371,7 +377,9 @@ DynamicError UnseenPath::compare(const ReducedModel& reduced) const {
   DynamicError result;
   const double h = full_.robot.time_step;
   // Errors of a free-floating body that settles are those of its shape.
-  const std::unique_ptr<Mechanics> own = reduced_mechanics(reduced);
+  ChangingModel<ReducedModel> changing(reduced);
+  (void)changing.set(parameters_of(full_.robot, commands_(0)));
+  const std::unique_ptr<Mechanics> own = reduced_mechanics(changing.model());
   Mechanics& mechanics = *own;
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
   State z = rest_state(mechanics);
@@ -391,7 +399,7 @@ DynamicError UnseenPath::compare(const ReducedModel& reduced) const {
   }
   for (std::size_t k = 0; k < y_.size(); ++k) {
     control = control_of(full_.robot, commands_(static_cast<double>(k + 1) * h));
-    const std::vector<double> rest = carried_rest(reduced.robot, reduced.output_inputs, control.motions);
+    const std::vector<double> rest = carried_rest(changing.model().robot, reduced.output_inputs, control.motions);
     if (stepper.step(control, z).status != StepStatus::ok) {
       result.failed = true;
       break;

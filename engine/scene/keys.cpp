@@ -28,6 +28,7 @@ constexpr std::array root_keys{
     Key{.name = "effector", .kind = tables, .fallback = "none", .meaning = "what inverse control steers, and where errors are measured", .subtable = "[[effector]]"},
     Key{.name = "probe", .kind = tables, .fallback = "none", .meaning = "points that are only reported", .subtable = "[[probe]]"},
     Key{.name = "sensor", .kind = tables, .fallback = "none", .meaning = "what the robot measures of itself", .subtable = "[[sensor]]"},
+    Key{.name = "parameter", .kind = tables, .fallback = "none", .meaning = "what the reduced model is to be good for a range of", .subtable = "[[parameter]]"},
     Key{.name = "obstacle", .kind = tables, .fallback = "none", .meaning = "rigid things that the body may touch", .subtable = "[[obstacle]]"},
     Key{.name = "contact", .kind = table, .fallback = "all defaults", .meaning = "how the body touches them", .subtable = "[contact]"},
     Key{.name = "reduce", .kind = table, .fallback = "all defaults", .meaning = "how the reduced model is made", .subtable = "[reduce]"},
@@ -242,6 +243,18 @@ constexpr std::array sensor_keys{
     Key{.name = "delay", .kind = quantity, .dimension = D::time, .fallback = "0", .meaning = "the value is that of so long ago, at first that of the start", .bound = Bound::non_negative},
 };
 
+constexpr std::array parameter_keys{
+    Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
+    Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "what it is a factor on: the moduli of a material, a membrane or the whole body; the mass; lengths along a direction, between two planes across it", .choices = "stiffness | density | stretch"},
+    Key{.name = "range", .kind = interval, .fallback = "required", .meaning = "least and largest factor, about 1: that of the scene as it stands"},
+    Key{.name = "material", .kind = integer, .fallback = "the whole body", .meaning = "stiffness: of which `[[body.material]]`, counted from 1", .least = 1},
+    Key{.name = "membrane", .kind = integer, .fallback = "the whole body", .meaning = "stiffness: of which `[[body.membrane]]`, counted from 1", .least = 1},
+    Key{.name = "direction", .kind = vector, .fallback = "required for a stretch", .meaning = "stretch: along it lengths change; only its direction counts"},
+    Key{.name = "from", .kind = vector, .dimension = D::length, .fallback = "where the body begins along `direction`", .meaning = "stretch: a point of the plane where what is stretched begins; the body before it is carried along"},
+    Key{.name = "to", .kind = vector, .dimension = D::length, .fallback = "where the body ends along `direction`", .meaning = "stretch: a point of the plane where it ends; the body beyond is carried along"},
+    Key{.name = "about", .kind = vector, .dimension = D::length, .fallback = "midway", .meaning = "stretch: a point of the plane that stays"},
+};
+
 constexpr std::array obstacle_keys{
     Key{.name = "name", .kind = text, .fallback = "required", .meaning = "its name"},
     Key{.name = "type", .kind = choice, .fallback = "required", .meaning = "its shape: all below a plane with the normal z; a ball; what is within `radius` of a segment along z; a box along the axes; a cylinder along z with flat ends; a pipe along z, open at both ends, that the body may be in and around; a closed surface", .choices = "plane | sphere | capsule | box | cylinder | tube | mesh"},
@@ -444,6 +457,7 @@ constexpr std::array tables_of_scene{
     TableKeys{"[[effector]]", "Something that is steered. A position is that of `point` or of one of `box`, `sphere` and `group`, or of a point that one of these carries; an orientation is that of one of the last three; a length has either `points` or `cable`; a volume one of `cavity`, `surface` and the regions, whose faces are closed walls. Goals of a volume are the volume itself, and its row is what is missing over the area of the walls at rest: the mean distance by which they are off.", effector_keys},
     TableKeys{"[[probe]]", "A point that is reported.", probe_keys},
     TableKeys{"[[sensor]]", "Something that the robot measures: columns of the results, and values for controllers and learning. It acts on nothing. [How to](../howto/sensors.md).", sensor_keys},
+    TableKeys{"[[parameter]]", "A number that the reduced model takes at run time: `supple reduce` trains and measures it over commands and parameters together, and every verb sets it (`--set NAME=VALUE`). What is placed on the body moves with a stretch of it, what is placed in space does not. [How to](../howto/parameters.md).", parameter_keys},
     TableKeys{"[[obstacle]]", "A rigid thing that does not move and that the body cannot enter.", obstacle_keys},
     TableKeys{"[contact]", "What of the body touches obstacles: collision points, nodes of its outer surface that can move, not those on walls of cavities, or corners of a surface that it carries. At most one of `box`, `sphere` and `group` selects them.", contact_keys},
     TableKeys{"[reduce]", "How `supple reduce` samples, reduces and validates.", reduce_keys},

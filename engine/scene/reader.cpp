@@ -408,6 +408,7 @@ void check_names(const Scene& scene) {
   for (const EffectorScene& effector : scene.effectors) add(effector.name, effector.place, nullptr);
   for (const PointScene& probe : scene.probes) add(probe.name, probe.place, nullptr);
   for (const SensorScene& sensor : scene.sensors) add(sensor.name, sensor.place, nullptr);
+  for (const ParameterScene& parameter : scene.parameters) add(parameter.name, parameter.place, nullptr);
   for (const ObstacleScene& obstacle : scene.obstacles) add(obstacle.name, obstacle.place, nullptr);
 }
 
@@ -435,6 +436,8 @@ Scene read(const Document& document, const std::string& name) {
   }
   for (const TableReader& sensor : table.tables("sensor"))
     scene.sensors.push_back(read_sensor(sensor, scene.actuators));
+  for (const TableReader& parameter : table.tables("parameter"))
+    scene.parameters.push_back(read_parameter(parameter, scene.bodies.front()));
   for (const TableReader& obstacle : table.tables("obstacle")) scene.obstacles.push_back(read_obstacle(obstacle));
   if (!scene.obstacles.empty() && scene.implicit_position != 1 && scene.integrator != Integrator::quasi_static)
     table.fail(

@@ -64,6 +64,9 @@ EffectorScene read_effector(const TableReader& table, const std::vector<Actuator
 // Of the actuators that were read before.
 SensorScene read_sensor(const TableReader& table, const std::vector<ActuatorScene>& actuators);
 
+// Of the body that was read before.
+ParameterScene read_parameter(const TableReader& table, const BodyScene& body);
+
 // Throws where the document lists several bodies (assembly_scene.hpp).
 void refuse_assembly(const Document& document, const std::string& file);
 

@@ -103,6 +103,13 @@ bool same(const SensorScene& a, const SensorScene& b) {
   };
   return plain(a) == plain(b) && same(a.region, b.region);
 }
+bool same(const ParameterScene& a, const ParameterScene& b) {
+  const auto plain = [](const ParameterScene& v) {
+    return std::tie(v.name, v.kind, v.range.lower, v.range.upper, v.material, v.membrane, v.direction, v.from, v.to,
+                    v.about);
+  };
+  return plain(a) == plain(b);
+}
 bool same(const ObstacleScene& a, const ObstacleScene& b) {
   const auto plain = [](const ObstacleScene& v) {
     return std::tie(v.name, v.shape, v.radius, v.length, v.thickness, v.size, v.position, v.rotation, v.inside,
@@ -135,8 +142,8 @@ bool operator==(const Scene& a, const Scene& b) {
   return plain(a) == plain(b) &&
          std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(), same_body) &&
          same(a.actuators, b.actuators) && same(a.constraints, b.constraints) && same(a.effectors, b.effectors) &&
-         same(a.probes, b.probes) && same(a.sensors, b.sensors) && same(a.obstacles, b.obstacles) &&
-         same(a.contact, b.contact) && same(a.reduction, b.reduction);
+         same(a.probes, b.probes) && same(a.sensors, b.sensors) && same(a.parameters, b.parameters) &&
+         same(a.obstacles, b.obstacles) && same(a.contact, b.contact) && same(a.reduction, b.reduction);
 }
 
 namespace {

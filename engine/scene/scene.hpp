@@ -308,6 +308,23 @@ struct SensorScene {
   Place place;
 };
 
+/// What a parameter is a factor on: the moduli of one material or of all; the mass; lengths along a direction.
+enum class ParameterKind { stiffness, density, stretch };
+
+/// A number that the reduced model is to be good for a range of ([[parameter]]): a factor, 1 as the scene stands.
+struct ParameterScene {
+  std::string name;
+  ParameterKind kind = ParameterKind::stiffness;
+  Interval range{1, 1};
+  int material = 0, membrane = 0;  // stiffness: of which, from 1; both 0: of the whole body
+  Vec3d direction{{0, 0, 0}};      // stretch: unit vector
+  /// stretch: what lies between the planes across the direction through these is stretched, what lies beyond is carried
+  /// along [m]; none: the ends of the body.
+  std::optional<Vec3d> from, to;
+  std::optional<Vec3d> about;  // stretch: the plane that stays; none: midway
+  Place place;
+};
+
 enum class ObstacleShape { plane, sphere, capsule, box, cylinder, tube, mesh };
 
 /// A rigid obstacle that does not move. Shapes and their own frames: engine/obstacles/obstacle.hpp.
@@ -428,6 +445,7 @@ struct Scene {
   std::vector<EffectorScene> effectors;
   std::vector<PointScene> probes;
   std::vector<SensorScene> sensors;
+  std::vector<ParameterScene> parameters;
   std::vector<ObstacleScene> obstacles;
   ContactScene contact;
   ReductionScene reduction;

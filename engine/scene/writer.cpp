@@ -77,6 +77,7 @@ class Writer {
       if (!p.set.empty()) put("set", p.set);
     }
     for (const SensorScene& s : scene.sensors) sensor(s);
+    for (const ParameterScene& p : scene.parameters) parameter(p);
     for (const ObstacleScene& o : scene.obstacles) obstacle(o);
     contact(scene.contact);
     reduction(scene.reduction);
@@ -304,6 +305,20 @@ class Writer {
     put("points", points);
     if (pull_point) put("pull_point", *pull_point);
     put("attachment_radius", attachment_radius);
+  }
+
+  void parameter(const ParameterScene& p) {
+    open("[[parameter]]");
+    put("name", p.name);
+    choice("type", p.kind);
+    put("range", p.range);
+    if (p.material > 0) text_ += fmt::format("material = {}\n", p.material);
+    if (p.membrane > 0) text_ += fmt::format("membrane = {}\n", p.membrane);
+    if (p.kind != ParameterKind::stretch) return;
+    put("direction", p.direction);
+    if (p.from) put("from", *p.from);
+    if (p.to) put("to", *p.to);
+    if (p.about) put("about", *p.about);
   }
 
   void obstacle(const ObstacleScene& o) {

@@ -1,18 +1,22 @@
 // Reduced models: read, written, described.
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "engine/cli/reports/model_facts.hpp"
 #include "engine/cli/reports/page_facts.hpp"
+#include "engine/cli/reports/robot_facts.hpp"
 #include "engine/io/flat_file.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/io/runtime_file.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "kernels/base/atomic_file.hpp"
 #include "python/src/bindings.hpp"
@@ -53,6 +57,37 @@ void from_bytes(ReducedModel* self, const nb::bytes& bytes) {
   new (self) ReducedModel(read_runtime_bytes({bytes.c_str(), bytes.size()}, "model in memory"));
 }
 
+nb::object parameters_of_model(const ReducedModel& self) {
+  nlohmann::ordered_json table = nlohmann::ordered_json::object();
+  for (const Parameter& parameter : self.robot.parameters) {
+    nlohmann::ordered_json one = cli::parameter_json(parameter);
+    one.erase("name");
+    table[parameter.name] = std::move(one);
+  }
+  return table_of(table);
+}
+
+std::vector<double> named_parameters(const ReducedModel& self, const std::map<std::string, double>& values) {
+  std::vector<NamedValue> named;
+  for (const auto& [name, value] : values) named.push_back({name, value});
+  return parameters_by_name(self.robot, named);
+}
+
+ReducedModel at_named_parameters(const ReducedModel& self, const std::map<std::string, double>& values) {
+  return at_parameters(self, named_parameters(self, values));
+}
+
+nb::object scale_of_parameters(const ReducedModel& self, const std::map<std::string, double>& values) {
+  for (const auto& [name, value] : values)
+    for (const Parameter& parameter : self.robot.parameters)
+      if (parameter.name == name && parameter.kind != ParameterKind::stiffness)
+        throw InputError("'" + name + "' is no stiffness: robots of a batch have it in common",
+                         "with_parameters() for all robots");
+  std::vector<double> scale = region_factors(self, named_parameters(self, values));
+  const std::size_t regions = scale.size();
+  return nb::cast(array(std::move(scale), {regions}));
+}
+
 }  // namespace
 
 void bind_model(nb::module_& module) {
@@ -89,6 +124,19 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("motions", [](const ReducedModel& self) { return names_in(self.robot.motions); })
       .def_prop_ro("effectors", [](const ReducedModel& self) { return names_in(self.robot.effectors); })
       .def_prop_ro("obstacles", [](const ReducedModel& self) { return names_in(self.robot.obstacles); })
+      .def_prop_ro("parameters", &parameters_of_model,
+                   nb::sig("def parameters(self) -> dict[str, dict[str, typing.Any]]"),
+                   "Of each [[parameter]] its type, range and value, by name.")
+      .def("with_parameters", &at_named_parameters, nb::arg("values"),
+           nb::sig("def with_parameters(self, values: typing.Mapping[str, float]) -> Model"),
+           "The model at other values of its parameters: factors, by name; the others stay 1. Raises InputError for a "
+           "name that is not there, a value outside its range, and of a model that is not at 1.")
+      .def("material_scale", &scale_of_parameters, nb::arg("values"),
+           nb::sig("def material_scale(self, values: typing.Mapping[str, float]) "
+                   "-> typing.Annotated[numpy.typing.NDArray[numpy.float64], dict(shape=(None,))]"),
+           "What such values of its stiffnesses are to the regions of the body: a row [regions] of material_scale as "
+           "Simulation.set_variations() has it, with which robots of a batch differ. Raises InputError for a "
+           "parameter that is no stiffness.")
       .def_prop_ro(
           "errors", [](const ReducedModel& self) { return table_of(cli::errors_json(self.errors)); },
           "Errors against the full-order model on the test set, as fractions of the mean displacement.")

@@ -76,6 +76,7 @@ void App::take_over() {
   if (same) pending_->adopt(*document_);
   document_ = std::move(pending_);
   recordings_told_ = 0;
+  panel_.parameters.clear();
   pointer_ = {};
   const RobotShape& shape = *document_->robot().shape;
   // A newton moves a robot of a decimetre by some millimetres: a tenth of its size is pulled by 5 N.
@@ -282,6 +283,12 @@ void App::panels(const InputFrame& input) {
     if (document_->intent().mode == Mode::inverse && section("Goal"))
       changed_ = goal_panel(*document_, panel_) || changed_;
     if (section("Actuators")) changed_ = actuator_panel(*document_) || changed_;
+    if (!document_->robot().robot().parameters.empty() && section("Parameters"))
+      if (const auto words = parameter_panel(*document_, panel_); words && !pending_) {
+        OpenRequest other = document_->request();
+        other.parameters = *words;
+        open(other);
+      }
     ImGui::EndDisabled();
     if (section("Look")) look_panel(*document_, settings_, pointer_.stiffness);
     if (section("Robot")) robot_panel(*document_);

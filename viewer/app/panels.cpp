@@ -205,6 +205,32 @@ bool actuator_panel(Document& document) {
   return changed;
 }
 
+std::optional<std::vector<std::string>> parameter_panel(const Document& document, PanelState& state) {
+  const std::vector<Parameter>& parameters = document.robot().robot().parameters;
+  std::vector<double>& values = state.parameters;
+  bool moved = false;
+  if (values.size() != parameters.size()) {
+    values.clear();
+    for (const Parameter& parameter : parameters) values.push_back(parameter.value);
+  }
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    const Parameter& parameter = parameters[k];
+    ImGui::PushID(parameter.name.c_str());
+    ImGui::SetNextItemWidth(-110);
+    ImGui::SliderScalar("##parameter", ImGuiDataType_Double, &values[k], &parameter.range.lower,
+                        &parameter.range.upper, "%.3f", ImGuiSliderFlags_AlwaysClamp);
+    moved = moved || ImGui::IsItemDeactivatedAfterEdit();
+    ImGui::SameLine();
+    ImGui::TextUnformatted(parameter.name.c_str());
+    ImGui::PopID();
+  }
+  if (!moved) return std::nullopt;
+  std::vector<std::string> words;
+  for (std::size_t k = 0; k < parameters.size(); ++k)
+    words.push_back(fmt::format("{}={}", parameters[k].name, values[k]));
+  return words;
+}
+
 void look_panel(const Document& document, ViewSettings& settings, double& pull) {
   DrawingOptions& drawing = settings.drawing;
   const RobotShape& shape = *document.robot().shape;

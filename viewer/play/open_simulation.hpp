@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "viewer/play/simulation.hpp"
 
@@ -11,6 +12,7 @@ namespace supple::view {
 struct OpenRequest {
   std::string file, compare;  // file: see open_robot, or a recording; compare: "" = no robot beside
   SimulationSettings settings;
+  std::vector<std::string> parameters = {};                      // of both robots, "softness=0.8"
   RecordingReader::Check check = RecordingReader::Check::whole;  // of a recording
 };
 

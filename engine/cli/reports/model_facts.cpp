@@ -157,6 +157,8 @@ Facts model_facts(const ReducedModel& model) {
     facts.emplace_back("effector", fmt::format("{}", fmt::join(effector_cells(model.robot, effector), "  ")));
   for (const Sensor& sensor : model.robot.sensors)
     facts.emplace_back("sensor", fmt::format("{}", fmt::join(sensor_cells(model.robot, sensor), "  ")));
+  for (const Parameter& parameter : model.robot.parameters)
+    facts.emplace_back("parameter", fmt::format("{}", fmt::join(parameter_cells(parameter), "  ")));
   for (const PlacedObstacle& obstacle : model.robot.obstacles)
     facts.emplace_back("obstacle", fmt::format("{}", fmt::join(obstacle_cells(obstacle), "  ")));
   if (!model.robot.obstacles.empty()) facts.emplace_back("contact", contact_text(model.robot));
@@ -174,6 +176,8 @@ nlohmann::ordered_json model_json(const ReducedModel& model) {
   for (const PlacedObstacle& obstacle : model.robot.obstacles) obstacles.push_back(obstacle_json(obstacle));
   auto sensors = nlohmann::ordered_json::array();
   for (const Sensor& sensor : model.robot.sensors) sensors.push_back(sensor_json(model.robot, sensor));
+  auto parameters = nlohmann::ordered_json::array();
+  for (const Parameter& parameter : model.robot.parameters) parameters.push_back(parameter_json(parameter));
   return {{"name", model.robot.name},
           {"nodes", from.nodes},
           {"elements", from.elements},
@@ -181,6 +185,7 @@ nlohmann::ordered_json model_json(const ReducedModel& model) {
           {"motions", model.robot.motions.size()},
           {"constraints", constraints_json(model.robot)},
           {"sensors", std::move(sensors)},
+          {"parameters", std::move(parameters)},
           {"obstacles", std::move(obstacles)},
           {"contact", contact_json(model.robot)},
           {"snapshots", from.snapshots},

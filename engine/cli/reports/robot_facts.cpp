@@ -1,4 +1,5 @@
 #include "engine/cli/reports/robot_facts.hpp"
+#include "engine/scene/keys.hpp"
 
 #include <fmt/format.h>
 
@@ -269,6 +270,26 @@ nlohmann::ordered_json sensor_json(const Robot& robot, const Sensor& sensor) {
                               {"bias", sensor.bias},
                               {"delay", sensor.delay}};
   if (sensor.actuator >= 0) json["actuator"] = robot.actuators[static_cast<std::size_t>(sensor.actuator)].name;
+  return json;
+}
+
+std::vector<std::string> parameter_cells(const Parameter& parameter) {
+  const std::string of = parameter.material >= 0   ? fmt::format(" of material {}", parameter.material + 1)
+                         : parameter.membrane >= 0 ? fmt::format(" of membrane {}", parameter.membrane + 1)
+                                                   : "";
+  std::string value = fmt::format("{:g} to {:g}", parameter.range.lower, parameter.range.upper);
+  if (parameter.value != 1) value += fmt::format(", now {:g}", parameter.value);
+  return {parameter.name,
+          std::string(choice_words("[[parameter]]", "type")[static_cast<std::size_t>(parameter.kind)]) + of, value};
+}
+
+nlohmann::ordered_json parameter_json(const Parameter& parameter) {
+  nlohmann::ordered_json json{{"name", parameter.name},
+                              {"type", choice_words("[[parameter]]", "type")[static_cast<std::size_t>(parameter.kind)]},
+                              {"range", {parameter.range.lower, parameter.range.upper}},
+                              {"value", parameter.value}};
+  if (parameter.material >= 0) json["material"] = parameter.material + 1;
+  if (parameter.membrane >= 0) json["membrane"] = parameter.membrane + 1;
   return json;
 }
 

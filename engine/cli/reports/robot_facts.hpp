@@ -35,6 +35,10 @@ nlohmann::ordered_json sensor_json(const Robot& robot, const Sensor& sensor);
 // Name of each sensor to its reading, a number or a list, SI; readings of one robot.
 nlohmann::ordered_json sensors_json(const Robot& robot, std::span<const double> readings);
 
+// Cells of a table: name, what it is a factor on, its range.
+std::vector<std::string> parameter_cells(const Parameter& parameter);
+nlohmann::ordered_json parameter_json(const Parameter& parameter);
+
 // Cells of a table: name, what it is, where it is, its friction.
 std::vector<std::string> obstacle_cells(const PlacedObstacle& obstacle);
 nlohmann::ordered_json obstacle_json(const PlacedObstacle& obstacle);

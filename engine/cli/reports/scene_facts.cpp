@@ -215,6 +215,9 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
   for (const Sensor& sensor : robot.sensors) rows.push_back(sensor_cells(robot, sensor));
   if (!rows.empty()) facts.emplace_back("sensors", lines(format_table(rows)));
   rows.clear();
+  for (const Parameter& parameter : robot.parameters) rows.push_back(parameter_cells(parameter));
+  if (!rows.empty()) facts.emplace_back("parameters", lines(format_table(rows)));
+  rows.clear();
   for (const PlacedObstacle& obstacle : robot.obstacles) rows.push_back(obstacle_cells(obstacle));
   if (!rows.empty()) {
     facts.emplace_back("obstacles", lines(format_table(rows)));
@@ -269,6 +272,7 @@ nlohmann::ordered_json scene_json(const Scene& scene, const FullModel& model) {
         {{"name", probe.name}, {"point", vector_json(robot.rest_points[static_cast<std::size_t>(probe.point)])}});
   json["sensors"] = nlohmann::ordered_json::array();
   for (const Sensor& sensor : robot.sensors) json["sensors"].push_back(sensor_json(robot, sensor));
+  for (const Parameter& parameter : robot.parameters) json["parameters"].push_back(parameter_json(parameter));
   json["obstacles"] = nlohmann::ordered_json::array();
   for (const PlacedObstacle& obstacle : robot.obstacles) json["obstacles"].push_back(obstacle_json(obstacle));
   json["contact"] = contact_json(robot);

@@ -17,6 +17,7 @@
 #include "engine/mesh/read.hpp"
 #include "engine/mesh/write.hpp"
 #include "engine/model/full_model.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/base/atomic_file.hpp"
 
@@ -26,6 +27,7 @@ namespace {
 
 struct Arguments {
   std::string input, output, format;
+  std::vector<std::string> parameters;
   SofaExport sofa;
 };
 
@@ -65,7 +67,8 @@ int export_to_runtime(Context& context, const Arguments& arguments) {
         "a .rom.h5 written by `supple reduce`");
   if (arguments.format == "page" && !arguments.output.ends_with(".html"))
     throw InputError(fmt::format("'{}' is no name of a page", arguments.output), "a name that ends in .html");
-  const ReducedModel model = read_model(arguments.input);
+  ReducedModel model = read_model(arguments.input);
+  take_parameters(arguments.parameters, model);
   if (arguments.format == "page")
     write_file(arguments.output, robot_page(model));
   else
@@ -90,6 +93,7 @@ int export_file(Context& context, const Arguments& arguments) {
     return export_to_sofa(context, sofa);
   }
   if (arguments.format == "runtime" || arguments.format == "page") return export_to_runtime(context, arguments);
+  if (!arguments.parameters.empty()) throw InputError("--parameter goes with --format runtime or page", "leave it out");
   refuse_existing(output, context.common.force);
   const Geometry geometry = read_geometry(arguments.input);
   const bool solid = geometry.mesh.element_count() > 0;
@@ -135,6 +139,8 @@ Command export_command() {
         "--format", arguments->format, {"runtime", "page", "sofa"},
         "of a reduced model, instead of a mesh: one file for the runtime (supple.h), a page for a browser in which it "
         "runs, or text files of SOFA's ModelOrderReduction");
+    options.texts("--parameter", arguments->parameters, "NAME=FACTOR",
+                  "runtime, page: value of a [[parameter]] that the robot there keeps (1)");
     options.text("--scene", arguments->sofa.scene, "SCENE", "sofa: the scene that the model was made from");
     options.text("--snapshots", arguments->sofa.snapshots, "DIR",
                  "sofa: states of its reduction, which give its modes; without it NAME.snapshots");

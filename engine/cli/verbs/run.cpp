@@ -14,6 +14,7 @@
 #include "engine/cli/verbs/comparison.hpp"
 #include "engine/cli/verbs/session.hpp"
 #include "engine/io/model_file.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/snapshots/snapshots.hpp"
 #include "engine/reduction/validate.hpp"
@@ -38,7 +39,8 @@ Comparison compare(Context& context, const Arguments& arguments, const ReducedMo
   scene.time_step = result.settings.time_step;
   scene.implicit_velocity = model.robot.implicit_velocity;
   scene.implicit_position = model.robot.implicit_position;
-  const FullModel full = build_full_model(scene);
+  FullModel full = build_full_model(scene);
+  take_parameters(arguments.session.parameters, full);
   if (identify(scene).mesh != model.provenance.mesh_hash)
     print_note("the model was made from another mesh than the scene's: its errors include that difference");
   return compare_with_full(full, model, result, reduced, arguments.session.settle, context.common.quiet);
@@ -77,7 +79,8 @@ int run_model(Context& context, Arguments& arguments) {
   }
   const int robots = static_cast<int>(session.batch.value_or(1));
   check_batch(arguments, robots);
-  const ReducedModel model = read_model(plan.model);
+  ReducedModel model = read_model(plan.model);
+  take_parameters(session.parameters, model);
   if (!context.common.quiet) print_warning(distrust(model));
   const MechanicsTeam team(model, robots,
                            session.keep_tangent ? MechanicsTeam::Members::robots : MechanicsTeam::Members::threads);
@@ -88,7 +91,7 @@ int run_model(Context& context, Arguments& arguments) {
                         "run",
                         model.robot.name,
                         plan.model,
-                        hash_file(plan.model),
+                        with_parameters(hash_file(plan.model), model.robot),
                         smooth_path_covering_steps * settings.time_step,
                         reduced_shape_writer(model),
                         reduced_skin(model),

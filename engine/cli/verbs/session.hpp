@@ -21,7 +21,7 @@ struct Context;
 struct SessionArguments {
   std::string model;  // positional: scene or model file
   std::string actuation, integrator, output, resume, record;
-  std::vector<std::string> assignments;
+  std::vector<std::string> assignments, parameters;
   std::optional<long> steps, every, batch, record_robot;
   std::optional<double> duration, time_step, keep_tangent;
   bool settle = false;

@@ -11,6 +11,7 @@
 #include "engine/cli/verbs/session.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
@@ -29,7 +30,8 @@ int simulate(Context& context, const SessionArguments& arguments) {
   Scene scene = read_scene(plan.model);
   if (plan.integrator) scene.integrator = integrator_of(*plan.integrator);
   if (plan.time_step) scene.time_step = *plan.time_step;
-  const FullModel model = build_full_model(scene);
+  FullModel model = build_full_model(scene);
+  take_parameters(arguments.parameters, model);
   if (arguments.settle)
     for (const ElementField& field : model.fields)
       if (!has_exact_tangent(field.law))
@@ -41,7 +43,7 @@ int simulate(Context& context, const SessionArguments& arguments) {
                         "simulate",
                         scene.name,
                         scene.file,
-                        scene_fingerprint(scene),
+                        with_parameters(scene_fingerprint(scene), model.robot),
                         scene.duration,
                         full_shape_writer(mechanics),
                         full_skin(mechanics)};

@@ -13,6 +13,7 @@ namespace supple::cli {
 
 struct ViewArguments {
   std::string file, compare, integrator;
+  std::vector<std::string> parameters;
   std::optional<double> time_step;  // s
 };
 

@@ -119,6 +119,7 @@ const AssemblyRobot::PartModel* AssemblyRobot::same_model(const PartScene& part,
 
 Scene AssemblyRobot::scene_of(const PartScene& part) const {
   Scene scene = read_scene(part.scene);
+  scene.parameters.clear();  // a part is as its scene stands
   add_obstacles(part, scene);
   return scene;
 }

@@ -175,6 +175,14 @@ void FullElements::begin_viscous_step(double h, std::span<const double> viscous)
   }
 }
 
+void FullElements::parameters_changed() {
+  SUPPLE_EXPECT(device_ == cpu());
+  for (Field& field : fields_) {
+    field.step = -1;
+    field.of_shape.clear();
+  }
+}
+
 double FullElements::step_factor() const {
   double factor = 1;
   for (const Field& field : fields_)

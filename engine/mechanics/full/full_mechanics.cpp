@@ -59,25 +59,32 @@ FullMechanics::FullMechanics(const FullModel& model, MakeSolver make_solver, Eva
   pattern_ = build_node_pattern(model, coupled_by_rows(model));
   block_offset_ = element_block_offsets(model);
   if (!evaluate_) elements_ = std::make_unique<FullElements>(model, pattern_, cpu(), 1);
+  read_model();
+  u_.assign(3 * model.mesh.nodes.size(), 0.0);
+  magnitude_.assign(static_cast<std::size_t>(model.coordinates.nv), 0.0);
+}
+
+// What the model's masses and moduli make of it.
+void FullMechanics::read_model() {
   mass_.assign(pattern_.row.size(), 0.0);
-  for (int column = 0; column < static_cast<int>(model.mesh.nodes.size()); ++column)
-    for (int k = model.mass.column_start[static_cast<std::size_t>(column)];
-         k < model.mass.column_start[static_cast<std::size_t>(column) + 1]; ++k) {
-      int i = model.node_unknown[static_cast<std::size_t>(model.mass.row[static_cast<std::size_t>(k)])];
-      int j = model.node_unknown[static_cast<std::size_t>(column)];
+  for (int column = 0; column < static_cast<int>(model_.mesh.nodes.size()); ++column)
+    for (int k = model_.mass.column_start[static_cast<std::size_t>(column)];
+         k < model_.mass.column_start[static_cast<std::size_t>(column) + 1]; ++k) {
+      int i = model_.node_unknown[static_cast<std::size_t>(model_.mass.row[static_cast<std::size_t>(k)])];
+      int j = model_.node_unknown[static_cast<std::size_t>(column)];
       if (i < 0 || j < 0) continue;
       if (i < j) std::swap(i, j);
-      mass_[static_cast<std::size_t>(pattern_.find(i, j))] = model.mass.value[static_cast<std::size_t>(k)];
+      mass_[static_cast<std::size_t>(pattern_.find(i, j))] = model_.mass.value[static_cast<std::size_t>(k)];
     }
   // At a strain of one, roughly: the stress is the sum of the law's moduli.
-  std::vector<double> unit(model.free_nodes.size(), 0.0);
-  for (const ElementField& field : model.fields)
+  std::vector<double> unit(model_.free_nodes.size(), 0.0);
+  for (const ElementField& field : model_.fields)
     for (int p = 0; p < field.points(); ++p) {
       const auto& m = field.parameters[static_cast<std::size_t>(field.region[static_cast<std::size_t>(p)])];
       const double stress = sum_of_moduli(field.law, m);
       for (int a = 0; a < field.nodes_per_element; ++a) {
         const int e = p / field.points_per_element;
-        const int unknown = model.node_unknown[static_cast<std::size_t>(
+        const int unknown = model_.node_unknown[static_cast<std::size_t>(
             field.node[static_cast<std::size_t>(e * field.nodes_per_element + a)])];
         const double* g = field.gradient.data() + extent(p, field.nodes_per_element, 3) + extent(3, a);
         if (unknown >= 0)
@@ -85,10 +92,17 @@ FullMechanics::FullMechanics(const FullModel& model, MakeSolver make_solver, Eva
               stress * field.volume[static_cast<std::size_t>(p)] * norm(Vec3d{{g[0], g[1], g[2]}});
       }
     }
+  unit_force_ = 0;
   for (const double force : unit) unit_force_ += force * force;
   unit_force_ = std::sqrt(unit_force_);
-  u_.assign(3 * model.mesh.nodes.size(), 0.0);
-  magnitude_.assign(static_cast<std::size_t>(model.coordinates.nv), 0.0);
+}
+
+void FullMechanics::model_changed() {
+  SUPPLE_EXPECT(!evaluate_);
+  ++changes_;
+  read_model();
+  elements_->parameters_changed();
+  turned_.reset();
 }
 
 std::size_t FullMechanics::bytes() const {

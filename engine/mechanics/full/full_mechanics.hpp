@@ -51,6 +51,8 @@ class FullMechanics final : public Mechanics {
   bool root_solve(int robot, std::span<double> X, int count) override;
   void row_compliance(int robot, const PointRows& rows, int known, std::span<double> C) override;
 
+  void model_changed() override;
+  int changes() const override { return changes_; }
   double friction(int robot, int obstacle) const override;
   // For the steps to come: false, obstacles have none.
   void set_friction(bool friction) { friction_ = friction; }
@@ -66,6 +68,7 @@ class FullMechanics final : public Mechanics {
   std::span<const double> weighted_stress(int field) const;
 
  private:
+  void read_model();
   SystemReport factor_system(const SystemCoefficients& coefficients, std::span<const double> y,
                              std::span<const double> multipliers);
   void add_prescribed_stiffness(std::span<const double> v_c, std::span<double> out) const;
@@ -85,6 +88,7 @@ class FullMechanics final : public Mechanics {
   double unit_force_ = 0;     // norm of the forces at the nodes at strains of one [N]
   TangentKind tangent_ = TangentKind::none;
   bool friction_ = true;
+  int changes_ = 0;
   std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
   SparseDirect* solver_ = nullptr;
   // Scratch of one evaluation.

@@ -157,10 +157,9 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     for (const ReducedField& field : model.fields) {
       ViscousField& viscous = viscous_.emplace_back();
       if (field.viscosity.terms == 0) continue;
-      for (const MaterialParameters<double>& m : field.parameters)
-        viscous.of_shape.push_back(shape_parameters(field.law, m));
       viscous.held_stress.assign(extent(robots, padded(field.points()), symmetric_components), 0.0);
     }
+  read_viscous();
   scale_materials();
   stiffness_.assign(extent(robots, n_, n_), 0.0);
   geometric_.assign(extent(robots, m_, r_), 0.0);
@@ -199,6 +198,25 @@ ReducedMechanics::ReducedMechanics(const ReducedModel& model, int robots)
     s.turn.assign(tile_size, 0.0);
   }
   turned_.resize(extent(robots));
+  factor_turns();
+}
+
+void ReducedMechanics::read_viscous() {
+  step_ = -1;
+  for (std::size_t f = 0; f < viscous_.size(); ++f) {
+    const ReducedField& field = model_.fields[f];
+    if (field.viscosity.terms == 0) continue;
+    viscous_[f].of_shape.clear();
+    for (const MaterialParameters<double>& m : field.parameters)
+      viscous_[f].of_shape.push_back(shape_parameters(field.law, m));
+  }
+}
+
+void ReducedMechanics::model_changed() {
+  ReducedRobots::model_changed();
+  read_viscous();
+  constant_stiffness_.clear();
+  scale_materials();
   factor_turns();
 }
 

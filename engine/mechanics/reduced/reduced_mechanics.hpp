@@ -61,6 +61,8 @@ class ReducedMechanics final : public ReducedRobots {
   // it K_c of the motions that strain the body.
   std::span<const double> stiffness(int robot) const;
 
+  void model_changed() override;
+
   // The factor that the last factor() has made of safe tangents, with what derivatives need beside it: kept
   // [factor_size()], and restored for solves and derivatives of that step.
   std::size_t factor_size() const;
@@ -131,6 +133,7 @@ class ReducedMechanics final : public ReducedRobots {
   void assemble_robot(int robot, const SystemCoefficients& coefficients, std::span<const double> y,
                       std::span<const double> multipliers);
   void scale_materials() override;
+  void read_viscous();
   // The points of a tile as a field of their own, in a viscous step with what it adds.
   PointField<double> tile_points(std::size_t field, int tile, int robot, const double* scale) const;
   // Coordinates of forces: alpha, and c where it strains the body [columns].

@@ -38,16 +38,20 @@ ReducedRobots::ReducedRobots(const ReducedModel& model, int robots)
                     model.robot.name),
         "`supple run` on the CPU, or rigid_motion = \"linearised\" in [reduce]");
   coordinates_.add(CoordinateBlock::Kind::modes, model.robot.name, r_);
+  read_moduli();
+}
+
+void ReducedRobots::read_moduli() {
   // At a strain of one, roughly: the stress is the sum of the law's constants.
-  const int n = model.columns(), regions = model.regions();
+  const int n = model_.columns(), regions = model_.regions();
   forces_of_regions_.assign(extent(r_, regions), 0.0);
   for (int j = 0; j < r_; ++j)
-    for (const ReducedField& field : model.fields) {
+    for (const ReducedField& field : model_.fields) {
       const StrainModes& strains = field.strains;
       double linear = 0;
       for (int k = 0; k < strains.count; ++k) linear = std::hypot(linear, strains.linear[extent(k, n) + extent(j)]);
       if (strains.count > 0)
-        forces_of_regions_[extent(j, regions) + extent(model.strain_region(field))] += strains.unit * linear;
+        forces_of_regions_[extent(j, regions) + extent(model_.strain_region(field))] += strains.unit * linear;
       for (int p = 0; p < field.points(); ++p) {
         const int region = field.region[extent(p)];
         const auto& m = field.parameters[extent(region)];
@@ -57,7 +61,7 @@ ReducedRobots::ReducedRobots(const ReducedModel& model, int robots)
           const double g = G[c * tile_size + p % tile_size];
           square += g * g;
         }
-        forces_of_regions_[extent(j, regions) + extent(model.first_region(field) + region)] +=
+        forces_of_regions_[extent(j, regions) + extent(model_.first_region(field) + region)] +=
             field.weight[extent(p)] * sum_of_moduli(field.law, m) * std::sqrt(square);
       }
     }
@@ -77,6 +81,11 @@ void ReducedRobots::find_rounding_forces() {
     }
     rounding_forces_[b] = rounding_strain * std::sqrt(rounding_forces_[b]);
   }
+}
+
+void ReducedRobots::model_changed() {
+  ++changes_;
+  read_moduli();
 }
 
 void check_variations(const ReducedModel& model, int robots, const Variations& variations) {

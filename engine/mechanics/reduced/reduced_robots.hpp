@@ -29,6 +29,7 @@ class ReducedRobots : public Mechanics {
   const Variations& variations() const { return variations_; }
   // For the steps to come, also between steps. Throws as check_variations() does.
   void set_variations(Variations variations) override;
+  void model_changed() override;
 
  protected:
   // The model must outlive this object.
@@ -46,6 +47,7 @@ class ReducedRobots : public Mechanics {
   Variations variations_;
 
  private:
+  void read_moduli();
   void find_rounding_forces();
 
   int changes_ = 0;

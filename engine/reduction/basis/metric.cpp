@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/reduction/snapshots/sampling.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
@@ -84,32 +85,39 @@ std::vector<HeldRow> held_rows(const Robot& robot, std::span<const double> H, st
 }
 
 std::vector<double> displacement_metric(const ReducedModel& all, std::span<const double> states,
-                                        std::span<const double> multipliers, int count) {
+                                        std::span<const double> multipliers, int count,
+                                        std::span<const double> parameters) {
   const int r = all.modes, m = all.robot.rows(), ny = all.robot.outputs(), columns = all.columns(),
             inputs = all.motions();
   SUPPLE_EXPECT(states.size() == extent(count, r + inputs) && multipliers.size() == extent(count, m));
   const Matrix C = metric_factor(all, states, count);
   const double shift = all.robot.floating ? lowest_frequency_squared(all) : 0;
-  ReducedMechanics mechanics(all);
+  ChangingModel<ReducedModel> changing(all);
+  ReducedMechanics mechanics(changing.model());
+  const int given = static_cast<int>(all.robot.parameters.size());
   const RowLayout layout = row_layout(all.robot);
   std::vector<double> y(static_cast<std::size_t>(ny)), f(static_cast<std::size_t>(r)), phi(static_cast<std::size_t>(m)),
       gradients(static_cast<std::size_t>(layout.gradients())), H(extent(m, r)), H_c(extent(m, inputs)), hessian,
       T(extent(count, r, r)), size(static_cast<std::size_t>(count));
+  const ReducedModel& model = changing.model();
+  const Robot& robot = model.robot;
   for (int s = 0; s < count; ++s) {
+    if (!parameters.empty() && changing.set(parameters.subspan(extent(s, given), extent(given))))
+      mechanics.model_changed();
     const std::span<const double> state = states.subspan(extent(s, r + inputs), extent(r + inputs)),
                                   q = state.first(extent(r)), c = state.subspan(extent(r));
     const bool defined = mechanics.evaluate_forces(q, c, TangentKind::exact, f).undefined == 0;
     Matrix K = Eigen::Map<const Matrix>(mechanics.stiffness(0).data(), columns, columns).topLeftCorner(r, r);
     Matrix curvature = Matrix::Zero(r, r), input_curvature = Matrix::Zero(inputs, r);
     mechanics.evaluate_outputs(q, c, y);
-    evaluate_rows(all.robot, layout, y, phi, gradients);
+    evaluate_rows(robot, layout, y, phi, gradients);
     mechanics.row_jacobians(layout, gradients, H, H_c);
     const std::span<const double> lambda = multipliers.subspan(extent(s, m), extent(m));
     for (int row = 0; row < m; ++row)
-      add_row_curvature(all, row, y, lambda[extent(row)], curvature.data(), input_curvature.data(), hessian);
-    const std::vector<HeldRow> held = held_rows(all.robot, H, lambda);
-    add_springs(all, y, curvature.data(), input_curvature.data());
-    K += curvature + shift * Eigen::Map<const Matrix>(all.mass.data(), r, r);
+      add_row_curvature(model, row, y, lambda[extent(row)], curvature.data(), input_curvature.data(), hessian);
+    const std::vector<HeldRow> held = held_rows(robot, H, lambda);
+    add_springs(model, y, curvature.data(), input_curvature.data());
+    K += curvature + shift * Eigen::Map<const Matrix>(model.mass.data(), r, r);
     K = Matrix(K.selfadjointView<Eigen::Lower>());
     const int h = static_cast<int>(held.size());
     // [K J^T; J -C]^-1 has S in its upper left corner. J is scaled to the size of K, for the pivots.

@@ -25,8 +25,10 @@ namespace supple {
 // most states (next to a fold) it is scaled down to `largest_compliance` times the median norm, so that one state
 // does not rule the selection.
 inline constexpr double largest_compliance = 10;
+// parameters: [count][Robot::parameters], or empty: those of the model.
 std::vector<double> displacement_metric(const ReducedModel& all, std::span<const double> states,
-                                        std::span<const double> multipliers, int count);
+                                        std::span<const double> multipliers, int count,
+                                        std::span<const double> parameters = {});
 
 // A row of J and the compliance [m/N] on its diagonal.
 struct HeldRow {

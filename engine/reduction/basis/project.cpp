@@ -7,6 +7,7 @@
 
 #include "engine/mesh/boundary.hpp"
 #include "engine/model/body_inertia.hpp"
+#include "engine/model/stretch.hpp"
 #include "engine/reduction/basis/lifting.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
@@ -28,6 +29,9 @@ void keep_element(const ReducedField& from, int element, double xi, ReducedField
     const auto p = static_cast<std::size_t>(element * from.points_per_element + q);
     to.weight.push_back(xi * from.weight[p]);
     to.region.push_back(from.region[p]);
+    const auto slopes = static_cast<std::ptrdiff_t>(from.slopes.size() / from.weight.size());
+    const auto slope = from.slopes.begin() + slopes * static_cast<std::ptrdiff_t>(p);
+    to.slopes.insert(to.slopes.end(), slope, slope + slopes);
     if (!from.edges.empty()) to.edges.push_back(from.edges[p]);
   }
 }
@@ -54,7 +58,10 @@ void drop_unused_interior(ReducedModel& model) {
   std::vector<int> place(skin + model.interior.rest.size(), -1);
   std::iota(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(skin), 0);
   const ReducedInterior all = std::move(model.interior);
+  const std::vector<double> stretched = std::move(model.stretched.interior);
+  const std::size_t stretches = all.rest.empty() ? 0 : stretched.size() / all.rest.size();
   model.interior = {};
+  model.stretched.interior.clear();
   const std::size_t modes = 3 * extent(model.modes), inputs = 3 * extent(model.motions());
   const auto copy_row = [](const std::vector<double>& from, std::size_t row, std::size_t width,
                            std::vector<double>& to) {
@@ -67,6 +74,7 @@ void drop_unused_interior(ReducedModel& model) {
     model.interior.rest.push_back(all.rest[i]);
     copy_row(all.modes, i, modes, model.interior.modes);
     copy_row(all.inputs, i, inputs, model.interior.inputs);
+    copy_row(stretched, i, stretches, model.stretched.interior);
   }
   renumber_corners(model, place);
 }
@@ -199,8 +207,8 @@ std::vector<char> translations(const FullModel& model, std::span<const double> b
   return translates;
 }
 
-ReducedField project_field(const ElementField& full, const IntegrationDomain& domain, const NodeColumns& at,
-                           std::span<const char> translates, int columns) {
+ReducedField project_field(const FullModel& model, const ElementField& full, const IntegrationDomain& domain,
+                           const NodeColumns& at, std::span<const char> translates, int columns) {
   ReducedField all;  // the full field, without G
   all.law = full.law;
   all.part = full.part;
@@ -214,6 +222,7 @@ ReducedField project_field(const ElementField& full, const IntegrationDomain& do
   all.region = full.region;
   all.edges = full.edges;
   all.points_per_element = full.points_per_element;
+  all.slopes = stretch_slopes(model.robot, model.mesh.nodes, full);
   ReducedField field;
   field.name = full.name;
   field.law = full.law;
@@ -248,12 +257,12 @@ ReducedField project_field(const ElementField& full, const IntegrationDomain& do
   return field;
 }
 
-// Phi^T M Phi, Psi^T M Phi, Phi^T M e and [Phi Psi]^T k [Phi Psi], k the springs of nodes.
-void project_matrices(const FullModel& model, const NodeColumns& at, ReducedModel& reduced) {
-  const int r = reduced.modes, columns = reduced.columns(), motions = reduced.motions();
+// Phi^T M Phi, Psi^T M Phi and Phi^T M e, M with these values.
+MassTerm project_mass(const FullModel& model, const std::vector<double>& values, const NodeColumns& at, int r,
+                      int motions) {
+  MassTerm reduced;
   reduced.mass.assign(extent(r, r), 0.0);
   reduced.input_mass.assign(extent(motions, r), 0.0);
-  reduced.stiffness.assign(extent(columns, columns), 0.0);
   reduced.gravity.assign(extent(r, 3), 0.0);
   const auto add_pair = [&](int a, int b, double mass) {
     for (int i = 0; i < r; ++i)
@@ -267,10 +276,23 @@ void project_matrices(const FullModel& model, const NodeColumns& at, ReducedMode
   for (int column = 0; column < static_cast<int>(model.mesh.nodes.size()); ++column)
     for (int k = model.mass.column_start[extent(column)]; k < model.mass.column_start[extent(column) + 1]; ++k) {
       const int row = model.mass.row[extent(k)];
-      const double m = model.mass.value[extent(k)];
+      const double m = values[extent(k)];
       add_pair(row, column, m);
       if (row != column) add_pair(column, row, m);
     }
+  return reduced;
+}
+
+// The mass, and [Phi Psi]^T k [Phi Psi], k the springs of nodes.
+void project_matrices(const FullModel& model, const NodeColumns& at, ReducedModel& reduced) {
+  const int r = reduced.modes, columns = reduced.columns(), motions = reduced.motions();
+  MassTerm mass = project_mass(model, model.mass.value, at, r, motions);
+  reduced.mass = std::move(mass.mass);
+  reduced.input_mass = std::move(mass.input_mass);
+  reduced.gravity = std::move(mass.gravity);
+  for (const std::vector<double>& term : model.mass_terms)
+    reduced.mass_terms.push_back(project_mass(model, term, at, r, motions));
+  reduced.stiffness.assign(extent(columns, columns), 0.0);
   for (std::size_t f = 0; f < model.free_nodes.size(); ++f) {
     if (model.node_spring[f] == 0) continue;
     for (int i = 0; i < columns; ++i)
@@ -298,15 +320,18 @@ void project_outputs(const FullModel& model, const NodeColumns& at, ReducedModel
 
 // Shown nodes: those of the skin, then the corners of kept elements that are not among them.
 void project_shown(const FullModel& model, const NodeColumns& at, ReducedModel& reduced) {
-  const auto show = [&](int node, auto& shown) {
+  const std::vector<int> stretches = stretches_of(model.robot);
+  const auto show = [&](int node, auto& shown, std::vector<double>& stretched) {
     shown.rest.push_back(model.mesh.nodes[extent(node)]);
+    for (const int k : stretches)
+      stretched.push_back(stretched_along(model.robot.parameters[extent(k)], model.mesh.nodes[extent(node)]));
     for (int k = 0; k < 3; ++k) {
       for (int m = 0; m < reduced.modes; ++m) shown.modes.push_back(at.phi(node, k, m));
       for (int m = 0; m < reduced.motions(); ++m) shown.inputs.push_back(at.psi(node, k, m));
     }
   };
   BoundarySurface skin = boundary_surface(model.mesh);
-  for (int node : skin.mesh_node) show(node, reduced.skin);
+  for (int node : skin.mesh_node) show(node, reduced.skin, reduced.stretched.skin);
   reduced.skin.triangles = std::move(skin.surface.triangles);
   reduced.skin.mesh_node = std::move(skin.mesh_node);
   reduced.skin.element = std::move(skin.element);
@@ -315,7 +340,7 @@ void project_shown(const FullModel& model, const NodeColumns& at, ReducedModel& 
     place[extent(reduced.skin.mesh_node[i])] = static_cast<int>(i);
   const std::vector<int> inside = interior_nodes(reduced, place);
   for (std::size_t i = 0; i < inside.size(); ++i) {
-    show(inside[i], reduced.interior);
+    show(inside[i], reduced.interior, reduced.stretched.interior);
     place[extent(inside[i])] = static_cast<int>(reduced.skin.rest.size() + i);
   }
   renumber_corners(reduced, place);
@@ -345,7 +370,7 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
   reduced.robot = model.robot;
   reduced.modes = modes;
   for (std::size_t f = 0; f < model.fields.size(); ++f)
-    reduced.fields.push_back(project_field(model.fields[f], domains[f], at, translates, reduced.columns()));
+    reduced.fields.push_back(project_field(model, model.fields[f], domains[f], at, translates, reduced.columns()));
   reduced.robot.viscous = viscous_numbers(reduced.fields);
   project_matrices(model, at, reduced);
   BodyInertia inertia = project_inertia(model, basis, modes);
@@ -353,6 +378,7 @@ ReducedModel project(const FullModel& model, std::span<const double> basis, int 
   reduced.first_moments = std::move(inertia.first);
   reduced.second_moments = std::move(inertia.second);
   project_outputs(model, at, reduced);
+  reduced.stretched.points = stretch_of_points(model);
   drop_obeyed_rows(reduced);
   replace_walls_by_polynomials(reduced);
   project_shown(model, at, reduced);
@@ -395,6 +421,7 @@ ReducedModel restrict_to(const ReducedModel& all, const std::vector<IntegrationD
     to.corners.clear();
     to.weight.clear();
     to.region.clear();
+    to.slopes.clear();
     to.edges.clear();
     to.tolerance = domains[f].tolerance;
     to.residual = domains[f].residual;

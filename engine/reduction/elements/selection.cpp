@@ -59,8 +59,13 @@ Cubature heaviest(const IntegrationDomain& domain, int count, const std::vector<
 TrainingMatrix weighted_matrix(const ReducedModel& model, int field, const TrainingStates& training, int first,
                                int count) {
   const int r = model.modes, n = model.modes + model.motions();
-  TrainingMatrix matrix =
-      training_matrix(model, field, std::span(training.states).subspan(extent(first, n), extent(count, n)), count);
+  std::span<const double> parameters = training.parameters;
+  if (!parameters.empty()) {
+    const std::size_t given = model.robot.parameters.size();
+    parameters = parameters.subspan(extent(first) * given, extent(count) * given);
+  }
+  TrainingMatrix matrix = training_matrix(
+      model, field, std::span(training.states).subspan(extent(first, n), extent(count, n)), count, parameters);
   if (training.metric.empty()) return matrix;
   using Row = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Strided = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
@@ -155,12 +160,16 @@ SelectedDomains select_domains(const ReducedModel& all, int field, const Trainin
   RowSketch target_sketch(rows, 1, settings.sketch_rows);  // the same rows go to the same places
   std::vector<double> target;
   const int points = all.fields[f].points_per_element;
-  if (settings.device && tile_size % points != 0)
+  const bool on_device = settings.device && tile_size % points == 0 && training.parameters.empty();
+  if (settings.device && !training.parameters.empty())
+    result.notes.push_back(
+        fmt::format("{}: forces of states of different parameters are found on the CPU", all.fields[f].name));
+  else if (settings.device && !on_device)
     result.notes.push_back(
         fmt::format("{}: forces of elements of {} points are found on the CPU (unit = \"point\" in "
                     "[reduce] finds them on the device)",
                     all.fields[f].name, points));
-  if (settings.device && tile_size % points == 0)
+  if (on_device)
     sketch_on_device(all, field, training, *settings.device, sketch, target, progress, check_stop);
   else
     sketch_here(all, field, training, sketch, target, progress, check_stop);

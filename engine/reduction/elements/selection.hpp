@@ -42,6 +42,7 @@ struct TrainingStates {
   std::vector<double> metric;            // [count][modes][modes], displacement_metric; or empty
   std::vector<double> multipliers = {};  // [count][rows] of the full-order states [N]
   std::vector<double> equilibrium = {};  // [count] 1: converged full-order equilibria, projected; 0: others
+  std::vector<double> parameters = {};   // [count][Robot::parameters]
 };
 
 struct SelectedDomains {

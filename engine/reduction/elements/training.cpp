@@ -1,5 +1,7 @@
 #include "engine/reduction/elements/training.hpp"
 
+#include "engine/model/parameters.hpp"
+#include "engine/model/stretch.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/elements/point_ops.hpp"
@@ -7,11 +9,21 @@
 
 namespace supple {
 
-TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<const double> states, int count) {
+TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<const double> states, int count,
+                               std::span<const double> parameters) {
   const ReducedField& field = all.fields[static_cast<std::size_t>(index)];
   const int r = all.modes, n = all.columns(), length = r + all.motions(),
-            elements = static_cast<int>(field.element.size()), tiles = tile_count(field.points());
-  SUPPLE_EXPECT(states.size() == extent(count, length));
+            elements = static_cast<int>(field.element.size()), tiles = tile_count(field.points()),
+            given = static_cast<int>(all.robot.parameters.size());
+  SUPPLE_EXPECT(states.size() == extent(count, length) &&
+                (parameters.empty() || parameters.size() == extent(count, given)));
+  std::vector<std::vector<double>> scale;
+  std::vector<RestShape> shape;
+  for (int s = 0; s < count && !parameters.empty(); ++s) {
+    const std::span<const double> own = parameters.subspan(extent(s, given), extent(given));
+    scale.push_back(region_factors(all, own));
+    shape.emplace_back(all.robot, own);
+  }
   TrainingMatrix matrix;
   matrix.rows = count * r;
   matrix.columns = elements;
@@ -24,15 +36,18 @@ TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<con
     for (int tile = 0; tile < tiles; ++tile) {
       const double* G = field.G.data() + extent(tile, n, tile_rows);
       const int first = tile * tile_size, points = std::min(tile_size, field.points() - first);
-      const PointField<double> view{points, field.weight.data() + first, field.region.data() + first,
-                                    field.parameters.data(),
-                                    field.edges.empty() ? nullptr : field.edges.data() + first};
+      PointField<double> view{points, field.weight.data() + first, field.region.data() + first, field.parameters.data(),
+                              field.edges.empty() ? nullptr : field.edges.data() + first};
+      const double* slopes = field.slopes.data() + extent(first) * (field.slopes.size() / extent(field.points()));
       AlignedVector<double> F(tile_rows), P(tile_rows);
       unsigned char status[tile_size];
       for (int s = 0; s < count; ++s) {
+        if (!scale.empty()) view.scale = scale[extent(s)].data() + all.first_region(field);
         tile_gradient(SingleTeam{}, n, G, states.data() + extent(s, length), F.data());
+        if (!field.slopes.empty() && !shape.empty()) enter_shape(shape[extent(s)], slopes, points, F.data());
         const StressOp<Law, double> stress{view, F.data(), P.data(), status};
         run_tile(stress);
+        if (!field.slopes.empty() && !shape.empty()) leave_shape(shape[extent(s)], slopes, points, P.data());
         for (int j = 0; j < r; ++j) {
           double sum[tile_size] = {};
           for (int c = 0; c < gradient_components; ++c) {

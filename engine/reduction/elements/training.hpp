@@ -17,8 +17,9 @@ struct TrainingMatrix {
 };
 
 // all: a model projected with every element; states: [count][modes + motions], alpha and c, at which element forces are
-// taken.
-TrainingMatrix training_matrix(const ReducedModel& all, int field, std::span<const double> states, int count);
+// taken; parameters: [count][Robot::parameters] with which, or empty: those of the model.
+TrainingMatrix training_matrix(const ReducedModel& all, int field, std::span<const double> states, int count,
+                               std::span<const double> parameters = {});
 
 // alpha = Phi^T u for full states u [count][nv] without their lifting: the projected states. basis column-major nv x
 // modes.

@@ -106,8 +106,9 @@ std::vector<SamplePath> training_trajectories(const Robot& robot, int count, std
   const std::vector<InputRange> inputs = input_ranges(robot);  // of a rigid motion too: inertia sees it
   std::vector<SamplePath> paths;
   for (int k = 1; k <= count; ++k) {
-    const SmoothPath path(inputs, released_sample(robot), trajectory_steps,
-                          seed + 0xbf58476d1ce4e5b9ULL * static_cast<std::uint64_t>(k), Wave::even);
+    const std::uint64_t own = seed + 0xbf58476d1ce4e5b9ULL * static_cast<std::uint64_t>(k);
+    const SmoothPath path(inputs, released_with_parameters(robot, own), trajectory_steps, own, Wave::even,
+                          robot.parameters.size());
     SamplePath& steps = paths.emplace_back();
     steps.in_time = true;
     for (int step = 1; step <= trajectory_steps; ++step) steps.samples.push_back(clamped(inputs, path.at(step)));
@@ -125,6 +126,7 @@ std::vector<InputRange> input_ranges(const Robot& robot) {
   std::vector<InputRange> inputs;
   for (const ActuatorRow& actuator : robot.actuators) inputs.push_back({actuator.range, actuator.samples});
   for (const MotionInput& motion : robot.motions) inputs.push_back({motion.range});
+  for (const Parameter& parameter : robot.parameters) inputs.push_back({parameter.range});
   for (InputRange& input : inputs)
     if (input.range.lower == input.range.upper) input.samples = 1;
   return inputs;
@@ -140,8 +142,13 @@ std::vector<InputRange> training_ranges(const Robot& robot) {
 }
 
 Control control_of(const Robot& robot, const Sample& sample) {
-  const auto motions = sample.begin() + static_cast<std::ptrdiff_t>(robot.actuators.size());
-  return {{sample.begin(), motions}, {motions, sample.end()}};
+  const auto motions = sample.begin() + static_cast<std::ptrdiff_t>(robot.actuators.size()),
+             parameters = motions + static_cast<std::ptrdiff_t>(robot.motions.size());
+  return {{sample.begin(), motions}, {motions, parameters}};
+}
+
+std::span<const double> parameters_of(const Robot& robot, const Sample& sample) {
+  return std::span(sample).last(robot.parameters.size());
 }
 
 double grid_size(const Robot& robot) {
@@ -155,6 +162,16 @@ Sample released_sample(const Robot& robot) {
   for (const ActuatorRow& actuator : robot.actuators)
     sample.push_back(std::clamp(0.0, actuator.range.lower, actuator.range.upper));
   for (const MotionInput& motion : robot.motions) sample.push_back(motion.rest());
+  sample.resize(sample.size() + robot.parameters.size(), 1.0);
+  return sample;
+}
+
+Sample released_with_parameters(const Robot& robot, std::uint64_t seed) {
+  Sample sample = released_sample(robot);
+  std::mt19937_64 generator(seed ^ 0x9e3779b97f4a7c15ULL);
+  const std::size_t first = sample.size() - robot.parameters.size();
+  for (std::size_t k = 0; k < robot.parameters.size(); ++k)
+    sample[first + k] = at(robot.parameters[k].range, uniform(generator));
   return sample;
 }
 

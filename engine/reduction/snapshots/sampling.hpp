@@ -1,7 +1,7 @@
 #pragma once
 // Where in the actuation box to look: the paper's grid sweep (figure 1, Algorithm 1), Latin hypercubes, smooth random
 // paths, independent draws; greedy.hpp where the snapshots so far determine the next. A sample is one command per
-// actuator, then one value per prescribed motion. Own generator arithmetic on std::mt19937_64, so the same seed gives
+// actuator, then one value per prescribed motion, then one per parameter. Own generator arithmetic on std::mt19937_64, so the same seed gives
 // the same numbers everywhere.
 //
 // Training leaves a motion at rest that equilibria do not depend on: a rigid one (MotionInput::rigid) of a robot that
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "engine/model/robot.hpp"
@@ -33,8 +34,9 @@ std::vector<InputRange> training_ranges(const Robot& robot);
 // Uniform in [0, 1): the top 53 bits.
 double uniform(std::mt19937_64& generator);
 
-// The robot's commands and motions of one sample.
+// The robot's commands and motions of one sample, and its parameters.
 Control control_of(const Robot& robot, const Sample& sample);
+std::span<const double> parameters_of(const Robot& robot, const Sample& sample);
 
 // The grid of s_i values per input in reflected Gray order: neighbours differ in one input by one step.
 std::vector<Sample> gray_grid(const Robot& robot);
@@ -42,8 +44,10 @@ std::vector<Sample> gray_grid(const Robot& robot);
 double grid_size(const Robot& robot);
 // Latin hypercube: in every input exactly one sample per stratum of 1/count of its range.
 std::vector<Sample> latin_hypercube(const Robot& robot, int count, std::uint64_t seed);
-// Every actuator as near to zero as its range allows, motions at rest.
+// Every actuator as near to zero as its range allows, motions at rest, parameters as the scene has them.
 Sample released_sample(const Robot& robot);
+// The same with parameters drawn from their ranges: of a trajectory, along which they stay.
+Sample released_with_parameters(const Robot& robot, std::uint64_t seed);
 // Independent uniform draws in the whole box.
 std::vector<Sample> uniform_draws(const Robot& robot, int count, std::uint64_t seed);
 

@@ -10,14 +10,16 @@ namespace supple {
 constexpr double roundness = 0.95;
 
 SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed)
-    : SmoothPath(input_ranges(robot), released_sample(robot), period, seed, Wave::sine) {}
+    : SmoothPath(input_ranges(robot), released_with_parameters(robot, seed), period, seed, Wave::sine,
+                 robot.parameters.size()) {}
 
 SmoothPath::SmoothPath(const std::vector<InputRange>& ranges, Sample start, double period, std::uint64_t seed,
-                       Wave wave)
+                       Wave wave, std::size_t still)
     : wave_(wave), start_(std::move(start)) {
   std::mt19937_64 generator(seed);
   for (const InputRange& input : ranges) {
-    range_.push_back(input.range);
+    const bool stays = range_.size() + still >= start_.size();
+    range_.push_back(stays ? Interval{start_[range_.size()], start_[range_.size()]} : input.range);
     // Factors spread over [0.7, 1.4]: the path does not close. smooth_path_covering_steps counts on them.
     frequency_.push_back(2 * M_PI / period * (0.7 + 0.7 * uniform(generator)));
     phase_.push_back(2 * M_PI * uniform(generator));

@@ -23,10 +23,11 @@ enum class Wave { sine, even };
 // [s], phases from the seed.
 class SmoothPath {
  public:
-  // Through the whole box.
+  // Through the whole box, with parameters that are drawn and stay.
   SmoothPath(const Robot& robot, double period, std::uint64_t seed);
-  // Through these ranges, one for each entry of the sample that it begins at.
-  SmoothPath(const std::vector<InputRange>& ranges, Sample start, double period, std::uint64_t seed, Wave wave);
+  // Through these ranges, one for each entry of the sample that it begins at; the last `still` of them stay.
+  SmoothPath(const std::vector<InputRange>& ranges, Sample start, double period, std::uint64_t seed, Wave wave,
+             std::size_t still = 0);
   // From the start, which it leaves within half a period of each input.
   Sample at(double time) const;
   // Without beginning: where the waves are.

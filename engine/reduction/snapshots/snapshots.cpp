@@ -15,6 +15,7 @@
 #include "engine/io/hdf5_file.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mechanics/full/shared_elements.hpp"
+#include "engine/model/parameters.hpp"
 #include "engine/reduction/snapshots/claims.hpp"
 #include "engine/reduction/snapshots/path_queue.hpp"
 #include "engine/scene/writer.hpp"
@@ -244,10 +245,11 @@ class PathSolver {
  public:
   PathSolver(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan,
              const FullMechanics::MakeSolver& make_solver, const EvaluateElements& evaluate = {})
-      : model_(model),
+      : changing_(model),
+        model_(changing_.model()),
         identity_(identity),
         plan_(plan),
-        mechanics_(model, make_solver, evaluate),
+        mechanics_(model_, make_solver, evaluate),
         patient_(mechanics_, from_rest(model.robot)),
         quick_(mechanics_, quick_continuation),
         stepper_(mechanics_, {.scheme = StepScheme::one_linearisation, .time_step = scene.time_step}) {}
@@ -288,6 +290,7 @@ class PathSolver {
     const SamplePath& path = plan_.paths[static_cast<std::size_t>(index)];
     mechanics_.set_friction(path.friction);
     State state = rest_state(mechanics_);
+    if (!path.samples.empty()) take_parameters(path.samples.front());  // of a trajectory, along which they stay
     // A trajectory fails with the equilibrium that it starts from.
     StepStatus start = StepStatus::ok;
     if (path.in_time) start = patient_.solve(control_of(model_.robot, released_sample(model_.robot)), state).status;
@@ -311,7 +314,7 @@ class PathSolver {
     queue.finish(index, [&](const std::string& file) {
       write_hdf5_atomically(file, [&](Hdf5File& out) {
         out.write("/identity", hash_hex(path_identity(identity_, plan_.converged, path)));
-        out.write("/commands", commands, {n, model_.robot.actuators.size() + model_.robot.motions.size()});
+        out.write("/commands", commands, {n, path.samples.front().size()});
         out.write("/q", q, {n, static_cast<std::size_t>(model_.coordinates.nv)});
         out.write("/multipliers", multipliers, {n, static_cast<std::size_t>(model_.robot.rows())});
         out.write("/status", status, {n});
@@ -326,8 +329,13 @@ class PathSolver {
     return report.status;
   }
 
+  void take_parameters(const Sample& sample) {
+    if (changing_.set(parameters_of(model_.robot, sample))) mechanics_.model_changed();
+  }
+
   // A stable one. sample: where it is out of reach, replaced.
   StepStatus find_equilibrium(Sample& sample, bool at_rest, State& state, int& iterations) {
+    take_parameters(sample);
     const Control control = control_of(model_.robot, sample);
     EquilibriumReport report = (at_rest ? patient_ : quick_).solve(control, state);
     iterations = report.iterations;
@@ -345,7 +353,8 @@ class PathSolver {
     return report.status == StepStatus::ok ? StepStatus::not_converged : report.status;
   }
 
-  // A sample that was not reached from rest, or not in a stable equilibrium, is replaced by one on the way there.
+  // A sample that was not reached from rest, or not in a stable equilibrium, is replaced by one on the way there, with
+  // the same parameters.
   StepStatus stop_short(Sample& sample, const EquilibriumReport& failure, State& state, int& iterations) {
     if (failure.reached < least_way) return failure_of(failure);
     const std::vector<InputRange> inputs = input_ranges(model_.robot);
@@ -353,8 +362,8 @@ class PathSolver {
     for (const double share : replaced_at) {
       state = rest_state(mechanics_);
       Sample part = sample;
-      for (std::size_t k = 0; k < part.size(); ++k) {
-        const std::size_t commands = state.commands.size();
+      const std::size_t commands = state.commands.size();
+      for (std::size_t k = 0; k < commands + state.motions.size(); ++k) {
         const double from = k < commands ? state.commands[k] : state.motions[k - commands];
         part[k] = from + share * failure.reached * (part[k] - from);
         if (part[k] < inputs[k].range.lower || part[k] > inputs[k].range.upper) return status;
@@ -370,6 +379,7 @@ class PathSolver {
     return status;
   }
 
+  ChangingModel<FullModel> changing_;
   const FullModel& model_;
   const SceneIdentity& identity_;
   const SamplingPlan& plan_;
@@ -383,9 +393,10 @@ class PathBatch {
  public:
   PathBatch(const FullModel& model, const Scene& scene, const SceneIdentity& identity, const SamplingPlan& plan,
             const StateBatch& batch, int most) {
+    const bool shares = batch.shares_elements() && model.robot.parameters.empty();
     const auto solver = [&, this](int robot) {
       EvaluateElements evaluate;
-      if (batch.shares_elements())
+      if (shares)
         evaluate = [this, robot](const double* u, TangentKind kind, const ElementResults& results) {
           return elements_->evaluate(robot, u, kind, results);
         };
@@ -398,8 +409,7 @@ class PathBatch {
         std::make_shared<const AssemblyTree>(assembly_tree(first.pattern())), batch_form(batch.device));
     const int robots = batch_size(batch, *symbolic, first, most);
     lockstep_ = std::make_unique<Lockstep>(batch.device, symbolic, robots);
-    if (batch.shares_elements())
-      elements_ = std::make_unique<SharedElements>(*lockstep_, model, first.node_pattern(), batch.device);
+    if (shares) elements_ = std::make_unique<SharedElements>(*lockstep_, model, first.node_pattern(), batch.device);
     for (int robot = 1; robot < robots; ++robot) solver(robot);
   }
   void work(PathQueue& queue) {

@@ -296,6 +296,33 @@ TEST_F(Apps, SlidersLeadTheActuatorsOfAllParts) {
   EXPECT_EQ(app().pointer().picked().find("finger-"), 0u) << app().pointer().picked();
 }
 
+// A parameter's slider: the robot is opened again with its value, under the same commands.
+TEST_F(Apps, SlidersSetParameters) {
+  open_paused(asset("finger/parametric.toml"));
+  press(Key::m);
+  const auto first = [&] { return document().robot().robot().parameters[0].value; };
+  EXPECT_EQ(first(), 1);
+  for (double y = 60; y < height && first() == 1; y += 6) {
+    document().intent().commands = {0.004};
+    input_.x = 60;
+    input_.y = y;
+    frame();
+    input_.left = true;
+    frames(2);
+    document().intent().commands = {0.004};  // its slider stands there too
+    point(2, 200);                           // to the lower end of what is held
+    frames(2);
+    document().intent().commands = {0.004};
+    input_.left = false;
+    frames(2);
+    ASSERT_TRUE(until([&] { return !app().opening(); }));
+  }
+  EXPECT_EQ(first(), 0.5);
+  EXPECT_EQ(document().request().parameters.size(), 3U);
+  EXPECT_EQ(document().intent().mode, Mode::forward);
+  EXPECT_EQ(document().intent().commands, std::vector<double>{0.004});
+}
+
 // The nearest triangle that covers the pixel, found in the picture's plane and not in space.
 int element_at(const RobotShape& shape, const State& state, const Camera& camera, const Viewport& viewport, double x,
                double y) {

@@ -1,0 +1,75 @@
+"""Parameters: a model that is trained over them, at other values, and robots of a batch that differ by them."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import supple
+from conftest import bar_tables, command_line
+
+
+@pytest.fixture(scope="module")
+def parametric(folder: Path) -> supple.Model:
+    tables = bar_tables()
+    tables["parameter"] = [
+        {"name": "modulus", "type": "stiffness", "range": [0.5, 2]},
+        {"name": "height", "type": "stretch", "direction": [0, 0, 1], "range": [0.7, 1.3]},
+    ]
+    tables["reduce"]["states"] = 60
+    return supple.reduce(supple.scene_from_dict(tables, folder), rate_seconds=0.02).model
+
+
+def tip_at_rest(model: supple.Model, robots: int = 1) -> supple.Simulation:
+    sim = supple.Simulation(model, robots)
+    sim.commands[:] = [0.004, 0.001]
+    return sim
+
+
+def test_a_model_goes_to_other_values(parametric: supple.Model, tmp_path: Path) -> None:
+    assert parametric.errors["goal_error_mean"] < 0.02
+    assert parametric.parameters == {
+        "modulus": {"type": "stiffness", "range": [0.5, 2.0], "value": 1.0},
+        "height": {"type": "stretch", "range": [0.7, 1.3], "value": 1.0},
+    }
+    there = parametric.with_parameters({"modulus": 0.6, "height": 1.2})
+    assert there.parameters["height"]["value"] == 1.2
+    assert parametric.parameters["height"]["value"] == 1.0
+    # The bits of the command line.
+    parametric.save(str(tmp_path / "bar.rom.h5"))
+    report = command_line(
+        tmp_path, "run", "bar.rom.h5", "--set", "upper=0.004", "--set", "lower=0.001", "--steps", "20",
+        "--parameter", "modulus=0.6", "--parameter", "height=1.2",
+    )  # fmt: skip
+    sim = tip_at_rest(there)
+    sim.step(20)
+    assert report["state_hash"] == sim.hash()
+    # What is pickled is the model there, whose parameters are no longer open.
+    assert pickle.loads(pickle.dumps(there)).parameters == {}
+    assert pickle.loads(pickle.dumps(parametric)).parameters == parametric.parameters
+
+
+def test_robots_of_a_batch_differ_by_their_stiffness(parametric: supple.Model) -> None:
+    batch = tip_at_rest(parametric, 2)
+    batch.set_variations(
+        material_scale=np.stack([parametric.material_scale({"modulus": s}) for s in (0.6, 1.5)])
+    )
+    batch.step(20)
+    for robot, value in enumerate((0.6, 1.5)):
+        alone = tip_at_rest(parametric.with_parameters({"modulus": value}))
+        alone.step(20)
+        # Factors on stresses here, on moduli there: roundings.
+        np.testing.assert_allclose(batch.q[robot], alone.q[0], rtol=0, atol=1e-9)
+
+
+def test_wrong_values_are_errors(parametric: supple.Model) -> None:
+    with pytest.raises(supple.InputError, match="its range is 0.5 to 2"):
+        parametric.with_parameters({"modulus": 3})
+    with pytest.raises(supple.InputError, match="did you mean 'height'"):
+        parametric.with_parameters({"hight": 1})
+    with pytest.raises(supple.InputError, match="no stiffness"):
+        parametric.material_scale({"height": 1.1})
+    with pytest.raises(supple.InputError, match="set already"):
+        parametric.with_parameters({"height": 1.1}).with_parameters({"height": 1.0})
