@@ -30,6 +30,7 @@ void bind_simulation(nb::module_& module);
 void bind_rollout(nb::module_& module);
 void bind_predictive_control(nb::module_& module);
 void bind_state_estimator(nb::module_& module);
+void bind_error_estimator(nb::module_& module);
 void bind_reduction(nb::module_& module);
 void bind_recording(nb::module_& module);
 void bind_command_line(nb::module_& module);

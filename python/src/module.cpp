@@ -136,6 +136,7 @@ NB_MODULE(_core, module) {
   bind_rollout(module);
   bind_predictive_control(module);
   bind_state_estimator(module);
+  bind_error_estimator(module);
   bind_reduction(module);
   bind_recording(module);
   bind_command_line(module);

@@ -26,6 +26,7 @@ del _ours
 
 from ._cache import cached_model
 from ._core import (
+    ErrorEstimator,
     Model,
     PredictiveControl,
     Rollout,
@@ -48,6 +49,7 @@ __version__: str = _core.version
 __all__ = [
     "CapabilityError",
     "Error",
+    "ErrorEstimator",
     "InputError",
     "Interrupted",
     "Model",

@@ -13,6 +13,7 @@
 #include "engine/cli/shell/terminal.hpp"
 #include "engine/cli/verbs/comparison.hpp"
 #include "engine/cli/verbs/session.hpp"
+#include "engine/error/error_estimator.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/model/parameters.hpp"
 #include "engine/reduction/model_errors.hpp"
@@ -28,8 +29,69 @@ namespace {
 
 struct Arguments {
   SessionArguments session;
-  std::string compare;
+  std::string compare, estimate;
 };
+
+// Estimates of the error along a run.
+struct Estimates {
+  std::unique_ptr<ReducedModel> finer;
+  std::unique_ptr<ErrorEstimator> estimator;
+  std::vector<double> times;
+  std::vector<std::vector<double>> sizes;  // [estimates][effectors] m
+};
+
+Estimates open_estimates(const Arguments& arguments, const ReducedModel& model) {
+  Estimates estimates;
+  if (arguments.estimate.empty()) return estimates;
+  estimates.finer = std::make_unique<ReducedModel>(read_model(arguments.estimate));
+  if (!model.robot.parameters.empty() && !estimates.finer->robot.parameters.empty())
+    take_parameters(arguments.session.parameters, *estimates.finer);
+  estimates.estimator = std::make_unique<ErrorEstimator>(model, *estimates.finer);
+  return estimates;
+}
+
+void take_estimate(const State& state, double time_step, Estimates& estimates) {
+  if (!estimates.estimator->after_step(state, time_step)) return;
+  const ErrorEstimator::Estimate& newest = *estimates.estimator->newest();
+  estimates.times.push_back(newest.time);
+  std::vector<double>& sizes = estimates.sizes.emplace_back();
+  for (std::size_t e = 0; e < newest.error.size(); e += 3)
+    sizes.push_back(std::hypot(newest.error[e], newest.error[e + 1], newest.error[e + 2]));
+}
+
+// Mean and largest of each effector.
+nlohmann::ordered_json estimates_json(const Robot& robot, const Estimates& estimates) {
+  nlohmann::ordered_json json{{"every_steps", estimates.estimator->steps_between()},
+                              {"not_found", estimates.estimator->failed()},
+                              {"time", estimates.times},
+                              {"effectors", nlohmann::ordered_json::object()}};
+  for (std::size_t e = 0; e < robot.effectors.size(); ++e) {
+    std::vector<double> own;
+    for (const std::vector<double>& sizes : estimates.sizes) own.push_back(sizes[e]);
+    json["effectors"][robot.effectors[e].name] = own;
+  }
+  return json;
+}
+
+void print_estimates(const Robot& robot, const Estimates& estimates) {
+  const std::size_t count = estimates.sizes.size();
+  const int failed = estimates.estimator->failed();
+  for (std::size_t e = 0; e < robot.effectors.size() && count > 0; ++e) {
+    double sum = 0, largest = 0;
+    for (const std::vector<double>& sizes : estimates.sizes) {
+      sum += sizes[e];
+      largest = std::max(largest, sizes[e]);
+    }
+    fmt::print("estimated error of '{}': {} on average, {} at most ({} estimates, one in {} steps)\n",
+               robot.effectors[e].name, format_quantity(sum / static_cast<double>(count), Dimension::length),
+               format_quantity(largest, Dimension::length), count, estimates.estimator->steps_between());
+  }
+  if (failed > 0)
+    print_warning(
+        fmt::format("{} of {} estimates were not found: there the finer model has no equilibrium near the "
+                    "robot, and its error is not known",
+                    failed, failed + static_cast<int>(count)));
+}
 
 // Both runs along the same commands. Throws InputError if the scene has other effectors or inputs.
 Comparison compare(Context& context, const Arguments& arguments, const ReducedModel& model, const SessionResult& result,
@@ -52,8 +114,8 @@ Device device_of(const Context& context) {
 }
 
 void check_batch(const Arguments& arguments, int robots) {
-  if (robots > 1 && !arguments.compare.empty())
-    throw InputError("--compare goes with one robot only", "leave --batch out");
+  if (robots > 1 && (!arguments.compare.empty() || !arguments.estimate.empty()))
+    throw InputError("--compare and --estimate go with one robot only", "leave --batch out");
   const SessionArguments& session = arguments.session;
   if (!session.record_robot) return;
   if (session.record.empty()) throw InputError("--record-robot goes with --record FILE", "leave it out");
@@ -66,8 +128,9 @@ void check_batch(const Arguments& arguments, int robots) {
 int run_model(Context& context, Arguments& arguments) {
   check_json_target(context);
   SessionArguments& session = arguments.session;
-  if (session.stream && !arguments.compare.empty())
-    throw InputError("--compare does not go with --stdin (each line is a step of one robot)", "leave it out");
+  if (session.stream && (!arguments.compare.empty() || !arguments.estimate.empty()))
+    throw InputError("--compare and --estimate do not go with --stdin (each line is a step of one robot)",
+                     "leave them out");
   if (session.actuation.empty() && session.assignments.empty() && session.resume.empty() && !session.sweep &&
       !session.stream)
     session.sweep = session.settle = true;
@@ -100,8 +163,12 @@ int run_model(Context& context, Arguments& arguments) {
   if (session.stream) return converse(context, session, plan, subject, settings);
   Trajectory reduced;
   std::function<void(long, const State&)> after;
-  if (!arguments.compare.empty())
-    after = [&](long, const State& state) { reduced.push_back({state.q, state.motions}); };
+  Estimates estimates = open_estimates(arguments, model);
+  if (!arguments.compare.empty() || estimates.estimator)
+    after = [&](long, const State& state) {
+      if (!arguments.compare.empty()) reduced.push_back({state.q, state.motions});
+      if (estimates.estimator) take_estimate(state, settings.time_step, estimates);
+    };
   const SessionResult result = perform(context, arguments.session, plan, subject, settings, after);
 
   nlohmann::ordered_json json = session_json(context, subject, result);
@@ -109,6 +176,7 @@ int run_model(Context& context, Arguments& arguments) {
   json["modes"] = model.modes;
   json["model_errors"] = errors_json(model.errors);
   json["warning"] = distrust(model);
+  if (estimates.estimator) json["estimated_errors"] = estimates_json(model.robot, estimates);
   std::optional<Comparison> comparison;
   if (!arguments.compare.empty()) {
     comparison = compare(context, arguments, model, result, reduced);
@@ -121,6 +189,7 @@ int run_model(Context& context, Arguments& arguments) {
       print_comparison(*comparison, context.common.threads);
     else
       fmt::print("model's errors: {}\n", errors_text(model));
+    if (estimates.estimator) print_estimates(model.robot, estimates);
   }
   throw_failures(plan, result);
   return 0;
@@ -158,6 +227,10 @@ Command run_command() {
     options.whole("--record-robot", arguments->session.record_robot, 0, most_robots - 1, "I",
                   "of a batch: index of the robot that --record records (0)");
     options.text("--compare", arguments->compare, "SCENE", "run the full model too and measure the errors");
+    options.text(
+        "--estimate", arguments->estimate, "FINER",
+        "estimate the error at the effectors along the run, by a model of the same scene and snapshots with more "
+        "modes");
     return [arguments](Context& context) { return run_model(context, *arguments); };
   };
   return command;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <iterator>
 #include <numeric>
 
@@ -41,20 +43,28 @@ bool moves_all_of_its_world(const Robot& robot, const MotionInput& motion) {
          });
 }
 
-// The corners of the training box and the released sample, which is one of them unless an input goes both ways; nothing
-// where there are too many.
+// With parameters of more inputs than that a part of the corners: the first inputs have all of theirs, each further one is
+// at the end that the parity of some of them tells, so that no two inputs go together (a fractional factorial design).
+constexpr std::array parities{0b111111u, 0b000111u, 0b111000u, 0b010101u, 0b101010u, 0b110011u};
+
+// The corners of the training box, or a part of them, and the released sample, which is one of them unless an input goes
+// both ways; nothing where there are too many.
 std::vector<Sample> corner_samples(const Robot& robot) {
   const std::vector<InputRange> inputs = training_ranges(robot);
   std::vector<std::size_t> moved;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].samples > 1) moved.push_back(i);
   std::vector<Sample> samples;
-  if (moved.size() > most_corner_inputs) return samples;
+  const std::size_t most = robot.parameters.empty() ? most_corner_inputs : most_corner_inputs + parities.size();
+  if (moved.size() > most) return samples;
   const Sample released = released_sample(robot);
-  for (std::size_t corner = 0; corner < std::size_t{1} << moved.size(); ++corner) {
+  for (unsigned corner = 0; corner < 1u << std::min(moved.size(), most_corner_inputs); ++corner) {
     Sample sample = released;
-    for (std::size_t k = 0; k < moved.size(); ++k)
-      sample[moved[k]] = at(inputs[moved[k]].range, (corner >> k) & 1 ? 1.0 : 0.0);
+    for (std::size_t k = 0; k < moved.size(); ++k) {
+      const bool upper = k < most_corner_inputs ? ((corner >> k) & 1u) != 0
+                                                : std::popcount(corner & parities[k - most_corner_inputs]) % 2 == 1;
+      sample[moved[k]] = at(inputs[moved[k]].range, upper ? 1.0 : 0.0);
+    }
     samples.push_back(std::move(sample));
   }
   if (std::ranges::find(samples, released) == samples.end()) samples.push_back(released);

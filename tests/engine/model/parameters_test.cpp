@@ -59,7 +59,9 @@ Scene parametric_bar(bool shape, const boxes::Law& law = {"corotational", Materi
 
 void expect_close(const std::vector<double>& a, const std::vector<double>& b, const char* what) {
   ASSERT_EQ(a.size(), b.size()) << what;
-  if (!b.empty()) EXPECT_LT(boxes::difference(a, b), rounding) << what;
+  if (!b.empty()) {
+    EXPECT_LT(boxes::difference(a, b), rounding) << what;
+  }
 }
 
 std::vector<double> flat(const std::vector<Vec3d>& points) {

@@ -62,11 +62,41 @@ TEST_F(Parametric, IsTrainedOverCommandsAndParameters) {
       EXPECT_LE(values[1], 1.3);
       soft.insert(values[0]);
       // A material does not change in time.
-      if (path.in_time) EXPECT_TRUE(std::ranges::equal(values, parameters_of(full.robot, path.samples.front())));
+      if (path.in_time) {
+        EXPECT_TRUE(std::ranges::equal(values, parameters_of(full.robot, path.samples.front())));
+      }
     }
   }
   EXPECT_EQ(in_time, 3);
   EXPECT_GT(soft.size(), 60U);  // each state of the hypercube has its own
+}
+
+// Of nine inputs 64 corners: each input is at both ends as often, and so is each pair of them at all four.
+TEST_F(Parametric, HasAFractionOfManyCorners) {
+  for (int k = 0; k < 5; ++k) {
+    ParameterScene more = scene_.parameters[0];
+    more.name = "more" + std::to_string(k);
+    scene_.parameters.push_back(more);
+  }
+  const FullModel full = build_full_model(scene_);
+  const std::vector<InputRange> inputs = training_ranges(full.robot);
+  std::vector<Sample> corners;
+  for (const SamplePath& path : make_plan(full.robot, scene_.reduction).paths)
+    for (const Sample& sample : path.samples) {
+      bool corner = true;
+      for (std::size_t i = 0; i < sample.size(); ++i)
+        corner = corner && (sample[i] == inputs[i].range.lower || sample[i] == inputs[i].range.upper);
+      if (corner) corners.push_back(sample);
+    }
+  ASSERT_EQ(inputs.size(), 9U);
+  ASSERT_EQ(corners.size(), 64U);
+  for (std::size_t i = 0; i < 9; ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      int both = 0;
+      for (const Sample& corner : corners)
+        both += corner[i] == inputs[i].range.upper && corner[j] == inputs[j].range.upper;
+      EXPECT_EQ(both, 16) << i << " " << j;
+    }
 }
 
 // Not by the pipeline's own errors alone: full models at values and commands never seen, solved here.
@@ -104,7 +134,9 @@ TEST_F(Parametric, FollowsFullModelsOverTheRange) {
     double apart = 0;
     for (int k = 0; k < 3; ++k)
       apart = std::hypot(apart, of_nominal.outputs()[extent(3 * tip + k)] - of_reduced.outputs()[extent(3 * tip + k)]);
-    if (values[0] != 1) EXPECT_GT(apart, 5 * error) << values[0] << " " << values[1];
+    if (values[0] != 1) {
+      EXPECT_GT(apart, 5 * error) << values[0] << " " << values[1];
+    }
   }
 }
 

@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
             "scale"},
         Bad{"elsewhere", with(3, "young = 1"), 3, 1, "it belongs to [[body.material]] or [[body.membrane]]", "density"},
         Bad{"membrane_elsewhere", after("[[membrane]]\n"), 7, 3,
-            "unknown key 'membrane' in the scene (it belongs to [body])", "fix"},
+            "unknown key 'membrane' in the scene (it belongs to [body] or [[parameter]])", "fix"},
         Bad{"membrane_unknown", membrane("thicknes = 1\nyoung = 1\npoisson = 0\n"), 9, 1,
             "unknown key 'thicknes' in [[body.membrane]] (did you mean 'thickness'?)", "the keys of [[body.membrane]]"},
         Bad{"membrane_region", after("[[body.membrane]]\nthickness = 1\nyoung = 1\npoisson = 0\n"), 7, 1,

@@ -310,14 +310,14 @@ TEST_F(Apps, SlidersSetParameters) {
     input_.left = true;
     frames(2);
     document().intent().commands = {0.004};  // its slider stands there too
-    point(2, 200);                           // to the lower end of what is held
+    point(2, 200);                           // in the picture: to the upper end of what is held
     frames(2);
     document().intent().commands = {0.004};
     input_.left = false;
     frames(2);
     ASSERT_TRUE(until([&] { return !app().opening(); }));
   }
-  EXPECT_EQ(first(), 0.5);
+  EXPECT_EQ(first(), 2);
   EXPECT_EQ(document().request().parameters.size(), 3U);
   EXPECT_EQ(document().intent().mode, Mode::forward);
   EXPECT_EQ(document().intent().commands, std::vector<double>{0.004});

@@ -1,0 +1,158 @@
+// Estimates of a reduced robot's error while it runs (engine/error/error_estimator.hpp) beside its error against the full
+// model, along paths that nobody trained on.
+//   estimated_errors MODEL FINER SCENE [options]
+//     steps N        of each path (400)
+//     paths N        (3)
+//     share X        of the model's time that estimates may take (0.15; 0: after every step)
+//     load N         on the first effector, downwards [N], which no model was trained with (0)
+// For each path: how many estimates, mean error and mean estimate [mm], their ratio (5, 50 and 95 %), how many of them are
+// within a half and twice the error, and what an estimate and a step take [us].
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "engine/error/error_estimator.hpp"
+#include "engine/io/model_file.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
+#include "engine/reduction/snapshots/smooth_path.hpp"
+#include "engine/scene/reader.hpp"
+#include "engine/step/equilibrium.hpp"
+#include "kernels/base/error.hpp"
+#include "kernels/base/extent.hpp"
+
+namespace supple {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return std::nan("");
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+std::vector<double> goal_of(const Robot& robot, const std::vector<double>& y) {
+  std::vector<double> goal;
+  for (const Effector& effector : robot.effectors)
+    for (int k = 0; k < 3; ++k) goal.push_back(y[extent(3 * effector.point + k)]);
+  return goal;
+}
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(sum);
+}
+
+// A force on the first effector's point as a load of the coordinates.
+template <class Rows>
+std::vector<double> load_of(int n, double newton, const Rows& row) {
+  std::vector<double> load(extent(n), 0.0);
+  if (newton != 0)
+    for (int j = 0; j < n; ++j) load[extent(j)] = -newton * row(j);
+  return load;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  std::map<std::string, double> options{{"steps", 400}, {"paths", 3}, {"share", 0.15}, {"load", 0}};
+  if (arguments.size() < 3)
+    throw InputError("three files are needed",
+                     "estimated_errors MODEL FINER SCENE [steps N] [paths N] [share X] [load N]");
+  for (std::size_t k = 3; k + 1 < arguments.size(); k += 2) options.at(arguments[k]) = std::stod(arguments[k + 1]);
+  const ReducedModel model = read_model(arguments[0]), finer = read_model(arguments[1]);
+  const FullModel full = build_full_model(read_scene(arguments[2]));
+  const Robot& robot = model.robot;
+  const double h = robot.time_step, newton = options["load"];
+  ReducedMechanics mechanics(model);
+  FullMechanics reference(full);
+  ErrorEstimator estimator(model, finer, {.share = options["share"]});
+  fmt::print("{}: {} modes, estimated by {}; every {} steps\n", robot.name, model.modes, finer.modes,
+             estimator.steps_between());
+  const int point = robot.effectors.front().point;
+  const std::vector<double> own = load_of(
+      model.modes, newton, [&](int j) { return model.outputs[extent(3 * point + 2, model.modes) + extent(j)]; });
+  std::vector<double> beside(extent(full.coordinates.nv), 0.0);
+  const Interpolation& at = full.interpolation[extent(point)];
+  for (std::size_t n = 0; n < at.node.size(); ++n)
+    if (const int unknown = full.node_unknown[extent(at.node[n])]; unknown >= 0)
+      beside[extent(3 * unknown + 2)] -= newton * at.weight[n];
+  std::vector<double> all;
+  for (int path = 0; path < static_cast<int>(options["paths"]); ++path) {
+    const SmoothPath commands(robot, smooth_path_period_steps * h, 1000 + static_cast<std::uint64_t>(path));
+    Stepper stepper(mechanics, {.scheme = StepScheme::newton, .time_step = h}),
+        full_stepper(reference, {.scheme = StepScheme::newton, .time_step = h});
+    State z = rest_state(mechanics), x = rest_state(reference);
+    Equilibrium start(mechanics, {.first_increment = careful_increment}), full_start(reference, from_rest(full.robot));
+    if (newton != 0) {
+      start.set_load(own);
+      full_start.set_load(beside);
+      stepper.set_load(own);
+      full_stepper.set_load(beside);
+      estimator.set_point_forces({{point, {{0, 0, -newton}}}});
+    }
+    const Control first = control_of(robot, commands.at(0));
+    if (start.solve(first, z).status != StepStatus::ok || full_start.solve(first, x).status != StepStatus::ok)
+      throw RunError("no equilibrium to begin with", "a smaller load");
+    estimator.reset();
+    std::vector<double> ratios;
+    double error = 0, estimated = 0, moved = 0, step_time = 0, estimate_time = 0;
+    int failed = 0;
+    for (int k = 0; k < static_cast<int>(options["steps"]); ++k) {
+      const Control control = control_of(robot, commands.at((k + 1) * h));
+      double mark = now();
+      if (stepper.step(control, z).status != StepStatus::ok || full_stepper.step(control, x).status != StepStatus::ok) {
+        ++failed;
+        break;
+      }
+      step_time += now() - mark;
+      mark = now();
+      const bool found = estimator.after_step(z, h);
+      estimate_time += now() - mark;
+      if (!found) continue;
+      const std::vector<double> there = goal_of(full.robot, full_stepper.outputs());
+      const double truth = distance(there, goal_of(robot, stepper.outputs()));
+      const std::vector<double>& e = estimator.newest()->error;
+      const double size = distance(e, std::vector<double>(e.size(), 0.0));
+      error += truth;
+      estimated += size;
+      std::vector<double> rest;
+      for (const Vec3d& p : full.robot.rest_points) rest.insert(rest.end(), p.v, p.v + 3);
+      moved += distance(there, goal_of(full.robot, rest));
+      ratios.push_back(size / truth);
+    }
+    const double n = static_cast<double>(ratios.size());
+    const auto good = std::ranges::count_if(ratios, [](double r) { return r >= 0.5 && r <= 2; });
+    fmt::print(
+        "path {}: {} estimates ({} not found{}), error {:.4f} mm ({:.3f} %), estimate {:.4f} mm, ratio {:.2f} {:.2f} "
+        "{:.2f}, "
+        "{:.0f} % within [0.5, 2]; {:.1f} us an estimate with {:.2f} iterations\n",
+        path, ratios.size(), estimator.failed(), failed > 0 ? ", stopped" : "", 1e3 * error / n, 100 * error / moved,
+        1e3 * estimated / n, quantile(ratios, 0.05), quantile(ratios, 0.5), quantile(ratios, 0.95),
+        100.0 * static_cast<double>(good) / n, 1e6 * estimate_time / n,
+        static_cast<double>(estimator.steps_of_finer()) / n);
+    all.insert(all.end(), ratios.begin(), ratios.end());
+  }
+  const auto good = std::ranges::count_if(all, [](double r) { return r >= 0.5 && r <= 2; });
+  fmt::print("all: {:.1f} % of {} within [0.5, 2], median {:.2f}\n",
+             100.0 * static_cast<double>(good) / static_cast<double>(all.size()), all.size(), quantile(all, 0.5));
+  return 0;
+}
+
+}  // namespace
+}  // namespace supple
+
+int main(int argc, char** argv) {
+  try {
+    return supple::run({argv + 1, argv + argc});
+  } catch (const supple::Error& error) {
+    fmt::print(stderr, "{}\n", error.report());
+    return 2;
+  }
+}
