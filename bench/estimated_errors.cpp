@@ -1,12 +1,12 @@
-// Estimates of a reduced robot's error while it runs (engine/error/error_estimator.hpp) beside its error against the full
-// model, along paths that nobody trained on.
+// Estimates of a reduced robot's error while it runs (engine/error/error_estimator.hpp) beside its error against the
+// full model, along paths that nobody trained on.
 //   estimated_errors MODEL FINER SCENE [options]
 //     steps N        of each path (400)
 //     paths N        (3)
 //     share X        of the model's time that estimates may take (0.15; 0: after every step)
 //     load N         on the first effector, downwards [N], which no model was trained with (0)
-// For each path: how many estimates, mean error and mean estimate [mm], their ratio (5, 50 and 95 %), how many of them are
-// within a half and twice the error, and what an estimate and a step take [us].
+// For each path: how many estimates, mean error and mean estimate [mm], their ratio (5, 50 and 95 %), how many of them
+// are within a half and twice the error, and what an estimate and a step take [us].
 
 #include <fmt/format.h>
 
@@ -113,7 +113,7 @@ int run(const std::vector<std::string>& arguments) {
       }
       step_time += now() - mark;
       mark = now();
-      const bool found = estimator.after_step(z, h);
+      const bool found = estimator.after_step(z);
       estimate_time += now() - mark;
       if (!found) continue;
       const std::vector<double> there = goal_of(full.robot, full_stepper.outputs());

@@ -5,6 +5,8 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <utility>
 
 #include "engine/mechanics/reduced/step_work.hpp"
 #include "engine/step/equilibrium.hpp"
@@ -54,6 +56,14 @@ std::string cannot_estimate(const ReducedModel& model, const ReducedModel& finer
   if (a.effectors.empty()) return "the robot has no effectors";
   if (model.skin.rest.size() != finer.skin.rest.size() || a.collision_points != b.collision_points)
     return "the finer model is one of another mesh";
+  for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)})
+    for (const Parameter& parameter : one->parameters) {
+      const auto same = std::ranges::find(other->parameters, parameter.name, &Parameter::name);
+      const double value = same == other->parameters.end() ? 1 : same->value;
+      if (parameter.value != value)
+        return fmt::format("parameter '{}' is {:g} in one of the models and {:g} in the other", parameter.name,
+                           parameter.value, value);
+    }
   if (finer.modes <= model.modes)
     return fmt::format("the finer model has {} modes, the model itself {}", finer.modes, model.modes);
   const int rows = static_cast<int>(3 * model.skin.rest.size());
@@ -71,7 +81,8 @@ ErrorEstimator::ErrorEstimator(const ReducedModel& model, const ReducedModel& fi
     : model_(model),
       finer_(without_obstacles(finer)),
       mechanics_(finer_),
-      stepper_(mechanics_, {.scheme = StepScheme::quasi_static}) {
+      stepper_(mechanics_,
+               {.scheme = StepScheme::quasi_static, .time_step = 0}) {  // 0: commands are not limited in rate
   if (const std::string why = cannot_estimate(model, finer); !why.empty())
     throw InputError(why, "a model of the same scene and snapshots with more modes: supple reduce --modes");
   const Matrix P = coordinates_of(model, finer);
@@ -93,20 +104,21 @@ void ErrorEstimator::reset() {
   force_.assign(n, 0.0);
   v_.assign(extent(model_.modes), 0.0);
   motion_v_.assign(extent(model_.motions()), 0.0);
-  begun_ = false;
-  step_ = 0;
+  begun_ = moved_ = false;
+  step_ = iterations_ = 0;
+  failed_ = 0;
   newest_.reset();
 }
 
 // Forces on the finer model beside gravity and rows.
-void ErrorEstimator::find_loads(const State& state, double h) {
+void ErrorEstimator::find_loads(const State& state, double elapsed) {
   const int n = finer_.modes, r = model_.modes;
   const Eigen::Map<const Matrix> P(P_.data(), n, r);
   Eigen::Map<Eigen::VectorXd> lifted(lifted_.data(), n), load(load_.data(), n);
   const Eigen::Map<const Eigen::VectorXd> v(state.v.data(), r), before(v_.data(), r), force(force_.data(), n);
   std::vector<double> motions = state.motion_velocities;
-  for (std::size_t m = 0; m < motions.size(); ++m) motions[m] = (motions[m] - motion_v_[m]) / h;
-  lifted = P * (v - before) / h;
+  for (std::size_t m = 0; m < motions.size(); ++m) motions[m] = (motions[m] - motion_v_[m]) / elapsed;
+  lifted = P * (v - before) / elapsed;
   mechanics_.inertia(lifted_, motions, force_);
   load = -force;
   lifted = P * v;
@@ -126,8 +138,9 @@ void ErrorEstimator::find_loads(const State& state, double h) {
     }
 }
 
-bool ErrorEstimator::after_step(const State& state, double h) {
-  const bool due = step_++ % steps_between_ == 0;
+bool ErrorEstimator::after_step(const State& state) {
+  if (moved_ && !(state.time > time_)) reset();
+  const bool due = moved_ && step_++ % steps_between_ == 0;
   bool found = false;
   if (due) {
     const int n = finer_.modes, r = model_.modes;
@@ -142,7 +155,7 @@ bool ErrorEstimator::after_step(const State& state, double h) {
       std::vector<double> f(extent(n));
       (void)mechanics_.evaluate_forces(state_.q, state_.motions, TangentKind::safe, f);  // for damping
     }
-    find_loads(state, h);
+    find_loads(state, state.time - time_);
     stepper_.set_load(load_);
     const StepReport report = stepper_.step({state.commands, state.motions}, state_);
     iterations_ += report.iterations;
@@ -169,6 +182,8 @@ bool ErrorEstimator::after_step(const State& state, double h) {
   }
   v_ = state.v;
   motion_v_ = state.motion_velocities;
+  time_ = state.time;
+  moved_ = true;
   return found;
 }
 

@@ -1,14 +1,14 @@
 #pragma once
 // How far a reduced robot's effectors are from where the full model would have them, estimated while it runs: a second,
 // finer reduced model of the same robot is brought to the equilibrium that belongs to the robot's present motion, and
-// both are compared (a hierarchical estimate: R. E. Bank, R. K. Smith, A posteriori error estimates based on hierarchical
-// bases, SIAM Journal on Numerical Analysis 30, 1993).
+// both are compared (a hierarchical estimate: R. E. Bank, R. K. Smith, A posteriori error estimates based on
+// hierarchical bases, SIAM Journal on Numerical Analysis 30, 1993).
 //
 // With the modes of both at the skin, P takes coordinates of the model to those of the finer one. The finer model is in
 // equilibrium under the same commands, gravity, the forces of contacts that the model has found, and the forces of
 // inertia and damping of the model's motion, -M P a - D P v (d'Alembert): what is estimated is the error of the present
-// shape, not one that has added up in time. It begins from where it was at the estimate before, so that one or two steps
-// of Newton's method are enough, and so seldom that it takes a share of the time that was asked for.
+// shape, not one that has added up in time. It begins from where it was at the estimate before, so that one or two
+// steps of Newton's method are enough, and so seldom that it takes a share of the time that was asked for.
 
 #include <optional>
 #include <string>
@@ -34,10 +34,14 @@ class ErrorEstimator {
   /// The models must outlive this object. Throws InputError as cannot_estimate().
   ErrorEstimator(const ReducedModel& model, const ReducedModel& finer, const ErrorEstimatorSettings& settings = {});
 
+  ErrorEstimator(const ErrorEstimator&) = delete;
+  ErrorEstimator& operator=(const ErrorEstimator&) = delete;
+
   /// Steps from one estimate to the next.
   int steps_between() const { return steps_between_; }
-  /// After a step of length h [s] of the model's robot, which ended in `state`. True: there is a new estimate.
-  bool after_step(const State& state, double h);
+  /// After a step of the model's robot, which ended in `state`. True: there is a new estimate; none after the first
+  /// step, before which no velocities are known. A time before that of the step before: reset().
+  bool after_step(const State& state);
   /// Another run begins.
   void reset();
   /// Forces on mapped points of the robot beside its own, as those of a hand, for the steps to come [N].
@@ -58,16 +62,17 @@ class ErrorEstimator {
   long steps_of_finer() const { return iterations_; }
 
  private:
-  void find_loads(const State& state, double h);
+  void find_loads(const State& state, double elapsed);
 
   const ReducedModel& model_;
   ReducedModel finer_;  // without its obstacles
   ReducedMechanics mechanics_;
   Stepper stepper_;
   int steps_between_ = 1;
-  std::vector<double> P_;  // [modes of the finer][modes]
-  State state_;            // of the finer
-  bool begun_ = false;
+  std::vector<double> P_;               // [modes of the finer][modes]
+  State state_;                         // of the finer
+  bool begun_ = false, moved_ = false;  // from where the finer one was; velocities of a step before are known
+  double time_ = 0;                     // of that step [s]
   long step_ = 0, iterations_ = 0;
   int failed_ = 0;
   std::vector<double> v_, motion_v_;  // of the model at the end of the step before

@@ -11,7 +11,7 @@ namespace supple {
 namespace {
 
 constexpr std::string_view parameter_words[] = {"stiffness", "density", "stretch"};
-constexpr int most_parameters_of_robot = 1000, most_owners = 1'000'000, most_stretches_of_file = 8;
+constexpr int most_parameters_of_robot = 1000, most_owners = 1'000'000;
 
 void write_stretches(DataSink& file, const ReducedModel& model, std::size_t stretches) {
   const std::size_t r = extent(model.modes), m = extent(model.motions());
@@ -76,6 +76,9 @@ void read_parameters(const DataSource& file, const Checked& checked, ReducedMode
     const std::string at = "/robot/parameters/" + entry_name(static_cast<std::size_t>(i));
     Parameter& parameter = model.robot.parameters.emplace_back();
     parameter.name = file.read_text(at + "/name");
+    checked.require(
+        !parameter.name.empty() && std::ranges::count(model.robot.parameters, parameter.name, &Parameter::name) == 1,
+        at + "/name", "is empty or that of another one");
     parameter.kind = static_cast<ParameterKind>(checked.word(at + "/kind", parameter_words));
     const std::vector<double> range = checked.doubles(at + "/range", {2});
     checked.require(range[0] > 0 && range[0] <= 1 && range[1] >= 1 && std::isfinite(range[1]), at + "/range",
@@ -83,14 +86,17 @@ void read_parameters(const DataSource& file, const Checked& checked, ReducedMode
     parameter.range = {range[0], range[1]};
     if (parameter.kind == ParameterKind::stiffness) {
       const std::vector<int> owner = file.read_ints(at + "/owner", {2});
-      checked.require(std::ranges::all_of(owner, [](int of) { return of >= -1 && of < most_owners; }), at + "/owner",
-                      "is not a material or a membrane");
+      checked.require(std::ranges::all_of(owner, [](int of) { return of >= -1 && of < most_owners; }) &&
+                          owner[0] < model.materials() && owner[1] < model.regions() - model.materials() &&
+                          (owner[0] < 0 || owner[1] < 0),
+                      at + "/owner", "is not a material or a membrane");
       parameter.material = owner[0];
       parameter.membrane = owner[1];
     }
     if (parameter.kind != ParameterKind::stretch) continue;
     const std::vector<double> direction = checked.doubles(at + "/direction", {3});
     parameter.direction = {{direction[0], direction[1], direction[2]}};
+    checked.require(std::abs(norm(parameter.direction) - 1) < 1e-9, at + "/direction", "is not of length one");
     const std::vector<double> planes = checked.doubles(at + "/planes", {3});
     parameter.begin = planes[0];
     parameter.end = planes[1];
@@ -98,8 +104,20 @@ void read_parameters(const DataSource& file, const Checked& checked, ReducedMode
     checked.require(parameter.begin < parameter.end, at + "/planes", "are reversed");
   }
   const std::size_t stretches = stretches_of(model.robot).size();
-  checked.require(stretches <= most_stretches_of_file, "/robot/parameters", "has too many stretches");
-  if (stretches > 0) read_stretches(checked, model, stretches);
+  checked.require(stretches <= most_stretches, "/robot/parameters", "has too many stretches");
+  checked.require(std::ranges::all_of(model.fields, [](const ReducedField& field) { return field.strains.count == 0; }),
+                  "/robot/parameters", "stands beside strain modes");
+  if (stretches == 0) return;
+  checked.require(!model.robot.floating &&
+                      std::ranges::all_of(model.fields, [](const ReducedField& field) { return solid(field.law); }) &&
+                      std::ranges::all_of(
+                          model.robot.actuators,
+                          [](const ActuatorRow& row) { return row.kind != ActuatorKind::cavity && row.friction == 0; }),
+                  "/robot/parameters", "has a stretch, which is not for such a robot");
+  read_stretches(checked, model, stretches);
+  for (std::size_t f = 0; f < model.fields.size(); ++f)
+    checked.require(stays_upright(model.robot, model.fields[f].slopes), "/stretches/slopes/" + entry_name(f),
+                    "turn points inside out");
 }
 
 }  // namespace supple

@@ -1,5 +1,7 @@
 #include "engine/mechanics/mechanics.hpp"
 
+#include <stdexcept>
+
 #include <algorithm>
 #include <cmath>
 
@@ -72,7 +74,7 @@ void Mechanics::find_space(const SystemCoefficients&, const RightSidesTeamOp&, c
 }
 
 void Mechanics::model_changed() {
-  SUPPLE_EXPECT(false);
+  throw std::logic_error("these mechanics do not follow a model that changes");
 }
 
 void Mechanics::set_variations(Variations) {

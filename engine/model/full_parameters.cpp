@@ -25,8 +25,6 @@ double mass_of(const NodeMatrix& matrix) {
   return sum;
 }
 
-constexpr std::size_t most_stretches = 4;
-
 // What a stretch of the body would have to change and does not.
 void check_stretched(const FullModel& model, const Place& place) {
   const auto fail = [&](const char* what) {
@@ -37,8 +35,10 @@ void check_stretched(const FullModel& model, const Place& place) {
   if (!robot.rods.empty()) fail("rods");
   for (const ElementField& field : model.fields)
     if (!solid(field.law)) fail("membranes");
-  for (const ActuatorRow& row : robot.actuators)
+  for (const ActuatorRow& row : robot.actuators) {
     if (row.kind == ActuatorKind::cavity) fail("cavities");
+    if (row.friction > 0) fail("cables with friction");
+  }
   for (const Effector& row : robot.effectors)
     if (row.kind == EffectorKind::volume || row.kind == EffectorKind::orientation)
       fail(row.kind == EffectorKind::volume ? "effectors that are volumes" : "effectors that are orientations");
@@ -97,18 +97,13 @@ void find_mass_terms(const BodyScene& body, FullModel& model) {
   }
 }
 
-// Of ranges that cross each other a body may turn inside out.
+// Between the ends of its ranges a body does not turn inside out if it does not at any of their corners: determinants
+// are linear in each stretch.
 void check_upright(const FullModel& model, const Place& place) {
-  std::vector<double> least;
-  for (const Parameter& parameter : model.robot.parameters) least.push_back(parameter.range.lower);
-  const RestShape shape(model.robot, least);
-  for (const ElementField& field : model.fields) {
-    const std::vector<double> slopes = stretch_slopes(model.robot, model.mesh.nodes, field);
-    for (int p = 0; p < field.points(); ++p)
-      if (!(determinant(shape.gradient(slopes.data() + extent(p, 3, shape.stretches()))) > 0))
-        throw InputError("the stretches, all at the lower ends of their ranges, turn the body inside out",
-                         "larger lower ends, or stretches of different parts", place);
-  }
+  for (const ElementField& field : model.fields)
+    if (!stays_upright(model.robot, stretch_slopes(model.robot, model.mesh.nodes, field)))
+      throw InputError("the stretches turn the body inside out at some of the ends of their ranges",
+                       "narrower ranges, or stretches of different parts", place);
 }
 
 }  // namespace
@@ -130,6 +125,9 @@ void place_parameters(const Scene& scene, FullModel& model) {
   if (stretches_of(model.robot).size() > most_stretches)
     throw InputError(fmt::format("the scene has more than {} stretches", most_stretches), "fewer of them", *stretched);
   check_stretched(model, *stretched);
+  if (scene.bodies.front().mass_kind == MassKind::lumped && model.mesh.order() == 2)
+    throw InputError("a stretch is not supported of masses that are lumped on elements of second order",
+                     "mass_distribution = \"consistent\"", *stretched);
   check_upright(model, *stretched);
   find_mass_terms(scene.bodies.front(), model);
 }

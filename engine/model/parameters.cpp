@@ -125,17 +125,33 @@ void set_parameters(const ReducedModel& nominal, std::span<const double> values,
   model.first_moments = nominal.first_moments;
   model.second_moments = nominal.second_moments;
   if (const RestShape shape(nominal.robot, values); shape.stretches() > 0) set_shape(nominal, shape, model);
+  // Of the model as its scene stands: not known elsewhere.
+  const bool as_it_stands = std::ranges::all_of(values, [](double value) { return value == 1; });
+  model.full_compliance = as_it_stands ? nominal.full_compliance : std::vector<double>();
+  model.own_compliance = as_it_stands ? nominal.own_compliance : std::vector<double>();
   const double density = density_factor(nominal.robot, values);
   for (std::vector<double>* masses :
        {&model.mass, &model.input_mass, &model.gravity, &model.first_moments, &model.second_moments})
     scale(density, *masses);
   const RigidInertia& rest = nominal.rest_inertia;
   model.rest_inertia = {density * rest.mass, rest.centre, density * rest.inertia};
+  // What a body carried by a frame needs is not known of a stretched one.
+  for (const int k : stretches_of(nominal.robot))
+    if (values[extent(k)] != 1) {
+      model.rest_inertia = {};
+      model.first_moments.clear();
+      model.second_moments.clear();
+    }
 }
 
 ReducedModel at_parameters(const ReducedModel& nominal, std::span<const double> values) {
   ReducedModel model = nominal;
   set_parameters(nominal, values, model);
+  std::string words;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (values[k] != 1)
+      words += fmt::format("{}{} = {:g}", words.empty() ? "" : ", ", model.robot.parameters[k].name, values[k]);
+  if (!words.empty()) model.provenance.scene_text = "# at " + words + "\n" + model.provenance.scene_text;
   return model;
 }
 

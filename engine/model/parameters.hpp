@@ -49,8 +49,8 @@ void take_parameters(std::span<const std::string> words, Model& model) {
 /// A hash of the model with that of its parameters, where they are not as the scene has them.
 std::uint64_t with_parameters(std::uint64_t hash, const Robot& robot);
 
-/// A model with parameters that change in place, for mechanics made of model(); of a robot without any the model itself,
-/// which must outlive this object.
+/// A model with parameters that change in place, for mechanics made of model(); of a robot without any the model
+/// itself, which must outlive this object.
 template <class Model>
 class ChangingModel {
  public:

@@ -1,6 +1,7 @@
 #include "engine/model/stretch.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/model/rows.hpp"
 #include "kernels/base/extent.hpp"
@@ -9,6 +10,9 @@
 namespace supple {
 
 namespace {
+
+// Relative: a length at rest, summed up in another order.
+constexpr double same_length = 1e-12;
 
 std::vector<double> flat(const std::vector<Vec3d>& points) {
   std::vector<double> y;
@@ -64,8 +68,9 @@ void set_shape(const Robot& nominal, const RestShape& shape, const std::vector<d
   // Lengths that the scene gives stay; those of the paths at rest are those of the new ones.
   const auto set_length = [&](const auto& from, const std::optional<Vec3d>& end, auto& to) {
     const double length = path_length(before, from.first_point, from.point_count, end, nullptr);
-    to.rest_length = from.rest_length == length ? path_length(after, from.first_point, from.point_count, end, nullptr)
-                                                : from.rest_length;
+    to.rest_length = std::abs(from.rest_length - length) <= same_length * length
+                         ? path_length(after, from.first_point, from.point_count, end, nullptr)
+                         : from.rest_length;
   };
   for (std::size_t k = 0; k < nominal.actuators.size(); ++k)
     if (nominal.actuators[k].kind == ActuatorKind::cable)
@@ -78,7 +83,8 @@ void set_shape(const Robot& nominal, const RestShape& shape, const std::vector<d
       if (from[k].value == ConstraintRow::Value::length) set_length(from[k], from[k].anchor, to[k]);
       if (from[k].value != ConstraintRow::Value::along || from[k].point_count != 1) continue;
       const auto point = static_cast<std::size_t>(from[k].first_point);
-      if (std::ranges::equal(from[k].place.v, nominal.rest_points[point].v)) to[k].place = robot.rest_points[point];
+      const Vec3d away = from[k].place - nominal.rest_points[point];
+      if (norm(away) <= same_length * norm(from[k].place)) to[k].place = robot.rest_points[point];
     }
   };
   set_rows(nominal.constraints, robot.constraints);
@@ -92,6 +98,22 @@ void add_mass_terms(const RestShape& shape, std::span<const std::vector<double>*
     if (factor != 0)
       for (std::size_t i = 0; i < values.size(); ++i) values[i] += factor * (*terms[k])[i];
   }
+}
+
+bool stays_upright(const Robot& robot, const std::vector<double>& slopes) {
+  const std::vector<int> stretches = stretches_of(robot);
+  const std::size_t width = 3 * stretches.size();
+  for (unsigned corner = 0; corner < 1u << stretches.size(); ++corner) {
+    std::vector<double> values(robot.parameters.size(), 1.0);
+    for (std::size_t k = 0; k < stretches.size(); ++k) {
+      const Interval& range = robot.parameters[extent(stretches[k])].range;
+      values[extent(stretches[k])] = (corner >> k & 1u) != 0 ? range.upper : range.lower;
+    }
+    const RestShape shape(robot, values);
+    for (std::size_t at = 0; at < slopes.size(); at += width)
+      if (!(determinant(shape.gradient(slopes.data() + at)) > 0)) return false;
+  }
+  return true;
 }
 
 void enter_shape(const RestShape& shape, const double* slope, int points, double* F) {

@@ -20,6 +20,8 @@ std::vector<int> stretches_of(const Robot& robot);
 /// t_k(X) [m].
 double stretched_along(const Parameter& stretch, const Vec3d& X);
 
+inline constexpr std::size_t most_stretches = 4;
+
 /// A shape: s_k - 1 of every stretch.
 class RestShape {
  public:
@@ -37,6 +39,9 @@ class RestShape {
   std::vector<double> change_;
   std::vector<Vec3d> direction_;
 };
+
+/// Whether det A > 0 at all points [points][stretches][3] and for all values in the ranges of the stretches.
+bool stays_upright(const Robot& robot, const std::vector<double>& slopes);
 
 /// sum_a t_k(X_a) g_a of the points of a field [points][stretches][3], at the nodes' places X.
 std::vector<double> stretch_slopes(const Robot& robot, const std::vector<Vec3d>& X, const ElementField& field);

@@ -20,6 +20,7 @@
 #include "engine/model/on_frame.hpp"
 #include "engine/model/parameters.hpp"
 #include "engine/model/reduced_shape.hpp"
+#include "engine/model/stretch.hpp"
 #include "engine/reduction/basis/basis.hpp"
 #include "engine/reduction/basis/contact_compliance.hpp"
 #include "engine/reduction/basis/lifting.hpp"
@@ -208,29 +209,6 @@ bool gives_elements(const ReductionScene& recipe, const FullModel& full) {
 
 }  // namespace
 
-namespace {
-
-// Of a scene with parameters.
-void check_parametric(const ReductionScene& recipe, const FullModel& full) {
-  if (shaken_in_time(full.robot))
-    throw InputError(
-        "parameters are for robots that are trained on equilibria, and a free-floating robot in contact with obstacles "
-        "is not",
-        "without [[parameter]]", recipe.place);
-  if (!recipe.converged)
-    throw InputError("parameters are for converged equilibria, and [reduce] asks for one linearised step a sample",
-                     "converged = true", recipe.place);
-  if (recipe.sampling == SamplingKind::greedy)
-    throw InputError("parameters are not for greedy sampling (it compares models of one set of parameters)",
-                     "sampling = \"latin-hypercube\" or \"random-paths\"", recipe.place);
-  if (recipe.solids == FieldForm::strains || recipe.membranes == FieldForm::strains)
-    throw InputError("parameters are not for strain modes (one fit serves one set of parameters)",
-                     recipe.solids == FieldForm::strains ? "solids = \"elements\"" : "membranes = \"elements\"",
-                     recipe.place);
-}
-
-}  // namespace
-
 void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (shaken_in_time(full.robot) && recipe.ecsw_training == "rerun")
     throw InputError(
@@ -240,7 +218,16 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
     throw InputError("[reduce] contact_modes is for robots in contact with obstacles, and the scene has none",
                      "[[obstacle]], or without contact_modes");
-  if (!full.robot.parameters.empty()) check_parametric(recipe, full);
+  if (!full.robot.parameters.empty()) {
+    (void)make_plans(full.robot, recipe);  // throws where samples do not go with parameters
+    if (recipe.contact_modes > 0 && !stretches_of(full.robot).empty())
+      throw InputError("[reduce] contact_modes is not for scenes with a stretch (where the body touches depends on it)",
+                       "without contact_modes", recipe.place);
+    if (recipe.solids == FieldForm::strains || recipe.membranes == FieldForm::strains)
+      throw InputError("parameters are not for strain modes (one fit serves one set of parameters)",
+                       recipe.solids == FieldForm::strains ? "solids = \"elements\"" : "membranes = \"elements\"",
+                       recipe.place);
+  }
   const bool strains = recipe.membranes == FieldForm::strains;
   if (strains && membrane_field(full) < 0)
     throw InputError(

@@ -11,6 +11,7 @@
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/model/parameters.hpp"
 #include "engine/model/reduced_shape.hpp"
+#include "engine/model/stretch.hpp"
 #include "engine/reduction/basis/lifting.hpp"
 #include "engine/reduction/branches.hpp"
 #include "engine/reduction/deviations.hpp"
@@ -70,12 +71,16 @@ ReferenceStates reference_states(const FullModel& model, const SnapshotSet& set)
     reference.friction.push_back(source.friction);
     if (shaken_in_time(model.robot)) reference.path.push_back(source.path);
   }
-  ChangingModel<FullModel> changing(model);
+  const std::vector<double> along = stretch_of_points(model);
   reference.ny = model.robot.outputs();
   if (model.robot.floating) reference.fit.emplace(model);
   for (int s = 0; s < set.count; ++s) {
-    (void)changing.set(parameters_of(model.robot, set.commands[static_cast<std::size_t>(s)]));
-    std::vector<double> y = rest_outputs(changing.model().robot);
+    const RestShape shape(model.robot, parameters_of(model.robot, set.commands[static_cast<std::size_t>(s)]));
+    std::vector<double> y = rest_outputs(model.robot);
+    for (std::size_t p = 0; p < model.interpolation.size() && shape.stretches() > 0; ++p) {
+      const Vec3d shift = shape.shift(along.data() + p * extent(shape.stretches()));
+      for (std::size_t k = 0; k < 3; ++k) y[3 * p + k] += shift[static_cast<int>(k)];
+    }
     const std::span<double> q = std::span(reference.q).subspan(extent(s, reference.nv), extent(reference.nv));
     const Control control = control_of(model.robot, set.commands[static_cast<std::size_t>(s)]);
     if (reference.fit) reference.to_rest.push_back(reference.fit->remove(q));

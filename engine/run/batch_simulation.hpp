@@ -100,6 +100,7 @@ class BatchSimulation {
   void set_state(const State& state);
   /// Of reduced models. Throws as check_variations().
   void set_variations(const Variations& variations);
+  const Variations& variations() const { return variations_; }
 
   /// Contacts of a robot at the end of the last step, with its slip in it.
   std::vector<Touch> touches(int robot);

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "engine/model/robot.hpp"
 #include "engine/model/sensors.hpp"
 #include "engine/model/state.hpp"
 #include "kernels/base/contract.hpp"
+#include "kernels/base/error.hpp"
 #include "kernels/base/extent.hpp"
 
 namespace supple {
@@ -15,6 +17,10 @@ RunRecorder::RunRecorder(const std::string& file, const Robot& robot, RecordingF
     const std::string_view unit = si_unit(number.dimension);
     facts.sensors.push_back(unit.empty() ? number.name : fmt::format("{} [{}]", number.name, unit));
   }
+  // A recording does not say at which values its robot was.
+  if (!file.empty() && !robot.parameters.empty() && !has_open_parameters(robot))
+    throw InputError("a recording is of a robot as its scene stands, and parameters were set",
+                     "without --parameter, or without a recording");
   if (!file.empty()) writer_ = std::make_unique<RecordingWriter>(file, facts);
 }
 

@@ -28,9 +28,13 @@ struct EstimatedError {
 };
 
 bool after_step(EstimatedError& self, BatchSimulation& simulation) {
-  if (simulation.robots() != 1 || simulation.state().q.size() != count(self.model->nq()))
-    throw InputError("the simulation is not one of one robot with this model", "supple.Simulation(model)");
-  return self.estimator.after_step(simulation.state(), simulation.time_step());
+  if (simulation.robots() != 1 || simulation.reduced() != self.model.get())
+    throw InputError("the simulation is not one of one robot with this model",
+                     "supple.Simulation(model), of the same object");
+  const Variations& variations = simulation.variations();
+  if (!variations.gravity.empty() || !variations.material_scale.empty())
+    throw InputError("the simulation has variations, which the finer model does not know", "model.with_parameters()");
+  return self.estimator.after_step(simulation.state());
 }
 
 void set_forces(EstimatedError& self, const std::map<std::string, std::vector<double>>& forces) {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 import supple
-from conftest import bar_tables, command_line
+from conftest import PROGRAM, bar_tables, command_line
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +74,49 @@ def test_wrong_values_are_errors(parametric: supple.Model) -> None:
         parametric.material_scale({"height": 1.1})
     with pytest.raises(supple.InputError, match="set already"):
         parametric.with_parameters({"height": 1.1}).with_parameters({"height": 1.0})
+
+
+def test_the_default_run_and_recordings_of_the_command_line(parametric: supple.Model, tmp_path: Path) -> None:
+    parametric.save(str(tmp_path / "bar.rom.h5"))
+    # Settles, then sweeps through the inputs, which parameters are not.
+    report = command_line(tmp_path, "run", "bar.rom.h5", "--steps", "40", "--parameter", "height=1.2")
+    assert report["steps"] == 40
+    refused = subprocess.run(
+        [*PROGRAM, "run", "bar.rom.h5", "--steps", "2", "--parameter", "height=1.2", "--record", "r.rec.h5"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert refused.returncode == 2 and "recording" in refused.stderr
+
+
+def test_errors_are_estimated_by_a_finer_model(scene: supple.Scene, model: supple.Model, tmp_path: Path) -> None:
+    finer = supple.reduce(scene, modes=9, modes_tolerance=1e-9, rate_seconds=0.02, accept_errors=True).model
+    estimator = supple.ErrorEstimator(model, finer, share=0)
+    assert estimator.steps_between == 1 and np.isnan(estimator.error).all()
+    sim, fine = supple.Simulation(model), supple.Simulation(finer)
+    for one in (sim, fine):
+        one.commands[:] = [0.004, 0.001]
+    for _ in range(60):
+        sim.step()
+        fine.step()
+        estimator.after_step(sim)
+    # Where both have come to rest the estimate is their distance.
+    np.testing.assert_allclose(estimator.error, fine.effectors[0] - sim.effectors[0], atol=2e-6)
+    assert estimator.time == pytest.approx(sim.time)
+    with pytest.raises(supple.InputError, match="of the same object"):
+        estimator.after_step(fine)
+    with pytest.raises(supple.InputError, match="modes, the model itself"):
+        supple.ErrorEstimator(finer, model)
+    with pytest.raises(supple.InputError, match="one of: tip"):
+        estimator.set_forces({"elbow": [0, 0, 1]})
+    # The command line does the same.
+    model.save(str(tmp_path / "bar.rom.h5"))
+    finer.save(str(tmp_path / "finer.rom.h5"))
+    report = command_line(
+        tmp_path, "run", "bar.rom.h5", "--set", "upper=0.004", "--set", "lower=0.001", "--steps", "61",
+        "--estimate", "finer.rom.h5",
+    )  # fmt: skip
+    estimates = report["estimated_errors"]
+    assert len(estimates["time"]) == len(estimates["effectors"]["tip"]) > 0
+    assert estimates["not_found"] == 0

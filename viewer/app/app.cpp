@@ -56,6 +56,7 @@ void App::take_over() {
   if (!pending_ || pending_->status() == SimulationThread::Status::opening) return;
   if (pending_->status() == SimulationThread::Status::failed) {
     banner_ = {pending_->error(), true};
+    panel_.parameters.clear();  // to where the robot is
     if (document_) {
       // Said once: it is read again when it is saved again.
       document_->seen_like(*pending_);

@@ -217,8 +217,8 @@ std::optional<std::vector<std::string>> parameter_panel(const Document& document
     const Parameter& parameter = parameters[k];
     ImGui::PushID(parameter.name.c_str());
     ImGui::SetNextItemWidth(-110);
-    ImGui::SliderScalar("##parameter", ImGuiDataType_Double, &values[k], &parameter.range.lower,
-                        &parameter.range.upper, "%.3f", ImGuiSliderFlags_AlwaysClamp);
+    ImGui::SliderScalar("##parameter", ImGuiDataType_Double, &values[k], &parameter.range.lower, &parameter.range.upper,
+                        "%.3f", ImGuiSliderFlags_AlwaysClamp);
     moved = moved || ImGui::IsItemDeactivatedAfterEdit();
     ImGui::SameLine();
     ImGui::TextUnformatted(parameter.name.c_str());

@@ -24,10 +24,10 @@ struct PanelState {
 
 // Run, pause, time, speed, mode; record: whether a recording is to begin or to end.
 bool control_panel(Document& document, bool& record);
-bool goal_panel(Document& document, PanelState& state);                           // inverse: goals and errors
-bool actuator_panel(Document& document);                                          // forward: a slider each
-// A slider for each parameter of the robot. Where one has been moved: all values as words "softness=0.8", with which the
-// robot is to be opened again.
+bool goal_panel(Document& document, PanelState& state);  // inverse: goals and errors
+bool actuator_panel(Document& document);                 // forward: a slider each
+// A slider for each parameter of the robot. Where one has been moved: all values as words "softness=0.8", with which
+// the robot is to be opened again.
 std::optional<std::vector<std::string>> parameter_panel(const Document& document, PanelState& state);
 void look_panel(const Document& document, ViewSettings& settings, double& pull);  // colours, domain, modes
 void robot_panel(const Document& document);                                       // what the robot is

@@ -22,8 +22,8 @@ struct OpenedRobot {
   const Robot& robot() const { return mechanics->robot(); }
 };
 
-// Scene file, folder with a scene.toml, or reduced model; its parameters as words "softness=0.8". Throws InputError with
-// place and remedy.
+// Scene file, folder with a scene.toml, or reduced model; its parameters as words "softness=0.8". Throws InputError
+// with place and remedy.
 std::unique_ptr<OpenedRobot> open_robot(const std::string& file, std::span<const std::string> parameters = {});
 
 // Throws InputError unless both have the same actuators, effectors and motions, so that one can follow the commands of

@@ -86,14 +86,16 @@ int export_file(Context& context, const Arguments& arguments) {
   check_json_target(context);
   const std::string& output = arguments.output;
   if (output.empty()) throw InputError("`supple export` needs -o FILE", "supple export --help");
+  const bool runs = arguments.format == "runtime" || arguments.format == "page";
+  if (!arguments.parameters.empty() && !runs)
+    throw InputError("--parameter goes with --format runtime or page", "leave it out");
   if (arguments.format == "sofa") {
     SofaExport sofa = arguments.sofa;
     sofa.model = arguments.input;
     sofa.folder = output;
     return export_to_sofa(context, sofa);
   }
-  if (arguments.format == "runtime" || arguments.format == "page") return export_to_runtime(context, arguments);
-  if (!arguments.parameters.empty()) throw InputError("--parameter goes with --format runtime or page", "leave it out");
+  if (runs) return export_to_runtime(context, arguments);
   refuse_existing(output, context.common.force);
   const Geometry geometry = read_geometry(arguments.input);
   const bool solid = geometry.mesh.element_count() > 0;

@@ -44,14 +44,13 @@ Estimates open_estimates(const Arguments& arguments, const ReducedModel& model) 
   Estimates estimates;
   if (arguments.estimate.empty()) return estimates;
   estimates.finer = std::make_unique<ReducedModel>(read_model(arguments.estimate));
-  if (!model.robot.parameters.empty() && !estimates.finer->robot.parameters.empty())
-    take_parameters(arguments.session.parameters, *estimates.finer);
+  take_parameters(arguments.session.parameters, *estimates.finer);
   estimates.estimator = std::make_unique<ErrorEstimator>(model, *estimates.finer);
   return estimates;
 }
 
-void take_estimate(const State& state, double time_step, Estimates& estimates) {
-  if (!estimates.estimator->after_step(state, time_step)) return;
+void take_estimate(const State& state, Estimates& estimates) {
+  if (!estimates.estimator->after_step(state)) return;
   const ErrorEstimator::Estimate& newest = *estimates.estimator->newest();
   estimates.times.push_back(newest.time);
   std::vector<double>& sizes = estimates.sizes.emplace_back();
@@ -59,7 +58,6 @@ void take_estimate(const State& state, double time_step, Estimates& estimates) {
     sizes.push_back(std::hypot(newest.error[e], newest.error[e + 1], newest.error[e + 2]));
 }
 
-// Mean and largest of each effector.
 nlohmann::ordered_json estimates_json(const Robot& robot, const Estimates& estimates) {
   nlohmann::ordered_json json{{"every_steps", estimates.estimator->steps_between()},
                               {"not_found", estimates.estimator->failed()},
@@ -73,6 +71,7 @@ nlohmann::ordered_json estimates_json(const Robot& robot, const Estimates& estim
   return json;
 }
 
+// Mean and largest of each effector.
 void print_estimates(const Robot& robot, const Estimates& estimates) {
   const std::size_t count = estimates.sizes.size();
   const int failed = estimates.estimator->failed();
@@ -167,7 +166,7 @@ int run_model(Context& context, Arguments& arguments) {
   if (!arguments.compare.empty() || estimates.estimator)
     after = [&](long, const State& state) {
       if (!arguments.compare.empty()) reduced.push_back({state.q, state.motions});
-      if (estimates.estimator) take_estimate(state, settings.time_step, estimates);
+      if (estimates.estimator) take_estimate(state, estimates);
     };
   const SessionResult result = perform(context, arguments.session, plan, subject, settings, after);
 

@@ -59,8 +59,9 @@ Actuation sweep_actuation(const Robot& robot, double time_step, double duration,
   const long steps = count_steps(duration, time_step);
   for (long k = 0; k <= steps; ++k) {
     times.push_back(static_cast<double>(k) * time_step);
-    const Sample sample = path.at(times.back());
-    values.insert(values.end(), sample.begin(), sample.end());
+    const Control control = control_of(robot, path.at(times.back()));
+    values.insert(values.end(), control.commands.begin(), control.commands.end());
+    values.insert(values.end(), control.motions.begin(), control.motions.end());
   }
   return Actuation(inputs, names_of(inputs), times, values);
 }

@@ -64,7 +64,7 @@ class FullElements {
   // The matrix of the least squares: w g_a^T Q g_b in the place of [0] of each block (element_block_offsets).
   std::vector<double> turn_blocks() const;
 
-  // The model's moduli have changed in place. On a CPU.
+  // The model's moduli and shape have changed in place. On a CPU.
   void parameters_changed();
 
   // In a viscous step, StepParameters::factor of all fields; else 1.

@@ -213,7 +213,7 @@ void ReducedMechanics::read_viscous() {
 }
 
 void ReducedMechanics::model_changed() {
-  ReducedRobots::model_changed();
+  read_again();
   read_viscous();
   constant_stiffness_.clear();
   scale_materials();

@@ -83,7 +83,7 @@ void ReducedRobots::find_rounding_forces() {
   }
 }
 
-void ReducedRobots::model_changed() {
+void ReducedRobots::read_again() {
   ++changes_;
   read_moduli();
 }

@@ -29,11 +29,12 @@ class ReducedRobots : public Mechanics {
   const Variations& variations() const { return variations_; }
   // For the steps to come, also between steps. Throws as check_variations() does.
   void set_variations(Variations variations) override;
-  void model_changed() override;
 
  protected:
   // The model must outlive this object.
   ReducedRobots(const ReducedModel& model, int robots);
+  // What is read of the model once is read again: it has changed in place.
+  void read_again();
   // variations_.material_scale is new.
   virtual void scale_materials() = 0;
   // Norms of the generalised forces at strains of rounding_strain [N]: of all robots, or of each where their materials

@@ -17,6 +17,7 @@ TrainingMatrix training_matrix(const ReducedModel& all, int index, std::span<con
             given = static_cast<int>(all.robot.parameters.size());
   SUPPLE_EXPECT(states.size() == extent(count, length) &&
                 (parameters.empty() || parameters.size() == extent(count, given)));
+  SUPPLE_EXPECT(field.edges.empty() || field.slopes.empty());  // edges would have to be stretched too
   std::vector<std::vector<double>> scale;
   std::vector<RestShape> shape;
   for (int s = 0; s < count && !parameters.empty(); ++s) {

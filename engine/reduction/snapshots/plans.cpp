@@ -53,6 +53,20 @@ SamplingPlans plans_along(const Robot& robot, const ReductionScene& recipe) {
   return plans;
 }
 
+void check_parametric(const Robot& robot, const ReductionScene& recipe) {
+  if (shaken_in_time(robot) || !recipe.along.file.empty())
+    throw InputError(
+        "parameters are for robots that are trained on equilibria, and a free-floating robot in contact with obstacles "
+        "is not",
+        "without [[parameter]]", recipe.place);
+  if (!recipe.converged)
+    throw InputError("parameters are for converged equilibria, and [reduce] asks for one linearised step a sample",
+                     "converged = true", recipe.place);
+  if (recipe.sampling == SamplingKind::greedy)
+    throw InputError("parameters are not for greedy sampling (it compares models of one set of parameters)",
+                     "sampling = \"latin-hypercube\" or \"random-paths\"", recipe.place);
+}
+
 }  // namespace
 
 std::vector<SetPlan> sets_of(const SamplingPlans& plans, const std::string& folder, bool with_validation) {
@@ -93,6 +107,7 @@ void check_floating(const Scene& scene, const Robot& robot) {
 }
 
 SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
+  if (!robot.parameters.empty()) check_parametric(robot, recipe);
   if (!recipe.along.file.empty()) return plans_along(robot, recipe);
   // Seeds of the validation sets are derived from the scene's by fixed odd offsets, used nowhere else.
   return {make_plan(robot, recipe),

@@ -43,12 +43,13 @@ bool moves_all_of_its_world(const Robot& robot, const MotionInput& motion) {
          });
 }
 
-// With parameters of more inputs than that a part of the corners: the first inputs have all of theirs, each further one is
-// at the end that the parity of some of them tells, so that no two inputs go together (a fractional factorial design).
+// With parameters of more inputs than that a part of the corners: the first inputs have all of theirs, each further one
+// is at the end that the parity of some of them tells, so that no two inputs go together (a fractional factorial
+// design).
 constexpr std::array parities{0b111111u, 0b000111u, 0b111000u, 0b010101u, 0b101010u, 0b110011u};
 
-// The corners of the training box, or a part of them, and the released sample, which is one of them unless an input goes
-// both ways; nothing where there are too many.
+// The corners of the training box, or a part of them, and the released sample, which is one of them unless an input
+// goes both ways; nothing where there are too many.
 std::vector<Sample> corner_samples(const Robot& robot) {
   const std::vector<InputRange> inputs = training_ranges(robot);
   std::vector<std::size_t> moved;

@@ -1,8 +1,8 @@
 #pragma once
 // Where in the actuation box to look: the paper's grid sweep (figure 1, Algorithm 1), Latin hypercubes, smooth random
 // paths, independent draws; greedy.hpp where the snapshots so far determine the next. A sample is one command per
-// actuator, then one value per prescribed motion, then one per parameter. Own generator arithmetic on std::mt19937_64, so the same seed gives
-// the same numbers everywhere.
+// actuator, then one value per prescribed motion, then one per parameter. Own generator arithmetic on std::mt19937_64,
+// so the same seed gives the same numbers everywhere.
 //
 // Training leaves a motion at rest that equilibria do not depend on: a rigid one (MotionInput::rigid) of a robot that
 // nothing but its base ties to the world, no cable to a point fixed in space and no command of a displacement in space.

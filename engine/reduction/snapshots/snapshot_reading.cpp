@@ -15,10 +15,14 @@ namespace {
 constexpr double block_bytes = 2.5e8;
 constexpr int least_block = 64;  // states: what is joined with them is as large, and is read and written each time
 
-// a / b of vectors along each other.
+// a / b of vectors along each other; of what differs, which parameters do not.
 double share_of(const Sample& a, const Sample& b) {
-  const double along = std::inner_product(a.begin(), a.end(), b.begin(), 0.0),
-               square = std::inner_product(b.begin(), b.end(), b.begin(), 0.0);
+  double along = 0, square = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    along += a[i] * b[i];
+    square += b[i] * b[i];
+  }
   return square > 0 ? along / square : 1;
 }
 

@@ -304,6 +304,7 @@ std::string no_solid_strains(const FullModel& model) {
     return "the body has no solids";
   if (model.robot.floating)
     return "the body is free-floating, and strains that are fitted are not quite without strain where it turns";
+  if (!model.robot.parameters.empty()) return "the scene has parameters, and one fit serves one set of them";
   if (model.robot.viscous > 0) return "materials are viscous, and what they remember lies in elements";
   for (const ElementField& field : model.fields)
     if (solid(field.law) && !has_exact_tangent(field.law))

@@ -64,6 +64,15 @@ void expect_close(const std::vector<double>& a, const std::vector<double>& b, co
   }
 }
 
+std::string error_of(const auto& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return std::string(error.what()) + " | " + error.suggestion();
+  }
+  return "";
+}
+
 std::vector<double> flat(const std::vector<Vec3d>& points) {
   std::vector<double> values;
   for (const Vec3d& x : points) values.insert(values.end(), x.v, x.v + 3);
@@ -135,6 +144,29 @@ TEST(Parameters, AStretchOfTheWholeBodyIsThatOfItsMeshAndPoints) {
       EXPECT_NEAR(found.robot.actuators[k].rest_length, expected.robot.actuators[k].rest_length, rounding);
     EXPECT_NE(found.robot.actuators[0].rest_length, nominal.robot.actuators[0].rest_length);
   }
+}
+
+// Rest lengths of the scene stay, those of paths follow; so do places that are those at rest.
+TEST(Parameters, AStretchKeepsLengthsThatAreGiven) {
+  Scene scene = bar_of_two();
+  scene.parameters = {stretch("height", {{0, 0, 1}})};
+  const auto rope = [](const std::string& name, ConstraintForm form) {
+    ConstraintScene constraint;
+    constraint.name = name;
+    constraint.kind = ConstraintKind::distance;
+    constraint.form = form;
+    constraint.points = {{{0.1, 0.05, 0.02}}, {{0.1, 0.05, 0.08}}};
+    constraint.compliance = 1e-3;
+    return constraint;
+  };
+  scene.constraints = {rope("own", ConstraintForm::constraint), rope("given", ConstraintForm::constraint),
+                       rope("spring", ConstraintForm::force)};
+  scene.constraints[1].length = 0.055;
+  const FullModel nominal = build_full_model(scene, reduced_bodies::bar(false)),
+                  found = at_parameters(nominal, std::vector<double>{1.5});
+  EXPECT_NEAR(found.robot.constraints[0].rest_length, 1.5 * nominal.robot.constraints[0].rest_length, 1e-12);
+  EXPECT_EQ(found.robot.constraints[1].rest_length, 0.055);
+  EXPECT_NEAR(found.robot.springs[0].rest_length, 1.5 * nominal.robot.springs[0].rest_length, 1e-12);
 }
 
 // Planes that cut elements: nodes follow, and what is made of them.
@@ -266,18 +298,24 @@ TEST(Parameters, AreInTheModelsFile) {
   const ReducedModel read = read_model(folder / "bar.rom.h5");
   const std::vector<double> values{0.7, 1.9, 1.3, 0.8, 1.7};
   reduced_bodies::expect_same_model(at_parameters(read, values), at_parameters(model, values));
-  // At other values it is a model without parameters.
+  // At other values it is a model without parameters, which tells of them.
   write_model(at_parameters(model, values), folder / "there.rom.h5");
-  EXPECT_TRUE(read_model(folder / "there.rom.h5").robot.parameters.empty());
-}
-
-std::string error_of(const auto& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return std::string(error.what()) + " | " + error.suggestion();
-  }
-  return "";
+  const ReducedModel there = read_model(folder / "there.rom.h5");
+  EXPECT_TRUE(there.robot.parameters.empty());
+  EXPECT_EQ(there.provenance.scene_text.find("# at all = 0.7, far = 1.9"), 0U) << there.provenance.scene_text;
+  // Numbers of a file that is damaged or another program's.
+  const auto error = [&](const auto& change) {
+    ReducedModel other = model;
+    change(other);
+    write_model(other, folder / "other.rom.h5");
+    return error_of([&] { (void)read_model(folder / "other.rom.h5"); });
+  };
+  EXPECT_EQ(error([](ReducedModel&) {}), "");
+  EXPECT_NE(error([](ReducedModel& m) { m.robot.parameters[1].material = 7; }).find("owner"), std::string::npos);
+  EXPECT_NE(error([](ReducedModel& m) { m.robot.parameters[1].name = "all"; }).find("name"), std::string::npos);
+  EXPECT_NE(error([](ReducedModel& m) { m.robot.parameters[3].direction[2] = 2; }).find("direction"),
+            std::string::npos);
+  EXPECT_NE(error([](ReducedModel& m) { m.fields[0].slopes[2] = 100; }).find("inside out"), std::string::npos);
 }
 
 TEST(Parameters, ByNameAreWithinTheirRanges) {
@@ -320,6 +358,7 @@ TEST(Parameters, TellWhatTheyCannotStretch) {
             }).find("inside out"),
             std::string::npos);
   EXPECT_NE(error([](Scene& scene) { scene.bodies[0].fixes.clear(); }).find("no fixed part"), std::string::npos);
+  EXPECT_NE(error([](Scene& scene) { scene.actuators[0].friction = 0.2; }).find("friction"), std::string::npos);
 }
 
 }  // namespace
