@@ -24,7 +24,7 @@ namespace supple {
 std::string cannot_estimate(const ReducedModel& model, const ReducedModel& finer);
 
 struct ErrorEstimatorSettings {
-  /// Largest share of the model's arithmetic that estimates take on average; 0: an estimate after every step.
+  /// Share of the time of the model's steps that estimates take on average, about; 0: an estimate after every step.
   double share = 0.15;
   double tolerance = 1e-4;  // relative residual at which Newton's method of the finer model ends
 };

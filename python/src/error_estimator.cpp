@@ -74,10 +74,9 @@ void bind_error_estimator(nb::module_& module) {
             new (self) EstimatedError(std::move(model), std::move(finer), share);
           },
           nb::arg("model"), nb::arg("finer"), nb::kw_only(), nb::arg("share") = ErrorEstimatorSettings{}.share,
-          "finer: of the same scene and snapshots, with more modes. share: largest part of the model's arithmetic "
-          "that\n"
-          "estimates take on average, from which steps_between follows; 0: one after every step. Raises InputError\n"
-          "where the finer model is of another robot or mesh, and for robots that are not supported.")
+          "finer: of the same scene and snapshots, with more modes. share: of the time of the model's steps that\n"
+          "estimates take on average, about, from which steps_between follows; 0: one after every step. Raises\n"
+          "InputError where the finer model is of another robot or mesh, and for robots that are not supported.")
       .def("after_step", &after_step, nb::arg("simulation"),
            "To be called after every step of a simulation of one robot. True: there is a new estimate.")
       .def(

@@ -81,13 +81,13 @@ def test_the_default_run_and_recordings_of_the_command_line(parametric: supple.M
     # Settles, then sweeps through the inputs, which parameters are not.
     report = command_line(tmp_path, "run", "bar.rom.h5", "--steps", "40", "--parameter", "height=1.2")
     assert report["steps"] == 40
-    refused = subprocess.run(
+    failed = subprocess.run(
         [*PROGRAM, "run", "bar.rom.h5", "--steps", "2", "--parameter", "height=1.2", "--record", "r.rec.h5"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
-    assert refused.returncode == 2 and "recording" in refused.stderr
+    assert failed.returncode == 2 and "recording" in failed.stderr
 
 
 def test_errors_are_estimated_by_a_finer_model(scene: supple.Scene, model: supple.Model, tmp_path: Path) -> None:
