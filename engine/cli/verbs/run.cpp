@@ -112,9 +112,14 @@ Device device_of(const Context& context) {
   return context.common.device == "auto" ? cpu() : parse_device(context.common.device);
 }
 
+// What goes along with the run, of those that were asked for.
+const char* beside_of(const Arguments& arguments) {
+  return arguments.compare.empty() ? "--estimate" : "--compare";
+}
+
 void check_batch(const Arguments& arguments, int robots) {
   if (robots > 1 && (!arguments.compare.empty() || !arguments.estimate.empty()))
-    throw InputError("--compare and --estimate go with one robot only", "leave --batch out");
+    throw InputError(fmt::format("{} goes with one robot only", beside_of(arguments)), "leave --batch out");
   const SessionArguments& session = arguments.session;
   if (!session.record_robot) return;
   if (session.record.empty()) throw InputError("--record-robot goes with --record FILE", "leave it out");
@@ -128,8 +133,9 @@ int run_model(Context& context, Arguments& arguments) {
   check_json_target(context);
   SessionArguments& session = arguments.session;
   if (session.stream && (!arguments.compare.empty() || !arguments.estimate.empty()))
-    throw InputError("--compare and --estimate do not go with --stdin (each line is a step of one robot)",
-                     "leave them out");
+    throw InputError(
+        fmt::format("{} does not go with --stdin (each line is a step of one robot)", beside_of(arguments)),
+        "leave it out");
   if (session.actuation.empty() && session.assignments.empty() && session.resume.empty() && !session.sweep &&
       !session.stream)
     session.sweep = session.settle = true;
