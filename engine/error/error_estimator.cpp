@@ -32,12 +32,15 @@ bool same_names(const List& a, const List& b) {
   return std::ranges::equal(a, b, [](const auto& x, const auto& y) { return x.name == y.name; });
 }
 
-// Modes of the model at the skin by those of the finer one, least squares [modes of the finer][modes].
-Matrix coordinates_of(const ReducedModel& model, const ReducedModel& finer) {
+// Modes of the model at the skin by those of the finer one, least squares [modes of the finer][modes]. left: the share of
+// them that those leave.
+Matrix coordinates_of(const ReducedModel& model, const ReducedModel& finer, double& left) {
   const int rows = static_cast<int>(3 * model.skin.rest.size());
   const Eigen::Map<const Matrix> own(model.skin.modes.data(), rows, model.modes),
       other(finer.skin.modes.data(), rows, finer.modes);
-  return other.colPivHouseholderQr().solve(own);
+  Matrix P = other.colPivHouseholderQr().solve(own);
+  left = (own - other * P).norm() / own.norm();
+  return P;
 }
 
 ReducedModel without_obstacles(ReducedModel model) {
@@ -68,10 +71,8 @@ std::string cannot_estimate(const ReducedModel& model, const ReducedModel& finer
     }
   if (finer.modes <= model.modes)
     return fmt::format("the finer model has {} modes, the model itself {}", finer.modes, model.modes);
-  const int rows = static_cast<int>(3 * model.skin.rest.size());
-  const Eigen::Map<const Matrix> own(model.skin.modes.data(), rows, model.modes),
-      other(finer.skin.modes.data(), rows, finer.modes);
-  const double left = (own - other * coordinates_of(model, finer)).norm() / own.norm();
+  double left = 0;
+  (void)coordinates_of(model, finer, left);
   if (!(left < foreign))
     return fmt::format("the finer model's modes leave {:.2g} % of the model's: it was made of other states",
                        100 * left);
@@ -87,7 +88,8 @@ ErrorEstimator::ErrorEstimator(const ReducedModel& model, const ReducedModel& fi
                {.scheme = StepScheme::quasi_static, .time_step = 0}) {  // 0: commands are not limited in rate
   if (const std::string why = cannot_estimate(model, finer); !why.empty())
     throw InputError(why, "a model of the same scene and snapshots with more modes: supple reduce --modes");
-  const Matrix P = coordinates_of(model, finer);
+  double left = 0;
+  const Matrix P = coordinates_of(model, finer, left);
   P_.assign(P.data(), P.data() + P.size());
   stepper_.set_tolerances(settings.tolerance, row_tolerance);
   stepper_.set_limits(most_iterations, 8, 0);

@@ -7,7 +7,7 @@
 // With the modes of both at the skin, P takes coordinates of the model to those of the finer one. The finer model is in
 // equilibrium under the same commands, gravity, the forces of contacts that the model has found, and the forces of
 // inertia and damping of the model's motion, -M P a - D P v (d'Alembert): what is estimated is the error of the present
-// shape, not one that has added up in time. It begins from where it was at the estimate before, so that one or two
+// shape, not one that has added up in time. It begins from where it was at the estimate before, so that a few
 // steps of Newton's method are enough, and so seldom that it takes a share of the time that was asked for.
 
 #include <optional>

@@ -78,11 +78,7 @@ void find_mass_terms(const BodyScene& body, FullModel& model) {
       if ((subset >> k & 1u) != 0) values[extent(stretches[k])] = 2;
     const RestShape shape(model.robot, values);
     Mesh stretched = model.mesh;
-    for (Vec3d& x : stretched.nodes) {
-      std::vector<double> along;
-      for (const int k : stretches) along.push_back(stretched_along(model.robot.parameters[extent(k)], x));
-      x = x + shape.shift(along.data());
-    }
+    for (Vec3d& x : stretched.nodes) x = x + shape.shift(stretched_along(model.robot, x).data());
     double mass = 0;
     at[subset] = build_mass(body, model.mesh, stretched, model.fields, mass).value;
   }

@@ -37,13 +37,8 @@ std::vector<double> stretch_of_points(const FullModel& nominal) {
 }
 
 void set_shape(const FullModel& nominal, const RestShape& shape, FullModel& model) {
-  const std::vector<int> stretches = stretches_of(nominal.robot);
-  for (std::size_t n = 0; n < nominal.mesh.nodes.size(); ++n) {
-    std::vector<double> along;
-    for (const int k : stretches)
-      along.push_back(stretched_along(nominal.robot.parameters[extent(k)], nominal.mesh.nodes[n]));
-    model.mesh.nodes[n] = nominal.mesh.nodes[n] + shape.shift(along.data());
-  }
+  std::ranges::transform(nominal.mesh.nodes, model.mesh.nodes.begin(),
+                         [&](const Vec3d& x) { return x + shape.shift(stretched_along(nominal.robot, x).data()); });
   for (std::size_t f = 0; f < nominal.fields.size(); ++f) {
     const ElementField& from = nominal.fields[f];
     ElementField& to = model.fields[f];

@@ -33,6 +33,12 @@ double stretched_along(const Parameter& stretch, const Vec3d& X) {
   return std::clamp(dot(stretch.direction, X), stretch.begin, stretch.end) - stretch.about;
 }
 
+std::vector<double> stretched_along(const Robot& robot, const Vec3d& X) {
+  std::vector<double> along;
+  for (const int k : stretches_of(robot)) along.push_back(stretched_along(robot.parameters[extent(k)], X));
+  return along;
+}
+
 RestShape::RestShape(const Robot& robot, std::span<const double> values) {
   for (const int k : stretches_of(robot)) {
     change_.push_back(values[static_cast<std::size_t>(k)] - 1);

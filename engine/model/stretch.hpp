@@ -22,6 +22,9 @@ double stretched_along(const Parameter& stretch, const Vec3d& X);
 
 inline constexpr std::size_t most_stretches = 4;
 
+/// t_k(X) of all stretches [stretches] [m].
+std::vector<double> stretched_along(const Robot& robot, const Vec3d& X);
+
 /// A shape: s_k - 1 of every stretch.
 class RestShape {
  public:

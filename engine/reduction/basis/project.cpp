@@ -320,11 +320,10 @@ void project_outputs(const FullModel& model, const NodeColumns& at, ReducedModel
 
 // Shown nodes: those of the skin, then the corners of kept elements that are not among them.
 void project_shown(const FullModel& model, const NodeColumns& at, ReducedModel& reduced) {
-  const std::vector<int> stretches = stretches_of(model.robot);
   const auto show = [&](int node, auto& shown, std::vector<double>& stretched) {
     shown.rest.push_back(model.mesh.nodes[extent(node)]);
-    for (const int k : stretches)
-      stretched.push_back(stretched_along(model.robot.parameters[extent(k)], model.mesh.nodes[extent(node)]));
+    const std::vector<double> along = stretched_along(model.robot, model.mesh.nodes[extent(node)]);
+    stretched.insert(stretched.end(), along.begin(), along.end());
     for (int k = 0; k < 3; ++k) {
       for (int m = 0; m < reduced.modes; ++m) shown.modes.push_back(at.phi(node, k, m));
       for (int m = 0; m < reduced.motions(); ++m) shown.inputs.push_back(at.psi(node, k, m));
