@@ -59,22 +59,23 @@ int format_of(const ReducedModel& model) {
   });
   const bool solid_strains = std::ranges::any_of(
       model.fields, [](const ReducedField& field) { return field.strains.count > 0 && solid(field.law); });
-  return has_open_parameters(robot) ? 17
-         : solid_strains            ? 16
-         : !robot.rods.empty()      ? 15
-         : viscous_or_threads       ? 14
-         : gas_or_sensors           ? 13
-         : more_laws                ? 12
-         : more_elements            ? 11
-         : model.on_frame           ? 10
-         : strains                  ? 9
-         : points                   ? 8
-         : volumes                  ? 7
-         : limits_or_tubes          ? 6
-         : constraints              ? 5
-         : !robot.obstacles.empty() ? 4
-         : membranes || cavities    ? 3
-                                    : 2;
+  return robot.pushes > 0             ? 18
+         : has_open_parameters(robot) ? 17
+         : solid_strains              ? 16
+         : !robot.rods.empty()        ? 15
+         : viscous_or_threads         ? 14
+         : gas_or_sensors             ? 13
+         : more_laws                  ? 12
+         : more_elements              ? 11
+         : model.on_frame             ? 10
+         : strains                    ? 9
+         : points                     ? 8
+         : volumes                    ? 7
+         : limits_or_tubes            ? 6
+         : constraints                ? 5
+         : !robot.obstacles.empty()   ? 4
+         : membranes || cavities      ? 3
+                                      : 2;
 }
 
 // Prescribed motions and the data that they add. A robot without prescribed motions has none of these.

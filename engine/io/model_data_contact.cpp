@@ -100,10 +100,11 @@ PlacedObstacle read_obstacle(const DataSource& file, const Checked& checked, con
 
 void write_contact(DataSink& file, const ReducedModel& model) {
   const Robot& robot = model.robot;
-  if (robot.obstacles.empty()) return;
-  file.write("/robot/obstacles/count", static_cast<std::int64_t>(robot.obstacles.size()));
+  if (robot.collision_points == 0) return;
+  if (!robot.obstacles.empty()) file.write("/robot/obstacles/count", static_cast<std::int64_t>(robot.obstacles.size()));
   for (std::size_t i = 0; i < robot.obstacles.size(); ++i)
     write_obstacle(file, "/robot/obstacles/" + entry_name(i), robot.obstacles[i]);
+  if (robot.pushes > 0) file.write("/robot/contact/pushes", robot.pushes);
   file.write("/robot/contact/points", std::vector<int>{robot.first_collision_point, robot.collision_points}, {2});
   file.write("/robot/contact/distance", robot.contact_distance);
   const std::size_t points = model.full_compliance.size() / 9;
@@ -114,8 +115,8 @@ void write_contact(DataSink& file, const ReducedModel& model) {
 
 void read_contact(const DataSource& file, const Checked& checked, ReducedModel& model) {
   Robot& robot = model.robot;
-  if (!file.has("/robot/obstacles")) return;
-  const int obstacles = checked.count("/robot/obstacles/count", 1, most_obstacles);
+  if (!file.has("/robot/contact")) return;
+  const int obstacles = file.has("/robot/obstacles") ? checked.count("/robot/obstacles/count", 1, most_obstacles) : 0;
   for (int i = 0; i < obstacles; ++i)
     robot.obstacles.push_back(
         read_obstacle(file, checked, "/robot/obstacles/" + entry_name(static_cast<std::size_t>(i))));
@@ -123,12 +124,16 @@ void read_contact(const DataSource& file, const Checked& checked, ReducedModel& 
   const int all = static_cast<int>(robot.rest_points.size());
   checked.require(points[0] >= 0 && points[1] >= 1 && points[1] <= all && points[0] <= all - points[1],
                   "/robot/contact/points", "names points that are not there");
-  checked.require(points[1] <= std::numeric_limits<int>::max() / 3 / obstacles, "/robot/contact/points",
+  checked.require(points[1] <= std::numeric_limits<int>::max() / 3 / std::max(1, obstacles), "/robot/contact/points",
                   "and obstacles are too many pairs");
   robot.first_collision_point = points[0];
   robot.collision_points = points[1];
   robot.contact_distance = checked.number("/robot/contact/distance");
   checked.require(robot.contact_distance >= 0, "/robot/contact/distance", "is negative");
+  if (file.has("/robot/contact/pushes")) {
+    robot.pushes = checked.number("/robot/contact/pushes");
+    checked.require(robot.pushes > 0, "/robot/contact/pushes", "is not above 0");
+  }
   if (!file.has("/robot/contact/full_compliance")) return;
   const std::vector<std::size_t> shape{static_cast<std::size_t>(points[1]), 9};
   model.full_compliance = checked.doubles("/robot/contact/full_compliance", shape);

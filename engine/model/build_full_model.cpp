@@ -145,19 +145,22 @@ void add_walls(const PointPlacer::Walls& walls, PointPlacer& placer, Row& row) {
 }
 
 void add_contact(const Scene& scene, FullModel& model, PointPlacer& placer) {
-  if (scene.obstacles.empty()) return;
   Robot& robot = model.robot;
+  robot.pushes = scene.reduction.pushes;
+  if (scene.obstacles.empty() && robot.pushes == 0) return;
   for (const ObstacleScene& obstacle : scene.obstacles) robot.obstacles.push_back(place_obstacle(obstacle));
   robot.contact_distance = scene.contact.distance;
   robot.first_collision_point = static_cast<int>(robot.rest_points.size());
-  const Place& place = scene.contact.place.file.empty() ? scene.obstacles.front().place : scene.contact.place;
+  const Place& place = !scene.contact.place.file.empty() ? scene.contact.place
+                       : scene.obstacles.empty()         ? scene.reduction.place
+                                                         : scene.obstacles.front().place;
   if (scene.contact.surface) {
     const SurfaceScene& surface = *scene.contact.surface;
     const std::vector<Vec3d> corners = surface_corners(surface, placer.size());
     const std::vector<Vec3d> chosen = points_in(scene.contact.region, corners);
     robot.collision_points = placer.add_free(chosen, "the collision surface", surface.place);
     if (robot.collision_points == 0)
-      throw InputError(fmt::format("no corner of the collision surface can touch an obstacle ({} of {} are in the "
+      throw InputError(fmt::format("no corner of the collision surface can be touched ({} of {} are in the "
                                    "region{})",
                                    chosen.size(), corners.size(), chosen.empty() ? "" : ", and held"),
                        chosen.empty() ? "another region in [contact], or none; is the unit of the surface right?"
@@ -166,9 +169,8 @@ void add_contact(const Scene& scene, FullModel& model, PointPlacer& placer) {
   } else {
     const std::vector<int> nodes = spaced_nodes(model.mesh, outer_nodes(scene, model), scene.contact.spacing);
     if (nodes.empty())
-      throw InputError(
-          "no node of the body can touch an obstacle (none of its outer surface is free and in the region)",
-          "another region in [contact], or none", place);
+      throw InputError("no node of the body can be touched (none of its outer surface is free and in the region)",
+                       "another region in [contact], or none", place);
     robot.collision_points = static_cast<int>(nodes.size());
     for (const int node : nodes) placer.add_node(node);
   }

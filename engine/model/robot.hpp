@@ -228,6 +228,9 @@ struct Robot {
   std::vector<PlacedObstacle> obstacles;
   int first_collision_point = 0, collision_points = 0;
   double contact_distance = 0;
+  /// The largest force by which training states were pushed at a collision point ([reduce] pushes) [N]; 0: not at all.
+  double pushes = 0;
+  std::uint64_t other_obstacles = 0;  // a hash of obstacles that are not those of its scene (changes.hpp); 0: its own
   /// Bodies of an assembly that may touch each other: their surfaces, the vertices of which are consecutive mapped
   /// points, and Coulomb's coefficient of each. Null: none.
   std::shared_ptr<const SurfaceSet> surfaces;

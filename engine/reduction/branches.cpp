@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine/reduction/basis/rigid_motion.hpp"
+#include "engine/reduction/snapshots/pushes.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "kernels/base/extent.hpp"
 
@@ -81,15 +82,17 @@ std::optional<ReferenceStates> Branches::solve_from(std::span<const double> u, c
   state.commands = reduced.commands;
   state.motions = reduced.motions;
   const Control control{state.commands, state.motions};
-  const EquilibriumReport report = Equilibrium(*mechanics_, {}).solve(control, state);
+  Equilibrium equilibrium(*mechanics_, {});
+  equilibrium.set_load(load_of(*mechanics_, sample));
+  const EquilibriumReport report = equilibrium.solve(control, state);
   if (!report.stable() || report.inverted > 0) return std::nullopt;
   SnapshotSet set;
   set.count = 1;
   set.source.push_back({0, 0});
   set.commands.push_back(state.commands);
   set.commands.back().insert(set.commands.back().end(), state.motions.begin(), state.motions.end());
-  const std::span<const double> parameters = parameters_of(full_.robot, sample);
-  set.commands.back().insert(set.commands.back().end(), parameters.begin(), parameters.end());
+  for (const std::span<const double> rest : {parameters_of(full_.robot, sample), push_numbers(full_.robot, sample)})
+    set.commands.back().insert(set.commands.back().end(), rest.begin(), rest.end());
   set.q = state.q;
   return reference_states(full_, set);
 }

@@ -34,6 +34,7 @@
 #include "engine/reduction/elements/training.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/more_states.hpp"
+#include "engine/reduction/snapshots/pushes.hpp"
 #include "engine/reduction/snapshots/reach.hpp"
 #include "engine/reduction/snapshots/varied_commands.hpp"
 #include "engine/reduction/strains/solid_strains.hpp"
@@ -118,6 +119,7 @@ std::vector<double> training_states(const Scene& scene, const ReducedModel& all,
   int failed = 0;
   for (int s = 0; s < set.count; ++s) {
     const Control control = control_of(all.robot, set.commands[static_cast<std::size_t>(s)]);
+    equilibrium.set_load(load_of(mechanics, set.commands[extent(s)]));
     if (changing.set(parameters_of(all.robot, set.commands[static_cast<std::size_t>(s)]))) mechanics.model_changed();
     if (equilibrium.solve(control, state).status == StepStatus::ok)
       std::ranges::copy(state.q, states.begin() + static_cast<long>(extent(s, all.modes + all.motions())));
@@ -215,9 +217,9 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
         "the second pass of [reduce] training = \"rerun\" solves equilibria, and a free-floating robot in "
         "contact with obstacles is trained on transient trajectories",
         "training = \"projected\"");
-  if (recipe.contact_modes > 0 && full.robot.pairs() == 0)
+  if (recipe.contact_modes > 0 && full.robot.pairs() == 0 && full.robot.pushes == 0)
     throw InputError("[reduce] contact_modes is for robots in contact with obstacles, and the scene has none",
-                     "[[obstacle]], or without contact_modes");
+                     "[[obstacle]] or pushes, or without contact_modes");
   if (!full.robot.parameters.empty()) {
     (void)make_plans(full.robot, recipe);  // throws where samples do not go with parameters
     if (recipe.contact_modes > 0 && !stretches_of(full.robot).empty())
@@ -227,6 +229,12 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
       throw InputError("parameters are not for strain modes (one fit serves one set of parameters)",
                        recipe.solids == FieldForm::strains ? "solids = \"elements\"" : "membranes = \"elements\"",
                        recipe.place);
+  }
+  if (full.robot.pushes > 0) {
+    (void)make_plans(full.robot, recipe);
+    if (recipe.solids == FieldForm::strains)
+      throw InputError("pushes are not for solids by strain modes (which are fitted to the forces of the actuators)",
+                       "solids = \"elements\"", recipe.place);
   }
   const bool strains = recipe.membranes == FieldForm::strains;
   if (strains && membrane_field(full) < 0)
@@ -815,7 +823,7 @@ void ReductionJob::report_branches() {
 
 // Compliance of the skin at each contact point, of the body and in the model's modes.
 void ReductionJob::add_compliance() {
-  if (full_.robot.pairs() == 0) return;
+  if (full_.robot.collision_points == 0) return;
   ReducedModel& model = result_.model;
   FullMechanics body(full_);
   ReducedMechanics own(model);

@@ -15,6 +15,7 @@
 #include "engine/reduction/basis/lifting.hpp"
 #include "engine/reduction/branches.hpp"
 #include "engine/reduction/deviations.hpp"
+#include "engine/reduction/snapshots/pushes.hpp"
 #include "kernels/base/extent.hpp"
 #include "kernels/math/inner_product.hpp"
 
@@ -148,6 +149,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
     if (!in_time || s == 0 || reference.path[extent(s)] != reference.path[extent(s - 1)]) state = rest_state(mechanics);
     const Control control = control_of(model.robot, reference.commands[static_cast<std::size_t>(s)]);
     const std::vector<double> rest = carried_rest(changing.model().robot, model.output_inputs, control.motions);
+    if (!in_time) equilibrium.set_load(load_of(mechanics, reference.commands[extent(s)]));
     const StepStatus status = in_time ? stepper.step(control, state).status : equilibrium.solve(control, state).status;
     const bool solved = status == StepStatus::ok;
     if (!solved) {

@@ -17,10 +17,13 @@ RunRecorder::RunRecorder(const std::string& file, const Robot& robot, RecordingF
     const std::string_view unit = si_unit(number.dimension);
     facts.sensors.push_back(unit.empty() ? number.name : fmt::format("{} [{}]", number.name, unit));
   }
-  // A recording does not say at which values its robot was.
+  // A recording does not say at which values its robot was, nor among what.
   if (!file.empty() && !robot.parameters.empty() && !has_open_parameters(robot))
     throw InputError("a recording is of a robot as its scene stands, and parameters were set",
                      "without --parameter, or without a recording");
+  if (!file.empty() && robot.other_obstacles != 0)
+    throw InputError("a recording is of a robot among the obstacles of its scene, and others were put there",
+                     "without --obstacles, or without a recording");
   if (!file.empty()) writer_ = std::make_unique<RecordingWriter>(file, facts);
 }
 

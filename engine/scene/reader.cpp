@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "engine/scene/reader_parts.hpp"
+#include "kernels/base/hash.hpp"
 
 namespace supple {
 namespace {
@@ -348,6 +349,7 @@ ReductionScene read_reduction(const TableReader& table) {
   r.doublings = static_cast<int>(table.integer("doublings", r.doublings, most_doublings));
   if (std::ldexp(std::max(r.states, r.trajectories), r.doublings) > static_cast<double>(most))
     table.fail("doublings", "there would be more than a thousand million states", "doublings = 1");
+  r.pushes = table.quantity("pushes", r.pushes);
   r.contact_modes = count("contact_modes", r.contact_modes);
   r.ecsw_tolerance = table.optional_quantity("elements_tolerance");
   r.elements = count("elements", r.elements);
@@ -523,6 +525,34 @@ Scene read_scene(const std::string& path) {
 
 Scene parse_scene(std::string_view text, const std::string& name) {
   return read(parse_document(text, name), name);
+}
+
+ObstacleFile read_obstacles(const std::string& path) {
+  const std::string file = scene_file(path);
+  const Document document = read_document(file);
+  const Member* member = document.root.find("obstacle");
+  if (member == nullptr || member->value.kind != Node::Kind::array || member->value.items.empty())
+    throw InputError("the file has no obstacles", "[[obstacle]] tables, as in a scene", {file, 0, 0, ""});
+  ObstacleFile found;
+  std::string text;
+  for (const SourceFile& source : document.files) text += hash_hex(hash_file(source.path));
+  for (const Node& item : member->value.items) {
+    if (item.kind != Node::Kind::table)
+      throw InputError(fmt::format("an obstacle is {}, a table is expected", kind_name(item.kind)),
+                       "[[obstacle]] tables, as in a scene", document.place(item.at));
+    const ObstacleScene obstacle = read_obstacle(TableReader(document, item, item.at, scene_table("[[obstacle]]")));
+    for (const ObstacleScene& other : found.obstacles)
+      if (other.name == obstacle.name)
+        throw InputError(fmt::format("the name '{}' is taken (line {})", obstacle.name, other.place.line),
+                         "another name", obstacle.place);
+    if (obstacle.surface) {
+      check_exists(document, item.find("surface")->value, obstacle.surface->file, "surface", {".stl", ".obj"});
+      text += hash_hex(hash_file(obstacle.surface->file));
+    }
+    found.obstacles.push_back(obstacle);
+  }
+  found.hash = hash_text(text);
+  return found;
 }
 
 void check_reducible(const Scene& scene) {

@@ -18,7 +18,7 @@ auto fields(const Region& v) {
 }
 auto fields(const ReductionScene& v) {
   return std::tie(v.sampling, v.along.file, v.along.variation, v.states, v.states_tolerance, v.sweep_steps, v.friction,
-                  v.budget, v.corners, v.converged, v.modes_by_error, v.error, v.trajectories, v.doublings,
+                  v.budget, v.corners, v.converged, v.modes_by_error, v.error, v.trajectories, v.doublings, v.pushes,
                   v.pod_tolerance, v.pod_tolerance_squared, v.max_modes, v.contact_modes, v.ecsw_tolerance,
                   v.ecsw_acceptance, v.elements, v.elements_every, v.membranes, v.solids, v.strain_tolerance,
                   v.max_strain_modes, v.unit, v.ecsw_training, v.ecsw_selection, v.seed, v.validation_states,

@@ -415,6 +415,7 @@ struct ReductionScene {
   int elements = 0;                      // units of the domain, exactly; 0 = by the rule
   Place elements_every_place;
   int elements_every = 0;  // units are selected using every n-th snapshot; 0 = see pipeline.cpp
+  double pushes = 0;       // N: the largest force by which training states are pushed at a collision point; 0: none
   int contact_modes = 0;   // beside those of the snapshots, for contact of the skin (contact_modes.hpp)
   FieldForm membranes = FieldForm::elements, solids = FieldForm::elements;
   /// As pod_tolerance, of the strains in the norm of energy; none: membrane_strain_tolerance, solid_strain_tolerance.

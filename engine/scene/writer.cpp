@@ -370,6 +370,7 @@ class Writer {
     if (!r.modes_by_error) put("modes_tolerance", r.pod_tolerance);
     put("modes_tolerance_squared", r.pod_tolerance_squared);
     put("max_modes", r.max_modes);
+    if (r.pushes > 0) put("pushes", r.pushes);                       // as doublings
     if (r.contact_modes > 0) put("contact_modes", r.contact_modes);  // as doublings
     put("elements_tolerance", r.ecsw_tolerance);
     put("elements", r.elements);

@@ -16,6 +16,7 @@
 #include "engine/io/flat_file.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/io/runtime_file.hpp"
+#include "engine/model/changes.hpp"
 #include "engine/model/parameters.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "kernels/base/atomic_file.hpp"
@@ -131,6 +132,18 @@ void bind_model(nb::module_& module) {
            nb::sig("def with_parameters(self, values: typing.Mapping[str, float]) -> Model"),
            "The model at other values of its parameters: factors, by name; the others stay 1. Raises InputError for a "
            "name that is not there, a value outside its range, and of a model that is not at 1.")
+      .def(
+          "with_obstacles",
+          [](const ReducedModel& self, const std::filesystem::path& path) {
+            ReducedModel changed = self;
+            take_obstacles(path.string(), changed.robot);
+            return changed;
+          },
+          nb::arg("path"), nb::sig("def with_obstacles(self, path: str | os.PathLike[str]) -> Model"),
+          nb::call_guard<nb::gil_scoped_release>(),
+          "The model among the [[obstacle]] tables of a TOML file instead of its own obstacles. Raises InputError "
+          "where "
+          "the model has no collision points ([reduce] pushes gives it some), or its body is free-floating.")
       .def("material_scale", &scale_of_parameters, nb::arg("values"),
            nb::sig("def material_scale(self, values: typing.Mapping[str, float]) "
                    "-> typing.Annotated[numpy.typing.NDArray[numpy.float64], dict(shape=(None,))]"),

@@ -287,7 +287,7 @@ void App::panels(const InputFrame& input) {
     if (!document_->robot().robot().parameters.empty() && section("Parameters"))
       if (const auto words = parameter_panel(*document_, panel_); words && !pending_) {
         OpenRequest other = document_->request();
-        other.parameters = *words;
+        other.changes.parameters = *words;
         open(other);
       }
     ImGui::EndDisabled();

@@ -237,7 +237,7 @@ OpenRequest open_request(const cli::Context& context, const cli::ViewArguments& 
   request.settings.threads = context.common.threads;
   if (!arguments.integrator.empty()) request.settings.integrator = integrator_of(arguments.integrator);
   request.settings.time_step = arguments.time_step;
-  request.parameters = arguments.parameters;
+  request.changes = arguments.changes;
   return request;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/changes.hpp"
 #include "viewer/play/simulation.hpp"
 
 namespace supple::view {
@@ -12,7 +13,7 @@ namespace supple::view {
 struct OpenRequest {
   std::string file, compare;  // file: see open_robot, or a recording; compare: "" = no robot beside
   SimulationSettings settings;
-  std::vector<std::string> parameters = {};                      // of both robots, "softness=0.8"
+  ModelChanges changes = {};                                     // of both robots
   RecordingReader::Check check = RecordingReader::Check::whole;  // of a recording
 };
 

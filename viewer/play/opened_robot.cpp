@@ -4,7 +4,6 @@
 
 #include "engine/io/model_file.hpp"
 #include "engine/mechanics/assembly/floating_mechanics.hpp"
-#include "engine/model/parameters.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/base/error.hpp"
@@ -12,19 +11,18 @@
 
 namespace supple::view {
 
-std::unique_ptr<OpenedRobot> open_robot(const std::string& file, std::span<const std::string> parameters) {
+std::unique_ptr<OpenedRobot> open_robot(const std::string& file, const ModelChanges& changes) {
   auto robot = std::make_unique<OpenedRobot>();
   robot->file = file;
   // A damaged model does not call itself one; its name does.
   if (is_model_file(file) || file.ends_with(".h5")) {
     robot->reduced = read_model(file);
-    take_parameters(parameters, *robot->reduced);
-    robot->fingerprint = with_parameters(hash_file(file), robot->reduced->robot);
+    take_changes(changes, *robot->reduced);
+    robot->fingerprint = with_changes(hash_file(file), robot->reduced->robot);
     robot->mechanics = reduced_mechanics(*robot->reduced);
     robot->shape = std::make_unique<RobotShape>(*robot->reduced);
   } else if (is_assembly(file)) {
-    if (!parameters.empty())
-      throw InputError("--parameter is for robots of one body", "leave it out", {file, 0, 0, ""});
+    refuse_changes(changes, file);
     robot->assembly = std::make_shared<AssemblyRobot>(read_assembly(file));
     robot->file = robot->assembly->scene().file;
     robot->fingerprint = robot->assembly->fingerprint();
@@ -34,8 +32,8 @@ std::unique_ptr<OpenedRobot> open_robot(const std::string& file, std::span<const
     const Scene scene = read_scene(file);
     robot->file = scene.file;
     robot->full = build_full_model(scene);
-    take_parameters(parameters, *robot->full);
-    robot->fingerprint = with_parameters(scene_fingerprint(scene), robot->full->robot);
+    take_changes(changes, *robot->full);
+    robot->fingerprint = with_changes(scene_fingerprint(scene), robot->full->robot);
     robot->mechanics = std::make_unique<FullMechanics>(*robot->full);
     robot->shape = std::make_unique<RobotShape>(*robot->full);
   }

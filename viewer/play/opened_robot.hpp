@@ -3,10 +3,10 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "engine/inverse/inverse_law.hpp"
+#include "engine/model/changes.hpp"
 #include "viewer/draw/robot_shape.hpp"
 
 namespace supple::view {
@@ -22,9 +22,9 @@ struct OpenedRobot {
   const Robot& robot() const { return mechanics->robot(); }
 };
 
-// Scene file, folder with a scene.toml, or reduced model; its parameters as words "softness=0.8". Throws InputError
+// Scene file, folder with a scene.toml, or reduced model. Throws InputError
 // with place and remedy.
-std::unique_ptr<OpenedRobot> open_robot(const std::string& file, std::span<const std::string> parameters = {});
+std::unique_ptr<OpenedRobot> open_robot(const std::string& file, const ModelChanges& changes = {});
 
 // Throws InputError unless both have the same actuators, effectors and motions, so that one can follow the commands of
 // the other.

@@ -90,6 +90,7 @@ nlohmann::ordered_json contact_figures_json(const ContactRecord& record, const S
   json["force"] = total_force(state);
   if (record.least_gap) json["least_gap"] = *record.least_gap;
   if (record.least_body_gap) json["least_body_gap"] = *record.least_body_gap;
+  if (record.harder) json["harder_than_trained"] = {{"force", record.harder->force}, {"pushes", record.harder->pushes}};
   if (record.outside) json["outside_modes"] = {{"depth", record.outside->depth}, {"share", record.outside->share}};
   return json;
 }
@@ -103,6 +104,12 @@ void print_contact_notes(const ContactRecord& record) {
   if (contact.loose > 0)
     print_note(fmt::format("{} of {} contact solves were accepted with a residual above {:.0e}, the largest {:.1e}",
                            contact.loose, contact.solves, tight_residual, contact.residual));
+  if (record.harder)
+    print_note(
+        fmt::format("obstacles push with up to {}, and the model was trained under pushes of up to {}: errors may "
+                    "be larger than those of the model; [reduce] pushes in its scene, and reduce it again",
+                    format_quantity(record.harder->force, Dimension::force),
+                    format_quantity(record.harder->pushes, Dimension::force)));
   if (record.outside && record.outside->share > outside_modes_warning)
     print_note(fmt::format(
         "{:.2g} % of what contact does to the body lies outside the modes (up to {} at a point): "

@@ -161,7 +161,7 @@ Facts model_facts(const ReducedModel& model) {
     facts.emplace_back("parameter", fmt::format("{}", fmt::join(parameter_cells(parameter), "  ")));
   for (const PlacedObstacle& obstacle : model.robot.obstacles)
     facts.emplace_back("obstacle", fmt::format("{}", fmt::join(obstacle_cells(obstacle), "  ")));
-  if (!model.robot.obstacles.empty()) facts.emplace_back("contact", contact_text(model.robot));
+  if (model.robot.collision_points > 0) facts.emplace_back("contact", contact_text(model.robot));
   facts.emplace_back("scene hash", hash_hex(from.scene_hash));
   facts.emplace_back("mesh hash", hash_hex(from.mesh_hash));
   for (const std::string& note : provenance_notes(from)) facts.emplace_back("note", note);

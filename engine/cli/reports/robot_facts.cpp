@@ -361,12 +361,16 @@ nlohmann::ordered_json obstacle_json(const PlacedObstacle& placed) {
 }
 
 std::string contact_text(const Robot& robot) {
-  return fmt::format("{} points, kept at a distance of {}", robot.collision_points,
-                     format_quantity(robot.contact_distance, Dimension::length));
+  return fmt::format(
+      "{} points, kept at a distance of {}{}", robot.collision_points,
+      format_quantity(robot.contact_distance, Dimension::length),
+      robot.pushes > 0 ? ", pushed in training by up to " + format_quantity(robot.pushes, Dimension::force) : "");
 }
 
 nlohmann::ordered_json contact_json(const Robot& robot) {
-  return {{"points", robot.collision_points}, {"distance", robot.contact_distance}};
+  nlohmann::ordered_json json{{"points", robot.collision_points}, {"distance", robot.contact_distance}};
+  if (robot.pushes > 0) json["pushes"] = robot.pushes;
+  return json;
 }
 
 }  // namespace supple::cli

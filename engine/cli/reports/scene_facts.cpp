@@ -219,10 +219,8 @@ Facts scene_facts(const Scene& scene, const FullModel& model) {
   if (!rows.empty()) facts.emplace_back("parameters", lines(format_table(rows)));
   rows.clear();
   for (const PlacedObstacle& obstacle : robot.obstacles) rows.push_back(obstacle_cells(obstacle));
-  if (!rows.empty()) {
-    facts.emplace_back("obstacles", lines(format_table(rows)));
-    facts.emplace_back("contact", contact_text(robot));
-  }
+  if (!rows.empty()) facts.emplace_back("obstacles", lines(format_table(rows)));
+  if (robot.collision_points > 0) facts.emplace_back("contact", contact_text(robot));
   for (const std::string& note : model.notes) facts.emplace_back("note", note);
   return facts;
 }

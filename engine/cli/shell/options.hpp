@@ -14,9 +14,6 @@ namespace supple::cli {
 
 struct CommonOptions;
 
-// Of --parameter.
-inline constexpr const char* parameter_words = "value of a [[parameter]], softness=0.8 (1)";
-
 class Options {
  public:
   Options();

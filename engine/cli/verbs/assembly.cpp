@@ -69,8 +69,7 @@ std::string try_equilibrium(AssemblyRobot& robot, nlohmann::ordered_json& json) 
 int simulate_assembly(Context& context, const SessionArguments& arguments, SessionPlan& plan) {
   if (arguments.keep_tangent)
     throw InputError("robots of several bodies do not keep tangents yet", "without --keep-tangent");
-  if (!arguments.parameters.empty())
-    throw InputError("--parameter is for robots of one body", "leave it out", {plan.model, 0, 0, ""});
+  refuse_changes(arguments.changes, plan.model);
   AssemblyScene scene = read_assembly(plan.model);
   if (plan.integrator) scene.integrator = integrator_of(*plan.integrator);
   if (plan.time_step) scene.time_step = *plan.time_step;

@@ -15,13 +15,14 @@
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/shell/progress_bar.hpp"
 #include "engine/cli/shell/terminal.hpp"
+#include "engine/cli/verbs/change_options.hpp"
 #include "engine/cli/verbs/inverse_report.hpp"
 #include "engine/cli/verbs/record_option.hpp"
 #include "engine/cli/verbs/stream.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/mechanics/assembly/assembly_robot.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
-#include "engine/model/parameters.hpp"
+#include "engine/model/changes.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/run/inverse_run.hpp"
 #include "engine/run/steps_on_cpu.hpp"
@@ -39,7 +40,8 @@ namespace {
 struct Arguments {
   std::string model, goal, replay, output, record, integrator;
   std::string regularisation, solver = "qp";
-  std::vector<std::string> efforts, parameters;
+  std::vector<std::string> efforts;
+  ModelChanges changes;
   std::string epsilon;
   std::optional<double> circle, lemniscate, duration, time_step, goal_speed;
   std::optional<long> steps, turns, starts, batch, record_robot;
@@ -87,11 +89,10 @@ void check_place(const Arguments& arguments) {
 
 // `change` of how the scene is stepped: a Scene or an AssemblyScene.
 template <class Change>
-SceneRobot open_scene(const std::string& path, std::span<const std::string> parameters, const Change& change) {
+SceneRobot open_scene(const std::string& path, const ModelChanges& changes, const Change& change) {
   SceneRobot robot;
   if (is_assembly(path)) {
-    if (!parameters.empty())
-      throw InputError("--parameter is for robots of one body", "leave it out", {path, 0, 0, ""});
+    refuse_changes(changes, path);
     AssemblyScene scene = read_assembly(path);
     change(scene);
     robot.several = std::make_unique<AssemblyRobot>(scene);
@@ -101,9 +102,9 @@ SceneRobot open_scene(const std::string& path, std::span<const std::string> para
   Scene scene = read_scene(path);
   change(scene);
   robot.full = std::make_unique<FullModel>(build_full_model(scene));
-  take_parameters(parameters, *robot.full);
+  take_changes(changes, *robot.full);
   robot.full_mechanics = std::make_unique<FullMechanics>(*robot.full);
-  robot.recorded = {scene.file, with_parameters(scene_fingerprint(scene), robot.full->robot)};
+  robot.recorded = {scene.file, with_changes(scene_fingerprint(scene), robot.full->robot)};
   return robot;
 }
 
@@ -113,15 +114,15 @@ Subject open_subject(const Arguments& arguments, const Device& device) {
   const int robots = static_cast<int>(arguments.batch.value_or(1));
   if (is_model_file(arguments.model)) {
     subject.reduced = std::make_unique<ReducedModel>(read_model(arguments.model));
-    take_parameters(arguments.parameters, *subject.reduced);
+    take_changes(arguments.changes, *subject.reduced);
     subject.team = std::make_unique<MechanicsTeam>(*subject.reduced, robots);
-    subject.recorded = {arguments.model, with_parameters(hash_file(arguments.model), subject.reduced->robot)};
+    subject.recorded = {arguments.model, with_changes(hash_file(arguments.model), subject.reduced->robot)};
   } else {
     if (device.kind == Device::Kind::cuda)
       throw CapabilityError("the full model is controlled on the CPU only",
                             "--device cpu, or reduce it and `supple inverse` that");
     if (robots > 1) throw InputError("--batch goes with a reduced model", "`supple reduce` makes one of the scene");
-    subject.of_scene = open_scene(arguments.model, arguments.parameters, [&](auto& scene) {
+    subject.of_scene = open_scene(arguments.model, arguments.changes, [&](auto& scene) {
       if (!arguments.integrator.empty()) scene.integrator = integrator_of(arguments.integrator);
     });
     subject.team = std::make_unique<MechanicsTeam>(subject.of_scene.mechanics());
@@ -222,7 +223,7 @@ std::uint64_t request_of(const InverseSettings& inverse, const DriveSettings& se
 
 // The model that commands are replayed on, read before that.
 SceneRobot open_replay(const Arguments& arguments, const Robot& robot, const DriveSettings& settings) {
-  SceneRobot replayed = open_scene(arguments.replay, arguments.parameters, [&](auto& scene) {
+  SceneRobot replayed = open_scene(arguments.replay, arguments.changes, [&](auto& scene) {
     scene.integrator = settings.integrator;
     scene.time_step = settings.time_step;
     scene.implicit_velocity = robot.implicit_velocity;
@@ -438,7 +439,7 @@ Command inverse_command() {
     options.text("--height", a->height_text, "LENGTH", "of the figure above that place (0; may be negative)");
     options.whole("--turns", a->turns, 1, 1000000, "N", "turns of the figure (2)");
     options.flag("--stdin", a->stream, "goals line by line, as JSON");
-    options.texts("--parameter", a->parameters, "NAME=FACTOR", parameter_words);
+    declare_changes(options, a->changes);
     options.text("--replay", a->replay, "SCENE", "run the commands on the full model and measure its errors");
     options.whole("--steps", a->steps, 1, 1'000'000'000, "N", "steps of the whole run");
     options.quantity("--duration", a->duration, Dimension::time, "TIME",

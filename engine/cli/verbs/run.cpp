@@ -15,7 +15,6 @@
 #include "engine/cli/verbs/session.hpp"
 #include "engine/error/error_estimator.hpp"
 #include "engine/io/model_file.hpp"
-#include "engine/model/parameters.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/snapshots/snapshots.hpp"
 #include "engine/reduction/validate.hpp"
@@ -44,7 +43,7 @@ Estimates open_estimates(const Arguments& arguments, const ReducedModel& model) 
   Estimates estimates;
   if (arguments.estimate.empty()) return estimates;
   estimates.finer = std::make_unique<ReducedModel>(read_model(arguments.estimate));
-  take_parameters(arguments.session.parameters, *estimates.finer);
+  take_changes(arguments.session.changes, *estimates.finer);
   estimates.estimator = std::make_unique<ErrorEstimator>(model, *estimates.finer);
   return estimates;
 }
@@ -101,7 +100,7 @@ Comparison compare(Context& context, const Arguments& arguments, const ReducedMo
   scene.implicit_velocity = model.robot.implicit_velocity;
   scene.implicit_position = model.robot.implicit_position;
   FullModel full = build_full_model(scene);
-  take_parameters(arguments.session.parameters, full);
+  take_changes(arguments.session.changes, full);
   if (identify(scene).mesh != model.provenance.mesh_hash)
     print_note("the model was made from another mesh than the scene's: its errors include that difference");
   return compare_with_full(full, model, result, reduced, arguments.session.settle, context.common.quiet);
@@ -148,7 +147,7 @@ int run_model(Context& context, Arguments& arguments) {
   const int robots = static_cast<int>(session.batch.value_or(1));
   check_batch(arguments, robots);
   ReducedModel model = read_model(plan.model);
-  take_parameters(session.parameters, model);
+  take_changes(session.changes, model);
   if (!context.common.quiet) print_warning(distrust(model));
   const MechanicsTeam team(model, robots,
                            session.keep_tangent ? MechanicsTeam::Members::robots : MechanicsTeam::Members::threads);
@@ -159,7 +158,7 @@ int run_model(Context& context, Arguments& arguments) {
                         "run",
                         model.robot.name,
                         plan.model,
-                        with_parameters(hash_file(plan.model), model.robot),
+                        with_changes(hash_file(plan.model), model.robot),
                         smooth_path_covering_steps * settings.time_step,
                         reduced_shape_writer(model),
                         reduced_skin(model),

@@ -21,6 +21,7 @@
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/shell/progress_bar.hpp"
 #include "engine/cli/shell/terminal.hpp"
+#include "engine/cli/verbs/change_options.hpp"
 #include "engine/cli/verbs/record_option.hpp"
 #include "engine/cli/verbs/stream.hpp"
 #include "engine/reduction/validate.hpp"
@@ -102,7 +103,7 @@ void declare_session(Options& options, SessionArguments& arguments, const std::s
                "drive every input smoothly through its range (another --seed, another path)");
   options.flag("--stdin", arguments.stream, "commands line by line, as JSON; each line is a step");
   options.texts("--set", arguments.assignments, "NAME=VALUE", "hold a command, north=\"20 mm\"");
-  options.texts("--parameter", arguments.parameters, "NAME=FACTOR", parameter_words);
+  declare_changes(options, arguments.changes);
   options.choice("--integrator", arguments.integrator, integrator_names(), fmt::format("instead of the {}'s", owner));
   options.quantity("--time-step", arguments.time_step, Dimension::time, "TIME",
                    fmt::format("instead of the {}'s", owner));

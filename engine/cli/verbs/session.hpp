@@ -10,6 +10,7 @@
 
 #include "engine/cli/reports/contact_facts.hpp"
 #include "engine/cli/reports/shape_writer.hpp"
+#include "engine/model/changes.hpp"
 #include "engine/run/forward_run.hpp"
 #include "kernels/array/device.hpp"
 
@@ -21,7 +22,8 @@ struct Context;
 struct SessionArguments {
   std::string model;  // positional: scene or model file
   std::string actuation, integrator, output, resume, record;
-  std::vector<std::string> assignments, parameters;
+  std::vector<std::string> assignments;
+  ModelChanges changes;
   std::optional<long> steps, every, batch, record_robot;
   std::optional<double> duration, time_step, keep_tangent;
   bool settle = false;

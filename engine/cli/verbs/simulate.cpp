@@ -11,7 +11,6 @@
 #include "engine/cli/verbs/session.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
-#include "engine/model/parameters.hpp"
 #include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
@@ -31,7 +30,7 @@ int simulate(Context& context, const SessionArguments& arguments) {
   if (plan.integrator) scene.integrator = integrator_of(*plan.integrator);
   if (plan.time_step) scene.time_step = *plan.time_step;
   FullModel model = build_full_model(scene);
-  take_parameters(arguments.parameters, model);
+  take_changes(arguments.changes, model);
   if (arguments.settle)
     for (const ElementField& field : model.fields)
       if (!has_exact_tangent(field.law))
@@ -43,7 +42,7 @@ int simulate(Context& context, const SessionArguments& arguments) {
                         "simulate",
                         scene.name,
                         scene.file,
-                        with_parameters(scene_fingerprint(scene), model.robot),
+                        with_changes(scene_fingerprint(scene), model.robot),
                         scene.duration,
                         full_shape_writer(mechanics),
                         full_skin(mechanics)};

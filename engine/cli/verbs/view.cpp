@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "engine/cli/shell/options.hpp"
+#include "engine/cli/verbs/change_options.hpp"
 #include "engine/run/drive.hpp"
 #include "kernels/base/error.hpp"
 
@@ -42,7 +43,7 @@ void declare_common(Options& options, ViewArguments& arguments, bool required) {
   options.positional("FILE", arguments.file, "scene, folder with a scene.toml, reduced model, or recording", required);
   options.text("--compare", arguments.compare, "FILE",
                "a second robot under the same commands: the scene that the model was made from, or another model");
-  options.texts("--parameter", arguments.parameters, "NAME=FACTOR", parameter_words);
+  declare_changes(options, arguments.changes);
   options.choice("--integrator", arguments.integrator, integrator_names(), "instead of the robot's own");
   options.quantity("--time-step", arguments.time_step, Dimension::time, "TIME", "instead of the robot's own");
 }

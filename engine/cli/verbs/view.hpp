@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "engine/cli/shell/command.hpp"
+#include "engine/model/changes.hpp"
 
 namespace supple::cli {
 
 struct ViewArguments {
   std::string file, compare, integrator;
-  std::vector<std::string> parameters;
+  ModelChanges changes;
   std::optional<double> time_step;  // s
 };
 

@@ -12,6 +12,7 @@
 #include "engine/reduction/basis/metric.hpp"
 #include "engine/reduction/basis/project.hpp"
 #include "engine/reduction/basis/rest_response.hpp"
+#include "engine/reduction/snapshots/pushes.hpp"
 #include "engine/reduction/basis/rigid_motion.hpp"
 #include "kernels/base/contract.hpp"
 #include "kernels/base/error.hpp"
@@ -70,8 +71,15 @@ PointWeights point_weights(const FullModel& model, const Robot& robot, const std
   const double near = touching_distance(model, robot.contact_distance);
   std::vector<double> y(extent(robot.outputs()));
   std::vector<char> touched(extent(robot.collision_points), 0);
+  const auto add = [&](int p, const Mat3d& weight) {
+    touched[extent(p)] = 1;
+    weights.weight[extent(p)] = weights.weight[extent(p)] + (1.0 / set.count) * weight;
+  };
+  for (const Sample& sample : set.commands)
+    if (const Push push = push_of(robot, sample); norm(push.force) > 0)
+      add(push.point - robot.first_collision_point, Mat3d::identity());
   constexpr int states_at_once = 64;
-  for (int first = 0; first < set.count; first += states_at_once) {
+  for (int first = 0; first < set.count && !robot.obstacles.empty(); first += states_at_once) {
     const int count = std::min(states_at_once, set.count - first);
     const std::vector<double> q = read_displacements(folder, set, nv, first, count);
     for (int s = 0; s < count; ++s) {
@@ -82,17 +90,14 @@ PointWeights point_weights(const FullModel& model, const Robot& robot, const std
         for (const PlacedObstacle& obstacle : robot.obstacles) {
           const Proximity found = obstacle.obstacle.at(obstacle.pose, {{x[0], x[1], x[2]}}, near);
           if (found.feature == Feature::none || found.gap > near) continue;
-          touched[extent(p)] = 1;
-          weights.weight[extent(p)] =
-              weights.weight[extent(p)] +
-              (1.0 / set.count) * touch_weight(found.normal, obstacle.friction * obstacle.friction);
+          add(p, touch_weight(found.normal, obstacle.friction * obstacle.friction));
         }
       }
     }
   }
   weights.touching = static_cast<int>(std::count(touched.begin(), touched.end(), 1));
   if (weights.touching == 0)
-    throw RunError("contact_modes: none of the training states touches an obstacle",
+    throw RunError("contact_modes: none of the training states touches an obstacle or is pushed",
                    "more states, wider ranges of the actuators, or without contact_modes");
   return weights;
 }

@@ -20,9 +20,10 @@
 
 namespace supple {
 
-// Weights of points that touch something: the mean over the states of n n^T + mu^2 (I - n n^T), summed over the obstacles that
-// the point touches there, n their normals; zero where it never does. `robot`: with its friction. Throws RunError where
-// no state touches anything: modes that no training state moves along would leave the choice of elements open.
+// Weights of points that touch something: the mean over the states of n n^T + mu^2 (I - n n^T), summed over the
+// obstacles that the point touches there, n their normals, and I where it is pushed; zero where it never is. `robot`:
+// with its friction. Throws RunError where no state touches anything: modes that no training state moves along would
+// leave the choice of elements open.
 struct PointWeights {
   std::vector<int> point;     // mapped points
   std::vector<Mat3d> weight;  // of each
@@ -33,8 +34,8 @@ PointWeights point_weights(const FullModel& model, const Robot& robot, const std
 
 // That of a point in one state: n n^T + mu^2 (I - n n^T), n of length one.
 Mat3d touch_weight(const Vec3d& normal, double squared_friction);
-// A point so near to an obstacle touches it: steps of one linearisation leave a point that moves along a curved obstacle
-// 1e-4 of the body's size farther off than `distance`, at which it is held.
+// A point so near to an obstacle touches it: steps of one linearisation leave a point that moves along a curved
+// obstacle 1e-4 of the body's size farther off than `distance`, at which it is held.
 double touching_distance(const FullModel& model, double distance);
 
 inline constexpr int most_contact_points = 1500;  // whose matrices have 0.8 GB, and K^-1 H^T 36 kB for each unknown

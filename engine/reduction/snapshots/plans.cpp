@@ -53,17 +53,27 @@ SamplingPlans plans_along(const Robot& robot, const ReductionScene& recipe) {
   return plans;
 }
 
-void check_parametric(const Robot& robot, const ReductionScene& recipe) {
+// What samples of equilibria alone have: parameters and pushes.
+void check_equilibria(const Robot& robot, const ReductionScene& recipe) {
+  const bool pushes = robot.pushes > 0;
+  const std::string what = pushes ? "pushes" : "parameters",
+                    without = pushes ? "without this key" : "without [[parameter]]";
   if (shaken_in_time(robot) || !recipe.along.file.empty())
-    throw InputError(
-        "parameters are for robots that are trained on equilibria, and a free-floating robot in contact with obstacles "
-        "is not",
-        "without [[parameter]]", recipe.place);
+    throw InputError(what +
+                         " are for robots that are trained on equilibria, and a free-floating robot in contact with "
+                         "obstacles is not",
+                     without, recipe.place);
+  if (pushes && robot.floating)
+    throw InputError("nothing holds the robot against pushes (it has no equilibrium under them)",
+                     "a [[fix]] region, or without this key", recipe.place);
   if (!recipe.converged)
-    throw InputError("parameters are for converged equilibria, and [reduce] asks for one linearised step a sample",
+    throw InputError(what + " are for converged equilibria, and [reduce] asks for one linearised step a sample",
                      "converged = true", recipe.place);
   if (recipe.sampling == SamplingKind::greedy)
-    throw InputError("parameters are not for greedy sampling (it compares models of one set of parameters)",
+    throw InputError(what + " are not for greedy sampling (it compares models by their commands)",
+                     "sampling = \"latin-hypercube\" or \"random-paths\"", recipe.place);
+  if (pushes && recipe.sampling == SamplingKind::grid)
+    throw InputError("pushes are not for a grid (which has the ends of every range)",
                      "sampling = \"latin-hypercube\" or \"random-paths\"", recipe.place);
 }
 
@@ -107,7 +117,7 @@ void check_floating(const Scene& scene, const Robot& robot) {
 }
 
 SamplingPlans make_plans(const Robot& robot, const ReductionScene& recipe) {
-  if (!robot.parameters.empty()) check_parametric(robot, recipe);
+  if (still_inputs(robot) > 0) check_equilibria(robot, recipe);
   if (!recipe.along.file.empty()) return plans_along(robot, recipe);
   // Seeds of the validation sets are derived from the scene's by fixed odd offsets, used nowhere else.
   return {make_plan(robot, recipe),

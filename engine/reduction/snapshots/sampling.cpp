@@ -24,6 +24,11 @@ void ramp(const Sample& from, const Sample& to, int steps, SamplePath& path) {
   }
 }
 
+// Of a push: which point, and three of its force.
+std::size_t push_inputs(const Robot& robot) {
+  return robot.pushes > 0 ? 4 : 0;
+}
+
 double at(const Interval& range, double fraction) {
   return range.lower + fraction * (range.upper - range.lower);
 }
@@ -53,7 +58,7 @@ constexpr std::array parities{0b111111u, 0b000111u, 0b111000u, 0b010101u, 0b1010
 std::vector<Sample> corner_samples(const Robot& robot) {
   const std::vector<InputRange> inputs = training_ranges(robot);
   std::vector<std::size_t> moved;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
+  for (std::size_t i = 0; i < inputs.size() - push_inputs(robot); ++i)
     if (inputs[i].samples > 1) moved.push_back(i);
   std::vector<Sample> samples;
   const std::size_t most = robot.parameters.empty() ? most_corner_inputs : most_corner_inputs + parities.size();
@@ -119,7 +124,7 @@ std::vector<SamplePath> training_trajectories(const Robot& robot, int count, std
   for (int k = 1; k <= count; ++k) {
     const std::uint64_t own = seed + 0xbf58476d1ce4e5b9ULL * static_cast<std::uint64_t>(k);
     const SmoothPath path(inputs, released_with_parameters(robot, own), trajectory_steps, own, Wave::even,
-                          robot.parameters.size());
+                          still_inputs(robot));
     SamplePath& steps = paths.emplace_back();
     steps.in_time = true;
     for (int step = 1; step <= trajectory_steps; ++step) steps.samples.push_back(clamped(inputs, path.at(step)));
@@ -138,6 +143,10 @@ std::vector<InputRange> input_ranges(const Robot& robot) {
   for (const ActuatorRow& actuator : robot.actuators) inputs.push_back({actuator.range, actuator.samples});
   for (const MotionInput& motion : robot.motions) inputs.push_back({motion.range});
   for (const Parameter& parameter : robot.parameters) inputs.push_back({parameter.range});
+  if (robot.pushes > 0) {
+    inputs.push_back({{0, 1}});
+    for (int k = 0; k < 3; ++k) inputs.push_back({{-robot.pushes, robot.pushes}});
+  }
   for (InputRange& input : inputs)
     if (input.range.lower == input.range.upper) input.samples = 1;
   return inputs;
@@ -159,7 +168,15 @@ Control control_of(const Robot& robot, const Sample& sample) {
 }
 
 std::span<const double> parameters_of(const Robot& robot, const Sample& sample) {
-  return std::span(sample).last(robot.parameters.size());
+  return std::span(sample).subspan(robot.actuators.size() + robot.motions.size(), robot.parameters.size());
+}
+
+std::span<const double> push_numbers(const Robot& robot, const Sample& sample) {
+  return std::span(sample).last(push_inputs(robot));
+}
+
+std::size_t still_inputs(const Robot& robot) {
+  return robot.parameters.size() + push_inputs(robot);
 }
 
 double grid_size(const Robot& robot) {
@@ -174,13 +191,14 @@ Sample released_sample(const Robot& robot) {
     sample.push_back(std::clamp(0.0, actuator.range.lower, actuator.range.upper));
   for (const MotionInput& motion : robot.motions) sample.push_back(motion.rest());
   sample.resize(sample.size() + robot.parameters.size(), 1.0);
+  sample.resize(sample.size() + push_inputs(robot), 0.0);
   return sample;
 }
 
 Sample released_with_parameters(const Robot& robot, std::uint64_t seed) {
   Sample sample = released_sample(robot);
   std::mt19937_64 generator(seed ^ 0x9e3779b97f4a7c15ULL);
-  const std::size_t first = sample.size() - robot.parameters.size();
+  const std::size_t first = sample.size() - still_inputs(robot);
   for (std::size_t k = 0; k < robot.parameters.size(); ++k)
     sample[first + k] = at(robot.parameters[k].range, uniform(generator));
   return sample;

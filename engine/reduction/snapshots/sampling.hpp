@@ -1,8 +1,8 @@
 #pragma once
 // Where in the actuation box to look: the paper's grid sweep (figure 1, Algorithm 1), Latin hypercubes, smooth random
 // paths, independent draws; greedy.hpp where the snapshots so far determine the next. A sample is one command per
-// actuator, then one value per prescribed motion, then one per parameter. Own generator arithmetic on std::mt19937_64,
-// so the same seed gives the same numbers everywhere.
+// actuator, then one value per prescribed motion, then one per parameter, then four for a push where there are any
+// (pushes.hpp). Own generator arithmetic on std::mt19937_64, so the same seed gives the same numbers everywhere.
 //
 // Training leaves a motion at rest that equilibria do not depend on: a rigid one (MotionInput::rigid) of a robot that
 // nothing but its base ties to the world, no cable to a point fixed in space and no command of a displacement in space.
@@ -34,9 +34,12 @@ std::vector<InputRange> training_ranges(const Robot& robot);
 // Uniform in [0, 1): the top 53 bits.
 double uniform(std::mt19937_64& generator);
 
-// The robot's commands and motions of one sample, and its parameters.
+// The robot's commands and motions of one sample, its parameters, and the numbers of its push.
 Control control_of(const Robot& robot, const Sample& sample);
 std::span<const double> parameters_of(const Robot& robot, const Sample& sample);
+std::span<const double> push_numbers(const Robot& robot, const Sample& sample);
+// Inputs that stay along a trajectory, the last ones: parameters and the push, of which there is none then.
+std::size_t still_inputs(const Robot& robot);
 
 // The grid of s_i values per input in reflected Gray order: neighbours differ in one input by one step.
 std::vector<Sample> gray_grid(const Robot& robot);
@@ -44,7 +47,7 @@ std::vector<Sample> gray_grid(const Robot& robot);
 double grid_size(const Robot& robot);
 // Latin hypercube: in every input exactly one sample per stratum of 1/count of its range.
 std::vector<Sample> latin_hypercube(const Robot& robot, int count, std::uint64_t seed);
-// Every actuator as near to zero as its range allows, motions at rest, parameters as the scene has them.
+// Every actuator as near to zero as its range allows, motions at rest, parameters as the scene has them, no push.
 Sample released_sample(const Robot& robot);
 // The same with parameters drawn from their ranges: of a trajectory, along which they stay.
 Sample released_with_parameters(const Robot& robot, std::uint64_t seed);

@@ -11,7 +11,7 @@ constexpr double roundness = 0.95;
 
 SmoothPath::SmoothPath(const Robot& robot, double period, std::uint64_t seed)
     : SmoothPath(input_ranges(robot), released_with_parameters(robot, seed), period, seed, Wave::sine,
-                 robot.parameters.size()) {}
+                 still_inputs(robot)) {}
 
 SmoothPath::SmoothPath(const std::vector<InputRange>& ranges, Sample start, double period, std::uint64_t seed,
                        Wave wave, std::size_t still)

@@ -18,6 +18,7 @@
 #include "engine/model/parameters.hpp"
 #include "engine/reduction/snapshots/claims.hpp"
 #include "engine/reduction/snapshots/path_queue.hpp"
+#include "engine/reduction/snapshots/pushes.hpp"
 #include "engine/scene/writer.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "kernels/base/atomic_file.hpp"
@@ -293,7 +294,11 @@ class PathSolver {
     if (!path.samples.empty()) take_parameters(path.samples.front());  // of a trajectory, along which they stay
     // A trajectory fails with the equilibrium that it starts from.
     StepStatus start = StepStatus::ok;
-    if (path.in_time) start = patient_.solve(control_of(model_.robot, released_sample(model_.robot)), state).status;
+    if (path.in_time) {
+      const Sample released = released_sample(model_.robot);
+      take_push(released);
+      start = patient_.solve(control_of(model_.robot, released), state).status;
+    }
     std::vector<double> commands, q, multipliers;
     std::vector<int> status, factorisations;
     for (Sample sample : path.samples) {
@@ -333,9 +338,16 @@ class PathSolver {
     if (changing_.set(parameters_of(model_.robot, sample))) mechanics_.model_changed();
   }
 
+  void take_push(const Sample& sample) {
+    const std::vector<double> load = load_of(mechanics_, sample);
+    patient_.set_load(load);
+    quick_.set_load(load);
+  }
+
   // A stable one. sample: where it is out of reach, replaced.
   StepStatus find_equilibrium(Sample& sample, bool at_rest, State& state, int& iterations) {
     take_parameters(sample);
+    take_push(sample);
     const Control control = control_of(model_.robot, sample);
     EquilibriumReport report = (at_rest ? patient_ : quick_).solve(control, state);
     iterations = report.iterations;
@@ -354,7 +366,7 @@ class PathSolver {
   }
 
   // A sample that was not reached from rest, or not in a stable equilibrium, is replaced by one on the way there, with
-  // the same parameters.
+  // the same parameters and a weaker push at the same point.
   StepStatus stop_short(Sample& sample, const EquilibriumReport& failure, State& state, int& iterations) {
     if (failure.reached < least_way) return failure_of(failure);
     const std::vector<InputRange> inputs = input_ranges(model_.robot);
@@ -368,6 +380,9 @@ class PathSolver {
         part[k] = from + share * failure.reached * (part[k] - from);
         if (part[k] < inputs[k].range.lower || part[k] > inputs[k].range.upper) return status;
       }
+      if (model_.robot.pushes > 0)
+        for (std::size_t k = part.size() - 3; k < part.size(); ++k) part[k] *= share * failure.reached;
+      take_push(part);
       const EquilibriumReport report = patient_.solve(control_of(model_.robot, part), state);
       iterations += report.iterations;
       if (report.stable()) {

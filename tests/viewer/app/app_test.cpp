@@ -318,7 +318,7 @@ TEST_F(Apps, SlidersSetParameters) {
     ASSERT_TRUE(until([&] { return !app().opening(); }));
   }
   EXPECT_EQ(first(), 2);
-  EXPECT_EQ(document().request().parameters.size(), 3U);
+  EXPECT_EQ(document().request().changes.parameters.size(), 3U);
   EXPECT_EQ(document().intent().mode, Mode::forward);
   EXPECT_EQ(document().intent().commands, std::vector<double>{0.004});
 }
