@@ -25,6 +25,7 @@ class Pushed : public testing::Test {
     scene_.reduction.max_modes = 24;
     scene_.reduction.pod_tolerance = 1e-5;
     scene_.reduction.pushes = 1.5;
+    scene_.reduction.contact_modes = 8;
     scene_.contact.spacing = 0.04;
   }
   ReduceSettings quick() const {
@@ -100,7 +101,13 @@ TEST_F(Pushed, FollowsTheBodyUnderPushesAndAgainstWhatItHasNeverTouched) {
   FullMechanics mechanics(full);
   ReducedMechanics reduced(model);
   const Control control{{0.01, 0.7}, {}};
-  Sample sample{0.01, 0.7, 0.77, 0.9, -1.2, 0.5};
+  int far = 0;  // the corner that is farthest from the clamp
+  const int first = full.robot.first_collision_point, points = full.robot.collision_points;
+  const auto reach = [&](int p) { return norm(full.robot.rest_points[extent(first + p)]); };
+  for (int p = 1; p < points; ++p)
+    if (reach(p) > reach(far)) far = p;
+  const Sample sample{0.01, 0.7, (far + 0.5) / points, 0.9, -1.2, 0.5};
+  ASSERT_EQ(push_of(full.robot, sample).point, first + far);
   State x = rest_state(mechanics), z = rest_state(reduced);
   Equilibrium of_full(mechanics, {}), of_reduced(reduced, {});
   ASSERT_EQ(of_full.solve(control, x).status, StepStatus::ok);
@@ -113,10 +120,9 @@ TEST_F(Pushed, FollowsTheBodyUnderPushesAndAgainstWhatItHasNeverTouched) {
   EXPECT_GT(tip_moved(full.robot, pushed, &unpushed), 0.1 * tip_moved(full.robot, pushed));
   EXPECT_LT(tip_moved(full.robot, pushed, &found), 0.03 * tip_moved(full.robot, pushed));
 
-  // A ball from a file, into which the bar would bend, pushed aside by 5 mm where its corner comes to.
-  const int corner = full.robot.first_collision_point;
-  int deepest = corner;
-  for (int p = corner; p < corner + full.robot.collision_points; ++p)
+  // A ball from a file, into which the bar would bend by 5 mm.
+  int deepest = first;
+  for (int p = first; p < first + points; ++p)
     if (unpushed[extent(3 * p + 2)] < unpushed[extent(3 * deepest + 2)]) deepest = p;
   {
     std::ofstream file(folder_ / "ball.toml");
