@@ -22,7 +22,7 @@ RunRecorder::RunRecorder(const std::string& file, const Robot& robot, RecordingF
     throw InputError("a recording is of a robot as its scene stands, and parameters were set",
                      "without --parameter, or without a recording");
   if (!file.empty() && robot.other_obstacles != 0)
-    throw InputError("a recording is of a robot among the obstacles of its scene, and others were put there",
+    throw InputError("a recording is of a robot with the obstacles of its scene, and it has others",
                      "without --obstacles, or without a recording");
   if (!file.empty()) writer_ = std::make_unique<RecordingWriter>(file, facts);
 }

@@ -64,7 +64,7 @@ void check_equilibria(const Robot& robot, const ReductionScene& recipe) {
                          "obstacles is not",
                      without, recipe.place);
   if (pushes && robot.floating)
-    throw InputError("nothing holds the robot against pushes (it has no equilibrium under them)",
+    throw InputError("the robot is free-floating (it has no equilibrium under pushes)",
                      "a [[fix]] region, or without this key", recipe.place);
   if (!recipe.converged)
     throw InputError(what + " are for converged equilibria, and [reduce] asks for one linearised step a sample",
