@@ -59,8 +59,9 @@ std::string cannot_estimate(const ReducedModel& model, const ReducedModel& finer
       !same_names(a.effectors, b.effectors) || !same_names(a.constraints, b.constraints))
     return "the finer model is one of another robot (other actuators, motions, effectors or constraints)";
   if (a.effectors.empty()) return "the robot has no effectors";
-  if (model.skin.rest.size() != finer.skin.rest.size() || a.collision_points != b.collision_points)
-    return "the finer model is one of another mesh";
+  if (model.skin.rest.size() != finer.skin.rest.size()) return "the finer model is one of another mesh";
+  if (a.collision_points != b.collision_points)
+    return "the finer model has other collision points ([contact], or pushes in [reduce])";
   for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)})
     for (const Parameter& parameter : one->parameters) {
       const auto same = std::ranges::find(other->parameters, parameter.name, &Parameter::name);

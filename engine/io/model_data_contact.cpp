@@ -115,7 +115,7 @@ void write_contact(DataSink& file, const ReducedModel& model) {
 
 void read_contact(const DataSource& file, const Checked& checked, ReducedModel& model) {
   Robot& robot = model.robot;
-  if (!file.has("/robot/contact")) return;
+  if (!file.has("/robot/contact") && !file.has("/robot/obstacles")) return;
   const int obstacles = file.has("/robot/obstacles") ? checked.count("/robot/obstacles/count", 1, most_obstacles) : 0;
   for (int i = 0; i < obstacles; ++i)
     robot.obstacles.push_back(
@@ -134,6 +134,7 @@ void read_contact(const DataSource& file, const Checked& checked, ReducedModel& 
     robot.pushes = checked.number("/robot/contact/pushes");
     checked.require(robot.pushes > 0, "/robot/contact/pushes", "is not above 0");
   }
+  checked.require(obstacles > 0 || robot.pushes > 0, "/robot/contact", "has neither obstacles nor pushes");
   if (!file.has("/robot/contact/full_compliance")) return;
   const std::vector<std::size_t> shape{static_cast<std::size_t>(points[1]), 9};
   model.full_compliance = checked.doubles("/robot/contact/full_compliance", shape);

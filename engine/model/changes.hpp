@@ -27,8 +27,9 @@ void refuse_changes(const ModelChanges& changes, const std::string& file);
 /// A hash of the model with that of its parameters and obstacles, where they are not those of its scene.
 std::uint64_t with_changes(std::uint64_t hash, const Robot& robot);
 
-/// Puts the obstacles of a TOML file, a scene or one that has [[obstacle]] tables alone, in the place of the robot's.
-/// Throws InputError where the robot has no collision points, or is trained in time because of its obstacles.
-void take_obstacles(const std::string& file, Robot& robot);
+/// Puts the obstacles of a TOML file, a scene or one that has [[obstacle]] tables alone, in the place of the model's.
+/// Throws InputError where it has no collision points, its steps do not go with contact, or it is a model of a
+/// free-floating body, which is trained in contact with its own.
+void take_obstacles(const std::string& file, ReducedModel& model);
 
 }  // namespace supple

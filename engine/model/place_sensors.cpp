@@ -127,9 +127,9 @@ void find_contact_sensors(const Scene& scene, FullModel& model) {
     const SensorScene& sensor = scene.sensors[s];
     if (sensor.kind != SensorKind::contact_force) continue;
     const std::string what = "sensor '" + sensor.name + "'";
-    if (model.robot.obstacles.empty())
-      throw InputError(what + " measures contact, and there is no obstacle", "[[obstacle]], or no such sensor",
-                       sensor.place);
+    if (model.robot.collision_points == 0)
+      throw InputError(what + " measures contact, and there is no obstacle",
+                       "[[obstacle]] or pushes, or no such sensor", sensor.place);
     std::vector<int>& points = model.robot.sensors[s].collision_points;
     points = collision_points_in(sensor.region.value_or(Region{}), model, what, scene.contact.surface.has_value(),
                                  sensor.place);

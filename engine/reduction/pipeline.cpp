@@ -230,12 +230,7 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
                        recipe.solids == FieldForm::strains ? "solids = \"elements\"" : "membranes = \"elements\"",
                        recipe.place);
   }
-  if (full.robot.pushes > 0) {
-    (void)make_plans(full.robot, recipe);
-    if (recipe.solids == FieldForm::strains)
-      throw InputError("pushes are not for solids by strain modes (which are fitted to the forces of the actuators)",
-                       "solids = \"elements\"", recipe.place);
-  }
+  if (full.robot.pushes > 0) (void)make_plans(full.robot, recipe);
   const bool strains = recipe.membranes == FieldForm::strains;
   if (strains && membrane_field(full) < 0)
     throw InputError(
@@ -801,7 +796,8 @@ void ReductionJob::report_branches() {
   if (!test_.branches) return;
   for (int s = 0; s < test_.count; ++s)
     for (const ReferenceStates& other : test_.branches->of(s))
-      result_.report.branches.push_back({test_.commands[extent(s)], goal_distance(full_.robot, test_, s, other, 0)});
+      result_.report.branches.push_back(
+          {without_push(full_.robot, test_.commands[extent(s)]), goal_distance(full_.robot, test_, s, other, 0)});
   const std::vector<Branch>& branches = result_.report.branches;
   if (branches.empty()) return;
   const int elsewhere = result_.model.errors.elsewhere;

@@ -211,7 +211,7 @@ ErrorSummary evaluate_errors(const ReducedModel& model, std::span<const double> 
     if (goal.error.back() > worst) {
       worst = goal.error.back();
       summary.worst_state = s;
-      summary.worst_commands = reference.commands[static_cast<std::size_t>(s)];
+      summary.worst_commands = without_push(model.robot, reference.commands[static_cast<std::size_t>(s)]);
     }
   }
   // A failed solve counts as 100 %: the mean displacement.

@@ -8,21 +8,33 @@
 
 namespace supple {
 
+namespace {
+
+void add_pushes(const Robot& robot, const State& state, std::optional<HarderThanTrained>& harder) {
+  const std::size_t obstacles = robot.obstacles.size(), points = extent(robot.collision_points);
+  for (std::size_t b = 0; b < extent(state.robots); ++b)
+    for (std::size_t k = 0; k < obstacles; ++k) {
+      Vec3d sum{{0, 0, 0}};
+      for (std::size_t p = 0; p < points; ++p)
+        for (std::size_t i = 0; i < 3; ++i)
+          sum[static_cast<int>(i)] += state.contact_forces[3 * ((b * points + p) * obstacles + k) + i];
+      if (const double force = norm(sum); force > (harder ? harder->force : robot.pushes))
+        harder = {force, robot.pushes};
+    }
+}
+
+}  // namespace
+
 void ContactRecord::add(const ContactFigures& step, const ReducedModel* model, const State& state) {
   figures.include(step);
   if (model == nullptr) return;
-  for (int b = 0; b < state.robots; ++b) {
-    Vec3d sum{{0, 0, 0}};
-    const std::size_t own = state.contact_forces.size() / extent(state.robots);
-    for (std::size_t k = 0; k < own; ++k) sum[static_cast<int>(k % 3)] += state.contact_forces[extent(b) * own + k];
-    const double pushes = model->robot.pushes, force = norm(sum);
-    if (pushes > 0 && force > (harder ? harder->force : pushes)) harder = {force, pushes};
+  if (model->robot.pushes > 0 || model->robot.other_obstacles != 0) add_pushes(model->robot, state, harder);
+  for (int b = 0; b < state.robots; ++b)
     if (const std::optional<OutsideModes> now = outside_modes(*model, state, b)) {
       if (!outside) outside = OutsideModes{};
       outside->depth = std::max(outside->depth, now->depth);
       outside->share = std::max(outside->share, now->share);
     }
-  }
 }
 
 void ContactRecord::add_gap(const Robot& robot, const std::vector<Vec3d>& skin) {

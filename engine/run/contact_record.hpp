@@ -16,9 +16,10 @@ namespace supple {
 /// Positions of the nodes of the skin of robot 0 [m].
 using SkinOf = std::function<std::vector<Vec3d>(const State&)>;
 
-/// Obstacles that push harder than what a model was trained under.
+/// An obstacle that pushes harder than what a model was trained under; of one with other obstacles than its scene's any
+/// that pushes.
 struct HarderThanTrained {
-  double force = 0;   // the largest sum of the forces on a robot [N]
+  double force = 0;   // the largest sum of the forces of one obstacle on a robot [N]
   double pushes = 0;  // Robot::pushes [N]
 };
 

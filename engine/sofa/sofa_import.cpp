@@ -148,6 +148,7 @@ ReducedModel imported_model(const Scene& scene, const FullModel& model, const So
                             const std::string& source) {
   SUPPLE_EXPECT(import.error() == nullptr);
   ReducedModel reduced = project(model, import.basis, import.modes, import.domains);
+  reduced.robot.pushes = 0;  // whatever SOFA trained it with
   const SceneIdentity identity = identify(scene);
   Provenance& provenance = reduced.provenance;
   provenance.version = version();

@@ -355,7 +355,10 @@ EquilibriumReport Equilibrium::follow(const Control& control, State& state) {
 
   stepper_.set_limits(settings_.max_iterations, halvings, patience);
   if (easing_) stepper_.set_load(load_);  // what the last way left behind
-  easing_ = false;                        // the whole load at once, until that has failed
+  // The whole load at once, until that has failed; not where bodies are to be led to where they end.
+  const bool loaded = std::ranges::any_of(load_, [](double force) { return force != 0; });
+  easing_ = loaded && settings_.first_increment < 1 &&
+            stepper_.imbalance(start, imbalance_) > equilibrium_already * exact.tolerance;
   double done = 0, increment = std::min(settings_.first_increment, first_of_gas(robot_, start, control)),
          failed = std::numeric_limits<double>::infinity();
   const double smallest = std::min(settings_.smallest_increment, increment);

@@ -136,7 +136,7 @@ void bind_model(nb::module_& module) {
           "with_obstacles",
           [](const ReducedModel& self, const std::filesystem::path& path) {
             ReducedModel changed = self;
-            take_obstacles(path.string(), changed.robot);
+            take_obstacles(path.string(), changed);
             return changed;
           },
           nb::arg("path"), nb::sig("def with_obstacles(self, path: str | os.PathLike[str]) -> Model"),

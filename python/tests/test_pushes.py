@@ -24,7 +24,7 @@ position = [{0.8 * LENGTH}, {WIDTH / 2}, {WIDTH + 0.2 * LENGTH + 5e-4}]
 def pushed(folder: Path) -> supple.Model:
     tables = bar_tables()
     tables["contact"] = {"spacing": "8 mm"}
-    tables["reduce"] |= {"states": 80, "pushes": "0.2 N", "modes_tolerance": 1e-4}
+    tables["reduce"] |= {"states": 80, "pushes": "0.2 N", "modes_tolerance": 1e-3}
     return supple.reduce(supple.scene_from_dict(tables, folder), rate_seconds=0.02).model
 
 
@@ -40,7 +40,7 @@ def test_a_model_goes_among_other_obstacles(pushed: supple.Model, tmp_path: Path
         sim = supple.Simulation(model)
         sim.commands[:] = [0.006, 0.0]
         sim.step(200)
-        tips.append(sim.effectors[0].copy())
+        tips.append(sim.effectors[0, 0].copy())
     # The ball holds the end down, and pushes downwards.
     assert tips[1][2] < tips[0][2] - 1e-3
     assert sim.contact_forces[0].sum(axis=(0, 1))[2] < -1e-3

@@ -104,12 +104,18 @@ void print_contact_notes(const ContactRecord& record) {
   if (contact.loose > 0)
     print_note(fmt::format("{} of {} contact solves were accepted with a residual above {:.0e}, the largest {:.1e}",
                            contact.loose, contact.solves, tight_residual, contact.residual));
-  if (record.harder)
+  if (record.harder && record.harder->pushes > 0)
     print_note(
-        fmt::format("obstacles push with up to {}, and the model was trained under pushes of up to {}: errors may "
-                    "be larger than those of the model; [reduce] pushes in its scene, and reduce it again",
+        fmt::format("an obstacle pushes with up to {}, and the model was trained under pushes of up to {}: errors "
+                    "may be larger than those of the model; larger pushes in [reduce] of its scene, and reduce it "
+                    "again",
                     format_quantity(record.harder->force, Dimension::force),
                     format_quantity(record.harder->pushes, Dimension::force)));
+  else if (record.harder)
+    print_note(
+        fmt::format("obstacles that the model was not trained with push with up to {}: errors may be far larger "
+                    "than those of the model; pushes in [reduce] of its scene, and reduce it again",
+                    format_quantity(record.harder->force, Dimension::force)));
   if (record.outside && record.outside->share > outside_modes_warning)
     print_note(fmt::format(
         "{:.2g} % of what contact does to the body lies outside the modes (up to {} at a point): "

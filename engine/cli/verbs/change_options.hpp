@@ -6,7 +6,10 @@
 namespace supple::cli {
 
 class Options;
+struct Context;
 
 void declare_changes(Options& options, ModelChanges& changes);
+// What a user should know of a robot and the obstacles that were put there.
+void print_change_notes(const Context& context, const ModelChanges& changes, const Robot& robot);
 
 }  // namespace supple::cli

@@ -9,6 +9,7 @@
 #include "engine/cli/reports/page_facts.hpp"
 #include "engine/cli/shell/command.hpp"
 #include "engine/cli/shell/options.hpp"
+#include "engine/cli/verbs/change_options.hpp"
 #include "engine/cli/verbs/export_sofa.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/io/runtime_file.hpp"
@@ -16,8 +17,8 @@
 #include "engine/mesh/check.hpp"
 #include "engine/mesh/read.hpp"
 #include "engine/mesh/write.hpp"
+#include "engine/model/changes.hpp"
 #include "engine/model/full_model.hpp"
-#include "engine/model/parameters.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/base/atomic_file.hpp"
 
@@ -27,7 +28,7 @@ namespace {
 
 struct Arguments {
   std::string input, output, format;
-  std::vector<std::string> parameters;
+  ModelChanges changes;
   SofaExport sofa;
 };
 
@@ -68,7 +69,7 @@ int export_to_runtime(Context& context, const Arguments& arguments) {
   if (arguments.format == "page" && !arguments.output.ends_with(".html"))
     throw InputError(fmt::format("'{}' is no name of a page", arguments.output), "a name that ends in .html");
   ReducedModel model = read_model(arguments.input);
-  take_parameters(arguments.parameters, model);
+  take_changes(arguments.changes, model);
   if (arguments.format == "page")
     write_file(arguments.output, robot_page(model));
   else
@@ -87,8 +88,8 @@ int export_file(Context& context, const Arguments& arguments) {
   const std::string& output = arguments.output;
   if (output.empty()) throw InputError("`supple export` needs -o FILE", "supple export --help");
   const bool runs = arguments.format == "runtime" || arguments.format == "page";
-  if (!arguments.parameters.empty() && !runs)
-    throw InputError("--parameter goes with --format runtime or page", "leave it out");
+  if (!arguments.changes.none() && !runs)
+    throw InputError("--parameter and --obstacles go with --format runtime or page", "leave them out");
   if (arguments.format == "sofa") {
     SofaExport sofa = arguments.sofa;
     sofa.model = arguments.input;
@@ -141,8 +142,7 @@ Command export_command() {
         "--format", arguments->format, {"runtime", "page", "sofa"},
         "of a reduced model, instead of a mesh: one file for the runtime (supple.h), a page for a browser in which it "
         "runs, or text files of SOFA's ModelOrderReduction");
-    options.texts("--parameter", arguments->parameters, "NAME=FACTOR",
-                  "runtime, page: value of a [[parameter]] that the robot there keeps (1)");
+    declare_changes(options, arguments->changes);
     options.text("--scene", arguments->sofa.scene, "SCENE", "sofa: the scene that the model was made from");
     options.text("--snapshots", arguments->sofa.snapshots, "DIR",
                  "sofa: states of its reduction, which give its modes; without it NAME.snapshots");

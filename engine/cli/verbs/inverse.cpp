@@ -316,6 +316,7 @@ int inverse(Context& context, Arguments& arguments) {
   check_place(arguments);
   if (!arguments.output.empty() && !arguments.resume) check_inverse_folder(arguments.output, context.common.force);
   const Subject subject = open_subject(arguments, device);
+  if (subject.reduced) print_change_notes(context, arguments.changes, subject.reduced->robot);
   Mechanics& mechanics = subject.team->member(0);
   const Robot& robot = mechanics.robot();
   const InverseSettings inverse_of = inverse_settings(arguments, robot);

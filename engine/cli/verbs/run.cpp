@@ -11,6 +11,7 @@
 #include "engine/cli/shell/command.hpp"
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/shell/terminal.hpp"
+#include "engine/cli/verbs/change_options.hpp"
 #include "engine/cli/verbs/comparison.hpp"
 #include "engine/cli/verbs/session.hpp"
 #include "engine/error/error_estimator.hpp"
@@ -149,6 +150,7 @@ int run_model(Context& context, Arguments& arguments) {
   ReducedModel model = read_model(plan.model);
   take_changes(session.changes, model);
   if (!context.common.quiet) print_warning(distrust(model));
+  print_change_notes(context, session.changes, model.robot);
   const MechanicsTeam team(model, robots,
                            session.keep_tangent ? MechanicsTeam::Members::robots : MechanicsTeam::Members::threads);
   DriveSettings settings;

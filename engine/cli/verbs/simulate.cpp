@@ -8,6 +8,7 @@
 #include "engine/cli/shell/command.hpp"
 #include "engine/cli/shell/options.hpp"
 #include "engine/cli/verbs/assembly.hpp"
+#include "engine/cli/verbs/change_options.hpp"
 #include "engine/cli/verbs/session.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/model/element_fields.hpp"
@@ -31,6 +32,7 @@ int simulate(Context& context, const SessionArguments& arguments) {
   if (plan.time_step) scene.time_step = *plan.time_step;
   FullModel model = build_full_model(scene);
   take_changes(arguments.changes, model);
+  print_change_notes(context, arguments.changes, model.robot);
   if (arguments.settle)
     for (const ElementField& field : model.fields)
       if (!has_exact_tangent(field.law))

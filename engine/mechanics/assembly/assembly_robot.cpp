@@ -119,7 +119,8 @@ const AssemblyRobot::PartModel* AssemblyRobot::same_model(const PartScene& part,
 
 Scene AssemblyRobot::scene_of(const PartScene& part) const {
   Scene scene = read_scene(part.scene);
-  scene.parameters.clear();  // a part is as its scene stands
+  scene.parameters.clear();    // a part is as its scene stands
+  scene.reduction.pushes = 0;  // and touches the obstacles of the whole
   add_obstacles(part, scene);
   return scene;
 }
@@ -144,15 +145,20 @@ void AssemblyRobot::build_full(const PartScene& part, PartModel& own) const {
 void AssemblyRobot::read_reduced(const PartScene& part, PartModel& own) const {
   auto model = std::make_shared<ReducedModel>(read_model(part.model));
   take_implicit_factors(model->robot);
-  if (scene_.obstacles.empty() != model->robot.obstacles.empty())
+  const bool without = scene_.obstacles.empty();
+  if (without ? !model->robot.obstacles.empty() : model->robot.collision_points == 0)
     throw InputError(
-        scene_.obstacles.empty()
-            ? fmt::format("part '{}' was reduced in contact with obstacles, and the whole has none", part.name)
-            : fmt::format("part '{}' touches no obstacle (it was reduced without, and has no collision points)",
-                          part.name),
-        scene_.obstacles.empty() ? "[[obstacle]] in the scene of the whole, or a model reduced without"
-                                 : "a model reduced from its scene with [[obstacle]], or the scene instead",
+        without ? fmt::format("part '{}' was reduced in contact with obstacles, and the whole has none", part.name)
+                : fmt::format("part '{}' touches no obstacle (it was reduced without, and has no collision points)",
+                              part.name),
+        without ? "[[obstacle]] in the scene of the whole, or a model reduced without"
+                : "a model reduced from its scene with [[obstacle]] or [reduce] pushes, or the scene instead",
         part.place);
+  for (const Sensor& sensor : model->robot.sensors)
+    if (without && sensor.kind == SensorKind::contact_force)
+      throw InputError(fmt::format("sensor '{}' of part '{}' measures contact, and the whole has no obstacle",
+                                   sensor.name, part.name),
+                       "[[obstacle]] in the scene of the whole, or a model without that sensor", part.place);
   own.moves_freely = model->robot.floating;
   own.on_frame = model->on_frame;
   if (own.on_frame) *model = *shape_model(*model);

@@ -175,6 +175,11 @@ std::span<const double> push_numbers(const Robot& robot, const Sample& sample) {
   return std::span(sample).last(push_inputs(robot));
 }
 
+Sample without_push(const Robot& robot, Sample sample) {
+  sample.resize(sample.size() - push_inputs(robot));
+  return sample;
+}
+
 std::size_t still_inputs(const Robot& robot) {
   return robot.parameters.size() + push_inputs(robot);
 }

@@ -38,6 +38,7 @@ double uniform(std::mt19937_64& generator);
 Control control_of(const Robot& robot, const Sample& sample);
 std::span<const double> parameters_of(const Robot& robot, const Sample& sample);
 std::span<const double> push_numbers(const Robot& robot, const Sample& sample);
+Sample without_push(const Robot& robot, Sample sample);
 // Inputs that stay along a trajectory, the last ones: parameters and the push, of which there is none then.
 std::size_t still_inputs(const Robot& robot);
 

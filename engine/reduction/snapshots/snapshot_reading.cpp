@@ -15,15 +15,12 @@ namespace {
 constexpr double block_bytes = 2.5e8;
 constexpr int least_block = 64;  // states: what is joined with them is as large, and is read and written each time
 
-// a / b of vectors along each other; of what differs, which parameters do not.
+// a / b of commands along each other; parameters do not differ, and of a push the numbers less than its force.
 double share_of(const Sample& a, const Sample& b) {
-  double along = 0, square = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i]) continue;
-    along += a[i] * b[i];
-    square += b[i] * b[i];
-  }
-  return square > 0 ? along / square : 1;
+  double share = 1;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i] && b[i] != 0) share = std::min(share, a[i] / b[i]);
+  return share;
 }
 
 // The result of `read` for the file of a path; a damaged file is an error with a remedy.

@@ -381,7 +381,7 @@ class PathSolver {
         if (part[k] < inputs[k].range.lower || part[k] > inputs[k].range.upper) return status;
       }
       if (model_.robot.pushes > 0)
-        for (std::size_t k = part.size() - 3; k < part.size(); ++k) part[k] *= share * failure.reached;
+        for (std::size_t k = part.size() - 3; k < part.size(); ++k) part[k] *= std::cbrt(share * failure.reached);
       take_push(part);
       const EquilibriumReport report = patient_.solve(control_of(model_.robot, part), state);
       iterations += report.iterations;

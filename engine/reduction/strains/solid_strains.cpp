@@ -305,6 +305,7 @@ std::string no_solid_strains(const FullModel& model) {
   if (model.robot.floating)
     return "the body is free-floating, and strains that are fitted are not quite without strain where it turns";
   if (!model.robot.parameters.empty()) return "the scene has parameters, and one fit serves one set of them";
+  if (model.robot.pushes > 0) return "training states are pushed, and the fit is to the forces of actuators alone";
   if (model.robot.viscous > 0) return "materials are viscous, and what they remember lies in elements";
   for (const ElementField& field : model.fields)
     if (solid(field.law) && !has_exact_tangent(field.law))

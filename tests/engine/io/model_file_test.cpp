@@ -433,7 +433,7 @@ TEST_F(ModelFile, OlderFormatsAreToBeMadeAgain) {
     read_model(old);
     FAIL() << "read an older format";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 17"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("format 1, this program reads formats 2 to 18"), std::string::npos)
         << error.what();
     EXPECT_NE(error.suggestion().find("supple reduce"), std::string::npos) << error.suggestion();
   }

@@ -103,7 +103,7 @@ TEST_P(CollisionPoints, AreInTheirRegion) {
   scene.contact.place = {"robot.toml", 12, 1, "[contact]"};
   const std::string text = refusal(scene, box(3));
   EXPECT_NE(text.find("robot.toml:12:1"), std::string::npos) << text;
-  EXPECT_NE(text.find("no node of the body can touch an obstacle"), std::string::npos) << text;
+  EXPECT_NE(text.find("no node of the body can be touched"), std::string::npos) << text;
 }
 
 // The walls of voids cannot be touched, and come after all points that can.
@@ -237,9 +237,9 @@ TEST_P(CollisionPoints, MayBeCornersOfASurface) {
     const std::string text = refusal(scene, box(4));
     EXPECT_NE(text.find(why), std::string::npos) << text;
   };
-  refused("no corner of the collision surface can touch an obstacle (0 of 4 are in the region)");
+  refused("no corner of the collision surface can be touched (0 of 4 are in the region)");
   scene.contact.region = box_region({{-1, -1, -1}}, {{0.001, 1, 1}});
-  refused("no corner of the collision surface can touch an obstacle (1 of 4 are in the region, and held)");
+  refused("no corner of the collision surface can be touched (1 of 4 are in the region, and held)");
   // Other units, whatever the region: too large, too small, and somewhere else.
   scene.contact.surface->unit = 1;
   scene.contact.surface->place = {"robot.toml", 14, 11, "surface = {}"};
