@@ -100,7 +100,7 @@ PlacedObstacle read_obstacle(const DataSource& file, const Checked& checked, con
 
 void write_contact(DataSink& file, const ReducedModel& model) {
   const Robot& robot = model.robot;
-  if (robot.collision_points == 0) return;
+  if (robot.obstacles.empty() && robot.collision_points == 0) return;
   if (!robot.obstacles.empty()) file.write("/robot/obstacles/count", static_cast<std::int64_t>(robot.obstacles.size()));
   for (std::size_t i = 0; i < robot.obstacles.size(); ++i)
     write_obstacle(file, "/robot/obstacles/" + entry_name(i), robot.obstacles[i]);

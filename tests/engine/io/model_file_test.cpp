@@ -257,7 +257,17 @@ TEST_F(ModelFile, ImpossibleObstaclesAreErrors) {
       other.write(at + "/triangles", std::vector<int>{0, 1, 3}, {1, 3});
     };
   };
-  EXPECT_EQ(edited("good", shape("sphere", 1, {1, 0, 0, 0, 0})), "read");
+  const auto sphere = shape("sphere", 1, {1, 0, 0, 0, 0});
+  EXPECT_EQ(edited("good", sphere), "read");
+  const auto pushes = [&](double newton) {
+    return [&, newton](Hdf5File& other, const std::string& at) {
+      sphere(other, at);
+      other.write("/robot/contact/pushes", newton);
+    };
+  };
+  EXPECT_EQ(edited("pushes", pushes(0.5)), "read");
+  EXPECT_EQ(edited("pushes of 0", pushes(0)), "'/robot/contact/pushes' is not above 0");
+  EXPECT_NE(edited("pushes of no number", pushes(std::nan(""))), "read");
   EXPECT_EQ(edited("shape", shape("cone", 0, {1, 1, 1, 1, 1})),
             "'/robot/obstacles/00/shape' is none that this program knows");
   EXPECT_EQ(edited("plane", shape("plane", 1, {0, 0, 0, 0, 0})), "'/robot/obstacles/00/inside' is said of a plane");

@@ -9,6 +9,7 @@
 #include "engine/reduction/pipeline.hpp"
 #include "engine/reduction/snapshots/plans.hpp"
 #include "engine/reduction/snapshots/pushes.hpp"
+#include "engine/run/contact_record.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "kernels/base/extent.hpp"
 #include "tests/engine/bodies/reduced_bodies.hpp"
@@ -151,6 +152,53 @@ TEST_F(Pushed, FollowsTheBodyUnderPushesAndAgainstWhatItHasNeverTouched) {
   EXPECT_NEAR(force(at_reduced) / force(at), 1, 0.1);
   const std::vector<double> y = contact.outputs(), own = reduced_contact.outputs();
   EXPECT_LT(tip_moved(full.robot, y, &own), 0.03 * tip_moved(full.robot, y));
+}
+
+TEST_F(Pushed, GoesWithParametersAndASecondPass) {
+  ParameterScene soft, height;
+  soft.name = "soft";
+  soft.range = {0.5, 2};
+  height.name = "height";
+  height.kind = ParameterKind::stretch;
+  height.direction = {{0, 0, 1}};
+  height.range = {0.8, 1.2};
+  scene_.parameters = {soft, height};
+  scene_.reduction.contact_modes = 0;
+  scene_.reduction.ecsw_training = "rerun";
+  const FullModel full = build_full_model(scene_);
+  const Sample sample{0.01, 0.7, 1.5, 0.9, 0.5, 0.3, -0.2, 0.1};
+  EXPECT_EQ(parameters_of(full.robot, sample)[1], 0.9);
+  EXPECT_GT(norm(push_of(full.robot, sample).force), 0);
+  EXPECT_EQ(without_push(full.robot, sample).size(), 4U);
+  const Reduction result = reduce(scene_, full, quick(), {});
+  EXPECT_EQ(result.report.snapshots.failed, 0);
+  EXPECT_LT(result.model.errors.goal_mean, 0.03);
+  EXPECT_EQ(result.model.errors.worst_commands.size(), 4U);
+}
+
+TEST_F(Pushed, TellsWhenAnObstaclePushesHarder) {
+  ReducedModel model;
+  model.robot.collision_points = 2;
+  const PlacedObstacle ball{.name = "ball", .obstacle = Obstacle::sphere(1), .pose = {}};
+  model.robot.obstacles = {ball, ball};
+  model.robot.pushes = 1;
+  State state;
+  // Squeezed between both: the sum over obstacles is nothing.
+  state.contact_forces = {0.6, 0, 0, -0.6, 0, 0, 0.6, 0, 0, -0.6, 0, 0};
+  ContactRecord record;
+  record.add({}, &model, state);
+  ASSERT_TRUE(record.harder);
+  EXPECT_DOUBLE_EQ(record.harder->force, 1.2);
+  model.robot.pushes = 1.3;
+  ContactRecord less;
+  less.add({}, &model, state);
+  EXPECT_FALSE(less.harder);
+  model.robot.pushes = 0;  // nothing is known
+  less.add({}, &model, state);
+  EXPECT_FALSE(less.harder);
+  model.robot.other_obstacles = 7;
+  less.add({}, &model, state);
+  EXPECT_TRUE(less.harder);
 }
 
 TEST_F(Pushed, ObstaclesFromAFileNeedPointsAndAreChecked) {

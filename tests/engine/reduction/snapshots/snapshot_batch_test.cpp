@@ -56,6 +56,20 @@ TEST_F(SnapshotBatch, IsTheStatesOneByOne) {
   EXPECT_LT(boxes::difference(found.multipliers, expected.multipliers), 1e-8 * largest(expected.multipliers));
 }
 
+// Loads stay with their robots.
+TEST_F(SnapshotBatch, OfPushedStatesIsThatOneByOne) {
+  scene_.reduction.pushes = 1;
+  model_ = build_full_model(scene_);
+  plan_ = make_plan(model_.robot, scene_.reduction);
+  const std::string alone = folder_ / "alone", together = computed("together", 3);
+  prepare(alone);
+  EXPECT_EQ(compute(alone).failed, 0);
+  const SnapshotSet expected = read(alone), found = read(together);
+  EXPECT_EQ(found.commands, expected.commands);
+  EXPECT_LT(boxes::difference(found.q, expected.q), 1e-9 * largest(expected.q));
+  expect_same_paths(together, computed("one", 1));
+}
+
 // As on a GPU: elements, too, are evaluated for all robots at a time.
 TEST_F(SnapshotBatch, SharedElementsChangeNoBit) {
   const std::string own = computed("own", 3), shared = folder_ / "shared";
