@@ -240,7 +240,7 @@ TEST_F(Pushed, TellsWhatDoesNotGoWithPushes) {
     return "";
   };
   EXPECT_EQ(error([](Scene&) {}), "");
-  EXPECT_NE(error([](Scene& s) { s.reduction.solids = FieldForm::strains; }).find("strain modes"), std::string::npos);
+  EXPECT_NE(error([](Scene& s) { s.reduction.solids = FieldForm::strains; }).find("are pushed"), std::string::npos);
   EXPECT_NE(error([](Scene& s) { s.reduction.sampling = SamplingKind::greedy; }).find("greedy"), std::string::npos);
   EXPECT_NE(error([](Scene& s) { s.reduction.sampling = SamplingKind::grid; }).find("grid"), std::string::npos);
   EXPECT_NE(error([](Scene& s) { s.reduction.converged = false; }).find("converged"), std::string::npos);
