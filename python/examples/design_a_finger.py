@@ -13,6 +13,7 @@ import numpy as np
 import supple
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 model = supple.Model.load(sys.argv[1])
 rollout = supple.Rollout(model, time_step=0.1)  # long steps of implicit Euler come to rest
@@ -62,7 +63,7 @@ def farthest(points: Numbers) -> float:
     return float(1e3 * np.linalg.norm(points - goal, axis=1).max())
 
 
-def search(design: Numbers, free: Numbers) -> Numbers:
+def search(design: Numbers, free: Flags) -> Numbers:
     """Damped Gauss-Newton on logarithms of moduli and pull. What is at a bound stays if it would leave the range."""
     lower, upper = np.append(low, pull_low + 1e-4), np.append(high, pull_high)
     points, jacobian = bent(design)
