@@ -70,3 +70,21 @@ def test_what_has_no_obstacles_or_no_points_is_an_error(
         text=True,
     )
     assert failed.returncode == 2 and "recording" in failed.stderr
+
+
+def test_a_pushed_model_is_a_part_in_contact_with_obstacles(pushed: supple.Model, tmp_path: Path) -> None:
+    pushed.save(str(tmp_path / "bar.rom.h5"))
+    (tmp_path / "ball.toml").write_text(BALL)
+    (tmp_path / "world.toml").write_text(
+        'name = "world"\ntime_step = "10 ms"\n\n[[part]]\nname = "bar"\nmodel = "bar.rom.h5"\ncollision = "none"\n'
+        + BALL
+        + '\n[[effector]]\nname = "tip"\nat = "bar:tip"\n'
+    )
+    world = supple.Simulation(supple.Scene(tmp_path / "world.toml"))
+    alone = supple.Simulation(pushed.with_obstacles(tmp_path / "ball.toml"))
+    for sim in (world, alone):
+        sim.commands[:] = [0.006, 0.0]
+        sim.step(200)
+    assert len(world.touches(0)) > 0
+    # The same equations, put together in another order.
+    np.testing.assert_allclose(world.effectors[0, 0], alone.effectors[0, 0], atol=1e-8)
