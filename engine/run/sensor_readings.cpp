@@ -24,7 +24,7 @@ constexpr double rounding_of_steps = 1e-9;
 constexpr double most_memory = 1e9;
 
 // Robots from which threads pay: the readings of one take about a microsecond.
-constexpr int least_parallel = 256;
+[[maybe_unused]] constexpr int least_parallel = 256;
 
 }  // namespace
 
