@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <string>
 
+#include "bench/measure.hpp"
 #include "engine/error/error_estimator.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
@@ -27,16 +27,6 @@
 
 namespace supple {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return std::nan("");
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
 
 std::vector<double> goal_of(const Robot& robot, const std::vector<double>& y) {
   std::vector<double> goal;
@@ -51,12 +41,11 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(sum);
 }
 
-// A force on the first effector's point as a load of the coordinates.
-template <class Rows>
-std::vector<double> load_of(int n, double newton, const Rows& row) {
-  std::vector<double> load(extent(n), 0.0);
-  if (newton != 0)
-    for (int j = 0; j < n; ++j) load[extent(j)] = -newton * row(j);
+// A force downwards on a mapped point as a load of the coordinates.
+std::vector<double> load_at(const Mechanics& mechanics, int point, double newton) {
+  std::vector<double> load(extent(mechanics.coordinates().nv), 0.0);
+  const Vec3d force{{0, 0, -newton}};
+  mechanics.add_row_forces({{point}, {Mat3d::identity()}}, std::span<const double>(force.v, 3), load);
   return load;
 }
 
@@ -76,13 +65,7 @@ int run(const std::vector<std::string>& arguments) {
   fmt::print("{}: {} modes, estimated by {}; every {} steps\n", robot.name, model.modes, finer.modes,
              estimator.steps_between());
   const int point = robot.effectors.front().point;
-  const std::vector<double> own = load_of(
-      model.modes, newton, [&](int j) { return model.outputs[extent(3 * point + 2, model.modes) + extent(j)]; });
-  std::vector<double> beside(extent(full.coordinates.nv), 0.0);
-  const Interpolation& at = full.interpolation[extent(point)];
-  for (std::size_t n = 0; n < at.node.size(); ++n)
-    if (const int unknown = full.node_unknown[extent(at.node[n])]; unknown >= 0)
-      beside[extent(3 * unknown + 2)] -= newton * at.weight[n];
+  const std::vector<double> own = load_at(mechanics, point, newton), beside = load_at(reference, point, newton);
   std::vector<double> all;
   for (int path = 0; path < static_cast<int>(options["paths"]); ++path) {
     const SmoothPath commands(robot, smooth_path_period_steps * h, 1000 + static_cast<std::uint64_t>(path));
@@ -149,10 +132,5 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace supple
 
 int main(int argc, char** argv) {
-  try {
-    return supple::run({argv + 1, argv + argc});
-  } catch (const supple::Error& error) {
-    fmt::print(stderr, "{}\n", error.report());
-    return 2;
-  }
+  return supple::exit_code(supple::run, argc, argv);
 }

@@ -12,12 +12,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <random>
 #include <string>
 
+#include "bench/measure.hpp"
 #include "engine/io/model_file.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/mechanics/reduced/reduced_mechanics.hpp"
@@ -29,16 +29,6 @@
 
 namespace supple {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return std::nan("");
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
 
 Vec3d point_of(std::span<const double> y, int point) {
   return {{y[extent(3 * point)], y[extent(3 * point + 1)], y[extent(3 * point + 2)]}};
@@ -197,10 +187,5 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace supple
 
 int main(int argc, char** argv) {
-  try {
-    return supple::run({argv + 1, argv + argc});
-  } catch (const supple::Error& error) {
-    fmt::print(stderr, "{}\n", error.report());
-    return 2;
-  }
+  return supple::exit_code(supple::run, argc, argv);
 }

@@ -220,8 +220,8 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
   if (recipe.contact_modes > 0 && full.robot.pairs() == 0 && full.robot.pushes == 0)
     throw InputError("[reduce] contact_modes is for robots in contact with obstacles, and the scene has none",
                      "[[obstacle]] or pushes, or without contact_modes");
+  if (still_inputs(full.robot) > 0) (void)make_plans(full.robot, recipe);  // throws where they do not go with samples
   if (!full.robot.parameters.empty()) {
-    (void)make_plans(full.robot, recipe);  // throws where samples do not go with parameters
     if (recipe.contact_modes > 0 && !stretches_of(full.robot).empty())
       throw InputError("[reduce] contact_modes is not for scenes with a stretch (where the body touches depends on it)",
                        "without contact_modes", recipe.place);
@@ -230,7 +230,6 @@ void check_recipe(const ReductionScene& recipe, const FullModel& full) {
                        recipe.solids == FieldForm::strains ? "solids = \"elements\"" : "membranes = \"elements\"",
                        recipe.place);
   }
-  if (full.robot.pushes > 0) (void)make_plans(full.robot, recipe);
   const bool strains = recipe.membranes == FieldForm::strains;
   if (strains && membrane_field(full) < 0)
     throw InputError(

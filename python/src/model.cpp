@@ -142,8 +142,7 @@ void bind_model(nb::module_& module) {
           nb::arg("path"), nb::sig("def with_obstacles(self, path: str | os.PathLike[str]) -> Model"),
           nb::call_guard<nb::gil_scoped_release>(),
           "The model among the [[obstacle]] tables of a TOML file instead of its own obstacles. Raises InputError "
-          "where "
-          "the model has no collision points ([reduce] pushes gives it some), or its body is free-floating.")
+          "where the model has no collision points ([reduce] pushes gives it some), or its body is free-floating.")
       .def("material_scale", &scale_of_parameters, nb::arg("values"),
            nb::sig("def material_scale(self, values: typing.Mapping[str, float]) "
                    "-> typing.Annotated[numpy.typing.NDArray[numpy.float64], dict(shape=(None,))]"),

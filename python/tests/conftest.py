@@ -25,6 +25,13 @@ def command_line(folder: Path, *words: str) -> dict[str, Any]:
     return dict(json.loads(report.read_text()))
 
 
+def error_of(folder: Path, *words: str) -> str:
+    """What the command line reports of wrong input."""
+    failed = subprocess.run([*PROGRAM, *words], cwd=folder, capture_output=True, text=True)
+    assert failed.returncode == 2
+    return failed.stderr
+
+
 LENGTH, WIDTH = 0.12, 0.02  # m
 CELLS = (8, 2, 2)
 
