@@ -5,176 +5,34 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <optional>
 
+#include "engine/calibration/loaded_scene.hpp"
 #include "engine/commands/actuation.hpp"
-#include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/model/effectors.hpp"
-#include "engine/run/mechanics_team.hpp"
-#include "engine/step/equilibrium.hpp"
 #include "kernels/base/extent.hpp"
-#include "kernels/base/threads.hpp"
 
 namespace supple {
 
 namespace {
 
-// Of a parameter's size: derivatives are forward differences of equilibria that are found to 1e-9.
-constexpr double difference = 1e-3;
+// Relative residual of equilibria: where a step changes parameters by a share of their size, `search` of its square.
+// What is left then moves a slender body by less than the step gains.
+constexpr double exact = 1e-9, coarse = 1e-5, search = 1e-4;
 
 // A parameter's value, or a tenth of its bounds' distance where that is more: it may be 0.
 double size_of(double value, const Interval& bound) {
   return std::max(std::abs(value), 0.1 * (bound.upper - bound.lower));
 }
 
-// From which load each is found when nothing is known: the nearest one that is nearer to rest, or rest (-1); and the loads
-// in generations, whose parents are in the ones before.
-struct LoadTree {
-  std::vector<int> parent;
-  std::vector<std::vector<int>> generations;
-};
-
-LoadTree tree_of(const Measurements& measurements, const Robot& robot) {
-  const std::vector<Input> inputs = inputs_of(robot);
-  const auto way = [&](const Control& a, const Control* b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const std::size_t n = a.commands.size();
-      const auto value = [&](const Control& c) { return i < n ? c.commands[i] : c.motions[i - n]; };
-      const double width = inputs[i].range.upper - inputs[i].range.lower;
-      const double unit = std::isfinite(width) && width > 0 ? width : display_scale(inputs[i].dimension);
-      const double part = (value(a) - (b != nullptr ? value(*b) : 0)) / unit;
-      sum += part * part;
-    }
-    return sum;
-  };
-  const int loads = static_cast<int>(measurements.loads.size());
-  std::vector<int> order(extent(loads));
-  for (int l = 0; l < loads; ++l) order[extent(l)] = l;
-  const auto& controls = measurements.controls;
-  std::ranges::stable_sort(order, {}, [&](int l) { return way(controls[extent(l)], nullptr); });
-  LoadTree tree;
-  tree.parent.assign(extent(loads), -1);
-  std::vector<std::size_t> depth(extent(loads), 0);
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const int load = order[k];
-    double nearest = way(controls[extent(load)], nullptr);
-    for (std::size_t j = 0; j < k; ++j)
-      if (const double distance = way(controls[extent(load)], &controls[extent(order[j])]); distance < nearest) {
-        nearest = distance;
-        tree.parent[extent(load)] = order[j];
-        depth[extent(load)] = depth[extent(order[j])] + 1;
-      }
-    if (tree.generations.size() <= depth[extent(load)]) tree.generations.resize(depth[extent(load)] + 1);
-    tree.generations[depth[extent(load)]].push_back(load);
-  }
-  return tree;
-}
-
 // Upwards, or downwards at the upper bound; near a bound, where things may change quickly, a tenth of the way there.
-double difference_step(double value, const Interval& bound) {
+double difference_step(double value, const Interval& bound, double share) {
   const double up = bound.upper - value, down = value - bound.lower, nearer = std::min(up, down);
-  double step = difference * size_of(value, bound);
+  double step = share * size_of(value, bound);
   step = std::min(step, 0.01 * std::max(up, down));
-  if (nearer > 0) step = std::min(step, std::max(0.1 * nearer, 1e-6 * size_of(value, bound)));
+  if (nearer > 0) step = std::min(step, std::max(0.1 * nearer, 1e-3 * share * size_of(value, bound)));
   return up >= step ? step : -step;
 }
-
-// Equilibria of all loads.
-struct Equilibria {
-  std::vector<State> states;
-  std::vector<double> shown;  // [loads][columns] SI
-};
-
-std::vector<double> outputs_of(Mechanics& mechanics, const State& state) {
-  std::vector<double> y(extent(mechanics.robot().outputs()));
-  mechanics.evaluate_outputs(state.q, state.motions, y);
-  return y;
-}
-
-class LoadedScene {
- public:
-  LoadedScene(const Measurements& measurements, const Progress& progress)
-      : measurements_(measurements), progress_(progress) {}
-
-  // From these states, or from each other and rest; none where one of them is not found: failure() has its name then.
-  // guess: coordinates [loads][nq] to try first instead of those of `from`.
-  std::optional<Equilibria> solve(const FullModel& model, const std::vector<State>* from,
-                                  const std::vector<std::vector<double>>* guess, const std::string& stage) {
-    const int loads = static_cast<int>(measurements_.loads.size());
-    std::vector<std::unique_ptr<FullMechanics>> mechanics;
-    std::vector<Mechanics*> members;
-    for (int k = 0; k < std::min(loads, most_threads()); ++k) {
-      mechanics.push_back(std::make_unique<FullMechanics>(model));
-      members.push_back(mechanics.back().get());
-    }
-    Equilibria found{std::vector<State>(extent(loads)), {}};
-    std::vector<std::vector<double>> shown_of(extent(loads));
-    std::vector<StepStatus> status(extent(loads), StepStatus::ok);
-    LoadTree tree;
-    if (from == nullptr) {
-      tree = tree_of(measurements_, model.robot);
-    } else {
-      tree.generations.emplace_back();
-      for (int load = 0; load < loads; ++load) tree.generations.front().push_back(load);
-    }
-    int done = 0;
-    const auto solve = [&](int load, Mechanics& own) {
-      if (progress_.stopped()) throw Interrupted("interrupted", "nothing was written");
-      State state;
-      if (from != nullptr)
-        state = (*from)[extent(load)];
-      else if (const int parent = tree.parent[extent(load)]; parent >= 0)
-        state = found.states[extent(parent)];
-      else
-        state = rest_state(own);
-      const Control& control = measurements_.controls[extent(load)];
-      EquilibriumReport report;
-      if (guess != nullptr) {
-        State near = state;
-        near.q = (*guess)[extent(load)];
-        // One increment: what does not converge from there is followed from the known equilibrium.
-        Equilibrium direct(own, {.smallest_increment = 1, .patient_iterations = 0});
-        report = direct.solve(control, near);
-        if (report.status == StepStatus::ok) state = std::move(near);
-      }
-      if (guess == nullptr || report.status != StepStatus::ok)
-        report = Equilibrium(own, from_rest(model.robot)).solve(control, state);
-      status[extent(load)] = report.status;
-      if (report.status == StepStatus::ok)
-        shown_of[extent(load)] = shown(model.robot, measurements_.columns, outputs_of(own, state), state);
-      found.states[extent(load)] = std::move(state);
-#pragma omp critical(calibration_progress)
-      progress_(stage, ++done, loads);
-    };
-    for (const std::vector<int>& generation : tree.generations) {
-      const MechanicsTeam team(members, static_cast<int>(generation.size()));
-      team.each_robot([&](int k, int member) { solve(generation[extent(k)], team.member(member)); });
-    }
-    count_ += loads;
-    for (int load = 0; load < loads; ++load) {
-      if (status[extent(load)] != StepStatus::ok) {
-        failure_ = fmt::format("load {}: {}", measurements_.loads[extent(load)], describe(status[extent(load)]));
-        return {};
-      }
-      found.shown.insert(found.shown.end(), shown_of[extent(load)].begin(), shown_of[extent(load)].end());
-    }
-    return found;
-  }
-  const std::string& failure() const {
-    return failure_;
-  }
-  int count() const {
-    return count_;
-  }
-
- private:
-  const Measurements& measurements_;
-  const Progress& progress_;
-  std::string failure_;
-  int count_ = 0;
-};
 
 // Residuals over noise, measured minus predicted in the scene's axes, one for each measured value.
 class Residuals {
@@ -207,12 +65,10 @@ class Residuals {
       r[static_cast<Eigen::Index>(i)] =
           (measured[entry_[i]] - predicted[entry_[i]]) / noise_[entry_[i] % noise_.size()];
   }
-  // The change of predicted values as the residuals see it.
-  void differentiate(const std::vector<double>& from, const std::vector<double>& to, double step,
-                     Eigen::Ref<Eigen::VectorXd> column) const {
+  // A slope of predicted values as the residuals see it.
+  void differentiate(const std::vector<double>& slope, Eigen::Ref<Eigen::VectorXd> column) const {
     for (std::size_t i = 0; i < entry_.size(); ++i)
-      column[static_cast<Eigen::Index>(i)] =
-          -(to[entry_[i]] - from[entry_[i]]) / (step * noise_[entry_[i] % noise_.size()]);
+      column[static_cast<Eigen::Index>(i)] = -slope[entry_[i]] / noise_[entry_[i] % noise_.size()];
   }
   // Predicted values [loads][columns] in the axes of the measurement.
   std::vector<double> as_measured(const std::vector<double>& predicted, const Registration& registration) const {
@@ -325,13 +181,9 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
 
   Calibration result;
   int unknowns = 0;
+  double difference = 0;                       // of a parameter's size
   std::optional<Equilibria> accepted, latest;  // at the last accepted z; at the last z
   Eigen::VectorXd accepted_z;
-  // Of the last Jacobian, at z: how the loads' coordinates change with each parameter, [p][loads][nq].
-  struct Slopes {
-    Eigen::VectorXd z;
-    std::vector<std::vector<std::vector<double>>> of;
-  } slopes;
   int iteration = 0;
   const auto so_far = [&] {
     std::vector<std::string> words;
@@ -353,26 +205,46 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
   }
   problem.lower.tail(turns + shifts).setConstant(-std::numeric_limits<double>::infinity());
   problem.upper.tail(turns + shifts).setConstant(std::numeric_limits<double>::infinity());
+  const auto neighbour_of = [&](const Eigen::VectorXd& z, Eigen::Index k, double step) {
+    Eigen::VectorXd changed = z;
+    changed[k] += step;
+    Neighbour neighbour{model_of(changed), step};
+    if (neighbour.model.coordinates.nv != unknowns)
+      throw InputError(
+          fmt::format("'{}' changes the number of unknowns", scene.numbers()[static_cast<std::size_t>(k)].keys),
+          "parameters that leave the mesh as it is");
+    return neighbour;
+  };
+  const auto neighbours_of = [&](const Eigen::VectorXd& z) {
+    std::vector<Neighbour> neighbours;
+    for (Eigen::Index k = 0; k < p; ++k)
+      neighbours.push_back(neighbour_of(z, k, difference_step(z[k], bounds[static_cast<std::size_t>(k)], difference)));
+    return neighbours;
+  };
   problem.residuals = [&](const Eigen::VectorXd& z, Eigen::VectorXd& r) {
     if (z.head(p) == accepted_z.head(p)) {
       latest = accepted;
     } else {
       std::optional<FullModel> model;
+      std::vector<Neighbour> neighbours;
       try {
         model = model_of(z);
+        neighbours = neighbours_of(z);
       } catch (const InputError&) {
         return false;  // values that go alone, but not together
       }
       if (model->coordinates.nv != unknowns)
         throw InputError("a parameter changes the number of unknowns", "parameters that leave the mesh as it is");
-      std::vector<std::vector<double>> guess;
-      for (const State& state : accepted->states) guess.push_back(state.q);
-      if (slopes.z.size() == all && slopes.z == accepted_z)
-        for (Eigen::Index k = 0; k < p; ++k)
-          for (std::size_t load = 0; load < guess.size(); ++load)
-            for (std::size_t i = 0; i < guess[load].size(); ++i)
-              guess[load][i] += slopes.of[static_cast<std::size_t>(k)][load][i] * (z[k] - accepted_z[k]);
-      latest = loaded.solve(*model, &accepted->states, &guess, fmt::format("iteration {}, a step", iteration + 1));
+      LoadedScene::Start start{&*accepted, {}};
+      double share = 0;
+      for (Eigen::Index k = 0; k < p; ++k) {
+        start.changes.push_back(z[k] - accepted_z[k]);
+        share = std::max(share, std::abs(z[k] - accepted_z[k]) / problem.size[k]);
+      }
+      latest =
+          loaded.solve(*model, neighbours, start,
+                       compares_equilibria(model->robot) ? exact : std::clamp(search * share * share, exact, coarse),
+                       fmt::format("iteration {}", iteration + 1));
       if (!latest) return false;
     }
     residuals.evaluate(latest->shown, registration_of(z), r);
@@ -384,32 +256,27 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
     iteration = number;
     if (result.start.empty()) result.start = residuals.as_measured(accepted->shown, {});
   };
-  problem.jacobian = [&](const Eigen::VectorXd& z, const Eigen::VectorXd&, Eigen::MatrixXd& J) {
-    slopes = {z, {}};
-    for (Eigen::Index k = 0; k < p; ++k) {
-      const Interval& bound = bounds[static_cast<std::size_t>(k)];
+  // Of a parameter beside which not all loads had an equilibrium: on the other side of its value.
+  const auto slope_elsewhere = [&](const Eigen::VectorXd& z, Eigen::Index k) {
+    const Interval& bound = bounds[static_cast<std::size_t>(k)];
+    const double step = -difference_step(z[k], bound, difference);
+    if (z[k] + step >= bound.lower && z[k] + step <= bound.upper) {
       const std::string stage =
           fmt::format("iteration {}, change of {}", iteration + 1, scene.numbers()[static_cast<std::size_t>(k)].keys);
-      double step = difference_step(z[k], bound);
-      std::optional<Equilibria> changed;
-      for (const double sign : {1.0, -1.0}) {
-        const double there = z[k] + sign * step;
-        if (changed || there < bound.lower || there > bound.upper) continue;
-        Eigen::VectorXd beside = z;
-        beside[k] = there;
-        changed = loaded.solve(model_of(beside), &accepted->states, nullptr, stage);
-        if (changed) step *= sign;
-      }
-      if (!changed)
-        throw RunError(fmt::format("no equilibrium beside one that was found ({})", loaded.failure()),
-                       "loads further from where the robot snaps; begin there: " + so_far());
-      residuals.differentiate(accepted->shown, changed->shown, step, J.col(k));
-      auto& of = slopes.of.emplace_back();
-      for (std::size_t load = 0; load < changed->states.size(); ++load) {
-        of.push_back(changed->states[load].q);
-        for (std::size_t i = 0; i < of.back().size(); ++i)
-          of.back()[i] = (of.back()[i] - accepted->states[load].q[i]) / step;
-      }
+      std::vector<Neighbour> other;
+      other.push_back(neighbour_of(z, k, step));
+      const std::optional<Equilibria> there = loaded.solve(model_of(z), other, {&*accepted, {}}, exact, stage);
+      if (there && !there->slopes.front().shown.empty()) return there->slopes.front();
+    }
+    throw RunError(fmt::format("no equilibrium beside one that was found, with {} changed a little",
+                               scene.numbers()[static_cast<std::size_t>(k)].keys),
+                   "loads further from where the robot snaps; begin there: " + so_far());
+  };
+  problem.jacobian = [&](const Eigen::VectorXd& z, const Eigen::VectorXd&, Eigen::MatrixXd& J) {
+    for (Eigen::Index k = 0; k < p; ++k) {
+      Slope& slope = accepted->slopes[static_cast<std::size_t>(k)];
+      if (slope.shown.empty()) slope = slope_elsewhere(z, k);
+      residuals.differentiate(slope.shown, J.col(k));
     }
     // Central differences of what costs nothing.
     constexpr double small = 1e-6;  // rad, m
@@ -428,7 +295,9 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
   {
     const FullModel model = model_of(problem.start);
     unknowns = model.coordinates.nv;
-    accepted = loaded.solve(model, nullptr, nullptr, "equilibria at the start");
+    difference = relative_step(model.robot);
+    accepted = loaded.solve(model, neighbours_of(problem.start), {},
+                            p > 0 && !compares_equilibria(model.robot) ? coarse : exact, "equilibria at the start");
     if (!accepted)
       throw RunError(fmt::format("no equilibrium with the scene's own values ({})", loaded.failure()),
                      "values in the scene that are nearer to the robot's, or smaller loads");

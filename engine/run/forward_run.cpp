@@ -107,11 +107,11 @@ ForwardResult run_forward(ForwardRun& run, const Progress& progress) {
   keeping.interval = save_interval;
   keeping.record = [&](long step, const TakenStep& taken) {
     done = step;
-    if (run.after) run.after(step, run.robots.state());
     if (run.robot.touches()) record_contact(run, step, taken.report.contact, result.contact);
     if (!sensors.none() && reads_each) sensors.advance(run.robots.state(), run.robots.outputs());
     record_frame(step);
     if (results) results->record(step, run.robots, sensors);
+    if (run.after) run.after(step, run.robots.state());
   };
   if (results) keeping.save = [&] { save(run, sensors, result.folder, done, results.get()); };
   try {

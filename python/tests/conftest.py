@@ -25,10 +25,10 @@ def command_line(folder: Path, *words: str) -> dict[str, Any]:
     return dict(json.loads(report.read_text()))
 
 
-def error_of(folder: Path, *words: str) -> str:
-    """What the command line reports of wrong input."""
+def error_of(folder: Path, *words: str, code: int = 2) -> str:
+    """What the command line reports of wrong input, or of what fails otherwise."""
     failed = subprocess.run([*PROGRAM, *words], cwd=folder, capture_output=True, text=True)
-    assert failed.returncode == 2
+    assert failed.returncode == code
     return failed.stderr
 
 

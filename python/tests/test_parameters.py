@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import supple
-from conftest import bar_tables, command_line, error_of
+from conftest import bar_tables, command_line, error_of, write_bar
 
 
 @pytest.fixture(scope="module")
@@ -115,3 +115,20 @@ def test_errors_are_estimated_by_a_finer_model(scene: supple.Scene, model: suppl
     estimates = report["estimated_errors"]
     assert len(estimates["time"]) == len(estimates["effectors"]["tip"]) > 0
     assert estimates["not_found"] == 0
+    (tmp_path / "scene.toml").write_text(supple.scene_text(bar_tables()))
+    write_bar(tmp_path / "bar.vtk")
+    # Above a limit the run ends, or the full model answers as it would have alone.
+    above = ["run", "bar.rom.h5", "--set", "upper=0.004", "--set", "lower=0.001", "--steps", "12",
+             "--estimate", "finer.rom.h5", "--limit", "1 nm"]  # fmt: skip
+    assert "above the limit of" in error_of(tmp_path, *above, code=1)
+    full = command_line(tmp_path, *above, "--full", "scene.toml", "-o", "full")
+    alone = command_line(
+        tmp_path, "simulate", "scene.toml", "--set", "upper=0.004", "--set", "lower=0.001", "--steps", "12", "-o", "alone"
+    )
+    assert full["answered_by"] == "full model" and full["estimated_errors"]["passed_limit"]["effector"] == "tip"
+    assert full["state_hash"] == alone["state_hash"] and full["last_step"] == 12
+    assert (tmp_path / "full/trajectory.csv").read_bytes() == (tmp_path / "alone/trajectory.csv").read_bytes()
+    below = [*above[:-1], "1 m", "--full", "scene.toml"]
+    assert command_line(tmp_path, *below)["answered_by"] == "reduced model"
+    assert "--limit is one of the estimated error" in error_of(tmp_path, "run", "bar.rom.h5", "--limit", "1 mm")
+    assert "takes over where" in error_of(tmp_path, "run", "bar.rom.h5", "--full", "scene.toml")

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/scene/units.hpp"
 #include "engine/step/equilibrium.hpp"
 #include "kernels/base/error.hpp"
 
@@ -188,6 +189,18 @@ void Simulation::follow(const Intent& intent, const Vec3d& force) {
   map_beside();
 }
 
+// What the model has not seen: a hand that pulls harder than what pushed its training states.
+void Simulation::note_pull(double force) {
+  const double pushes = robot_->robot().pushes;
+  if (robot_->shape->reduced() == nullptr || !(force > pushes)) return;
+  if (!frame_.note.empty()) frame_.note += '\n';
+  frame_.note +=
+      fmt::format("a hand pulls with {}, and the model was trained {}: its shape may be far off",
+                  format_quantity(force, Dimension::force),
+                  pushes > 0 ? fmt::format("under pushes of up to {}", format_quantity(pushes, Dimension::force))
+                             : "without pushes (`pushes` in [reduce])");
+}
+
 bool Simulation::step(const Intent& intent) {
   if (played_) {
     if (frame_.position == frame_.newest) return false;
@@ -219,6 +232,7 @@ bool Simulation::step(const Intent& intent) {
   frame_.failure.clear();
   frame_.pull = pulls(intent) ? intent.pull : Pull{};
   follow(intent, force);
+  note_pull(norm(force));
   keep_time();
   remember();
   write_frame();

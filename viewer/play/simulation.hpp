@@ -64,6 +64,7 @@ class Simulation {
   Vec3d pulled_point(const Pull& pull, const State& state);
   Vec3d pull_force(const Intent& intent, const State& state);
   void follow(const Intent& intent, const Vec3d& force);
+  void note_pull(double force);
   void begin();
   void remember();
   void show();

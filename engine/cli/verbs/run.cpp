@@ -1,8 +1,11 @@
 // supple run: a reduced model, step by step; one robot or many.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "engine/cli/reports/json_report.hpp"
 #include "engine/cli/reports/model_facts.hpp"
@@ -16,9 +19,11 @@
 #include "engine/cli/verbs/session.hpp"
 #include "engine/error/error_estimator.hpp"
 #include "engine/io/model_file.hpp"
+#include "engine/mechanics/full/full_mechanics.hpp"
 #include "engine/reduction/model_errors.hpp"
 #include "engine/reduction/snapshots/snapshots.hpp"
 #include "engine/reduction/validate.hpp"
+#include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
 #include "kernels/array/device.hpp"
 #include "kernels/base/hash.hpp"
@@ -29,7 +34,23 @@ namespace {
 
 struct Arguments {
   SessionArguments session;
-  std::string compare, estimate;
+  std::string compare, estimate, full;
+  std::optional<double> limit;  // m
+};
+
+// Where an estimate passed its limit, or was not found.
+struct PassedLimit {
+  long step = 0;
+  std::string effector;
+  std::optional<double> error;  // m; none: there is no estimate
+
+  std::string text(double limit) const {
+    return error ? fmt::format("the estimated error of '{}' is {} after step {}, above the limit of {}", effector,
+                               format_quantity(*error, Dimension::length), step,
+                               format_quantity(limit, Dimension::length))
+                 : fmt::format(
+                       "the error is not known after step {}: the finer model has no equilibrium near the robot", step);
+  }
 };
 
 // Estimates of the error along a run.
@@ -38,6 +59,7 @@ struct Estimates {
   std::unique_ptr<ErrorEstimator> estimator;
   std::vector<double> times;
   std::vector<std::vector<double>> sizes;  // [estimates][effectors] m
+  std::optional<PassedLimit> passed;
 };
 
 Estimates open_estimates(const Arguments& arguments, const ReducedModel& model) {
@@ -49,13 +71,25 @@ Estimates open_estimates(const Arguments& arguments, const ReducedModel& model) 
   return estimates;
 }
 
-void take_estimate(const State& state, Estimates& estimates) {
-  if (!estimates.estimator->after_step(state)) return;
-  const ErrorEstimator::Estimate& newest = *estimates.estimator->newest();
-  estimates.times.push_back(newest.time);
-  std::vector<double>& sizes = estimates.sizes.emplace_back();
-  for (std::size_t e = 0; e < newest.error.size(); e += 3)
-    sizes.push_back(std::hypot(newest.error[e], newest.error[e + 1], newest.error[e + 2]));
+// Throws RunError where it passes the limit: the run ends there.
+void take_estimate(long step, const State& state, const Robot& robot, const std::optional<double>& limit,
+                   Estimates& estimates) {
+  const int failed = estimates.estimator->failed();
+  if (estimates.estimator->after_step(state)) {
+    const ErrorEstimator::Estimate& newest = *estimates.estimator->newest();
+    estimates.times.push_back(newest.time);
+    std::vector<double>& sizes = estimates.sizes.emplace_back();
+    for (std::size_t e = 0; e < newest.error.size(); e += 3)
+      sizes.push_back(std::hypot(newest.error[e], newest.error[e + 1], newest.error[e + 2]));
+    const auto largest = std::ranges::max_element(sizes);
+    if (limit && *largest > *limit)
+      estimates.passed = {step, robot.effectors[static_cast<std::size_t>(largest - sizes.begin())].name, *largest};
+  } else if (limit && estimates.estimator->failed() > failed) {
+    estimates.passed = {step, "", {}};
+  }
+  if (estimates.passed)
+    throw RunError(estimates.passed->text(*limit),
+                   "--full SCENE, by which the full model takes over; or a model with more modes");
 }
 
 nlohmann::ordered_json estimates_json(const Robot& robot, const Estimates& estimates) {
@@ -63,6 +97,11 @@ nlohmann::ordered_json estimates_json(const Robot& robot, const Estimates& estim
                               {"not_found", estimates.estimator->failed()},
                               {"time", estimates.times},
                               {"effectors", nlohmann::ordered_json::object()}};
+  if (estimates.passed) {
+    json["passed_limit"] = {{"step", estimates.passed->step}};
+    if (estimates.passed->error)
+      json["passed_limit"].update({{"effector", estimates.passed->effector}, {"error", *estimates.passed->error}});
+  }
   for (std::size_t e = 0; e < robot.effectors.size(); ++e) {
     std::vector<double> own;
     for (const std::vector<double>& sizes : estimates.sizes) own.push_back(sizes[e]);
@@ -92,19 +131,49 @@ void print_estimates(const Robot& robot, const Estimates& estimates) {
                     failed, failed + static_cast<int>(count)));
 }
 
-// Both runs along the same commands. Throws InputError if the scene has other effectors or inputs.
-Comparison compare(Context& context, const Arguments& arguments, const ReducedModel& model, const SessionResult& result,
-                   const Trajectory& reduced) {
-  Scene scene = read_scene(arguments.compare);
-  scene.integrator = result.settings.integrator;
-  scene.time_step = result.settings.time_step;
+// The full model of a scene with what the run has changed.
+FullModel full_model(const Arguments& arguments, const ReducedModel& model, const std::string& file,
+                     const DriveSettings& settings) {
+  Scene scene = read_scene(file);
+  scene.integrator = settings.integrator;
+  scene.time_step = settings.time_step;
   scene.implicit_velocity = model.robot.implicit_velocity;
   scene.implicit_position = model.robot.implicit_position;
   FullModel full = build_full_model(scene);
   take_changes(arguments.session.changes, full);
   if (identify(scene).mesh != model.provenance.mesh_hash)
     print_note("the model was made from another mesh than the scene's: its errors include that difference");
-  return compare_with_full(full, model, result, reduced, arguments.session.settle, context.common.quiet);
+  return full;
+}
+
+// That takes over where an estimate passes the limit: known before the run begins.
+struct Substitute {
+  FullModel model;
+  FullMechanics mechanics{model};
+  MechanicsTeam team{mechanics};
+  Subject subject;
+
+  Substitute(FullModel full, const std::string& file, double duration)
+      : model(std::move(full)),
+        subject{team,
+                "simulate",
+                model.robot.name,
+                file,
+                with_changes(scene_fingerprint(read_scene(file)), model.robot),
+                duration,
+                full_shape_writer(mechanics),
+                full_skin(mechanics)} {}
+};
+
+std::unique_ptr<Substitute> open_substitute(const Arguments& arguments, const ReducedModel& model,
+                                            const DriveSettings& settings, double duration) {
+  if (arguments.full.empty()) return nullptr;
+  auto full =
+      std::make_unique<Substitute>(full_model(arguments, model, arguments.full, settings), arguments.full, duration);
+  if (names_of(inputs_of(full->model.robot)) != names_of(inputs_of(model.robot)))
+    throw InputError("--full: the scene's robot has other inputs than the model's",
+                     "the scene the model was made from");
+  return full;
 }
 
 // A GPU was asked for by name; `auto` is the CPU.
@@ -115,6 +184,18 @@ Device device_of(const Context& context) {
 // What goes along with the run, of those that were asked for.
 const char* beside_of(const Arguments& arguments) {
   return arguments.compare.empty() ? "--estimate" : "--compare";
+}
+
+void check_limit(const Arguments& arguments) {
+  if (arguments.limit && arguments.estimate.empty())
+    throw InputError("--limit is one of the estimated error", "--estimate FINER, a model with more modes");
+  if (!arguments.full.empty() && !arguments.limit)
+    throw InputError("--full takes over where the estimated error passes a limit", "--estimate FINER --limit \"1 mm\"");
+  if (!arguments.full.empty() && !arguments.compare.empty())
+    throw InputError("--compare runs the full model anyway", "--full or --compare");
+  if (!arguments.full.empty() && !arguments.session.resume.empty())
+    throw InputError("--full does not go with --resume: the full model begins where the run begins",
+                     "a run from its beginning");
 }
 
 void check_batch(const Arguments& arguments, int robots) {
@@ -139,6 +220,7 @@ int run_model(Context& context, Arguments& arguments) {
   if (session.actuation.empty() && session.assignments.empty() && session.resume.empty() && !session.sweep &&
       !session.stream)
     session.sweep = session.settle = true;
+  check_limit(arguments);
   SessionPlan plan = plan_session(context, arguments.session, "run", "MODEL");
   if (plan.saved) {
     session.batch = plan.saved->state.robots;
@@ -156,12 +238,13 @@ int run_model(Context& context, Arguments& arguments) {
   DriveSettings settings;
   settings.integrator = plan.integrator ? integrator_of(*plan.integrator) : model.robot.integrator;
   settings.time_step = plan.time_step.value_or(model.robot.time_step);
+  const double duration = smooth_path_covering_steps * settings.time_step;
   const Subject subject{team,
                         "run",
                         model.robot.name,
                         plan.model,
                         with_changes(hash_file(plan.model), model.robot),
-                        smooth_path_covering_steps * settings.time_step,
+                        duration,
                         reduced_shape_writer(model),
                         reduced_skin(model),
                         &model,
@@ -170,30 +253,44 @@ int run_model(Context& context, Arguments& arguments) {
   Trajectory reduced;
   std::function<void(long, const State&)> after;
   Estimates estimates = open_estimates(arguments, model);
+  const std::unique_ptr<Substitute> substitute = open_substitute(arguments, model, settings, duration);
   if (!arguments.compare.empty() || estimates.estimator)
-    after = [&](long, const State& state) {
+    after = [&](long step, const State& state) {
       if (!arguments.compare.empty()) reduced.push_back({state.q, state.motions});
-      if (estimates.estimator) take_estimate(state, estimates);
+      if (estimates.estimator) take_estimate(step, state, model.robot, arguments.limit, estimates);
     };
-  const SessionResult result = perform(context, arguments.session, plan, subject, settings, after);
+  SessionResult result;
+  const Subject* answers = &subject;
+  try {
+    result = perform(context, arguments.session, plan, subject, settings, after);
+  } catch (const RunError&) {
+    if (!estimates.passed || !substitute) throw;
+    if (!context.common.quiet)
+      print_note(fmt::format("{}: the full model takes over, from the beginning of the run",
+                             estimates.passed->text(*arguments.limit)));
+    answers = &substitute->subject;
+    result = perform(context, arguments.session, plan, *answers, settings);
+  }
 
-  nlohmann::ordered_json json = session_json(context, subject, result);
+  nlohmann::ordered_json json = session_json(context, *answers, result);
   json["model"] = plan.model;
   json["modes"] = model.modes;
   json["model_errors"] = errors_json(model.errors);
   json["warning"] = distrust(model);
+  if (arguments.limit) json["answered_by"] = answers == &subject ? "reduced model" : "full model";
   if (estimates.estimator) json["estimated_errors"] = estimates_json(model.robot, estimates);
   std::optional<Comparison> comparison;
   if (!arguments.compare.empty()) {
-    comparison = compare(context, arguments, model, result, reduced);
+    comparison = compare_with_full(full_model(arguments, model, arguments.compare, result.settings), model, result,
+                                   reduced, session.settle, context.common.quiet);
     json.update(comparison_json(*comparison));
   }
   write_json(context, json);
   if (!context.common.quiet) {
-    print_session(plan, subject, result);
+    print_session(plan, *answers, result);
     if (comparison)
       print_comparison(*comparison, context.common.threads);
-    else
+    else if (answers == &subject)
       fmt::print("model's errors: {}\n", errors_text(model));
     if (estimates.estimator) print_estimates(model.robot, estimates);
   }
@@ -211,6 +308,7 @@ Command run_command() {
       "  supple run diamond.rom.h5 --set north=\"20 mm\" --duration \"2 s\"\n"
       "  supple run diamond.rom.h5 --actuation commands.csv -o /tmp/diamond\n"
       "  supple run diamond.rom.h5 --actuation commands.csv --compare assets/diamond\n"
+      "  supple run diamond.rom.h5 --sweep --estimate finer.rom.h5 --limit \"1 mm\" --full assets/diamond\n"
       "  supple run diamond.rom.h5 --stdin\n"
       "  supple run diamond.rom.h5 --batch 1024 --steps 100 --json speed.json\n"
       "  supple run diamond.rom.h5 --batch 4096 --device cuda:0 --actuation robots.csv -o /tmp/diamonds\n"
@@ -237,6 +335,12 @@ Command run_command() {
         "--estimate", arguments->estimate, "FINER",
         "estimate the error at the effectors along the run, by a model of the same scene and snapshots with more "
         "modes");
+    options.quantity("--limit", arguments->limit, Dimension::length, "LENGTH",
+                     "with --estimate: the run ends where the estimated error of an effector is above that");
+    options.text(
+        "--full", arguments->full, "SCENE",
+        "with --limit: there the full model takes over, and the results are its own, from the beginning of the "
+        "run");
     return [arguments](Context& context) { return run_model(context, *arguments); };
   };
   return command;

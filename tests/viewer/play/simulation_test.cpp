@@ -140,6 +140,12 @@ TEST_P(Played, APullMovesTheBodyItsWay) {
     way += weights[k] * (after[node][2] - before[node][2]);
   }
   EXPECT_GT(way, 1e-4);
+  // A reduced model was trained without pushes, and the hand's is told.
+  EXPECT_EQ(simulation.frame().note.find("trained without pushes") != std::string::npos, shape.reduced() != nullptr);
+  intent.pull = {};
+  ASSERT_TRUE(simulation.step(intent));
+  EXPECT_EQ(simulation.frame().note, "");
+  shape.positions(simulation.frame().state, after);
   // The generalised force does the force's work: load . dq = force . (what the point moves), for any dq. Sums of a few
   // hundred products of the order of one: 1e-12.
   const std::vector<double> load = shape.load(simulation.frame().state, tip, weights, {{0, 0, 2}});

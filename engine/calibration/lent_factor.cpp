@@ -1,0 +1,60 @@
+#include "engine/calibration/lent_factor.hpp"
+
+#include "kernels/base/contract.hpp"
+
+namespace supple {
+
+class LentFactor::Own final : public SparseDirect {
+ public:
+  explicit Own(LentFactor& lent) : lent_(lent) {}
+  void analyse(const SymmetricPattern& pattern, Definiteness kind) override {
+    const bool same = lent_.solver_ && kind == lent_.kind_ && pattern.n == lent_.pattern_.n &&
+                      pattern.block == lent_.pattern_.block && pattern.column_start == lent_.pattern_.column_start &&
+                      pattern.row == lent_.pattern_.row;
+    if (same) return;
+    lent_.solver_ = make_sparse_direct();
+    lent_.solver_->analyse(pattern, kind);
+    lent_.pattern_ = pattern;
+    lent_.kind_ = kind;
+    lent_.factored_ = false;
+  }
+  FactorReport factor(const double* values) override {
+    lent_.report_ = lent_.solver_->factor(values);
+    lent_.factored_ = lent_.report_.status == FactorStatus::ok;
+    return lent_.report_;
+  }
+  void solve(double* x, int count) override { lent_.solver_->solve(x, count); }
+  bool multiply_inverse(const SparseColumns& columns, bool begin, double* products) override {
+    return lent_.solver_->multiply_inverse(columns, begin, products);
+  }
+  std::string name() const override { return lent_.solver_->name(); }
+
+ private:
+  LentFactor& lent_;
+};
+
+class LentFactor::Borrowed final : public SparseDirect {
+ public:
+  explicit Borrowed(LentFactor& lent) : lent_(lent) {}
+  void analyse(const SymmetricPattern&, Definiteness) override {}
+  FactorReport factor(const double*) override { return lent_.report_; }
+  void solve(double* x, int count) override { lent_.solver_->solve(x, count); }
+  bool multiply_inverse(const SparseColumns& columns, bool begin, double* products) override {
+    return lent_.solver_->multiply_inverse(columns, begin, products);
+  }
+  std::string name() const override { return lent_.solver_->name(); }
+
+ private:
+  LentFactor& lent_;
+};
+
+std::unique_ptr<SparseDirect> LentFactor::solver() {
+  return std::make_unique<Own>(*this);
+}
+
+std::unique_ptr<SparseDirect> LentFactor::borrowed() {
+  SUPPLE_EXPECT(factored_);
+  return std::make_unique<Borrowed>(*this);
+}
+
+}  // namespace supple
