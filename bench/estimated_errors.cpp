@@ -50,19 +50,20 @@ std::vector<double> load_at(const Mechanics& mechanics, int point, double newton
   return load;
 }
 
-// Seconds of `steps` steps of one linearisation along a path; estimator: or null.
-double time_of(ReducedMechanics& mechanics, ErrorEstimator* estimator, int steps) {
+// Seconds of `steps` steps of one linearisation along a path; estimator: or null. estimates: how many.
+double time_of(ReducedMechanics& mechanics, ErrorEstimator* estimator, int steps, int& estimates) {
   const Robot& robot = mechanics.robot();
   const double h = robot.time_step;
   Stepper stepper(mechanics, {.scheme = StepScheme::one_linearisation, .time_step = h});
   const SmoothPath commands(robot, smooth_path_period_steps * h, 1);
   State state = rest_state(mechanics);
   if (estimator != nullptr) estimator->reset();
+  estimates = 0;
   const double begun = now();
   for (int k = 0; k < steps; ++k) {
     if (stepper.step(control_of(robot, commands.at((k + 1) * h)), state).status != StepStatus::ok)
       throw RunError("a step of the model failed", "another model");
-    if (estimator != nullptr) (void)estimator->after_step(state);
+    if (estimator != nullptr && estimator->after_step(state)) ++estimates;
   }
   return now() - begun;
 }
@@ -70,15 +71,17 @@ double time_of(ReducedMechanics& mechanics, ErrorEstimator* estimator, int steps
 void print_times(ReducedMechanics& mechanics, ErrorEstimator& estimator) {
   constexpr int turns = 9, steps = 4000;
   std::vector<double> alone, shares;
+  int estimates = 0;
   for (int turn = 0; turn < turns; ++turn) {
-    alone.push_back(time_of(mechanics, nullptr, steps));
-    shares.push_back(time_of(mechanics, &estimator, steps) / alone.back() - 1);
+    alone.push_back(time_of(mechanics, nullptr, steps, estimates));
+    shares.push_back(time_of(mechanics, &estimator, steps, estimates) / alone.back() - 1);
   }
   const double step = quantile(alone, 0.5) / steps, share = quantile(shares, 0.5);
   fmt::print(
-      "a step with its commands {:.2f} us, an estimate {:.0f} us with {:.2f} iterations: {:.1f} % of the steps' time\n",
-      1e6 * step, 1e6 * share * step * estimator.steps_between(),
-      static_cast<double>(estimator.steps_of_finer()) * estimator.steps_between() / steps, 100 * share);
+      "a step with its commands {:.2f} us, an estimate {:.0f} us with {:.2f} iterations, one in {:.0f} steps: {:.1f} % "
+      "of the steps' time\n",
+      1e6 * step, 1e6 * share * step * steps / estimates, static_cast<double>(estimator.steps_of_finer()) / estimates,
+      static_cast<double>(steps) / estimates, 100 * share);
 }
 
 int run(const std::vector<std::string>& arguments) {

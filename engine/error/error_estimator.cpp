@@ -94,7 +94,8 @@ ErrorEstimator::ErrorEstimator(const ReducedModel& model, const ReducedModel& fi
   P_.assign(P.data(), P.data() + P.size());
   stepper_.set_tolerances(settings.tolerance, row_tolerance);
   stepper_.set_limits(most_iterations, 8, 0);
-  if (settings.share > 0) {
+  every_step_ = !(settings.share > 0);
+  if (!every_step_) {
     const double cost =
         usual_iterations * steps_of_iteration * reduced_step_work(finer).total() / reduced_step_work(model).total();
     steps_between_ = std::max(1, static_cast<int>(std::ceil(cost / settings.share)));
@@ -111,7 +112,8 @@ void ErrorEstimator::reset() {
   v_.assign(extent(model_.modes), 0.0);
   motion_v_.assign(extent(model_.motions()), 0.0);
   begun_ = moved_ = false;
-  step_ = iterations_ = 0;
+  wait_ = 0;
+  iterations_ = 0;
   failed_ = 0;
   newest_.reset();
 }
@@ -146,7 +148,7 @@ void ErrorEstimator::find_loads(const State& state, double elapsed) {
 
 bool ErrorEstimator::after_step(const State& state) {
   if (moved_ && !(state.time > time_)) reset();
-  const bool due = moved_ && step_++ % steps_between_ == 0;
+  const bool due = moved_ && --wait_ <= 0;
   bool found = false;
   if (due) {
     const int n = finer_.modes, r = model_.modes;
@@ -165,6 +167,9 @@ bool ErrorEstimator::after_step(const State& state) {
     stepper_.set_load(load_);
     const StepReport report = stepper_.step({state.commands, state.motions}, state_);
     iterations_ += report.iterations;
+    wait_ =
+        std::max(1, static_cast<int>(std::ceil(steps_between_ * std::max(1, report.iterations) / usual_iterations)));
+    if (every_step_) wait_ = 1;
     found = report.status == StepStatus::ok;
     if (found) {
       begun_ = true;

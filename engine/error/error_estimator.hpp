@@ -37,7 +37,7 @@ class ErrorEstimator {
   ErrorEstimator(const ErrorEstimator&) = delete;
   ErrorEstimator& operator=(const ErrorEstimator&) = delete;
 
-  /// Steps from one estimate to the next.
+  /// Steps from one estimate to the next, about: more after one that took more iterations than usual.
   int steps_between() const { return steps_between_; }
   /// After a step of the model's robot, which ended in `state`. True: there is a new estimate; none after the first
   /// step, before which no velocities are known. A time before that of the step before: reset().
@@ -73,7 +73,9 @@ class ErrorEstimator {
   State state_;                         // of the finer
   bool begun_ = false, moved_ = false;  // from where the finer one was; velocities of a step before are known
   double time_ = 0;                     // of that step [s]
-  long step_ = 0, iterations_ = 0;
+  bool every_step_ = false;
+  int wait_ = 0;  // steps to the next estimate
+  long iterations_ = 0;
   int failed_ = 0;
   std::vector<double> v_, motion_v_;  // of the model at the end of the step before
   std::vector<PointForce> forces_;
