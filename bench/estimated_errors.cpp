@@ -154,6 +154,7 @@ int run(const std::vector<std::string>& arguments) {
   const auto good = std::ranges::count_if(all, [](double r) { return r >= 0.5 && r <= 2; });
   fmt::print("all: {:.1f} % of {} within [0.5, 2], median {:.2f}\n",
              100.0 * static_cast<double>(good) / static_cast<double>(all.size()), all.size(), quantile(all, 0.5));
+  estimator.set_point_forces({});
   print_times(mechanics, estimator);
   return 0;
 }

@@ -16,9 +16,9 @@ namespace supple {
 
 namespace {
 
-// Relative residual of equilibria: where a step changes parameters by a share of their size, `search` of its square.
-// What is left then moves a slender body by less than the step gains.
-constexpr double exact = 1e-9, coarse = 1e-5, search = 1e-4;
+// Relative residual of equilibria at the start, and where a step changes parameters by a share of their size: `search` of
+// its square. What is left then moves a slender body by less than the step gains.
+constexpr double exact = 1e-9, coarse = 1e-7, search = 1e-4;
 
 // A parameter's value, or a tenth of its bounds' distance where that is more: it may be 0.
 double size_of(double value, const Interval& bound) {
@@ -30,7 +30,7 @@ double difference_step(double value, const Interval& bound, double share) {
   const double up = bound.upper - value, down = value - bound.lower, nearer = std::min(up, down);
   double step = share * size_of(value, bound);
   step = std::min(step, 0.01 * std::max(up, down));
-  if (nearer > 0) step = std::min(step, std::max(0.1 * nearer, 1e-3 * share * size_of(value, bound)));
+  if (nearer > 0) step = std::min(step, std::max(0.1 * nearer, 0.1 * share * size_of(value, bound)));
   return up >= step ? step : -step;
 }
 
@@ -181,7 +181,6 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
 
   Calibration result;
   int unknowns = 0;
-  double difference = 0;                       // of a parameter's size
   std::optional<Equilibria> accepted, latest;  // at the last accepted z; at the last z
   Eigen::VectorXd accepted_z;
   int iteration = 0;
@@ -205,21 +204,23 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
   }
   problem.lower.tail(turns + shifts).setConstant(-std::numeric_limits<double>::infinity());
   problem.upper.tail(turns + shifts).setConstant(std::numeric_limits<double>::infinity());
+  const auto step_of = [&](const Eigen::VectorXd& z, Eigen::Index k, const Robot& robot) {
+    return difference_step(z[k], bounds[static_cast<std::size_t>(k)], relative_step(robot));
+  };
   const auto neighbour_of = [&](const Eigen::VectorXd& z, Eigen::Index k, double step) {
     Eigen::VectorXd changed = z;
     changed[k] += step;
-    Neighbour neighbour{model_of(changed), step};
-    if (neighbour.model.coordinates.nv != unknowns)
-      throw InputError(
-          fmt::format("'{}' changes the number of unknowns", scene.numbers()[static_cast<std::size_t>(k)].keys),
-          "parameters that leave the mesh as it is");
-    return neighbour;
+    return Neighbour{model_of(changed), changed[k] - z[k]};
   };
-  const auto neighbours_of = [&](const Eigen::VectorXd& z) {
+  const auto neighbours_of = [&](const Eigen::VectorXd& z, const Robot& robot) {
     std::vector<Neighbour> neighbours;
-    for (Eigen::Index k = 0; k < p; ++k)
-      neighbours.push_back(neighbour_of(z, k, difference_step(z[k], bounds[static_cast<std::size_t>(k)], difference)));
+    for (Eigen::Index k = 0; k < p; ++k) neighbours.push_back(neighbour_of(z, k, step_of(z, k, robot)));
     return neighbours;
+  };
+  const auto check_unknowns = [&](const FullModel& model, const std::vector<Neighbour>& neighbours) {
+    const auto same = [&](const FullModel& of) { return of.coordinates.nv == unknowns; };
+    if (!same(model) || !std::ranges::all_of(neighbours, same, &Neighbour::model))
+      throw InputError("a parameter changes the number of unknowns", "parameters that leave the mesh as it is");
   };
   problem.residuals = [&](const Eigen::VectorXd& z, Eigen::VectorXd& r) {
     if (z.head(p) == accepted_z.head(p)) {
@@ -229,12 +230,11 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
       std::vector<Neighbour> neighbours;
       try {
         model = model_of(z);
-        neighbours = neighbours_of(z);
+        neighbours = neighbours_of(z, model->robot);
       } catch (const InputError&) {
         return false;  // values that go alone, but not together
       }
-      if (model->coordinates.nv != unknowns)
-        throw InputError("a parameter changes the number of unknowns", "parameters that leave the mesh as it is");
+      check_unknowns(*model, neighbours);
       LoadedScene::Start start{&*accepted, {}};
       double share = 0;
       for (Eigen::Index k = 0; k < p; ++k) {
@@ -259,17 +259,18 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
   // Of a parameter beside which not all loads had an equilibrium: on the other side of its value.
   const auto slope_elsewhere = [&](const Eigen::VectorXd& z, Eigen::Index k) {
     const Interval& bound = bounds[static_cast<std::size_t>(k)];
-    const double step = -difference_step(z[k], bound, difference);
+    const FullModel model = model_of(z);
+    const double step = -step_of(z, k, model.robot);
     if (z[k] + step >= bound.lower && z[k] + step <= bound.upper) {
-      const std::string stage =
-          fmt::format("iteration {}, change of {}", iteration + 1, scene.numbers()[static_cast<std::size_t>(k)].keys);
       std::vector<Neighbour> other;
       other.push_back(neighbour_of(z, k, step));
-      const std::optional<Equilibria> there = loaded.solve(model_of(z), other, {&*accepted, {}}, exact, stage);
+      const std::string stage =
+          fmt::format("iteration {}, change of {}", iteration + 1, scene.numbers()[static_cast<std::size_t>(k)].keys);
+      const std::optional<Equilibria> there = loaded.solve(model, other, {&*accepted, {}}, exact, stage);
       if (there && !there->slopes.front().shown.empty()) return there->slopes.front();
     }
-    throw RunError(fmt::format("no equilibrium beside one that was found, with {} changed a little",
-                               scene.numbers()[static_cast<std::size_t>(k)].keys),
+    throw RunError(fmt::format("no equilibrium beside one that was found, with {} changed a little ({})",
+                               scene.numbers()[static_cast<std::size_t>(k)].keys, loaded.failure()),
                    "loads further from where the robot snaps; begin there: " + so_far());
   };
   problem.jacobian = [&](const Eigen::VectorXd& z, const Eigen::VectorXd&, Eigen::MatrixXd& J) {
@@ -295,9 +296,9 @@ Calibration calibrate(const SceneNumbers& scene, const std::vector<Interval>& bo
   {
     const FullModel model = model_of(problem.start);
     unknowns = model.coordinates.nv;
-    difference = relative_step(model.robot);
-    accepted = loaded.solve(model, neighbours_of(problem.start), {},
-                            p > 0 && !compares_equilibria(model.robot) ? coarse : exact, "equilibria at the start");
+    const std::vector<Neighbour> neighbours = neighbours_of(problem.start, model.robot);
+    check_unknowns(model, neighbours);
+    accepted = loaded.solve(model, neighbours, {}, exact, "equilibria at the start");
     if (!accepted)
       throw RunError(fmt::format("no equilibrium with the scene's own values ({})", loaded.failure()),
                      "values in the scene that are nearer to the robot's, or smaller loads");

@@ -95,7 +95,9 @@ StepStatus LoadedScene::find(int load, const Start& start, double tolerance, con
   const Control& control = measurements_.controls[extent(load)];
   EquilibriumSettings settings = from_rest(own.robot());
   settings.tolerance = tolerance;
-  settings.keep_factor_below = keep_factor_below;
+  // Not from a load's parent: with a kept factor the last step is remembered for a tangent, and which load a thread has
+  // solved before must not matter.
+  if (start.from != nullptr) settings.keep_factor_below = keep_factor_below;
   state = near;
   if (start.from != nullptr) {
     state = start.from->states[extent(load)];
@@ -174,8 +176,12 @@ std::optional<Equilibria> LoadedScene::solve(const FullModel& model, const std::
     failure_ = fmt::format("load {}: {}", measurements_.loads[extent(load)], describe(status[extent(load)]));
     return {};
   }
-  for (std::size_t k = 0; k < neighbours.size(); ++k)
-    if (std::ranges::any_of(has_slope, [k](const std::vector<char>& of) { return of[k] == 0; })) found.slopes[k] = {};
+  for (std::size_t k = 0; k < neighbours.size(); ++k) {
+    const auto without = std::ranges::find_if(has_slope, [k](const std::vector<char>& of) { return of[k] == 0; });
+    if (without == has_slope.end()) continue;
+    failure_ = fmt::format("load {}", measurements_.loads[static_cast<std::size_t>(without - has_slope.begin())]);
+    found.slopes[k] = {};
+  }
   return found;
 }
 

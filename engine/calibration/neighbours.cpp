@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/step/equilibrium.hpp"
 #include "kernels/base/extent.hpp"
@@ -32,7 +33,7 @@ std::optional<State> follow(FullMechanics& mechanics, const std::vector<double>&
   }
   if (std::isnan(settings.tolerance)) return {};
   settings.max_iterations = most_iterations;
-  settings.keep_factor_below = 1;
+  settings.keep_factor_below = 0.5;
   Stepper stepper(mechanics, settings);
   stepper.set_load(load);
   State there = state;
@@ -98,13 +99,6 @@ Neighbourhood::Neighbourhood(const FullModel& model, const std::vector<Neighbour
                           : std::make_unique<FullMechanics>(neighbour.model, [&factor] { return factor.borrowed(); }));
 }
 
-std::vector<double> Neighbourhood::imbalance(const State& state) {
-  std::vector<double> r(state.v.size());
-  Stepper stepper(*own_, at_rest);
-  (void)stepper.imbalance(state, r);
-  return r;
-}
-
 // Whether no multiplier depends on where the robot is, nor on what the neighbour has changed.
 bool Neighbourhood::forces_are_given(const Robot& neighbour, const State& state) const {
   const Robot& robot = own_->robot();
@@ -138,9 +132,13 @@ void Neighbourhood::solve_together(const std::vector<double>& load, const State&
   }
   for (int iteration = 0; iteration < most_iterations && !travellers.empty(); ++iteration) {
     Eigen::MatrixXd values(nv, static_cast<Eigen::Index>(travellers.size()));
-    for (std::size_t i = 0; i < travellers.size(); ++i)
-      (void)travellers[i].stepper->imbalance(
-          travellers[i].there, {values.col(static_cast<Eigen::Index>(i)).data(), static_cast<std::size_t>(nv)});
+    for (std::size_t i = 0; i < travellers.size(); ++i) {
+      auto column = values.col(static_cast<Eigen::Index>(i));
+      // Where a point has no stress forces are incomplete.
+      if (std::isnan(
+              travellers[i].stepper->imbalance(travellers[i].there, {column.data(), static_cast<std::size_t>(nv)})))
+        column.setConstant(std::numeric_limits<double>::quiet_NaN());
+    }
     own_->solve({values.data(), static_cast<std::size_t>(values.size())}, static_cast<int>(values.cols()));
     std::vector<Traveller> go_on;
     for (std::size_t i = 0; i < travellers.size(); ++i) {
@@ -168,7 +166,8 @@ std::vector<std::optional<State>> Neighbourhood::equilibria(const Control& contr
     }
     return found;
   }
-  std::vector<double> load = imbalance(state);
+  std::vector<double> load(state.v.size());
+  if (std::isnan(Stepper(*own_, at_rest).imbalance(state, load))) return found;
   for (double& force : load) force = -force;
   if (factor_.factored()) solve_together(load, state, found);
   for (std::size_t k = 0; k < found.size(); ++k) {

@@ -32,7 +32,7 @@ bool compares_equilibria(const Robot& robot);
 /// Of a parameter's size: forces where the robot is have roundings of 1e-15, equilibria errors of 1e-9.
 double relative_step(const Robot& robot);
 
-/// Mechanics of a model and of its neighbours, for one thread.
+/// Mechanics of a model and of its neighbours, for one thread: memory for each of them, and one factor.
 class Neighbourhood {
  public:
   /// All must outlive this object.
@@ -45,7 +45,6 @@ class Neighbourhood {
   std::vector<std::optional<State>> equilibria(const Control& control, const State& state);
 
  private:
-  std::vector<double> imbalance(const State& state);
   bool forces_are_given(const Robot& neighbour, const State& state) const;
   void solve_together(const std::vector<double>& load, const State& state, std::vector<std::optional<State>>& found);
 

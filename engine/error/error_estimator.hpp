@@ -39,9 +39,10 @@ class ErrorEstimator {
 
   /// Steps from one estimate to the next, about: more after one that took more iterations than usual.
   int steps_between() const { return steps_between_; }
-  /// After a step of the model's robot, which ended in `state`. True: there is a new estimate; none after the first
-  /// step, before which no velocities are known. A time before that of the step before: reset().
-  bool after_step(const State& state);
+  /// After a step of the model's robot, which ended in `state`; now: an estimate is due, whatever the time it takes. True:
+  /// there is a new estimate; none after the first step, before which no velocities are known. A time before that of
+  /// the step before: reset().
+  bool after_step(const State& state, bool now = false);
   /// Another run begins.
   void reset();
   /// Forces on mapped points of the robot beside its own, as those of a hand, for the steps to come [N].

@@ -16,12 +16,12 @@ Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 model = supple.Model.load(sys.argv[1])
-rollout = supple.Rollout(model, time_step=0.1)  # long steps of implicit Euler come to rest
+statics = supple.Statics(model)
 names = list(model.parameters)
-places = list(rollout.effector_points.values())
+places = list(statics.effector_points.values())
 axes = [0, 2]  # the finger bends in the xz-plane
-matrix = rollout.point_matrix[places][:, axes].reshape(-1, rollout.n)  # [2 places, n]
-rest = rollout.rest_points[places][:, axes]
+matrix = statics.point_matrix[places][:, axes].reshape(-1, statics.n)  # [2 places, n]
+rest = statics.rest_points[places][:, axes]
 low, high = np.array([model.parameters[name]["range"] for name in names]).T
 pull_low, pull_high = supple.Simulation(model).ranges[0]
 
@@ -44,19 +44,14 @@ def wanted() -> Numbers:
 goal = wanted()
 
 
-def bent(design: Numbers, steps: int = 60) -> tuple[Numbers, Numbers]:
+def bent(design: Numbers) -> tuple[Numbers, Numbers]:
     """Where the places come to rest [6, 2, m], and its derivatives by the design [12, 7]: moduli, then the pull."""
-    commands = np.full((steps, 1, 1), design[-1])
-    record = rollout.run(commands, material_scale=(one + (design[:-1] - 1) @ by_parameter)[None])
+    q = statics.solve(design[None, -1:], material_scale=(one + (design[:-1] - 1) @ by_parameter)[None])["q"]
     jacobian = []
     for row in matrix:
-        by_q = np.zeros_like(record["q"])
-        by_q[-1, 0] = row
-        gradient = rollout.gradient(q=by_q)
-        jacobian.append(
-            np.append(by_parameter @ gradient["material_scale"][0], gradient["commands"][:, 0, 0].sum())
-        )
-    return np.asarray(rest + (record["q"][-1, 0] @ matrix.T).reshape(-1, 2)), np.array(jacobian)
+        gradient = statics.gradient(q=row[None])
+        jacobian.append(np.append(by_parameter @ gradient["material_scale"][0], gradient["commands"][0]))
+    return np.asarray(rest + (q[0] @ matrix.T).reshape(-1, 2)), np.array(jacobian)
 
 
 def farthest(points: Numbers) -> float:

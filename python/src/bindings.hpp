@@ -28,6 +28,7 @@ void bind_scene(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_simulation(nb::module_& module);
 void bind_rollout(nb::module_& module);
+void bind_statics(nb::module_& module);
 void bind_predictive_control(nb::module_& module);
 void bind_state_estimator(nb::module_& module);
 void bind_error_estimator(nb::module_& module);

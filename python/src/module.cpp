@@ -134,6 +134,7 @@ NB_MODULE(_core, module) {
   bind_model(module);
   bind_simulation(module);
   bind_rollout(module);
+  bind_statics(module);
   bind_predictive_control(module);
   bind_state_estimator(module);
   bind_error_estimator(module);

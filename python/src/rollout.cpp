@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/src/bindings.hpp"
+#include "python/src/differentiated_robots.hpp"
 
 namespace supple::python {
 
@@ -100,15 +101,17 @@ Table pull_back(Rollout& self, nb::object q, nb::object v, nb::object forces, nb
 }  // namespace
 
 void bind_rollout(nb::module_& module) {
-  nb::class_<Rollout>(module, "Rollout",
-                      "Runs of a reduced model that gradients go back through (docs/theory/derivatives.md).\n\n"
-                      ">>> rollout = supple.Rollout(model)\n"
-                      ">>> record = rollout.run(commands)             # [steps, robots, actuators]\n"
-                      ">>> gradient = rollout.gradient(q=dq)          # dq [steps + 1, robots, n]\n"
-                      ">>> gradient[\"commands\"]                       # [steps, robots, actuators]\n\n"
-                      "For one thread at a time. Mapped points are linear in q: points = rollout.rest_points + "
-                      "rollout.point_matrix @ q.\n"
-                      "supple.torch and supple.jax wrap it for automatic differentiation.")
+  nb::class_<Rollout> rollout(module, "Rollout",
+                              "Runs of a reduced model that gradients go back through (docs/theory/derivatives.md).\n\n"
+                              ">>> rollout = supple.Rollout(model)\n"
+                              ">>> record = rollout.run(commands)             # [steps, robots, actuators]\n"
+                              ">>> gradient = rollout.gradient(q=dq)          # dq [steps + 1, robots, n]\n"
+                              ">>> gradient[\"commands\"]                       # [steps, robots, actuators]\n\n"
+                              "For one thread at a time. Mapped points are linear in q: points = rollout.rest_points + "
+                              "rollout.point_matrix @ q.\n"
+                              "supple.torch and supple.jax wrap it for automatic differentiation.");
+  def_robots(rollout);
+  rollout
       .def(
           "__init__",
           [](Rollout* self, std::shared_ptr<ReducedModel> model, int robots, const std::optional<double>& time_step) {
@@ -120,43 +123,9 @@ void bind_rollout(nb::module_& module) {
           "time_step [s]: else the robot's. Raises InputError for what is not supported yet: other integrators than\n"
           "implicit Euler, implicit factors below 1, regions with a prescribed motion, viscous materials, gas, cables\n"
           "that rub, springs that are forces, motors, free-floating bodies, hollow obstacles and meshes.")
-      .def_prop_ro("robots", &Rollout::robots, "Size of the batch.")
       .def_prop_ro("time_step", &Rollout::time_step, "s")
-      .def_prop_ro("runs", &Rollout::runs, "Another number after each run: gradient() is that of the last one.")
-      .def_prop_ro("n", &coordinates, "Coordinates of a robot.")
-      .def_prop_ro(
-          "actuators", [](const Rollout& self) { return self.model().robot.actuators.size(); }, "Number of actuators.")
-      .def_prop_ro(
-          "regions", [](const Rollout& self) { return self.model().regions(); },
-          "Number of material regions, as material_scale has them.")
-      .def_prop_ro(
-          "rows", [](const Rollout& self) { return self.model().robot.rows(); }, "Rows of forces.")
       .def_prop_ro(
           "obstacles", [](const Rollout& self) { return self.model().robot.obstacles.size(); }, "Number of obstacles.")
-      .def_prop_ro(
-          "rest_points",
-          [](const Rollout& self) {
-            std::vector<double> points;
-            for (const Vec3d& x : self.model().robot.rest_points) points.insert(points.end(), x.v, x.v + 3);
-            return array(std::move(points), {self.model().robot.rest_points.size(), 3});
-          },
-          nb::rv_policy::automatic, "Mapped points at rest [points, 3, m].")
-      .def_prop_ro(
-          "point_matrix",
-          [](const Rollout& self) {
-            return array(self.model().outputs, {self.model().robot.rest_points.size(), 3, coordinates(self)});
-          },
-          nb::rv_policy::automatic, "How they move with the coordinates [points, 3, n].")
-      .def_prop_ro(
-          "effector_points",
-          [](const Rollout& self) {
-            nb::typed<nb::dict, nb::str, int> points;
-            for (const Effector& effector : self.model().robot.effectors)
-              points[effector.name.c_str()] = effector.point;
-            return points;
-          },
-          "Index among the mapped points of the point at which each effector is; of an orientation, length or volume\n"
-          "where it is drawn.")
       .def("run", &run, nb::arg("commands"), nb::arg("q") = nb::none(), nb::arg("v") = nb::none(),
            nb::arg("loads") = nb::none(), nb::arg("gravity") = nb::none(), nb::arg("material_scale") = nb::none(),
            nb::arg("friction") = nb::none(), nb::arg("applied") = nb::none(),

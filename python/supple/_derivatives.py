@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ._core import Statics
 from ._errors import InputError
 
 if TYPE_CHECKING:
@@ -14,28 +15,39 @@ if TYPE_CHECKING:
 
     from ._core import Rollout
 
-# What Rollout.run() is given, in its order.
+# What Rollout.run() and Statics.solve() are given, in their order, and what they return.
 GIVEN = ("commands", "q", "v", "loads", "gravity", "material_scale", "friction", "applied")
+GIVEN_AT_REST = ("commands", "loads", "gravity", "material_scale")
+RESULTS = ("q", "v", "forces")
+RESULTS_AT_REST = ("q", "forces")
 
-# A rollout is for one thread at a time, and callbacks may come from any.
+# Each is for one thread at a time, and callbacks may come from any.
 _lock = threading.Lock()
 
 
-def check_shapes(rollout: Rollout, given: dict[str, tuple[int, ...]]) -> None:
-    """InputError where an array has another shape than Rollout.run() requires; commands are among them."""
+def results_of(of: Rollout | Statics) -> tuple[str, ...]:
+    return RESULTS_AT_REST if isinstance(of, Statics) else RESULTS
+
+
+def check_shapes(of: Rollout | Statics, given: dict[str, tuple[int, ...]]) -> None:
+    """InputError where an array has another shape than is required; commands are among them."""
     shape = given["commands"]
-    robots, n = rollout.robots, rollout.n
-    if len(shape) != 3 or shape[1:] != (robots, rollout.actuators):
-        raise InputError(f"commands have the shape {shape}", f"(steps, {robots}, {rollout.actuators})")
+    robots, n = of.robots, of.n
+    steps = shape[:1] if results_of(of) == RESULTS else ()
+    if shape != (*steps, robots, of.actuators):
+        raise InputError(
+            f"commands have the shape {shape}", f"({'steps, ' if results_of(of) == RESULTS else ''}{robots}, {of.actuators})"
+        )
     required = {
         "q": (robots, n),
         "v": (robots, n),
-        "loads": (shape[0], robots, n),
+        "loads": (*steps, robots, n),
         "gravity": (robots, 3),
-        "material_scale": (robots, rollout.regions),
-        "friction": (robots, rollout.obstacles),
-        "applied": (robots, rollout.actuators),
+        "material_scale": (robots, of.regions),
+        "applied": (robots, of.actuators),
     }
+    if not isinstance(of, Statics):
+        required["friction"] = (robots, of.obstacles)
     for name, own in given.items():
         if name in required and own != required[name]:
             raise InputError(f"{name} has the shape {own}", str(required[name]))
@@ -47,26 +59,26 @@ def check_type(name: str, floating: bool) -> None:
         raise InputError(f"{name} are no floating-point numbers", "float64 or float32")
 
 
-def _run(rollout: Rollout, given: dict[str, ArrayLike]) -> tuple[int, tuple[NDArray[np.float64], ...]]:
+def _run(of: Rollout | Statics, given: dict[str, ArrayLike]) -> tuple[int, tuple[NDArray[np.float64], ...]]:
     arrays = {name: np.ascontiguousarray(values, dtype=np.float64) for name, values in given.items()}
-    record = rollout.run(**arrays)
-    return rollout.runs, (record["q"], record["v"], record["forces"])
+    record = of.solve(**arrays) if isinstance(of, Statics) else of.run(**arrays)
+    return of.runs, tuple(record[name] for name in results_of(of))
 
 
-def run(rollout: Rollout, given: dict[str, ArrayLike]) -> tuple[int, tuple[NDArray[np.float64], ...]]:
-    """A run's number, and its q, v and forces; given: what is there of GIVEN."""
+def run(of: Rollout | Statics, given: dict[str, ArrayLike]) -> tuple[int, tuple[NDArray[np.float64], ...]]:
+    """A run's number, and its results; given: what is there of GIVEN or GIVEN_AT_REST."""
     with _lock:
-        return _run(rollout, given)
+        return _run(of, given)
 
 
 def gradient(
-    rollout: Rollout, number: int, given: dict[str, ArrayLike], by: dict[str, ArrayLike | None]
+    of: Rollout | Statics, number: int, given: dict[str, ArrayLike], by: dict[str, ArrayLike | None]
 ) -> dict[str, NDArray[np.float64]]:
-    """That of run `number`, which is taken again where the rollout has had others since."""
+    """That of run `number`, which is taken again where there were others since."""
     arrays = {
         name: None if values is None else np.ascontiguousarray(values, dtype=np.float64) for name, values in by.items()
     }
     with _lock:
-        if rollout.runs != number:
-            _run(rollout, given)
-        return rollout.gradient(**arrays)
+        if of.runs != number:
+            _run(of, given)
+        return of.gradient(**arrays)

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,no-untyped-call,no-any-return"
-"""Runs of reduced robots in JAX's automatic differentiation. Needs JAX: pip install jax.
+"""Runs and equilibria of reduced robots in JAX's automatic differentiation. Needs JAX: pip install jax.
 
 >>> from supple import jax as soft
 >>> rollout = supple.Rollout(model)
@@ -23,9 +23,9 @@ from jax import numpy as jnp
 from . import _derivatives
 
 if TYPE_CHECKING:
-    from ._core import Rollout
+    from ._core import Rollout, Statics
 
-__all__ = ["points", "run"]
+__all__ = ["points", "rest", "run"]
 
 
 def run(
@@ -41,47 +41,62 @@ def run(
 ) -> tuple[jax.Array, ...]:
     """Rollout.run(): q and v [steps + 1, robots, n], forces [steps, robots, rows], differentiable once, in reverse."""
     values = (commands, q, v, loads, gravity, material_scale, friction, applied)
-    given = dict(zip(_derivatives.GIVEN, values, strict=True))
-    arrays = {name: jnp.asarray(array) for name, array in given.items() if array is not None}
+    return _apply(rollout, _derivatives.GIVEN, values)
+
+
+def rest(
+    statics: Statics,
+    commands: jax.Array,
+    loads: jax.Array | None = None,
+    gravity: jax.Array | None = None,
+    material_scale: jax.Array | None = None,
+) -> tuple[jax.Array, ...]:
+    """Statics.solve(): q [robots, n] and forces [robots, rows], differentiable once, in reverse."""
+    return _apply(statics, _derivatives.GIVEN_AT_REST, (commands, loads, gravity, material_scale))
+
+
+def _apply(of: Rollout | Statics, names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[jax.Array, ...]:
+    arrays = {name: jnp.asarray(array) for name, array in zip(names, values, strict=True) if array is not None}
     for name, array in arrays.items():
         _derivatives.check_type(name, array.dtype in (np.float64, np.float32))
-    _derivatives.check_shapes(rollout, {name: array.shape for name, array in arrays.items()})
-    return tuple(_run(rollout, arrays))
+    _derivatives.check_shapes(of, {name: array.shape for name, array in arrays.items()})
+    return tuple(_run(of, arrays))
 
 
-def points(rollout: Rollout, q: jax.Array) -> jax.Array:
-    """Mapped points [..., points, 3, m] of coordinates [..., n]; rollout.effector_points names those of effectors."""
-    return jnp.asarray(rollout.rest_points) + jnp.einsum("pin,...n->...pi", jnp.asarray(rollout.point_matrix), q)
+def points(of: Rollout | Statics, q: jax.Array) -> jax.Array:
+    """Mapped points [..., points, 3, m] of coordinates [..., n]; of.effector_points names those of effectors."""
+    return jnp.asarray(of.rest_points) + jnp.einsum("pin,...n->...pi", jnp.asarray(of.point_matrix), q)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _run(rollout: Rollout, arrays: dict[str, jax.Array]) -> tuple[jax.Array, ...]:
-    return tuple(_forward(rollout, arrays)[0])
+def _run(of: Rollout | Statics, arrays: dict[str, jax.Array]) -> tuple[jax.Array, ...]:
+    return tuple(_forward(of, arrays)[0])
 
 
-def _forward(rollout: Rollout, arrays: dict[str, jax.Array]) -> tuple[Any, Any]:
-    steps, dtype = arrays["commands"].shape[0], arrays["commands"].dtype
-    of_states = jax.ShapeDtypeStruct((steps + 1, rollout.robots, rollout.n), dtype)
+def _forward(of: Rollout | Statics, arrays: dict[str, jax.Array]) -> tuple[Any, Any]:
+    shape, dtype = arrays["commands"].shape, arrays["commands"].dtype
+    steps = shape[:-2]  # none at rest
+    states = tuple(step + 1 for step in steps)
     shapes = (
-        of_states,
-        of_states,
-        jax.ShapeDtypeStruct((steps, rollout.robots, rollout.rows), dtype),
+        *(jax.ShapeDtypeStruct((*states, of.robots, of.n), dtype) for _ in _derivatives.results_of(of)[:-1]),
+        jax.ShapeDtypeStruct((*steps, of.robots, of.rows), dtype),
         jax.ShapeDtypeStruct((), np.int32),
     )
 
     def call(given: dict[str, Any]) -> tuple[Any, ...]:
-        number, result = _derivatives.run(rollout, given)
+        number, result = _derivatives.run(of, given)
         return (*(array.astype(dtype) for array in result), np.int32(number))
 
     *result, number = jax.pure_callback(call, shapes, arrays)
     return tuple(result), (arrays, number)
 
 
-def _backward(rollout: Rollout, kept: Any, by: Any) -> tuple[dict[str, jax.Array]]:
+def _backward(of: Rollout | Statics, kept: Any, by: Any) -> tuple[dict[str, jax.Array]]:
     arrays, number = kept
 
     def call(given: dict[str, Any], number: Any, by: Any) -> dict[str, Any]:
-        found = _derivatives.gradient(rollout, int(number), given, dict(zip(("q", "v", "forces"), by, strict=True)))
+        results = dict(zip(_derivatives.results_of(of), by, strict=True))
+        found = _derivatives.gradient(of, int(number), given, results)
         return {name: found[name].astype(given[name].dtype) for name in given}
 
     shapes = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}

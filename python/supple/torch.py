@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found,misc,untyped-decorator,no-untyped-call"
-"""Runs of reduced robots in PyTorch's automatic differentiation. Needs PyTorch: pip install torch.
+"""Runs and equilibria of reduced robots in PyTorch's automatic differentiation. Needs PyTorch: pip install torch.
 
 >>> from supple import torch as soft
 >>> rollout = supple.Rollout(model)
@@ -18,19 +18,21 @@ from torch.autograd.function import once_differentiable
 from . import _derivatives
 
 if TYPE_CHECKING:
-    from ._core import Rollout
+    from ._core import Rollout, Statics
 
-__all__ = ["points", "run"]
+__all__ = ["points", "rest", "run"]
 
 
 class _Run(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, rollout: Rollout, names: tuple[str, ...], *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        ctx.rollout, ctx.names = rollout, names
+    def forward(
+        ctx: Any, of: Rollout | Statics, names: tuple[str, ...], *tensors: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        ctx.of, ctx.names = of, names
         ctx.save_for_backward(*tensors)
         given = {name: tensor.detach().cpu().numpy() for name, tensor in zip(names, tensors, strict=True)}
         ctx.set_materialize_grads(False)
-        ctx.number, result = _derivatives.run(rollout, given)
+        ctx.number, result = _derivatives.run(of, given)
         like = tensors[0]
         return tuple(torch.from_numpy(array).to(like) for array in result)
 
@@ -40,9 +42,8 @@ class _Run(torch.autograd.Function):
         tensors = ctx.saved_tensors
         given = {name: tensor.detach().cpu().numpy() for name, tensor in zip(ctx.names, tensors, strict=True)}
         lists = [None if one is None else one.detach().cpu().numpy() for one in by]
-        found = _derivatives.gradient(
-            ctx.rollout, ctx.number, given, dict(zip(("q", "v", "forces"), lists, strict=True))
-        )
+        names = _derivatives.results_of(ctx.of)
+        found = _derivatives.gradient(ctx.of, ctx.number, given, dict(zip(names, lists, strict=True)))
         return (None, None, *(torch.from_numpy(found[n]).to(t) for n, t in zip(ctx.names, tensors, strict=True)))
 
 
@@ -62,16 +63,32 @@ def run(
     Steps are computed in float64 on the CPU; results have the type and device of commands.
     """
     values = (commands, q, v, loads, gravity, material_scale, friction, applied)
-    given = dict(zip(_derivatives.GIVEN, values, strict=True))
-    tensors = {name: tensor for name, tensor in given.items() if tensor is not None}
-    for name, tensor in tensors.items():
-        _derivatives.check_type(name, tensor.dtype in (torch.float64, torch.float32))
-    _derivatives.check_shapes(rollout, {name: tuple(tensor.shape) for name, tensor in tensors.items()})
-    result: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = _Run.apply(rollout, tuple(tensors), *tensors.values())
+    result: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = _apply(rollout, _derivatives.GIVEN, values)
     return result
 
 
-def points(rollout: Rollout, q: torch.Tensor) -> torch.Tensor:
-    """Mapped points [..., points, 3, m] of coordinates [..., n]; rollout.effector_points names those of effectors."""
-    rest = torch.from_numpy(rollout.rest_points).to(q)
-    return rest + torch.einsum("pin,...n->...pi", torch.from_numpy(rollout.point_matrix).to(q), q)
+def rest(
+    statics: Statics,
+    commands: torch.Tensor,
+    loads: torch.Tensor | None = None,
+    gravity: torch.Tensor | None = None,
+    material_scale: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Statics.solve(): q [robots, n] and forces [robots, rows], differentiable once by all that is given."""
+    values = (commands, loads, gravity, material_scale)
+    result: tuple[torch.Tensor, torch.Tensor] = _apply(statics, _derivatives.GIVEN_AT_REST, values)
+    return result
+
+
+def _apply(of: Rollout | Statics, names: tuple[str, ...], values: tuple[torch.Tensor | None, ...]) -> Any:
+    tensors = {name: tensor for name, tensor in zip(names, values, strict=True) if tensor is not None}
+    for name, tensor in tensors.items():
+        _derivatives.check_type(name, tensor.dtype in (torch.float64, torch.float32))
+    _derivatives.check_shapes(of, {name: tuple(tensor.shape) for name, tensor in tensors.items()})
+    return _Run.apply(of, tuple(tensors), *tensors.values())
+
+
+def points(of: Rollout | Statics, q: torch.Tensor) -> torch.Tensor:
+    """Mapped points [..., points, 3, m] of coordinates [..., n]; of.effector_points names those of effectors."""
+    rest = torch.from_numpy(of.rest_points).to(q)
+    return rest + torch.einsum("pin,...n->...pi", torch.from_numpy(of.point_matrix).to(q), q)

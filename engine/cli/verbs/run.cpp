@@ -62,27 +62,32 @@ struct Estimates {
   std::optional<PassedLimit> passed;
 };
 
+// Of a run with a limit estimates take as long as the steps, and the last step has one.
+constexpr double share_with_limit = 1;
+
 Estimates open_estimates(const Arguments& arguments, const ReducedModel& model) {
   Estimates estimates;
   if (arguments.estimate.empty()) return estimates;
   estimates.finer = std::make_unique<ReducedModel>(read_model(arguments.estimate));
   take_changes(arguments.session.changes, *estimates.finer);
-  estimates.estimator = std::make_unique<ErrorEstimator>(model, *estimates.finer);
+  ErrorEstimatorSettings settings;
+  if (arguments.limit) settings.share = share_with_limit;
+  estimates.estimator = std::make_unique<ErrorEstimator>(model, *estimates.finer, settings);
   return estimates;
 }
 
 // Throws RunError where it passes the limit: the run ends there.
-void take_estimate(long step, const State& state, const Robot& robot, const std::optional<double>& limit,
+void take_estimate(long step, long last, const State& state, const Robot& robot, const std::optional<double>& limit,
                    Estimates& estimates) {
   const int failed = estimates.estimator->failed();
-  if (estimates.estimator->after_step(state)) {
+  if (estimates.estimator->after_step(state, limit && step == last)) {
     const ErrorEstimator::Estimate& newest = *estimates.estimator->newest();
     estimates.times.push_back(newest.time);
     std::vector<double>& sizes = estimates.sizes.emplace_back();
     for (std::size_t e = 0; e < newest.error.size(); e += 3)
       sizes.push_back(std::hypot(newest.error[e], newest.error[e + 1], newest.error[e + 2]));
     const auto largest = std::ranges::max_element(sizes);
-    if (limit && *largest > *limit)
+    if (limit && !(*largest <= *limit))
       estimates.passed = {step, robot.effectors[static_cast<std::size_t>(largest - sizes.begin())].name, *largest};
   } else if (limit && estimates.estimator->failed() > failed) {
     estimates.passed = {step, "", {}};
@@ -92,8 +97,9 @@ void take_estimate(long step, const State& state, const Robot& robot, const std:
                    "--full SCENE, by which the full model takes over; or a model with more modes");
 }
 
-nlohmann::ordered_json estimates_json(const Robot& robot, const Estimates& estimates) {
-  nlohmann::ordered_json json{{"every_steps", estimates.estimator->steps_between()},
+nlohmann::ordered_json estimates_json(const Robot& robot, const Estimates& estimates, std::size_t steps) {
+  const std::size_t count = estimates.times.size();
+  nlohmann::ordered_json json{{"every_steps", count > 0 ? static_cast<double>(steps) / static_cast<double>(count) : 0},
                               {"not_found", estimates.estimator->failed()},
                               {"time", estimates.times},
                               {"effectors", nlohmann::ordered_json::object()}};
@@ -111,7 +117,7 @@ nlohmann::ordered_json estimates_json(const Robot& robot, const Estimates& estim
 }
 
 // Mean and largest of each effector.
-void print_estimates(const Robot& robot, const Estimates& estimates) {
+void print_estimates(const Robot& robot, const Estimates& estimates, std::size_t steps) {
   const std::size_t count = estimates.sizes.size();
   const int failed = estimates.estimator->failed();
   for (std::size_t e = 0; e < robot.effectors.size() && count > 0; ++e) {
@@ -120,9 +126,10 @@ void print_estimates(const Robot& robot, const Estimates& estimates) {
       sum += sizes[e];
       largest = std::max(largest, sizes[e]);
     }
-    fmt::print("estimated error of '{}': {} on average, {} at most ({} estimates, one in {} steps)\n",
+    fmt::print("estimated error of '{}': {} on average, {} at most ({} estimates, one in {:.0f} steps)\n",
                robot.effectors[e].name, format_quantity(sum / static_cast<double>(count), Dimension::length),
-               format_quantity(largest, Dimension::length), count, estimates.estimator->steps_between());
+               format_quantity(largest, Dimension::length), count,
+               static_cast<double>(steps) / static_cast<double>(count));
   }
   if (failed > 0)
     print_warning(
@@ -131,10 +138,9 @@ void print_estimates(const Robot& robot, const Estimates& estimates) {
                     failed, failed + static_cast<int>(count)));
 }
 
-// The full model of a scene with what the run has changed.
-FullModel full_model(const Arguments& arguments, const ReducedModel& model, const std::string& file,
+// The full model of a scene, with what the run has changed and the model's own integration.
+FullModel full_model(const Arguments& arguments, const ReducedModel& model, Scene scene,
                      const DriveSettings& settings) {
-  Scene scene = read_scene(file);
   scene.integrator = settings.integrator;
   scene.time_step = settings.time_step;
   scene.implicit_velocity = model.robot.implicit_velocity;
@@ -153,13 +159,13 @@ struct Substitute {
   MechanicsTeam team{mechanics};
   Subject subject;
 
-  Substitute(FullModel full, const std::string& file, double duration)
+  Substitute(FullModel full, const Scene& scene, const std::string& file, double duration)
       : model(std::move(full)),
         subject{team,
                 "simulate",
                 model.robot.name,
                 file,
-                with_changes(scene_fingerprint(read_scene(file)), model.robot),
+                with_changes(scene_fingerprint(scene), model.robot),
                 duration,
                 full_shape_writer(mechanics),
                 full_skin(mechanics)} {}
@@ -168,11 +174,20 @@ struct Substitute {
 std::unique_ptr<Substitute> open_substitute(const Arguments& arguments, const ReducedModel& model,
                                             const DriveSettings& settings, double duration) {
   if (arguments.full.empty()) return nullptr;
-  auto full =
-      std::make_unique<Substitute>(full_model(arguments, model, arguments.full, settings), arguments.full, duration);
-  if (names_of(inputs_of(full->model.robot)) != names_of(inputs_of(model.robot)))
-    throw InputError("--full: the scene's robot has other inputs than the model's",
+  const Scene scene = read_scene(arguments.full);
+  if (scene.implicit_velocity != model.robot.implicit_velocity ||
+      scene.implicit_position != model.robot.implicit_position)
+    throw InputError("--full: the scene's implicit_velocity or implicit_position is another than the model's",
                      "the scene the model was made from");
+  auto full =
+      std::make_unique<Substitute>(full_model(arguments, model, scene, settings), scene, arguments.full, duration);
+  const Robot& robot = full->model.robot;
+  const auto same = [](const Effector& one, const Effector& other) { return one.name == other.name; };
+  if (names_of(inputs_of(robot)) != names_of(inputs_of(model.robot)) ||
+      !std::ranges::equal(robot.effectors, model.robot.effectors, same))
+    throw InputError("--full: the scene's robot has other inputs or effectors than the model's",
+                     "the scene the model was made from");
+  check_settle(arguments.session, full->model);
   return full;
 }
 
@@ -251,23 +266,24 @@ int run_model(Context& context, Arguments& arguments) {
                         device_of(context)};
   if (session.stream) return converse(context, session, plan, subject, settings);
   Trajectory reduced;
+  std::size_t reduced_steps = 0;
   std::function<void(long, const State&)> after;
   Estimates estimates = open_estimates(arguments, model);
   const std::unique_ptr<Substitute> substitute = open_substitute(arguments, model, settings, duration);
   if (!arguments.compare.empty() || estimates.estimator)
     after = [&](long step, const State& state) {
       if (!arguments.compare.empty()) reduced.push_back({state.q, state.motions});
-      if (estimates.estimator) take_estimate(step, state, model.robot, arguments.limit, estimates);
+      ++reduced_steps;
+      if (estimates.estimator) take_estimate(step, plan.last, state, model.robot, arguments.limit, estimates);
     };
   SessionResult result;
   const Subject* answers = &subject;
   try {
     result = perform(context, arguments.session, plan, subject, settings, after);
-  } catch (const RunError&) {
-    if (!estimates.passed || !substitute) throw;
+  } catch (const RunError& error) {
+    if (!substitute || !(estimates.passed || plan.step_failed)) throw;
     if (!context.common.quiet)
-      print_note(fmt::format("{}: the full model takes over, from the beginning of the run",
-                             estimates.passed->text(*arguments.limit)));
+      print_note(fmt::format("{}: the full model takes over, from the beginning of the run", error.what()));
     answers = &substitute->subject;
     result = perform(context, arguments.session, plan, *answers, settings);
   }
@@ -278,11 +294,11 @@ int run_model(Context& context, Arguments& arguments) {
   json["model_errors"] = errors_json(model.errors);
   json["warning"] = distrust(model);
   if (arguments.limit) json["answered_by"] = answers == &subject ? "reduced model" : "full model";
-  if (estimates.estimator) json["estimated_errors"] = estimates_json(model.robot, estimates);
+  if (estimates.estimator) json["estimated_errors"] = estimates_json(model.robot, estimates, reduced_steps);
   std::optional<Comparison> comparison;
   if (!arguments.compare.empty()) {
-    comparison = compare_with_full(full_model(arguments, model, arguments.compare, result.settings), model, result,
-                                   reduced, session.settle, context.common.quiet);
+    comparison = compare_with_full(full_model(arguments, model, read_scene(arguments.compare), result.settings), model,
+                                   result, reduced, session.settle, context.common.quiet);
     json.update(comparison_json(*comparison));
   }
   write_json(context, json);
@@ -292,7 +308,7 @@ int run_model(Context& context, Arguments& arguments) {
       print_comparison(*comparison, context.common.threads);
     else if (answers == &subject)
       fmt::print("model's errors: {}\n", errors_text(model));
-    if (estimates.estimator) print_estimates(model.robot, estimates);
+    if (estimates.estimator) print_estimates(model.robot, estimates, reduced_steps);
   }
   throw_failures(plan, result);
   return 0;
@@ -335,12 +351,14 @@ Command run_command() {
         "--estimate", arguments->estimate, "FINER",
         "estimate the error at the effectors along the run, by a model of the same scene and snapshots with more "
         "modes");
-    options.quantity("--limit", arguments->limit, Dimension::length, "LENGTH",
-                     "with --estimate: the run ends where the estimated error of an effector is above that");
+    options.quantity(
+        "--limit", arguments->limit, Dimension::length, "LENGTH",
+        "with --estimate, then as often as takes the time of the steps: the run ends where the estimated error of "
+        "an effector is above that, or is not found");
     options.text(
         "--full", arguments->full, "SCENE",
-        "with --limit: there the full model takes over, and the results are its own, from the beginning of the "
-        "run");
+        "with --limit: there, or where a step of the model fails, the full model takes over, and the results are its "
+        "own, from the beginning of the run");
     return [arguments](Context& context) { return run_model(context, *arguments); };
   };
   return command;

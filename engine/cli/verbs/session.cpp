@@ -24,6 +24,7 @@
 #include "engine/cli/verbs/change_options.hpp"
 #include "engine/cli/verbs/record_option.hpp"
 #include "engine/cli/verbs/stream.hpp"
+#include "engine/model/element_fields.hpp"
 #include "engine/reduction/validate.hpp"
 #include "engine/run/settle.hpp"
 #include "engine/run/steps_on_cpu.hpp"
@@ -170,6 +171,14 @@ SessionPlan plan_session(const Context& context, const SessionArguments& argumen
   return plan;
 }
 
+void check_settle(const SessionArguments& arguments, const FullModel& model) {
+  if (!arguments.settle) return;
+  for (const ElementField& field : model.fields)
+    if (!has_exact_tangent(field.law))
+      throw InputError("--settle needs the exact tangent, which rotations from element edges do not have",
+                       "rotation = \"polar\" in the material");
+}
+
 namespace {
 
 void take_keep_tangent(const SessionArguments& arguments, const Robot& robot, DriveSettings& settings) {
@@ -255,6 +264,7 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
   const Actuation actuation =
       make_actuation(arguments, plan, robot, robots, settings.time_step, horizon, context.common.seed.value_or(1));
   settings.last = steps_of(arguments, plan, actuation, subject.duration, settings.time_step);
+  plan.last = settings.last;
   State state = repeated(rest_state(subject.team.member(0)), robots);
   if (plan.saved) state = saved_state(plan, subject, state, settings);
   if (arguments.settle) settle(subject.team, actuation, state);
@@ -285,7 +295,8 @@ SessionResult perform(const Context& context, const SessionArguments& arguments,
     bar.finish();
   }
   plan.folder = done.folder;
-  if (done.report.failed() && robots == 1) throw_step_failure(done.report, settings, plan.folder);
+  plan.step_failed = done.report.failed() && robots == 1;
+  if (plan.step_failed) throw_step_failure(done.report, settings, plan.folder);
   if (done.report.stopped)
     throw Interrupted(
         fmt::format("interrupted after step {} of {}, the state is in '{}'", done.report.step, settings.last,

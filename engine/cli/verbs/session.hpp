@@ -11,6 +11,7 @@
 #include "engine/cli/reports/contact_facts.hpp"
 #include "engine/cli/reports/shape_writer.hpp"
 #include "engine/model/changes.hpp"
+#include "engine/model/full_model.hpp"
 #include "engine/run/forward_run.hpp"
 #include "kernels/array/device.hpp"
 
@@ -43,10 +44,16 @@ struct SessionPlan {
   std::string folder;  // of results; "" = none
   std::string record;  // file of a recording; "" = none
   int record_robot = 0;
+  // Of perform():
+  long last = 0;             // step of the run
+  bool step_failed = false;  // of its one robot, which is why it threw
 };
 // Throws InputError for options that do not go together, and for a folder with results (unless --force).
 SessionPlan plan_session(const Context& context, const SessionArguments& arguments, const std::string& verb,
                          const std::string& what);
+
+// Throws InputError for --settle of materials without an exact tangent.
+void check_settle(const SessionArguments& arguments, const FullModel& model);
 
 // What runs.
 struct Subject {

@@ -11,7 +11,6 @@
 #include "engine/cli/verbs/change_options.hpp"
 #include "engine/cli/verbs/session.hpp"
 #include "engine/mechanics/full/full_mechanics.hpp"
-#include "engine/model/element_fields.hpp"
 #include "engine/scene/assembly_scene.hpp"
 #include "engine/scene/fingerprint.hpp"
 #include "engine/scene/reader.hpp"
@@ -33,11 +32,7 @@ int simulate(Context& context, const SessionArguments& arguments) {
   FullModel model = build_full_model(scene);
   take_changes(arguments.changes, model);
   print_change_notes(context, arguments.changes, model.robot);
-  if (arguments.settle)
-    for (const ElementField& field : model.fields)
-      if (!has_exact_tangent(field.law))
-        throw InputError("--settle needs the exact tangent, which rotations from element edges do not have",
-                         "rotation = \"polar\" in the material");
+  check_settle(arguments, model);
   FullMechanics mechanics(model);
   const MechanicsTeam team(mechanics);
   const Subject subject{team,

@@ -58,9 +58,12 @@ TEST(LentFactor, IsThatOfTheModelWhateverTheNeighbourAsksFor) {
 
 TEST(LentFactor, ServesModelsOfOneMeshAndOfAnother) {
   LentFactor lent;
-  for (const int n : {3, 3, 4, 3}) {
+  for (int last = 0; const int n : {3, 3, 4, 3}) {
     const std::unique_ptr<SparseDirect> own = lent.solver();
     own->analyse(chain(n), Definiteness::indefinite);
+    // What is analysed again has no factor.
+    EXPECT_EQ(lent.factored(), n == last);
+    last = n;
     const double diagonal = 3 + n;
     ASSERT_EQ(own->factor(values(n, diagonal).data()).status, FactorStatus::ok);
     std::vector<double> x(static_cast<std::size_t>(n), 0.0);

@@ -21,6 +21,7 @@ namespace {
 struct Case {
   std::string name, tables, parameter;
   double command = 0;
+  bool forces_are_given = false;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& one) {
@@ -82,6 +83,11 @@ TEST_P(Slopes, AreThoseOfEquilibria) {
   ASSERT_EQ(Equilibrium(worker.own(), settings).solve(control, state).status, StepStatus::ok);
   const std::vector<std::optional<State>> found = worker.equilibria(control, state);
   ASSERT_TRUE(found.front().has_value());
+  // Where forces are given, without Newton's method.
+  ASSERT_TRUE(factor.factored());
+  if (!compares_equilibria(model.robot)) {
+    EXPECT_EQ(worker.beside(0).factorisations() == 0, GetParam().forces_are_given);
+  }
 
   const double wide = 1e-3 * std::abs(value);
   const State up = equilibrium(model_at(value + wide), GetParam().command),
@@ -135,11 +141,11 @@ spacing = "20 mm"
 
 INSTANTIATE_TEST_SUITE_P(
     OfABeam, Slopes,
-    testing::Values(Case{"modulus_under_a_force", force, "body.material.young", 0.2},
-                    Case{"density_under_a_force", force, "body.density", 0.2},
+    testing::Values(Case{"modulus_under_a_force", force, "body.material.young", 0.2, true},
+                    Case{"density_under_a_force", force, "body.density", 0.2, true},
                     Case{"modulus_by_a_cable_of_given_length", cable, "body.material.young", 0.008},
                     Case{"place_of_a_cable_of_given_length", cable, "actuator.tendon.points.1.z", 0.008},
-                    Case{"place_of_a_cable_of_given_tension", tension, "actuator.tendon.points.1.z", 0.5},
+                    Case{"place_of_a_cable_of_given_tension", tension, "actuator.tendon.points.1.z", 0.5, true},
                     Case{"friction_of_a_cable", cable + "friction = 0.2\n", "actuator.tendon.friction", 0.008},
                     Case{"modulus_on_a_floor", floor, "body.material.young", 0.4},
                     Case{"height_of_the_floor", floor, "obstacle.floor.position.z", 0.4}),
