@@ -128,6 +128,9 @@ def test_errors_are_estimated_by_a_finer_model(scene: supple.Scene, model: suppl
     assert full["answered_by"] == "full model" and full["estimated_errors"]["passed_limit"]["effector"] == "tip"
     assert full["state_hash"] == alone["state_hash"] and full["last_step"] == 12
     assert (tmp_path / "full/trajectory.csv").read_bytes() == (tmp_path / "alone/trajectory.csv").read_bytes()
+    # The first step has no estimate.
+    one = ["run", "bar.rom.h5", "--steps", "1", "--estimate", "finer.rom.h5", "--limit", "1 m"]
+    assert "not known after step 1" in error_of(tmp_path, *one, code=1)
     below = [*above[:-1], "1 m", "--full", "scene.toml"]
     assert command_line(tmp_path, *below)["answered_by"] == "reduced model"
     assert "--limit is one of the estimated error" in error_of(tmp_path, "run", "bar.rom.h5", "--limit", "1 mm")

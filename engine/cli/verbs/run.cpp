@@ -48,8 +48,7 @@ struct PassedLimit {
     return error ? fmt::format("the estimated error of '{}' is {} after step {}, above the limit of {}", effector,
                                format_quantity(*error, Dimension::length), step,
                                format_quantity(limit, Dimension::length))
-                 : fmt::format(
-                       "the error is not known after step {}: the finer model has no equilibrium near the robot", step);
+                 : fmt::format("the error is not known after step {}: no estimate was found", step);
   }
 };
 
@@ -89,7 +88,7 @@ void take_estimate(long step, long last, const State& state, const Robot& robot,
     const auto largest = std::ranges::max_element(sizes);
     if (limit && !(*largest <= *limit))
       estimates.passed = {step, robot.effectors[static_cast<std::size_t>(largest - sizes.begin())].name, *largest};
-  } else if (limit && estimates.estimator->failed() > failed) {
+  } else if (limit && (estimates.estimator->failed() > failed || (step == last && estimates.times.empty()))) {
     estimates.passed = {step, "", {}};
   }
   if (estimates.passed)
