@@ -4,9 +4,24 @@
 
 namespace supple {
 
-class LentFactor::Own final : public SparseDirect {
+class LentFactor::Borrowed : public SparseDirect {
  public:
-  explicit Own(LentFactor& lent) : lent_(lent) {}
+  explicit Borrowed(LentFactor& lent) : lent_(lent) {}
+  void analyse(const SymmetricPattern&, Definiteness) override {}
+  FactorReport factor(const double*) override { return lent_.report_; }
+  void solve(double* x, int count) override { lent_.solver_->solve(x, count); }
+  bool multiply_inverse(const SparseColumns& columns, bool begin, double* products) override {
+    return lent_.solver_->multiply_inverse(columns, begin, products);
+  }
+  std::string name() const override { return lent_.solver_->name(); }
+
+ protected:
+  LentFactor& lent_;
+};
+
+class LentFactor::Own final : public Borrowed {
+ public:
+  using Borrowed::Borrowed;
   void analyse(const SymmetricPattern& pattern, Definiteness kind) override {
     const bool same = lent_.solver_ && kind == lent_.kind_ && pattern.n == lent_.pattern_.n &&
                       pattern.block == lent_.pattern_.block && pattern.column_start == lent_.pattern_.column_start &&
@@ -23,29 +38,6 @@ class LentFactor::Own final : public SparseDirect {
     lent_.factored_ = lent_.report_.status == FactorStatus::ok;
     return lent_.report_;
   }
-  void solve(double* x, int count) override { lent_.solver_->solve(x, count); }
-  bool multiply_inverse(const SparseColumns& columns, bool begin, double* products) override {
-    return lent_.solver_->multiply_inverse(columns, begin, products);
-  }
-  std::string name() const override { return lent_.solver_->name(); }
-
- private:
-  LentFactor& lent_;
-};
-
-class LentFactor::Borrowed final : public SparseDirect {
- public:
-  explicit Borrowed(LentFactor& lent) : lent_(lent) {}
-  void analyse(const SymmetricPattern&, Definiteness) override {}
-  FactorReport factor(const double*) override { return lent_.report_; }
-  void solve(double* x, int count) override { lent_.solver_->solve(x, count); }
-  bool multiply_inverse(const SparseColumns& columns, bool begin, double* products) override {
-    return lent_.solver_->multiply_inverse(columns, begin, products);
-  }
-  std::string name() const override { return lent_.solver_->name(); }
-
- private:
-  LentFactor& lent_;
 };
 
 std::unique_ptr<SparseDirect> LentFactor::solver() {

@@ -46,27 +46,24 @@ class Way {
  public:
   // value: the left side at d. Moves d; false where that no longer makes it smaller.
   bool next(const Eigen::VectorXd& value) {
-    if (d.size() == 0) {
-      d = value;
-      longest_ = last_ = value.norm();
+    const bool first = d.size() == 0;
+    Eigen::VectorXd step = value;
+    if (first) {
+      d = Eigen::VectorXd::Zero(value.size());
     } else {
       const Eigen::Index k = changes_.cols();
       changes_.conservativeResize(value.size(), k + 1);
       ways_.conservativeResize(value.size(), k + 1);
       changes_.col(k) = value - value_;
       ways_.col(k) = step_;
-      const Eigen::VectorXd gamma = changes_.householderQr().solve(value);
-      const Eigen::VectorXd step = value - (ways_ + changes_) * gamma;
-      last_ = step.norm();
-      longest_ = std::max(longest_, d.norm());
-      d += step;
-      step_ = step;
-      value_ = value;
-      return std::isfinite(last_) && last_ < 2 * longest_;
+      step -= (ways_ + changes_) * changes_.householderQr().solve(value);
     }
-    step_ = d;
+    last_ = step.norm();
+    longest_ = first ? last_ : std::max(longest_, d.norm());
+    d += step;
+    step_ = step;
     value_ = value;
-    return std::isfinite(last_);
+    return std::isfinite(last_) && (first || last_ < 2 * longest_);
   }
   bool arrived() const { return last_ <= accuracy * longest_; }
   Eigen::VectorXd d;
