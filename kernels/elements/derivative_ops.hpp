@@ -38,27 +38,29 @@ struct TangentChangeOp {
 #endif
 };
 
-// out = D^T W of every point: tiles of 9.
-template <class S>
+// w E and w D^T W into tiles of 9; W: tiles of 9. `product` may be F.
+template <class Law, class S>
 struct ChangeProductOp {
   static constexpr int lane_width = point_lanes<S>;
-  int count;  // of points
-  const S* D;
+  PointField<S> field;
+  S factor;  // k
+  const S* F;
+  const S* Z;
   const S* W;
-  S* out;
+  S* E;
+  S* product;
 
   template <class V>
   SUPPLE_INLINE void points(int k) const {
-    const int stride = padded(count), p = k % stride;
-    const std::size_t base = static_cast<std::size_t>(k / stride) * static_cast<std::size_t>(stride);
-    const Mat3<V> w = load_tile<V>(W + base * 9, p);
-    Mat3<V> product = Mat3<V>::zero();
-    for (int a = 0; a < 9; ++a)
-      for (int b = 0; b < 9; ++b) {
-        const V d = load_lanes<V>(D + base * 81 + tile_index(p, 9 * a + b, 81));
-        product[b] += d * w[a];
-      }
-    store_tile(out + base * 9, p, 0, 9, product);
+    const int stride = padded(field.points), robot = k / stride, p = k % stride;
+    const std::size_t base = static_cast<std::size_t>(robot) * static_cast<std::size_t>(stride);
+    const PointData<V> data = load_points<V, Law>(field, robot, p);
+    Mat3<V> force;
+    const Mat3<V> found =
+        tangent_change_product<Law>(load_gradient<V>(field, F + base * 9, p), data.parameters, data.edges,
+                                    load_tile<V>(Z + base * 9, p), V(factor), load_tile<V>(W + base * 9, p), force);
+    store_tile(E + base * 9, p, 0, 9, data.weight * force);
+    store_tile(product + base * 9, p, 0, 9, data.weight * found);
   }
   SUPPLE_HD void operator()(int k) const { points<S>(k); }
 #ifndef __CUDACC__

@@ -108,6 +108,49 @@ struct CorotationalMembrane {
     return point_status(kept, kept);
   }
 
+  // In the plane; out of it along the eigenvectors of B; none along n.
+  template <class S>
+  SUPPLE_HD static TangentSpectrum<S> spectrum(const Mat3<S>& F, const Mat3<S>& edges, const S* C) {
+    using std::sqrt;
+    constexpr double half_root = 0.70710678118654752440;
+    Plane<S> p;
+    (void)plane(F, edges, p);
+    const Mat3<S> xx = outer(p.r1, p.e1), yy = outer(p.r2, p.e2), xy = outer(p.r1, p.e2), yx = outer(p.r2, p.e1);
+    const Mat3<S> b1 = outer(p.normal, p.e1), b2 = outer(p.normal, p.e2), of_b1 = times(C, b1);
+    const S half = S(0.5) * (dot(b1, of_b1) - dot(b2, times(C, b2))), off = dot(b2, of_b1);
+    const S radius = sqrt(half * half + off * off);
+    const auto upper = half >= S(0);
+    S x = select(upper, radius + half, off), y = select(upper, off, radius - half);
+    const S length = sqrt(x * x + y * y);
+    const auto turned = length > S(0);
+    x = select(turned, x / select(turned, length, S(1)), S(1));
+    y = select(turned, y / select(turned, length, S(1)), S(0));
+    const Vec3<S> n = column_of(edges, 2);
+    const Mat3<S> directions[] = {S(half_root) * (yx - xy), x * b1 + y * b2,          x * b2 - y * b1,
+                                  S(half_root) * (xx + yy), S(half_root) * (xx - yy), S(half_root) * (xy + yx),
+                                  outer(p.r1, n),           outer(p.r2, n),           outer(p.normal, n)};
+    TangentSpectrum<S> found;
+    for (int k = 0; k < 9; ++k) {
+      found.directions[k] = directions[k];
+      found.values[k] = k < 6 ? dot(directions[k], times(C, directions[k])) : S(0);
+    }
+    // E2 S + S E2 = tr(S) E2 in the plane, E2 a quarter turn; out of it (m w^T - w m^T) F = m (S rho)^T, w = R rho.
+    const auto skew = [](const Vec3<S>& a, const Vec3<S>& b) { return outer(a, b) - outer(b, a); };
+    found.left[0] = (S(half_root) / p.trace) * skew(p.r2, p.r1);
+    found.right[0] = (S(half_root) / p.trace) * skew(p.e2, p.e1);
+    const S flat = S(1e-3) * p.trace * p.trace;
+    const auto out_of_plane = [&](int k, const S& along_1, const S& along_2) {
+      const S rho_1 = (p.stretch.yy * along_1 - p.stretch.xy * along_2) / p.det,
+              rho_2 = (p.stretch.xx * along_2 - p.stretch.xy * along_1) / p.det;
+      found.left[k] = skew(p.normal, rho_1 * p.r1 + rho_2 * p.r2);
+      found.right[k] = Mat3<S>::zero();
+    };
+    out_of_plane(1, x, y);
+    out_of_plane(2, -y, x);
+    for (int k = 0; k < 3; ++k) found.turns[k] = select(p.det > flat, S(1), S(0));
+    return found;
+  }
+
   // Eigenvalues below zero become zero.
   template <class S>
   SUPPLE_INLINE static Symmetric2<S> clamp(const Symmetric2<S>& a) {

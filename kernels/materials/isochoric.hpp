@@ -18,7 +18,7 @@ struct InvariantEnergy {
 };
 
 template <class Energy>
-struct IsochoricLaw {
+struct IsochoricLaw : IsotropicTangent {
   static constexpr int parameters = Energy::bulk + 1, volumetric = Energy::bulk;
   static constexpr unsigned moduli = Energy::moduli;
   static constexpr double volumetric_share = 0.5;

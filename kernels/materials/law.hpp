@@ -4,6 +4,8 @@
 //   tangent(F, m, edges, kind, C)      C = dP/dF, 9x9 row-major over the row-major entries of F, symmetric [Pa]
 //   energy (F, m, edges)               W                                                              [J/m^3]
 //   shear_modulus(m), bulk_modulus(m)  at rest                                                        [Pa]
+// and, where the safe tangent is the exact one without what its eigenvalues below zero do,
+//   spectrum(F, edges, C)              the eigenvalues of the exact tangent C
 // templates on the scalar, for host and device; stress and tangent take a Pack too (kernels/math/pack.hpp). `edges` is
 // the rest edge matrix of a tetrahedron, used by two corotational rotations only, or the rest frame of a membrane.
 // parameters: how many there are; moduli: a bit for each that is a modulus; volumetric: the modulus that only resists a
@@ -72,6 +74,28 @@ SUPPLE_INLINE void store_status(unsigned char* to, const LaneStatus<Mask>& statu
     store_status(to + l, point_status(status.defined.m[l] != 0, status.upright.m[l] != 0));
 }
 #endif
+
+// Eigenvalues and -vectors, of length one, of a 9x9 tangent. The first three turn the point and its rest, which the law
+// does not feel: direction = left F + F right of skew matrices, where turns > 0 (elsewhere they are so large that digits
+// are lost).
+template <class S>
+struct TangentSpectrum {
+  S values[9];
+  Mat3<S> directions[9];
+  Mat3<S> left[3], right[3];
+  S turns[3];
+};
+
+// C b for vectors of 9.
+template <class S>
+SUPPLE_INLINE Mat3<S> times(const S* C, const Mat3<S>& b) {
+  Mat3<S> product;
+  for (int i = 0; i < 9; ++i) {
+    product[i] = C[9 * i] * b[0];
+    for (int j = 1; j < 9; ++j) product[i] += C[9 * i + j] * b[j];
+  }
+  return product;
+}
 
 // C += s a b^T for vectors of 9.
 template <class S>

@@ -8,7 +8,7 @@
 
 namespace supple {
 
-struct Ogden {
+struct Ogden : IsotropicTangent {
   static constexpr int parameters = 7, terms = 3, volumetric = 6;
   static constexpr unsigned moduli = 0b1010101;
   static constexpr double volumetric_share = 0.5;

@@ -6,7 +6,7 @@
 
 namespace supple {
 
-struct StVenantKirchhoff : LameParameters {
+struct StVenantKirchhoff : LameParameters, IsotropicTangent {
   template <class S>
   SUPPLE_HD static S energy(const Mat3<S>& F, const MaterialParameters<S>& m, const Mat3<S>&) {
     const Mat3<S> E = S(0.5) * (transpose(F) * F - Mat3<S>::identity());

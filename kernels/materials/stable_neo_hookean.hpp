@@ -12,7 +12,7 @@
 
 namespace supple {
 
-struct StableNeoHookean {
+struct StableNeoHookean : IsotropicTangent {
   static constexpr int parameters = 2, volumetric = 1;
   static constexpr unsigned moduli = 0b11;
   static constexpr double volumetric_share = 1;

@@ -1,12 +1,14 @@
 #pragma once
 // How the forces of one linearisation change with the deformation: of
 //   E(F) = P(F) + k C(F) : Z,   C the safe tangent, Z a change of F that is held,
-// the derivative D = dE/dF = dP/dF + k T, T = d(C : Z)/dF, 9x9 row-major over the row-major entries of F. D is symmetric
-// where C is the derivative of P at all of the points around; a frozen rotation and a clamped eigenvalue are not.
+// the derivative D = dE/dF = dP/dF + k T, T = d(C : Z)/dF, 9x9 row-major over the row-major entries of F; or its product
+// D^T W with a vector W of 9. D is symmetric where C is the derivative of P at all of the points around; a frozen rotation
+// and a clamped eigenvalue are not.
 //
 // No law has a formula for T of its own:
 //   polar rotation, frozen   C : Z = mu (Z + R Z^T R) + lambda (R : Z) R, and dR follows from the exact tangent's matrix
-//   where C is exact         T = dC/ds along F + s Z, since third derivatives are symmetric; a central difference of C
+//   eigenvalues clamped      from those of the exact tangent, and its changes along Z and along each that is clamped
+//   where C is exact         T = dC/ds along F + s Z, since third derivatives are symmetric
 //   elsewhere                differences of C : Z along the nine entries of F
 // Central differences of smooth laws are right to about 1e-10 of C |Z|, the others to about 1e-8: these are one-sided and
 // short, so that few points are so near to a kink (an eigenvalue that is clamped from there on) that they see both sides.
@@ -26,15 +28,10 @@ inline constexpr bool exact_tangent_law = true;
 template <class Rotation>
 inline constexpr bool exact_tangent_law<Corotational<Rotation>> = Rotation::has_exact_tangent;
 
-template <class V>
-SUPPLE_INLINE Mat3<V> times(const V* C, const Mat3<V>& b) {
-  Mat3<V> product;
-  for (int i = 0; i < 9; ++i) {
-    product[i] = C[9 * i] * b[0];
-    for (int j = 1; j < 9; ++j) product[i] += C[9 * i + j] * b[j];
-  }
-  return product;
-}
+template <class Law>
+inline constexpr bool clamped_law = requires {
+  Law::template spectrum<double>;
+};
 
 // E and D of a frozen polar rotation, in which R is found once. With dR = sum_j w_j (G^-1 w(dF))_j, G = tr(S) I - S, w_j
 // and w(dF) those of the four rows,
@@ -84,11 +81,117 @@ SUPPLE_INLINE void add_differences(const Mat3<V>& F, const Mat3<V>& now, V facto
   }
 }
 
+// Change of the exact tangent along x: a central difference. Where x is zero, so is the change.
+template <class Law, class V>
+SUPPLE_INLINE void tangent_along(const Mat3<V>& F, const MaterialParameters<V>& m, const Mat3<V>& edges,
+                                 const Mat3<V>& x, V* change) {
+  using std::sqrt;
+  const V size = sqrt(dot(x, x));
+  const auto moves = size > V(0);
+  const V step = select(moves, V(difference_step) / select(moves, size, V(1)), V(0));
+  const V scale = select(moves, size / V(2 * difference_step), V(0));
+  V behind[81];
+  (void)Law::tangent(F + step * x, m, edges, TangentKind::exact, change);
+  (void)Law::tangent(F - step * x, m, edges, TangentKind::exact, behind);
+  for (int c = 0; c < 81; ++c) change[c] = scale * (change[c] - behind[c]);
+}
+
+// A safe tangent without the eigenvalues l_i < 0 of the exact one A = sum_k l_k v_k v_k^T changes by
+//   v_i^T dC v_j = f_ij v_i^T dA v_j,   f_ij = (l_i^+ - l_j^+)/(l_i - l_j),   l^+ = max(l, 0)
+// (Daleckii-Krein): 1 where neither is clamped, l_i/(l_i - l_j) where j alone is, 0 where both are. With z = v . Z and third
+// derivatives that are symmetric, A_x the change of A along x,
+//   T = P^+ A_y + sum_j [z_j M_j A_j + v_j (A_j (sum_i f_ij z_i v_i))^T],   y = P^+ Z,   M_j = sum_i f_ij v_i v_i^T,
+// over j that are clamped and i that are not, P^+ = sum_i v_i v_i^T, A_j along v_j. Most v_j turn the point.
+template <class Law, class V>
+struct ClampedChange {
+  const Mat3<V>& F;
+  const MaterialParameters<V>& m;
+  const Mat3<V>& edges;
+  V A[81];
+  TangentSpectrum<V> spectrum;
+
+  SUPPLE_HD ClampedChange(const Mat3<V>& F_, const MaterialParameters<V>& m_, const Mat3<V>& edges_)
+      : F(F_), m(m_), edges(edges_) {
+    (void)Law::tangent(F, m, edges, TangentKind::exact, A);
+    spectrum = Law::spectrum(F, edges, A);
+  }
+  SUPPLE_INLINE auto clamped(int j) const { return spectrum.values[j] < V(0); }
+  SUPPLE_INLINE V divided(int i, int j) const {
+    const V of_i = spectrum.values[i], of_j = spectrum.values[j];
+    const auto mixed = both(negate(clamped(i)), clamped(j));
+    return select(mixed, of_i / select(mixed, of_i - of_j, V(1)), V(0));
+  }
+  // sum_i f_ij v_i (v_i . x)
+  SUPPLE_INLINE Mat3<V> weighted(int j, const Mat3<V>& x) const {
+    Mat3<V> sum = Mat3<V>::zero();
+    for (int i = 0; i < 9; ++i) sum = sum + (divided(i, j) * dot(spectrum.directions[i], x)) * spectrum.directions[i];
+    return sum;
+  }
+  SUPPLE_INLINE Mat3<V> without_clamped(Mat3<V> x) const {
+    for (int j = 0; j < 9; ++j)
+      if (const auto lost = clamped(j); any(lost))
+        x = x - select(lost, dot(spectrum.directions[j], x), V(0)) * spectrum.directions[j];
+    return x;
+  }
+  // C : Z
+  SUPPLE_INLINE Mat3<V> safe_product(const Mat3<V>& Z) const { return without_clamped(times(A, Z)); }
+
+  // use(apply), apply(x) = A_j x. Where v_j turns the point, A turns along:
+  //   A_j x = left (A x) + (A x) right - A (left x + x right).
+  template <class Use>
+  SUPPLE_INLINE void with_change(int j, const Use& use) const {
+    if (j < 3 && all(spectrum.turns[j] > V(0))) {
+      const Mat3<V>&left = spectrum.left[j], &right = spectrum.right[j];
+      use([&](const Mat3<V>& x) {
+        const Mat3<V> Ax = times(A, x);
+        return left * Ax + Ax * right - times(A, left * x + x * right);
+      });
+      return;
+    }
+    V change[81];
+    tangent_along<Law>(F, m, edges, spectrum.directions[j], change);
+    use([&](const Mat3<V>& x) { return times(change, x); });
+  }
+
+  // T^T W
+  SUPPLE_INLINE Mat3<V> product(const Mat3<V>& Z, const Mat3<V>& W) const {
+    V change[81];
+    tangent_along<Law>(F, m, edges, without_clamped(Z), change);
+    Mat3<V> sum = times(change, without_clamped(W));
+    for (int j = 0; j < 9; ++j) {
+      const auto lost = clamped(j);
+      if (!any(lost)) continue;
+      const Mat3<V>& direction = spectrum.directions[j];
+      const V z = select(lost, dot(direction, Z), V(0)), w = select(lost, dot(direction, W), V(0));
+      with_change(j, [&](const auto& apply) { sum = sum + apply(z * weighted(j, W) + w * weighted(j, Z)); });
+    }
+    return sum;
+  }
+
+  // D += k T
+  SUPPLE_INLINE void add(const Mat3<V>& Z, V k, V* D) const {
+    V change[81];
+    tangent_along<Law>(F, m, edges, without_clamped(Z), change);
+    for (int c = 0; c < 81; ++c) D[c] += k * change[c];
+    for (int j = 0; j < 9; ++j) {
+      const auto lost = clamped(j);
+      if (!any(lost)) continue;
+      const Mat3<V>& direction = spectrum.directions[j];
+      add_outer(select(lost, -k, V(0)), direction, times(change, direction), D);
+      const V z = k * select(lost, dot(direction, Z), V(0));
+      with_change(j, [&](const auto& apply) {
+        add_outer(select(lost, k, V(0)), direction, apply(weighted(j, Z)), D);
+        for (int i = 0; i < 9; ++i)
+          add_outer(z * divided(i, j), spectrum.directions[i], apply(spectrum.directions[i]), D);
+      });
+    }
+  }
+};
+
 // D and E at one point, or at those of a pack. Where the law is not defined the tangent is zero, and so is D.
 template <class Law, class V>
 SUPPLE_HD inline void tangent_change(const Mat3<V>& F, const MaterialParameters<V>& m, const Mat3<V>& edges,
                                      const Mat3<V>& Z, V k, Mat3<V>& E, V* D) {
-  using std::sqrt;
   if constexpr (std::is_same_v<Law, Corotational<PolarOfGradient>>) {
     frozen_rotation_change(F, m, edges, Z, k, E, D);
     return;
@@ -98,9 +201,17 @@ SUPPLE_HD inline void tangent_change(const Mat3<V>& F, const MaterialParameters<
     (void)Law::stress(f, m, edges, P);
     return P;
   };
+  const Mat3<V> P = stress(F);
+  if constexpr (clamped_law<Law>) {
+    const ClampedChange<Law, V> change(F, m, edges);
+    E = P + k * change.safe_product(Z);
+    for (int c = 0; c < 81; ++c) D[c] = change.A[c];
+    change.add(Z, k, D);
+    return;
+  }
   V safe[81];
   (void)Law::tangent(F, m, edges, TangentKind::safe, safe);
-  const Mat3<V> P = stress(F), change = times(safe, Z);
+  const Mat3<V> change = times(safe, Z);
   E = P + k * change;
   if constexpr (exact_tangent_law<Law>) {
     (void)Law::tangent(F, m, edges, TangentKind::exact, D);
@@ -110,22 +221,36 @@ SUPPLE_HD inline void tangent_change(const Mat3<V>& F, const MaterialParameters<
   }
   bool exact = exact_tangent_law<Law>;
   for (int c = 0; c < 81 && exact; ++c) exact = all(safe[c] == D[c]);
-  if (!exact) {
-    add_differences(F, change, k, D, [&](const Mat3<V>& f) {
-      V C[81];
-      (void)Law::tangent(f, m, edges, TangentKind::safe, C);
-      return times(C, Z);
-    });
+  if (exact) {
+    V along[81];
+    tangent_along<Law>(F, m, edges, Z, along);
+    for (int c = 0; c < 81; ++c) D[c] += k * along[c];
     return;
   }
-  const V size = sqrt(dot(Z, Z));
-  const auto moves = size > V(0);
-  const V step = select(moves, V(difference_step) / select(moves, size, V(1)), V(0));
-  const V scale = select(moves, k * size / V(2 * difference_step), V(0));
-  V ahead[81], behind[81];
-  (void)Law::tangent(F + step * Z, m, edges, TangentKind::exact, ahead);
-  (void)Law::tangent(F - step * Z, m, edges, TangentKind::exact, behind);
-  for (int c = 0; c < 81; ++c) D[c] += scale * (ahead[c] - behind[c]);
+  add_differences(F, change, k, D, [&](const Mat3<V>& f) {
+    V C[81];
+    (void)Law::tangent(f, m, edges, TangentKind::safe, C);
+    return times(C, Z);
+  });
+}
+
+// D^T W and E.
+template <class Law, class V>
+SUPPLE_HD inline Mat3<V> tangent_change_product(const Mat3<V>& F, const MaterialParameters<V>& m, const Mat3<V>& edges,
+                                                const Mat3<V>& Z, V k, const Mat3<V>& W, Mat3<V>& E) {
+  if constexpr (clamped_law<Law>) {
+    (void)Law::stress(F, m, edges, E);
+    const ClampedChange<Law, V> change(F, m, edges);
+    E = E + k * change.safe_product(Z);
+    return times(change.A, W) + k * change.product(Z, W);
+  } else {
+    V D[81];
+    tangent_change<Law>(F, m, edges, Z, k, E, D);
+    Mat3<V> product = Mat3<V>::zero();
+    for (int a = 0; a < 9; ++a)
+      for (int b = 0; b < 9; ++b) product[b] += D[9 * a + b] * W[a];
+    return product;
+  }
 }
 
 }  // namespace supple

@@ -27,11 +27,11 @@ void tile_change(int n, const double* G, const double* x, double* to, int lanes)
 
 }  // namespace
 
-// on_tile(field, G, points, lanes) of each tile, with w E in scratch.P and w D in scratch.tangent; on_strains(field, forces)
-// of each field that is strain modes.
+// on_tile(law, field, G, points, lanes) of each tile, with F in scratch.F and the change of F in scratch.before;
+// on_strains(field, forces) of each field that is strain modes.
 template <class OnTile, class OnStrains>
-void ReducedMechanics::for_each_change(int robot, const double* x, const double* z, double factor, Scratch& s,
-                                       const OnTile& on_tile, const OnStrains& on_strains) {
+void ReducedMechanics::for_each_change(int robot, const double* x, const double* z, Scratch& s, const OnTile& on_tile,
+                                       const OnStrains& on_strains) {
   std::size_t strains = 0;
   for (std::size_t index = 0; index < model_.fields.size(); ++index) {
     const ReducedField& field = model_.fields[index];
@@ -46,10 +46,7 @@ void ReducedMechanics::for_each_change(int robot, const double* x, const double*
         const int lanes = tile_lanes<double, SingleTeam>(points.points);
         tile_gradient(SingleTeam{}, n_, G, x, s.F.data(), lanes);
         tile_change(n_, G, z, s.before.data(), lanes);
-        run_tile(TangentChangeOp<decltype(law), double>{points, factor, s.F.data(), s.before.data(), s.P.data(),
-                                                        s.tangent.data()},
-                 lanes);
-        on_tile(field, G, points, lanes);
+        on_tile(law, field, G, points, lanes);
       }
     });
   }
@@ -64,12 +61,16 @@ void ReducedMechanics::pull_back_forces(const ForceChange& at, std::span<const d
   for (int b = 0; b < robots_; ++b) {
     Scratch& s = scratch_[static_cast<std::size_t>(robots_ > 1 ? this_thread() : 0)];
     const double *x = at.q.data() + extent(b, r_), *z = at.z.data() + extent(b, r_), *own = w.data() + extent(b, r_);
+    const double factor = 1 + at.rate * system(b).b;
     double *to = out.data() + extent(b, r_), *regions = by_region.data() + extent(b, regions_);
     std::fill_n(to, r_, 0.0);
     std::ranges::fill(s.force_lanes, 0.0);
     const TileForces<double> forces{s.F.data(), s.force_lanes.data(), s.force_lanes.data() + extent(n_, width)};
-    const auto on_tile = [&](const ReducedField& field, const double* G, const auto& points, int lanes) {
+    const auto on_tile = [&](auto law, const ReducedField& field, const double* G, const auto& points, int lanes) {
       tile_change(n_, G, own, s.motion.data(), lanes);
+      run_tile(ChangeProductOp<decltype(law), double>{points, factor, s.F.data(), s.before.data(), s.motion.data(),
+                                                      s.P.data(), s.F.data()},
+               lanes);
       for (int l = 0; l < points.points; ++l) {
         const int region = points.region[l];
         double work = 0;
@@ -77,15 +78,14 @@ void ReducedMechanics::pull_back_forces(const ForceChange& at, std::span<const d
           work += s.motion[extent(c, tile_size) + extent(l)] * s.P[extent(c, tile_size) + extent(l)];
         regions[model_.first_region(field) + region] += points.scale ? work / points.scale[region] : work;
       }
-      run_tile(ChangeProductOp<double>{points.points, s.tangent.data(), s.motion.data(), s.F.data()}, lanes);
       tile_forces(SingleTeam{}, n_, G, forces, lanes);
     };
     const auto on_strains = [&](const ReducedField& field, const StrainForces& strains) {
       const double scale = strain_scale(field, scale_of(b));
-      const double work = strains.pull_back(x, z, own, scale, at.factor, strain_share_[extent(b)], s.strains, to);
+      const double work = strains.pull_back(x, z, own, scale, factor, strain_share_[extent(b)], s.strains, to);
       regions[model_.strain_region(field)] += work / scale;
     };
-    for_each_change(b, x, z, at.factor, s, on_tile, on_strains);
+    for_each_change(b, x, z, s, on_tile, on_strains);
     add_lanes(SingleTeam{}, r_, s.force_lanes.data(), to);
     for (int i = 0; has_springs_ && i < r_; ++i)
       for (int j = 0; j < r_; ++j) to[j] += model_.stiffness[extent(i, n_) + extent(j)] * own[i];
@@ -96,12 +96,16 @@ void ReducedMechanics::force_jacobian(int robot, const ForceChange& at, std::spa
   SUPPLE_EXPECT(n_ == r_ && !in_step_);
   Scratch& s = scratch_.front();
   const double *x = at.q.data() + extent(robot, r_), *z = at.z.data() + extent(robot, r_);
+  const double factor = 1 + at.rate * system(robot).b;
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<RowMajor> sum(J.data(), r_, r_);
   sum.setZero();
   if (has_springs_) sum = Eigen::Map<const RowMajor>(model_.stiffness.data(), r_, n_);
   s.changes.resize(extent(n_, tile_rows));
-  const auto on_tile = [&](const ReducedField&, const double* G, const auto&, int lanes) {
+  const auto on_tile = [&](auto law, const ReducedField&, const double* G, const auto& points, int lanes) {
+    run_tile(TangentChangeOp<decltype(law), double>{points, factor, s.F.data(), s.before.data(), s.P.data(),
+                                                    s.tangent.data()},
+             lanes);
     tile_tangent_rows(SingleTeam{}, n_, G, s.tangent.data(), s.changes.data(), lanes);
     for (int c = 0; c < (lanes == tile_size ? 1 : gradient_components); ++c) {
       const int columns = lanes == tile_size ? tile_rows : lanes;
@@ -112,10 +116,10 @@ void ReducedMechanics::force_jacobian(int robot, const ForceChange& at, std::spa
     }
   };
   const auto on_strains = [&](const ReducedField& field, const StrainForces& strains) {
-    strains.add_jacobian(x, z, strain_scale(field, scale_of(robot)), at.factor, strain_share_[extent(robot)], s.strains,
+    strains.add_jacobian(x, z, strain_scale(field, scale_of(robot)), factor, strain_share_[extent(robot)], s.strains,
                          J.data());
   };
-  for_each_change(robot, x, z, at.factor, s, on_tile, on_strains);
+  for_each_change(robot, x, z, s, on_tile, on_strains);
 }
 
 }  // namespace supple
