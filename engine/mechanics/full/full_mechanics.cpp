@@ -12,10 +12,10 @@ namespace supple {
 
 namespace {
 
-// Sets of mesh nodes that rows couple: by the curvature of each segment of a cable or a constraint, and of each
-// triangle of a cavity; by the stiffness of a spring. With all points of each cable coupled, the factors of a trunk of
-// eight cables through twenty points each had five times the entries.
-std::vector<std::vector<int>> coupled_by_rows(const FullModel& model) {
+// Sets of mesh nodes that rows couple: by the curvature of each segment of a cable or a constraint, unless it has unknowns
+// of its own (segment_unknowns.hpp), and of each triangle of a cavity; by the stiffness of a spring. With all points of
+// each cable coupled, the factors of a trunk of eight cables through twenty points each had five times the entries.
+std::vector<std::vector<int>> coupled_by_rows(const FullModel& model, const std::vector<char>& apart) {
   std::vector<std::vector<int>> sets;
   const auto add = [&](const auto& points, int first) {
     std::vector<int> nodes;
@@ -36,12 +36,14 @@ std::vector<std::vector<int>> coupled_by_rows(const FullModel& model) {
     if (count == 1) add_all(first, 1);
     for (int k = 1; k < count; ++k) add_all(first + k - 1, 2);
   };
+  std::size_t row = 0;
   for (const ActuatorRow& actuator : model.robot.actuators) {
-    if (actuator.kind == ActuatorKind::cable) add_path(actuator.first_point, actuator.point_count);
+    if (apart[row++] == 0 && actuator.kind == ActuatorKind::cable) add_path(actuator.first_point, actuator.point_count);
     for (const auto& triangle : actuator.triangles) add(triangle, actuator.first_point);
   }
-  for (const ConstraintRow& row : model.robot.constraints)
-    if (row.value == ConstraintRow::Value::length) add_path(row.first_point, row.point_count);
+  for (const ConstraintRow& constraint : model.robot.constraints)
+    if (apart[row++] == 0 && constraint.value == ConstraintRow::Value::length)
+      add_path(constraint.first_point, constraint.point_count);
   for (const ConstraintRow& spring : model.robot.springs) add_all(spring.first_point, spring.point_count);
   return sets;
 }
@@ -56,7 +58,10 @@ FullMechanics::FullMechanics(const FullModel& model, MakeSolver make_solver, Eva
       make_solver_(std::move(make_solver)),
       rows_(row_layout(model.robot)),
       evaluate_(std::move(evaluate)) {
-  pattern_ = build_node_pattern(model, coupled_by_rows(model));
+  apart_ = SegmentUnknowns::rows(model);
+  pattern_ = build_node_pattern(model, coupled_by_rows(model, apart_));
+  if (std::ranges::any_of(apart_, [](char apart) { return apart != 0; }))
+    segments_ = std::make_unique<SegmentUnknowns>(model, pattern_);
   block_offset_ = element_block_offsets(model);
   if (!evaluate_) elements_ = std::make_unique<FullElements>(model, pattern_, cpu(), 1);
   read_model();
@@ -292,8 +297,8 @@ void FullMechanics::add_prescribed_stiffness(std::span<const double> v_c, std::s
   }
 }
 
-// K += L_a^T S L_b at mapped points a and b, the lower triangle; the pattern holds every pair of nodes of a row. inputs
-// [motions][nv] += L_a^T S L_c.
+// K += L_a^T S L_b at mapped points a and b, the lower triangle, unless values is null; the pattern holds every pair of
+// nodes of a row. inputs [motions][nv] += L_a^T S L_c.
 void FullMechanics::add_point_stiffness(int a, int b, const Mat3d& S, double* values, std::span<double> inputs) const {
   const Interpolation& left = model_.interpolation[static_cast<std::size_t>(a)];
   const Interpolation& right = model_.interpolation[static_cast<std::size_t>(b)];
@@ -301,7 +306,7 @@ void FullMechanics::add_point_stiffness(int a, int b, const Mat3d& S, double* va
     for (std::size_t t = 0; t < right.node.size(); ++t) {
       const int i = model_.node_unknown[static_cast<std::size_t>(left.node[s])];
       const int j = model_.node_unknown[static_cast<std::size_t>(right.node[t])];
-      if (i < 0 || j < 0 || i < j) continue;
+      if (i < 0 || j < 0 || i < j || values == nullptr) continue;
       const int block = pattern_.find(i, j);
       const double weight = left.weight[s] * right.weight[t];
       for (int c = 0; c < 3; ++c)
@@ -325,10 +330,10 @@ void FullMechanics::add_geometric_stiffness(std::span<const double> y, std::span
   // K += L^T S L with S the row's curvature at its mapped points; inputs [motions][nv] += L^T S L_c.
   for (int row = 0; row < rows_.rows(); ++row) {
     const int first = first_point(model_.robot, row);
-    visit_row_curvature(model_.robot, row, y, multipliers[static_cast<std::size_t>(row)],
-                        [&](int a, int b, const Mat3d& curvature) {
-                          add_point_stiffness(first + a, first + b, curvature, values, inputs);
-                        });
+    visit_row_curvature(
+        model_.robot, row, y, multipliers[static_cast<std::size_t>(row)], [&](int a, int b, const Mat3d& curvature) {
+          add_point_stiffness(first + a, first + b, curvature, apart_[extent(row)] == 0 ? values : nullptr, inputs);
+        });
   }
 }
 
@@ -355,14 +360,21 @@ SystemReport FullMechanics::factor_system(const SystemCoefficients& coefficients
   for (const PointStiffness& at : coefficients.points)
     add_point_stiffness(at.i, at.j, at.S, system_.data(), geometric_inputs_);
 
+  int of_segments = 0;
+  if (segments_) {
+    of_segments =
+        segments_->assemble(system_, y, coefficients.geometric ? multipliers : std::span<const double>(), whole_);
+    system_.swap(whole_);
+  }
   const bool positive = tangent_ == TangentKind::safe;
   std::unique_ptr<SparseDirect>& solver = solvers_[positive ? 0 : 1];
   if (!solver) {
     solver = make_solver_();
-    solver->analyse(pattern_.scalar, positive ? Definiteness::positive : Definiteness::indefinite);
+    solver->analyse(pattern(), positive ? Definiteness::positive : Definiteness::indefinite);
   }
   solver_ = solver.get();
-  const FactorReport report = solver_->factor(system_.data());
+  FactorReport report = solver_->factor(system_.data());
+  report.negative_pivots -= of_segments;
   switch (report.status) {
     case FactorStatus::ok:
       return {SystemStatus::ok, report.negative_pivots};
@@ -421,7 +433,10 @@ void FullMechanics::input_columns(const SystemCoefficients& coefficients, std::s
 
 void FullMechanics::solve(std::span<double> X, int count) {
   SUPPLE_EXPECT(solver_ != nullptr);
-  solver_->solve(X.data(), count);
+  if (segments_)
+    segments_->solve(*solver_, X, count);
+  else
+    solver_->solve(X.data(), count);
 }
 
 void FullMechanics::multiply_rows(const PointRows& rows, std::span<const double> X, int count,

@@ -6,6 +6,7 @@
 
 #include "engine/mechanics/full/full_elements.hpp"
 #include "engine/mechanics/full/node_pattern.hpp"
+#include "engine/mechanics/full/segment_unknowns.hpp"
 #include "engine/mechanics/full/turned_step.hpp"
 #include "engine/mechanics/mechanics.hpp"
 #include "engine/model/full_model.hpp"
@@ -58,8 +59,8 @@ class FullMechanics final : public Mechanics {
   void set_friction(bool friction) { friction_ = friction; }
 
   const FullModel& model() const { return model_; }
-  // A of the last factor(): the lower triangle.
-  const SymmetricPattern& pattern() const { return pattern_.scalar; }
+  // A of the last factor(): the lower triangle; segments with unknowns of their own (segment_unknowns.hpp) follow the nodes.
+  const SymmetricPattern& pattern() const { return segments_ ? segments_->pattern() : pattern_.scalar; }
   const NodePattern& node_pattern() const { return pattern_; }
   std::span<const double> system() const { return system_; }
   // Of main memory that one robot takes with its tangent, without what it is solved with.
@@ -80,6 +81,8 @@ class FullMechanics final : public Mechanics {
   MakeSolver make_solver_;
   RowLayout rows_;
   NodePattern pattern_;
+  std::vector<char> apart_;                    // [rows]: those whose segments have unknowns of their own
+  std::unique_ptr<SegmentUnknowns> segments_;  // where there are any
   EvaluateElements evaluate_;
   std::unique_ptr<FullElements> elements_;  // without evaluate_, or from the first step by turning on
   std::unique_ptr<TurnedStep> turned_;      // from that on
@@ -92,7 +95,8 @@ class FullMechanics final : public Mechanics {
   std::unique_ptr<SparseDirect> solvers_[2];  // positive, indefinite
   SparseDirect* solver_ = nullptr;
   // Scratch of one evaluation.
-  std::vector<double> u_, du_, magnitude_, element_blocks_, stiffness_, system_, geometric_inputs_;  // [motions][nv]
+  std::vector<double> u_, du_, magnitude_, element_blocks_, stiffness_, system_, whole_,
+      geometric_inputs_;  // [motions][nv]
 };
 
 }  // namespace supple
